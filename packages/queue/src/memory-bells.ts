@@ -2,14 +2,17 @@ import type { ObjectKey } from "@drover/controller";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Bell, Bells, Listener } from "./bells.ts";
 
-/** A listener with free hands. */
+/** A listener and its free capacity. */
 interface Seat {
   free: number;
   readonly answer: (key: ObjectKey) => Promise<void>;
   readonly running: Set<Promise<void>>;
 }
 
-/** Bells within this process: first in, first out, to whichever listener is free. They are gone with the process. */
+/**
+ * A job queue within this process: first in, first out, to any listener with free capacity. The jobs are lost with the
+ * process.
+ */
 export function memoryBells(): Bells {
   const waiting = new Map<string, Bell>();
   const seats = new Set<Seat>();
@@ -18,7 +21,7 @@ export function memoryBells(): Bells {
       const seat = [...seats].find(({ free }) => free > 0);
       if (!seat) return;
       waiting.delete(name);
-      // Those who have had nothing for longest come first.
+      // The listener that has waited longest comes first.
       seats.delete(seat);
       seats.add(seat);
       take(seat, key);
@@ -39,7 +42,7 @@ export function memoryBells(): Bells {
       handOut();
       return Promise.resolve();
     },
-    tell: () => Promise.resolve(), // there is no dashboard here
+    tell: () => Promise.resolve(), // only dashboards need it, and this queue has none
     waiting: (bells) => Promise.resolve(bells.filter((bell) => waiting.has(nameOf(bell)))),
     listen(answer, concurrency): Listener {
       const seat: Seat = { free: concurrency, answer, running: new Set() };
@@ -61,9 +64,9 @@ export function memoryBells(): Bells {
 
 const nameOf = ({ key, number }: Bell): string => `${number} ${key}`;
 
-/** In a turn of its own, as if it had come from elsewhere: runs that never wait must not hold up timers. */
+/** Runs in its own turn of the event loop, like a job from Redis: runs that never wait must not block timers. */
 async function answered({ answer }: Seat, key: ObjectKey): Promise<void> {
   await nextTurn();
-  // A failed answer is there for dashboards, and there is none here.
+  // Only dashboards show a failed job, and this queue has none.
   await answer(key).catch(() => undefined);
 }

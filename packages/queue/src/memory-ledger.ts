@@ -18,29 +18,29 @@ import { mostOffers, mostTurns } from "./script-bounds.ts";
 import { setImmediate as nextTurn } from "node:timers/promises";
 
 export interface MemoryLedgerOptions extends LedgerTimes, LedgerSurroundings {
-  /** Told of every era, the first one, too: another one than before means that what was acknowledged may be lost. */
+  /** Called with the first era, and with every later one: a new era means that acknowledged wakes may be lost. */
   readonly onEra?: (era: string) => void;
-  /** The clock by which it forgets what is gone; Redis, too, does that by its own clock. */
+  /** Clock for expiry. Redis, too, expires keys by its own clock. */
   readonly age?: () => Milliseconds;
 }
 
-/** A ledger whose data may be looked at, kept and replaced, as a server's are by backups and failovers. */
+/** A ledger with data that can be copied and replaced, as backups and failovers do with a server's data. */
 export interface MemoryLedger extends Ledger {
-  /** All that it remembers now; later calls do not change the copy. */
+  /** A copy of the present data; later calls do not change it. */
   backup(): LedgerData;
-  /** Put a backup in the place of what it remembers; without one, nothing is left. */
+  /** Replaces the data with a backup or, without one, with nothing. */
   restore(backup?: LedgerData): void;
 }
 
-/** What a call may look at, from its beginning. */
+/** Checks that one call may make. */
 const wholeCall = (): Moment["left"] => ({ turns: mostTurns, offers: mostOffers });
 
 /**
- * The ledger in memory: the rules of a work queue, to be read. Each rule is a file of `memory-ledger/`; start with
- * `wake.ts`, `claim.ts` and `settle.ts`.
+ * The ledger in memory: the rules of a work queue, in a form for readers. Each rule is a file of `memory-ledger/`;
+ * start with `wake.ts`, `claim.ts` and `settle.ts`.
  *
- * Given the same calls, clock, server and jitter, it answers exactly as the ledger in Redis does, but for the texts of
- * eras. What it remembers is lost with the process, so it is for tests, and as a model to compare others with.
+ * With the same calls, clock, server and jitter, it returns exactly what the ledger in Redis returns, except for the
+ * names of eras. Its data are lost with the process, so it is for tests, and a model to compare others with.
  */
 export function openMemoryLedger(options: MemoryLedgerOptions): MemoryLedger {
   const { lease, settling, onEra, now = wallClock, age = () => performance.now() } = options;
@@ -49,7 +49,7 @@ export function openMemoryLedger(options: MemoryLedgerOptions): MemoryLedger {
   let eras = 0;
   let known: string | undefined;
   const { tell, listen } = listeners();
-  /** Every method is one call: whole, at one instant, on a ledger that the server at hand has adopted. */
+  /** Every method is one atomic call at one instant, after the current server has adopted the ledger. */
   const call = <T>(work: (moment: Moment) => T): Promise<T> =>
     Promise.try(() => {
       const moment: Moment = { data, now: now(), age: age(), lease, settling, left: wholeCall(), tell };
@@ -79,7 +79,8 @@ export function openMemoryLedger(options: MemoryLedgerOptions): MemoryLedger {
       call((moment) => {
         shortenLeases(moment);
         takeBackLeases(moment, random());
-        // What workers say of their slots may be wrong: that must not stop the queue.
+        // The registered slots may be wrong, as those of dead workers are for about a lease: so one job may always be
+        // out.
         const bells = ring(moment, 1);
         return { next: nextDue(moment), bells };
       }),
@@ -104,7 +105,9 @@ export function openMemoryLedger(options: MemoryLedgerOptions): MemoryLedger {
   };
 }
 
-/** Who hears what workers are given: in a turn of its own, as if it had come from elsewhere, since runs may never wait. */
+/**
+ * Delivers assigned keys in a turn of the event loop of their own, like messages from Redis, since runs may never wait.
+ */
 function listeners(): Pick<Ledger, "listen"> & Pick<Moment, "tell"> {
   const byWorker = new Map<string, Set<(given: Given) => void>>();
   return {

@@ -10,13 +10,13 @@ export interface MemoryWorkQueueOptions extends LedgerSurroundings {
   readonly controller: string;
   readonly log: Log;
   readonly times?: Partial<QueueTimes>;
-  /** Told when `server` answers another name: as Redis replaced by another. */
+  /** Called when `server` returns another name, as if Redis had been replaced. */
   readonly onIncarnation?: (era: string) => void;
 }
 
 /**
- * A work queue without Redis: the same rules, worker and ringer, on a ledger and bells in this process. For tests of
- * functions; what it holds is gone with the process.
+ * A work queue without Redis: the same rules, worker and dispatcher, on a ledger and a job queue in this process. For
+ * tests of functions; its data are lost with the process.
  */
 export function openMemoryWorkQueue({
   controller,
@@ -29,7 +29,7 @@ export function openMemoryWorkQueue({
   return openLedgerWorkQueue({
     controller,
     openLedger(ledgerTimes, onEra) {
-      // Nobody can be under way on a ledger that is only now made: it settled before it was opened.
+      // No run can be in progress on a new ledger: its recovery window is over before it is opened.
       let ahead = ledgerTimes.settling;
       const ledger = openMemoryLedger({ ...surroundings, ...ledgerTimes, onEra, now: () => now() - ahead });
       void ledger.count();

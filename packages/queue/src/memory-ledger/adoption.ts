@@ -5,8 +5,8 @@ import { find, type Moment } from "./moment.ts";
 import { becomeReady } from "./places.ts";
 
 /**
- * A new server, or one whose data was replaced: nothing is claimed for `settling` ms, in which the runs that are under
- * way announce themselves again; bells may be lost, so what was rung is rung again.
+ * Adopts a new server, or one with other data: no key is claimed for `settling` ms, in which runs in progress announce
+ * themselves again. Jobs may have been lost, so keys that were dispatched are dispatched again.
  */
 export function adopt(moment: Moment, server: string, era: string): void {
   const { data, now, settling } = moment;
@@ -15,7 +15,7 @@ export function adopt(moment: Moment, server: string, era: string): void {
   data.origin ||= era;
   data.claimsFrom = now + settling;
   data.offers = blankOffers();
-  // Those beyond count as bells that are lost, and are rung again soon.
+  // Jobs beyond this limit count as lost, and are added again soon.
   for (const key of data.states.rung.members.slice(0, mostMembers)) {
     const entry = find(moment, key);
     entry.bell = undefined;
@@ -23,14 +23,16 @@ export function adopt(moment: Moment, server: string, era: string): void {
   }
 }
 
-/** Over once it was over; and where the clock went back, it takes one settling time from now at most. */
+/**
+ * Ends the recovery window when its time is over. If the clock went back, it ends within one settling time from now.
+ */
 export function passSettling({ data, now, settling }: Moment): void {
   const { claimsFrom } = data;
   if (claimsFrom !== undefined)
     data.claimsFrom = claimsFrom > now ? Math.min(claimsFrom, now + settling) : undefined;
 }
 
-/** The era and the time, and in how many ms the ledger will have settled. */
+/** Returns the era, the time, and how many ms of the recovery window are left. */
 export const stand = ({ data: { era, claimsFrom = 0 }, now: at }: Moment): LedgerMoment => ({
   era,
   at,

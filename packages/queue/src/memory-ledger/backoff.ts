@@ -6,19 +6,19 @@ import { forgetGiven } from "./offers.ts";
 import { setFails, waitUntil } from "./places.ts";
 import { above, put, upTo } from "./sorted-set.ts";
 
-/** A random number in [0, 1): spreads backoff. */
+/** A random number in [0, 1) that spreads backoff. */
 export type Jitter = number;
 
-/** Keys whose lease has ended, taken back by one call. */
+/** Ended leases that one call takes back. */
 const takenBackAtOnce = 100;
 
 /**
- * One more failure: a backoff window of `first * 2^(fails - 1)`, at most `longest`, spread over its upper half, as
- * client-go's exponential limiter with wait.Jitter has it.
+ * Counts a failure and starts a backoff window of `first * 2^(fails - 1)`, at most `longest`, spread over its upper
+ * half, like client-go's exponential limiter with wait.Jitter.
  *
- * Nothing while the last failure's window still lasts: then this run was the wake that pierced it.
+ * Does nothing within the last failure's window: a wake had started this run early.
  *
- * @param span in place of the computed window: the server asked for that time, which is no failure
+ * @param span replaces the computed window. A server asked for that time, so nothing is counted
  */
 export function fail(moment: Moment, entry: Entry, jitter: Jitter, span?: Milliseconds): void {
   if (entry.notBefore > moment.now) return;
@@ -36,7 +36,10 @@ function window({ data }: Moment, fails: number, jitter: Jitter): Milliseconds {
 export const spread = (full: Milliseconds, jitter: Jitter): Milliseconds =>
   Math.floor(full * (0.5 + jitter / 2));
 
-/** Leases whose time is over are taken back, but not before the runs that a new server does not know of are known. */
+/**
+ * Takes back leases that have ended. Does nothing in the recovery window, in which runs that are missing from the data
+ * announce themselves.
+ */
 export function takeBackLeases(moment: Moment, jitter: Jitter): void {
   const { data, now } = moment;
   if (!settled(moment)) return;
@@ -46,8 +49,8 @@ export function takeBackLeases(moment: Moment, jitter: Jitter): void {
 }
 
 /**
- * A run's lease ended without a verdict. The first such end is forgiven, the next ones back off: an object that kills
- * every worker must not loop.
+ * The lease of a run ended without an outcome. The first time, the key is due at once; after that it backs off: an
+ * object that kills every worker must not loop.
  */
 export function expire(moment: Moment, entry: Entry, jitter: Jitter): void {
   if (entry.holder) forgetGiven(moment, entry.holder.token);
@@ -62,18 +65,18 @@ export function expire(moment: Moment, entry: Entry, jitter: Jitter): void {
   waitUntil(moment, entry, now ? moment.now : entry.notBefore, "lease ended");
 }
 
-/** Whether more may have been heard of the key than its last run knew when it began. */
+/** True if the key may have been woken since its last run began. */
 export const heardDuringRun = ({ run, wakes }: Entry): boolean =>
   run.answers === undefined || wakes > run.answers;
 
-/** Whether the window ends at once for what was heard during the run: once, as for a wake that comes after it. */
+/** True if a wake during the run makes the key due within the window, as a wake after the run does: once per window. */
 export function pierces(entry: Entry, heard: boolean): boolean {
   const first = heard && !entry.pierced;
   if (first) entry.pierced = true;
   return first;
 }
 
-/** The clock went back, or another server wrote the lease: it holds for one lease from now at most. */
+/** Limits every lease to one lease from now: the clock may have gone back, or another server granted the lease. */
 export function shortenLeases(moment: Moment): void {
   const { data, now, lease } = moment;
   for (const key of above(data.states.leased, now + lease).slice(0, mostMembers)) {
@@ -83,6 +86,6 @@ export function shortenLeases(moment: Moment): void {
   }
 }
 
-/** Whether its lease is longer than any given now could be. */
+/** True if its lease ends later than any lease that is granted now. */
 export const leaseTooLong = ({ now, lease }: Moment, entry: Entry): boolean =>
   entry.state === "leased" && entry.at > now + lease;

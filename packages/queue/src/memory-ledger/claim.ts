@@ -8,11 +8,11 @@ import { givenTo, withdraw } from "./offers.ts";
 import { take } from "./take.ts";
 
 /**
- * A worker wants to run a key.
+ * Takes a key under a lease.
  *
- * The same token again gets the same claim, but no copy: a lost reply must not lock the claimer out. A key that the ledger does not
- * know is claimable: the run reads live. A key that a newer version of the function has run is not for an older one, as
- * long as a newer one is alive.
+ * A repeated token gets the same claim, without a cached object and lists: a lost reply must not lock the claimer out.
+ * A key without an entry can be claimed: the run reads its object live. A key that a newer version of the function has
+ * run is refused to an older one while a worker of a newer one is registered.
  */
 export function claim(
   moment: Moment,
@@ -25,9 +25,9 @@ export function claim(
   if (leaseTooLong(moment, entry)) shortenLeases(moment);
   const isHeld = held(moment, entry);
   const { holder } = entry;
-  // It has no bell that could be answered: that was when it was claimed first, or there was none when it was handed over.
+  // The key has no unused job: the first claim used it, or the key was chained and had none.
   if (isHeld && holder?.token === taker.token && holder.claim) return { claimed: holder.claim };
-  entry.bell = undefined; // whatever comes of it
+  entry.bell = undefined; // used, whatever the result
   if (isHeld) return { refused: "leased" };
   if (!settled(moment)) return { refused: "settling" };
   if (entry.state === "leased") expire(moment, entry, jitter);
@@ -35,7 +35,7 @@ export function claim(
   return refused ? { refused } : take(moment, entry, taker);
 }
 
-/** Why its bell comes to nothing. */
+/** Why the key cannot be claimed in its present state; undefined if it can. */
 function refusal(moment: Moment, entry: Entry): Refusal | undefined {
   if (entry.state === "waits" && entry.at > moment.now) return "waiting";
   if (entry.state === "parked") return "parked";

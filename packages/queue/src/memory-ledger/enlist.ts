@@ -3,8 +3,8 @@ import { accountLimit, controllerLimit, setRates } from "./limits.ts";
 import type { Moment } from "./moment.ts";
 
 /**
- * A worker process says that it is here, or, with no slots, that it goes. What the newest version of the function that is here
- * asks for holds.
+ * Registers a worker process or, if it has no slots, removes it. The settings of the newest version among the
+ * registered workers apply.
  */
 export function enlist(moment: Moment, enlistment: Enlistment): void {
   const { data, now } = moment;

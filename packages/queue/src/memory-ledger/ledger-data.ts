@@ -3,35 +3,38 @@ import type { Given, Offering } from "../ledger.ts";
 import type { Backoff, Claim, KeyState, PastRun, Pause, WakeClass } from "../work-queue.ts";
 import { type SortedSet, sortedSet } from "./sorted-set.ts";
 
-/** All that a ledger remembers, as plain data: `structuredClone` makes a backup of it. Times are those of `now`. */
+/**
+ * The complete state of a ledger, as plain data: `structuredClone` makes a backup. Times are those of `now`, unless
+ * noted.
+ */
 export interface LedgerData {
-  /** The server that it was written on; none before the first call. */
+  /** The server on which the data were written; undefined before the first call. */
   server: string | undefined;
-  /** Another one whenever a server took it over. */
+  /** Changes whenever a server adopts the data. */
   era: string;
-  /** The era in which it began with nothing. */
+  /** The first incarnation: the era in which the ledger began empty. */
   origin: string;
-  /** Settling: nothing is claimed before that time. Undefined once it is over. */
+  /** End of the recovery window: no key is claimed before it. Undefined once it is over. */
   claimsFrom: number | undefined;
 
   readonly entries: Map<ObjectKey, Entry>;
-  /** Every key that is not idle, in the one of its state, by the time that goes with it. */
+  /** Every key that is not idle, in the set of its state, by the time of that state. */
   readonly states: Readonly<Record<KeyState, SortedSet<ObjectKey>>>;
-  /** Keys whose last run failed, by since when. */
+  /** Failing keys, by when they began to fail. */
   readonly failing: SortedSet<ObjectKey>;
   readonly history: Map<ObjectKey, PastRun[]>;
-  /** Keys that are gone, in the order of when they will be forgotten, by the clock that forgets. */
+  /** Keys of objects that are gone, in the order in which they expire, by the clock for expiry. */
   readonly leaving: Map<ObjectKey, Milliseconds>;
-  /** Copies that runs have left, in the order of when they are forgotten, by the clock that forgets. */
+  /** Cached objects that runs left, in the order in which they expire, by the clock for expiry. */
   readonly copies: Map<ObjectKey, { readonly copy: string; readonly until: Milliseconds }>;
-  /** Lists that runs have left, in that order, too. */
+  /** Lists that runs left, in the same order. */
   readonly lists: Map<ObjectKey, { readonly left: string; readonly until: Milliseconds }>;
 
-  /** Ready keys of one class and lane each, by name; see `turns.ts`. */
+  /** Queues of ready keys, one per class and flow, by name; see `turns.ts`. */
   readonly queues: Map<string, Queue>;
-  /** Names of the queues of a class that have something to give, whose turn it is first. */
+  /** Per class, the names of the queues that take turns, the next one first. */
   readonly turns: Readonly<Record<WakeClass, Set<string>>>;
-  /** Names of queues that are passed over, by when they open. */
+  /** Names of throttled queues, by when they open. */
   readonly shut: SortedSet<string>;
   readonly paused: {
     controller: PauseNote | undefined;
@@ -39,32 +42,32 @@ export interface LedgerData {
     readonly objects: Map<ObjectKey, PauseNote>;
   };
   readonly limits: Map<string, Limit>;
-  /** How long runs take at present; see `paceUnit`. */
+  /** Mean run time; see `paceUnit`. */
   pace: number | undefined;
-  /** Bells rung so far. */
+  /** Jobs and assigned or chained keys so far. */
   bells: number;
 
   offers: OffersData;
   readonly workers: Map<string, { readonly until: number; readonly slots: number; readonly version: number }>;
-  /** Of all workers together, as of the last enlistment. */
+  /** Slots of all workers, as of the last enlistment. */
   slots: number;
-  /** The newest version among them. */
+  /** The newest version among the workers. */
   newest: number;
-  /** What the newest version asks for. */
+  /** The settings of the newest version. */
   settings: Settings;
 }
 
-/** What the ledger knows of one key. */
+/** The state of one key. */
 export interface Entry {
   readonly key: ObjectKey;
-  /** Where it stands; nowhere when it is idle. */
+  /** Undefined when the key is idle. */
   state: KeyState | undefined;
-  /** Until when it waits or is leased, or since when it is ready, rung or parked; 0 when it is idle. */
+  /** Until when it waits or is leased, or since when it is ready, dispatched, parked or paused; 0 when it is idle. */
   at: number;
-  /** The queue in which it waits for its turn. */
+  /** The queue in which it is, while it is ready. */
   queue: string | undefined;
 
-  /** Wakes counted. */
+  /** Number of wakes. */
   wakes: number;
   class: WakeClass | undefined;
   reasons: string[];
@@ -72,18 +75,18 @@ export interface Entry {
   uid: string | undefined;
   replaced: string | undefined;
   readonly versions: Map<string, string>;
-  /** The key's own object, as JSON, as heard of last; for the run that is due. */
+  /** The key's own object, as JSON, from its newest wake; for the run that is due. */
   copy: string | undefined;
-  /** The run before has left one, and nothing newer was heard. */
+  /** The previous run left its object, and no newer version was reported since. */
   left: boolean;
-  /** The run before has left lists. */
+  /** The previous run left lists. */
   listed: boolean;
-  /** What was told of other kinds since the run before began; lost, where it cannot all be kept. */
+  /** Deltas of other kinds since the previous run began; `lost` if they cannot all be kept. */
   news: ReadonlySet<string> | "lost";
-  /** The era in which the last run told what it saw, since when none has started. */
+  /** The era in which the last run reported what it saw; undefined once another run has started. */
   sawIn: string | undefined;
 
-  /** Since when its object is known to be paused by its annotation. */
+  /** Since when an annotation is known to pause its object. */
   pausedSince: number | undefined;
 
   /** Failures in a row. */
@@ -92,42 +95,42 @@ export interface Entry {
   conflicts: number;
   /** The end of the backoff window. */
   notBefore: number;
-  /** A wake has pierced that window. */
+  /** A wake has already run the key early in that window. */
   pierced: boolean;
   why: string | undefined;
   error: string | undefined;
   account: string | undefined;
 
-  /** Who runs it, while it is leased. */
+  /** The run that holds its lease, while it is leased. */
   holder: Holder | undefined;
-  /** What the last run that was claimed started from. */
+  /** The state from which the last claimed run started. */
   run: StartedRun;
-  /** Somebody wants it now, though it runs. */
+  /** It was forced during its run. */
   forced: boolean;
   /** When its last run started; 0 before the first. */
   ranAt: number;
-  /** The newest version of the function that has run it. */
+  /** The last version above 0 of the function that has run it. */
   ranBy: number;
-  /** The era in which a run announced itself that the ledger may not have known of. */
+  /** The era in which a run that may be missing from the data announced itself. */
   announced: string | undefined;
-  /** The token that was settled last. */
+  /** The token of the run that was settled last. */
   settled: string | undefined;
-  /** The key that was handed to whoever settled it. */
+  /** The key that was chained to that run. */
   handed: ObjectKey | undefined;
-  /** The number of its bell, as far as nobody has answered it. */
+  /** The number of its job, until a claim uses it. */
   bell: string | undefined;
 }
 
 export interface Holder {
   readonly token: string;
-  /** What the claimer was told; unknown of a run that announced itself. */
+  /** The claim as the worker received it; undefined for a run that announced itself. */
   readonly claim: Claim | undefined;
 }
 
 export interface StartedRun {
-  /** The era that it was claimed in. */
+  /** The era in which it was claimed. */
   readonly era?: string | undefined;
-  /** The wakes that it answers. */
+  /** The number of wakes at its start: it answers these. */
   readonly answers?: number | undefined;
   readonly class?: WakeClass | undefined;
   readonly uid?: string | undefined;
@@ -140,7 +143,7 @@ export interface Queue {
   readonly name: string;
   readonly class: WakeClass;
   readonly namespace: string;
-  /** Empty where its keys work on no named account. */
+  /** Empty if its keys use no named account. */
   readonly account: string;
   readonly keys: SortedSet<ObjectKey>;
 }
@@ -149,19 +152,19 @@ export interface Limit {
   readonly rate: { readonly every: Milliseconds; readonly burst: number } | undefined;
   /** When the leaky bucket of the rate is empty again. */
   readonly emptyAt: number;
-  /** Until when a server asked us to wait. */
+  /** Until when an external server asked to wait. */
   readonly closedUntil: number;
 }
 
 export interface OffersData {
-  /** Tokens of the slots that are offered, by when their offers end. */
+  /** Tokens of the advertised slots, by when their offers end. */
   readonly standing: SortedSet<string>;
   readonly by: Map<string, Offer>;
-  /** What was given, by slot. */
+  /** Assigned keys, by slot. */
   readonly given: Map<string, Omit<Given, "slot" | "claim">>;
 }
 
-/** Who offers a slot, and when. */
+/** The worker that advertises a slot, and when. */
 export interface Offer extends Offering {
   readonly version: number;
 }

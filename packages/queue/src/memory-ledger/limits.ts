@@ -3,8 +3,8 @@ import type { Limit } from "./ledger-data.ts";
 import type { Moment } from "./moment.ts";
 
 /**
- * Limits are leaky buckets (the generic cell rate algorithm): one time per limit says when its bucket is empty again. A
- * limit is also closed for as long as a server asked us to wait.
+ * Limits are leaky buckets (the generic cell rate algorithm): each stores the time at which its bucket is empty again.
+ * A limit is also closed for as long as an external server asked for.
  */
 export const controllerLimit = "controller";
 export const accountLimit = (account: string): string => `account ${account}`;
@@ -13,8 +13,8 @@ const none: Limit = { rate: undefined, emptyAt: 0, closedUntil: 0 };
 export const limitOf = ({ data }: Moment, name: string): Limit => data.limits.get(name) ?? none;
 
 /**
- * These hold from now on, and no others. A clock that went back, or a rate that was raised, must not close a limit for
- * longer than a bucket takes to become empty.
+ * Replaces all rates. Even if the clock went back or a rate was raised, no limit stays closed longer than a full bucket
+ * takes to drain.
  */
 export function setRates(moment: Moment, rates: ReadonlyMap<string, Rate>): void {
   const { limits } = moment.data;
@@ -27,19 +27,19 @@ export function setRates(moment: Moment, rates: ReadonlyMap<string, Rate>): void
   }
 }
 
-/** Nothing starts before that time. */
+/** Closes a limit until that time: no run that counts against it starts before. */
 export function closeUntil(moment: Moment, name: string, time: number): void {
   const limit = limitOf(moment, name);
   moment.data.limits.set(name, { ...limit, closedUntil: Math.max(limit.closedUntil, time) });
 }
 
-/** From when on something may start. */
+/** The time from which a run that counts against the limit may start. */
 export function opensAt(moment: Moment, name: string): number {
   const { rate, emptyAt, closedUntil } = limitOf(moment, name);
   return rate ? Math.max(closedUntil, emptyAt - (rate.burst - 1) * rate.every) : closedUntil;
 }
 
-/** Something starts. */
+/** Counts the start of a run against a limit. */
 export function spend(moment: Moment, name: string): void {
   const limit = limitOf(moment, name);
   if (!limit.rate) return;

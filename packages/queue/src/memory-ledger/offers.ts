@@ -7,19 +7,23 @@ import { overlooked, take } from "./take.ts";
 import { isPaused } from "./turns.ts";
 
 /*
- * Free slots that workers offer, each under a token of its own, and what was given to them.
+ * Idle slots that workers advertise, each under a token of its own, and the keys that are assigned to them.
  *
- * An offer stands for `settling` ms, and for as long again whenever its worker says so: of a worker that died, none stands
- * for longer. It stands only for the newest function that is here.
+ * An offer stands for `settling` ms, and its worker renews it: the offers of a dead worker end within that time. Only
+ * offers of the newest registered version of the function are used.
  *
- * What a slot is **given** is leased under another token, of that giving alone: an offer that comes late stands anew, and
- * then two runs may be under way of one slot. It begins with the slot's, which has no colon.
+ * An assigned key is leased under a new token, made for this assignment alone: an offer that arrives late advertises
+ * the slot again, so two runs of one slot may be in progress. The new token starts with the slot's token, which
+ * contains no colon.
  */
 
-/** Offers whose time is over, forgotten by one call. */
+/** Ended offers that one call deletes. */
 const forgottenAtOnce = 100;
 
-/** A worker says which of its slots are free, or are not any more; answers what they were given. */
+/**
+ * Advertises or retracts slots of a worker. Returns the keys that were assigned to them before, as their messages may
+ * be lost.
+ */
 export function offer(moment: Moment, { tokens, ...by }: Offers, stands: boolean): readonly Given[] {
   const given: Given[] = [];
   for (const slot of tokens) {
@@ -34,7 +38,7 @@ export function offer(moment: Moment, { tokens, ...by }: Offers, stands: boolean
   return given;
 }
 
-/** A bell may have come to a worker whose slots are all busy by now: it is not waited for where one is free. */
+/** A job may be with a worker that has become busy. If a slot is idle, it gets the key of that job. */
 function giveOverlooked(moment: Moment): void {
   const key = overlooked(moment);
   const entry = key === undefined ? undefined : find(moment, key);
@@ -55,7 +59,7 @@ export function withdraw({ data }: Moment, slot: string): void {
   data.offers.by.delete(slot);
 }
 
-/** What was given to a slot, as far as that still holds it. */
+/** The key that was assigned to a slot, if the slot still holds it. */
 export function givenTo(moment: Moment, slot: string): Given | undefined {
   const { given } = moment.data.offers;
   const it = given.get(slot);
@@ -67,7 +71,7 @@ export function givenTo(moment: Moment, slot: string): Given | undefined {
   return undefined;
 }
 
-/** Gives a key whose turn it is to who offers a slot, if anybody does. */
+/** Assigns a due key to an advertised slot, if there is one, and notifies its worker. Returns false if it did not. */
 export function give(moment: Moment, entry: Entry): boolean {
   const { data, tell } = moment;
   const { account } = entry;
@@ -86,13 +90,13 @@ export function give(moment: Moment, entry: Entry): boolean {
   return true;
 }
 
-/** What was given under a token is its slot's no more. */
+/** The key that was assigned under this token no longer belongs to its slot. */
 export function forgetGiven({ data }: Moment, token: string): void {
   const [slot] = token.split(":", 1);
   if (slot !== undefined && slot !== token) data.offers.given.delete(slot);
 }
 
-/** The offer that was renewed last: whoever works is more likely to be alive than others. */
+/** The offer that was renewed last: its worker is the most likely to be alive. */
 function freshest(moment: Moment): (Offer & { readonly slot: string }) | undefined {
   const { data, now, settling } = moment;
   const { standing, by } = data.offers;
@@ -102,7 +106,7 @@ function freshest(moment: Moment): (Offer & { readonly slot: string }) | undefin
     if (slot === undefined || stands === undefined || stands <= now) return undefined;
     const offer = by.get(slot);
     withdraw(moment, slot);
-    // The clock may have gone back, and the function be an older one by now.
+    // Otherwise the clock went back since, or the version is no longer the newest.
     if (offer && stands <= now + settling && offer.version >= data.newest) return { ...offer, slot };
   }
   return undefined;

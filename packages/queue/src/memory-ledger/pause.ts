@@ -7,10 +7,10 @@ import { becomeReady } from "./places.ts";
 import { isObjectPaused, openNamespace } from "./turns.ts";
 
 /**
- * Hold keys back, or let them go on: all of the controller, of a namespace, or one object. Paused keys stay due and
- * are not rung; a run under way ends.
+ * Pauses keys, or resumes them: all of the controller, of a namespace, or one object. Paused keys stay due and get no
+ * jobs; a run in progress ends as usual.
  *
- * @param by the author of the pause; undefined: resume.
+ * @param by the author of the pause; undefined to resume
  */
 export function pause(moment: Moment, scope: Scope, by: string | undefined): void {
   const { paused } = moment.data;
@@ -38,7 +38,7 @@ function noteIn<T>(notes: Map<T, PauseNote>, of: T, note: PauseNote | undefined)
   else notes.delete(of);
 }
 
-/** What holds a key back: the widest scope first. */
+/** The pauses that hold a key back, widest scope first. */
 export function pausesOf({ data }: Moment, { key, pausedSince }: Entry): readonly Pause[] {
   const { controller, namespaces, objects } = data.paused;
   const notes = {

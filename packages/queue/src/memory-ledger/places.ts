@@ -5,8 +5,9 @@ import { put, take } from "./sorted-set.ts";
 import { dequeue, enqueue, isObjectPaused } from "./turns.ts";
 
 /*
- * A key waits (for a time), is ready (its turn will come), rung (a bell was added for it), leased (a worker runs it),
- * parked, paused (due, but its object is paused), or idle. These are the only ways from one to another.
+ * A key waits (for a time), is ready (it will be dispatched in order), rung (dispatched: a job was added for it),
+ * leased (a worker runs it), parked, paused (due, but its object is paused), or idle. Only these functions move it from
+ * one state to another.
  */
 
 export function enter(moment: Moment, entry: Entry, state: KeyState, at: number): void {
@@ -20,7 +21,7 @@ export function enter(moment: Moment, entry: Entry, state: KeyState, at: number)
   data.leaving.delete(entry.key);
 }
 
-/** From then on it is idle, and nobody holds it. */
+/** Makes the key idle: no run holds it any longer. */
 export function leave(moment: Moment, entry: Entry): void {
   if (entry.state) take(moment.data.states[entry.state], entry.key);
   dequeue(moment, entry);
@@ -38,14 +39,14 @@ export function becomeReady(moment: Moment, entry: Entry, since: number): void {
   enqueue(moment, entry, since);
 }
 
-/** It is ready at that time, and tells until then why it is not. */
+/** Makes the key ready at that time. Until then, reports show `why` it waits. */
 export function waitUntil(moment: Moment, entry: Entry, at: number, why: string): void {
   entry.why = why;
   if (at <= moment.now) becomeReady(moment, entry, moment.now);
   else enter(moment, entry, "waits", at);
 }
 
-/** Counts its failures in a row. */
+/** Sets the number of failures in a row. */
 export function setFails({ data, now }: Moment, entry: Entry, fails: number): void {
   if (fails > 0 && entry.fails === 0) put(data.failing, entry.key, now);
   if (fails === 0) take(data.failing, entry.key);

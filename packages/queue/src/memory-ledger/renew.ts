@@ -3,10 +3,10 @@ import { find, held, type Moment, settled } from "./moment.ts";
 import { enter } from "./places.ts";
 
 /**
- * Runs last on.
+ * Extends leases.
  *
- * In the first moments on a new server nobody claims, and a run that the server does not know of, because it lost the
- * tail that told of it, announces itself by renewing. Its lease then stands against whatever the old data say.
+ * In the recovery window of a new server no key is claimed. A run that is missing from the data, because the server
+ * lost the last writes, announces itself by renewing. Its lease then overrides the old data.
  */
 export function renew(moment: Moment, leases: readonly Holding[]): Renewal {
   const answer = { era: moment.data.era, lost: [] as string[], announced: [] as string[] };
@@ -26,9 +26,9 @@ function renewOne(moment: Moment, { key, token }: Holding): "lost" | "kept" | "a
   enter(moment, entry, "leased", moment.now + moment.lease);
   entry.holder = ours ? holder : { token, claim: undefined };
   if (!ours) {
-    // What it started from is not known: all that was heard may have come after it.
+    // The state from which it started is unknown: any of the wakes may have come later.
     entry.run = { ...entry.run, answers: undefined };
-    // What another run saw may be older than what this one writes.
+    // Another run's report may be older than what this run writes.
     entry.sawIn = undefined;
   }
   if (!settled(moment)) entry.announced = moment.data.era;

@@ -8,7 +8,7 @@ import { countBelow, countUpTo, lowest, type SortedSet, upTo } from "./sorted-se
 import { pausesOf } from "./pause.ts";
 import { isPaused } from "./turns.ts";
 
-/** How many keys are in which state. */
+/** Counts the keys by state. */
 export function count(moment: Moment): QueueStats {
   const { data, now } = moment;
   const { waits, ready, rung, leased, parked } = data.states;
@@ -29,12 +29,12 @@ export function count(moment: Moment): QueueStats {
   };
 }
 
-/** Timers that are over, looked at by one count. */
+/** Ended timers that one count checks for a pause. */
 const overdueLooked = 200;
 
 /**
- * How many of the due keys do not run on purpose, and since when the oldest of the others is due. Of keys that are ready in a
- * paused namespace it is known by their queues, once these were found to be shut.
+ * Counts the due keys that a pause holds back, and finds since when the oldest of the others is due. Ready keys in a
+ * paused namespace are counted per queue, once the queue was found to be paused.
  */
 function pausedOf(moment: Moment): { readonly paused: number; readonly oldest: number } {
   const { data, now } = moment;
@@ -52,7 +52,7 @@ function pausedOf(moment: Moment): { readonly paused: number; readonly oldest: n
   };
 }
 
-/** Which of these keys no run was started of since a time; but for those that are due and paused by themselves. */
+/** Keys for which no run has started since a time, without keys that are due and have a paused object. */
 export const notRunSince = ({ data, now }: Moment, keys: readonly ObjectKey[], since: number): NotRun => ({
   now,
   keys: keys.filter((key) => {
@@ -61,7 +61,7 @@ export const notRunSince = ({ data, now }: Moment, keys: readonly ObjectKey[], s
   }),
 });
 
-/** Keys in a state, `limit` of them, behind the last one of the page before: `after` is its score and the key. */
+/** Up to `limit` keys in a state, after the last key of the page before: `after` is its score and the key. */
 export function list(moment: Moment, state: ListedState, limit: number, after?: string): KeyPage {
   const { data } = moment;
   const set = state === "failing" ? data.failing : data.states[state];
@@ -76,7 +76,7 @@ export function list(moment: Moment, state: ListedState, limit: number, after?: 
   };
 }
 
-/** Where one that has left its place stood, those of the same score begin. */
+/** The index after `last`. If that has left its place: of the first member with the same score. */
 function placeBehind(set: SortedSet<ObjectKey>, score: number, last: ObjectKey): number {
   return set.scores.get(last) === score ? set.members.indexOf(last) + 1 : countBelow(set, score);
 }

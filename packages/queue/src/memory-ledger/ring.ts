@@ -7,17 +7,17 @@ import { becomeReady, enter } from "./places.ts";
 import { above, lowest, upTo } from "./sorted-set.ts";
 import { nextInTurn, openShutQueues } from "./turns.ts";
 
-/** Keys whose time has come, made ready by one call. */
+/** Keys with ended timers that one call makes ready. */
 const promotedAtOnce = 200;
-/** Bells looked after by one call. */
+/** Unused jobs that one call returns, for each of the two cases below. */
 const unansweredAtOnce = 1_000;
-/** The number of a bell that nobody knows. */
+/** Stands for a missing job number. */
 const noBell = "0";
 
 /**
- * Ready keys are given to those who offer a slot; for others there are bells, no more in all than there are idle slots, or
- * `atLeast`: the rest wait here, where order is decided, and are handed to those who settle a run. A bell that gets lost is
- * rung again.
+ * Assigns ready keys to advertised slots, and adds jobs for the others: in all no more than there are idle slots, or
+ * `atLeast`. The rest stays ready, so that the ledger decides the order, and is chained to runs that end. A lost job is
+ * added again.
  */
 export function ring(moment: Moment, atLeast = 0): readonly Bell[] {
   makeDueReady(moment);
@@ -37,14 +37,14 @@ export function ringReady(moment: Moment, atLeast = 0): readonly Bell[] {
     const entry = find(moment, key);
     if (give(moment, entry)) continue;
     enter(moment, entry, "rung", now);
-    if (entry.bell !== undefined) continue; // it was not needed the last time, and serves now
+    if (entry.bell !== undefined) continue; // its last job was not used, and serves now
     entry.bell = String(++data.bells);
     bells.push({ key, number: entry.bell });
   }
   return bells;
 }
 
-/** Keys whose time has come take turns, and queues whose time has come, again. */
+/** Makes keys with ended timers ready, and lets throttled queues take turns again once they open. */
 export function makeDueReady(moment: Moment): void {
   const { waits } = moment.data.states;
   for (const key of upTo(waits, moment.now, promotedAtOnce)) {
@@ -54,7 +54,7 @@ export function makeDueReady(moment: Moment): void {
   openShutQueues(moment);
 }
 
-/** The time until something may be due; undefined where only a wake could make it so. */
+/** The time until a key may be due; undefined if only a wake can make one due. */
 export function nextDue(moment: Moment): Milliseconds | undefined {
   const { data, now } = moment;
   const { waits, ready } = data.states;
@@ -71,12 +71,12 @@ export function unanswered(moment: Moment, patience: Milliseconds): readonly Bel
   const { now } = moment;
   const { rung } = moment.data.states;
   const late = upTo(rung, now - patience, unansweredAtOnce);
-  // The clock went back: nobody knows how long ago these were rung.
+  // The clock went back: the age of these jobs is unknown.
   const early = above(rung, now).slice(0, unansweredAtOnce);
   return [...late, ...early].map((key) => ({ key, number: find(moment, key).bell ?? noBell }));
 }
 
-/** A key takes turns again whose bell is lost; nothing when that bell has been answered meanwhile. */
+/** Makes the key of a lost job ready again. Does nothing if the job was used meanwhile. */
 export function ringAgain(moment: Moment, { key, number }: Bell): void {
   const entry = find(moment, key);
   if (entry.state !== "rung" || (entry.bell ?? noBell) !== number) return;

@@ -21,11 +21,11 @@ import { makeDueReady, ringReady } from "./ring.ts";
 import { handOver } from "./take.ts";
 import { isDecimal, isNewer } from "./versions.ts";
 
-/** So many conflicts in a row are waited out quickly; one more is a failure. */
+/** Conflicts in a row that are retried soon; the next one counts as a failure. */
 const conflictsForgiven = 8;
 const firstConflictWait: Milliseconds = 20;
 
-/** A run that has come to its verdict. */
+/** A run that ends, with its outcome. */
 export interface Ending {
   readonly key: ObjectKey;
   readonly token: string;
@@ -35,8 +35,9 @@ export interface Ending {
 }
 
 /**
- * End a run with its verdict. Only the token that holds the key may; a repeat is answered as before, with no effect. On
- * a new server, a run that it does not know of may end, once, as it may announce itself.
+ * Ends a run with its outcome. Only the token that holds the key may do so. A repeated call gets the same answer and
+ * changes nothing. In the recovery window of a new server, a run that is missing from the data may end, once, just as
+ * it may announce itself.
  */
 export function settle(moment: Moment, jitter: Jitter, ending: Ending): SettleAnswer {
   const { key, token } = ending;
@@ -47,7 +48,7 @@ export function settle(moment: Moment, jitter: Jitter, ending: Ending): SettleAn
     return { kind: "settled", dueIn: dueIn(moment, entry), bells: [], handed };
   }
   if (unknown && (settled(moment) || entry.announced === moment.data.era)) return { kind: "stale" };
-  // What a server's data do not tell of may have been heard.
+  // If the run is missing from the data, wakes may be, too.
   const heard = unknown || heardDuringRun(entry);
   conclude(moment, jitter, entry, { ...ending, heard });
   remember(moment, ending);
@@ -58,12 +59,14 @@ export function settle(moment: Moment, jitter: Jitter, ending: Ending): SettleAn
   return { kind: "settled", dueIn: dueIn(moment, entry), bells: ringReady(moment), handed };
 }
 
-/** Nothing is due: the slot is free. */
+/** Advertises the slot, since no key is due. */
 function offerSlot(moment: Moment, { token, version, offeredBy }: Taker): void {
   if (offeredBy) stand(moment, token, { ...offeredBy, version });
 }
 
-/** Of a key that was handed over by an answer which got lost. */
+/**
+ * The key that the first answer chained, as that answer may have been lost; undefined if its run no longer holds it.
+ */
 function handedBefore(moment: Moment, { handed: key }: Entry, next: Taker | undefined): Handed | undefined {
   if (key === undefined) return undefined;
   const entry = find(moment, key);
@@ -73,7 +76,7 @@ function handedBefore(moment: Moment, { handed: key }: Entry, next: Taker | unde
     : undefined;
 }
 
-/** `heard`: more may have been heard of the key since the run began. */
+/** Applies an outcome to its key. The flag is true if the key may have been woken since the run began. */
 function conclude(
   moment: Moment,
   jitter: Jitter,
@@ -89,7 +92,7 @@ function conclude(
   entry.forced = false;
   forgetGiven(moment, token);
   entry.settled = token;
-  // No wake that was told since it began can be lost.
+  // True if no wake since the run began can be lost.
   const ranHere = holder?.token === token && run.era === moment.data.era;
   learn(moment, entry, verdict, ranHere);
   if (!entry.listed) forgetLists(entry);
@@ -101,12 +104,15 @@ function conclude(
   if (verdict.kind === "throttled") {
     closeUntil(moment, accountLimit(verdict.account), moment.now + Math.ceil(verdict.after));
   }
-  // What else the verdict says is about an object that is no more.
+  // The rest of the outcome is about an object that no longer exists.
   if (again && entry.uid !== run.uid) becomeReady(moment, entry, moment.now);
   else follow(moment, jitter, entry, { verdict, heard, forced, again, ran: run.class });
 }
 
-/** What the run saw is the least that a copy must show from now on. */
+/**
+ * Records the version that the run saw: no older cached object is given from now on. Keeps the object and the lists
+ * that the run leaves.
+ */
 function learn({ data, age }: Moment, entry: Entry, { kind, saw }: Verdict, ranHere: boolean): void {
   entry.left = false;
   entry.listed = false;
@@ -137,7 +143,7 @@ function notePause({ now }: Moment, entry: Entry, saw: Sight | undefined): void 
   if (known === saw.resourceVersion || isNewer(saw.resourceVersion, known)) entry.pausedSince = now;
 }
 
-/** What a verdict makes up for. */
+/** Clears what the outcome makes obsolete: failures, conflicts, the backoff window, the error. */
 function forgive(moment: Moment, entry: Entry, { kind }: Verdict): void {
   if (kind !== "conflict") entry.conflicts = 0;
   if (kind !== "done" && kind !== "gone") return;
@@ -152,12 +158,12 @@ interface Consequences {
   readonly verdict: Verdict;
   readonly heard: boolean;
   readonly forced: boolean;
-  /** It runs again whatever the verdict says, but for failures. */
+  /** The key is due again at once whatever the outcome, except after a failure. */
   readonly again: boolean;
   readonly ran: WakeClass | undefined;
 }
 
-/** Where the key goes. */
+/** Moves the key to its next state. */
 function follow(moment: Moment, jitter: Jitter, entry: Entry, what: Consequences): void {
   const { verdict, again, ran } = what;
   switch (verdict.kind) {
@@ -197,7 +203,7 @@ function runAgain(moment: Moment, entry: Entry, ran: WakeClass | undefined): voi
   becomeReady(moment, entry, moment.now);
 }
 
-/** A run that only looks whether all is still well is no more urgent than a resync. */
+/** The next run after `done` only checks the object again, so it is as urgent as a resync. */
 function lookAgain(
   moment: Moment,
   entry: Entry,
@@ -208,7 +214,7 @@ function lookAgain(
   waitUntil(moment, entry, moment.now + Math.ceil(after), kind === "done" ? "again" : "wait");
 }
 
-/** Until the end of its window; one wake per window pierces it, also one that came during the run. */
+/** Waits for the end of the window. One wake per window runs the key early; a wake during the run counts, too. */
 function backOff(moment: Moment, entry: Entry, { heard, forced, ran }: Consequences): void {
   const { now, data } = moment;
   const { attempts } = data.settings;
@@ -224,7 +230,7 @@ function backOff(moment: Moment, entry: Entry, { heard, forced, ran }: Consequen
   }
 }
 
-/** Almost at once, at first; each in a row waits twice as long, and many of them are a failure. */
+/** Retries almost at once. Each conflict in a row doubles the wait, and too many count as a failure. */
 function conflict(moment: Moment, jitter: Jitter, entry: Entry, what: Consequences): void {
   entry.conflicts += 1;
   if (entry.conflicts > conflictsForgiven) {
@@ -244,7 +250,7 @@ function park(moment: Moment, entry: Entry): void {
   enter(moment, entry, "parked", moment.now);
 }
 
-/** Nothing stays but the last answer and the history, for a while. */
+/** Keeps only the last answer, the number of an unused job and the history, for a while. */
 function forget(moment: Moment, entry: Entry): void {
   const { data, age } = moment;
   data.entries.set(entry.key, {

@@ -1,4 +1,6 @@
-/** Members by score, and by their UTF-8 bytes where scores are equal: as Redis sorts. Plain data, so it can be copied. */
+/**
+ * Members by score, and by their UTF-8 bytes if scores are equal, as Redis sorts. Plain data, so that it can be cloned.
+ */
 export interface SortedSet<Member extends string> {
   readonly scores: Map<Member, number>;
   /** All members, in order. */
@@ -14,7 +16,7 @@ export function put<Member extends string>(set: SortedSet<Member>, member: Membe
   set.scores.set(member, score);
 }
 
-/** Removes a member, if it is there. */
+/** Removes a member, if it is in the set. */
 export function take<Member extends string>(set: SortedSet<Member>, member: Member): void {
   const score = set.scores.get(member);
   if (score === undefined) return;
@@ -22,7 +24,7 @@ export function take<Member extends string>(set: SortedSet<Member>, member: Memb
   set.scores.delete(member);
 }
 
-/** Members of at most that score, lowest first, `limit` of them. A copy: the set may be changed while it is walked. */
+/** Members of at most that score, lowest first, up to `limit`. A copy: the set may change while it is iterated. */
 export function upTo<Member extends string>(
   set: SortedSet<Member>,
   score: number,
@@ -36,23 +38,23 @@ export function above<Member extends string>(set: SortedSet<Member>, score: numb
   return set.members.slice(countUpTo(set, score));
 }
 
-/** How many members have at most that score. */
+/** The number of members of at most that score. */
 export function countUpTo<Member extends string>(set: SortedSet<Member>, score: number): number {
   return firstWhere(set, (member) => scoreOf(set, member) > score);
 }
 
-/** How many members have less than that score. */
+/** The number of members of less than that score. */
 export function countBelow<Member extends string>(set: SortedSet<Member>, score: number): number {
   return firstWhere(set, (member) => scoreOf(set, member) >= score);
 }
 
-/** The lowest score; undefined where the set is empty. */
+/** The lowest score; undefined if the set is empty. */
 export function lowest<Member extends string>(set: SortedSet<Member>): number | undefined {
   const [head] = set.members;
   return head === undefined ? undefined : set.scores.get(head);
 }
 
-/** Where a member of that score stands, or would stand. */
+/** The index at which a member of that score is, or belongs. */
 function position<Member extends string>(set: SortedSet<Member>, member: Member, score: number): number {
   return firstWhere(set, (other) => {
     const difference = scoreOf(set, other) - score;
@@ -60,7 +62,7 @@ function position<Member extends string>(set: SortedSet<Member>, member: Member,
   });
 }
 
-/** Binary search: the first place from which on `reached` holds. */
+/** Binary search: the first index from which `reached` is true. */
 function firstWhere<Member extends string>(
   { members }: SortedSet<Member>,
   reached: (m: Member) => boolean,

@@ -7,18 +7,18 @@ import { find, held, type Moment, settled } from "./moment.ts";
 import { becomeReady, enter, waitUntil } from "./places.ts";
 import { isPaused, nextInTurn } from "./turns.ts";
 
-/** How soon a key is rung again that came to a worker of an older version than the last one that ran it. */
+/** The time that a key waits after a worker of an outdated version tried to claim it. */
 const outdatedWait = 100;
 
-/** A due key becomes a run, unless it must not start here and now: then it takes turns again. */
+/** Starts the run of a due key. If it must not start here and now, the key becomes ready or waits again. */
 export function take(moment: Moment, entry: Entry, taker: Taker): ClaimAnswer {
   const refused = sentBack(moment, entry, taker.version);
   return refused ? { refused } : { claimed: begin(moment, entry, taker) };
 }
 
 /**
- * The next key for a worker that has just settled a run: first one whose bell nobody has answered, since all who could
- * are busy.
+ * The next key for a worker that has just settled a run. A key with an unused job comes first: all workers that could
+ * take that job are busy.
  */
 export function handOver(moment: Moment, taker: Taker): Handed | undefined {
   if (!settled(moment) || moment.data.paused.controller !== undefined) return undefined;
@@ -30,7 +30,7 @@ export function handOver(moment: Moment, taker: Taker): Handed | undefined {
   return "claimed" in answer ? { key, claim: answer.claimed } : undefined;
 }
 
-/** A key whose bell nobody has answered. */
+/** The key of the job that has been unused for longest, if for long enough. */
 export function overlooked({ data, now }: Moment): ObjectKey | undefined {
   const { members, scores } = data.states.rung;
   const [oldest] = members;
@@ -64,7 +64,7 @@ function sentBack(moment: Moment, entry: Entry, version: number): Refusal | unde
 function begin(moment: Moment, entry: Entry, { token, version }: Taker): Claim {
   const { fails, reasons, class: wakeClass = "change", uid, replaced, trace } = entry;
   const versions = Object.fromEntries(entry.versions);
-  // Not one that may be older than what the run before has written: that one told what it saw, and nothing was lost since.
+  // Not if it may be older than what the previous run wrote: that run must have reported what it saw, in this era.
   const left = entry.left ? moment.data.copies.get(entry.key)?.copy : undefined;
   const copy = entry.sawIn === moment.data.era ? (entry.copy ?? left) : undefined;
   const lists = listsOf(moment, entry);
@@ -85,7 +85,7 @@ function begin(moment: Moment, entry: Entry, { token, version }: Taker): Claim {
   return { ...told, copy, lists };
 }
 
-/** What the run before has left of other kinds, and what was told since: all of it, or nothing. */
+/** The lists that the previous run left and the deltas since; undefined if one of them is missing. */
 function listsOf({ data }: Moment, { key, listed, news, sawIn }: Entry): Claim["lists"] {
   const left = data.lists.get(key)?.left;
   if (!listed || left === undefined || news === "lost" || sawIn !== data.era) return undefined;

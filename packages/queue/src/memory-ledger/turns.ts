@@ -7,21 +7,21 @@ import { mostShut } from "../script-bounds.ts";
 import { above, put, sortedSet, take, upTo } from "./sorted-set.ts";
 
 /*
- * Whose turn it is.
+ * The order in which ready keys run.
  *
- * A ready key stands in the queue of its class and lane; a lane is a namespace, or the part of one that works on a named
- * account. The queues of a class take turns, one key each. A queue that is found empty when its turn comes drops out;
- * one whose account or namespace is closed is shut, as a whole, until it opens.
+ * A ready key is in the queue of its class and flow (`lane` in the code). A flow is a namespace, or the part of it that
+ * uses one named account. The queues of a class take turns, one key each. A queue that is empty at its turn is removed.
+ * If the account of a queue is throttled or its namespace is paused, the queue is skipped (`shut`) until that ends.
  */
 
-/** How many shut queues are opened by one call. */
+/** Throttled queues that one call opens. */
 const openedAtOnce = 200;
 
-/** Whether a key of this namespace may not start; `""` holds the keys of cluster-scoped kinds. */
+/** True if the keys of this namespace are paused; `""` is the namespace of cluster-scoped objects. */
 const namespacePaused = ({ data }: Moment, namespace: string): boolean =>
   data.paused.namespaces.has(namespace);
 
-/** An operator paused the object itself, or its annotation does. */
+/** True if an operator or an annotation paused the object itself. */
 export const isObjectPaused = (
   { data }: Moment,
   { key, pausedSince }: Pick<Entry, "key" | "pausedSince">,
@@ -32,7 +32,7 @@ export const isPaused = (moment: Moment, entry: Pick<Entry, "key" | "pausedSince
   isObjectPaused(moment, entry) ||
   namespacePaused(moment, splitObjectKey(entry.key).namespace ?? "");
 
-/** Lets a ready key wait for its turn behind those that are ready for longer. */
+/** Adds a ready key to its queue, after the keys that have been ready for longer. */
 export function enqueue(moment: Moment, entry: Entry, since: number): void {
   const { data } = moment;
   const queue = queueOf(moment, entry);
@@ -56,7 +56,7 @@ function queueOf({ data }: Moment, entry: Entry): Queue {
   return queue;
 }
 
-/** Queues whose time has come take turns again. */
+/** Lets throttled queues take turns again once they open. */
 export function openShutQueues({ data, now }: Moment): void {
   for (const name of upTo(data.shut, now, openedAtOnce)) {
     take(data.shut, name);
@@ -65,7 +65,7 @@ export function openShutQueues({ data, now }: Moment): void {
   }
 }
 
-/** Takes the key whose turn it is out of its queue. */
+/** Removes the next key from its queue and returns it. */
 export function nextInTurn(moment: Moment): ObjectKey | undefined {
   for (const wakeClass of classesFor(moment.data.bells)) {
     const queue = openQueue(moment, wakeClass);
@@ -79,7 +79,10 @@ export function nextInTurn(moment: Moment): ObjectKey | undefined {
   return undefined;
 }
 
-/** Of every eight bells one looks for a resync first and one for a listing: what waits is never starved. */
+/**
+ * The classes in order. Of every eight dispatches one starts with resyncs and one with listings, so that no class
+ * starves.
+ */
 function classesFor(bells: number): readonly WakeClass[] {
   switch (bells % 8) {
     case 0:
@@ -91,7 +94,7 @@ function classesFor(bells: number): readonly WakeClass[] {
   }
 }
 
-/** The queue of a class whose turn it is, which then goes behind the others. */
+/** The next queue of a class; it then moves behind the others. */
 function openQueue(moment: Moment, wakeClass: WakeClass): Queue | undefined {
   const { data, now } = moment;
   const turns = data.turns[wakeClass];
@@ -114,13 +117,13 @@ function openQueue(moment: Moment, wakeClass: WakeClass): Queue | undefined {
   return undefined;
 }
 
-/** From when on keys of this queue may start; `Infinity` where somebody has to resume them. */
+/** The time from which keys of this queue may run; `Infinity` while its namespace is paused. */
 function queueOpens(moment: Moment, { namespace, account }: Queue): number {
   if (namespacePaused(moment, namespace)) return Infinity;
   return account === "" ? 0 : opensAt(moment, accountLimit(account));
 }
 
-/** Queues of a namespace that was resumed open now. */
+/** Opens the queues of a namespace that was resumed. */
 export function openNamespace({ data, now }: Moment, namespace: string): void {
   for (const name of above(data.shut, Number.MAX_VALUE).slice(0, mostShut)) {
     if (data.queues.get(name)?.namespace === namespace) put(data.shut, name, now);

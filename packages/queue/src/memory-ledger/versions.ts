@@ -1,4 +1,6 @@
-/** Decimal versions compare by length, then as text; others (aggregated APIs) only say that they differ. */
+/**
+ * Decimal versions compare by length, then as text. For others (aggregated APIs) any different version counts as newer.
+ */
 export function isNewer(version: string, known: string | undefined): boolean {
   if (known === undefined) return true;
   if (!isDecimal(version) || !isDecimal(known)) return version !== known;

@@ -11,13 +11,13 @@ const reasonsKept = 8;
 const rank: Readonly<Record<WakeClass, number>> = { change: 0, listing: 1, resync: 2 };
 
 /**
- * Something was heard of a key.
+ * Records a wake of a key.
  *
- * A wake makes an idle or parked key ready, pierces a wait, and pierces a backoff window once; later ones wait for its
- * end. A leased key is not rung: settle sees that more was heard. A waiting turn moves up when the wake is more urgent.
- * A resync pierces nothing and wakes only idle keys; force pierces everything but a pause, which a wake of
- * the object itself may begin or end. The copy of an object is kept
- * for the run that is due, and so are news of others, where the run before has left lists, or the one under way may do so.
+ * A wake makes an idle or parked key ready, and ends a wait for a time. Within a backoff window one wake runs the key
+ * early; later ones wait for the window's end. A leased key is not dispatched: settle notices the wake. A ready key
+ * moves up if the wake is more urgent. A resync wakes only idle keys. A forced wake ends any wait except a pause, which
+ * a wake of the object itself may begin or end. The cached object of a wake is kept for the run that is due. Deltas of
+ * other objects are kept if the previous run left lists, or a run in progress may leave some.
  */
 export function hear(moment: Moment, wake: Wake, force: boolean): void {
   const entry = find(moment, wake.key);
@@ -60,7 +60,7 @@ function pierce(moment: Moment, entry: Entry, force: boolean): void {
   becomeReady(moment, entry, moment.now);
 }
 
-/** Answers whether the key is more urgent than before. */
+/** Returns true if the key is more urgent than before. */
 function remember(moment: Moment, entry: Entry, wake: Wake): boolean {
   if (isNewer(wake.resourceVersion, entry.versions.get(wake.kind))) {
     entry.versions.set(wake.kind, wake.resourceVersion);
@@ -77,15 +77,17 @@ function remember(moment: Moment, entry: Entry, wake: Wake): boolean {
   return moreUrgent;
 }
 
-/** A pause is taken from the newest known version only; its end from any, because the run reads the annotation again. */
+/**
+ * Only the newest known version begins a pause, but any version ends it, because the run reads the annotation again.
+ */
 function notePause({ now }: Moment, entry: Entry, { paused, kind, resourceVersion }: Wake): void {
   if (paused === false) entry.pausedSince = undefined;
   else if (paused === true && entry.versions.get(kind) === resourceVersion) entry.pausedSince ??= now;
 }
 
 /**
- * No run of the object can have written what a listing since does not show: neither one that was forgotten, with other data
- * or because the key was gone, nor one that these data know of.
+ * True if a listing after `newestAfter` shows everything that runs have written: the data contain no run of this
+ * object, and any forgotten run (with other data, or of a key that was gone) ended before.
  */
 function isBeforeAnyRun({ data, now }: Moment, entry: Entry, { newestAfter }: Wake): boolean {
   if (newestAfter?.era !== data.era || now - newestAfter.at >= listingBelieved) return false;
@@ -93,8 +95,9 @@ function isBeforeAnyRun({ data, now }: Moment, entry: Entry, { newestAfter }: Wa
 }
 
 /**
- * Only of the newest version that is known. What somebody wants looked at now is looked at, and so is what was told of
- * without a copy or by an older version: it may be gone, by a listing that names no newer one, and etcd restored.
+ * Keeps a cached object of the newest known version only. Drops it for a forced key, and after a wake of the object
+ * without a cached object or with an older version: the object may be gone (a listing reports that without a newer
+ * version), or etcd may have been restored.
  */
 function keepCopy({ data }: Moment, entry: Entry, wake: Wake, force: boolean): void {
   const { kind, resourceVersion, uid, copy } = wake;
@@ -108,7 +111,7 @@ function keepCopy({ data }: Moment, entry: Entry, wake: Wake, force: boolean): v
 const fits = ({ states }: LedgerData, size: number): boolean =>
   states.ready.members.length * size < copiesKept;
 
-/** Of another kind's objects, for who has left lists of them or may still do so. */
+/** Keeps a delta of another kind's object, if the previous run left lists or a run in progress may leave some. */
 function keepNews({ data }: Moment, entry: Entry, { news }: Wake): void {
   if (entry.listed && !data.lists.has(entry.key)) forgetLists(entry);
   if (news === undefined || entry.news === "lost") return;
@@ -124,7 +127,7 @@ function forgetCopies(entry: Entry): void {
   entry.left = false;
 }
 
-/** Another object under the same key: failures, backoff and errors were its predecessor's. */
+/** Another object has the key now: failures, backoff and errors belong to its predecessor. */
 function startAfresh(moment: Moment, entry: Entry, uid: string): void {
   entry.replaced ??= entry.uid; // the one that a run may have seen
   entry.uid = uid;
