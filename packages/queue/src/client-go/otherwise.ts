@@ -1,7 +1,7 @@
-/** Where this queue does on purpose otherwise than client-go, and what comes of it instead. */
+/** An intended difference from client-go, and its results. */
 export interface Otherwise {
   readonly because: string;
-  /** By scenario: every line that `playScenario` answers. */
+  /** By scenario: every line that `playScenario` returns. */
   readonly scenarios: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -53,7 +53,7 @@ export const otherwise: readonly Otherwise[] = [
       "A backoff window counts one failure and lets one wake through: a stream of events neither makes a key that " +
       "always fails run as often as there are events, nor its backoff as long as if it had failed for hours.",
     scenarios: {
-      // How long these failures would wait one after the other is asked below.
+      // client-go.test.ts checks how long these failures wait if they follow each other.
       "default-delays": Array.from(
         { length: 19 },
         (_, i) => `${i + 1}. addRateLimited a: requeues 1, not ${i + 2}`,

@@ -15,18 +15,17 @@ import {
 } from "./scenario-queue.ts";
 
 /**
- * Plays a scenario of client-go on a ledger, and answers where it came out otherwise: one line each, empty where all is
- * the same.
+ * Plays a scenario of client-go on a ledger. Returns the differences, one line each; empty if there are none.
  *
  * | client-go | here |
  * | --- | --- |
  * | add | a wake |
- * | get | the next bell whose key can be claimed |
- * | forget, addAfter, addRateLimited, then done | one verdict, told at done: `done`, `done` with `after`, `retry` |
- * | addAfter, addRateLimited of a key that is not being processed | a run of it that comes to that |
- * | shutDown, shutDownWithDrain | nothing: a ledger goes on when its workers go |
+ * | get | a claim of the next job with a key that can be claimed |
+ * | forget, addAfter, addRateLimited, then done | one outcome, reported at done: `done`, `done` with `after`, `retry` |
+ * | addAfter, addRateLimited of a key that is not being processed | a run of it with that outcome |
+ * | shutDown, shutDownWithDrain | nothing: a ledger outlives its workers |
  *
- * Not compared are timers that client-go leaves set when their key runs before; what they lead to is.
+ * client-go leaves a timer set when its key runs before. Such timers are not compared, but their consequences are.
  */
 export async function playScenario(
   { base, max, steps }: Scenario,
@@ -37,7 +36,7 @@ export async function playScenario(
   const differences: string[] = [];
   for (const [i, step] of steps.entries()) {
     const got = await play(queue, step);
-    // What is said of a run before it is done is only told then.
+    // Calls during a run only take effect when it is done.
     if ("key" in step && step.do !== "done" && queue.running.has(step.key)) continue;
     const ours = await look(queue, "key" in step ? step.key : undefined);
     const theirs = await withoutOvertaken(queue, step, ours, overtaken);
@@ -52,7 +51,7 @@ export async function playScenario(
   return differences;
 }
 
-/** Answers what get gave. */
+/** Returns the key that `get` returned, null if it would block; undefined for all other steps. */
 async function play(queue: ScenarioQueue, step: Step): Promise<string | null | undefined> {
   switch (step.do) {
     case "get":
@@ -81,7 +80,7 @@ async function play(queue: ScenarioQueue, step: Step): Promise<string | null | u
   }
 }
 
-/** What client-go's step looks like without the timers whose keys have been due or run since they were set. */
+/** client-go's step, without the timers of keys that have been due or have run since these were set. */
 async function withoutOvertaken(
   queue: ScenarioQueue,
   step: Step,
@@ -95,7 +94,7 @@ async function withoutOvertaken(
   return { ...step, waiting };
 }
 
-/** What there is to compare: ours, then theirs. */
+/** The values to compare: name, ours, theirs. */
 const pairs = (
   ours: Seen & { readonly got: string | null | undefined },
   theirs: Step,

@@ -3,18 +3,18 @@ import type { Bell } from "../bells.ts";
 import type { Ledger, LedgerSurroundings, LedgerTimes } from "../ledger.ts";
 import type { Verdict } from "../work-queue.ts";
 
-/** How to open a ledger of one kind, empty. */
+/** Opens an empty ledger of one kind. */
 export type OpenLedger = (options: LedgerTimes & Required<LedgerSurroundings>) => Ledger;
 
-/** A ledger on which client-go's calls are made, and a clock that stands still between them. */
+/** A ledger that gets client-go's calls, and a clock that stands still between them. */
 export interface ScenarioQueue {
   readonly ledger: Ledger;
   now: number;
-  /** Rung and not yet answered. */
+  /** Jobs that were returned and are not used yet. */
   readonly bells: Bell[];
-  /** What the runs under way have said so far. */
+  /** The results of runs in progress, as set so far, by key. */
   readonly running: Map<string, Ending>;
-  /** Makes tokens and versions differ. */
+  /** Makes tokens and versions unique. */
   count: number;
 }
 
@@ -24,7 +24,7 @@ interface Ending {
   readonly againAt: number | undefined;
 }
 
-/** What scenarios look at after each step. */
+/** The values that scenarios check after each step. */
 export interface Seen {
   readonly length: number;
   readonly waiting: Readonly<Record<string, number>>;
@@ -45,7 +45,7 @@ export async function scenarioQueue(
     settling,
     now: () => queue.now,
     server: () => "server",
-    random: () => 1, // the whole window: client-go's limiter does not spread
+    random: () => 1, // the full window: client-go's limiter does not spread
   });
   const queue: ScenarioQueue = { ledger, now: 1_000_000, bells: [], running: new Map(), count: 0 };
   await ledger.enlist({ worker: "w", slots: 100, version: 0, lasts: 2 * longTime, backoff, accounts: {} });
@@ -59,7 +59,7 @@ export async function add(queue: ScenarioQueue, name: string): Promise<void> {
   queue.bells.push(...(await queue.ledger.wake([wake])));
 }
 
-/** The next key that may be run; null where a get would block. */
+/** Claims the next key that can run; null if client-go's Get would block. */
 export async function get(queue: ScenarioQueue): Promise<string | null> {
   await advance(queue, 0);
   for (let bell = queue.bells.shift(); bell; bell = queue.bells.shift()) {
@@ -68,7 +68,7 @@ export async function get(queue: ScenarioQueue): Promise<string | null> {
   return null;
 }
 
-/** What a run says is told as one verdict when it is done. A key that does not run is run for it. */
+/** Sets a result of a run, which is settled as one outcome when it is done. A key that is not running is run for it. */
 export async function say(
   queue: ScenarioQueue,
   name: string,
@@ -105,7 +105,7 @@ export async function advance(queue: ScenarioQueue, ms: number): Promise<void> {
   queue.bells.push(...(await queue.ledger.ring()).bells);
 }
 
-/** Whether it runs, or would if there were a worker. */
+/** True if it runs, or would if a worker were idle. */
 export async function isDue({ ledger }: ScenarioQueue, name: string): Promise<boolean> {
   const { state } = (await ledger.inspect(keyOf(name))).key;
   return state === "ready" || state === "rung" || state === "leased";

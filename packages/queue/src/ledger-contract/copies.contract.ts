@@ -13,7 +13,9 @@ import {
   settling,
 } from "./ledger-under-test.ts";
 
-/** When a run is given its object with the claim. The key is woken once, and its run has told what it saw: version 100. */
+/**
+ * When a run gets a cached object with its claim. The key was woken once, and its run reported that it saw version 100.
+ */
 export function copiesContract(t: LedgerUnderTest): void {
   const [kind, uid] = ["buckets", "u1"];
   const sight = (version: number, fields: Partial<Sight> = {}): Sight => ({
@@ -123,7 +125,7 @@ export function copiesContract(t: LedgerUnderTest): void {
       await brought(101);
       await begin();
       await end(verdict);
-      t.clock += 1; // no account is closed any more
+      t.clock += 1; // the account is no longer throttled
       await t.wake(key, { kind: "pods", resourceVersion: "1", paused: false });
       expect(await given()).toBeUndefined();
     });
@@ -321,7 +323,7 @@ export function copiesContract(t: LedgerUnderTest): void {
   });
 
   describe("no copy is kept", () => {
-    /** The key waits, and one wake has pierced its window of backoff. */
+    /** The key waits, and a wake has already run it early in its backoff window. */
     const wait = async (): Promise<void> => {
       await brought(101);
       await begin();
@@ -362,7 +364,7 @@ export function copiesContract(t: LedgerUnderTest): void {
       expect(claim.copy).toBeUndefined();
       expect(claim.versions).toEqual({ buckets: "102" });
       await t.ledger.settle(key, "t", saw(102));
-      await brought(103); // it is small
+      await brought(103); // its object is small
       await t.rung();
       expect(await t.claim(key, "u")).toMatchObject({ copy: "copy of 103" });
     });

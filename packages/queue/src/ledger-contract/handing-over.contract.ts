@@ -4,13 +4,16 @@ import { bellOverlooked, type SettleAnswer, type Taker } from "../ledger.ts";
 import type { Verdict } from "../work-queue.ts";
 import { done, key, keysIn, lease, type LedgerUnderTest, settling } from "./ledger-under-test.ts";
 
-/** What a worker that has settled a run is given to run next. One slot, which runs `key`, and one key that is rung. */
+/**
+ * The keys that are chained to a run when its worker settles it. There is one slot, which runs `key`, and one
+ * dispatched key.
+ */
 export function handingOverContract(t: LedgerUnderTest): void {
   const rung = objectKey({ namespace: "rung", name: "before" });
   const [first, second] = keysIn("a", 2) as [ObjectKey, ObjectKey];
   const next: Taker = { token: "next", version: 0 };
   type Settled = SettleAnswer & { readonly kind: "settled" };
-  /** Settles the run of `key` for a worker that would go on. */
+  /** Settles the run of `key` for a worker that asks for another key. */
   const settle = async (verdict: Verdict = done, taker = next): Promise<Settled> => {
     const answer = await t.ledger.settle(key, "t", verdict, undefined, taker);
     if (answer.kind === "stale") throw new Error("stale");
@@ -118,7 +121,7 @@ export function handingOverContract(t: LedgerUnderTest): void {
         state: "paused",
         pauses: [{ scope: "object" }],
       });
-      expect(await t.ledger.resume({ kind: "object", key: rung })).toEqual([]); // its bell is out
+      expect(await t.ledger.resume({ kind: "object", key: rung })).toEqual([]); // its job is still out
       expect((await t.ledger.inspect(rung)).key).toMatchObject({ state: "rung" });
     });
     it("while the controller is paused, and who waits keeps its place", async () => {
@@ -207,7 +210,7 @@ export function handingOverContract(t: LedgerUnderTest): void {
       await t.wake(first);
       t.clock += bellOverlooked;
       expect(await handed()).toBe(rung);
-      expect(await t.refusal(rung)).toBe("leased"); // its bell comes to nothing
+      expect(await t.refusal(rung)).toBe("leased"); // its job has no effect
     });
     it("is not doubled: it serves when its key is due again", async () => {
       t.clock += bellOverlooked;

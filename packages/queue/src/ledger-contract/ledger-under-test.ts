@@ -9,7 +9,7 @@ export const settling = 1_000;
 export const key = objectKey({ namespace: "default", name: "photos" });
 export const failed: Verdict = { kind: "retry", error: "no" };
 export const done: Verdict = { kind: "done" };
-/** Verdicts after which a run leaves nothing to the next one. */
+/** Outcomes after which a run leaves nothing to the next one. */
 export const leavingNothing: readonly (readonly [string, Verdict])[] = [
   ["failed", failed],
   ["failed for good", { kind: "terminal", error: "no" }],
@@ -18,27 +18,27 @@ export const leavingNothing: readonly (readonly [string, Verdict])[] = [
   ["was throttled", { kind: "throttled", account: "a", after: 1 }],
   ["found its object paused", { kind: "paused" }],
 ];
-/** Every verdict but that the key is gone. */
+/** Every outcome except that the object is gone. */
 export const staying: readonly (readonly [string, Verdict])[] = [
   ["was done", done],
   ["waits", { kind: "wait", after: 10_000_000 }],
   ...leavingNothing,
 ];
 
-/** A ledger that is empty, and what a test does to its data behind its back. */
+/** An empty ledger, and ways to change its data without a call to it. */
 export interface OpenedLedger<L extends Ledger = Ledger> {
   readonly ledger: L;
-  /** Keeps the data as they are now; answers how to bring them back. */
+  /** Keeps the data as they are now; returns a function that restores them. */
   backup(): Promise<() => Promise<void>>;
   loseAll(): Promise<void>;
 }
 
-/** How to open a ledger of one kind, anew for every test. */
+/** Opens a new ledger of one kind for every test. */
 export type OpenLedger<L extends Ledger = Ledger> = (
   options: LedgerTimes & Required<LedgerSurroundings> & { readonly onEra: (era: string) => void },
 ) => OpenedLedger<L>;
 
-/** A ledger with a clock and a server id that the test holds. */
+/** A ledger with a clock and a server id that the test sets. */
 export class LedgerUnderTest<L extends Ledger = Ledger> {
   clock = 1_000_000;
   server = "first";
@@ -77,27 +77,27 @@ export class LedgerUnderTest<L extends Ledger = Ledger> {
     return this.ledger.enlist({ ...usual, ...fields });
   }
 
-  /** Wakes a key, and answers whose bells were added. */
+  /** Wakes a key, and returns the keys of the jobs to add. */
   async wake(of: ObjectKey, fields: Partial<Wake> = {}, force = false): Promise<readonly ObjectKey[]> {
     const resourceVersion = String(this.#version++);
     const wake = { key: of, kind: "buckets", resourceVersion, reason: "Modified", class: "change" } as const;
     return (await this.ledger.wake([{ ...wake, ...fields }], force)).map((bell) => bell.key);
   }
 
-  /** Claims a key that was rung. */
+  /** Claims a dispatched key. */
   async claim(of: ObjectKey, token: string = randomUUID()): Promise<Claim> {
     const answer = await this.ledger.claim(of, token);
     if ("refused" in answer) throw new Error(`${of} refused: ${answer.refused}`);
     return answer.claimed;
   }
 
-  /** Why a key cannot be claimed now, "claimed" when it was. */
+  /** The reason for which a key cannot be claimed now; "claimed" if it was. */
   async refusal(of: ObjectKey, token: string = randomUUID()): Promise<string> {
     const answer = await this.ledger.claim(of, token);
     return "refused" in answer ? answer.refused : "claimed";
   }
 
-  /** Rings, and answers whose bells were added. */
+  /** Dispatches, and returns the keys of the jobs to add. */
   async rung(): Promise<readonly ObjectKey[]> {
     return (await this.ledger.ring()).bells.map((bell) => bell.key);
   }
@@ -107,7 +107,7 @@ export class LedgerUnderTest<L extends Ledger = Ledger> {
     return (await this.ledger.list(state, 1_000)).keys;
   }
 
-  /** Runs a key that was rung; answers in how many ms it is due again. */
+  /** Runs a dispatched key; returns in how many ms it is due again. */
   async run(of: ObjectKey, verdict: Verdict): Promise<number | undefined> {
     const token = randomUUID();
     await this.claim(of, token);
@@ -116,7 +116,10 @@ export class LedgerUnderTest<L extends Ledger = Ledger> {
     return answer.dueIn;
   }
 
-  /** Answers how to fail over to a server that has the data as they are now: the tail is lost, or a dump was old. */
+  /**
+   * Returns a function that fails over to a server with the data as they are now, as if it had lost the last writes or
+   * read an old dump.
+   */
   async backup(): Promise<() => Promise<void>> {
     const restore = await this.#needed().backup();
     return async () => {

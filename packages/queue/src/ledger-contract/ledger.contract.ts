@@ -1,6 +1,6 @@
 /**
- * What every ledger promises, as tests: `ledgerContract(open)` in a test file of each implementation. What is only to be
- * seen in one of them (Redis keys, what the patrol repairs) is tested there.
+ * The promises of every ledger, as tests: `ledgerContract(open)` in a test file of each implementation. That file tests
+ * what only one implementation has (Redis keys, the patrol's repairs).
  */
 import { describe } from "vitest";
 import { copiesContract } from "./copies.contract.ts";

@@ -12,7 +12,9 @@ import {
   settling,
 } from "./ledger-under-test.ts";
 
-/** When a run is given what the run before knew of other kinds, with all that was told since. Its first run has ended. */
+/**
+ * When a run gets the lists that the previous run left, with all deltas since. The first run of the key is in progress.
+ */
 export function listsContract(t: LedgerUnderTest): void {
   const saw: Sight = { kind: "buckets", uid: "u1", resourceVersion: "100" };
   const leaves = (lists: string, verdict: Verdict = done): Verdict => ({
@@ -117,7 +119,7 @@ export function listsContract(t: LedgerUnderTest): void {
       ["saw another object", { ...done, saw: { ...saw, uid: "u2", lists: "left" } }],
     ])("of a run that %s", async (_, verdict) => {
       await end(verdict);
-      t.clock += 1; // no account is closed any more
+      t.clock += 1; // the account is no longer throttled
       await t.wake(key, { uid: "u1", resourceVersion: "101", paused: false });
       await expectNone();
     });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Verdict, Wake } from "../work-queue.ts";
 import { done, failed, key, keysIn, lease, type LedgerUnderTest, settling } from "./ledger-under-test.ts";
 
-/** What a run must not inherit from the one before it, which failed, died or was another server's. */
+/** State that a run must not inherit from the previous one, which failed, died or ran on another server. */
 export function nextRunsContract(t: LedgerUnderTest): void {
   const begin = async (token: string): Promise<void> => {
     await t.rung();
@@ -32,7 +32,7 @@ export function nextRunsContract(t: LedgerUnderTest): void {
     });
     it("begins at once where that one announced itself: more may have been heard than is known", async () => {
       await t.wake(key);
-      await t.run(key, failed); // what dies next is not forgiven
+      await t.run(key, failed); // a lease that ends now starts a backoff window
       t.clock += lease;
       await t.rung();
       const failOver = await t.backup();

@@ -3,13 +3,13 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Given, Listening, Offers, Taker } from "../ledger.ts";
 import { done, failed, key, keysIn, lease, type LedgerUnderTest, settling } from "./ledger-under-test.ts";
 
-/** Keys that are given to free slots. A worker of two slots, none of them offered. */
+/** The assignment of keys to advertised slots. There is one worker with two slots, and none is advertised. */
 export function offersContract(t: LedgerUnderTest): void {
   const [first, second, third] = keysIn("a", 3) as [ObjectKey, ObjectKey, ObjectKey];
   let heard: Given[];
   let listening: Listening;
   const slots = (...tokens: string[]): Offers => ({ worker: "w1", askedAt: 5, version: 0, tokens });
-  /** What was given since it was asked last. */
+  /** The keys that were assigned since the last call. */
   const given = async (): Promise<readonly Given[]> => {
     await listening.caughtUp();
     return heard.splice(0);
@@ -64,7 +64,7 @@ export function offersContract(t: LedgerUnderTest): void {
       t.clock += 1;
       await t.ledger.offer(slots("t1"));
       expect(await givenKeys()).toEqual([`t1 ${key}`]);
-      expect(await t.refusal(key)).toBe("leased"); // the bell
+      expect(await t.refusal(key)).toBe("leased"); // as its job claims it
     });
     it("may be due by a timer, or by somebody else's verdict", async () => {
       await t.wake(key);
@@ -306,7 +306,7 @@ export function offersContract(t: LedgerUnderTest): void {
       await t.run(first, { kind: "done", account: "aws" });
       await t.wake(first);
       await t.run(second, { kind: "throttled", account: "aws", after: 5_000 });
-      t.clock += 1_000; // nobody has answered it
+      t.clock += 1_000; // its job is unused
       await t.ledger.offer(slots("t2"));
       expect(await given()).toEqual([]);
       expect((await t.ledger.inspect(first)).key.state).not.toBe("leased");

@@ -4,9 +4,9 @@ import { describe, expect, it } from "vitest";
 import type { WakeClass } from "../work-queue.ts";
 import { done, key, keysIn, type LedgerUnderTest, settling } from "./ledger-under-test.ts";
 
-/** Whose turn it is, and what holds keys back. */
+/** The order of keys, and what holds them back. */
 export function orderContract(t: LedgerUnderTest): void {
-  /** Runs what is rung, one after another, until nothing is. */
+  /** Runs dispatched keys one after another until there are none. */
   async function order(most = 1_000): Promise<readonly ObjectKey[]> {
     const ran: ObjectKey[] = [];
     let next = await t.rung();
@@ -35,7 +35,7 @@ export function orderContract(t: LedgerUnderTest): void {
     });
 
     it("puts changes before listings and those before resyncs, but of eight bells two look for what waits longer", async () => {
-      await t.wake(key); // rung before there is anything to choose from
+      await t.wake(key); // dispatched while it is the only ready key
       await wakeAll(keysIn("a", 16, "resync"), "resync");
       await wakeAll(keysIn("a", 16, "listing"), "listing");
       await wakeAll(keysIn("a", 16, "change"));
@@ -52,7 +52,7 @@ export function orderContract(t: LedgerUnderTest): void {
       const [first, second, third] = keysIn("a", 3) as [ObjectKey, ObjectKey, ObjectKey];
       await wakeAll([first, second, third], "listing");
       await t.wake(third);
-      await t.wake(first, { class: "resync" }); // less urgent: changes nothing
+      await t.wake(first, { class: "resync" }); // less urgent, so it changes nothing
       expect(await order()).toEqual([key, third, first, second]);
     });
 
@@ -67,7 +67,7 @@ export function orderContract(t: LedgerUnderTest): void {
       await t.wake(lonely);
       const ran = await order(4);
       expect(ran.indexOf(lonely)).toBeGreaterThan(-1);
-      expect(ran.indexOf(lonely)).toBeLessThanOrEqual(2); // the bell that was out, and at most one more
+      expect(ran.indexOf(lonely)).toBeLessThanOrEqual(2); // after the job that was out, and one other at most
     });
 
     it("gives no namespace two turns while another waits, also one that comes and goes", async () => {
@@ -229,7 +229,7 @@ export function orderContract(t: LedgerUnderTest): void {
       await t.run(second, { kind: "done", account: "aws" });
       await t.wake(second);
       expect(await t.run(first, { kind: "throttled", account: "aws", after: 5_000 })).toBeUndefined();
-      expect(await t.ledger.claim(second, "t")).toEqual({ refused: "throttled" }); // though its bell was out
+      expect(await t.ledger.claim(second, "t")).toEqual({ refused: "throttled" }); // although its job was out
       expect(await t.wake(second)).toEqual([]);
       expect(await t.wake(first)).toEqual([]);
       expect(await t.wake(key)).toEqual([key]);
@@ -265,7 +265,7 @@ export function orderContract(t: LedgerUnderTest): void {
       expect(await t.list("rung")).toHaveLength(3);
       await t.enlist({ worker: "w2", slots: 0 });
       for (const each of keys.slice(5, 8)) await t.run(each, done);
-      expect(await t.list("rung")).toHaveLength(1); // one, so that something rings for the first to come
+      expect(await t.list("rung")).toHaveLength(1); // one job, for the first worker to come
     });
     it("of an older version do not get a key back that a newer one ran, while a newer one is alive", async () => {
       await t.enlist({ worker: "old", version: 1, lasts: 5_000 });
@@ -309,7 +309,7 @@ export function orderContract(t: LedgerUnderTest): void {
         await t.ledger.settle(key, token, { kind: "retry", error: "no" });
         return (await t.ledger.inspect(key)).key;
       };
-      expect(await failWhenHeardOf("t1")).toMatchObject({ state: "rung", fails: 1 }); // pierces the window
+      expect(await failWhenHeardOf("t1")).toMatchObject({ state: "rung", fails: 1 }); // runs early in the window
       expect(await failWhenHeardOf("t2")).toMatchObject({ state: "waits", why: "backoff" });
       t.clock += 100;
       await t.rung();
@@ -340,7 +340,7 @@ export function orderContract(t: LedgerUnderTest): void {
     }
     const { key: report, runs } = await t.ledger.inspect(key);
     expect(runs.map((run) => run.duration)).toEqual([12, 11, 10, 9, 8, 7, 6, 5, 4, 3]);
-    // By the ledger's clock, whatever the worker's is.
+    // The end time is by the ledger's clock, not by the worker's.
     const at = new Date(t.clock - 10_000).toISOString();
     expect(runs[0]).toMatchObject({ at, trigger: ["r12"], trace: "00-ab-cd-01" });
     expect(report).toMatchObject({ state: "waits", why: "backoff", error: "e12", fails: 12 });
@@ -383,7 +383,7 @@ export function orderContract(t: LedgerUnderTest): void {
     const first = await page();
     const second = await page(first.next);
     expect([first.found, second.found]).toEqual([keys.slice(0, 3), keys.slice(3, 6)]);
-    // Whoever wakes what it has read goes on with what is left.
+    // A caller that wakes the keys of a page continues with the remaining ones.
     for (const each of first.found) await t.wake(each);
     const again = await page(first.next);
     expect(again.found).toEqual(keys.slice(3, 6));

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Verdict } from "../work-queue.ts";
 import { done, failed, key, keysIn, type LedgerUnderTest } from "./ledger-under-test.ts";
 
-/** What is promised of objects that say themselves that they are paused, and of what is paused at all. */
+/** Objects that are paused by their annotation, and pauses in general. */
 export function pausesContract(t: LedgerUnderTest): void {
   const own = (resourceVersion: string, paused?: boolean) => ({
     uid: "u1",
@@ -29,7 +29,7 @@ export function pausesContract(t: LedgerUnderTest): void {
     t.clock += 60_000;
     expect(await t.ledger.count()).toMatchObject({ due: 0, oldestDue: 0, paused: 1 });
     expect(await t.wake(key, own("2", false))).toEqual([key]);
-    // It is due since it was resumed: how long it was paused is no one's lateness.
+    // It is due since it was resumed: the time of its pause does not count as late.
     expect(await t.ledger.count()).toMatchObject({ due: 1, oldestDue: 0, paused: 0 });
     expect((await t.claim(key)).reasons).toEqual(["Modified"]);
   });
@@ -65,7 +65,7 @@ export function pausesContract(t: LedgerUnderTest): void {
     await t.run(waits, { kind: "done", after: 1_000 });
     await t.ledger.pause({ kind: "object", key: waits }, "tests");
     t.clock += 1_000;
-    // Also in the moment before anything has rung.
+    // The count is also right before the dispatcher has run.
     expect(await t.ledger.count()).toMatchObject({ due: 0, oldestDue: 0, paused: 3 });
     expect(await t.rung()).toEqual([]);
     expect(await state(waits)).toBe("paused");
@@ -76,7 +76,7 @@ export function pausesContract(t: LedgerUnderTest): void {
     await t.wake(key, own("4", true));
     expect(await state()).toBe("rung");
     await t.wake(key, own("6", true));
-    // An etcd that was restored: a run looks itself.
+    // etcd may have been restored: the run reads the annotation.
     expect(await t.wake(key, own("3", false))).toEqual([]);
     expect(await state()).toBe("rung");
   });

@@ -6,7 +6,7 @@ import type { SettleAnswer } from "../ledger.ts";
 import type { Claim, Verdict, Wake } from "../work-queue.ts";
 import { failed, key, lease, type LedgerUnderTest } from "./ledger-under-test.ts";
 
-/** One key from wake to verdict: what is heard, who may run it, and when it runs again. */
+/** One key from wake to outcome: what its wakes record, which run gets it, and when it runs again. */
 export function runsContract(t: LedgerUnderTest): void {
   beforeEach(() => t.enlist({ slots: 2 }));
 
@@ -26,7 +26,7 @@ export function runsContract(t: LedgerUnderTest): void {
     await t.ledger.ring();
     return t.claim(of, token);
   };
-  /** Why the key cannot be claimed now; "claimed" when it could. */
+  /** The reason for which the key cannot be claimed now; "claimed" if it was. */
   const refusal = async (): Promise<string> => {
     await t.ledger.ring();
     return t.refusal(key);
@@ -221,7 +221,7 @@ export function runsContract(t: LedgerUnderTest): void {
     await t.ledger.settle(key, "t1", { kind: "done" });
     expect((await t.ledger.notRunSince([key], now)).keys).toEqual([key]);
     expect((await t.ledger.notRunSince([key], before)).keys).toEqual([]);
-    // Just then is soon enough.
+    // A run that started exactly at that time counts.
     expect((await t.ledger.notRunSince([key], now - 10)).keys).toEqual([]);
   });
 

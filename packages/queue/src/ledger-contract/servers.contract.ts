@@ -2,7 +2,7 @@ import { objectKey } from "@drover/controller";
 import { describe, expect, it } from "vitest";
 import { done, key, lease, type LedgerUnderTest, settling } from "./ledger-under-test.ts";
 
-/** What becomes of runs and wakes when another server takes over, and what it may not know. */
+/** Runs and wakes after another server has taken over, which may have lost data. */
 export function serversContract(t: LedgerUnderTest): void {
   describe("another server", () => {
     it("is a new era, once; the same server is not", async () => {
@@ -113,11 +113,11 @@ export function serversContract(t: LedgerUnderTest): void {
       const heard = { lost: [], announced: ["t"] };
       expect(await t.ledger.renew([{ key, token: "t" }])).toMatchObject(heard);
       t.clock += settling;
-      // Its answer may have been lost.
+      // A repeated renewal, as the answer may have been lost.
       expect(await t.ledger.renew([{ key, token: "t" }])).toMatchObject(heard);
       expect(await t.refusal(key, "u")).toBe("leased");
       expect(await t.ledger.settle(key, "t", done)).toMatchObject({ kind: "settled" });
-      expect(await t.rung()).toEqual([]); // rung by settle: what was heard since is not known
+      expect(await t.rung()).toEqual([]); // settle has dispatched it, as wakes since may have been lost
       expect(await t.refusal(key, "u")).toBe("claimed");
     });
     it("gives no copy of what an older run saw, when one that announced itself has died", async () => {

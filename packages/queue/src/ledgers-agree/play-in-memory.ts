@@ -4,27 +4,33 @@ import type { LedgerData } from "../memory-ledger/ledger-data.ts";
 import { type Hands, playable, take } from "./playable-call.ts";
 import { lookEverywhere, type RandomCall, type RandomEvent, times, workers } from "./random-calls.ts";
 
-/** A call with all that its answer depends on beside the ledger, or what happens to the server's data in between. */
+/**
+ * A call with everything that its answer depends on apart from the ledger, or a change of the server's data between
+ * calls.
+ */
 export type Step =
   | {
       readonly text: string;
       readonly now: number;
       readonly server: string;
-      /** How much jitter was drawn before it. */
+      /** The number of jitter values drawn before the call. */
       readonly drawn: number;
       readonly on: (ledger: Ledger) => Promise<unknown>;
-      /** The ledger is called twice. */
+      /** True if it calls the ledger twice. */
       readonly isTwo: boolean;
     }
   | { readonly text: string; readonly data: "lost" | "saved" | "restored" };
 
-/** What a call came to. Eras have other names elsewhere; what counts is when there is another one. */
+/** The result of a call. Names of eras differ between ledgers, so only the start of a new era is compared. */
 export interface Answer {
   readonly answer: unknown;
   readonly newEra: boolean;
 }
 
-/** Plays calls in memory, and looks everywhere at the end. Answers how to play them elsewhere, and what came of each. */
+/**
+ * Plays calls in memory, and then reads the complete state. Returns the steps, to be played elsewhere, and the result
+ * of each.
+ */
 export async function playInMemory(
   calls: readonly (RandomCall | RandomEvent)[],
 ): Promise<{ readonly steps: readonly Step[]; readonly answers: readonly (Answer | undefined)[] }> {
@@ -86,7 +92,7 @@ export async function playInMemory(
   return { steps, answers: [...answers, heard.answer(), { answer: left, newEra: false }] };
 }
 
-/** What is forgotten by itself, under its name in Redis, and how long after it was left, ms. */
+/** The names (as in Redis) of data that expire, and their lifetimes, ms. */
 function forgottenIn({ leaving, history, copies, lists }: LedgerData): Readonly<Record<string, number>> {
   const gone = [...leaving].flatMap(([key, after]) => [
     [`key:${key}`, after] as const,
@@ -99,7 +105,7 @@ function forgottenIn({ leaving, history, copies, lists }: LedgerData): Readonly<
   return Object.fromEntries([...gone, ...kept]);
 }
 
-/** What it keeps lists of, in what is not empty, by the names in Redis: all of it must be taken out some time. */
+/** The members of collections that are not empty, by their names in Redis: each must be removed at some time. */
 function membersIn({ states, failing, offers, workers, shut, turns, queues }: LedgerData) {
   const { leased, paused, ...others } = states;
   const sets = { ...others, leases: leased, suspended: paused, failing, shut, offers: offers.standing };
@@ -118,7 +124,7 @@ function membersIn({ states, failing, offers, workers, shut, turns, queues }: Le
   );
 }
 
-/** A ledger, and all that its answers depend on beside its calls. */
+/** A ledger, and the inputs on which its answers depend apart from the calls. */
 function memoryWorld() {
   const world = { now: 10_000_000, servers: 1, drawn: 0, eras: 0 };
   const ledger = openMemoryLedger({
@@ -134,7 +140,7 @@ function memoryWorld() {
   return { world, ledger };
 }
 
-/** Hears what all workers are told; that is an answer, too, the last one. */
+/** Records the keys that are assigned to workers; the record is the last answer. */
 export function listenTo(ledger: Ledger, alsoTell: (given: Given) => void = () => undefined) {
   const heard = new Map<string, Given[]>(workers.map((worker) => [worker, []]));
   const all = [...heard].map(([worker, told]) =>
@@ -151,7 +157,7 @@ export function listenTo(ledger: Ledger, alsoTell: (given: Given) => void = () =
   };
 }
 
-/** What is left of an answer when it is written down: fields that are undefined are not there. */
+/** An answer after a round trip through JSON: without fields that are undefined. */
 export const written = (answer: unknown): unknown => JSON.parse(JSON.stringify(answer ?? null));
 
 const jitters = [0, 0.999_999, 0.5, 0.25, 0.123_456_789] as const;

@@ -7,8 +7,8 @@ import { keys, times } from "./random-calls.ts";
 const prefix = "{drover:agree}";
 
 /**
- * Plays steps in an empty Redis. Mostly all of them at once: what is asked does not depend on what is answered, and Redis
- * answers in order. Only after a step of two calls the next one waits for it.
+ * Plays steps in an empty Redis. Sends most of them without waiting, because no step depends on an answer, and Redis
+ * answers in order. Only a step of two calls is awaited before the next one.
  */
 export async function playInRedis(
   redis: Redis,
@@ -35,21 +35,21 @@ export async function playInRedis(
   return [...answers, heard.answer(), { answer: left, newEra: false }];
 }
 
-/** What Redis forgets by itself, and after which of the times that the ledger asks for, ms. */
+/** The names that expire in Redis, and the lifetimes that the ledger asks for, ms. */
 async function forgottenIn(redis: Redis): Promise<Readonly<Record<string, number>>> {
   const names = await redis.keys(`${prefix}:*`);
   const left = await Promise.all(names.map((name) => redis.pttl(name)));
   return Object.fromEntries(
     names.flatMap((name, i) => {
       const ms = left[i] ?? -1;
-      // Little of it has passed: a sequence takes some milliseconds.
+      // Little of the lifetime has passed: a sequence takes some milliseconds.
       const asked = [answerKept, leftCopyKept].find((time) => ms > time / 2 && ms <= time);
       return ms < 0 ? [] : [[name.slice(prefix.length + 1), asked ?? ms]];
     }),
   );
 }
 
-/** What Redis keeps lists of. Of a key, of what is paused and of limits it keeps fields, which others look at. */
+/** The members of collections in Redis. Leaves out a key's own data, pauses and limits: other answers report these. */
 async function membersIn(redis: Redis): Promise<Readonly<Record<string, readonly string[]>>> {
   const names = (await redis.keys(`${prefix}:*`)).filter((name) => !isOfFields.test(name));
   const members = await Promise.all(
@@ -63,7 +63,7 @@ async function membersIn(redis: Redis): Promise<Readonly<Record<string, readonly
 }
 const isOfFields = /:(key|history|copy|lists|news):|:(control|paused|limits)$/;
 
-/** Hears what is told to workers in whatever is played from now on. */
+/** Records the messages to workers during everything that is played from now on. */
 export const listenInRedis = (redis: Redis) => listenTo(openRedisLedger({ redis, prefix, ...times }));
 
 async function play(
@@ -93,14 +93,14 @@ const copyTo = (db: number): string =>
   `for _, key in ipairs(redis.call('KEYS', '*')) do redis.call('COPY', key, key, 'DB', ${db}) end\n`;
 const select = (db: number): string => `redis.call('SELECT', ${db})\n`;
 const flush = "redis.call('FLUSHDB')\n";
-/** Redis keeps its second database for a backup of the first. */
+/** The second database of Redis holds a backup of the first. */
 const scripts = {
   lost: flush,
   saved: select(1) + flush + select(0) + copyTo(1),
   restored: flush + select(1) + copyTo(0),
 };
 
-/** To be called first: a call that has to load its script would come later than those after it. */
+/** Call this first: a call that must load its script would be executed after later calls. */
 export async function loadScripts(redis: Redis): Promise<void> {
   const ledger = openRedisLedger({ redis, prefix: "{drover:loading}", ...times });
   const backoff = { first: 1, longest: 1 };

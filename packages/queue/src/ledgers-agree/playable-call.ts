@@ -4,7 +4,7 @@ import type { Holding, Ledger, Taker } from "../ledger.ts";
 import type { Verdict } from "../work-queue.ts";
 import { keys, type RandomCall } from "./random-calls.ts";
 
-/** What earlier answers gave into our hands, the latest first. */
+/** Claims and jobs from earlier answers, the latest first. */
 export interface Hands {
   readonly claims: Holding[];
   readonly bells: Bell[];
@@ -14,11 +14,11 @@ export interface Hands {
 export interface PlayableCall {
   readonly text: string;
   readonly on: (ledger: Ledger) => Promise<unknown>;
-  /** The ledger is called twice. */
+  /** True if it calls the ledger twice. */
   readonly isTwo?: boolean;
-  /** What is held when it is answered with a claim. */
+  /** The lease that is held if the answer is a claim. */
   readonly holding?: Holding;
-  /** The token of what it is handed. */
+  /** The token of a key that the answer chains. */
   readonly next?: string;
 }
 
@@ -26,7 +26,7 @@ const nowhere = objectKey({ name: "nowhere" });
 const nobody: Holding = { key: nowhere, token: "nobody" };
 const noBell: Bell = { key: nowhere, number: "1" };
 
-/** A random call with what it refers to put in its place. */
+/** Resolves the references of a random call, so that it can be made on a ledger. */
 export function playable(random: RandomCall, { claims, bells }: Hands): PlayableCall {
   const claimed = (nth: number): Holding => claims[nth] ?? nobody;
   const rung = (nth: number): Bell => bells[nth] ?? noBell;
@@ -114,7 +114,7 @@ const ringAgain = (bell: Bell): PlayableCall => ({
   on: (ledger) => ledger.ringAgain(bell),
 });
 
-/** Puts what was answered into our hands. */
+/** Adds the claims and jobs of an answer to `hands`. */
 export function take(hands: Hands, { holding, next }: PlayableCall, answer: unknown): void {
   if (typeof answer !== "object" || answer === null) return;
   const handed: unknown = "handed" in answer ? answer.handed : undefined;

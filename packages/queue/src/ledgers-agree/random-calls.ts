@@ -1,16 +1,16 @@
-/** Random calls of a ledger and what happens to its server meanwhile, for tests that compare two ledgers. */
+/** Random calls of a ledger and events of its server, for tests that compare two ledgers. */
 import { objectKey, type ObjectKey, type Rate } from "@drover/controller";
 import fc from "fast-check";
 import { type Enlistment, newsKept, type Offers, type Taker } from "../ledger.ts";
 import type { ListedState, Scope, Sight, Verdict, Wake } from "../work-queue.ts";
 
-/** The times that random calls are made around. */
+/** The durations of the ledgers on which random calls are made. */
 export const times = { lease: 6_000, settling: 1_000 };
 
-/** `nth`: the claim or bell that was answered so many before the last one; a made-up one where there is none. */
+/** `nth` counts claims or jobs backwards: 0 is the latest. A made-up one is used if there are not as many. */
 export type RandomCall =
   | { readonly call: "wake"; readonly wakes: readonly Wake[]; readonly force: boolean }
-  /** They were listed so many ms ago. */
+  /** They were listed `ago` ms before. */
   | { readonly call: "wake listed"; readonly wakes: readonly Wake[]; readonly ago: number }
   | { readonly call: "claim"; readonly key: ObjectKey; readonly token: string; readonly version: number }
   | { readonly call: "claim rung"; readonly nth: number; readonly token: string; readonly version: number }
@@ -41,12 +41,15 @@ export type RandomCall =
   | { readonly call: "list"; readonly state: ListedState; readonly after: string; readonly limit: number }
   | { readonly call: "inspect"; readonly key: ObjectKey };
 
-/** What happens between calls. */
+/** An event between calls. */
 export type RandomEvent =
   | { readonly event: "clock"; readonly by: number }
   | { readonly event: "another server" | "everything lost" | "backup" | "failover to the backup" };
 
-/** Same-looking bytes, other planes of Unicode and no namespace at all: what sorts and splits differently. */
+/**
+ * Keys that reveal a wrong order or a wrong split: UTF-8 and UTF-16 sort the planes of Unicode differently, and some
+ * keys have no namespace.
+ */
 export const keys: readonly ObjectKey[] = [
   objectKey({ namespace: "a", name: "x" }),
   objectKey({ namespace: "a", name: "y" }),
@@ -54,7 +57,7 @@ export const keys: readonly ObjectKey[] = [
   objectKey({ name: "\uff5e" }),
   objectKey({ name: "\u{1f600}" }),
 ];
-/** Who offers slots, and hears what was given to them. */
+/** Workers that advertise slots and receive the assigned keys. */
 export const workers = ["w1", "w2", "w3"] as const;
 const key = fc.constantFrom(...keys);
 const version = fc.constantFrom(0, 0, 1, 2, 3);
@@ -64,7 +67,7 @@ const account = fc.constantFrom("", "s3", "s3", "ec2/eu:1");
 const after = fc.constantFrom(0, 0.5, 1, 100, 1_000, 7_000, 30_000);
 const error = fc.constantFrom("", "no", "a \u{1f600} of an error");
 
-/** The longest is all that is kept. */
+/** The longest one has exactly the maximum size. */
 const news = fc.constantFrom("", "n1", "n2", "n3", "\u{1f600}", "\u{1f600}".repeat(newsKept / 4));
 
 const wake: fc.Arbitrary<Wake> = fc.record(
@@ -152,7 +155,7 @@ const scope: fc.Arbitrary<Scope> = fc.oneof(
   fc.record({ kind: fc.constant("object"), key }),
 );
 const state = fc.constantFrom<ListedState>("waits", "ready", "rung", "leased", "parked", "paused", "failing");
-/** The end of a page that may have been answered, or never was. */
+/** A position after which a page may begin. An earlier page may have ended there, or never did. */
 const behind = fc.oneof(
   fc.constant(""),
   fc.tuple(fc.integer({ min: 9_999_000, max: 10_010_000 }), key).map(([at, of]) => `${at} ${of}`),
@@ -188,7 +191,7 @@ const wakes = (maxLength: number): fc.Arbitrary<readonly Wake[]> =>
   fc.array(wake, { minLength: 1, maxLength });
 const none = fc.constant({});
 
-/** How often what happens. */
+/** Calls and events with their weights. */
 const weighted: readonly (readonly [number, fc.Arbitrary<RandomCall | RandomEvent>])[] = [
   [200, call("wake", fc.record({ wakes: wakes(3), force: fc.constant(false) }))],
   [30, call("wake", fc.record({ wakes: wakes(1), force: fc.constant(true) }))],
@@ -225,7 +228,7 @@ const anything: fc.Arbitrary<Happening> = fc.oneof(
   ...weighted.map(([weight, arbitrary]) => ({ weight, arbitrary })),
 );
 
-/** One key, run again and again with the same end: what only many of a kind lead to. */
+/** One key, run several times with the same outcome: some states only follow after many equal outcomes. */
 const runs: fc.Arbitrary<readonly Happening[]> = fc
   .record({
     times: fc.constantFrom(1, 2, 3, 4, 10),
@@ -245,7 +248,7 @@ const runs: fc.Arbitrary<readonly Happening[]> = fc
     ]).flat(),
   );
 
-/** A key that is rung when its account is closed, by the run of another one. */
+/** The run of one key throttles an account while another key of this account is dispatched. */
 const closing: fc.Arbitrary<readonly Happening[]> = fc
   .record({ first: key, second: key, account: fc.constantFrom("s3", "ec2/eu:1"), after, worker: enlistment })
   .map(({ first, second, account: of, after: span, worker }): readonly Happening[] => {
@@ -267,7 +270,7 @@ const closing: fc.Arbitrary<readonly Happening[]> = fc
     ];
   });
 
-/** A run that leaves a copy and lists to the next one. */
+/** A run that leaves its object and lists to the next run. */
 const leaving: fc.Arbitrary<readonly Happening[]> = fc
   .record({ of: key, during: fc.array(wake, { maxLength: 1 }), by: jump, news })
   .map(({ of, during, by, news: each }): readonly Happening[] => {
@@ -294,7 +297,7 @@ const leaving: fc.Arbitrary<readonly Happening[]> = fc
     ];
   });
 
-/** Many calls, and what happens meanwhile, one after the other. */
+/** Sequences of calls and events. */
 export const randomCalls: fc.Arbitrary<readonly Happening[]> = fc
   .array(
     fc.oneof(
@@ -309,7 +312,7 @@ export const randomCalls: fc.Arbitrary<readonly Happening[]> = fc
   )
   .map((parts) => parts.flat());
 
-/** Calls that tell everything of the state that others led to. */
+/** Calls that read the complete state after other calls. */
 export const lookEverywhere: readonly RandomCall[] = [
   { call: "count" },
   ...(["waits", "ready", "rung", "leased", "parked", "paused", "failing"] as const).map(
