@@ -3,12 +3,12 @@ import type { RedisConnection } from "./redis-connection.ts";
 import { throwRefusal } from "./redis-errors.ts";
 import { primariesOf } from "./redis-primaries.ts";
 
-/** Redis keys looked at per call. */
+/** Redis keys that one SCAN checks. */
 const perCall = 1_000;
 
 /**
- * All object keys that a ledger has an entry of, in pieces; an entry that comes or goes meanwhile may be in it or not. A
- * SCAN over all keys of the database: its user must be permitted to.
+ * Yields the object keys of all entries of a ledger, in batches. An entry that is added or removed meanwhile may be
+ * included or not. Scans all keys of the database: its Redis user needs the permission for SCAN.
  */
 export async function* ledgerKeys(
   redis: RedisConnection,
@@ -27,5 +27,5 @@ export async function* ledgerKeys(
   }
 }
 
-/** A text as a glob pattern that matches itself alone. */
+/** A glob pattern that matches only this text. */
 export const escaped = (text: string): string => text.replace(/[\\*?[\]]/g, "\\$&");

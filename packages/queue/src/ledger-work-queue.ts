@@ -20,55 +20,58 @@ import type {
 import { within } from "./within.ts";
 import { startWorker } from "./worker.ts";
 
-/** How a queue keeps time. */
+/** Durations that a queue applies. */
 export interface QueueTimes extends LedgerTimes {
-  /** Leases are renewed this often while their runs last. */
+  /** Interval at which leases are renewed during their runs. */
   readonly renewal: Milliseconds;
 }
 
-/** Times, limits or numbers that cannot work. */
+/** A time, limit or number is out of its range, or contradicts another one. */
 export class InvalidTimesError extends Error {
   override readonly name = "InvalidTimesError";
 }
 
-/** A dead worker's key is taken over one lease and one ringer's sleep after it died: within 7 s. */
+/** A dead worker's key is taken over within 7 s: one lease, and one sleep of the dispatcher. */
 const defaults: QueueTimes = { lease: 6_000, renewal: 400, settling: 1_200 };
-/** Wakes recorded by one call: about a millisecond of the server's time. */
+/** Maximum wakes per call: about 1 ms of the server's time. */
 const wakesPerCall = 200;
-/** Bytes of their copies and news, unless those of one wake are more: scripts take a MiB of JSON. */
+/** Maximum bytes of cached objects and deltas per call, unless one wake has more: scripts accept 1 MiB of JSON. */
 const bytesPerCall = 786_432;
-/** How long a wake that Redis refused (no memory, no permission) waits before it is told again. */
+/** Wait before a wake that Redis refused (no memory, no permission) is sent again. */
 const wakeAgain: Milliseconds = 200;
 
 export interface LedgerWorkQueueParts {
   readonly controller: string;
-  /** Made with the queue's times; `onEra` is to be called for every era that answers tell of, the first one, too. */
+  /**
+   * Opens the ledger with the queue's times. It must call `onEra` with the era of the first answer, and with every new
+   * one.
+   */
   readonly openLedger: (
     times: LedgerTimes,
     onEra: (era: string) => void,
   ) => {
     readonly ledger: Ledger;
     readonly patrol?: Patrol;
-    /** All keys that the ledger has an entry of, in pieces. */
+    /** The keys of all entries of the ledger, in batches. */
     readonly keys: () => AsyncIterable<readonly ObjectKey[]>;
   };
   readonly bells: Bells;
   readonly log: Log;
   readonly times: Partial<QueueTimes>;
-  /** Told when what was acknowledged may be lost, and everything must be looked at again. */
+  /** Called when acknowledged wakes may be lost, so that every object must be reconciled again. */
   readonly onIncarnation: ((era: string) => void) | undefined;
   readonly ping: () => Promise<unknown>;
-  /** Whether it has a ringer, which a worker needs. Default: true. */
+  /** If true, the queue has a dispatcher, which a worker needs. Default: true. */
   readonly rings?: boolean;
   /** Default: the process clock. */
   readonly timers?: Timers;
-  /** Names for workers, slots and runs, each another one. Default: random ones. */
+  /** Returns unique names for workers, slots and runs. Default: random UUIDs. */
   readonly newId?: () => string;
-  /** What else is in this Redis may be on another server, and fail over without us. */
+  /** True if other data in this Redis may be on another server, and fail over independently of this queue. */
   readonly onCluster?: boolean;
 }
 
-/** A work queue of a ledger and bells. Its ringer, if it has one, runs from now until it is closed. */
+/** Opens a work queue on a ledger and a job queue. Its dispatcher, if any, runs until the queue is closed. */
 export function openLedgerWorkQueue(parts: LedgerWorkQueueParts): WorkQueue {
   const { controller, bells, log, timers = processTimers, newId = randomUUID } = parts;
   const times = checkedTimes({ ...defaults, ...parts.times });
@@ -130,10 +133,10 @@ export function openLedgerWorkQueue(parts: LedgerWorkQueueParts): WorkQueue {
   };
 }
 
-/** As JSON, at most: six for a letter that is escaped. */
+/** Upper bound of the size as JSON: an escaped character takes six bytes. */
 const bytesOf = ({ copy = "", news = "" }: Wake): number => 6 * (copy.length + news.length);
 
-/** News that no key is given are not sent: without their text they mean the same. */
+/** Removes the text of a delta that is too long to be kept: an empty delta has the same effect. */
 const withoutLongNews = (wake: Wake): Wake =>
   wake.news === undefined || Buffer.byteLength(wake.news) <= newsKept ? wake : { ...wake, news: "" };
 
@@ -146,7 +149,7 @@ interface WakingParts {
   readonly log: Log;
 }
 
-/** Records wakes, and adds the bells that they ring. */
+/** Records wakes, and adds the jobs that the ledger returns. */
 function waking(parts: WakingParts): Pick<WorkQueue, "wake" | "force" | "forceAll"> {
   const { ledger, keys, bells, log } = parts;
   const record = async (wakes: readonly Wake[], force: boolean, options: WakeOptions = {}): Promise<void> => {
@@ -166,7 +169,7 @@ function waking(parts: WakingParts): Pick<WorkQueue, "wake" | "force" | "forceAl
     async forceAll(options) {
       for await (const piece of keys())
         await record(
-          // What ended a pause may be among what is not known.
+          // The change that ended a pause may be among the lost ones.
           piece.map((key) => ({ ...forced(key, "listing"), paused: false })),
           true,
           options,
@@ -184,8 +187,8 @@ const forced = (key: ObjectKey, of: WakeClass): Wake => ({
 });
 
 /**
- * Sends wakes until Redis takes them, the queue is closed, or the caller's signal fires.
- * @throws the first refusal, where the caller wants no retry.
+ * Sends wakes until Redis accepts them, the queue is closed, or the caller's signal fires.
+ * @throws the first refusal if `retry` is false; the reason, if the queue was closed or the signal has fired.
  */
 async function untilTaken<T>(
   call: () => Promise<T>,

@@ -15,140 +15,149 @@ import type {
   Wake,
 } from "./work-queue.ts";
 
-/** A run as its worker reports it. When it ended is the ledger's to say: workers' clocks may be minutes apart. */
+/** A run as its worker reports it. The ledger sets the end time, because workers' clocks may differ by minutes. */
 export type RunRecord = Omit<PastRun, "at">;
 
-/** How a ledger keeps time. */
+/** Durations that a ledger applies. */
 export interface LedgerTimes {
-  /** How long a claim holds without being renewed. */
+  /** A lease ends this long after the claim or the last renewal. */
   readonly lease: Milliseconds;
-  /** After Redis was restarted or replaced: how long nothing is claimed, so that runs under way announce themselves. */
+  /**
+   * The recovery window after Redis was restarted or replaced: no key is claimed, so that runs in progress announce
+   * themselves. An advertised slot stays valid for as long.
+   */
   readonly settling: Milliseconds;
 }
 
-/** What a test may hold in its own hands. */
+/** Inputs that a test may replace. */
 export interface LedgerSurroundings {
-  /** Stands in for Redis time. */
+  /** Replaces Redis time. */
   readonly now?: () => Milliseconds;
-  /** Stands in for the server's replication id. */
+  /** Replaces the server's replication id. */
   readonly server?: () => string;
-  /** In [0, 1): spreads backoff. */
+  /** A random number in [0, 1) that spreads backoff. */
   readonly random?: () => number;
 }
 
-/** What a claim was answered. */
+/** The answer to a claim. */
 export type ClaimAnswer = { readonly claimed: Claim } | { readonly refused: Refusal };
 
-/** Keys that no run was started of since some time. */
+/** Keys for which no run has started since a given time. */
 export interface NotRun {
   /** Redis time, ms. */
   readonly now: number;
   readonly keys: readonly ObjectKey[];
 }
 
-/** What a settle was answered. */
+/** The answer to a settle. */
 export type SettleAnswer =
   | {
       readonly kind: "settled";
-      /** The time until the key runs again, when that is known. */
+      /** The time until the key is due again, if it waits for a time. */
       readonly dueIn: Milliseconds | undefined;
       readonly bells: readonly Bell[];
-      /** What the worker is to run next. */
+      /** The key that the worker runs next. */
       readonly handed?: Handed | undefined;
     }
   | { readonly kind: "stale" };
 
-/** A key that was handed over: the worker's own, as if it had claimed it. */
+/** A key that was chained to a settled run. Its lease is the worker's, as if the worker had claimed it. */
 export interface Handed {
   readonly key: ObjectKey;
   readonly claim: Claim;
 }
 
-/** Who settles a run and would run another key at once. */
+/** The token and the version under which a worker asks for the next key. */
 export interface Taker {
-  /** Of that run; another one than that of the run which is settled. */
+  /** The token for the next run; not the token of the run that is settled. */
   readonly token: string;
   readonly version: number;
-  /** By whom the slot is offered under that token where nothing is due. Left out: it is not. */
+  /** If no key is due, the slot is advertised under that token for this worker. Left out: it is not advertised. */
   readonly offeredBy?: Offering;
 }
 
-/** Who offers slots, and when. */
+/** A worker that advertises idle slots, and when. */
 export interface Offering {
   readonly worker: string;
   /**
-   * By the worker's own clock, in whole ms. It is told back with what was given: the lease began after that, however late the
-   * worker hears of it.
+   * By the worker's own clock, an integer number of ms. The ledger returns it with the assigned key: the lease began
+   * after that time, however late the key reaches the worker.
    */
   readonly askedAt: number;
 }
 
-/** Slots of a worker that are free. */
+/** Idle slots of a worker. */
 export interface Offers extends Offering {
   readonly version: number;
-  /** One for each slot, without a colon: a claim may be made under it. */
+  /** One per slot, without a colon. The worker may also claim a key under it. */
   readonly tokens: readonly string[];
 }
 
-/** A key that was given to a free slot. */
+/** A key that was assigned to an advertised slot. */
 export interface Given extends Handed {
-  /** The token that the slot was offered under. */
+  /** The token under which the slot was advertised. */
   readonly slot: string;
-  /** Of the run: the slot's and a colon come first in it. It was never given before, whatever became of the slot's. */
+  /** Token of the run: the slot's token, a colon, and more. It was never used before, even if the slot's token was. */
   readonly token: string;
-  /** As it was said when the slot was offered last. */
+  /** The time that the worker sent with the slot's last offer. */
   readonly askedAt: number;
 }
 
-/** A run's lease, as a worker knows it. */
+/** A lease that a worker holds for a run. */
 export interface Holding {
   readonly key: ObjectKey;
   readonly token: string;
 }
 
-/** What a ledger answers to those who renew. */
+/** The answer to a renewal. */
 export interface Renewal {
-  /** Another one than before: another server, or other data. */
+  /** A new era means another server, or other data. */
   readonly era: string;
-  /** The tokens of leases that are another's, or nobody's. */
+  /** Tokens of runs that no longer hold their key; another run may. */
   readonly lost: readonly string[];
-  /** The tokens of runs that the ledger knows only because they renewed: others may have run since they were claimed. */
+  /**
+   * Tokens of runs that announced themselves and are otherwise missing from the data: other runs of their keys may have
+   * started since they were claimed.
+   */
   readonly announced: readonly string[];
 }
 
-/** A moment, and in how many ms the ledger will have settled then. */
+/** A time, and how many ms of the recovery window are left then. */
 export interface LedgerMoment extends QueueMoment {
   readonly settlesIn: Milliseconds;
 }
 
-/** Something that hears until it is stopped. */
+/** A subscription that delivers messages until it is stopped. */
 export interface Listening {
-  /** Resolves when all is heard that was said before. */
+  /** Resolves when every message that was sent before the call has been delivered. */
   caughtUp(): Promise<void>;
   stop(): void;
 }
 
-/** A worker process as the ledger knows it. */
+/** A worker process as the ledger registers it. */
 export interface Enlistment {
   readonly worker: string;
-  /** Runs that it takes at once; 0 says that it goes. */
+  /** Runs that it takes at once; 0 removes the worker. */
   readonly slots: number;
   readonly version: number;
-  /** Forgotten after that time, unless it says again that it is here. */
+  /** The registration ends after that time, unless the worker enlists again. */
   readonly lasts: Milliseconds;
   readonly backoff: Omit<Backoff, "attempts"> & Partial<Backoff>;
   readonly runs?: Rate;
   readonly accounts: Readonly<Record<string, Rate>>;
 }
 
-/** The truth about one controller's keys. Every method happens whole or not at all. */
+/**
+ * The authoritative state of one controller's keys. Every method is atomic. A method that returns jobs leaves it to the
+ * caller to add them.
+ */
 export interface Ledger {
-  /** With `force` they run whatever they wait for. */
+  /** Records wakes. With `force`, the keys run whatever they wait for, except a pause. */
   wake(wakes: readonly Wake[], force?: boolean): Promise<readonly Bell[]>;
   claim(key: ObjectKey, token: string, version?: number): Promise<ClaimAnswer>;
-  /** Leases that are still ours last from now on. */
+  /** Extends leases that still hold: they last one lease from now. */
   renew(leases: readonly Holding[]): Promise<Renewal>;
-  /** Ends a run; the same again is answered as before. `next` may be handed the key whose turn it is. */
+  /** Ends a run; a repeated call gets the same answer. With `next`, the answer may carry the next key to run. */
   settle(
     key: ObjectKey,
     token: string,
@@ -156,30 +165,37 @@ export interface Ledger {
     run?: RunRecord,
     next?: Taker,
   ): Promise<SettleAnswer>;
-  /** Take back expired leases and ring for whose turn it is; `next` is the time until something may be due. */
+  /** Takes back leases that have ended, and dispatches the next keys; `next` is the time until a key may be due. */
   ring(): Promise<{ readonly next: Milliseconds | undefined; readonly bells: readonly Bell[] }>;
   /**
-   * These slots are free: each is given a key whose turn comes, for as long as a server settles; to be said again
-   * before. Answers what they were given that may not have been heard of, without copies.
+   * Advertises idle slots: due keys are assigned to them. The offer ends after the recovery window's length
+   * (`settling`), so renew it before. Returns the keys that were assigned to the slots before, as their messages may be
+   * lost; without cached objects.
    */
   offer(offers: Offers): Promise<readonly Given[]>;
-  /** They are not any more; answers what they were given before. */
+  /** Retracts slots; returns the keys that were assigned to them before. */
   withdraw(offers: Offers): Promise<readonly Given[]>;
   /**
-   * Hears what is given to a worker, at once. It may get lost on the way: the next `offer` tells of it.
+   * Delivers each key that is assigned to a worker, at once. A message may get lost; then the next `offer` returns the
+   * key.
    */
   listen(worker: string, given: (given: Given) => void): Listening;
-  /** Bells rung longer than `patience` ago that no claim has answered. */
+  /** Jobs that were added at least `patience` ago and that no claim has used. */
   unanswered(patience: Milliseconds): Promise<readonly Bell[]>;
   ringAgain(bell: Bell): Promise<void>;
   enlist(worker: Enlistment): Promise<void>;
   pause(scope: Scope, by: string): Promise<readonly Bell[]>;
   resume(scope: Scope): Promise<readonly Bell[]>;
-  /** The era in which it began with nothing: it stays when a server takes over what another one had. */
+  /**
+   * The first incarnation: the era in which the ledger began empty. It stays when a server takes over existing data.
+   */
   origin(): Promise<string>;
   moment(): Promise<LedgerMoment>;
   count(): Promise<QueueStats>;
-  /** Which of these keys no run was started of since a time, by the ledger's clock; and what that says now. */
+  /**
+   * Keys for which no run has started since a time, and the present time, both by the ledger's clock. Leaves out keys
+   * that are due and have a paused object.
+   */
   notRunSince(keys: readonly ObjectKey[], since: number): Promise<NotRun>;
   list(state: ListedState, limit: number, after?: string): Promise<KeyPage>;
   inspect(key: ObjectKey): Promise<{ readonly key: KeyReport; readonly runs: readonly PastRun[] }>;
@@ -187,25 +203,27 @@ export interface Ledger {
 
 /** Past runs kept per key. */
 export const runsKept = 10;
-/** How long the last answer and the history of a key are kept that is gone. */
+/** How long the last answer and the history of a key are kept after its object is gone. */
 export const answerKept: Milliseconds = 60_000;
 /**
- * A listing that was asked for so long ago is not known to be newer than all that was forgotten: shorter than `answerKept`,
- * by what clocks and calls may differ.
+ * A listing that was requested so long ago does not show that a cached object is new: the ledger may have forgotten
+ * later runs of its key. Shorter than `answerKept`, to allow for differences between clocks and for slow calls.
  */
 export const listingBelieved: Milliseconds = 50_000;
 /**
- * A bell that was rung so long ago, and not answered, waits for a free worker while others are handed key after key:
- * its key is handed first.
+ * A job that was added so long ago, and is not used, waits for a free worker, while busy workers take one chained key
+ * after another: its key is chained first.
  */
 export const bellOverlooked: Milliseconds = 200;
-/** Bytes of all copies at most: one is kept as long as one of its size for every ready key would not be more. */
+/**
+ * Maximum bytes of all cached objects. One is kept only if one of its size for every ready key would stay below this.
+ */
 export const copiesKept = 67_108_864;
-/** How long the copy is kept that a run has left, and its lists. */
+/** How long the object and the lists that a run left are kept. */
 export const leftCopyKept: Milliseconds = 10_000;
-/** Bytes of a key's news at most: where there are more, lists are read live. */
+/** Maximum bytes of a key's deltas; with more, the next run lists live. */
 export const newsKept = 65_536;
-/** How long runs take is kept as a whole number of so many parts of a ms. */
+/** The mean run time is stored as an integer, in units of 1 ms / `paceUnit`. */
 export const paceUnit = 16;
 /** Characters kept of an error's text. */
 export const errorKept = 1_000;

@@ -4,16 +4,16 @@ import { throwRefusal } from "./redis-errors.ts";
 import { type LoadableScript, runScript } from "./run-script.ts";
 import { argumentBytes, jsonBytes, mostListed } from "./script-bounds.ts";
 
-/** What a script is called with: every value travels as text. */
+/** The arguments of a script, by name. Redis receives each as text. */
 export type LuaArguments<Name extends string> = Readonly<Record<Name, string | number>>;
 
-/** A Lua script with named arguments that works on the keys of one hash slot, whose prefix is `KEYS[1]`. */
+/** A Lua script with named arguments. Its Redis keys are in one hash slot and start with the prefix `KEYS[1]`. */
 export interface Lua<Name extends string> extends LoadableScript {
   readonly name: string;
   readonly arguments: readonly Name[];
 }
 
-/** A script whose body finds its arguments in locals of their names. */
+/** Makes a script. Its body finds each argument in a local variable of that name. */
 export function lua<const Name extends string>(
   name: string,
   names: readonly Name[],
@@ -28,7 +28,7 @@ export function lua<const Name extends string>(
   return { name, arguments: names, ...loadable(text) };
 }
 
-/** Whoever calls a script chooses its arguments: see script-bounds.ts. */
+/** Limits the arguments, which any caller may choose: see script-bounds.ts. */
 const bounded = `
 local function refuse(what) error({ err = 'ERR A script of Drover does not take ' .. what }) end
 do
@@ -48,16 +48,16 @@ local function listed(json, most, bytes)
   return list
 end`;
 
-/** A script's text, and what Redis calls it by. */
+/** A script's text, and the SHA-1 by which Redis identifies it. */
 export const loadable = (text: string): LoadableScript => ({
   lua: text,
   sha: createHash("sha1").update(text).digest("hex"),
 });
 
 /**
- * Runs a script. It may run twice when an answer is lost: it must be safe to repeat.
+ * Runs a script. It may run twice if an answer is lost, so it must be safe to repeat.
  *
- * @throws RedisRefusalError when Redis refuses it until somebody acts: no memory, no permission.
+ * @throws RedisRefusalError if Redis refuses it until an operator acts: no memory, no permission.
  */
 export function callLua<Name extends string>(
   redis: RedisConnection,

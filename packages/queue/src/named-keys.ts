@@ -5,12 +5,15 @@ import { prefixOf } from "./prefix-of.ts";
 import type { RedisConnection } from "./redis-connection.ts";
 import { remember } from "./scripts/remember.ts";
 
-/** The keys that a queue's keys named the last time they were asked: who is named no more is to hear of it, too. */
+/**
+ * For each key of a queue, the keys that its mapping code returned last. A key that is no longer returned must be
+ * woken, too.
+ */
 export interface NamedKeys {
   of(key: ObjectKey): Promise<readonly ObjectKey[]>;
   /**
-   * To be called after all that were named, and are, were woken.
-   * @throws LeaseLostError when the run of that token holds the key no more: a later run knows better.
+   * Stores the keys that the mapping code has returned. Call it after these and the previous ones have been woken.
+   * @throws LeaseLostError if the run of that token no longer holds the key: a later run has newer results.
    */
   remember(
     run: { readonly key: ObjectKey; readonly token: string },
@@ -18,7 +21,7 @@ export interface NamedKeys {
   ): Promise<void>;
 }
 
-/** @param queue the name of the queue whose runs ask. */
+/** @param queue the name of the queue in which the mapping code runs. */
 export function openNamedKeys(redis: RedisConnection, queue: string): NamedKeys {
   const prefix = prefixOf(queue);
   return {

@@ -1,4 +1,7 @@
-/** A list in pieces of at most `most` elements and `size` in all, in its order; an element that is larger is alone in its piece. */
+/**
+ * Splits a list, in its order, into pieces of at most `most` elements and `size` in all. An element that is larger than
+ * `size` is alone in its piece.
+ */
 export function pieces<Element>(
   list: readonly Element[],
   { most, size, sizeOf }: { most: number; size: number; sizeOf: (element: Element) => number },

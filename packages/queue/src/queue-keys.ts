@@ -3,31 +3,31 @@ import type { RedisConnection } from "./redis-connection.ts";
 import { throwRefusal } from "./redis-errors.ts";
 import { placeOf, primariesOf } from "./redis-primaries.ts";
 
-/** A key in Redis that belongs to a queue: of its ledger, of its BullMQ jobs, or the events of its function's hooks. */
+/** A Redis key that belongs to a queue: to its ledger, to its BullMQ jobs, or to the hook events of its function. */
 export interface QueueKey {
-  /** The key. */
+  /** Name of the Redis key. */
   readonly name: string;
   readonly queue: string;
 }
 
-/** Walks round the keys of queues, in as many steps as there are keys to look at. */
+/** A scan of the Redis keys of queues, in as many steps as the number of keys in Redis requires. */
 export interface KeyWalk {
   /**
-   * Gives the next keys to `use`, where there are any. When that fails, or Redis does, the next step gives them again. So a key
-   * that is there from the first step to the last is given at least once.
+   * Passes the next keys, if there are any, to `use`. If `use` or Redis fails, the next step passes them again. So a
+   * key that exists from the first step to the last is passed at least once.
    *
-   * @returns false, and gives nothing, when every server was walked round.
-   * @throws RedisRefusalError when the user may not SCAN.
+   * @returns false, without a call of `use`, once every server has been scanned.
+   * @throws RedisRefusalError if the user may not SCAN.
    */
   step(use: (keys: readonly QueueKey[]) => Promise<void>): Promise<boolean>;
 }
 
-/** Names of keys that Redis looks at in one step. */
+/** Keys that Redis checks in one step. */
 const perStep = 1_000;
 
-/** @param of only the queues of this function. */
+/** @param of limits the scan to the queues of this function. */
 export function walkQueueKeys(redis: RedisConnection, of?: QueueName): KeyWalk {
-  // No part of a queue's name has a meaning in a pattern.
+  // Queue names contain no glob characters.
   const pattern = `{drover*:${of ?? ""}*`;
   const cursors = new Map<string, string>();
   const done = new Set<string>();
@@ -53,15 +53,15 @@ export function walkQueueKeys(redis: RedisConnection, of?: QueueName): KeyWalk {
   };
 }
 
-/** Deletes keys, without making others wait for the memory to be freed. */
+/** Deletes keys by UNLINK, so that other clients do not wait while memory is freed. */
 export async function deleteKeys(redis: RedisConnection, keys: readonly QueueKey[]): Promise<void> {
-  // Those of one hash tag are in one slot of a Redis Cluster.
+  // A call may only have keys of one Redis Cluster slot, such as the keys of one hash tag.
   const byTag = Map.groupBy(keys, ({ name }) => name.slice(0, name.indexOf("}")));
   await Promise.all([...byTag.values()].map((same) => redis.unlink(same.map(({ name }) => name)))).catch(
     throwRefusal,
   );
 }
 
-/** The queue that a Redis key is of, by its hash tag; undefined for a key that is not a queue's. */
+/** The queue to which a Redis key belongs, by its hash tag; undefined if it belongs to none. */
 const queueOfKey = (name: string): string | undefined =>
   /^\{drover(?:-hook|\.system)?:([^{}]+)\}/.exec(name)?.[1];

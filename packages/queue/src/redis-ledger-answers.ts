@@ -1,13 +1,13 @@
 /**
- * What the scripts answer, parsed. Fields that somebody else may have changed in Redis fall back to what does no harm:
- * a key is looked at once more rather than never again.
+ * Parses the answers of scripts. If another client may have changed a field in Redis, it falls back to a harmless
+ * value: a key rather runs once more than never again.
  */
 import { objectKeyIn, parseObjectKey } from "@drover/controller";
 import { z } from "zod";
 import type { ClaimAnswer, Given } from "./ledger.ts";
 import { type Claim, type KeyReport, type PastRun, verdictKinds } from "./work-queue.ts";
 
-/** Undefined where it is none. */
+/** Undefined if the text is not JSON. */
 function json(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -18,7 +18,7 @@ function json(text: string): unknown {
 const wakeClass = z.enum(["change", "listing", "resync"]).catch("change");
 const reasons = z.string().transform(json).pipe(z.array(z.string())).catch([]);
 
-/** Every answer: the era, and what the script says. */
+/** The form of every answer: the era, and the script's own answer. */
 export const every = z.tuple([z.string(), z.unknown()]);
 export const texts = z.array(z.string());
 export const renewal = z.tuple([z.string(), texts, texts]);
@@ -39,7 +39,7 @@ export const claim = z.union([
     ]),
   ]),
 ]);
-/** The key that is handed over, its claim, a copy of its object, and lists of others. */
+/** The chained key, its claim, a cached object, and lists of other objects. */
 const handed = z.union([z.tuple([z.string(), z.string(), z.string(), z.string()]), z.tuple([])]);
 export type Handed = z.infer<typeof handed>;
 export const settle = z.union([
@@ -60,7 +60,7 @@ const claimJson = z
     uid: z.string().optional(),
     replaced: z.string().optional(),
     trace: z.string().optional(),
-    // Lua's empty table is written as an object here, and as a list by other versions of cjson.
+    // This version of cjson writes an empty Lua table as an object; others write a list.
     versions: z
       .record(z.string(), z.string())
       .or(z.array(z.never()).transform((): Record<string, string> => ({}))),
@@ -70,7 +70,10 @@ const claimJson = z
 export const claimAnswer = ([outcome, json, copy, lists]: z.infer<typeof claim>): ClaimAnswer =>
   outcome === "claimed" ? { claimed: claimed(json, copy, lists) } : { refused: outcome };
 
-/** The claim; empty, or left out: a copy that there is none of, and lists with their news, between tabs. */
+/**
+ * Parses a claim. An empty `copy` means none; `lists` contains the lists and their deltas, separated by tabs, or is
+ * empty.
+ */
 export function claimed(text: string, copy = "", lists = ""): Claim {
   const [left = "", ...news] = lists.split("\t");
   return {
@@ -80,7 +83,7 @@ export function claimed(text: string, copy = "", lists = ""): Claim {
   };
 }
 
-/** What was given, of `slot, token, askedAt, key, claim, copy, lists, ...`. */
+/** Parses assigned keys: `slot, token, askedAt, key, claim, copy, lists, ...`. */
 export function given(flat: readonly string[], onStranger: (member: string) => void): readonly Given[] {
   const all: Given[] = [];
   for (let i = 0; i + 6 < flat.length; i += 7) {
@@ -105,7 +108,7 @@ const reportJson = z.object({
   uid: z.string().optional(),
   account: z.string().optional(),
   opens: z.number(),
-  // Lua's empty table is written as an object.
+  // cjson writes an empty Lua table as an object.
   pauses: z
     .array(z.tuple([z.enum(["controller", "namespace", "object", "annotation"]), z.number(), z.string()]))
     .catch([])
@@ -117,13 +120,13 @@ export function report(text: string): KeyReport {
   return { ...rest, reasons, state: known ? state : "unknown", accountOpens: opens };
 }
 
-/** Likewise, of a member of a set; nothing for what another program has put there, which is no key. */
+/** Parses the report of a set member. Empty if the member is not an object key: another client added it. */
 export function listedReport(text: string): readonly KeyReport[] {
   const { key } = z.object({ key: z.string() }).parse(json(text));
   return objectKeyIn(key) === undefined ? [] : [report(text)];
 }
 
-/** The greatest time of a Date. */
+/** The latest time of a Date, ms since 1970. */
 const latest = 8.64e15;
 const run = z.object({
   at: z
@@ -138,7 +141,7 @@ const run = z.object({
   trace: z.string().optional(),
 });
 
-/** A past run; nothing where the text is not one. */
+/** Parses a past run. Empty if the text is not one. */
 export function pastRun(text: string): readonly PastRun[] {
   const parsed = run.safeParse(json(text));
   return parsed.success ? [parsed.data] : [];

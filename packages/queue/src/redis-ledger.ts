@@ -35,19 +35,21 @@ import type { Scope, Verdict } from "./work-queue.ts";
 
 export interface RedisLedgerOptions extends LedgerTimes, LedgerSurroundings {
   readonly redis: RedisConnection;
-  /** Holds one controller's keys in one hash slot, such as `{drover:buckets.s3.drover.dev}`. */
+  /**
+   * Prefix of one controller's Redis keys; its hash tag puts them into one hash slot: `{drover:buckets.s3.drover.dev}`.
+   */
   readonly prefix: string;
-  /** Told of every era, the first one, too: another one than before means that what Redis had acknowledged may be lost. */
+  /** Called with the first era, and with every later one: a new era means that acknowledged writes may be lost. */
   readonly onEra?: (era: string) => void;
-  /** Stands in for the scripts, where a test looks into them. */
+  /** Replaces a script, for tests that look into it. */
   readonly instrument?: <Name extends string>(script: Script<Name>) => Script<Name>;
 }
 
-/** The ledger in Redis: every method is one script. */
+/** The ledger in Redis: every call runs one script, `renew` one per 1,000 leases. */
 export interface RedisLedger extends Ledger {
-  /** Look over what every ledger has in Redis and put right what somebody else changed; answers what was wrong. */
+  /** Checks the Redis keys that every ledger has, repairs what another client changed, and returns what was wrong. */
   repairSets(): Promise<readonly string[]>;
-  /** Likewise, of some of the ledger's Redis keys. Redis does nothing else meanwhile: let them be few. */
+  /** Does the same with some of the ledger's Redis keys. Redis serves no other client meanwhile, so pass few. */
   repair(names: readonly string[]): Promise<readonly string[]>;
 }
 
@@ -111,7 +113,7 @@ export function openRedisLedger(options: RedisLedgerOptions): RedisLedger {
 
 type Call = ReturnType<typeof caller>;
 
-/** Some at a time; also where there is none, one call is made, which may notice another era. */
+/** Renews in batches. Also without leases it makes one call, which may reveal a new era. */
 const renewing =
   (run: Call): Ledger["renew"] =>
   async (leases) => {
@@ -127,7 +129,7 @@ const renewing =
     return { era, lost, announced };
   };
 
-/** What is offered, and given. */
+/** The methods for advertised slots and assigned keys. */
 function offersOf(
   { redis, prefix }: RedisLedgerOptions,
   run: Call,
@@ -145,7 +147,7 @@ function offersOf(
   };
 }
 
-/** What there is, without changing any of it. */
+/** The methods that report the state and change no key. */
 const looksOf = (
   run: Call,
 ): Pick<Ledger, "origin" | "moment" | "count" | "notRunSince" | "list" | "inspect"> => ({
@@ -174,7 +176,10 @@ const looksOf = (
   },
 });
 
-/** Runs scripts for one ledger: what every one is told, and what every answer tells of the era. */
+/**
+ * Returns a function that runs scripts for one ledger. It adds the common arguments, and calls `onEra` when an answer
+ * contains a new era.
+ */
 function caller({ redis, prefix, lease, settling, now, server, onEra, instrument }: RedisLedgerOptions) {
   let known: string | undefined;
   return async <Name extends string, Answer>(
@@ -194,7 +199,7 @@ function caller({ redis, prefix, lease, settling, now, server, onEra, instrument
   };
 }
 
-/** A verdict as the settle script takes it. */
+/** An outcome as arguments of the settle script. */
 function told(
   verdict: Verdict,
 ): LuaArguments<
@@ -215,7 +220,7 @@ function told(
   };
 }
 
-/** What history keeps of a run. */
+/** A run's record as arguments of the settle script, and what the script keeps of a key. */
 const kept = (run: RunRecord | undefined): LuaArguments<"record" | "ms" | "kept" | "forget"> => ({
   record: run ? JSON.stringify(run) : "",
   ms: run?.duration ?? 0,
@@ -223,7 +228,7 @@ const kept = (run: RunRecord | undefined): LuaArguments<"record" | "ms" | "kept"
   forget: answerKept,
 });
 
-/** Rates by the name of their limit, as the ledger keeps them. */
+/** Rates by the name of their limit, as JSON for the enlist script. */
 const limitsText = ({ runs, accounts }: Pick<Enlistment, "runs" | "accounts">): string =>
   JSON.stringify({
     ...(runs && { controller: bucket(runs) }),
@@ -245,7 +250,7 @@ function nameOf(scope: Scope): string {
 
 const known = (span: number): Milliseconds | undefined => (span < 0 ? undefined : span);
 
-/** Keys as scripts answer them. A member that is no object's key was put there by somebody else, and is discarded. */
+/** Parses the keys in answers. A member that is not an object key was added by another client, and is discarded. */
 function parsing(discarded: (member: string) => Promise<unknown>) {
   const keyOf = async (member: string): Promise<ObjectKey | undefined> => {
     const key = objectKeyIn(member);
@@ -253,7 +258,7 @@ function parsing(discarded: (member: string) => Promise<unknown>) {
     return key;
   };
   return {
-    /** Of `key, number, ...`. */
+    /** Parses `key, job number, ...`. */
     bellsOf: async (flat: readonly string[]): Promise<readonly Bell[]> => {
       const bells: Bell[] = [];
       for (let i = 0; i + 1 < flat.length; i += 2) {
@@ -269,7 +274,7 @@ function parsing(discarded: (member: string) => Promise<unknown>) {
         ? { key, claim: answers.claimed(json, copy, lists) }
         : undefined;
     },
-    // It is leased by then, and found again when that has ended.
+    // A failure to discard is ignored: the member is leased by then, and is found again when that lease has ended.
     givenOf: (flat: readonly string[]): readonly Given[] =>
       answers.given(flat, (member) => void discarded(member).catch(() => undefined)),
   };

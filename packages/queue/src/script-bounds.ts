@@ -1,34 +1,39 @@
 /**
- * Nothing ends a script that has written: Redis refuses SCRIPT KILL then, and is deaf to everybody until the script ends. And
- * whoever may run a script chooses its arguments, and has written the data that it reads. So every loop of a script ends after
- * a number of rounds that neither decides: one call makes at most some 30,000 commands, a few hundredths of a second.
+ * Bounds of the scripts, so that one call makes at most about 30,000 commands, which takes a few hundredths of a
+ * second.
+ *
+ * Nothing ends a script that has written: Redis refuses SCRIPT KILL then, and serves no other client until the script
+ * ends. A client that may run scripts chooses their arguments, and may have written the data that they read. So the
+ * number of rounds of every loop has a limit that depends on neither.
  */
 
-/** Bytes of a call's arguments, all together. */
+/** Bytes of all arguments of a call. */
 export const argumentBytes = 4_194_304;
-/** Bytes of an argument that is JSON. */
+/** Bytes of one JSON argument. */
 export const jsonBytes = 1_048_576;
-/** Elements of a list that is an argument, unless a script says less. */
+/** Elements of a list argument, unless a script sets another limit. */
 export const mostListed = 1_000;
-/** Lanes that one call looks into for keys whose turn it is, and so the keys that it rings for. */
+/** Flows that one call checks for the next keys, which also limits the keys that it dispatches. */
 export const mostTurns = 500;
-/** Offers that one call looks at. */
+/** Advertised slots that one call checks. */
 export const mostOffers = 500;
-/** Lanes that one call lets go with their namespace: of its accounts, and of other namespaces that are paused. */
+/**
+ * Paused flows that one call checks when a namespace is resumed: those of its accounts, and of other paused namespaces.
+ */
 export const mostShut = 10_000;
-/** Members of a set that one call looks at, where a later call goes on. */
+/** Members of a set that one call processes, if a later call continues. */
 export const mostMembers = 1_000;
-/** News of a key that a run is given with its lists. */
+/** Deltas of a key that a run receives with its lists. */
 export const mostNews = 2_000;
-/** Redis keys that one call looks through: forty are ten milliseconds and more. */
+/** Redis keys that one call checks: 40 take 10 ms and more. */
 export const namesPerScript = 40;
-/** Fields of a hash that is read whole. What has more was written by somebody else. */
+/** Fields of a hash that is read completely. A hash with more was written by another client. */
 export const mostFields = 1_000;
-/** Worker processes of one controller, and fields of its limits. */
+/** Worker processes of one controller; also fields of its limits. */
 export const mostWorkers = 10_000;
-/** Bytes of the reasons that are kept with a key. */
+/** Bytes of the reasons that are stored with a key. */
 export const reasonBytes = 16_384;
-/** Bytes of an entry: an object's copy, a claim, and small things. */
+/** Bytes of an entry: a cached object, a claim, and small fields. */
 export const entryBytes = 1_048_576;
 /** Bytes of all entries that one call reads. */
 export const entriesBytes = 67_108_864;

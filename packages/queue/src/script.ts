@@ -3,21 +3,24 @@ import { entry } from "./scripts/entry.ts";
 import { order } from "./scripts/order.ts";
 import { adoption, scene } from "./scripts/scene.ts";
 
-/** What every script is told beside its own arguments. */
+/** Arguments of every script, in front of its own. */
 const told = ["now", "server", "lease", "settling"] as const;
 export type Told = (typeof told)[number];
 
-/** A script of the ledger of one controller. */
+/** A script of one controller's ledger. */
 export type Script<Name extends string> = Lua<Name | Told>;
 
 /**
- * Compose a script: named arguments first, then the scene, what it uses, and what it does. It runs on a ledger that the
- * server at hand has adopted, and answers `{ era, answer }`: another era than before means that data may be lost.
+ * Composes a script: common and own arguments, the scene (`scripts/scene.ts`), entries, their order, the Lua in `uses`,
+ * and the body. If the server or its data are new, the script first adopts the ledger. It returns `{ era, answer }`; a
+ * new era means that data may be lost.
+ *
+ * A ledger that a newer Drover wrote is refused with the error `SCHEMA <number>`.
  */
 export function defineScript<const Name extends string>(definition: {
   readonly name: string;
   readonly arguments: readonly Name[];
-  /** Lua that the body uses beside the scene, entries and their order. */
+  /** Lua that the body uses in addition to the scene, entries and their order. */
   readonly uses: readonly string[];
   readonly body: string;
 }): Script<Name> {
