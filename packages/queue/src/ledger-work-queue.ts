@@ -80,7 +80,7 @@ export function openLedgerWorkQueue(parts: LedgerWorkQueueParts): WorkQueue {
     const first = known === undefined;
     known = era;
     if (first) return;
-    log.warn({ era }, "Redis is another one than before, or its data are: some may be lost");
+    log.warn({ era }, "Redis was restarted, replaced or emptied: recorded wakes may be lost");
     parts.onIncarnation?.(era);
   });
   const leases = keepLeases({ ledger, ...times, timers, log });
@@ -107,7 +107,9 @@ export function openLedgerWorkQueue(parts: LedgerWorkQueueParts): WorkQueue {
     resume: async (scope) => bells.add(await ledger.resume(scope)),
     work(handler, options) {
       if (ringer === undefined)
-        throw new Error(`The queue of ${controller} was opened without upkeep: nobody works on it.`);
+        throw new Error(
+          `The queue of ${controller} was opened with upkeep "none": no worker can run its keys.`,
+        );
       return startWorker(
         { ledger, bells, ringer, leases, ...times, timers, newId, log },
         handler,
@@ -124,7 +126,7 @@ export function openLedgerWorkQueue(parts: LedgerWorkQueueParts): WorkQueue {
     moment: () => settledMoment(ledger, closed.signal, timers),
     ping: (span) => within(span, parts.ping()).then(() => undefined),
     async close() {
-      closed.abort(new Error(`The queue of ${controller} was closed before Redis took a wake.`));
+      closed.abort(new Error(`The queue of ${controller} was closed before Redis recorded a wake.`));
       leases.stop();
       patrol?.end();
       await ringer?.stop();
@@ -204,8 +206,8 @@ async function untilTaken<T>(
       ended.throwIfAborted();
       if (!retry) throw error;
       if (refused === 0)
-        log.warn({ err: error }, "Redis did not take a wake; telling it again until it does");
-      await pause(timers, wakeAgain, "telling a wake again");
+        log.warn({ err: error }, "Redis did not record a wake; sending it again until it does");
+      await pause(timers, wakeAgain, "sending a wake again");
     }
   }
 }
@@ -214,7 +216,7 @@ async function settledMoment(ledger: Ledger, signal: AbortSignal, timers: Timers
   for (;;) {
     const { settlesIn, ...moment } = await ledger.moment();
     if (settlesIn === 0) return moment;
-    await pause(timers, settlesIn, "a server that settles", signal);
+    await pause(timers, settlesIn, "the recovery window", signal);
   }
 }
 

@@ -39,7 +39,7 @@ end
 local function decoded(json, bytes)
   if #json > (bytes or ${jsonBytes}) then refuse('so much JSON') end
   local value = cjson.decode(json)
-  if type(value) ~= 'table' then refuse('such JSON') end
+  if type(value) ~= 'table' then refuse('JSON that is neither an object nor a list') end
   return value
 end
 local function listed(json, most, bytes)

@@ -31,7 +31,7 @@ export function openNamedKeys(redis: RedisConnection, queue: string): NamedKeys 
     },
     async remember({ key, token }, named) {
       const remembered = await callLua(redis, remember, prefix, { key, token, named: named.join("\n") });
-      if (remembered !== 1) throw new LeaseLostError(`The run of ${key} holds it no more.`);
+      if (remembered !== 1) throw new LeaseLostError(`The run of ${key} no longer holds its lease.`);
     },
   };
 }

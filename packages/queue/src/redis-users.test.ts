@@ -120,7 +120,7 @@ it("what is not granted is told with what to grant, and is done once it is", asy
     void lines.push({ err: "err" in fields && fields.err, message });
   const queue = openWorkQueue({ redis, controller: "poor", log: { ...silentLog, warn } });
   const waking = queue.wake([photos]);
-  const told = "Redis did not take a wake; telling it again until it does";
+  const told = "Redis did not record a wake; sending it again until it does";
   await expect.poll(() => lines.map(({ message }) => message)).toContain(told);
   const error = lines.find(({ message }) => message === told)?.err;
   expect(error).toBeInstanceOf(RedisRefusalError);

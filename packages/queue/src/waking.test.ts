@@ -109,7 +109,9 @@ it("a queue that is closed ends the wait for a wake, also where its caller would
   const queue = await open();
   vi.spyOn(ledger, "wake").mockRejectedValue(new Error("OOM"));
   const waking = queue.wake([wakeOf(key)], { signal: new AbortController().signal });
-  const refused = expect(waking).rejects.toThrow("The queue of buckets was closed before Redis took a wake.");
+  const refused = expect(waking).rejects.toThrow(
+    "The queue of buckets was closed before Redis recorded a wake.",
+  );
   await pass(1_000);
   await settled(queue.close(), refused);
 });

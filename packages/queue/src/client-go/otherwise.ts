@@ -8,8 +8,8 @@ export interface Otherwise {
 export const otherwise: readonly Otherwise[] = [
   {
     because:
-      "A run answers all that was heard before it: the timer that it overtook is taken back, " +
-      "and the key is not run once more for nothing.",
+      "A run answers all wakes before it: a timer that it overtook is removed, " +
+      "and the key does not run once more without need.",
     scenarios: {
       "overtaken-timer-fires-again": ["7. advance 1: length 0, not 1", '8. get: got null, not "a"'],
       "timer-fires-during-processing": ["6. done a: length 0, not 1", '7. get: got null, not "a"'],
@@ -22,7 +22,8 @@ export const otherwise: readonly Otherwise[] = [
     },
   },
   {
-    because: "What the last run asked for holds, sooner or later: it was the last to see the object.",
+    because:
+      "The time that the last run asked for applies, earlier or later: that run was the last to read the object.",
     scenarios: {
       "later-timer-is-ignored": [
         '1. addAfter a 300: waiting {"a":300}, not {"a":100}',
@@ -50,8 +51,8 @@ export const otherwise: readonly Otherwise[] = [
   },
   {
     because:
-      "A backoff window counts one failure and lets one wake through: a stream of events neither makes a key that " +
-      "always fails run as often as there are events, nor its backoff as long as if it had failed for hours.",
+      "A backoff window counts one failure and lets one wake run the key early: a stream of events neither runs a " +
+      "failing key once per event, nor makes its backoff as long as after hours of failures.",
     scenarios: {
       // client-go.test.ts checks how long these failures wait if they follow each other.
       "default-delays": Array.from(
@@ -85,8 +86,7 @@ export const otherwise: readonly Otherwise[] = [
     },
   },
   {
-    because:
-      "A run comes to one verdict, which says what becomes of failures and timers: there is no forget alone.",
+    because: "A run has one outcome, which decides about failures and timers: forget alone does not exist.",
     scenarios: {
       "done-does-not-forget": [
         "6. done a: requeues 0, not 1",
@@ -99,7 +99,7 @@ export const otherwise: readonly Otherwise[] = [
   },
   {
     because:
-      "A queue outlives its workers: what is heard or falls due while one of them drains is kept for the others.",
+      "A queue outlives its workers: wakes and due keys are kept for the others while one of them drains.",
     scenarios: {
       "shutdown-refuses-adds": [
         "4. add b: length 1, not 0",

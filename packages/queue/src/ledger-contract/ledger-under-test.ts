@@ -67,7 +67,7 @@ export class LedgerUnderTest<L extends Ledger = Ledger> {
   }
 
   #needed(): OpenedLedger<L> {
-    if (!this.#opened) throw new Error("The ledger is opened before each test, not before.");
+    if (!this.#opened) throw new Error("The ledger is opened before each test: use it only within a test.");
     return this.#opened;
   }
 
