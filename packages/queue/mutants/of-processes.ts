@@ -59,7 +59,7 @@ export const mutantsOfProcesses: readonly Mutant[] = here([
     promise: "stop-2",
     wrong: "a run that is claimed too late is not stopped",
     file: "turns.ts",
-    from: "    if (this.#givenUp) stop.abort(this.#givenUp); // while it was asked for\n",
+    from: "    if (this.#givenUp) stop.abort(this.#givenUp); // while this key was on its way\n",
     to: "",
   },
   {

@@ -1,15 +1,15 @@
 import type { Log, ObjectKey } from "@drover/controller";
 
-/** A bell to be added: one due key, and the number that makes this ring unlike every other. */
+/** A BullMQ job that asks a worker to claim one due key. `number` makes its job id unique. */
 export interface Bell {
   readonly key: ObjectKey;
   readonly number: string;
 }
 
-/** A run failed: its bell fails, so that dashboards show what an operator expects. */
+/** A run failed. The job that started it fails with this error, so that dashboards show the failure. */
 export class RunFailedError extends Error {
   override readonly name = "RunFailedError";
-  /** Not the bell's own where the run was handed over to whoever answered it. */
+  /** The key of the failed run. It is not the job's key if the run was chained to the outcome of an earlier one. */
   readonly key: ObjectKey;
 
   constructor(key: ObjectKey, why: string) {
@@ -18,30 +18,29 @@ export class RunFailedError extends Error {
   }
 }
 
-/** Something that takes bells from the waiting list and hands them to a listener. */
+/** Takes jobs from the waiting list and passes their keys to a callback. */
 export interface Listener {
-  /** Take no more bells; resolves when those taken have been answered. */
+  /** Takes no more jobs. Resolves when the jobs already taken have been processed. */
   stop(): Promise<void>;
 }
 
 /**
- * What the ledger needs of BullMQ: to bring a bell to whichever worker is free. Bells are disposable: lost, doubled or
- * late ones never matter.
+ * The queue's interface to BullMQ, which brings a job to any free worker. A lost, duplicate or late job is harmless.
  */
 export interface Bells {
   add(bells: readonly Bell[]): Promise<void>;
-  /** Shows on dashboards that a run failed which no bell had asked for. */
+  /** Adds a job that fails, so that dashboards show a failed run that no job had started. */
   tell(failed: RunFailedError): Promise<void>;
-  /** Of these bells, those that still wait to be taken. */
+  /** Returns those of the given jobs that still wait to be taken. */
   waiting(bells: readonly Bell[]): Promise<readonly Bell[]>;
   /**
-   * Answer bells as they come, `concurrency` at once. An answer that throws shows as a failed job on dashboards; a
-   * `RunFailedError` under the key that it names.
+   * Calls `answer` for each job, at most `concurrency` at once. If it throws, dashboards show a failed job; for a
+   * `RunFailedError`, one with the key in the error.
    */
   listen(answer: (key: ObjectKey) => Promise<void>, concurrency: number): Listener;
   close(): Promise<void>;
 }
 
-/** Adds bells; those that do not get through are rung again by a ringer. */
+/** Adds jobs. An error is only logged: a dispatcher adds lost jobs again. */
 export const addAtBest = (bells: Bells, rung: readonly Bell[], log: Log): Promise<void> =>
   bells.add(rung).catch((error: unknown) => log.debug({ err: error }, "Could not ring"));

@@ -10,30 +10,33 @@ import { bullmqClient } from "./bullmq-client.ts";
 import { failedBellsKept } from "./bullmq-scripts.ts";
 
 /**
- * How long BullMQ may take to let go of its connections when nothing is answered any more. One that is just being made
- * anew it would wait for without end: ioredis does not say of such a one that it has ended.
+ * Once no job is being processed, a stop waits at most this long for BullMQ to close its connections. BullMQ would wait
+ * forever for one that is being reopened: ioredis does not report that such a connection has ended.
  */
 const letGo: Milliseconds = 1_000;
-/** After an error BullMQ asks for a bell again after this time. Its own is 15 s where the connection failed, and else none at all. */
+/**
+ * Pause before BullMQ asks for the next job after an error. Its own is 15 s if the connection failed, otherwise none.
+ */
 const askAgain: Milliseconds = 500;
 
 /**
- * `connectRedis` has looked at the server's version. BullMQ asks once for each connection; one that is refused, since
- * our user may not ask just then, is dead for good, and its worker stands still.
+ * `connectRedis` has checked the server's version. BullMQ would check it once per connection. If the user lacked the
+ * permission at that moment, the connection would stay unusable, and its worker would take no more jobs.
  */
 const connecting = { skipVersionCheck: true } as const;
-/** With `failed` it rings for nothing, but fails, with that text. */
+/** A job with `failed` asks for no run: it fails, with that text as its error. */
 const jobData = z.object({ key: z.string().transform(parseObjectKey), failed: z.string().optional() });
 
-/** BullMQ refuses `:` in job ids and braces would move the hash slot; a digest has neither. */
+/** BullMQ refuses `:` in job ids, and braces would change the hash slot. A digest contains neither. */
 const jobIdOf = ({ key, number }: Bell): string =>
   `${createHash("sha1").update(key).digest("hex").slice(0, 16)}-${number}`;
 
 /**
- * Bells as BullMQ jobs in the queue `<prefix>:bells`.
+ * Adds and takes the jobs of the BullMQ queue `<prefix>:bells`.
  *
- * One attempt, no delay, no backoff: timers, retries and folding are the ledger's. Only what tells of a failed run is
- * deduplicated: where all workers are handed key after key, nobody asks for bells, and one for each failure would pile up.
+ * A job has one attempt, no delay and no backoff: the ledger does timers, retries and merging. Only the jobs that
+ * report a failed run are deduplicated. While all workers get key after key from the ledger, they take no jobs, and one
+ * job per failure would pile up.
  */
 export function bullmqBells({
   redis,
@@ -46,7 +49,7 @@ export function bullmqBells({
 }): Bells {
   const connection = bullmqClient(redis);
   const queue = new Queue("bells", { connection, prefix, skipMetasUpdate: true, ...connecting });
-  // Its connections fail when ours does, and ours says so.
+  // BullMQ's connections fail when this one does, and `logOutages` logs that.
   const failed = (cause: Error): void => {
     const error = refusalOf(cause) ?? cause;
     if (redis.status === "ready") log.warn({ err: error }, "BullMQ reports an error");
@@ -56,7 +59,7 @@ export function bullmqBells({
   const waitingStates = new Set(["waiting", "prioritized"]);
   return {
     async add(bells) {
-      // One by one: BullMQ adds several in one MULTI, which a cluster that moves a slot loses as a whole.
+      // One by one: BullMQ's bulk call is one MULTI, and a cluster that is moving the slot would lose all of it.
       await Promise.all(
         bells.map((bell) =>
           queue.add(
@@ -74,7 +77,7 @@ export function bullmqBells({
         .add(
           "bell",
           { key, failed: message },
-          // eslint-disable-next-line no-restricted-syntax -- it rings for nothing: what is dropped is no wake
+          // eslint-disable-next-line no-restricted-syntax -- it asks for no run, so dropping it loses no wake
           { jobId, deduplication, attempts: 1, removeOnFail: failedBellsKept },
         )
         .catch(throwRefusal);
@@ -105,13 +108,13 @@ function listen(options: {
       await answer(key);
     } catch (error) {
       if (error instanceof RunFailedError && error.key !== key) await job.updateData({ key: error.key });
-      // BullMQ keeps message and stack in Redis.
+      // BullMQ stores the message and the stack in Redis, so of other errors only the scrubbed message is passed on.
       throw error instanceof RunFailedError ? error : new Error(messageOf(error));
     } finally {
       answering--;
     }
   };
-  // A bell whose worker died is of no use any more: the ledger's lease says what happens to its key.
+  // A job is not started again after its worker died: the key's lease in the ledger decides what happens next.
   const worker = new PatientWorker("bells", answered, {
     connection,
     prefix,
@@ -130,7 +133,7 @@ function listen(options: {
   };
 }
 
-/** What Redis refuses, as a full one does, or to a user who may not ask, BullMQ would ask again without any pause. */
+/** Pauses after an error. If Redis is out of memory or denies the command, BullMQ would try again without a pause. */
 class PatientWorker extends Worker {
   protected override async moveToActive(...asked: Parameters<Worker["moveToActive"]>) {
     try {

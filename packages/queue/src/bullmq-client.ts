@@ -4,16 +4,18 @@ import type { RedisConnection } from "./redis-connection.ts";
 import { runScript } from "./run-script.ts";
 
 /**
- * A connection as BullMQ uses it, whose scripts run as `runScript` has it. ioredis sends the text of each with its first use
- * on every socket (`Script.js`), which takes a permission that functions must not have.
+ * A connection for BullMQ that runs scripts by `runScript`. ioredis itself would send the text of each script with its
+ * first use on every socket (`Script.js`), which takes a permission that functions must not have.
  *
- * Of BullMQ's scripts there are those of `bullmqScripts`; another one rejects when it is called. None is known to pipelines
- * and transactions, which BullMQ makes for several jobs at once: bells are added one by one.
+ * Only those of BullMQ's scripts that are in `bullmqScripts` exist; a call of another one rejects. In pipelines and
+ * transactions, which BullMQ uses for several jobs at once, no script exists: jobs are added one by one.
  */
 export const bullmqClient = (redis: RedisConnection): IRedisClient =>
   runningBySha(createIORedisClient(redis), redis);
 
-/** @param scripted runs the scripts, also of connections that BullMQ makes for itself: those only wait for jobs. */
+/**
+ * @param scripted runs the scripts, also those of the connections that BullMQ opens itself: these only wait for jobs.
+ */
 function runningBySha(client: IRedisClient, scripted: RedisConnection): IRedisClient {
   const own: Partial<IRedisClient> = {
     defineCommand: () => undefined,
@@ -33,7 +35,7 @@ async function runBullmqScript(
 ): Promise<unknown> {
   const script = bullmqScripts.get(versioned.replace(/:.*/, ""));
   if (script === undefined) throw new Error(`Drover does not load BullMQ's script ${versioned}.`);
-  // BullMQ leaves out what it has not.
+  // BullMQ passes undefined for an argument without a value.
   return runScript(
     redis,
     script,

@@ -8,11 +8,11 @@ import { updateData } from "bullmq/dist/esm/scripts/updateData-1.js";
 import { loadable } from "./lua.ts";
 import type { LoadableScript } from "./run-script.ts";
 
-/** How many failed bells are kept for dashboards. */
+/** How many failed jobs are kept for dashboards. */
 export const failedBellsKept = 1_000;
-/** Bytes of a script's arguments, all together. */
+/** Limit for the total size of a script's arguments, in bytes. */
 const mostBytes = 1_048_576;
-/** Bells of one queue that workers hold at once, and of dead workers that one call puts back. */
+/** Limits: jobs of one queue that workers hold at once, and jobs of dead workers that one call puts back. */
 const mostActive = 20_000;
 const mostStalled = 1_000;
 
@@ -21,11 +21,12 @@ export interface BullmqScript extends LoadableScript {
 }
 
 /**
- * The scripts of BullMQ that bells need, by BullMQ's name for them, and no others: whoever may run one chooses its keys and
- * arguments. Before each a guard refuses what bells never ask for, since some arguments make BullMQ's own code run without
- * end (`maxMetricsSize`) or for as long as the caller's data are large (`keepJobs`, stalled jobs).
+ * The scripts of BullMQ that Drover needs, by BullMQ's name for them, and no others: a user that may run a script
+ * chooses its keys and arguments. A guard before each script refuses arguments that Drover never uses, because some of
+ * them make BullMQ's code run without end (`maxMetricsSize`), or longer the more data the caller has written
+ * (`keepJobs`, stalled jobs).
  *
- * Texts are BullMQ's (MIT), changed where `replaced` says so.
+ * The texts are BullMQ's (MIT), except for the parts that `replaced` changes.
  */
 export const bullmqScripts: ReadonlyMap<string, BullmqScript> = new Map([
   guarded(
@@ -46,7 +47,7 @@ end`,
 local asked = cmsgpack.unpack(ARGV[3])
 refuseUnless(type(asked) == 'table' and #asked <= ${mostActive / 2}, 'as many locks')`,
   ),
-  // BullMQ takes its older script where it was not told the server's version; this one does not read whole lists.
+  // Without the server's version BullMQ calls its older script, `getState`. This newer one does not read entire lists.
   guarded({ ...getStateV2, name: "getState" }, 1),
   guarded(
     {
@@ -59,7 +60,7 @@ refuseUnless(type(asked) == 'table' and #asked <= ${mostActive / 2}, 'as many lo
     },
     4,
     `
--- Bells are disposable, and lists of so many are none of ours.
+-- Jobs are disposable, and Drover's own lists are never that long.
 if redis.call('LLEN', KEYS[3]) > ${mostActive} then redis.call('DEL', KEYS[1], KEYS[3]) end`,
   ),
   guarded(
@@ -79,7 +80,7 @@ refuseUnless(asked.maxMetricsSize == nil or asked.maxMetricsSize == '', 'metrics
 refuseUnless(asked.limiter == nil, 'a rate')
 local kept = asked.keepJobs
 refuseUnless((kept.count == 0 or kept.count == ${failedBellsKept}) and kept.age == nil, 'as many kept jobs')
--- More of them than there ever are were put there by somebody else.
+-- Drover never keeps that many: another client has added them.
 if redis.call('ZCARD', KEYS[11]) > ${2 * failedBellsKept} then redis.call('ZREMRANGEBYRANK', KEYS[11], 0, ${-failedBellsKept - 1}) end`,
   ),
   guarded(updateData, 1),
@@ -103,7 +104,7 @@ ${content}`;
   return [name, { ...loadable(text), keys }];
 }
 
-/** A text with parts replaced that occur in it exactly once. */
+/** Replaces parts of a text. Throws if a part does not occur exactly once. */
 function replaced(text: string, ...parts: readonly (readonly [string, string])[]): string {
   return parts.reduce((changed, [from, to]) => {
     if (changed.split(from).length !== 2) throw new Error(`BullMQ's script has changed: it lacks ${from}.`);

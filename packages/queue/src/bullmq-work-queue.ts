@@ -11,30 +11,30 @@ import { scriptsMissing } from "./run-script.ts";
 import type { WorkQueue } from "./work-queue.ts";
 
 export interface WorkQueueOptions {
-  /** From `connectRedis`; stays open when the queue is closed: whoever opens closes. */
+  /** From `connectRedis`. It stays open when the queue is closed: the caller opened it, and closes it. */
   readonly redis: RedisConnection;
-  /** The controller's name. */
+  /** The queue's name, as `queueOf` of @drover/controller makes it. */
   readonly controller: string;
   readonly log: Log;
   readonly times?: Partial<QueueTimes>;
   /**
-   * Told when Redis was restarted, replaced or emptied, so that acknowledged wakes may be lost: whoever knows what there
-   * is (a bridge) wakes it again.
+   * Called when Redis was restarted, replaced or emptied, so that acknowledged wakes may be lost. A process that
+   * watches the objects (a bridge) then wakes all of them again.
    */
   readonly onIncarnation?: (era: string) => void;
   /**
-   * What the queue does unasked, about once a second:
+   * Work that the queue does by itself, about once a second:
    *
-   * - `all`, the default: rings for keys whose time has come, and looks after the ledger in Redis. Keys that somebody else took
-   *   out of its sets are looked for by SCAN, which Redis cannot limit to a controller's keys. One process that may is enough: a
-   *   bridge.
-   * - `own`: the same without SCAN, as a worker must.
-   * - `none`: who only looks, or wakes. It cannot work.
+   * - `all`, the default: runs a dispatcher, and repairs the ledger in Redis. Keys that another client removed from
+   *   their sets are found by SCAN, which Redis cannot limit to a controller's keys. One process with that permission
+   *   is enough: a bridge.
+   * - `own`: the same without SCAN. For workers, which have no permission for it.
+   * - `none`: nothing. For a process that only reads or wakes; it cannot run keys.
    */
   readonly upkeep?: "all" | "own" | "none";
 }
 
-/** Whether a controller has ever said anything to this Redis. */
+/** True if a controller's queue has ever been used in this Redis. */
 export const hasWorkQueue = async (redis: RedisConnection, controller: string): Promise<boolean> =>
   (await redis.exists(`${prefixOf(controller)}:control`)) === 1;
 

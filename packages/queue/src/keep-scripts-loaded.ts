@@ -3,16 +3,16 @@ import { Cluster, type Redis } from "ioredis";
 import { loadedScripts } from "./loaded-scripts.ts";
 import { placeOf, primariesOf } from "./redis-primaries.ts";
 
-/** How often a server is asked whether it still has all scripts: SCRIPT FLUSH and failovers tell nobody. */
+/** How often a server is checked for missing scripts: SCRIPT FLUSH and failovers notify no client. */
 const askedEvery: Milliseconds = 1_000;
 
 /**
- * Loads the scripts of this version of Drover into every server that is written to, and again whenever one lacks them: at
- * once when a connection is back, and within a second after a SCRIPT FLUSH or a failover. Servers forget scripts when they
- * restart, and replicas do not receive them; a cluster's replicas are given them in advance.
+ * Loads the scripts of this version of Drover into every server that receives writes, and again whenever one lacks
+ * them: at once when a connection is back, and within a second after a SCRIPT FLUSH or a failover. Servers lose scripts
+ * when they restart, and replicas do not receive them from their primary; a cluster's replicas get them in advance.
  *
- * @returns when all primaries have them. It goes on until the connection ends.
- * @throws ReplyError where Redis does not permit it.
+ * @returns when all primaries have the scripts. Loading goes on until the connection ends.
+ * @throws ReplyError if Redis does not permit it.
  */
 export async function keepScriptsLoaded(redis: Redis | Cluster, log: Log): Promise<void> {
   const underWay = new Set<Redis>();
@@ -39,7 +39,7 @@ export async function keepScriptsLoaded(redis: Redis | Cluster, log: Log): Promi
   await Promise.all(primariesOf(redis).map(loadMissing));
 }
 
-/** A node that nothing was sent to yet has no connection, and makes one when it is asked. */
+/** A cluster's node that was not used yet has no connection, and opens one with the first command. */
 const isReachable = ({ status }: Redis): boolean => status === "ready" || status === "wait";
 
 const serversOf = (redis: Redis | Cluster): readonly Redis[] =>

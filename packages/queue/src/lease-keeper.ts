@@ -2,20 +2,20 @@ import type { Log, Milliseconds } from "@drover/controller";
 import { every, type Timers } from "@drover/timers";
 import type { Holding, Ledger } from "./ledger.ts";
 
-/** A lease that is kept up while a run lasts. */
+/** A lease that is renewed while a run lasts. */
 export interface Lease {
-  /** Whether it is certainly still ours, by this process's monotonic clock. */
+  /** True if the run certainly still holds the lease, by this process's monotonic clock. */
   held(): boolean;
-  /** From now on it is not renewed any more, and not ours. */
+  /** Stops renewing the lease. From now on `held` returns false. */
   release(): void;
 }
 
-/** Keeps all leases of a process. */
+/** Renews all leases of a process. */
 export interface LeaseKeeper {
   /**
-   * Keep a lease that was asked for at `askedAt` (`timers.now()`): the server's clock started after that, so it
-   * lasts at least until `askedAt + duration`. `lose` is called at least half a renewal before that end; at once, where
-   * that was long ago.
+   * Renews a lease that was requested at `askedAt` (`timers.now()`). It began after that by the server's clock, so it
+   * lasts at least one lease from `askedAt` on. `lose` is called at least half a `renewal` before that end, or at once
+   * if that time is over.
    */
   keep(lease: Holding & { readonly askedAt: number }, lose: (reason: LeaseLostError) => void): Lease;
   stop(): void;
@@ -27,21 +27,24 @@ export class LeaseLostError extends Error {
 }
 
 interface Kept extends Holding {
-  /** When the ledger last said that it is ours, at the earliest. */
+  /** The ledger last confirmed the lease at this time or later. */
   heardAt: number;
-  /** The era in which it announced itself in time, if it has. */
+  /** The incarnation in which the run announced itself in time, if any. */
   announcedIn: string | undefined;
   readonly lose: (reason: LeaseLostError) => void;
 }
 
 /**
- * Two clocks run out. The **lease** on the server: a renewal before its end the run is told to stop. And **settling**: a
- * server that takes another's place, and may not know of our leases, hands out keys again after that time, so whoever
- * has heard of the ledger longer ago must not write, though the run goes on. Where it turns out that such a server did not
- * know of the run, it must stop: while it was silent another one may have come and gone, and data lost since may have
- * told of it.
+ * Two time limits apply, both counted from the ledger's last answer:
  *
- * `renewal` is at most half of either, so that one renewal may get lost; on a new server it also announces the run.
+ * - The lease on the server. A run must stop if its lease may end: `lose` is called at least half a `renewal` before.
+ * - The recovery window (`settling`). A server that replaced another one may lack our leases, and assigns keys again
+ *   after that time. So after it a run must not write, though it goes on until the ledger answers. If the new server
+ *   did not have the run's lease, the run must stop then: another run may have come and gone meanwhile, and the data
+ *   that recorded it may have been lost since.
+ *
+ * `renewal` is at most half of either limit, so that one renewal may get lost. On a new server a renewal also announces
+ * the run.
  */
 export function keepLeases(options: {
   ledger: Ledger;
@@ -78,7 +81,7 @@ export function keepLeases(options: {
         }
       }
     } catch (error) {
-      // The next renewal may get through; if none does, the leases end.
+      // The next renewal may succeed; if none does, the leases end.
       log.warn({ err: error }, "Could not renew leases; trying again");
     } finally {
       asking = false;

@@ -3,7 +3,7 @@ import type { KeyReport, ListedState, WorkQueue } from "./work-queue.ts";
 /** Keys read from Redis by one call. */
 const perPage = 200;
 
-/** The keys in a state, in pages as `list` answers them: no more than one page is in memory. */
+/** The keys in a state, in the pages that `list` returns: no more than one page is in memory. */
 export async function* listedPages(
   queue: Pick<WorkQueue, "list">,
   state: ListedState,

@@ -13,8 +13,8 @@ import { settle } from "./scripts/settle.ts";
 import { wake } from "./scripts/wake.ts";
 
 /**
- * All scripts that processes run which may not load any: functions, gateways, operators. Those that only bridges run are
- * not among them; a bridge sends them itself.
+ * All scripts that are run by processes without the permission to load any: functions, gateways, operators. Scripts
+ * that only bridges run are not included; a bridge sends them itself.
  */
 export const loadedScripts: readonly LoadableScript[] = [
   ...[claim, count, discard, enlist, inspect, list, moment, notRunSince, offer, origin, pause, remember],

@@ -2,7 +2,7 @@ import { type Log, messageOf } from "@drover/controller";
 import { Cluster, type Redis } from "ioredis";
 import { placeOf } from "./redis-primaries.ts";
 
-/** One line when what we talk to goes away and one when it is back, however often it is tried in between. */
+/** Logs one line when the connection fails and one when it is back, however many attempts fail in between. */
 export function logOutages(redis: Redis | Cluster, log: Log): void {
   const name = redis instanceof Cluster ? "Redis Cluster" : "Redis";
   report(redis, (error) => {
@@ -10,7 +10,7 @@ export function logOutages(redis: Redis | Cluster, log: Log): void {
     else log.warn({ error: messageOf(error) }, `${name} is not reachable; trying again until it is`);
   });
   if (!(redis instanceof Cluster)) return;
-  // A node has a new connection after each failure, and one that nothing is sent to has none: it is neither away nor back.
+  // By node: a node gets a new connection after each failure. An unused node has none, and nothing is logged for it.
   const away = new Set<string>();
   redis.on("+node", (connection: Redis) => {
     const node = placeOf(connection);

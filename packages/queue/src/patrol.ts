@@ -5,25 +5,25 @@ import { placeOf, primariesOf } from "./redis-primaries.ts";
 import type { RedisLedger } from "./redis-ledger.ts";
 import { namesPerScript } from "./script-bounds.ts";
 
-/** Redis keys looked through per step and node. With one step a second, 5,000 keys are seen within 10 s. */
+/** Redis keys scanned per step and node. At one step a second, 5,000 keys are scanned within 10 s. */
 const perStep = 1_000;
-/** A ringer asks as often as it rings, which may be often; a step is taken about once a second. */
+/** Shortest time between two steps, so about one a second. A dispatcher may call `step` more often. */
 const pace: Milliseconds = 900;
 
-/** Looks after one queue's keys in Redis. */
+/** Repairs one queue's keys in Redis. */
 export interface Patrol {
-  /** Takes a step, where the last one is about a second ago. */
+  /** Takes a step if the last one was about a second ago. */
   step(): Promise<void>;
-  /** The queue is closed. */
+  /** Ends the repairs: the queue is closed. */
   end(): void;
 }
 
 /**
- * Walks round the ledger's keys in Redis and has them put right where somebody else changed or removed them. Sets cannot tell
- * that a member is missing; only who walks by notices.
+ * A scrubber: scans the ledger's keys in Redis over and over, and repairs those that another client has changed or
+ * removed. A set does not show that a member is missing; only a look at every key's entry finds that.
  *
- * It walks by SCAN, which tells the names of all keys of the database: no ACL limits it. So all queues of a connection share one
- * walk, and who may not scan looks after the ledger's own sets only.
+ * It uses SCAN, which returns the names of all keys of the database: no ACL limits it. So all queues of a connection
+ * share one scan, and a process without the permission repairs the ledger's own sets only.
  */
 export function patrol(options: {
   redis: RedisConnection;
@@ -37,7 +37,7 @@ export function patrol(options: {
     if (found.length > 0) log.warn({ found }, "Somebody else changed the ledger; it has been put right");
   };
   const look = async (names: readonly string[]): Promise<void> => {
-    // Entries last: sets that are none are put aside before they are looked up in.
+    // Entries last: a set of the wrong type is quarantined before entries are looked up in it.
     const isEntry = (name: string): boolean => name.startsWith(`${prefix}:key:`);
     const sorted = [...names.filter((name) => !isEntry(name)), ...names.filter(isEntry)];
     for (let i = 0; i < sorted.length; i += namesPerScript)
@@ -58,9 +58,9 @@ export function patrol(options: {
 
 type Look = (names: readonly string[]) => Promise<void>;
 
-/** One walk round all keys of queues, for the queues that have joined it. */
+/** One endless scan of the keys of queues, shared by the queues that have joined it. */
 interface Walk {
-  /** @returns what ends it. */
+  /** @returns a function that leaves the scan. */
   join(prefix: string, look: Look): () => void;
   step(): Promise<void>;
 }
@@ -86,7 +86,7 @@ function walkOf(redis: RedisConnection, log: Log): Walk {
           .catch(throwRefusal);
         cursors.set(place, cursor);
         const byPrefix = Map.groupBy(names, (name) => name.slice(0, name.indexOf("}") + 1));
-        // A queue that cannot be looked after says so itself, as often as it rings. It keeps no other from its turn.
+        // A queue that cannot be repaired logs that itself, in every turn of its dispatcher. It delays no other queue.
         const looking = [...byPrefix].flatMap(([prefix, of]) => looks.get(prefix)?.(of) ?? []);
         for (const one of await Promise.allSettled(looking))
           if (one.status === "rejected")
@@ -98,7 +98,7 @@ function walkOf(redis: RedisConnection, log: Log): Walk {
   return walk;
 }
 
-/** Answers true when it last did so that long ago. */
+/** Makes a function that returns true if it last did so at least `span` ago. */
 function every(span: Milliseconds): () => boolean {
   let last = -Infinity;
   return () => {

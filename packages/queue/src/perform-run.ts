@@ -8,22 +8,22 @@ export class RunTimeoutError extends Error {
   override readonly name = "RunTimeoutError";
 }
 
-/** The process is stopping and its grace is over. */
+/** The process is stopping, and its grace period is over. */
 export class StoppingError extends Error {
   override readonly name = "StoppingError";
 }
 
-/** How long a handler whose signal has fired may take to return before its slot is given to another key. */
+/** How long a handler may take to return after its signal has fired. Then its slot is free for another key. */
 const lastWords: Milliseconds = 1_000;
 
-/** A key that is ours to run. */
+/** A key that this worker is to run, under a lease. */
 export interface Turn {
   readonly key: ObjectKey;
   readonly token: string;
-  /** The worker's that it takes. */
+  /** The worker's slot that it takes. */
   readonly slot: string;
   readonly claim: Claim;
-  /** When it was asked for, by the worker's clock: its lease began after that. */
+  /** When it was requested, by the worker's clock: its lease began after that. */
   readonly askedAt: number;
   readonly by: Arrival;
 }
@@ -36,8 +36,9 @@ export interface PerformingParts {
 }
 
 /**
- * Runs a key under its lease until it comes to a verdict, of the handler or of whatever stopped it: `stop`, which others
- * may fire, too, the end of its lease, or of its time. An error that goes into Redis is scrubbed of secrets here.
+ * Runs a key under its lease until there is an outcome. The handler returns it, or it results from what stopped the
+ * run: the caller (`stop`), the end of the lease, or the timeout. Secrets are removed here from an error that goes into
+ * Redis.
  */
 export async function performRun(
   { key, token, claim, askedAt }: Turn,
@@ -49,7 +50,7 @@ export async function performRun(
     stop.abort(new RunTimeoutError(`The run of ${key} took longer than ${timeout} ms.`)),
   );
   const run: Run = { key, token, claim, signal: stop.signal, held: () => lease.held() };
-  // Released before it is settled: from then on the key may run elsewhere, and a handler that hangs must not write.
+  // Released before the run is settled: after that the key may run elsewhere, and a handler that hangs must not write.
   const verdict = await untilAborted(handler, run, timers).finally(() => {
     cancel();
     lease.release();
@@ -58,8 +59,9 @@ export async function performRun(
 }
 
 /**
- * The handler's verdict; when the signal fires and the handler does not return soon, a verdict in its place: a hanging
- * run gives its slot back. Its writes are refused by then, since `held` says no.
+ * Resolves with the handler's outcome. If the signal fires and the handler does not return soon, resolves with an
+ * outcome in its place, so that a hanging run frees its slot. The run's writes are refused by then, since `held`
+ * returns false.
  */
 async function untilAborted(
   handler: (run: Run) => Promise<Verdict>,
@@ -86,7 +88,7 @@ async function untilAborted(
   });
 }
 
-/** What a run comes to whose signal has fired. */
+/** The outcome of a run after its signal has fired. */
 export function abortVerdict(reason: unknown): Verdict {
   if (reason instanceof StoppingError || reason instanceof LeaseLostError) return { kind: "interrupted" };
   return { kind: "retry", error: messageOf(reason) };

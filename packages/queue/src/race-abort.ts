@@ -1,4 +1,4 @@
-/** The outcome of `work`, or a rejection with the signal's reason if the signal fires first. */
+/** The result of `work`, or a rejection with the signal's reason if the signal fires first. */
 export async function raceAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>();
   const abort = (): void => {

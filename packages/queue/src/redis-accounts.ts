@@ -3,20 +3,20 @@ import { createHash } from "node:crypto";
 import type { RedisConnection } from "./redis-connection.ts";
 import { redisUserRules, type RedisUserOptions } from "./redis-users.ts";
 
-/** The users of Redis, made and taken away by one who may: the `deployer` of `redis-users.ts`. */
+/** Creates and deletes users of Redis. Only the role `deployer` of `redis-users.ts` may. */
 export interface RedisAccounts {
   /**
-   * The user is there, with exactly these passwords and what its role needs; who is connected stays connected. Said to
-   * every server of a cluster, its replicas, too: none tells another of its users.
+   * Creates or changes a user, so that it has exactly these passwords and the permissions of its role. Existing
+   * connections stay open. Sent to every server of a cluster, also to replicas: servers do not share their users.
    */
   grant(name: string, user: Omit<RedisUserOptions, "cluster">, passwords: readonly string[]): Promise<void>;
-  /** The user is gone, and whoever is connected as it is cut off. */
+  /** Deletes a user, and closes its connections. */
   revoke(name: string): Promise<void>;
   /** The names of all users; on a cluster, of all its servers. */
   names(): Promise<readonly string[]>;
 }
 
-/** @param redis connected as a user who may change users. */
+/** @param redis logged in as a user that may change users. */
 export function redisAccounts(redis: RedisConnection): RedisAccounts {
   const cluster = redis instanceof Cluster;
   const servers = (): readonly Redis[] => (cluster ? redis.nodes("all") : [redis]);

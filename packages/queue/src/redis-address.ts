@@ -1,13 +1,13 @@
 import { UnfitRedisError } from "./refuse-unfit.ts";
 
-/** One server, or a cluster of which some nodes are known; the others are asked for. */
+/** One server, or a cluster with some of its nodes; the client gets the others from these. */
 export type RedisAddress =
   | {
       readonly kind: "server";
       readonly url: string;
-      /** With its port, for people. */
+      /** With its port; for messages. */
       readonly host: string;
-      /** The one. */
+      /** The server itself. */
       readonly nodes: readonly RedisNode[];
     }
   | {
@@ -24,19 +24,19 @@ export interface RedisNode {
 }
 
 /**
- * Where a URL leads.
+ * The server or cluster that a URL leads to.
  *
  * - `redis://[user[:password]@]host:port[/db]` is one server.
- * - Several of them with commas between are nodes of one cluster: `redis://a:7000,redis://b:7001`, or shorter
- *   `redis://user:password@a:7000,b:7001`. Scheme, user and password of the first are those of all.
+ * - Several URLs separated by commas are nodes of one cluster: `redis://a:7000,redis://b:7001`, or shorter
+ *   `redis://user:password@a:7000,b:7001`. Scheme, user and password of the first apply to all.
  * - `redis://host:port?cluster=true` is a cluster that has one address, such as a Service or a configuration endpoint.
  *
- * `rediss://` instead of `redis://` is TLS. A comma in a password is written `%2C` where there are several nodes.
+ * `rediss://` instead of `redis://` is TLS. With several nodes, a comma in a password is written `%2C`.
  *
- * @throws UnfitRedisError when it can mean nothing, with what to write; the message shows no password.
+ * @throws UnfitRedisError if the URL is not valid. The message gives the form to write, and shows no password.
  */
 export function parseRedisUrl(text: string): RedisAddress {
-  // A comma with an @ behind it may be part of a password, unless another URL begins there.
+  // A comma that an @ follows may be part of a password, unless another URL begins after the comma.
   const [first = "", ...others] = text.trim().split(/,\s*(?=rediss?:\/\/|[^@]*$)/);
   const primary = parsePart(first, "");
   const cluster = primary.searchParams.get("cluster");
@@ -58,10 +58,12 @@ export function parseRedisUrl(text: string): RedisAddress {
   };
 }
 
-/** Whether a host, as a URL has it, is the machine itself. */
+/** True if a host, as written in a URL, is this machine. */
 export const isLoopbackHost = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|::1)$/.test(host);
 
-/** The client takes them from there, too; but nobody looks there who takes a password out of a URL. */
+/**
+ * ioredis accepts a login in the parameters, too, but code that removes passwords from URLs does not look for it there.
+ */
 function refuseLogin(url: URL): void {
   if (![...url.searchParams.keys()].some((name) => /user|pass|auth/i.test(name))) return;
   throw new UnfitRedisError(
@@ -78,7 +80,7 @@ function parsePart(text: string, scheme: string): URL {
     throw new UnfitRedisError(`The URL of Redis cannot be read, though it has an @. ${encoding}`);
   }
   if (url !== null && /@/.test(url.pathname + url.search + url.hash)) {
-    // What stands before it would be taken for host and port, and be shown.
+    // The text before the @ would be parsed as host and port, and be shown in messages.
     throw new UnfitRedisError(`The URL of Redis has an @ behind its host. ${encoding}`);
   }
   if (url !== null && ![url.username, url.password].every(isDecodable)) {

@@ -15,54 +15,55 @@ export type RedisConnection = Redis | Cluster;
 
 /** How to reach Redis. */
 export interface RedisOptions {
-  /** One server's URL, or those of a cluster's nodes with commas between: see {@link parseRedisUrl}. */
+  /** One server's URL, or those of a cluster's nodes, separated by commas: see {@link parseRedisUrl}. */
   readonly url: string;
   /** Overrides the URL's password. */
   readonly password?: string;
   /**
-   * Certificates of the authorities that `rediss://` believes, as PEM, in place of the ones that Node brings. The server's
-   * certificate must be made out to the host of the URL.
+   * Certificates of the authorities to trust for `rediss://`, as PEM, in place of Node's own. The server's certificate
+   * must be valid for the host in the URL.
    */
   readonly ca?: string;
   /** Shown by `CLIENT LIST`. */
   readonly clientName: string;
   readonly log: Log;
   /**
-   * A connection that leaves a command unanswered for this long is given up for a new one: a machine that vanished
-   * closes nothing. Longer than BullMQ's longest blocking read, which is 10 s. Default: 15 s.
+   * A connection that leaves a command unanswered for this long is replaced by a new one: a machine that vanished does
+   * not close its connections. Must be longer than BullMQ's longest blocking read, 10 s. Default: 15 s.
    */
   readonly silence?: Milliseconds;
-  /** How long a server that is not there yet, or still loads its data, is waited for. Default: 30 s. */
+  /** How long to wait for a server that is not reachable yet, or still loads its data. Default: 30 s. */
   readonly patience?: Milliseconds;
   /**
-   * Whether the user may load scripts: bridges and deployers may. They load the scripts of all processes, and again after
-   * a restart or a failover; others wait for scripts that Redis lacks, as they do for a server that is away. Default: true.
+   * True if the user may load scripts, as those of bridges and deployers may. They load the scripts of all processes,
+   * and again after a restart or a failover. Others wait for scripts that Redis lacks, as for a server that is away.
+   * Default: true.
    */
   readonly loadsScripts?: boolean;
-  /** How long others wait for scripts. Default: for as long as it takes. */
+  /** How long a process that may not load scripts waits for them. Default: without limit. */
   readonly scriptPatience?: Milliseconds;
-  /** Gives up connecting: the connection is closed. Without effect once it is made. */
+  /** Stops connecting, and closes the connection. Has no effect once it is made. */
   readonly signal?: AbortSignal;
 }
 
-/** The codes with which Node refuses a certificate: https://nodejs.org/api/tls.html#x509-certificate-error-codes. */
+/** The codes with which Node rejects a certificate: https://nodejs.org/api/tls.html#x509-certificate-error-codes. */
 const unbelieved =
   /CERT|^ERR_TLS|^UNABLE_TO_|^INVALID_(CA|PURPOSE)$|^(PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH)$/;
 
-/** How long a server that is there may take to say goodbye. */
+/** How long a reachable server may take to answer QUIT. */
 const farewell: Milliseconds = 1_000;
 
 /**
- * Connect, and check that every server that we shall write to can be trusted with a queue.
+ * Connects, and checks that every server that receives writes is fit to hold a queue.
  *
  * Once connected, commands wait for as long as their server is away, loads its data or has been demoted, and are sent
- * again after a reconnect: every script here is safe to repeat. What a server refuses for other reasons (no memory, no
- * permission) rejects at once.
+ * again after a reconnect: every script here is safe to repeat. A command that a server refuses for other reasons (no
+ * memory, no permission) rejects at once.
  *
- * Its user needs, beside what is done with the connection: `INFO`, `PING`, `CLIENT SETNAME`, and on a cluster
- * `CLUSTER SLOTS`, `CLUSTER INFO` and `ASKING`; where it loads scripts, `EVAL`, `SCRIPT LOAD` and `SCRIPT EXISTS`.
+ * In addition to the commands that its caller sends, the connection's user needs `INFO`, `PING` and `CLIENT SETNAME`;
+ * on a cluster `CLUSTER SLOTS`, `CLUSTER INFO` and `ASKING`; to load scripts `EVAL`, `SCRIPT LOAD` and `SCRIPT EXISTS`.
  *
- * @throws UnfitRedisError when the server must not be used or cannot be reached; the message says what to change.
+ * @throws UnfitRedisError if the server must not be used or cannot be reached. The message gives the change to make.
  */
 export async function connectRedis(options: RedisOptions): Promise<RedisConnection> {
   const { url, password, ca, clientName, log, silence = 15_000, patience = 30_000 } = options;
@@ -106,7 +107,7 @@ function refuseLoader(cause: unknown): never {
   throw new UnfitRedisError(`Scripts cannot be loaded into Redis. ${refusal.message}`, { cause });
 }
 
-/** Ends the connection: in order where the server answers, at once where it is away. */
+/** Ends the connection: by QUIT if the server is reachable, otherwise at once. */
 export async function disconnectRedis(redis: RedisConnection): Promise<void> {
   if (redis.status !== "ready") {
     redis.disconnect();
@@ -122,8 +123,8 @@ export async function disconnectRedis(redis: RedisConnection): Promise<void> {
   await hurry;
 }
 
-// Never lazy: BullMQ's own connections are duplicates of this one, and a lazy one that meets a server that is away for a
-// moment is dead for good.
+// Never lazy: BullMQ's own connections are duplicates of this one, and a lazy one that finds its server away for a
+// moment never works again.
 function open(
   address: RedisAddress & { readonly password?: string },
   trust: { readonly ca?: string },
@@ -140,7 +141,7 @@ function open(
   const { redisOptions, ...options } = steadfastClusterOptions(steadfastness);
   return new Cluster([...nodes], {
     ...options,
-    // A certificate is made out to a name.
+    // A certificate is valid for a name, so nodes are connected to by name.
     ...(tls && { dnsLookup: asNamed }),
     redisOptions: {
       ...redisOptions,
@@ -154,7 +155,7 @@ function open(
 const isTls = (address: RedisAddress): boolean =>
   address.kind === "cluster" ? address.tls : address.url.trim().startsWith("rediss:");
 
-/** Beside a user in the URL, ioredis takes no password from anywhere else. */
+/** If the URL contains a user, ioredis ignores a password from anywhere else. */
 function withPassword(text: string, password: string | undefined): string {
   if (password === undefined) return text;
   const url = new URL(text);
@@ -201,7 +202,7 @@ async function untilReady(
       );
     }
   };
-  // One that is reset, or refused, comes with an error.
+  // If a connection is reset or refused, there is an error as well.
   const onClose = (): void => {
     if (!wasRefused && !(redis instanceof Cluster)) last = silence(isTls);
     wasRefused = false;

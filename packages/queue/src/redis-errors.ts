@@ -1,11 +1,14 @@
-/** What a command inside a script is denied for has no code of its own: Redis 7.0, then all that came later. */
+/**
+ * A command that is denied inside a script has no error code of its own. The texts of Redis 7.0, and of all later ones.
+ */
 const deniedInScript = /^ERR (The user executing the script can't|ACL failure in script)/;
-/** The error for a command that a server does not have, or that `rename-command` took away. It quotes the arguments. */
+/** The error for a command that a server does not have, or that `rename-command` removed. It quotes the arguments. */
 const unknownCommand = /^(ERR unknown command [^,]*).*$/s;
 
 /**
- * The code that Redis begins an error reply with, which is part of its protocol: `OOM`, `NOPERM`, `READONLY`, `ERR`.
- * Undefined for an error that is not a reply of Redis.
+ * The code at the beginning of an error reply of Redis, which is part of its protocol: `OOM`, `NOPERM`, `READONLY`,
+ * `ERR`. A command denied inside a script has `NOPERM`, an unknown one `UNKNOWN`. Undefined for an error that is not a
+ * reply of Redis.
  */
 export function redisErrorCode(error: unknown): string | undefined {
   if (!(error instanceof Error) || error.name !== "ReplyError") return undefined;
@@ -15,17 +18,17 @@ export function redisErrorCode(error: unknown): string | undefined {
 }
 
 /**
- * What passes by itself, and what nothing was done for: the server is loading its data, or is a replica now and there is
- * or will be another primary at its address. A command that meets it is sent again over a new connection.
+ * Errors that pass by themselves, of commands that had no effect: the server is loading its data, or has become a
+ * replica, and its address leads or will lead to another primary. The command is sent again over a new connection.
  *
- * UNBLOCKED is what a blocking read gets when its server becomes a replica.
+ * UNBLOCKED is the error of a blocking read when its server becomes a replica.
  */
 const passing: ReadonlySet<string | undefined> = new Set(["LOADING", "READONLY", "MASTERDOWN", "UNBLOCKED"]);
 export const isPassing = (error: unknown): boolean => passing.has(redisErrorCode(error));
 
 /**
- * Redis refused to do what it was asked for, and will again until somebody acts. Nothing was recorded, but where a
- * script was refused a command in its midst: what it has done till then stays, and is safe to do again.
+ * Redis refused a command, and will refuse it again until an operator acts. Nothing was recorded, except if a script
+ * was refused one of its later commands: the effects of those before it stay, and are safe to repeat.
  */
 export class RedisRefusalError extends Error {
   override readonly name = "RedisRefusalError";
@@ -54,7 +57,7 @@ const advice: Readonly<Record<string, string>> = {
     "has written: then only SHUTDOWN NOSAVE is left, which loses what was not saved.",
 };
 
-/** An error of Redis with what to do about it; undefined for those that are no refusals. */
+/** An error of Redis together with advice on it; undefined if the error is not a refusal. */
 export function refusalOf(error: unknown): RedisRefusalError | undefined {
   const code = redisErrorCode(error);
   const what = code === undefined ? undefined : advice[code];
@@ -62,7 +65,7 @@ export function refusalOf(error: unknown): RedisRefusalError | undefined {
   return new RedisRefusalError(code, what, error);
 }
 
-/** For `catch`: rethrows with what to do about it, where Redis refused. */
+/** For `catch`: rethrows an error, with advice on it if it is a refusal of Redis. */
 export function throwRefusal(error: unknown): never {
   throw refusalOf(error) ?? error;
 }

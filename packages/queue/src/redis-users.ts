@@ -3,43 +3,45 @@ import { allFunctions, prefixOf, systemQueues } from "./prefix-of.ts";
 /**
  * One Redis user per component, with the commands and keys that it needs and no others.
  *
- * Redis checks a script's inner commands against the user who runs it, so what is listed here is what the scripts of a
- * role call, what BullMQ's scripts call on its behalf, and the connection's own. Only `bridge`, `embedded` and `deployer`
- * may load scripts; the others run what is loaded, by its SHA-1. A script of one's own may keep Redis busy without end.
+ * Redis checks the commands inside a script against the user that runs it. So a role's list contains the commands of
+ * the ledger's scripts that it runs, of BullMQ's scripts, and of the connection. Only `bridge`, `embedded` and
+ * `deployer` may load scripts, because a user that loads its own script may keep Redis busy without end. The others run
+ * loaded scripts, by their SHA-1.
  *
- * - `bridge` wakes keys, rings, and looks after the ledgers; the streams are its own. It takes no bells.
- * - `function` also takes bells, claims, renews and settles.
- * - `gateway` does so for the functions that it calls.
- * - `embedded` is a bridge and a function in one process, of one controller: its streams are its own.
+ * - `bridge` wakes keys, runs dispatchers, and repairs the ledgers; it owns the streams. It takes no jobs.
+ * - `function` runs a dispatcher, takes jobs, claims, renews and settles.
+ * - `gateway` does the same for the functions that it calls.
+ * - `embedded` is a bridge and a function of one controller in one process, with streams of its own.
  * - `operator` pauses, resumes, forces, lists and inspects.
- * - `deployer` is a function, pauses others' queues, deletes the keys of functions that are gone, and makes and takes away
- *   their users: so it could make itself one that may do anything. Nothing in Redis limits which users a user may change.
+ * - `deployer` is a function, pauses other queues, deletes the keys of deleted functions, and creates and deletes their
+ *   users. So it could create a user that may do anything: Redis cannot limit the users that a user may change.
  *
- * Every role may do what a ringer does: the first process that meets a new server has the ledger adopt it, which writes.
- * So there is no user that only counts, and none that wakes but cannot claim: both are changes of the same few sets.
+ * Every role may do what a dispatcher does: the first process that finds a new server lets the ledger adopt it, which
+ * writes. So a user cannot be limited to counting, or to waking without claiming: both change the same few sets.
  */
 export type RedisRole = "bridge" | "function" | "gateway" | "embedded" | "operator" | "deployer";
 
 export interface RedisUserOptions {
   readonly role: RedisRole;
   /**
-   * The queues whose keys it may touch, by name; `<namespace>/<name>/*` stands for all queues of the ReconcileFunction of that
-   * name, whatever its uid. `all`: also those of functions that are yet to come; for the deployer, and for bridges beside one.
-   * The deployer's own queue is among all of them for the deployer, which works it off, and for bridges, which wake its keys.
+   * The names of the queues that it may use; `<namespace>/<name>/*` stands for all queues of the ReconcileFunction of
+   * that name, whatever its uid. `all` includes the queues of future functions; for the deployer, and for bridges in a
+   * cluster with a deployer. For these two, `all` includes the deployer's own queue: the deployer runs its keys, and
+   * bridges wake them.
    */
   readonly controllers: readonly string[] | "all";
-  /** Whether it talks to a Redis Cluster, which is asked for its nodes. Every node needs the user. */
+  /** True if it connects to a Redis Cluster, which it asks for the nodes. Every node needs the user. */
   readonly cluster?: boolean;
 }
 
-/** Keys or commands that no rule can be made of. */
+/** Options that no valid rules can be made of: an unknown role, no queue, or a text that is not a queue's name. */
 export class InvalidRedisUserError extends Error {
   override readonly name = "InvalidRedisUserError";
 }
 
 /**
- * The rules of `ACL SETUSER <name> <rules>`, with blanks between. They begin by taking away all that the user had, also
- * its passwords: without a `>password` behind them nobody can log in.
+ * The rules for `ACL SETUSER <name> <rules>`, separated by spaces. The first one removes all that the user had, also
+ * its passwords: append a `>password`, or the user cannot log in.
  */
 export function redisUserRules({ role, controllers, cluster = false }: RedisUserOptions): string {
   if (!Object.hasOwn(more, role)) {
@@ -55,7 +57,7 @@ export function redisUserRules({ role, controllers, cluster = false }: RedisUser
   return [
     "reset",
     "on",
-    // Keys, and channels, on which workers are told what they were given.
+    // Keys, and channels, on which workers receive the keys that they are assigned.
     ...prefixes.flatMap((prefix) => [`~${prefix}*`, `&${prefix}*`]),
     ...own,
     ...new Set(
@@ -64,12 +66,12 @@ export function redisUserRules({ role, controllers, cluster = false }: RedisUser
   ].join(" ");
 }
 
-/** What a role calls, as `ACL SETUSER` names it. */
+/** The commands that a role calls, as `ACL SETUSER` names them. */
 export function commandsOf(role: RedisRole, cluster = false): readonly string[] {
   return [...new Set([...connection, ...(cluster ? nodes : []), ...ringer, ...more[role]])];
 }
 
-/** A queue's name, as `queueOf` makes it, contains nothing that has a meaning in a pattern. */
+/** Checks a queue's name. A valid one, as `queueOf` makes it, contains no character that has a meaning in a pattern. */
 function named(queue: string): string {
   if (/^[a-z0-9._-]+(\/[a-z0-9._-]+)*$|^[a-z0-9.-]+\/[a-z0-9.-]+\/\*$/.test(queue)) return queue;
   throw new InvalidRedisUserError(
@@ -88,7 +90,9 @@ const allOf: Readonly<Record<RedisRole, readonly string[]>> = {
   deployer: withSystem,
 };
 
-/** What bridges know of the API server and of events: all of the cluster's together, or those that are embedded with a controller. */
+/**
+ * Patterns of the keys of streams and hooks. The bridges of a cluster share one set, an embedded bridge has its own.
+ */
 const streams: Readonly<Record<RedisRole, (controllers: readonly string[]) => readonly string[]>> = {
   bridge: () => ["~{drover-stream:*}*", "~{drover-bridges}*", "~{drover-hook:*}*"],
   embedded: (controllers) =>
@@ -98,18 +102,20 @@ const streams: Readonly<Record<RedisRole, (controllers: readonly string[]) => re
   operator: () => [],
   deployer: () => ["~{drover-hook:*}*"],
 };
-/** Beside what a ringer calls, packages/streams calls these. */
+/** The commands of packages/streams, in addition to those of a dispatcher. */
 const ofStreams = [
   ...["hscan", "zremrangebyscore", "zremrangebyrank", "zrangebylex", "unlink", "pexpire"],
   "srem",
 ];
 
 const connection = ["info", "ping", "client|setname"];
-/** Sends a script with its text, and has servers keep it for others. */
+/** Sends a script with its text, and makes servers keep it for other processes. */
 const loader = ["eval", "script|load", "script|exists"];
 const nodes = ["cluster|slots", "cluster|info", "asking"];
 
-/** The ledger's scripts as a ringer runs them: look, write, put right; and BullMQ's that add a bell and ask for it. */
+/**
+ * The ledger's scripts of a dispatcher: read, write, repair. And BullMQ's scripts that add a job and return its state.
+ */
 const ringer = [
   ...["evalsha", "time", "type", "exists", "rename", "del", "set", "persist"],
   ...["hget", "hmget", "hgetall", "hexists", "hset", "hmset", "hdel", "hlen"],
@@ -117,7 +123,9 @@ const ringer = [
   ...["incr", "lpush", "lpos", "xadd", "publish", "get", "sadd", "scard", "smembers"],
 ];
 
-/** What it is given, verdicts and histories, and BullMQ's worker: take a bell, hold it, end it, take back those of the dead. */
+/**
+ * Assignments, outcomes, histories; and BullMQ's worker: take, hold and end jobs, and take back those of dead workers.
+ */
 const worker = [
   "subscribe",
   ...["pexpire", "ltrim", "bzpopmin", "rpoplpush", "rpush", "llen", "lrem", "lrange", "hincrby", "zpopmin"],

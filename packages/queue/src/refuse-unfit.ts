@@ -5,21 +5,21 @@ import { patchAdvice } from "./patch-levels.ts";
 import { refusalOf } from "./redis-errors.ts";
 import { placeOf, primariesOf } from "./redis-primaries.ts";
 
-/** A Redis that cannot keep a queue's promises, or that cannot be reached. The message says what to change. */
+/** A Redis that cannot keep a queue's promises, or that cannot be reached. The message gives the change to make. */
 export class UnfitRedisError extends Error {
   override readonly name = "UnfitRedisError";
 }
 
-/** The oldest server that has what the scripts use; Valkey reports 7.2 or newer. */
+/** The oldest version with all that the scripts use; Valkey reports 7.2 or newer. */
 const oldestVersion = 7;
-/** A cluster that is still forming is asked again after this time. */
+/** Pause before a cluster that is still forming is checked again. */
 const pause: Milliseconds = 100;
 
 /**
- * Asks every server that is written to what it is. A cluster of which a primary is away is waited for. A server that lacks
- * security patches is warned of, once for each call and server.
+ * Checks every server that receives writes. Waits for a cluster with a primary that is away. Logs a warning for a
+ * server that lacks security patches, once per call and server.
  *
- * @throws UnfitRedisError when a queue must not be kept there, or when after `patience` not all have answered.
+ * @throws UnfitRedisError if a queue must not be kept there, or if not all servers have answered after `patience`.
  */
 export async function refuseUnfit(redis: Redis | Cluster, patience: Milliseconds, log: Log): Promise<void> {
   const late = performance.now() + patience;
@@ -40,7 +40,7 @@ export async function refuseUnfit(redis: Redis | Cluster, patience: Milliseconds
   }
 }
 
-/** What a cluster still lacks. */
+/** Why a cluster cannot be used yet; undefined if it can. */
 async function refuseUnfitNodes(
   cluster: Cluster,
   check: (node: Redis) => Promise<void>,
@@ -62,7 +62,7 @@ async function refuseUnfitNodes(
   return undefined;
 }
 
-/** What else is to be said of a server that may be used. */
+/** Throws if a server must not be used. Returns advice on one that may be used but lacks patches. */
 async function refuseUnfitServer(redis: Redis, addressed: "server" | "cluster"): Promise<string | undefined> {
   const place = `Redis at ${placeOf(redis)}`;
   const info = await redis.info().catch((error: unknown) => {

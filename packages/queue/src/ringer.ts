@@ -4,26 +4,26 @@ import type { Bells } from "./bells.ts";
 import type { Enlistment, Ledger } from "./ledger.ts";
 import type { WorkOptions } from "./work-queue.ts";
 
-/** A ringer that sleeps. */
+/** A running dispatcher. */
 export interface Ringer {
-  /** Something becomes due in `span` ms: do not sleep longer than that. */
+  /** A key becomes due in `span` ms: do not sleep longer than that. */
   expect(span: Milliseconds): void;
-  /** Say, as often as it rings, that a worker is here. */
+  /** Registers a worker, and renews that in every turn of the loop. */
   enlist(options: WorkOptions): Enlisted;
   stop(): Promise<void>;
 }
 
-/** A worker that is said to be here. */
+/** A registered worker. */
 export interface Enlisted {
-  /** It takes nothing more: it has no slots but those that are busy, and its version holds nobody back. */
+  /** The worker takes no more keys. Only its busy slots count from now on, and its version holds no older one back. */
   leaves(busy: () => number): void;
-  /** It is gone. */
+  /** Removes the worker. */
   end(): Promise<void>;
 }
 
-/** A bell unanswered for this long, and not waiting in BullMQ, is lost. */
+/** A job counts as lost if no worker has claimed its key for this long, and it is not waiting in BullMQ. */
 const patience: Milliseconds = 2_000;
-/** As controller-runtime's default, but for the cap: five minutes instead of 17. */
+/** In ms. The defaults of controller-runtime are 5 ms and 17 minutes. */
 const backoff = { first: 500, longest: 300_000 };
 
 export interface RingerParts {
@@ -32,17 +32,17 @@ export interface RingerParts {
   readonly timers: Timers;
   readonly newId: () => string;
   readonly log: Log;
-  /** How long leases last: a worker that died is counted until its last ones have ended. */
+  /** How long leases last. A worker that died stays registered until its last leases have ended. */
   readonly lease: Milliseconds;
-  /** Never sleep longer: another process may have set a timer, and Redis may have been replaced. */
+  /** The longest sleep: another process may have set a timer, and Redis may have been replaced. */
   readonly longestSleep: Milliseconds;
-  /** What else there is to look after, as often as it rings. */
+  /** Further upkeep, done in every turn of the loop. */
   readonly chore?: () => Promise<void>;
 }
 
 /**
- * Rings for keys whose time has come, takes back expired leases, and rings again what was lost on the way. One runs in
- * every bridge and worker; doubled it is harmless, and timers need no worker to be alive.
+ * Starts a dispatcher: a loop that makes keys due when their time comes, takes back expired leases, adds jobs, and adds
+ * lost jobs again. One runs in every bridge and worker. Several at once do no harm, and timers need no live worker.
  */
 export function startRinger(parts: RingerParts): Ringer {
   const { ledger, bells, timers, log, lease, longestSleep, chore } = parts;
@@ -118,7 +118,7 @@ async function ringLostAgain(ledger: Ledger, bells: Bells): Promise<void> {
   for (const bell of unanswered) if (!waiting.has(bell)) await ledger.ringAgain(bell);
 }
 
-/** A sleep that can be cut short from outside, also before it starts. */
+/** A sleep that can be shortened from outside, also before it starts. */
 function interruptibleSleep(timers: Timers): {
   atMost(span: Milliseconds): Promise<void>;
   atMostFromNow(span: Milliseconds): void;

@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { RedisConnection } from "./redis-connection.ts";
 import { redisErrorCode } from "./redis-errors.ts";
 
-/** A script as Redis runs it: by the SHA-1 of its text, once the text was loaded. */
+/** A script that Redis runs by the SHA-1 of its text, once the text was loaded. */
 export interface LoadableScript {
   readonly sha: string;
   readonly lua: string;
@@ -15,17 +15,19 @@ export class ScriptsMissingError extends Error {
   override readonly name = "ScriptsMissingError";
 }
 
-/** Pauses between two tries of a script that Redis lacks: after a restart the scripts are loaded within a second. */
+/**
+ * Pauses between two attempts to run a script that Redis lacks: after a restart, scripts are loaded within a second.
+ */
 const shortestPause: Milliseconds = 10;
 const longestPause: Milliseconds = 250;
 /** Scripts that are missing for longer than this are reported. */
 const worthReporting: Milliseconds = 3_000;
-/** How often a server that lacks scripts is asked whether it is a replica by now. */
+/** How often a server that lacks scripts is checked for being a replica now. */
 const roleAsked: Milliseconds = 1_000;
 
 interface Waiting {
   readonly log: Log;
-  /** Calls that wait give up after this time. Undefined: never, as for a server that is away. */
+  /** Waiting calls give up after this time. Undefined: never, as for a server that is away. */
   readonly within: Milliseconds | undefined;
   calls: number;
   /** Since when some call has been waiting without a break, by `performance.now()`. */
@@ -35,12 +37,12 @@ interface Waiting {
 
 const waiting = new WeakMap<RedisConnection, Waiting>();
 
-/** From now on, scripts that this connection's server lacks are waited for: its user may not load them. */
+/** From now on, calls of a script that this connection's server lacks wait for it: the user may not load scripts. */
 export function waitForScripts(redis: RedisConnection, log: Log, within?: Milliseconds): void {
   waiting.set(redis, { log, within, calls: 0, since: undefined, isReported: false });
 }
 
-/** Scripts for which this connection has been waiting for so long that it should be reported. */
+/** An error if this connection has been waiting for scripts for so long that it should be reported. */
 export function scriptsMissing(redis: RedisConnection): ScriptsMissingError | undefined {
   const wait = waiting.get(redis);
   if (wait?.since === undefined || performance.now() - wait.since < worthReporting) return undefined;
@@ -52,11 +54,11 @@ export function scriptsMissing(redis: RedisConnection): ScriptsMissingError | un
 }
 
 /**
- * Runs a script by its SHA-1. Where the server lacks it, it is sent with its text by those who may; others wait until a
- * bridge or a deployer has loaded it, as for a server that still loads its data.
+ * Runs a script by its SHA-1. If the server lacks it, a process that may load scripts sends its text. Others wait until
+ * a bridge or a deployer has loaded it, as for a server that still loads its data.
  *
  * @param keys how many of the arguments are keys; they come first.
- * @throws ScriptsMissingError where the connection waits for a limited time only.
+ * @throws ScriptsMissingError if the connection waits for a limited time, and that is over.
  */
 export async function runScript(
   redis: RedisConnection,
@@ -117,8 +119,8 @@ function report(redis: RedisConnection, wait: Waiting): void {
 }
 
 /**
- * A replica that lacks a script answers NOSCRIPT where it would else refuse a write, so that nothing shows that it is no
- * primary any more. A cluster's node redirects.
+ * Reconnects if the server is a replica now. A replica that lacks a script answers NOSCRIPT where it would otherwise
+ * refuse a write, so no error shows that it is not the primary any more. A cluster's node redirects instead.
  */
 async function leaveReplica(redis: RedisConnection): Promise<void> {
   if (redis instanceof Cluster) return;

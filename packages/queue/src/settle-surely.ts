@@ -3,15 +3,15 @@ import { pause, type Timers } from "@drover/timers";
 import type { Ledger, RunRecord, SettleAnswer, Taker } from "./ledger.ts";
 import type { Run, Verdict } from "./work-queue.ts";
 
-/** How long a verdict waits before it is told again to a server that refused it. */
+/** Pause before an outcome is sent again to a server that refused it. */
 const settleAgain: Milliseconds = 200;
 
-/** A run that has come to its verdict. */
+/** A finished run. */
 export interface EndedRun {
   readonly run: Run;
   readonly verdict: Verdict;
   readonly duration: Milliseconds;
-  /** Who would run another key at once. */
+  /** The token and version under which another key may be chained to the run; undefined if none may. */
   readonly next: Taker | undefined;
 }
 
@@ -22,7 +22,10 @@ export interface SettlingParts {
   readonly log: Log;
 }
 
-/** Tell the ledger, again and again where it cannot take it now (no memory, no permission), for as long as a lease. */
+/**
+ * Sends a run's outcome to the ledger. If Redis refuses it (no memory, no permission), sends it again, for as long as a
+ * lease lasts; then rejects with the last error.
+ */
 export async function settleSurely(
   { ledger, lease, timers, log }: SettlingParts,
   ended: EndedRun,

@@ -4,8 +4,8 @@ import type { Given, Ledger, Listening, Offering, Taker } from "./ledger.ts";
 import type { Turn } from "./perform-run.ts";
 
 /**
- * So many slots are offered at most: each is renewed, and for what comes in a crowd a verdict hands over the next key, or a
- * bell brings it.
+ * The most slots that a worker advertises. Each one must be renewed, and under load keys are chained to runs, or come
+ * by jobs.
  */
 const offeredAtMost = 32;
 
@@ -14,32 +14,33 @@ export interface SlotsParts {
   readonly worker: string;
   readonly version: number;
   readonly concurrency: number;
-  /** How often the ledger is told which are free; at most half as long as an offer stands. */
+  /** How often idle slots are advertised again; at most half as long as an advertisement lasts. */
   readonly renewal: Milliseconds;
   readonly timers: Timers;
-  /** A name that nobody else has. */
+  /** Makes a unique name. */
   readonly newId: () => string;
   readonly log: Log;
-  /** Runs what a slot was given. */
+  /** Runs a key that a slot was assigned. */
   readonly run: (turn: Turn) => void;
-  /** Gives back what was given to a slot that is not there any more. */
+  /** Gives back a key that was assigned to a slot that is busy or gone. */
   readonly giveBack: (given: Given) => Promise<void>;
 }
 
 /**
- * The slots of a worker, each under a token of its own: busy, or offered to the ledger, which gives it a key as soon as
- * one is due. One that has no token yet, as at the start or after a failed run, is offered with the next renewal.
+ * The slots of a worker, each under a token of its own. A slot is busy, or advertised to the ledger, which assigns it a
+ * key as soon as one is due. A slot without a token, as at the start or after a failed run, is advertised at the next
+ * renewal.
  */
 export class Slots {
   readonly #parts: SlotsParts;
-  /** With the token of its run, unless that is claimed for a bell and not answered yet. */
+  /** Slots, with the tokens of their runs; undefined while a claim for a job is in progress. */
   readonly #busy = new Map<string, string | undefined>();
   readonly #offered = new Set<string>();
-  /** Given, as a refused claim said, and not heard of yet. */
+  /** Slots that were assigned a key, according to a refused claim, but have not received it yet. */
   readonly #expected = new Set<string>();
-  /** Asked for with a verdict that is not answered yet, and the slot of that. */
+  /** The next tokens of slots, sent with an outcome that is not answered yet; each with the slot of that outcome. */
   readonly #nexts = new Map<string, string>();
-  /** Bells that wait for a slot. */
+  /** Jobs that wait for a slot. */
   readonly #bells: ((token: string | undefined) => void)[] = [];
   readonly #listening: Listening;
   readonly #stopRenewing: CancelTimer;
@@ -52,7 +53,7 @@ export class Slots {
     this.#stopRenewing = every(parts.timers, parts.renewal, "offering slots", () => void this.#renew());
   }
 
-  /** A slot for a bell: the token to claim with; undefined where there will be none any more. */
+  /** Takes a slot for a job. Resolves with the token to claim with, or with undefined if the worker is closed. */
   take(): Promise<string | undefined> {
     if (this.#closed) return Promise.resolve(undefined);
     const [slot] = this.#used < this.#parts.concurrency ? [this.#parts.newId()] : this.#offered;
@@ -61,18 +62,18 @@ export class Slots {
     return Promise.resolve(this.#claimWith(slot));
   }
 
-  /** The ledger answered that this slot's token has claimed the key. */
+  /** The ledger has accepted the claim under this slot's token. */
   claimed(slot: string): void {
     this.#busy.set(slot, slot);
   }
 
-  /** The ledger refused a claim since it had given this slot a key before: that one is on its way. */
+  /** The ledger has refused the claim, because it had assigned this slot a key before: that key is on its way. */
   wasGiven(slot: string): void {
     this.#busy.delete(slot);
     this.#expected.add(slot);
   }
 
-  /** Who would run another key when the verdict of this slot's run is told. */
+  /** The token and version under which another key may be chained to this slot's run when it is settled. */
   next(slot: string): Taker {
     const token = this.#parts.newId();
     const isOneMore = this.#offered.size + this.#nexts.size < offeredAtMost;
@@ -80,33 +81,33 @@ export class Slots {
     return { token, version: this.#parts.version, ...(isOneMore && { offeredBy: this.#now() }) };
   }
 
-  /** The verdict was answered with nothing to run: the slot is offered, as it was said to be. */
+  /** The run was settled and no key chained to it: the slot is now advertised, if `next` asked for that. */
   offered(slot: string, next: Taker): void {
     if (!next.offeredBy) {
       this.free(slot, next);
       return;
     }
-    if (!this.#nexts.delete(next.token)) return; // it was given a key already
+    if (!this.#nexts.delete(next.token)) return; // it was assigned a key already
     this.#busy.delete(slot);
     if (this.#closed) void this.#withdraw([next.token]);
     else this.#stand(next.token);
   }
 
-  /** The verdict was answered with the key that the slot is busy with from now on. */
+  /** The run was settled and a key chained to it: the slot is busy with that key. */
   handed(slot: string, next: Taker): void {
     this.#nexts.delete(next.token);
     this.#busy.delete(slot);
     this.#busy.set(next.token, next.token);
   }
 
-  /** The run has ended, and nothing follows. A slot that was given its next key before is busy with that. */
+  /** The run has ended, and no key follows. A slot that was assigned its next key already stays busy with that. */
   free(slot: string, next?: Taker): void {
     if (next) this.#nexts.delete(next.token);
     if (!this.#busy.delete(slot)) return;
     this.#bells.shift()?.(this.#claimWith(this.#parts.newId()));
   }
 
-  /** From now on nothing is taken, and what comes is given back. */
+  /** Takes no more keys: those that still arrive are given back. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#stopRenewing();
@@ -122,7 +123,7 @@ export class Slots {
     return this.#busy.size + this.#offered.size + this.#expected.size;
   }
 
-  /** The ledger has an offer of this slot: a bell that waits takes it, or else it stays. */
+  /** The ledger has recorded this slot as idle: a job that waits takes the slot, otherwise it stays advertised. */
   #stand(slot: string): void {
     const bell = this.#bells.shift();
     if (bell) bell(this.#claimWith(slot));
@@ -140,9 +141,9 @@ export class Slots {
 
   #hear(given: Given): void {
     const { slot, token } = given;
-    if (this.#busy.has(slot) && (this.#busy.get(slot) ?? token) === token) return; // told twice, or its claim will tell
+    if (this.#busy.has(slot) && (this.#busy.get(slot) ?? token) === token) return; // duplicate, or its claim reports it
     const settled = this.#nexts.get(slot);
-    if (settled !== undefined) this.#busy.delete(settled); // its verdict has got through
+    if (settled !== undefined) this.#busy.delete(settled); // its outcome was recorded
     const isFree = [this.#nexts, this.#offered, this.#expected].some((those) => those.delete(slot));
     if (!isFree || this.#closed) {
       void this.#parts.giveBack(given);

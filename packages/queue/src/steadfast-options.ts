@@ -3,16 +3,16 @@ import { processTimers } from "@drover/timers";
 import type { ClusterOptions, CommonRedisOptions } from "ioredis";
 import { isPassing } from "./redis-errors.ts";
 
-/** Reconnect quickly: with ioredis's default a queue came back up to 18 s after the server did. */
+/** Quick reconnects: with ioredis's default, a queue came back up to 18 s after its server. */
 const firstReconnect: Milliseconds = 50;
 const slowestReconnect: Milliseconds = 500;
-/** How often a server that loads its data is asked whether it is done. */
+/** How often a server that loads its data is checked for being ready. */
 const loadingPoll: Milliseconds = 200;
-/** A command that a cluster cannot take now is sent again after this time. */
+/** Pause before a command that a cluster cannot take now is sent again. */
 const clusterRetry: Milliseconds = 100;
-/** A MOVED is followed after this time: two nodes that send us to each other must not make us spin. */
+/** Pause before a MOVED is followed: two nodes that redirect to each other must not cause a busy loop. */
 const movedRetry: Milliseconds = 20;
-/** How often a cluster is asked who serves what, so that a failover is noticed where nothing fails but nothing answers. */
+/** How often a cluster's slot map is read, so that a failover is noticed even if commands do not fail but hang. */
 const slotsRefresh: Milliseconds = 1_000;
 
 export interface Steadfastness {
@@ -21,11 +21,11 @@ export interface Steadfastness {
 }
 
 /**
- * How a connection to one server outlasts what comes: commands wait while the server is away or loads its data, and what
- * was not answered is sent again.
+ * Options with which a connection to one server survives outages: commands wait while the server is away or loads its
+ * data, and unanswered commands are sent again.
  *
- * A server that was demoted to a replica stays connected. It gives itself away by refusing a write; then we connect
- * again, and an address that leads to its successor leads us there.
+ * A server that was demoted to a replica stays connected, until it refuses a write. Then the client connects again, and
+ * gets to the new primary if the address leads there.
  */
 export function steadfastOptions({ clientName, silence }: Steadfastness, timers = processTimers) {
   let refusals = 0;
@@ -38,7 +38,7 @@ export function steadfastOptions({ clientName, silence }: Steadfastness, timers 
       refusedAt = timers.now();
       return 2;
     },
-    // A replica is ready at once: without a count of its own, this would be a hot loop.
+    // A replica is ready at once, which resets `attempt`: without a count of refusals, this would be a busy loop.
     retryStrategy(attempt: number): Milliseconds {
       const refused = timers.now() - refusedAt < 2 * slowestReconnect;
       refusals = refused ? refusals + 1 : 0;
@@ -47,12 +47,12 @@ export function steadfastOptions({ clientName, silence }: Steadfastness, timers 
   } satisfies CommonRedisOptions;
 }
 
-/** The same for a cluster, where a command is sent again to whoever serves its slot by then. */
+/** The same for a cluster, where a command is sent again to the node that serves its slot by then. */
 export function steadfastClusterOptions({ clientName, silence }: Steadfastness) {
   return {
-    // CLUSTERDOWN makes each command wait by itself. With this check, ioredis's connect() neither resolves nor rejects
-    // while the cluster's state is not ok, and BullMQ's worker, which connects anew after 6 s without an answer, waits
-    // for it for ever: it stands still for good.
+    // Commands wait on CLUSTERDOWN anyway. With this check, ioredis's connect() neither resolves nor rejects while the
+    // cluster's state is not ok. BullMQ's worker calls it after 6 s without an answer, would wait for it forever, and
+    // would take no more jobs.
     enableReadyCheck: false,
     clusterRetryStrategy: (attempt: number): Milliseconds =>
       Math.min(firstReconnect * attempt, slowestReconnect),
@@ -65,7 +65,7 @@ export function steadfastClusterOptions({ clientName, silence }: Steadfastness) 
     slotsRefreshTimeout: slotsRefresh,
     redisOptions: {
       ...common(clientName, silence),
-      // A node's connection is not opened again but given up, which makes the cluster send the command anew.
+      // A node's connection is not reopened but closed, and then the cluster client sends the command again.
       reconnectOnError: (error: Error): 2 | false => (isPassing(error) ? 2 : false),
     },
   } satisfies ClusterOptions;
@@ -73,7 +73,7 @@ export function steadfastClusterOptions({ clientName, silence }: Steadfastness) 
 
 const common = (clientName: string, silence: Milliseconds) => ({
   connectionName: clientName,
-  // CLIENT SETINFO is not known to Redis 7.0, and one more permission to grant.
+  // Redis 7.0 does not have CLIENT SETINFO, and its use takes one more permission.
   disableClientInfo: true,
   maxRetriesPerRequest: null,
   maxLoadingRetryTime: loadingPoll,

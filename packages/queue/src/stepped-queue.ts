@@ -4,7 +4,7 @@ import type { Ledger } from "./ledger.ts";
 import { openMemoryLedger } from "./memory-ledger.ts";
 import type { Backoff, Claim, KeyReport, ListedState, QueueMoment, Verdict, Wake } from "./work-queue.ts";
 
-/** A key that is claimed. Whoever took it and never settles it has died: its lease ends. */
+/** A claimed key. If it is never settled, its lease ends, as after the death of a worker. */
 export interface SteppedTurn {
   readonly key: ObjectKey;
   readonly token: string;
@@ -13,18 +13,18 @@ export interface SteppedTurn {
   readonly until: Milliseconds;
 }
 
-/** A work queue without workers, timers or Redis: who holds it says what time it is, and when the next key runs. */
+/** A work queue without workers, timers or Redis: its caller sets the time, and decides when the next key runs. */
 export interface SteppedQueue {
   readonly controller: string;
   wake(wakes: readonly Wake[]): Promise<void>;
-  /** This moment, for `newestAfter` of what is listed then. */
+  /** The present moment, for `newestAfter` of objects that are listed after it. */
   moment(): Promise<QueueMoment>;
-  /** The key whose turn it is, claimed; undefined when none is due. */
+  /** Claims the next key in turn; undefined if none is due. */
   take(): Promise<SteppedTurn | undefined>;
   settle(turn: SteppedTurn, verdict: Verdict): Promise<void>;
-  /** Keys that wait for a time or are leased, by when that ends; `at` is by the queue's clock. */
+  /** Keys that wait for a time or are leased, ordered by the end of that; `at` is by the queue's clock. */
   waiting(): Promise<readonly KeyReport[]>;
-  /** Keys given up on. */
+  /** Parked keys. */
   parked(): Promise<readonly KeyReport[]>;
 }
 
@@ -39,12 +39,12 @@ export interface SteppedQueueOptions {
 
 const lease: Milliseconds = 6_000;
 
-/** The rules of every work queue (`memory-ledger.ts`), one step at a time: for tests whose clock stands still. */
+/** The rules of every work queue (`memory-ledger.ts`), one step at a time: for tests with a clock that stands still. */
 export async function openSteppedQueue(options: SteppedQueueOptions): Promise<SteppedQueue> {
   const { controller, backoff, now, random } = options;
   let ahead: Milliseconds = 1;
   const ledger = openMemoryLedger({ lease, settling: 1, random, now: () => now() - ahead, age: now });
-  // Nobody can be under way on a ledger that is only now made: it settled before it was opened.
+  // A new ledger has no runs in progress: let its recovery window end before it is opened.
   await ledger.count();
   ahead = 0;
   await ledger.enlist({

@@ -5,12 +5,12 @@ import type { EventEmitter } from "node:events";
 import type { Listening } from "./ledger.ts";
 import type { RedisConnection } from "./redis-connection.ts";
 
-/** A connection that only listens is asked that often whether it is still there: a machine that vanished closes nothing. */
+/** How often a connection that only subscribes is checked: a machine that vanished does not close its connections. */
 const asked: Milliseconds = 5_000;
-/** A node's connection is not opened again by ioredis; after this time another node is listened to. */
+/** Pause before subscribing on another node: ioredis does not reopen a node's connection. */
 const again: Milliseconds = 500;
 
-/** What listening needs of a connection of ioredis. Events: `message`, `reconnecting`, `end`, `error`. */
+/** The part of an ioredis connection that is used. Events: `message`, `reconnecting`, `end`, `error`. */
 export interface ListeningConnection extends EventEmitter {
   subscribe(channel: string): Promise<unknown>;
   ping(): Promise<unknown>;
@@ -18,7 +18,7 @@ export interface ListeningConnection extends EventEmitter {
 }
 
 export interface ListeningParts {
-  /** A new connection; undefined where there is no server to connect to at present. */
+  /** Opens a connection; undefined if no server is known at present. */
   readonly connect: () => ListeningConnection | undefined;
   readonly channel: string;
   readonly heard: (message: string) => void;
@@ -26,8 +26,8 @@ export interface ListeningParts {
 }
 
 /**
- * Hears what is published on a channel, on a connection of its own: on a cluster to any node, since all tell the same.
- * What is published while it is away is not heard.
+ * Receives the messages of a channel, on a connection of its own; on a cluster from any node, since all nodes deliver
+ * all messages. Messages that are published while the connection is down are lost.
  */
 export const subscribe = (
   redis: RedisConnection,
@@ -36,15 +36,15 @@ export const subscribe = (
   timers = processTimers,
 ): Listening => listenOn({ connect: () => another(redis), channel, heard, timers });
 
-/** The same on any connection. */
+/** The same, on the connections that `connect` opens. */
 export function listenOn({ connect, channel, heard, timers }: ListeningParts): Listening {
   let connection: ListeningConnection | undefined;
   let subscribed: Promise<unknown> = Promise.resolve();
   let isAsking = false;
-  /** Redis has refused it: we may not, at present. */
+  /** True if Redis has refused the subscription: the user lacks the permission at present. */
   let isDeaf = false;
   let stopped = false;
-  // It fails when the other one does, and that one says so.
+  // This connection fails when the one that it duplicates does, and for that one `logOutages` logs it.
   const ignore = (): undefined => undefined;
   let cancelOpening: CancelTimer = ignore;
   const openLater = (): void => {
@@ -63,7 +63,7 @@ export function listenOn({ connect, channel, heard, timers }: ListeningParts): L
     ask();
   };
   const ask = (): void => {
-    if (isAsking || !connection) return; // what was not answered is sent again
+    if (isAsking || !connection) return; // ioredis sends an unanswered command again
     isAsking = true;
     const answered = (hears: boolean) => (): void => {
       isAsking = false;
@@ -74,7 +74,7 @@ export function listenOn({ connect, channel, heard, timers }: ListeningParts): L
   open();
   const caughtUp = async (): Promise<void> => {
     await connection?.ping();
-    await subscribed; // anew, where the connection broke meanwhile
+    await subscribed; // a later one, if the connection broke meanwhile
   };
   const stopAsking = every(timers, asked, "asking a connection that listens", () => {
     if (isDeaf) ask();
@@ -91,9 +91,9 @@ export function listenOn({ connect, channel, heard, timers }: ListeningParts): L
   };
 }
 
-/** A connection like this one; on a cluster to one of its nodes, undefined where none is known at present. */
+/** Opens a connection like this one; on a cluster to one of its primaries, undefined if none is known at present. */
 function another(redis: RedisConnection): Redis | undefined {
-  // ioredis's own subscribing again fails where nobody can hear it when the connection is closed meanwhile, and takes the process along.
+  // If the connection closes while ioredis resubscribes by itself, the rejection is unhandled and ends the process.
   const options = { autoResubscribe: false };
   if (!(redis instanceof Cluster)) return redis.duplicate(options);
   const nodes = redis.nodes("master");

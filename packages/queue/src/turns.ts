@@ -11,49 +11,52 @@ export interface TurnsParts extends WorkerParts {
   readonly options: WorkOptions;
 }
 
-/** A run that has come to its verdict, which slot it took, how it had come, since when it ran, and whether its slot may be handed another key. */
+/** A finished run. */
 interface Ended {
   readonly run: Run;
   readonly verdict: Verdict;
+  /** The slot that it took. */
   readonly slot: string;
   readonly by: Arrival;
+  /** When it began, by `timers.now()`. */
   readonly since: number;
+  /** True if another key may be chained to it. */
   readonly goOn: boolean;
 }
 
-/** Runs the turns of a worker's slots: each to its verdict, and then what is handed over in return. */
+/** Runs the keys of a worker's slots: each one to its outcome, and then the key that is chained to the run. */
 export class Turns {
   readonly #parts: TurnsParts;
   readonly #running = new Set<AbortController>();
   #draining = false;
-  /** Why every run is stopped, once the grace is over. */
+  /** Set once the grace period is over: the reason for which every run is stopped. */
   #givenUp: StoppingError | undefined;
 
   constructor(parts: TurnsParts) {
     this.#parts = parts;
   }
 
-  /** Runs under way. */
+  /** Number of runs in progress. */
   get active(): number {
     return this.#running.size;
   }
 
   /**
-   * Runs a turn, and those after it, `most` in all.
+   * Runs a key, and those that are chained to it, at most `most` in all.
    *
-   * @throws RunFailedError of the one that failed: nothing is handed over after that
+   * @throws RunFailedError if a run failed: no key is chained to a failed run.
    */
   async run(first: Turn, most: number): Promise<void> {
     let turn: Turn | undefined = first;
     for (let runs = 1; turn; runs++) turn = await this.#take(turn, runs < most);
   }
 
-  /** Nothing is handed over any more. */
+  /** From now on no key is chained to a run. */
   drain(): void {
     this.#draining = true;
   }
 
-  /** Stops what runs, and what is on its way to. */
+  /** Stops the runs in progress, and those that begin later. */
   giveUp(): void {
     this.#givenUp = new StoppingError("The process is stopping.");
     for (const stop of this.#running) stop.abort(this.#givenUp);
@@ -62,7 +65,7 @@ export class Turns {
   async #take(turn: Turn, goOn: boolean): Promise<Turn | undefined> {
     const { handler, leases, timers, options } = this.#parts;
     const stop = new AbortController();
-    if (this.#givenUp) stop.abort(this.#givenUp); // while it was asked for
+    if (this.#givenUp) stop.abort(this.#givenUp); // while this key was on its way
     this.#running.add(stop);
     const since = timers.now();
     try {

@@ -1,6 +1,6 @@
 import type { Milliseconds } from "@drover/controller";
 
-/** What Redis answers, or an error when it does not in time: commands wait for as long as a server is away. */
+/** The answer of Redis, or an error if it is late: commands wait for as long as a server is away. */
 export async function within<T>(span: Milliseconds, answer: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(new Error(`Redis did not answer within ${span} ms.`)), span);

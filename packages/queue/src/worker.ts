@@ -9,7 +9,7 @@ import { Slots } from "./slots.ts";
 import { Turns } from "./turns.ts";
 import type { QueueWorker, Run, Verdict, WorkOptions } from "./work-queue.ts";
 
-/** So many runs at most answer one bell, so that no job of BullMQ's is active without end. */
+/** The most runs that one job leads to, so that no BullMQ job is active without end. */
 const runsPerBell = 100;
 
 export interface WorkerParts {
@@ -18,15 +18,18 @@ export interface WorkerParts {
   readonly ringer: Ringer;
   readonly leases: LeaseKeeper;
   readonly lease: Milliseconds;
-  /** Leases and offers are renewed this often. */
+  /** Leases and advertised slots are renewed this often. */
   readonly renewal: Milliseconds;
   readonly timers: Timers;
-  /** A name that nobody else has: of a worker, a slot, a run. */
+  /** Makes a unique name for a worker, a slot or a run. */
   readonly newId: () => string;
   readonly log: Log;
 }
 
-/** Runs what its free slots are given, and answers bells: claim, run, settle, and run what is handed over, until nothing is due. */
+/**
+ * Starts a worker. It runs the keys that its idle slots are assigned, and processes jobs: it claims a job's key, runs
+ * and settles it, and goes on with the keys that are chained to it, until none is due.
+ */
 export function startWorker(
   parts: WorkerParts,
   handler: (run: Run) => Promise<Verdict>,
@@ -84,13 +87,13 @@ export function startWorker(
       await Promise.all([slots.close(), listener.stop()]);
       await Promise.all(underWay);
       cancel();
-      turns.giveUp(); // what may come of a bell that was taken before
+      turns.giveUp(); // runs that a job taken before may still start
       await enlisted.end();
     },
   };
 }
 
-/** A key that was given to this process, and has no slot in it. */
+/** Gives back a key that was assigned to this process, but has no slot in it. */
 async function giveBack({ ledger, bells, log }: WorkerParts, { key, token }: Given): Promise<void> {
   try {
     const answer = await ledger.settle(key, token, { kind: "interrupted" });
@@ -100,9 +103,9 @@ async function giveBack({ ledger, bells, log }: WorkerParts, { key, token }: Giv
   }
 }
 
-/** There was no bell that could fail. */
+/** Shows a failed run on dashboards. It was not started by a job, so no job fails. */
 async function show({ bells, log }: WorkerParts, error: unknown): Promise<void> {
-  if (!(error instanceof RunFailedError)) return; // told of when it was told again and again
+  if (!(error instanceof RunFailedError)) return; // already logged by settleSurely
   await bells.tell(error).catch((cause: unknown) => {
     log.debug({ err: cause }, "Could not show that a run failed");
   });

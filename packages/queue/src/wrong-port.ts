@@ -1,12 +1,12 @@
-/** Bytes with which what answers is none of Redis': an HTTP response, and an alert of TLS. */
+/** First bytes of answers that are not from Redis: of an HTTP response, and of a TLS alert. */
 const firstBytes: Readonly<Record<string, string>> = {
   "72": "an HTTP server answers there. Give the port of Redis.",
   "21": "it answers with TLS. Write rediss:// in its URL.",
 };
 
 /**
- * What is wrong with a port that answers, but not as Redis does over this kind of connection; undefined for all else. What
- * was answered is not shown.
+ * Advice on a port that answers, but not as Redis does over this kind of connection; undefined for other errors. The
+ * answer is not shown.
  */
 export function wrongPort(error: Error): string | undefined {
   const [, type] = /^Unknown RESP type (\d+)/.exec(error.message) ?? [];
@@ -19,8 +19,8 @@ export function wrongPort(error: Error): string | undefined {
 }
 
 /**
- * What may be wrong with a server that says nothing, or closes every connection before it has. It may be starting, or away,
- * too: so this is for when it was waited for in vain.
+ * Advice on a server that sends nothing, or closes every connection before it sends anything. It may also be starting
+ * or away, so use this only after the wait for it is over.
  */
 export const silence = (isTls: boolean): string =>
   isTls
