@@ -73,7 +73,7 @@ it("a function's Pod connects with the authority that the deployer was given, an
   expect(ofFunction.filter((line) => !line.includes(`laddr=127.0.0.1:${port} `))).toEqual([]);
 
   const refusal = await startedAsItsPod({ without: "DROVER_REDIS_CA_FILE" });
-  expect(refusal).toMatch(/shows a certificate that is not believed.*DROVER_REDIS_CA_FILE/);
+  expect(refusal).toMatch(/presents a certificate that is not trusted.*DROVER_REDIS_CA_FILE/);
   expect(await startedAsItsPod({})).toMatch(/Taking keys/);
 }, 120_000);
 
@@ -108,7 +108,7 @@ async function startedAsItsPod({ without }: { readonly without?: string }): Prom
       DROVER_KUBECONFIG: cluster.kubeconfig,
     },
   });
-  const isDone = (log: string) => /Taking keys|not believed/.test(log);
+  const isDone = (log: string) => /Taking keys|not trusted/.test(log);
   await eventually(async () => expect(isDone(await readFile(child.logFile, "utf8"))).toBe(true));
   await child.stop();
   return readFile(child.logFile, "utf8");

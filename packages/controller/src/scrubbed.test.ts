@@ -84,7 +84,7 @@ describe("leaves", () => {
     "Back-off pulling image registry.example.com:5000/a/b:1@sha256:abc",
     "mail to somebody@example.com about http://example.com/x",
     "the Secret web/stripe has no key signing-secret",
-    "Redis wants a password. Give one.",
+    "Redis requires a password. Give one.",
   ])("%s", (text) => expect(scrubbed(text)).toBe(text));
 });
 

@@ -43,4 +43,4 @@ export interface Bells {
 
 /** Adds jobs. An error is only logged: a dispatcher adds lost jobs again. */
 export const addAtBest = (bells: Bells, rung: readonly Bell[], log: Log): Promise<void> =>
-  bells.add(rung).catch((error: unknown) => log.debug({ err: error }, "Could not ring"));
+  bells.add(rung).catch((error: unknown) => log.debug({ err: error }, "Could not add jobs to BullMQ"));

@@ -164,7 +164,7 @@ it.each([
   await takenOver();
   end();
   await vi.advanceTimersByTimeAsync(2 * times.renewal + times.settling);
-  expect(lost()).toMatch(/was not known to a server that took over/);
+  expect(lost()).toMatch(/is missing on a server that took over/);
   expect(lease.held()).toBe(false);
 });
 

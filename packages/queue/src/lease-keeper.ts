@@ -74,7 +74,7 @@ export function keepLeases(options: {
       for (const one of mine) {
         if (lost.has(one.token)) lose(one, "was taken over");
         else if (announced.has(one.token) && one.announcedIn !== answer.era && !isRecent(one))
-          lose(one, "was not known to a server that took over, and another run may have been there");
+          lose(one, "is missing on a server that took over, so another run may have had the key");
         else {
           one.heardAt = askedAt;
           if (announced.has(one.token)) one.announcedIn = answer.era;
@@ -98,7 +98,7 @@ export function keepLeases(options: {
     keep({ key, token, askedAt }, onLost) {
       const one: Kept = { key, token, heardAt: askedAt, announcedIn: undefined, lose: onLost };
       kept.set(token, one);
-      if (endsAt(one) <= timers.now()) lose(one, "was about to end when it was heard of");
+      if (endsAt(one) <= timers.now()) lose(one, "was about to end when it arrived");
       return {
         held: () => kept.has(token) && timers.now() < endsAt(one) && isRecent(one),
         release: () => void kept.delete(token),

@@ -19,7 +19,7 @@ export function logOutages(redis: Redis | Cluster, log: Log): void {
       away.add(node);
       log.warn(
         { node, error: messageOf(error) },
-        "A node of the Redis Cluster is not reachable; what it serves waits",
+        "A node of the Redis Cluster is not reachable; commands for its keys wait",
       );
     });
     connection.on("ready", () => {

@@ -16,7 +16,7 @@ it.each(["7.2.10", "7.4.5", "8.0.3", "8.2.1", "8.6.2"])("Redis %s is to be patch
   );
 });
 it("Redis 7.0 is to be left", () => {
-  expect(redis("7.0.15")).toMatch(/Use a later line/);
+  expect(redis("7.0.15")).toMatch(/Use a later release line/);
 });
 it.each(["7.2.13", "8.0.9", "8.1.7", "9.0.4", "9.1.0", "10.0.0"])(
   "nothing is said against Valkey %s",

@@ -22,9 +22,12 @@ export function patchAdvice(field: (name: string) => string): string | undefined
   const [, line = "", patch = ""] = /^(\d+\.\d+)\.(\d+)/.exec(version) ?? [];
   const least = leastPatch[product][line];
   if (least === undefined || Number(patch) >= least) return undefined;
-  const better = least === Infinity ? "a later line: this one gets no patches" : `${line}.${least} or later`;
+  const better =
+    least === Infinity
+      ? "a later release line, since this one gets no more patches"
+      : `${line}.${least} or later`;
   return (
-    `${product} ${version} has known faults by which a script may leave its sandbox. Use ${better}; ` +
-    "docs/operating-redis.md names them."
+    `${product} ${version} has known faults that let a script leave its sandbox. Use ${better}. ` +
+    "docs/operating-redis.md lists the faults."
   );
 }

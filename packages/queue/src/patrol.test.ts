@@ -39,7 +39,7 @@ it("logs what it put right, once, and nothing where nothing was wrong", async ()
   for (const name of ["waits", "key:a/b"]) await at.redis.set(`${prefix}:${name}`, "garbage");
   await step();
   await step();
-  const words = "Somebody else changed the ledger; it has been put right";
+  const words = "Another client changed the ledger in Redis; the changes were repaired";
   expect(warnings).toEqual([
     [{ found: ["waits"] }, words],
     [{ found: ["key:a/b"] }, words],

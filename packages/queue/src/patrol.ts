@@ -34,7 +34,8 @@ export function patrol(options: {
 }): Patrol {
   const { redis, prefix, ledger, log, mayScan } = options;
   const tell = (found: readonly string[]): void => {
-    if (found.length > 0) log.warn({ found }, "Somebody else changed the ledger; it has been put right");
+    if (found.length > 0)
+      log.warn({ found }, "Another client changed the ledger in Redis; the changes were repaired");
   };
   const look = async (names: readonly string[]): Promise<void> => {
     // Entries last: a set of the wrong type is quarantined before entries are looked up in it.
@@ -90,7 +91,7 @@ function walkOf(redis: RedisConnection, log: Log): Walk {
         const looking = [...byPrefix].flatMap(([prefix, of]) => looks.get(prefix)?.(of) ?? []);
         for (const one of await Promise.allSettled(looking))
           if (one.status === "rejected")
-            log.debug({ err: one.reason as unknown }, "Could not look over a queue's keys");
+            log.debug({ err: one.reason as unknown }, "Could not repair a queue's keys");
       }
     },
   };

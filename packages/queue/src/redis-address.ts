@@ -77,11 +77,13 @@ const encoding = "In a user or password write % as %25, / as %2F, ? as %3F, # as
 function parsePart(text: string, scheme: string): URL {
   const url = URL.parse(/^\w+:\/\//.test(text) ? text : scheme + text);
   if (url === null && /^rediss?:\/\/[^]*@/.test(text)) {
-    throw new UnfitRedisError(`The URL of Redis cannot be read, though it has an @. ${encoding}`);
+    throw new UnfitRedisError(
+      `The URL of Redis is not valid, perhaps because of an unencoded character in its user or password. ${encoding}`,
+    );
   }
   if (url !== null && /@/.test(url.pathname + url.search + url.hash)) {
     // The text before the @ would be parsed as host and port, and be shown in messages.
-    throw new UnfitRedisError(`The URL of Redis has an @ behind its host. ${encoding}`);
+    throw new UnfitRedisError(`The URL of Redis has an @ after its host. ${encoding}`);
   }
   if (url !== null && ![url.username, url.password].every(isDecodable)) {
     throw new UnfitRedisError(
@@ -90,8 +92,8 @@ function parsePart(text: string, scheme: string): URL {
   }
   if (url !== null && /^rediss?:$/.test(url.protocol) && url.hostname !== "") return url;
   throw new UnfitRedisError(
-    "This is no URL of a Redis. Give one such as redis://127.0.0.1:6379, or those of a cluster's nodes with commas " +
-      "between: redis://a:7000,redis://b:7000,redis://c:7000",
+    "This is not a URL of Redis. Give one such as redis://127.0.0.1:6379, or those of a cluster's nodes, separated by " +
+      "commas: redis://a:7000,redis://b:7000,redis://c:7000",
   );
 }
 
@@ -108,7 +110,8 @@ function refuseContradiction(part: URL, first: URL): void {
   const refuse = (what: string): never => {
     throw new UnfitRedisError(`The URL of the Redis Cluster node ${part.host} ${what}`);
   };
-  if (part.protocol !== first.protocol) refuse(`is not of the scheme ${first.protocol}// as the first is.`);
+  if (part.protocol !== first.protocol)
+    refuse(`does not have the scheme ${first.protocol}// of the first URL.`);
   if (!["", "/", "/0"].includes(part.pathname)) {
     refuse(`names database ${part.pathname.slice(1)}; a cluster has only 0. Leave it out.`);
   }
@@ -118,7 +121,7 @@ function refuseContradiction(part: URL, first: URL): void {
   }
   for (const [name, value] of part.searchParams) {
     const fine = name === "cluster" && value === "true";
-    if (!fine) refuse(`has the parameter ${name}; only cluster=true has a meaning there.`);
+    if (!fine) refuse(`has the parameter ${name}; only cluster=true is allowed there.`);
   }
 }
 

@@ -108,7 +108,7 @@ describe("on three primaries", () => {
     expect((await writing).sort()).toEqual([2, 3, 4]);
     const node = `127.0.0.1:${owner.port}`;
     expect(lines).toMatchObject([
-      { node, message: "A node of the Redis Cluster is not reachable; what it serves waits" },
+      { node, message: "A node of the Redis Cluster is not reachable; commands for its keys wait" },
       { node, message: "The node of the Redis Cluster is reachable again" },
     ]);
   });

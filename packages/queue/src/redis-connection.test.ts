@@ -182,7 +182,9 @@ describe("on one server", () => {
     await disconnectRedis(redis);
     const again = await connect(url, { loadsScripts: false });
     const refused = await again.incr("n").catch((error: unknown) => error);
-    expect(String(refusalOf(refused))).toMatch(/does not permit this to our user.*Grant it with ACL SETUSER/);
+    expect(String(refusalOf(refused))).toMatch(
+      /does not permit this to Drover's user.*Grant it with ACL SETUSER/,
+    );
   });
 
   it("a user that may not ask what the server is, is told what to grant", async () => {

@@ -76,8 +76,9 @@ export async function connectRedis(options: RedisOptions): Promise<RedisConnecti
   if (!isTls(address) && !address.nodes.every(({ host }) => isLoopbackHost(host))) {
     log.warn(
       { server: placesOf(address) },
-      "The connection to Redis is not encrypted: whoever is between reads passwords and copies of objects, and can change " +
-        "both. Give Redis a certificate, write rediss:// in its URL, and name its authority in DROVER_REDIS_CA_FILE",
+      "The connection to Redis is not encrypted: an attacker on the network can read and change passwords and copies of " +
+        "objects. Give Redis a certificate, write rediss:// in its URL, and give the certificates of its authority in " +
+        "DROVER_REDIS_CA_FILE",
     );
   }
   const login = password === undefined ? address : { ...address, password };
@@ -190,8 +191,8 @@ async function untilReady(
     if ("code" in cause && unbelieved.test(String(cause.code))) {
       ready.reject(
         new UnfitRedisError(
-          `${place} shows a certificate that is not believed: ${last}. Give the certificates of its authority ` +
-            "(DROVER_REDIS_CA_FILE), and in the URL the host that its own certificate names.",
+          `${place} presents a certificate that is not trusted: ${last}. Give the certificates of its authority ` +
+            "(DROVER_REDIS_CA_FILE), and write in the URL the host that the server's certificate names.",
           { cause },
         ),
       );
@@ -212,7 +213,7 @@ async function untilReady(
     ready.reject(new UnfitRedisError(`${place} is not reachable: ${why}. Start it, or give its URL.`));
   };
   const timer = setTimeout(giveUp, patience);
-  const onAbort = (): void => ready.reject(new UnfitRedisError(`${place} was not waited for any longer.`));
+  const onAbort = (): void => ready.reject(new UnfitRedisError(`${place}: connecting was stopped.`));
   signal?.addEventListener("abort", onAbort);
   redis
     .on("error", onError)
@@ -228,7 +229,7 @@ async function untilReady(
 function adviceFor(refusal: Error, redis: RedisConnection): string {
   const code = redisErrorCode(refusal);
   if (code === "NOAUTH" || code === "WRONGPASS") return "Check user and password.";
-  if (code === "NOPERM") return "Grant it to our user with ACL SETUSER.";
+  if (code === "NOPERM") return "Grant it to Drover's user with ACL SETUSER.";
   return redis instanceof Cluster
     ? "Is it a cluster? A single server has a URL without commas and ?cluster=true."
     : "See its log.";

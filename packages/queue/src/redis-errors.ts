@@ -41,20 +41,22 @@ export class RedisRefusalError extends Error {
 }
 
 const advice: Readonly<Record<string, string>> = {
-  OOM: "Redis has no memory left and recorded nothing. Raise its maxmemory, or remove what others keep there.",
+  OOM: "Redis has no memory left and recorded nothing. Raise its maxmemory, or remove other data from it.",
   NOPERM:
-    "Redis does not permit this to our user: ACL LOG tells what was denied, docs/operating-redis.md what it needs. Grant it with ACL SETUSER.",
+    "Redis does not permit this to Drover's user. ACL LOG shows what was denied, docs/operating-redis.md lists what the " +
+    "user needs. Grant it with ACL SETUSER.",
   UNKNOWN:
     "This server lacks a command that Drover needs, or its configuration took it away (rename-command). Use Redis 7 or newer, or Valkey, with EVAL, EVALSHA and SCRIPT.",
-  NOAUTH: "Redis wants a password. Give one.",
-  WRONGPASS: "Redis does not know this user and password. Check them.",
+  NOAUTH: "Redis requires a password. Give one.",
+  WRONGPASS: "Redis rejected the user or password. Check them.",
   MISCONF: "Redis cannot save its data and takes no writes. See its log; most often its disk is full.",
   NOREPLICAS: "Redis has too few replicas (min-replicas-to-write) and takes no writes. Bring them back.",
   SCHEMA:
-    "The queue's data say that a newer version of Drover wrote them. Upgrade this part; if no newer one is installed, another program changed them: delete the field `schema` of the queue's `control` hash.",
+    "A newer version of Drover wrote the queue's data, according to the field `schema` of its `control` hash. Upgrade " +
+    "this process. If no newer version is installed, another program changed that field: delete it.",
   BUSY:
-    "Redis is kept busy by a script. If it does not end: SCRIPT KILL. Redis refuses that (UNKILLABLE) where the script " +
-    "has written: then only SHUTDOWN NOSAVE is left, which loses what was not saved.",
+    "Redis is kept busy by a script. If it does not end, use SCRIPT KILL. Redis refuses that (UNKILLABLE) if the script " +
+    "has written: then only SHUTDOWN NOSAVE is left, which loses data that were not saved.",
 };
 
 /** An error of Redis together with advice on it; undefined if the error is not a refusal. */

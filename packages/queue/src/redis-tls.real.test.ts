@@ -40,13 +40,13 @@ it("a server with TLS is believed with its authority, at the address that its ce
   await redis.set("a", "1");
   expect(await redis.get("a")).toBe("1");
   await expect(connect(`rediss://127.0.0.1:${port}`, another.ca)).rejects.toThrow(
-    /shows a certificate that is not believed.*DROVER_REDIS_CA_FILE/,
+    /presents a certificate that is not trusted.*DROVER_REDIS_CA_FILE/,
   );
   await expect(connect(`rediss://127.0.0.1:${port}`)).rejects.toThrow(
-    /shows a certificate that is not believed/,
+    /presents a certificate that is not trusted/,
   );
   await expect(connect(`rediss://localhost:${port}`, own.ca)).rejects.toThrow(
-    /not believed: Hostname\/IP does not match.*the host that its own certificate names/,
+    /not trusted: Hostname\/IP does not match.*the host that the server's certificate names/,
   );
   await expect(connect(`redis://127.0.0.1:${server.port}`, own.ca)).rejects.toThrow(/Write rediss:\/\//);
 });

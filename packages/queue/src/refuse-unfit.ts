@@ -52,7 +52,7 @@ async function refuseUnfitNodes(
       await check(node);
       const state = field(await node.cluster("INFO"), "cluster_state");
       if (state !== "ok") {
-        return `The Redis Cluster says at ${placeOf(node)} that its state is ${state}. Repair it.`;
+        return `The Redis Cluster reports at ${placeOf(node)} that its state is ${state}. Repair it.`;
       }
     } catch (error) {
       if (error instanceof UnfitRedisError) throw error;
@@ -87,8 +87,8 @@ async function refuseUnfitServer(redis: Redis, addressed: "server" | "cluster"):
   }
   if (field(info, "cluster_enabled") === "1" && addressed === "server") {
     throw new UnfitRedisError(
-      `${place} is a node of a Redis Cluster. Add ?cluster=true to its URL, or give the URLs of several nodes with ` +
-        "commas between.",
+      `${place} is a node of a Redis Cluster. Add ?cluster=true to its URL, or give the URLs of several nodes, ` +
+        "separated by commas.",
     );
   }
   return patchAdvice((name) => field(info, name));

@@ -61,7 +61,7 @@ export function startRinger(parts: RingerParts): Ringer {
   const turning = (async () => {
     for (;;) {
       const next = await tick().catch((error: unknown) => {
-        log.warn({ err: error }, "Could not ring; trying again");
+        log.warn({ err: error }, "Could not dispatch due keys; trying again");
         return longestSleep;
       });
       if (stopping.signal.aborted) return;
@@ -85,7 +85,7 @@ export function startRinger(parts: RingerParts): Ringer {
         async end() {
           enlisted.delete(worker);
           await ledger.enlist({ ...here, slots: 0 }).catch((error: unknown) => {
-            log.debug({ err: error }, "Could not say that the worker goes; it will be forgotten");
+            log.debug({ err: error }, "Could not unregister the worker; its registration will expire");
           });
         },
       };

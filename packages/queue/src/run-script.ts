@@ -48,8 +48,8 @@ export function scriptsMissing(redis: RedisConnection): ScriptsMissingError | un
   if (wait?.since === undefined || performance.now() - wait.since < worthReporting) return undefined;
   return new ScriptsMissingError(
     "Redis does not have the scripts of this version of Drover, and this process may not load them. A bridge or a " +
-      "deployer of the same version loads them within a second: start it, or see its log. docs/operating-redis.md " +
-      "says how.",
+      "deployer of the same version loads them within a second: start it, or see its log, and " +
+      "docs/operating-redis.md.",
   );
 }
 

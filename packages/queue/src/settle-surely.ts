@@ -38,11 +38,11 @@ export async function settleSurely(
     try {
       const answer = await ledger.settle(key, token, verdict, record, next);
       if (answer.kind === "stale") {
-        log.warn({ key, verdict: verdict.kind }, "The run's lease was taken over; its verdict was refused");
+        log.warn({ key, verdict: verdict.kind }, "The run's lease was taken over; its outcome was refused");
       }
       return answer;
     } catch (error) {
-      log.warn({ key, err: error }, "Redis did not take the run's verdict; telling it again");
+      log.warn({ key, err: error }, "Redis did not accept the run's outcome; sending it again");
       if (timers.now() > until) throw error;
       await pause(timers, settleAgain, "settling again");
     }

@@ -76,8 +76,8 @@ it.each([
   ["redis", "tls", /closes every connection without an answer; .* write rediss:\/\/ in its URL/],
   ["redis", "http", /: an HTTP server answers there\. Give the port of Redis\.$/],
   ["rediss", "http", /: it answers without TLS\. Give its port for TLS, or write redis:\/\//],
-  ["redis", "mail", /: what answers there is no Redis\. Give the port of Redis\.$/],
-  ["rediss", "tls", /a certificate that is not believed: .*DROVER_REDIS_CA_FILE/],
+  ["redis", "mail", /: the server there is not Redis\. Give the port of Redis\.$/],
+  ["rediss", "tls", /a certificate that is not trusted: .*DROVER_REDIS_CA_FILE/],
 ])("%s:// to a %s port says what to write, and nothing of the password", async (scheme, port, words) => {
   const error = await attempt(scheme, port);
   expect(error).toBeInstanceOf(UnfitRedisError);

@@ -10,12 +10,11 @@ const firstBytes: Readonly<Record<string, string>> = {
  */
 export function wrongPort(error: Error): string | undefined {
   const [, type] = /^Unknown RESP type (\d+)/.exec(error.message) ?? [];
-  if (type !== undefined)
-    return firstBytes[type] ?? "what answers there is no Redis. Give the port of Redis.";
+  if (type !== undefined) return firstBytes[type] ?? "the server there is not Redis. Give the port of Redis.";
   if (!("code" in error) || !/^(ERR_SSL_|EPROTO$)/.test(String(error.code))) return undefined;
   return /WRONG_VERSION|PACKET_LENGTH|HTTP_REQUEST|UNEXPECTED_MESSAGE/.test(String(error.code))
     ? "it answers without TLS. Give its port for TLS, or write redis:// in its URL."
-    : "it does not agree on TLS. Look at its certificates and at the versions of TLS that it offers.";
+    : "the TLS handshake failed. Check its certificates and the versions of TLS that it offers.";
 }
 
 /**
@@ -24,5 +23,5 @@ export function wrongPort(error: Error): string | undefined {
  */
 export const silence = (isTls: boolean): string =>
   isTls
-    ? "no answer over TLS; if its port is one without TLS, write redis:// in its URL"
-    : "it closes every connection without an answer; if its port is one for TLS, write rediss:// in its URL";
+    ? "no answer over TLS; if its port has no TLS, write redis:// in its URL"
+    : "it closes every connection without an answer; if its port uses TLS, write rediss:// in its URL";

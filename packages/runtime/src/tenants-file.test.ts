@@ -47,7 +47,7 @@ it.each<[what: string, content: string, says: RegExp]>([
   [
     "a URL of nothing",
     "[{namespaces: [a], url: 'http://u:canary@a'}]",
-    /entry 1, url: This is no URL of a Redis/,
+    /entry 1, url: This is not a URL of Redis/,
   ],
   ["a name that is none", "[{namespaces: ['*'], url: 'redis://a'}]", /entry 1, namespaces, 0: give the name/],
   [
