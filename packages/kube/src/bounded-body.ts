@@ -2,8 +2,8 @@ import { connectionError, MalformedReplyError } from "./errors.ts";
 import type { StreamReply } from "./transport.ts";
 
 /**
- * The whole body of a reply, which may have `limit` bytes.
- * @throws MalformedReplyError for a larger one, ConnectionError for one that breaks off.
+ * The complete body of a reply, of at most `limit` bytes.
+ * @throws MalformedReplyError for a larger body, ConnectionError for one that breaks off.
  */
 export async function readBounded(reply: StreamReply, limit: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];

@@ -29,18 +29,18 @@ export interface ClientParts {
   readonly timers: Timers;
 }
 
-/** Bytes that a reply may have. etcd takes objects of 1.5 MiB by default; a page has at most 500 of them. */
+/** Largest body of a reply, in bytes. etcd takes objects of 1.5 MiB by default; a page has at most 500 of them. */
 const longestBody = { object: 16 * 1024 * 1024, list: 64 * 1024 * 1024 };
 const retries = { read: 2, write: 2 };
 
-/** The methods of a client, each one request. */
+/** A client over a transport. With `guard`, each write is checked before it is sent. */
 export function clientOver(parts: ClientParts, guard?: WriteGuard): KubeClient {
   const { transport, fieldManager, requestTimeout } = parts;
   const written = (ref: ResourceRef, key: ObjectKey, shape: RequestShape, options: RequestOptions = {}) =>
     followed(guard, { ref, key }, async () =>
       objectFrom(shape.name, ref, await write(parts, guardOf(shape, guard), shape, options)),
     );
-  /** A write whose answer does not tell what became of the object. */
+  /** A write that is not answered with the object. */
   const unspoken = async (ref: ResourceRef, key: ObjectKey, shape: RequestShape, options: RequestOptions) =>
     followed(guard, { ref, key }, async (): Promise<undefined> => {
       await write(parts, guardOf(shape, guard), shape, options);

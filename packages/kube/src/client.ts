@@ -29,47 +29,48 @@ export interface WatchOptions {
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
   readonly metadataOnly?: boolean;
-  /** The watch tells what happened after this version. */
+  /** The watch sends the changes after this version. */
   readonly resourceVersion: string;
   /**
-   * Begin with what there is, in a state no older than `resourceVersion` (empty: the newest), up to the bookmark with
-   * `initialEventsEnd` (WatchList). A server that knows no such watches answers `Invalid`, or sends no such bookmark.
+   * First send the existing objects, in a state no older than `resourceVersion` (empty: the newest), up to the bookmark
+   * with `initialEventsEnd` (WatchList). A server without this feature answers `Invalid`, or never sends that bookmark.
    */
   readonly sendInitialEvents?: boolean;
   /** Seconds after which the server ends the watch. */
   readonly timeoutSeconds?: number;
-  /** Called for every piece that arrives, its headers first, also those of a refusal. */
+  /** Called when the headers have arrived, also those of a refusal, and for every chunk of the body. */
   readonly heard?: () => void;
-  /** Called when the server has agreed to watch. */
+  /** Called when the server has accepted the watch. */
   readonly opened?: () => void;
 }
 
-/** The API server, for any kind: all that a run may do (`ObjectClient`), and what processes do beside it. */
+/**
+ * A client of the API server for any kind: everything that a run may do (`ObjectClient`), and more for Drover's
+ * processes.
+ */
 export interface KubeClient extends ObjectClient {
-  /** Puts a Pod that is on no node onto this one. Throws a Conflict when it is on one already, or has another uid. */
+  /** Binds a Pod without a node to this node. Throws a Conflict if the Pod has a node already, or another uid. */
   bind(pod: ObjectName & Pick<ObjectMetadata, "uid">, node: string, options?: RequestOptions): Promise<void>;
-  /**
-   * Asks what the server thinks of something, such as a SubjectAccessReview: nothing is kept, and the answer's status is
-   * what comes back.
-   */
+  /** Creates a review, such as a SubjectAccessReview, and returns its status. The server stores nothing. */
   review(ref: ResourceRef, spec: object, options?: ReadOptions): Promise<unknown>;
   /**
-   * Opens a watch; the frames, together those that came together, end when the server ends it. Nobody reading is back-pressure: the server waits.
-   * It has no deadline of its own once its headers are there: `runReflector` is what watches over it.
+   * Opens a watch, and yields its frames; frames that arrived together are yielded together. It ends when the server
+   * ends the watch. While the caller does not read, the server has to wait (back-pressure). The watch has no deadline
+   * of its own after its headers: `runReflector` ends watches that have become silent.
    */
   watch(ref: ResourceRef, options: WatchOptions): AsyncIterable<readonly WatchFrame[]>;
   /**
    * A view of this client for one run. `beforeWrite` is called before every mutating request is sent, also before a
-   * repeat; when it throws, nothing is sent and the call throws WriteRefusedError.
+   * repeat; if it throws, nothing is sent and the call throws WriteRefusedError.
    */
   guarded(guard: WriteGuard): KubeClient;
   /**
-   * A view of this client that does everything as a ServiceAccount, by its rights and in its name. The user behind this
-   * client must be allowed to `impersonate` it.
+   * A view of this client that sends every request as a ServiceAccount, with its permissions and in its name. The user
+   * behind this client must be allowed to `impersonate` it.
    * @see https://kubernetes.io/docs/reference/access-authn-authz/authentication/#user-impersonation
    */
   as(account: ServiceAccountName): KubeClient;
-  /** Cuts every request and watch off, and gives the connections back. */
+  /** Aborts every request and watch, and closes the connections. */
   close(): Promise<void>;
 }
 
@@ -81,22 +82,25 @@ export interface ServiceAccountName {
 
 export interface WriteGuard {
   beforeWrite(): void;
-  /** Told of every write as it begins, also of one that is never sent; answers whom to tell, once, what it came to. */
+  /** Called before every write, sent or not. Returns a callback that receives the outcome exactly once. */
   follow?(ref: ResourceRef, key: ObjectKey): (outcome: WriteOutcome) => void;
-  /** What the run knows without asking. */
+  /** Objects that the run can use without a request. */
   readonly known?: KnownObjects | undefined;
 }
 
-/** What a run knows of objects. `query` is a question as text: the same where the same is asked. */
+/** The objects that a run has cached. `query` is a query as text: equal queries have equal texts. */
 export interface KnownObjects {
-  /** All that is known of the kind, where this was asked before and the answer is certain; `naming` as in FindOptions. */
+  /**
+   * All cached objects of the kind if this query was answered before and the cache is certain, else undefined; `naming`
+   * as in FindOptions.
+   */
   find(ref: ResourceRef, query: string, naming: boolean): readonly KubeObject[] | undefined;
-  /** It was asked, and this is the answer, in the newest state; `items` are whole objects. */
+  /** Adds the answer to a query, in the newest state. `items` are complete objects. */
   found(ref: ResourceRef, query: string, answer: Pick<ObjectList, "resourceVersion" | "items">): void;
 }
 
 /**
- * What a write came to: the object as it is since; `refused`, and the object is as it was; or `unknown`: no whole answer
- * came, or the object is about to go.
+ * Outcome of a write: the object after it; `refused`, and the object is unchanged; or `unknown`: the reply is missing,
+ * unusable or a 5xx, or does not contain the object (a deletion, a binding).
  */
 export type WriteOutcome = KubeObject | "refused" | "unknown";

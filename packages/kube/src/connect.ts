@@ -7,20 +7,21 @@ import { processTimers, type Timers } from "@drover/timers";
 import { openTransport } from "./transport.ts";
 
 export interface ConnectOptions extends CredentialSource {
-  /** Hears of credentials that cannot be read again. */
+  /** Receives a warning when credentials cannot be read again. */
   readonly log?: Log;
-  /** Until the whole reply of a request is there. Default 30 s. */
+  /** Until the complete reply to a request has arrived. Default 30 s. */
   readonly requestTimeout?: Milliseconds;
   /** Default `drover`. */
   readonly userAgent?: string;
-  /** Who the server notes as the writer of a field. Default `drover`. */
+  /** The name that the server records as the manager of written fields. Default `drover`. */
   readonly fieldManager?: string;
   readonly timers?: Timers;
 }
 
 /**
- * A client with the credentials of a kubeconfig, or of the pod that this runs in. Nothing is sent yet.
- * @throws KubeConfigError when there are no usable credentials.
+ * Opens a client with the credentials of a kubeconfig, or of the pod that this process runs in. It sends no request
+ * yet.
+ * @throws KubeConfigError if no usable credentials are found.
  */
 export async function connect(options: ConnectOptions): Promise<KubeClient> {
   const { requestTimeout = 30_000, userAgent = "drover", fieldManager = "drover" } = options;

@@ -9,13 +9,13 @@ import {
   readKubeconfig,
 } from "./kubeconfig.ts";
 
-/** What a request needs to be let in: where, as whom, and over which TLS. */
+/** Where to send requests, under which identity and with which TLS material. */
 export interface Credentials {
   readonly server: URL;
-  /** By their names in lower case. */
+  /** By header name, in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly tls: TlsMaterial;
-  /** An HTTP proxy to go through. */
+  /** The HTTP proxy to use. */
   readonly proxy: string | undefined;
 }
 
@@ -28,28 +28,28 @@ export interface TlsMaterial {
 }
 
 export interface CredentialSource {
-  /** The URL of an API server, in place of a kubeconfig: a sandbox, or a fault proxy. */
+  /** The URL of an API server, instead of a kubeconfig: a sandbox, or a fault proxy. */
   readonly server?: string | undefined;
   /** The bearer token for `server`. */
   readonly token?: string | undefined;
   /**
-   * Path of a kubeconfig, or those that KUBECONFIG lists, which are merged and of which those are skipped that do not exist;
-   * left out: the ServiceAccount of the pod that this runs in.
+   * Path of a kubeconfig, or a list of paths, as in KUBECONFIG: the files are merged, and missing ones are skipped.
+   * Left out: the ServiceAccount of the pod that this process runs in.
    */
   readonly kubeconfig?: string | readonly string[] | undefined;
   /** A context of that kubeconfig; left out: its current context. */
   readonly context?: string | undefined;
 }
 
-/** Where credentials come from. Files and plugins behind it may change at any time. */
+/** Reads the current credentials. The files and plugins behind them may change at any time. */
 export interface CredentialReader {
-  /** The credentials now; short-lived tokens are kept until they expire. */
+  /** The current credentials; short-lived tokens are cached until they expire. */
   read(): Promise<Credentials>;
 }
 
 /**
- * Loads a kubeconfig, or the pod's ServiceAccount. Opening it anew forgets every cached token.
- * @throws KubeConfigError when it cannot be read, is malformed, or lacks what the context names.
+ * Loads a kubeconfig, or the pod's ServiceAccount. Loading again drops every cached token.
+ * @throws KubeConfigError if the kubeconfig cannot be read, is malformed, or lacks an entry that the context names.
  */
 export async function openCredentials(source: CredentialSource): Promise<CredentialReader> {
   if (source.server !== undefined) {
@@ -83,7 +83,7 @@ export async function openCredentials(source: CredentialSource): Promise<Credent
 }
 
 /**
- * The namespace that a context names; undefined when it names none.
+ * The namespace of a context; undefined if it has none.
  * @throws KubeConfigError as `openCredentials`.
  */
 export async function namespaceOf({ kubeconfig, context }: CredentialSource): Promise<string | undefined> {
@@ -91,7 +91,7 @@ export async function namespaceOf({ kubeconfig, context }: CredentialSource): Pr
   return choiceOf(await readKubeconfig(kubeconfig), context).namespace;
 }
 
-/** @throws KubeConfigError for what is no URL of an HTTP proxy. Of the URL only the scheme is shown: it may have a password. */
+/** @throws KubeConfigError if this is not the URL of an HTTP proxy. Shows only its scheme: it may have a password. */
 function refuseProxy(proxy: string | undefined, where: string): void {
   if (proxy === undefined) return;
   const protocol = URL.parse(proxy)?.protocol ?? "";
@@ -103,7 +103,8 @@ function refuseProxy(proxy: string | undefined, where: string): void {
 }
 
 /**
- * Why credentials cannot be read. Nothing that a plugin has printed is repeated, nor a cause that holds it: it prints tokens.
+ * The reason why credentials cannot be read. The output of a plugin is left out, and so is a cause that contains it:
+ * plugins print tokens.
  */
 function readProblem(cause: unknown, config: KubeConfig): string {
   if (isSystemError(cause)) return messageOf(cause);
@@ -114,7 +115,7 @@ function readProblem(cause: unknown, config: KubeConfig): string {
   return `the plugin ${exec.command} ${what}. What it printed is not shown, since it may hold secrets: run it to see that`;
 }
 
-/** Of the operating system: its message has a path or an address, and no content. */
+/** True for an error of the operating system: its message has a path or an address, and no file content. */
 const isSystemError = (cause: unknown): boolean =>
   cause instanceof Error && "syscall" in cause && "code" in cause;
 
@@ -132,7 +133,7 @@ async function fromFiles(files: string | readonly string[], context: string | un
   return { config: configOf(choice, kubeconfig.where), where: kubeconfig.where };
 }
 
-/** The context alone, as client-node has it. Of content and a path to it, the content counts, as for client-go. */
+/** A client-node config with only this context. Inline data count before a path, as in client-go. */
 function configOf({ context, cluster, user }: KubeconfigChoice, where: string): KubeConfig {
   refuseGroups(user, where);
   const { "certificate-authority-data": caData, "certificate-authority": caFile } = cluster;
@@ -164,14 +165,15 @@ function accessOf(user: Partial<KubeconfigUser>) {
     username: user.username,
     password: user.password ?? "",
     impersonateUser: user.as,
-    // client-node knows `token-file`, not the `tokenFile` that Kubernetes documents; a file's token counts before one that is given.
+    // client-node reads `token-file`, not the `tokenFile` that Kubernetes documents. A token file takes precedence over
+    // `token`.
     ...(tokenFile === undefined
       ? { token: user.token, authProvider: user["auth-provider"] }
       : { authProvider: { name: "tokenFile", config: { tokenFile } } }),
   };
 }
 
-/** client-node sends only the name of whom a user acts as: without the groups it would be another user. */
+/** client-node sends only the name of the impersonated user. Without its groups, that would be another identity. */
 function refuseGroups(user: Partial<KubeconfigUser>, where: string): void {
   const given = (["as-uid", "as-groups", "as-user-extra"] as const).filter(
     (field) => Object.keys(user[field] ?? {}).length > 0,
@@ -202,14 +204,14 @@ function chosenCluster(config: KubeConfig, where: string) {
       `${where} is malformed: the server of its cluster is not a URL such as https://10.0.0.1:6443.`,
     );
   }
-  // client-node refuses plain HTTP unless TLS verification is off, which then says nothing.
+  // client-node refuses plain HTTP unless TLS verification is off. Over plain HTTP that option has no effect.
   if (server.protocol === "http:") {
     config.clusters = config.clusters.map((one) => ({ ...one, skipTLSVerify: true }));
   }
   return { cluster, ...withoutUser(server) };
 }
 
-/** User information of the URL becomes a header, as Go's clients send it: messages would show it. */
+/** Moves user information from the URL into a header, as Go's clients do: error messages would show the URL. */
 function withoutUser(url: URL): { server: URL; basic: Record<string, string> } {
   const auth = [url.username, url.password].map(decodeURIComponent).join(":");
   const server = new URL(url);
@@ -221,7 +223,7 @@ const basicHeader = (auth: string): Record<string, string> => ({
   authorization: `Basic ${Buffer.from(auth).toString("base64")}`,
 });
 
-/** In lower case: what is to replace one of them, such as the account that a client acts as, has the same name. */
+/** Header names in lower case, so that a later header of the same name, such as `impersonate-user`, replaces it. */
 function headersOf({ headers, auth }: RequestOptions): Record<string, string> {
   const pairs = Object.entries(headers ?? {}).map(([name, value]): [string, string] => [
     name.toLowerCase(),

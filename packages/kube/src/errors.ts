@@ -1,10 +1,10 @@
 import { messageOf, type Milliseconds } from "@drover/controller";
 
-/** What a refusal of the API server means for whoever asked. Switch on this, never on the message. */
+/** The class of an API server's refusal, by what the caller can do about it. Switch on this, never on the message. */
 export type ApiErrorKind =
-  /** The object is not there (or, on create, its namespace). */
+  /** The object does not exist (or, on create, its namespace). */
   | "NotFound"
-  /** The server does not serve this kind: its CRD is missing, the version is wrong, or it has no such thing (501). */
+  /** The server does not serve this kind: its CRD is missing, the version is wrong, or it lacks the operation (501). */
   | "NotServed"
   /** The object changed since it was read, or a precondition failed: read again. */
   | "Conflict"
@@ -17,7 +17,7 @@ export type ApiErrorKind =
   | "TooManyRequests"
   /** 410: a resourceVersion or `continue` token is too old: list again. */
   | "Expired"
-  /** The server ran out of time; a write may have happened or not. */
+  /** The server ran out of time; a write may or may not have been applied. */
   | "Timeout"
   /** 5xx. */
   | "ServerError";
@@ -28,22 +28,22 @@ export interface ApiErrorDetail {
   readonly status: number;
   /** The Status' `reason`, such as `NotFound`; empty when the server sent none. */
   readonly reason: string;
-  /** The server's own words. */
+  /** The message that the server sent. */
   readonly serverMessage: string;
-  /** What was asked: `PATCH /apis/...`. */
+  /** Method and path: `PATCH /apis/...`. */
   readonly request: string;
-  /** How long the server asked to be left alone; already bounded. */
+  /** How long the server asked the client to wait; already bounded. */
   readonly retryAfter?: Milliseconds | undefined;
-  /** The Status' `details`, as they came. */
+  /** The Status' `details`, as received. */
   readonly details?: unknown;
 }
 
-/** For a 401. The server does not say which of the two it is. */
+/** For a 401. The reply does not show which of the two causes applies. */
 const renewal =
   "The credentials have expired, or are not this server's: log in again or renew the token of the kubeconfig's user, and " +
   "look whether its context is the right one (kubectl auth whoami)";
 
-/** The API server answered, and the answer is no. */
+/** The API server refused the request. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly kind: ApiErrorKind;
@@ -54,7 +54,7 @@ export class ApiError extends Error {
   readonly retryAfter: Milliseconds | undefined;
   readonly details: unknown;
   constructor(detail: ApiErrorDetail) {
-    // Before the server's words, of which what looks like a token is cut where the message is shown.
+    // Placed before the server's message: text in it that looks like a token is cut off where the error is shown.
     const advice = detail.kind === "Unauthorized" ? `. ${renewal}. It said` : "";
     super(`The API server answered ${detail.status} to ${detail.request}${advice}: ${detail.serverMessage}`);
     this.kind = detail.kind;
@@ -67,10 +67,10 @@ export class ApiError extends Error {
   }
 }
 
-/** No whole answer came: refused, reset, timed out, TLS. A write may have happened or not. */
+/** No complete reply arrived: refused, reset, timed out, TLS. A write may or may not have been applied. */
 export class ConnectionError extends Error {
   override readonly name = "ConnectionError";
-  /** The system's or TLS' code, such as `ECONNREFUSED`; `TIMEOUT` for our own deadline; empty when there is none. */
+  /** The system's or TLS' code, such as `ECONNREFUSED`; `TIMEOUT` for our own deadline; empty if there is none. */
   readonly code: string;
   constructor(request: string, code: string, problem: string, cause?: unknown) {
     super(`No answer from the API server to ${request}: ${problem}`, { cause });
@@ -78,13 +78,13 @@ export class ConnectionError extends Error {
   }
 }
 
-/** What went wrong on the way, as one error. */
+/** Makes one error of any failure of the connection. */
 export function connectionError(request: string, cause: unknown): ConnectionError {
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
   return new ConnectionError(request, code, messageOf(cause), cause);
 }
 
-/** An answer came that no API server gives: a proxy's page, another kind, a body without end. */
+/** A reply that no API server sends: a proxy's page, another kind, a body without end. */
 export class MalformedReplyError extends Error {
   override readonly name = "MalformedReplyError";
   constructor(request: string, problem: string, cause?: unknown) {
@@ -95,7 +95,7 @@ export class MalformedReplyError extends Error {
   }
 }
 
-/** The guard of a guarded client said no: the run that this write belongs to is over. Nothing was sent. */
+/** The guard of a guarded client refused the write: the run that it belongs to is over. Nothing was sent. */
 export class WriteRefusedError extends Error {
   override readonly name = "WriteRefusedError";
   constructor(request: string, cause?: unknown) {
@@ -104,7 +104,7 @@ export class WriteRefusedError extends Error {
   }
 }
 
-/** Is it the API server's refusal of one of these kinds? */
+/** True for the API server's refusal of one of these kinds; without kinds, of any kind. */
 export function isApiError(error: unknown, ...kinds: readonly ApiErrorKind[]): error is ApiError {
   return error instanceof ApiError && (kinds.length === 0 || kinds.includes(error.kind));
 }

@@ -1,6 +1,6 @@
 /**
- * Where a value is in an object, as a declaration writes it: names with dots between, `[]` behind a list for each of its
- * items: `spec.secretRef.name`, `spec.volumes[].secret.secretName`. A name that has dots itself stands in quotes:
+ * The path of a value in an object, as declarations write it: names with dots between them, and `[]` after a list for
+ * each of its items: `spec.secretRef.name`, `spec.volumes[].secret.secretName`. A name that contains dots is quoted:
  * `metadata.labels["app.kubernetes.io/name"]`.
  */
 export interface FieldPath {
@@ -10,7 +10,7 @@ export interface FieldPath {
 
 const eachItem = Symbol("each item");
 
-/** A path that cannot be read. */
+/** A field path that cannot be parsed. */
 export class InvalidFieldPathError extends Error {
   override readonly name = "InvalidFieldPathError";
 }
@@ -37,11 +37,11 @@ export function parseFieldPath(text: string): FieldPath {
   return { text, steps };
 }
 
-/** Whether the path can be followed in an object of which only metadata was asked for. */
+/** True if the path can be followed in an object of which only metadata was requested. */
 export const isOfMetadata = ({ steps }: FieldPath): boolean =>
   steps[0] === "metadata" || steps[0] === "apiVersion" || steps[0] === "kind";
 
-/** The values at a path: none where a part of the way is missing, several where it goes through lists. */
+/** The values at a path: none if a part of the path is missing, several if it leads through lists. */
 export function valuesAt(object: unknown, { steps }: FieldPath): readonly unknown[] {
   let found: readonly unknown[] = [object];
   for (const step of steps) {

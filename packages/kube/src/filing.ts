@@ -6,15 +6,17 @@ import { type LabelSelector, matchesLabels } from "./label-selector.ts";
 import { type Filing, type Lookup, namedBy, type Within } from "./mapping.ts";
 
 /**
- * A term that an object is filed under, and what must hold beside it: a selector as JSON, or nothing. Terms are short
- * and many, so that a lookup reads those that can be meant and no others.
+ * An entry of an object in a reverse index: a term, and in `note` a selector (as JSON) that must match as well, or
+ * nothing. Terms are short and specific, so that a lookup reads only the entries that may match.
  */
 export interface FiledTerm {
   readonly term: string;
   readonly note: string;
 }
 
-/** What an object of the controller's kind is filed under. Nothing that there is has a zero byte in its name. */
+/**
+ * The index entries of an object of the controller's kind. A term with a zero byte is left out: no valid name has one.
+ */
 export const filedUnder = (object: KubeObject, filing: Filing): readonly FiledTerm[] =>
   termsOf(object, filing).filter(({ term }) => !term.includes("\0"));
 
@@ -36,7 +38,7 @@ function termsOf(object: KubeObject, filing: Filing): readonly FiledTerm[] {
   }
 }
 
-/** The terms under which those are filed whom an object may concern. */
+/** The terms under which a lookup finds the objects that this object affects. */
 export function soughtBy(object: KubeObject, lookup: Lookup): readonly string[] {
   const { metadata } = object;
   switch (lookup.by) {
@@ -55,8 +57,8 @@ export function soughtBy(object: KubeObject, lookup: Lookup): readonly string[] 
 }
 
 /**
- * Whether who is filed under one of the sought terms is meant indeed, by its note. One that cannot be read means
- * everybody: a wake too many harms nobody.
+ * True if an entry that was found under one of the sought terms matches by its note, too. A note that cannot be read
+ * matches everything: an unnecessary wake does no harm.
  */
 export function isMeant(sought: readonly string[], note: string): boolean {
   if (note === "") return true;
@@ -64,16 +66,16 @@ export function isMeant(sought: readonly string[], note: string): boolean {
   return selector === undefined || matchesLabels(selector, labelsIn(sought));
 }
 
-/** A value that the outside world knows an object by, as a term; none for what nobody is filed under. */
+/** A value that identifies an object outside the cluster, as a term; empty if the value cannot be a term. */
 export function heldTerm(value: unknown): readonly string[] {
   const text = typeof value === "number" || typeof value === "bigint" ? String(value) : value;
   return typeof text === "string" && text !== "" && text.length <= longestValue ? [text] : [];
 }
 
-/** Longer ones are no identities. */
+/** Characters. A longer value is not an identity. */
 const longestValue = 1_024;
 
-/** No namespace is called so. */
+/** The scope of all namespaces: no namespace has this name. */
 const everywhere = "";
 
 const plain = (term: string): FiledTerm => ({ term, note: "" });
@@ -103,7 +105,7 @@ const selectorSchema = z.strictObject({
   matchLabels: z.record(z.string(), z.string()).optional(),
   matchExpressions: z.array(requirement).optional(),
 });
-/** A `meta/v1` LabelSelector, or a map of labels, as a Service has it. An empty one selects everything. */
+/** A `meta/v1` LabelSelector, or a map of labels, as in a Service. An empty one selects everything. */
 const selectingSchema = z.union([
   selectorSchema,
   z.record(z.string(), z.string()).transform((matchLabels): LabelSelector => ({ matchLabels })),
@@ -120,7 +122,10 @@ const noteSchema = z
   })
   .pipe(selectorSchema);
 
-/** A selector is filed under one thing that it asks for, if it asks for any: what it selects has that. */
+/**
+ * The index entries of a selector: under one label that it requires, if any (for `In`, under each value). Every object
+ * that it selects has that label.
+ */
 function selectorTerms(value: unknown, scope: string): readonly FiledTerm[] {
   const selector = selectingSchema.safeParse(value).data;
   if (selector === undefined) return [];

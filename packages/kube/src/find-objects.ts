@@ -4,7 +4,7 @@ import { matchesLabels, selectorQuery } from "./label-selector.ts";
 import { listPages } from "./list-all.ts";
 import type { ResourceRef } from "./resource-ref.ts";
 
-/** Answers by what is known, or asks, and has it known. */
+/** Answers from the run's cache if possible; otherwise lists the objects, and adds them to the cache. */
 export async function findObjects(
   client: Pick<KubeClient, "list">,
   known: KnownObjects | undefined,

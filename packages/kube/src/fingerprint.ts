@@ -2,14 +2,14 @@ import { createHash } from "node:crypto";
 import type { ObjectMetadata } from "@drover/controller";
 import { writeJson } from "@drover/json";
 
-/** A short text that is the same for two versions of an object which a controller need not tell apart. */
+/** A short text that is equal for two versions of an object if their difference does not matter to a controller. */
 export type Fingerprint = string;
 
 /**
- * The fingerprint of an object by its metadata: uid, generation, labels, annotations, finalizers, owners,
- * deletionTimestamp. A change of status alone leaves it as it is.
+ * The fingerprint of an object's metadata: uid, generation, labels, annotations, finalizers, owners, deletionTimestamp.
+ * A change of the status alone does not change it.
  *
- * A kind without generation (Secret, ConfigMap) does not say whether a change matters: there every version is another
+ * A kind without generation (Secret, ConfigMap) does not show whether a change matters: each version has another
  * fingerprint.
  */
 export function fingerprint(metadata: ObjectMetadata): Fingerprint {
@@ -27,7 +27,7 @@ export function fingerprint(metadata: ObjectMetadata): Fingerprint {
   return digestOf(parts);
 }
 
-/** A short text that is the same for the same values, and hardly ever for others. */
+/** A short text that is equal for equal values, and almost never for different ones. */
 export const digestOf = (values: readonly unknown[]): Fingerprint =>
   createHash("sha256").update(writeJson(values)).digest("base64url").slice(0, 16);
 
@@ -36,5 +36,5 @@ const sorted = (map: Readonly<Record<string, string>> = {}): readonly (readonly 
     .filter(([name]) => name !== lastApplied)
     .sort(([a], [b]) => (a < b ? -1 : 1));
 
-/** kubectl's copy of what was applied: large, and says nothing that the object does not. */
+/** kubectl's copy of the applied manifest: large, and without information that the object lacks. */
 export const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";

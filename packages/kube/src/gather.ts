@@ -1,16 +1,16 @@
 import type { Dispatcher } from "undici";
 import { connectionError, MalformedReplyError } from "./errors.ts";
 
-/** What is sent, and under which conditions. */
+/** A request to send, and its limits. */
 export interface Gathering {
   readonly dispatcher: Dispatcher;
   readonly sent: Dispatcher.DispatchOptions;
   /** Method and path, for errors. */
   readonly name: string;
-  /** Bytes that the body may have. */
+  /** Largest body of the reply, in bytes. */
   readonly limit: number;
   readonly signal: AbortSignal;
-  /** Called when there is a connection, just before anything is written to it. */
+  /** Called when a connection is available, just before the request is written to it. */
   readonly beforeSend?: (() => void) | undefined;
 }
 
@@ -21,9 +21,9 @@ export interface Gathered {
 }
 
 /**
- * Sends a request and gathers the reply. undici's own `request` gives a stream, which costs more than all else that one
- * of our requests does (bench/workloads).
- * @throws the signal's reason, what `beforeSend` throws, MalformedReplyError for too large a body, or ConnectionError.
+ * Sends a request and collects the reply. undici's own `request` returns a stream, which costs more than everything
+ * else in one of our requests (bench/workloads).
+ * @throws the signal's reason, the error of `beforeSend`, MalformedReplyError for too large a body, or ConnectionError.
  */
 export function gather(gathering: Gathering): Promise<Gathered> {
   const { dispatcher, sent, name, limit, signal, beforeSend } = gathering;
@@ -39,7 +39,7 @@ export function gather(gathering: Gathering): Promise<Gathered> {
   const gone = (): void => signal.removeEventListener("abort", cutOff);
   signal.addEventListener("abort", cutOff);
   dispatcher.dispatch(sent, {
-    // What is thrown here ends the request, and leaves the connection to others.
+    // An error that is thrown here ends the request, and leaves the connection to other requests.
     onRequestStart(controller) {
       signal.throwIfAborted();
       try {
@@ -65,7 +65,7 @@ export function gather(gathering: Gathering): Promise<Gathered> {
       gone();
       reply.resolve({ ...head, body: Buffer.concat(chunks) });
     },
-    // It comes too late to be heard where the reason is ours.
+    // If we aborted the request, the reply was rejected before, with the better reason.
     onResponseError(_controller, error) {
       gone();
       reply.reject(connectionError(name, error));

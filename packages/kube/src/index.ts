@@ -1,18 +1,19 @@
 /**
  * # @drover/kube
  *
- * Talking to the API server; nothing else in Drover knows how. Three parts, each usable alone:
+ * The client of the API server; all other packages of Drover use it. Three parts, each usable alone:
  *
- * - **client**: `connect()` gives a `KubeClient`: get, list, create, replace, patch, delete and watch for any kind,
- *   named by a `ResourceRef`. Credentials and TLS come from a kubeconfig or the pod's ServiceAccount, as
- *   @kubernetes/client-node reads them; the HTTP is our own. What arrives is parsed at the border, so that an
- *   `KubeObject` always has a name, a uid and a version; what is no API server's answer is an error that says so. A
- *   guarded view of a client writes only while its guard allows it.
- * - **reflector**: `runReflector()` follows one kind and never goes silent: list, watch, and a reconnect or a relist for
- *   whatever breaks. It tells what was added, modified or deleted since it last looked, over any gap.
- * - **events**: `eventRecorder()` writes Kubernetes Events, folded and rationed, and never in a reconcile's way.
+ * - **client**: `connect()` returns a `KubeClient`: get, list, create, replace, patch, delete and watch for any kind,
+ *   named by a `ResourceRef`. Credentials and TLS material come from a kubeconfig or the pod's ServiceAccount, by way
+ *   of @kubernetes/client-node; the HTTP part is our own. Replies are parsed on arrival, so a `KubeObject` always has a
+ *   name, a uid and a version. A reply that no API server sends is a `MalformedReplyError`. A guarded view of a client
+ *   writes only while its guard allows it.
+ * - **reflector**: `runReflector()` follows one kind with list and watch. After any failure it reconnects or lists
+ *   again. It emits the objects that were added, modified or deleted since its last event, also across interruptions.
+ * - **events**: `eventRecorder()` writes Kubernetes Events. It merges repeats, limits the rate per object, and never
+ *   delays a reconcile.
  *
- * The version of an object (`resourceVersion`) says something only beside another one of the same kind.
+ * The versions of two objects (`resourceVersion`) can be compared only if the objects are of the same kind.
  */
 export type {
   DeleteOptions,

@@ -11,12 +11,12 @@ export interface InstallOptions {
   readonly timers?: Timers;
 }
 
-/** Between two looks at a CRD that is being established. */
+/** Interval between two checks of a CRD that is not established yet. */
 const lookAgainAfter: Milliseconds = 200;
 
 /**
- * Creates an object, or replaces what is there by it. A change in between makes it look again.
- * For installing; a controller patches what it owns.
+ * Creates an object, or replaces the existing one. If the object changes in between, it starts again. For installation;
+ * a controller patches the fields that it owns.
  */
 export async function createOrReplace(
   client: KubeClient,
@@ -45,8 +45,8 @@ export async function createOrReplace(
 /**
  * Installs a CRD and waits until its kind is served.
  *
- * @returns where the kind's stored version is served.
- * @throws CrdRefusedError when its names are taken by another CRD; otherwise it waits until the signal fires.
+ * @returns the reference of the CRD's stored version.
+ * @throws CrdRefusedError if another CRD has taken its names; otherwise it waits until the signal fires.
  */
 export async function installCrd(
   client: KubeClient,
@@ -72,7 +72,7 @@ export async function waitEstablished(
   }
 }
 
-/** A CRD that will never be served as it is. */
+/** A CRD that is never served, because its names are not accepted. */
 export class CrdRefusedError extends Error {
   override readonly name = "CrdRefusedError";
   constructor(crd: string, problem: string) {
@@ -97,9 +97,9 @@ const crdSchema = z.looseObject({
 });
 
 /**
- * Where the stored version of a CRD's kind is served; undefined before it is established.
+ * The reference of a CRD's stored version; undefined before the CRD is established.
  *
- * @throws CrdRefusedError when its names are taken by another CRD.
+ * @throws CrdRefusedError if another CRD has taken its names.
  */
 export function servedBy(object: KubeObject): ResourceRef | undefined {
   const { spec, status } = crdSchema.parse(object);
@@ -112,7 +112,7 @@ export function servedBy(object: KubeObject): ResourceRef | undefined {
   return { group: spec.group, version, plural, kind, namespaced: spec.scope === "Namespaced" };
 }
 
-// An established kind may answer 404 or 429 for a moment more.
+// For a moment after the kind is established, requests for it may be answered with 404 or 429.
 async function isServed(client: KubeClient, ref: ResourceRef, options: InstallOptions): Promise<boolean> {
   try {
     await client.list(ref, { ...options, limit: 1, metadataOnly: true });

@@ -8,15 +8,17 @@ import { objectFrom } from "./reply.ts";
 import { type ResourceVersion, versionOrder } from "./reflector/resource-version.ts";
 import { nameOf, type ResourceRef } from "./resource-ref.ts";
 
-/** Characters of the objects that a run leaves at most: more is listed anew. */
+/** Most characters of the objects that a run leaves. If there are more, the next run lists them. */
 const longestLists = 65_536;
 
-/** What a run knows of one kind: the answers to what was asked of it, and what was told and written since. */
+/** The cached objects of one kind: the answers to the run's queries, with all later changes and writes applied. */
 interface KnownKind {
   readonly queries: Set<string>;
-  /** What is not here at this version was not there, as far as it was asked for. */
+  /**
+   * Version of the first list. Within the queries made, an object that is absent here did not exist at this version.
+   */
   readonly listedAt: ResourceVersion;
-  /** The newest version that was told of since. */
+  /** The newest version among the changes that were applied since. */
   toldUpTo: ResourceVersion;
   readonly objects: Map<string, KubeObject>;
 }
@@ -31,23 +33,25 @@ const leftSchema = z.record(
   }),
 );
 
-/** What a run was told when it began. */
+/** The cached data that a run received when it began. */
 export interface Told {
-  /** What the run before has left (`text`), and the news that were told since that began, in any order. */
+  /** The lists that the previous run left, and the changes (`news`) since that run began, in any order. */
   readonly lists?: { readonly left: string; readonly news: readonly string[] } | undefined;
-  /** By kind, whether anything was ever told of it. */
+  /**
+   * By kind: the highest version that a wake or a run of the key has named. None: the kind has never affected the key.
+   */
   readonly versions: Readonly<Record<string, ResourceVersion>>;
 }
 
-/** What a run knows of the objects of some kinds, and what it leaves of that to the next one. */
+/** The cached objects of a run, some of which it leaves to the next run. */
 export interface RunKnowledge extends KnownObjects {
-  /** To be told of the run's writes. */
+  /** Called before each write of the run; undefined for a kind that is not cached. See `WriteGuard.follow`. */
   readonly follow: (ref: ResourceRef) => ((outcome: WriteOutcome) => void) | undefined;
-  /** It as text; undefined where there is nothing that is certain, or too much. */
+  /** The cache as text, for the next run; undefined if it is empty, uncertain, or too large. */
   text(): string | undefined;
 }
 
-/** Knowledge of objects of these kinds. Nothing is known of one as soon as there is any doubt: then it is asked for anew. */
+/** Opens a run's cache for these kinds. If a kind becomes uncertain, it is dropped from the cache, and listed live. */
 export function knownObjects(refs: readonly ResourceRef[], { lists, versions }: Told): RunKnowledge {
   const known = new Map<string, KnownKind>();
   const doubtful = new Set<string>();
@@ -98,7 +102,7 @@ const unknown = (at: ResourceVersion): KnownKind => ({
   objects: new Map(),
 });
 
-/** As `leftSchema` has it; of hundreds of objects no more are written than it takes to see that they are too many. */
+/** Writes the format of `leftSchema`. Stops at the size limit, so that hundreds of objects are not written in vain. */
 function leftOf(known: ReadonlyMap<string, KnownKind>): string | undefined {
   let length = 0;
   const kinds: string[] = [];
@@ -118,7 +122,7 @@ function leftOf(known: ReadonlyMap<string, KnownKind>): string | undefined {
   return `{${kinds.join()}}`;
 }
 
-/** Whether it is certain which is the newer one. */
+/** Adds an object if it is newer than the cached one. False if it is uncertain which of the two is newer. */
 function see({ objects }: KnownKind, object: KubeObject): boolean {
   const key = keyOf(object);
   const mine = objects.get(key);
@@ -130,7 +134,10 @@ function see({ objects }: KnownKind, object: KubeObject): boolean {
   return order !== "incomparable";
 }
 
-/** Whatever in it cannot be read was written by somebody else, and is not known. */
+/**
+ * Restores the cache from the previous run's lists and the changes since. A kind with an uncertain change is left out.
+ * If a text cannot be parsed, another client wrote it: then the cache is empty.
+ */
 function remembered(
   refs: ReadonlyMap<string, ResourceRef>,
   { left, news }: { readonly left: string; readonly news: readonly string[] },
@@ -156,7 +163,7 @@ function remembered(
   }
 }
 
-/** That an object is gone may be told by the last version that it had. */
+/** A deletion comes last among equal versions: it may carry the last version that its object had. */
 function oldestFirst(a: ObjectNews, b: ObjectNews): number {
   const order = versionOrder(a.resourceVersion, b.resourceVersion);
   if (order === "same") return Number(a.object === undefined) - Number(b.object === undefined);
@@ -164,9 +171,9 @@ function oldestFirst(a: ObjectNews, b: ObjectNews): number {
 }
 
 /**
- * Whether it is certain what the news mean. News of an object that is not known may be those of one that went since, where
- * something newer was told before them; and a deletion of an older version than the known one may be that of another object,
- * or the version of the last news before it.
+ * Applies a change. False if its effect is uncertain. A change of an object that is not cached may be older than the
+ * object's deletion, if a newer change came before it. A deletion that is older than the cached object may be that of
+ * an earlier object, or carry the version of the change before it.
  */
 function hear(ref: ResourceRef, kind: KnownKind, { key, resourceVersion, object }: ObjectNews): boolean {
   const mine = kind.objects.get(key)?.metadata.resourceVersion;

@@ -4,7 +4,7 @@ import { z } from "zod";
 const text = z.string().min(1);
 const texts = z.record(z.string(), z.string());
 
-// Go's encoder writes null for what is absent, here and there (`creationTimestamp: null`).
+// Go's encoder writes null for some absent fields (`creationTimestamp: null`).
 const nullIsAbsent = (value: unknown): unknown =>
   typeof value === "object" && value !== null && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).filter(([, part]) => part !== null))
@@ -52,7 +52,7 @@ export const listSchema = z.looseObject({
   items: z.array(z.looseObject({})).nullable(),
 });
 
-/** A `meta/v1` Status, as far as it is used. Every part may be missing: what is here is never relied upon. */
+/** The used fields of a `meta/v1` Status. Each may be missing, and no caller relies on one. */
 export const statusSchema = z.looseObject({
   kind: z.literal("Status"),
   code: z.number().int().nullish(),
@@ -68,12 +68,12 @@ export const statusSchema = z.looseObject({
 });
 export type Status = z.output<typeof statusSchema>;
 
-/** The key of an object. */
+/** The key of an object: `namespace/name`, or `name` if it is cluster-scoped. @throws InvalidKeyError */
 export function keyOf({ metadata }: { readonly metadata: ObjectName }): ObjectKey {
   const { namespace, name } = metadata;
   return objectKey(namespace === undefined ? { name } : { namespace, name });
 }
 
-/** Whether an object is a Secret, by what the API server answered: Secrets are never copied and never sent on. */
+/** True for a Secret, by the `apiVersion` and `kind` of the reply: Secrets are never cached and never passed on. */
 export const isSecret = ({ apiVersion, kind }: { readonly [field: string]: unknown }): boolean =>
   apiVersion === "v1" && kind === "Secret";

@@ -4,13 +4,14 @@ import { messageOf } from "@drover/controller";
 import { loadYaml } from "@kubernetes/client-node";
 import { z } from "zod";
 
-// A kubeconfig out of one file or several, as client-go's tools/clientcmd/loader.go reads it: of each name the first file
-// that has it wins, the first current-context that is set counts, paths are relative to the file in which they stand, and
-// fields that are not known are passed over. Values of YAML 1.1 that are none of 1.2 (`yes` for true), and a file with
-// several documents, are refused instead of read otherwise; so is a context that names no cluster, for which client-go asks
-// localhost. Over plain HTTP client-go sends no credentials; we do, as the sandbox wants them.
+// Reads a kubeconfig from one file or several, as client-go's tools/clientcmd/loader.go does: of each name the first
+// file that has it wins, the first current-context that is set counts, paths are relative to the file that contains
+// them, and unknown fields are ignored. There are three differences. Values that only YAML 1.1 has (`yes` for true),
+// and a file with several documents, are refused instead of read differently. A context without a cluster is refused,
+// too; client-go connects to localhost. Over plain HTTP client-go sends no credentials; we do, because the sandbox
+// requires them.
 
-/** There are no usable credentials. The message says what to put right. */
+/** No usable credentials were found. The message contains the correction. */
 export class KubeConfigError extends Error {
   override readonly name = "KubeConfigError";
   constructor(message: string, cause?: unknown) {
@@ -18,7 +19,7 @@ export class KubeConfigError extends Error {
   }
 }
 
-/** Go's zero values: null and "" are as good as left out. */
+/** Go's zero values: null and "" mean the same as a missing field. */
 const text = z
   .string()
   .nullish()
@@ -93,9 +94,9 @@ export type KubeconfigUser = z.output<typeof userSchema>;
 type KubeconfigContext = z.output<typeof contextSchema>;
 type KubeconfigFile = z.output<typeof kubeconfigSchema>;
 
-/** All that some files say. Paths are absolute. */
+/** The merged content of one file or several. Paths are absolute. */
 export interface Kubeconfig {
-  /** The files, for messages. */
+  /** The names of the files, for messages. */
   readonly where: string;
   readonly currentContext: string | undefined;
   readonly clusters: ReadonlyMap<string, KubeconfigCluster>;
@@ -103,19 +104,20 @@ export interface Kubeconfig {
   readonly users: ReadonlyMap<string, KubeconfigUser>;
 }
 
-/** What one context names. */
+/** The entries that one context names. */
 export interface KubeconfigChoice {
   readonly context: string;
   readonly namespace: string | undefined;
   readonly cluster: KubeconfigCluster;
-  /** Empty where the context names none. */
+  /** Empty if the context names none. */
   readonly user: Partial<KubeconfigUser>;
 }
 
 /**
  * Reads a kubeconfig.
- * @param files one path: a file that must exist; or a list, which is merged, and of which those are skipped that do not exist.
- * @throws KubeConfigError when there is none, or one cannot be read or is malformed.
+ * @param files one path, of a file that must exist; or a list of paths: the files are merged, and missing ones are
+ * skipped.
+ * @throws KubeConfigError if no file exists, or one cannot be read or is malformed.
  */
 export async function readKubeconfig(files: string | readonly string[]): Promise<Kubeconfig> {
   if (typeof files === "string") return merged([await fileAt(files)], []);
@@ -132,8 +134,8 @@ export async function readKubeconfig(files: string | readonly string[]): Promise
 }
 
 /**
- * What a context names; of `context` left out, the current one.
- * @throws KubeConfigError when it is missing, or names what is.
+ * The entries that a context names. Without `context`: the current one.
+ * @throws KubeConfigError if the context is missing, or an entry that it names.
  */
 export function choiceOf(kubeconfig: Kubeconfig, context?: string): KubeconfigChoice {
   const { where, contexts, clusters, users, currentContext } = kubeconfig;
@@ -176,7 +178,7 @@ const fileAt = async (path: string): Promise<ReadFile> => ({
   content: parsed(path, await contentOf(path)),
 });
 
-/** Only what does not exist is skipped: a path through a file, or one that may not be read, is a mistake. */
+/** Skips only missing files: a path through a file, or a file that may not be read, is a mistake. */
 function skipped(path: string, error: unknown): string {
   if (error instanceof KubeConfigError && codeOf(error.cause) === "ENOENT") return path;
   throw error;
@@ -204,7 +206,7 @@ function firstOf<Value>(
   return first;
 }
 
-/** With the paths that are relative in it made absolute. A plugin without a slash is looked up in PATH. */
+/** Makes relative paths absolute. The command of a plugin without a slash is looked up in PATH. */
 function resolved({ path, content }: ReadFile): KubeconfigFile {
   const absolute = (named: string | undefined): string | undefined =>
     named === undefined || isAbsolute(named) ? named : resolve(dirname(path), named);
@@ -268,7 +270,7 @@ function refuseTwice(path: string, what: string, list: readonly { readonly name:
 }
 
 function yamlOf(path: string, content: string): unknown {
-  // An empty kubeconfig, of which the parser makes an error.
+  // An empty kubeconfig. The parser would throw an error.
   if (/^(---|null|~)?$/.test(content.replace(/^\s*#.*$/gm, "").trim())) return undefined;
   try {
     return loadYaml<unknown>(content);
@@ -277,7 +279,10 @@ function yamlOf(path: string, content: string): unknown {
   }
 }
 
-/** A problem of YAML by its line and reason. Its message quotes lines, and a reason may quote words: both may hold a token. */
+/**
+ * The line and the reason of a YAML error. Its message quotes lines, and the reason may quote words; both may contain a
+ * token, so quotes are left out.
+ */
 function yamlProblem(cause: unknown): string {
   const { reason, mark } = yamlError.safeParse(cause).data ?? {};
   if (reason === undefined) return "it is empty, or cannot be parsed.";

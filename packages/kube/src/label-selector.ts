@@ -4,7 +4,7 @@ export type { LabelRequirement, LabelSelector } from "@drover/controller";
 
 type Labels = Readonly<Record<string, string>>;
 
-/** As the API server decides it: `NotIn` also holds where the label is missing (apimachinery, labels.Requirement). */
+/** Matches as the API server does: `NotIn` also matches if the label is missing (apimachinery, labels.Requirement). */
 export function matchesLabels(selector: LabelSelector, labels: Labels = {}): boolean {
   return (
     Object.entries(selector.matchLabels ?? {}).every(([name, value]) => valueOf(labels, name) === value) &&
@@ -12,7 +12,7 @@ export function matchesLabels(selector: LabelSelector, labels: Labels = {}): boo
   );
 }
 
-/** As a request's `labelSelector`; empty when it selects everything. */
+/** The selector as a request's `labelSelector`; empty if it selects everything. */
 export function selectorQuery(selector: LabelSelector): string {
   return [
     ...Object.entries(selector.matchLabels ?? {}).map(([name, value]) => `${name}=${value}`),

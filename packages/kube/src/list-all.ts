@@ -3,7 +3,7 @@ import type { KubeObject } from "./kube-object.ts";
 import type { ObjectList } from "./reply.ts";
 import type { ResourceRef } from "./resource-ref.ts";
 
-/** A listing, page by page, and its version. */
+/** All objects of a list, from all of its pages, and the version of the list. */
 export async function listPages(
   client: Pick<KubeClient, "list">,
   ref: ResourceRef,
@@ -18,7 +18,7 @@ export async function listPages(
   return { resourceVersion: page.resourceVersion, items };
 }
 
-/** Every object of a listing. */
+/** All objects of a list, from all of its pages. */
 export const listAll = async (
   client: Pick<KubeClient, "list">,
   ref: ResourceRef,

@@ -3,49 +3,49 @@ import { type FieldPath, valuesAt } from "./field-path.ts";
 import type { KubeObject } from "./kube-object.ts";
 import type { ResourceRef } from "./resource-ref.ts";
 
-/** How an object's changes come to the keys that they concern. */
+/** How to find the keys that an object's change affects. */
 export type Mapping = Naming | Filing | Lookup;
 
-/** The object names them. */
+/** The object names the keys. */
 export type Naming =
-  /** It is of the controller's own kind, and names itself. */
+  /** The object is of the controller's own kind, and names itself. */
   | { readonly by: "self" }
-  /** Code is asked whom it concerns, by a job whose key is its own. */
+  /** The controller's code computes the keys, in a job under the object's own key. */
   | { readonly by: "code" }
-  /** Its controller owner reference names the object. */
+  /** The controller owner reference names the key. */
   | { readonly by: "owner" }
-  /** The value of a label or an annotation names it. */
+  /** The value of a label or an annotation names the key. */
   | ({ readonly by: "label" | "annotation"; readonly name: string } & Reach)
-  /** What is found at a path of the object names it, or several. */
+  /** The values at a path of the object name one key or several. */
   | ({ readonly by: "field"; readonly path: FieldPath } & Reach);
 
 /**
- * A value is a name in the object's own namespace. Only where this is granted is `namespace/name` believed of a
- * namespaced object, or a cluster-scoped object named by it: who may write an object in one namespace must not have an
- * effect in another one. A cluster-scoped object may name any.
+ * A value is a name in the object's own namespace. A namespaced object may name `namespace/name`, or a cluster-scoped
+ * object, only with `acrossNamespaces`: a user that may write in one namespace must not have an effect in another one.
+ * A cluster-scoped object may name any object.
  */
 export interface Reach {
   readonly acrossNamespaces?: boolean | undefined;
 }
 
-/** The other way round: an object of the controller's kind says which others concern it, and is filed under that. */
+/** The reverse direction: an object of the controller's kind declares which others affect it, in a reverse index. */
 export type Filing =
-  /** It names objects of another kind; whom it names may be in any namespace, since it asks for that itself. */
+  /** It names objects of another kind. They may be in any namespace: the reference affects only the object itself. */
   | { readonly by: "references"; readonly path: FieldPath; readonly to: ResourceRef }
-  /** Its label selector matches them. */
+  /** It has a label selector that matches them. */
   | { readonly by: "selects"; readonly path: FieldPath; readonly within: Within }
-  /** It is there, for those that concern all. */
+  /** It exists: the others affect all objects. */
   | { readonly by: "presence"; readonly within: Within }
-  /** It holds a value that the outside world knows it by. */
+  /** It contains a value that identifies it outside the cluster. */
   | { readonly by: "holds"; readonly path: FieldPath };
 
-/** Whom an object concerns is looked up among those that are filed. */
+/** The affected objects are looked up in a reverse index. */
 export type Lookup =
   | { readonly by: "referencedBy" }
   | { readonly by: "selectedBy"; readonly within: Within }
   | { readonly by: "all"; readonly within: Within };
 
-/** Objects in one namespace concern those of the same alone, or all. */
+/** Objects in a namespace affect those in the same namespace only, or those in all. */
 export type Within = "namespace" | "cluster";
 
 export const isFiling = (map: Mapping): map is Filing =>
@@ -54,7 +54,7 @@ export const isFiling = (map: Mapping): map is Filing =>
 export const isLookup = (map: Mapping): map is Lookup =>
   map.by === "referencedBy" || map.by === "selectedBy" || map.by === "all";
 
-/** The keys that an object names, each once. A reference that no key can be made of names nobody. */
+/** The keys that an object names, without duplicates. A reference that cannot be a key is ignored. */
 export function keysFor(
   object: KubeObject,
   { for: target, map }: { readonly for: ResourceRef; readonly map: Mapping },
@@ -75,7 +75,7 @@ export function keysFor(
       return namedBy(metadata, [metadata.annotations?.[map.name]], target, map);
     case "field":
       return namedBy(metadata, valuesAt(object, map.path), target, map);
-    // What it holds says nothing about itself; the others are looked up.
+    // Entries of `holds` are found by their value, and the keys of lookups in the index.
     case "holds":
     case "referencedBy":
     case "selectedBy":
@@ -84,7 +84,8 @@ export function keysFor(
   }
 }
 
-// An owner is in its object's namespace, or in none: Kubernetes allows no other. Its version may differ from ours.
+// An owner is in its object's namespace, or cluster-scoped: Kubernetes allows no other. The version in the reference
+// may differ from ours, so only the group is compared.
 function ownersOf(
   { namespace, ownerReferences = [] }: ObjectMetadata,
   owner: ResourceRef,
@@ -96,7 +97,10 @@ function ownersOf(
     .flatMap(({ name }) => keyIfAny(owner.namespaced ? namespace : undefined, name));
 }
 
-/** The keys that values of an object name: each a name, `namespace/name`, or an object with `name` and `namespace`. */
+/**
+ * The keys that values of an object name. Each value is a name, `namespace/name`, or an object with `name` and
+ * `namespace`.
+ */
 export function namedBy(
   { namespace }: ObjectMetadata,
   values: readonly unknown[],

@@ -1,14 +1,14 @@
 import type { ObjectKey } from "@drover/controller";
 import { z } from "zod";
 
-/** What became of one object, as text. `copy` is the object (`copyOf`); left out, it is gone. */
+/** The change of one object, as text. `copy` is the new object as text (`copyOf`). Left out: the object was deleted. */
 export function newsText({
   copy,
   ...rest
 }: {
   readonly kind: string;
   readonly key: ObjectKey;
-  /** Of what is gone it may be the last one that was heard of. */
+  /** For a deletion, this may be the last version that was observed. */
   readonly resourceVersion: string;
   readonly copy?: string;
 }): string {
@@ -16,7 +16,7 @@ export function newsText({
   return copy === undefined ? text : `${text.slice(0, -1)},"object":${copy}}`;
 }
 
-/** It as it is read again. */
+/** Parses the text of `newsText`. */
 export const newsSchema = z.object({
   kind: z.string(),
   key: z.string(),

@@ -8,10 +8,10 @@ import type { ResourceRef } from "./resource-ref.ts";
 import type { Transport } from "./transport.ts";
 import { type WatchFrame, watchFrames } from "./watch-frames.ts";
 
-/** Bytes of a refusal that are read. */
+/** Largest body of a refusal, in bytes. */
 const longestRefusal = 1024 * 1024;
 
-/** Opens a watch when its first frame is asked for. Leaving the loop closes it. */
+/** Opens a watch when its first frame is requested. Leaving the loop closes it. */
 export async function* openWatch(
   transport: Transport,
   timeout: Milliseconds,

@@ -1,6 +1,6 @@
-/** Places for so many at once; whoever comes when all are taken waits, first come, first served. */
+/** A semaphore. Callers that find no place free wait, first come, first served. */
 export interface Places {
-  /** Takes a place for as long as `use` lasts. @throws the signal's reason where it fires before there is one. */
+  /** Holds a place while `use` runs. @throws the signal's reason if it fires before a place is free. */
   readonly taken: <T>(signal: AbortSignal, use: () => Promise<T>) => Promise<T>;
 }
 

@@ -10,8 +10,8 @@ import { isWellFormed } from "./well-formed.ts";
 export type { ObjectList } from "@drover/controller";
 
 /**
- * The JSON of a reply that says yes.
- * @throws ApiError when it says no, MalformedReplyError when no API server says such a thing.
+ * The JSON of a successful reply.
+ * @throws ApiError for a refusal, MalformedReplyError for a reply that no API server sends.
  */
 export function accepted(reply: WholeReply): unknown {
   if (reply.status < 200 || reply.status > 299) throw refusal(reply);
@@ -19,10 +19,10 @@ export function accepted(reply: WholeReply): unknown {
 }
 
 /**
- * An object of a kind, out of JSON. Its `apiVersion` and `kind` are the kind's, also where only metadata came.
+ * An object of a kind, from JSON. Its `apiVersion` and `kind` are those of the kind, also if only metadata came.
  *
- * @param partial whether metadata alone was asked for: only then may the answer be a PartialObjectMetadata.
- * @throws MalformedReplyError for an object of another kind.
+ * @param partial true if only metadata was requested: only then may the reply be a PartialObjectMetadata.
+ * @throws MalformedReplyError for an object of another kind, or without the fields that every object has.
  */
 export function objectFrom(request: string, ref: ResourceRef, value: unknown, partial = false): KubeObject {
   const object = isWellFormed(value) ? value : shaped(request, kubeObjectSchema, value);
@@ -34,15 +34,15 @@ export function objectFrom(request: string, ref: ResourceRef, value: unknown, pa
 
 const reviewSchema = z.looseObject({ status: z.unknown() });
 
-/** What a review came to. */
+/** The status of a review. */
 export const reviewFrom = (request: string, value: unknown): unknown =>
   shaped(request, reviewSchema, value).status;
 
 /**
- * A page of a kind's list, out of JSON. Items of Kubernetes' own kinds carry neither apiVersion nor kind: the list's own
- * kind says what they are (`<Kind>List`, or `PartialObjectMetadataList` where metadata alone was asked for).
+ * A page of a kind's list, from JSON. Items of Kubernetes' own kinds have neither apiVersion nor kind: the list's kind
+ * determines theirs (`<Kind>List`, or `PartialObjectMetadataList` if only metadata was requested).
  *
- * @throws MalformedReplyError when the list or an item is of another kind.
+ * @throws MalformedReplyError if the list or an item is of another kind.
  */
 export function listFrom(request: string, ref: ResourceRef, value: unknown, partial = false): ObjectList {
   const list = shaped(request, listSchema, value);
@@ -60,7 +60,7 @@ export function listFrom(request: string, ref: ResourceRef, value: unknown, part
   };
 }
 
-/** The error in a Status, of a reply or of a watch's ERROR frame. */
+/** The error for a Status, of a reply or of a watch's ERROR frame. */
 export function apiErrorFrom(reply: Reply, code: number, status: Status | undefined, words = ""): ApiError {
   const told = status?.details?.retryAfterSeconds;
   const toldSpan = told != null && told > 0 ? told * 1_000 : undefined;
@@ -75,7 +75,7 @@ export function apiErrorFrom(reply: Reply, code: number, status: Status | undefi
   });
 }
 
-/** The refusal in a reply whose status is not 2xx. */
+/** The error for a reply without a 2xx status. */
 export function refusal(reply: WholeReply): ApiError | MalformedReplyError {
   if (reply.status < 400) {
     return new MalformedReplyError(reply.request, `it answers ${reply.status}, a redirect.`);
@@ -93,7 +93,7 @@ function kindOf(code: number, status: Status | undefined): ApiErrorKind {
     case 403:
       return "Forbidden";
     case 404:
-      // Of an object that is absent the Status names it; of a kind that is not served there is no name to give.
+      // If an object is missing, the Status has its name. If the kind is not served, it has none.
       return status?.details?.name == null || status.details.name === "" ? "NotServed" : "NotFound";
     case 409:
       return status?.reason === "AlreadyExists" ? "AlreadyExists" : "Conflict";
@@ -114,7 +114,8 @@ function json(reply: WholeReply): unknown {
   const value = jsonOrNothing(text);
   if (value !== undefined) return value;
   const type = reply.contentType === "" ? "no content type" : reply.contentType;
-  // JSON that breaks off may be a Secret's. A page tells what stands in between.
+  // Truncated JSON may be part of a Secret, and is not shown. Other text, such as a proxy's page, is: it identifies the
+  // program that answered.
   const shown = /json|^[\s[{]/.test(type + text.slice(0, 1))
     ? `of ${reply.body.byteLength} bytes`
     : JSON.stringify(excerpt(text));

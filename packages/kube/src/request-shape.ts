@@ -4,14 +4,14 @@ import { keyOf } from "./kube-object.ts";
 import { apiVersionOf, builtin, collectionPath, objectPath, type ResourceRef } from "./resource-ref.ts";
 import type { ApiRequest } from "./transport.ts";
 
-/** What a request says, without who sends it and for how long. */
+/** A request without its credentials and its deadline. */
 export interface RequestShape extends Pick<ApiRequest, "method" | "path" | "accept" | "body"> {
   /** Method and path, for errors. */
   readonly name: string;
   readonly reply: "object" | "list";
 }
 
-/** Objects that the server is asked to put into one page, at most. */
+/** Largest page that is requested, in objects. */
 const mostPerPage = 500;
 
 const partial = (kind: string): string =>
@@ -63,7 +63,7 @@ export const createRequest = (ref: ResourceRef, object: NewObject, fieldManager:
   body: whole(ref, object),
 });
 
-/** Of a kind that is only asked, never kept: it has no name. */
+/** Creates a review. It has no name, since the server does not store it. */
 export const reviewRequest = (ref: ResourceRef, spec: object): RequestShape => ({
   ...shape("POST", collectionPath(ref)),
   body: {

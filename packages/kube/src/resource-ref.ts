@@ -25,7 +25,7 @@ export const kindOf = ({ namespaced, ...names }: ResourceRef): Kind => ({
   scope: namespaced ? "Namespaced" : "Cluster",
 });
 
-/** Kinds of Kubernetes itself that Drover uses. */
+/** Kubernetes' own kinds that Drover uses. */
 export const builtin = {
   pod: { group: "", version: "v1", plural: "pods", kind: "Pod", namespaced: true },
   node: { group: "", version: "v1", plural: "nodes", kind: "Node", namespaced: false },
@@ -116,15 +116,15 @@ export const builtin = {
   },
 } as const satisfies Readonly<Record<string, ResourceRef>>;
 
-/** `apiVersion` as objects of the kind carry it: `v1`, or `group/version`. */
+/** The `apiVersion` of the kind's objects: `v1`, or `group/version`. */
 export const apiVersionOf = ({ group, version }: ResourceRef): string =>
   group === "" ? version : `${group}/${version}`;
 
-/** `plural.group`, as people and RBAC name a kind. */
+/** `plural.group`, the name of a kind for people and in RBAC; `plural` in the core group. */
 export const nameOf = ({ group, plural }: ResourceRef): string =>
   group === "" ? plural : `${plural}.${group}`;
 
-/** The path of a kind's collection: in one namespace, or in all of them when none is given. */
+/** The path of a kind's collection: in one namespace, or without `namespace`, in all. @throws WrongScopeError */
 export function collectionPath(ref: ResourceRef, namespace?: string): string {
   if (namespace !== undefined && !ref.namespaced) {
     throw new WrongScopeError(`${ref.kind} is cluster-scoped; ask for it without a namespace.`);
@@ -134,7 +134,7 @@ export function collectionPath(ref: ResourceRef, namespace?: string): string {
   return `${root}${within}${pathOf(ref.plural)}`;
 }
 
-/** The path of one object, or of one of its subresources. */
+/** The path of one object, or of one of its subresources. @throws WrongScopeError */
 export function objectPath(ref: ResourceRef, key: ObjectKey, subresource?: string): string {
   const { namespace, name } = splitObjectKey(key);
   if (ref.namespaced && namespace === undefined) {
@@ -145,8 +145,8 @@ export function objectPath(ref: ResourceRef, key: ObjectKey, subresource?: strin
 }
 
 /**
- * Path segments, each behind a slash. Every segment is encoded: no text of a declaration can add a segment, a query or a
- * fragment.
+ * Path segments, each after a slash. Every segment is encoded: a text in a declaration cannot add a segment, a query or
+ * a fragment.
  *
  * @throws InvalidSegmentError for a segment that is empty, `.` or `..`: a server may resolve these to another path.
  */

@@ -3,19 +3,19 @@ import { ApiError, ConnectionError } from "./errors.ts";
 import { pause, type Timers } from "@drover/timers";
 
 export interface RetryRule {
-  /** How often a call is repeated at most. */
+  /** Most repeats of a call. */
   readonly most: number;
-  /** Reads may be repeated after anything that passes; writes only where the server says that it did nothing. */
+  /** Reads are repeated after any failure that may pass; writes only if the server has reported that it did nothing. */
   readonly of: "read" | "write";
   readonly timers: Timers;
   readonly signal: AbortSignal | undefined;
 }
 
-/** A longer Retry-After than this is for the caller, who has a queue to put the work back in. */
+/** A longer Retry-After is left to the caller, which has a queue for the work. */
 const longestWait: Milliseconds = 5_000;
 const firstWait: Milliseconds = 100;
 
-/** Makes a call, and makes it again, never within a Retry-After, while the rule allows it. */
+/** Makes a call, and repeats it while the rule allows, never within a Retry-After. */
 export async function repeated<T>(rule: RetryRule, call: () => Promise<T>): Promise<T> {
   for (let tries = 0; ; tries++) {
     try {
@@ -24,7 +24,7 @@ export async function repeated<T>(rule: RetryRule, call: () => Promise<T>): Prom
       if (tries >= rule.most || !passes(rule.of, error)) throw error;
       const asked = error instanceof ApiError ? (error.retryAfter ?? 0) : 0;
       if (asked > longestWait) throw error;
-      // Jitter on top, never below what was asked for.
+      // Jitter is added: the wait is never shorter than requested.
       const span = Math.max(asked, firstWait * 2 ** tries) * (1 + Math.random() / 2);
       await pause(rule.timers, span, "retry", rule.signal);
     }

@@ -1,14 +1,14 @@
 import type { Milliseconds } from "@drover/controller";
 
-/** The longest Retry-After that is believed. A server that says more is asked again after this time. */
+/** The longest Retry-After that counts. If a server asks for more, it is asked again after this time. */
 export const longestRetryAfter: Milliseconds = 5 * 60_000;
 
 /**
- * The wait that a `Retry-After` header asks for, between 0 and {@link longestRetryAfter}. Seconds, as Kubernetes sends
- * them, or an HTTP date, as a proxy in between may (RFC 9110, 10.2.3). Undefined for what is neither, such as `-1`:
- * the server has then not said when.
+ * The wait that a `Retry-After` header asks for, between 0 and {@link longestRetryAfter}. The header has seconds, as
+ * from Kubernetes, or an HTTP date, as a proxy may send it (RFC 9110, 10.2.3). Undefined for any other text, such as
+ * `-1`: then the server has named no time.
  *
- * @param wallClock milliseconds since 1970 by the server's clock, to read a date against.
+ * @param wallClock milliseconds since 1970 by the server's clock, from which a date is counted.
  */
 export function retryAfter(header: string | undefined, wallClock: Milliseconds): Milliseconds | undefined {
   if (header === undefined) return undefined;

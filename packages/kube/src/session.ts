@@ -8,24 +8,24 @@ import {
 } from "./credentials.ts";
 import type { Timers } from "@drover/timers";
 
-/** Credentials with the connections that were made with them. */
+/** Credentials, and the connections that were opened with them. */
 export interface Session {
   readonly credentials: Credentials;
   /** Connections for requests. */
   readonly requests: Dispatcher;
-  /** Connections for watches: they stay busy for minutes, and must not keep a request waiting. */
+  /** Connections for watches: they stay busy for minutes, and must not delay a request. */
   readonly watches: Dispatcher;
 }
 
-/** The session in use. Credentials are looked at again every minute, and at once when a server refused them. */
+/** The current session. Credentials are read again after a minute, and at once if a server refused them. */
 export interface Sessions {
   current(): Promise<Session>;
-  /** The session to use instead of one that was refused; callers that come together share one re-read. */
+  /** The session to use instead of a refused one; calls at the same time share one re-read. */
   renewed(refused: Session): Promise<Session>;
   close(): Promise<void>;
 }
 
-/** As client-go does it; a ServiceAccount's token file is rotated well before its token ends. */
+/** As in client-go; a ServiceAccount's token file is rotated well before its token expires. */
 const freshFor: Milliseconds = 60_000;
 
 export interface SessionOptions {
@@ -34,7 +34,7 @@ export interface SessionOptions {
   readonly timers: Timers;
 }
 
-/** @throws KubeConfigError when there are no usable credentials to begin with. */
+/** @throws KubeConfigError if no usable credentials are found at the start. */
 export async function openSessions({ source, log, timers }: SessionOptions): Promise<Sessions> {
   let reader = await openCredentials(source);
   let session = connected(await reader.read());
@@ -64,7 +64,7 @@ export async function openSessions({ source, log, timers }: SessionOptions): Pro
   };
 }
 
-/** New headers keep the connections; new TLS material makes new ones, and lets the old ones finish what they carry. */
+/** New headers keep the connections. New TLS material opens new ones; the old ones close after their last request. */
 function adopted(session: Session, credentials: Credentials): Session {
   if (sameConnection(session.credentials, credentials)) return { ...session, credentials };
   void session.requests.close();
@@ -87,7 +87,8 @@ function connected(credentials: Credentials): Session {
     ...(servername === undefined ? {} : { servername }),
     ...(rejectUnauthorized === undefined ? {} : { rejectUnauthorized }),
   };
-  // Deadlines are the caller's signals; HTTP/1.1, so that one broken connection breaks one request or one watch.
+  // Deadlines are set by the callers' signals. HTTP/1.1, so that a broken connection breaks only one request or one
+  // watch.
   const common = { headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: 30_000, allowH2: false };
   const open = (): Dispatcher =>
     credentials.proxy === undefined

@@ -14,51 +14,52 @@ import type { ResourceRef } from "./resource-ref.ts";
 import { unlessTooDeep } from "./unless-too-deep.ts";
 
 /**
- * Why a controller follows a kind: which of its objects concern it, which keys they name, and which changes matter. All
- * is declared, so that it can be done without the controller's code.
+ * A controller's interest in a kind: which of its objects affect the controller, which keys they name, and which
+ * changes matter. All of it is declared, so it can be evaluated without the controller's code.
  */
 export interface Subscription {
   /**
-   * Unique among those of a kind, and lasting: what an object meant to a subscription is remembered under its id. One
-   * that is declared differently must have another id; then every object is told to it anew.
+   * Unique among the subscriptions to a kind, and permanent: mapping results are stored under it. A subscription that
+   * is declared differently must have another id; then every object is emitted to it again.
    */
   readonly id: string;
-  /** The kind whose keys are named. */
+  /** The kind of the keys. */
   readonly for: ResourceRef;
   readonly map: Mapping;
-  /** Others concern nobody. An object that no longer matches is told of once more, under the keys that it named. */
+  /** Other objects are ignored. An object that no longer matches is emitted once more, for the keys that it named. */
   readonly selector?: LabelSelector | undefined;
   /** Left out: all. */
   readonly namespaces?: readonly string[] | undefined;
   /**
-   * Only when a value at one of these paths changes, or the object is created, deleted or begins to be deleted, or its
-   * annotations `drover.dev/paused` or `drover.dev/reconcile-at` change. Left
-   * out: for the controller's own kind all but status (see `fingerprint`), for others every version.
+   * If set, a change wakes keys only if a value at one of these paths changes, if the object is created, deleted or
+   * begins to be deleted, or, for the controller's own kind, if its annotations `drover.dev/paused` or
+   * `drover.dev/reconcile-at` change. Left out: for the controller's own kind every change except of the status (see
+   * `fingerprint`), for others every version.
    */
   readonly changed?: readonly FieldPath[] | undefined;
-  /** That this finalizer is put on an object is the controller's own doing, and no news to it; that it goes is. */
+  /** Adding this finalizer wakes no key (the controller added it); removing it does. */
   readonly ownFinalizer?: string | undefined;
-  /** Who is woken for a change is brought the object as it is since. */
+  /** If true, a wake carries the object after the change. */
   readonly copies?: boolean | undefined;
-  /** Of another kind than the controller's: who is woken is told what became of the object, as far as it can be told whole. */
+  /** For another kind than the controller's. If true, a wake carries the change, if it can be expressed completely. */
   readonly news?: boolean | undefined;
 }
 
-/** What an object means to one subscription. */
+/** The mapping result of an object for one subscription. */
 export interface Meaning {
   readonly keys: readonly ObjectKey[];
-  /** The same for two versions of the object that the subscription need not tell apart. */
+  /** Equal for two versions of the object if their difference does not matter to the subscription. */
   readonly view: Fingerprint;
-  /** Of a filing: what it is to be found under. */
+  /** For a reverse index only: the object's entries. */
   readonly filed?: readonly FiledTerm[];
-  /** Of a lookup: what those are found under whom it concerns. */
+  /** For a lookup only: the terms under which the affected objects are found. */
   readonly sought?: readonly string[];
 }
 
-/** The view of what may not have been told yet: no object has it. */
+/** The view of an object that may not have been emitted yet: it differs from every object's view. */
 export const untoldView: Fingerprint = "";
 
-/** By subscription. One that is not in it is not concerned. */
+/** By subscription id. A subscription that the object does not affect is missing. */
 export type Meanings = Readonly<Record<string, Meaning>>;
 
 export function meaningsOf(object: KubeObject, subscriptions: readonly Subscription[]): Meanings {
@@ -80,7 +81,7 @@ function meaningOf(object: KubeObject, subscription: Subscription): Meaning {
   return isLookup(map) ? { keys, view, sought: soughtBy(object, map) } : { keys, view };
 }
 
-/** Whether who is subscribed must hear that an object means this now, and meant that before. */
+/** True if the change between two mapping results must be emitted to the subscription. */
 export function isNews(before: Meaning | undefined, now: Meaning | undefined): boolean {
   if (before === undefined || now === undefined) return before !== now;
   const sameView = before.view === now.view || `${before.view}${ownFinalizerIsOn}` === now.view;
@@ -90,7 +91,7 @@ export function isNews(before: Meaning | undefined, now: Meaning | undefined): b
 const differ = (a: readonly string[] = [], b: readonly string[] = []): boolean =>
   a.length !== b.length || a.some((one, index) => one !== b[index]);
 
-/** Whether a subscription looks at more than metadata. */
+/** True if the subscription needs more than metadata. */
 export const needsWhole = ({ map, changed = [], copies = false, news = false }: Subscription): boolean =>
   copies || news || ("path" in map && !isOfMetadata(map.path)) || !changed.every(isOfMetadata);
 
@@ -106,7 +107,7 @@ function viewOf(object: KubeObject, { map, changed, ownFinalizer }: Subscription
     const asked = map.by === "self" ? annotatedRequests(metadata) : [];
     const viewBy = (matters: unknown): Fingerprint =>
       digestOf([metadata.uid, metadata.deletionTimestamp ?? "", matters, ...asked]);
-    // Values that are nested too deep cannot be compared: then every version differs.
+    // Values that are nested too deeply cannot be compared: then every version differs.
     return unlessTooDeep(
       () => viewBy(values),
       () => viewBy(metadata.resourceVersion),
@@ -116,11 +117,11 @@ function viewOf(object: KubeObject, { map, changed, ownFinalizer }: Subscription
   const { finalizers = [], deletionTimestamp } = metadata;
   const view = fingerprint({ ...metadata, finalizers: finalizers.filter((name) => name !== ownFinalizer) });
   const isOn = ownFinalizer !== undefined && finalizers.includes(ownFinalizer);
-  // From an object that is about to go, only its controller takes it.
+  // On an object that is being deleted, only its controller removes the finalizer, so the removal does not matter.
   return isOn && deletionTimestamp === undefined ? `${view}${ownFinalizerIsOn}` : view;
 }
 
-/** The annotations that ask for a run or for none, whatever else of the object matters. Empty where it has neither. */
+/** The annotations that request a run or pause the object, whatever `changed` contains. Empty if it has neither. */
 function annotatedRequests({ annotations = {} }: ObjectMetadata): readonly unknown[] {
   const asked = [annotations[pausedAnnotation] === "true", annotations[reconcileAtAnnotation] ?? ""];
   return asked.some((one) => one !== false && one !== "") ? asked : [];

@@ -6,23 +6,26 @@ import { places } from "./places.ts";
 import { retryAfter } from "./retry-after.ts";
 import type { Session, Sessions } from "./session.ts";
 
-/** One request, before it knows a server. */
+/** One request, without the address of a server. */
 export interface ApiRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Path and query. */
   readonly path: string;
   readonly accept?: string;
   readonly body?: { readonly type: string; readonly content: unknown };
-  /** The user as whom it is sent, whom the sender may impersonate. Left out: the sender. */
+  /** The user to impersonate, if the sender may. Left out: the sender itself. */
   readonly actsAs?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Until the whole reply is there; for a stream, until its headers are. */
+  /** Until the complete reply has arrived; for a stream, until its headers have. */
   readonly timeout: Milliseconds;
-  /** Called when there is a connection, just before anything is sent. What it throws is thrown, and nothing is sent. */
+  /**
+   * Called when a connection is available, just before the request is sent. If it throws, nothing is sent, and the call
+   * throws the same error.
+   */
   readonly beforeSend?: (() => void) | undefined;
 }
 
-/** A reply, its body not judged yet. */
+/** A reply before its body is parsed. */
 export interface Reply {
   readonly request: string;
   readonly status: number;
@@ -37,16 +40,16 @@ export interface StreamReply extends Reply {
 }
 
 /**
- * HTTP to the API server. A 401 and an untrusted certificate make it read the credentials again, once, and repeat:
- * the server has done nothing in either case. All other outcomes are the caller's.
+ * HTTP to the API server. After a 401 or an untrusted certificate, it reads the credentials again, once, and repeats
+ * the request: the server has done nothing in either case. All other outcomes are left to the caller.
  */
 export interface Transport {
   /**
-   * @param limit bytes that the body may have.
+   * @param limit largest body, in bytes.
    * @throws ConnectionError, MalformedReplyError for a larger body, or the signal's reason.
    */
   request(request: ApiRequest, limit: number): Promise<WholeReply>;
-  /** As `request`, but the body is left to be read; `signal` cuts it off. */
+  /** As `request`, but the caller reads the body; `signal` aborts it. */
   stream(request: ApiRequest): Promise<StreamReply>;
   close(): Promise<void>;
 }
@@ -56,7 +59,7 @@ export interface TransportOptions {
   readonly userAgent: string;
 }
 
-/** Each has a connection: hundreds of handshakes take longer than to wait for one, of both sides' processors. */
+/** Each has a connection. Hundreds of TLS handshakes take more CPU time on both sides than waiting for a connection. */
 const requestsAtOnce = 32;
 
 export function openTransport({ sessions, userAgent }: TransportOptions): Transport {
@@ -84,7 +87,7 @@ export function openTransport({ sessions, userAgent }: TransportOptions): Transp
   };
 }
 
-/** @param drop lets go of a reply that nobody reads. */
+/** @param drop discards a reply that is not read. */
 async function withCredentials<R extends Reply>(
   sessions: Sessions,
   attempt: (session: Session) => Promise<R>,
@@ -101,14 +104,14 @@ async function withCredentials<R extends Reply>(
   return attempt(await sessions.renewed(session));
 }
 
-/** The same transport, by which every request is sent as this user. The API server derives the groups of a ServiceAccount. */
+/** The same transport, with every request sent as this user. The API server derives a ServiceAccount's groups. */
 export const transportAs = (transport: Transport, actsAs: string): Transport => ({
   request: (request, limit) => transport.request({ ...request, actsAs }, limit),
   stream: (request) => transport.stream({ ...request, actsAs }),
   close: () => transport.close(),
 });
 
-/** What TLS says about a server certificate that our CA does not vouch for (any more). */
+/** TLS error codes for a server certificate that our CA does not vouch for (any more). */
 const untrusted = /CERT|SIGNATURE|ISSUER/;
 
 const nameOf = ({ method, path }: ApiRequest): string => `${method} ${path.replace(/\?.*/, "")}`;
@@ -142,7 +145,7 @@ async function openedReply(request: ApiRequest, way: Way): Promise<StreamReply> 
   const { statusCode, headers, body } = await opening.catch((cause: unknown) => {
     throw connectionError(name, cause);
   });
-  // Nobody may be listening when a body breaks off after it was given up.
+  // A body that breaks off after the caller has left it must not cause an uncaught `error` event.
   body.on("error", () => undefined);
   return { ...replyOf(name, statusCode, headers), body };
 }
@@ -171,10 +174,10 @@ const replyOf = (request: string, status: number, headers: Gathered["headers"]):
   retryAfter: retryAfter(first(headers["retry-after"]), serverTime(first(headers["date"]))),
 });
 
-/** Runs an exchange under its deadline, and tells apart who ended it. */
+/** Runs an exchange under its deadline. The error shows whether the caller's signal or the deadline ended it. */
 async function within<T>(request: ApiRequest, exchange: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const { signal, timeout } = request;
-  // Not AbortSignal.any and .timeout: they cost a fifth of a request.
+  // AbortSignal.any and .timeout are not used: they cost a fifth of a request.
   const ending = new AbortController();
   const end = (): void => ending.abort();
   const timer = setTimeout(end, timeout);
@@ -190,7 +193,7 @@ async function within<T>(request: ApiRequest, exchange: (signal: AbortSignal) =>
   }
 }
 
-/** A stream's deadline ends when its headers have come; from then on only the caller's signal cuts it. */
+/** A stream's deadline ends when its headers have arrived; after that only the caller's signal aborts it. */
 async function streamed(
   request: ApiRequest,
   exchange: (signal: AbortSignal) => Promise<StreamReply>,

@@ -10,27 +10,27 @@ import type { StreamReply } from "./transport.ts";
 /** One frame of a watch. */
 export type WatchFrame =
   | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: KubeObject }
-  /** Nothing happened up to here. `initialEventsEnd` closes the first part of a WatchList. */
+  /** No change has happened up to this version. `initialEventsEnd` closes the first part of a WatchList. */
   | { readonly type: "BOOKMARK"; readonly resourceVersion: string; readonly initialEventsEnd: boolean }
-  /** The server ends the watch and says why; an `Expired` one must list again. */
+  /** The server ends the watch, with a reason; after `Expired`, list again. */
   | { readonly type: "ERROR"; readonly error: ApiError };
 
 /** The kind that is watched. */
 export interface Watching {
   readonly ref: ResourceRef;
-  /** Metadata alone was asked for. */
+  /** True if only metadata was requested. */
   readonly partial: boolean;
 }
 
-/** Bytes that one frame may have; etcd takes objects of 1.5 MiB by default. */
+/** Largest frame, in bytes; etcd takes objects of 1.5 MiB by default. */
 const longestFrame = 8 * 1024 * 1024;
 
 /**
- * The frames of a watch's body, one JSON object a line; together what arrived together.
+ * The frames of a watch's body, one JSON object per line; frames that arrived together are yielded together.
  *
- * @param heard called for every piece that arrives, however small.
- * @throws ConnectionError when it breaks off, MalformedReplyError for a frame that is no frame: truncated, too long,
- * not JSON, of another kind, an object without uid, an ERROR without a code. Frames before it are good.
+ * @param heard called for every chunk that arrives, however small.
+ * @throws ConnectionError if the body breaks off, MalformedReplyError for an invalid frame: truncated, too long, not
+ * JSON, of another kind, an object without uid, an ERROR without a code. Frames before it are yielded.
  */
 export async function* watchFrames(
   reply: StreamReply,
@@ -108,7 +108,7 @@ function parsed<T extends z.ZodType>(reply: StreamReply, schema: T, value: unkno
   );
 }
 
-/** Whole lines, those of a piece together, each in parts. */
+/** Complete lines, those of a chunk together, each in parts. */
 async function* lines(
   reply: StreamReply,
   heard: () => void,

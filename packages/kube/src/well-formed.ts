@@ -1,8 +1,8 @@
 import type { KubeObject } from "./kube-object.ts";
 
 /**
- * Whether `kubeObjectSchema` would hand a value out of JSON back as it is. False says nothing: ask the schema. A
- * listing has a hundred thousand objects, and the schema makes a copy of each.
+ * True if `kubeObjectSchema` would return a value from JSON unchanged. If false, the schema decides. It copies each
+ * object, and a list may have a hundred thousand.
  */
 export function isWellFormed(value: unknown): value is KubeObject {
   if (!isRecord(value)) return false;
@@ -13,7 +13,7 @@ export function isWellFormed(value: unknown): value is KubeObject {
 type Fields = Readonly<Record<string, unknown>>;
 
 function isMetadata(metadata: Fields): boolean {
-  // The schema takes null for absent, and makes an object without it.
+  // The schema treats null as absent, and returns an object without the field.
   for (const name in metadata) if (metadata[name] === null) return false;
   const { namespace, generation, creationTimestamp, deletionTimestamp } = metadata;
   const { finalizers, labels, annotations, ownerReferences } = metadata;
@@ -51,7 +51,7 @@ function isTexts(value: unknown): boolean {
   return true;
 }
 
-/** An object, not a list. The schema drops a field of the name `__proto__`, which JSON may have. */
+/** True for an object that is not a list. The schema drops a field with the name `__proto__`, which JSON may have. */
 export const isRecord = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value) && !Object.hasOwn(value, "__proto__");
 

@@ -5,10 +5,10 @@ import type { KubeObject } from "./kube-object.ts";
 import type { RequestShape } from "./request-shape.ts";
 import type { ResourceRef } from "./resource-ref.ts";
 
-/** Called just before a request is sent; throwing keeps it from being sent. */
+/** Called just before a request is sent. If it throws, nothing is sent. */
 export type SendGuard = (() => void) | undefined;
 
-/** A guard as the transport takes it: whatever it throws becomes a WriteRefusedError that names the request. */
+/** The guard for the transport: any error of it becomes a WriteRefusedError that names the request. */
 export function guardOf({ name }: RequestShape, guard: WriteGuard | undefined): SendGuard {
   if (guard === undefined) return undefined;
   return () => {
@@ -20,7 +20,10 @@ export function guardOf({ name }: RequestShape, guard: WriteGuard | undefined): 
   };
 }
 
-/** Does a write that answers the object, or undefined where no answer tells of it, and tells its guard what it came to. */
+/**
+ * Executes a write, and reports its outcome to the guard. `write` returns the object, or undefined if the reply lacks
+ * it.
+ */
 export async function followed<T extends KubeObject | undefined>(
   guard: WriteGuard | undefined,
   { ref, key }: { readonly ref: ResourceRef; readonly key: ObjectKey },
@@ -41,7 +44,7 @@ export async function followed<T extends KubeObject | undefined>(
 const didNothing = (error: unknown): boolean =>
   error instanceof WriteRefusedError || (error instanceof ApiError && error.status < 500);
 
-/** A guard that asks and tells both. */
+/** A guard that calls both, the outer one first. */
 export const bothGuards = (outer: WriteGuard | undefined, inner: WriteGuard): WriteGuard =>
   outer === undefined
     ? inner

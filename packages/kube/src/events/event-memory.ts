@@ -1,40 +1,43 @@
 import type { Milliseconds, ObjectKey } from "@drover/controller";
 import { identityOf, type RecordedEvent, type Series } from "./recorded-event.ts";
 
-/** An event that was told once or more. */
+/** An event that was recorded once or more. */
 export interface Told {
   readonly event: RecordedEvent;
   series: Series;
-  /** Where it was written; undefined before. */
+  /** The key of the Event object; undefined before it was written. */
   key: ObjectKey | undefined;
   /** The count that was written. */
   written: number;
-  /** When it was last told, and when a write was last tried. */
+  /** When it was last recorded, and when a write was last attempted. */
   toldAt: Milliseconds;
   triedAt: Milliseconds;
 }
 
-/** What was told lately, each event once. */
+/** The events that were recorded recently, each once. */
 export interface EventMemory {
   tell(event: RecordedEvent, toldAt: Milliseconds, at: Date): void;
   forget(told: Told): void;
-  /** What it holds now, told longest ago first; a copy. */
+  /** A copy of the events in memory, the least recently recorded first. */
   all(): readonly Told[];
 }
 
-/** Told again within this time, it is the same event. Kubernetes itself forgets Events after an hour. */
+/**
+ * An event that is recorded again within this time is counted on the same Event. Kubernetes deletes Events after an
+ * hour.
+ */
 export const sameWithin: Milliseconds = 10 * 60_000;
 
 export const isUnwritten = ({ series, written }: Told): boolean => series.count > written;
 
-/** @param most events that are remembered; the one told longest ago makes room. */
+/** @param most events in memory; beyond that, the least recently recorded one is dropped. */
 export function eventMemory(most: number): EventMemory {
   const memory = new Map<string, Told>();
   return {
     tell: (event, toldAt, at) => {
       const identity = identityOf(event);
       const known = memory.get(identity);
-      // Put at the end: a Map keeps its order.
+      // Moved to the end: a Map keeps the order of insertion.
       memory.delete(identity);
       if (known !== undefined && toldAt - known.toldAt <= sameWithin) {
         known.series = { ...known.series, count: known.series.count + 1, last: at };

@@ -9,15 +9,16 @@ import { ration } from "./ration.ts";
 import { eventObject, type RecordedEvent, type Reporter, seriesOf } from "./recorded-event.ts";
 
 /**
- * Writes Kubernetes Events, in the background and as well as it can.
+ * Writes Kubernetes Events in the background. Some may be lost.
  *
- * Guarantees: `record` neither waits nor throws; what is told again within ten minutes is counted on the Event that is
- * there; an object causes 25 writes and then one every five minutes; memory is bounded. Caveat: what cannot be written
- * is lost in the end. Events are for people to read, never for programs to rely on.
+ * Guarantees: `record` neither waits nor throws; an event that is repeated within ten minutes is counted on the
+ * existing Event; an object causes at most 25 writes in a burst, and then one every five minutes; memory is bounded.
+ * Caveat: events that cannot be written are lost in the end. Events are for people to read; programs must not rely on
+ * them.
  */
 export interface EventRecorder {
   record(event: RecordedEvent): void;
-  /** Tries to write what is not written yet, once. Never rejects. */
+  /** Attempts once to write all events that are not written yet. Never rejects. */
   flush(): Promise<void>;
   /** Flushes, and stops: later events are ignored. */
   close(): Promise<void>;
@@ -30,9 +31,9 @@ export interface EventRecorderOptions extends Reporter {
   readonly date?: () => Date;
 }
 
-/** A count is written at most this often. */
+/** Shortest interval between two writes of one event's count. */
 const countEvery: Milliseconds = 1_000;
-/** What failed is tried again after it. */
+/** Wait after a failed write, unless the server asks for another one. */
 const retryEvery: Milliseconds = 10_000;
 const writeTimeout: Milliseconds = 5_000;
 const mostRemembered = 4_096;
@@ -81,7 +82,7 @@ export function eventRecorder(options: EventRecorderOptions): EventRecorder {
   };
 }
 
-/** Writes one event, if its object's ration and the server allow. Complains once until it works again. */
+/** Writes one event if its object's ration and the server allow it. Logs the first failure since the last success. */
 function writerOf(options: EventRecorderOptions, timers: Timers, forget: (told: Told) => void) {
   const rations = ration(mostRemembered);
   let holdUntil = -Infinity;
@@ -117,13 +118,13 @@ async function put({ client, ...reporter }: EventRecorderOptions, told: Told): P
       await client.patch(builtin.event, told.key, { type: "merge", body: seriesOf(told.series) }, options);
       return told.key;
     } catch (error) {
-      // Kubernetes has forgotten it: tell it anew.
+      // Kubernetes has deleted the Event: create it again.
       if (!isApiError(error, "NotFound")) throw error;
     }
   }
   return keyOf(await client.create(builtin.event, eventObject(told.event, reporter, told.series), options));
 }
 
-/** Trying again cannot help: no permission, a namespace that is going, an Event that is refused. */
+/** True if a retry cannot help: permission is missing, the namespace is being deleted, or the Event is refused. */
 const isLasting = (error: unknown): boolean =>
   isApiError(error, "Forbidden", "Unauthorized", "Invalid", "NotFound", "NotServed", "AlreadyExists");

@@ -1,8 +1,8 @@
 import type { Milliseconds } from "@drover/controller";
 
-/** How many writes each object may cause: a burst, and then one every so often. As client-go's spam filter has it. */
+/** Limits the writes that each object may cause: a burst, and then one per interval, as in client-go's spam filter. */
 export interface Ration {
-  /** Takes one of an object's writes; false when it has none left now. */
+  /** Takes one of an object's writes; false if it has none left now. */
   take(uid: string, now: Milliseconds): boolean;
 }
 
@@ -14,7 +14,7 @@ interface Bucket {
   readonly at: Milliseconds;
 }
 
-/** @param most objects that are remembered; who has been quiet longest is forgotten first. */
+/** @param most objects in memory; beyond that, the one without a write for the longest time is dropped. */
 export function ration(most: number): Ration {
   const buckets = new Map<string, Bucket>();
   return {
@@ -22,7 +22,7 @@ export function ration(most: number): Ration {
       const { left, at } = buckets.get(uid) ?? { left: burst, at: now };
       const filled = Math.min(burst, left + (now - at) / refillEvery);
       const granted = filled >= 1;
-      // Put at the end: a Map keeps its order.
+      // Moved to the end: a Map keeps the order of insertion.
       buckets.delete(uid);
       buckets.set(uid, { left: granted ? filled - 1 : filled, at: now });
       const [oldest] = buckets.keys();

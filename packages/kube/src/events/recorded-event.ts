@@ -3,31 +3,31 @@ import { type ObjectMetadata, scrubbed } from "@drover/controller";
 import type { NewObject } from "../client.ts";
 import { apiVersionOf, type ResourceRef } from "../resource-ref.ts";
 
-/** Something that happened to an object and that people should find beside it (`kubectl describe`). */
+/** Something that happened to an object, to be shown with the object (`kubectl describe`). */
 export interface RecordedEvent {
   readonly regarding: { readonly ref: ResourceRef; readonly metadata: ObjectMetadata };
   readonly type: "Normal" | "Warning";
-  /** CamelCase: why this is told, such as `BucketCreated`. */
+  /** CamelCase reason, such as `BucketCreated`. */
   readonly reason: string;
-  /** CamelCase: what was done or tried, such as `CreateBucket`. */
+  /** CamelCase name of the action that was done or attempted, such as `CreateBucket`. */
   readonly action: string;
-  /** A sentence for people. Kubernetes keeps 1 kB of it. */
+  /** A sentence for people, cut at 1 kB, the most that Kubernetes takes. */
   readonly note: string;
 }
 
-/** Who reports. */
+/** The reporting controller and process. */
 export interface Reporter {
   /** A qualified name, such as `drover.dev/buckets.s3.drover.dev`. */
   readonly controller: string;
-  /** This process, such as the pod's name. */
+  /** Names this process; for example, the pod's name. */
   readonly instance: string;
 }
 
-/** Events that are one and the same, told again. */
+/** Equal for the repeats of one event. */
 export const identityOf = ({ regarding, type, reason, action, note }: RecordedEvent): string =>
   JSON.stringify([regarding.metadata.uid, type, reason, action, note]);
 
-/** The Event to create: the first of its kind, or one that already counts. */
+/** The Event to create, with its count if it was recorded more than once. */
 export function eventObject(
   { regarding: { ref, metadata }, type, reason, action, note }: RecordedEvent,
   reporter: Reporter,
@@ -49,14 +49,14 @@ export function eventObject(
   };
 }
 
-/** How often, since when, and when last. */
+/** Number of occurrences, and the times of the first and the last one. */
 export interface Series {
   readonly count: number;
   readonly first: Date;
   readonly last: Date;
 }
 
-/** The part of an Event that changes when it is told again; Kubernetes takes no other change. */
+/** The part of an Event that a repeat changes; Kubernetes accepts no other change. */
 export const seriesOf = ({ count, last }: Series) => ({
   series: { count, lastObservedTime: microTime(last) },
 });
@@ -71,7 +71,7 @@ function eventName(name: string): string {
 /** Kubernetes' MicroTime. */
 const microTime = (date: Date): string => date.toISOString().replace("Z", "000Z");
 
-/** As much of a text as fits in so many bytes, whole characters only. */
+/** Cuts a text to this many bytes, between two characters. */
 function shortened(text: string, bytes: number): string {
   const encoded = Buffer.from(text);
   if (encoded.length <= bytes) return text;

@@ -1,17 +1,18 @@
 import type { Milliseconds } from "@drover/controller";
 
-/** A reconnect at most every second, whatever happens. */
+/** At most one reconnect per second, in every case. */
 export const shortestGap: Milliseconds = 1_000;
 
 /**
- * Where growing waits end. What passes by itself is tried again soon enough to have caught up within five seconds of
- * its healing; what waits for somebody to act, or fails in a way that a retry seldom mends, costs the server less.
+ * Upper limits of the backoff. A `passing` failure ends by itself: it is retried often enough for the stream to catch
+ * up within five seconds after that. A `lasting` one needs an operator, or is seldom cured by a retry: it is retried
+ * less often, to spare the server.
  */
 export const longestBackoff = { passing: 4_000, lasting: 30_000 } as const;
 
 /**
- * The wait after a number of failures in a row: doubled each time, the upper half of it random, so that streams that
- * failed together do not come back together.
+ * The wait after a number of failures in a row. It is doubled each time, and its upper half is random, so that streams
+ * that failed together do not reconnect together.
  *
  * @param random from 0 to 1.
  */

@@ -4,26 +4,26 @@ import type { ObjectEvent } from "./object-event.ts";
 import { type ResourceVersion, versionOrder } from "./resource-version.ts";
 import { isAnnounced, type SeenObject } from "./seen-index.ts";
 
-/** What is known of an object now, and what it means. */
+/** An object as a watch or a list returned it, with its mapping results. */
 export type Sighting = { readonly object: KubeObject; readonly means: Meanings } & (
   | { readonly by: "watch"; readonly is: "present" | "deleted" }
   | {
       readonly by: "listing";
       readonly is: "present";
-      /** The one that a stream begins with. */
+      /** True for the first list of a stream. */
       readonly first: boolean;
-      /** It counts, though it is older than what was told before. */
+      /** If true, the object counts although it is older than what was emitted before. */
       readonly believed: boolean;
-      /** A watch has told, or should have, what happened up to this version. */
+      /** A watch has emitted, or should have emitted, all changes up to this version. */
       readonly watchedUpTo: ResourceVersion | undefined;
     }
 );
 
 /**
- * What a sighting tells that was not told before: nothing for a repeat or an older version; the old object's end and
- * the new one's begin where a name came back with another uid.
+ * The events that an observed object requires: none for a repeat or an older version. If the name now has another uid,
+ * the deletion of the old object comes before the addition of the new one.
  *
- * @param seen what was last told of the same key.
+ * @param seen the last emitted state of the same key.
  */
 export function difference(seen: SeenObject | undefined, sighting: Sighting): readonly ObjectEvent[] {
   const { object, means } = sighting;
@@ -48,7 +48,7 @@ export function difference(seen: SeenObject | undefined, sighting: Sighting): re
   return toldToAll ? [] : [{ ...now, type: "listed", missed: false }];
 }
 
-/** The end of an object that nobody told of: a listing lacks it, or its name is another object's now. */
+/** The deletion of an object without a deletion event: a list lacks it, or its name is another object's now. */
 export const ended = (seen: SeenObject, missed: boolean): ObjectEvent => ({
   type: "deleted",
   key: seen.key,

@@ -1,25 +1,25 @@
 import { messageOf, type Milliseconds } from "@drover/controller";
 import { ApiError, ConnectionError, MalformedReplyError } from "../errors.ts";
 
-/** What broke a stream, as far as it decides what comes next. */
+/** A failure of a stream, classed by what the stream does next. */
 export interface Failure {
   readonly kind:
-    /** 410: what we hold is too old: list again. */
+    /** 410: the version of our request is too old: list again. */
     | "expired"
-    /** It passes by itself: no connection, 429, 5xx. Also the receiver of events failing. */
+    /** It ends by itself: no connection, 429, 5xx. Also a failure of the receiver of events. */
     | "passing"
-    /** Answered, but with what cannot be used; perhaps the version that we resume from is to blame. */
+    /** A reply that cannot be used; the version from which we resume may be the cause. */
     | "doubtful"
-    /** Somebody must act: no permission, kind not served. Retried slowly, and reported. */
+    /** An operator has to act: missing permission, kind not served. Retried slowly, and reported. */
     | "refused";
   /** CamelCase word, for conditions and metrics. */
   readonly reason: string;
   readonly message: string;
-  /** How long the server asked to be left alone. */
+  /** How long the server asked the client to wait. */
   readonly retryAfter?: Milliseconds | undefined;
 }
 
-/** Classes what a list or watch threw. */
+/** Classes an error of a list or a watch. */
 export function failureOf(error: unknown): Failure {
   const message = messageOf(error);
   if (error instanceof ConnectionError) return { kind: "passing", reason: "NoAnswer", message };
@@ -28,7 +28,7 @@ export function failureOf(error: unknown): Failure {
   return { kind: "passing", reason: "Unexpected", message };
 }
 
-/** The receiver of events threw: what it was told is told again. */
+/** The receiver of events threw: the same events are emitted again. */
 export const receiverFailed = (error: unknown): Failure => ({
   ...failureOf(error),
   kind: "passing",
@@ -43,7 +43,7 @@ function classed({ kind }: ApiError): Pick<Failure, "kind" | "reason"> {
     case "TooManyRequests":
     case "ServerError":
       return { kind: "passing", reason: kind };
-    // A version from the future (etcd was restored) is answered with a Timeout.
+    // A version that the server has not reached (etcd was restored) is answered with a Timeout.
     case "Timeout":
     case "Conflict":
     case "AlreadyExists":

@@ -1,17 +1,17 @@
 import type { ObjectList } from "../reply.ts";
 import type { ResourceVersion } from "./resource-version.ts";
 
-/** How far a listing has come; what the next page is asked for with. */
+/** The progress of a list, and the parameters of the request for its next page. */
 export interface Listing {
-  /** It comes as the beginning of a watch, object by object; else in pages. */
+  /** If true, the objects arrive one by one at the beginning of a watch; otherwise in pages. */
   readonly streamed: boolean;
-  /** Ask for the state at just this version, to compare it with what the watch has told. */
+  /** If set, request the state at exactly this version, to compare it with what the watch has emitted. */
   readonly exact: ResourceVersion | undefined;
   readonly pages: number;
   readonly continue: string | undefined;
-  /** The version that every page of one listing has. */
+  /** The version of the list, which all of its pages have. */
   readonly version: ResourceVersion | undefined;
-  /** An earlier token, moved up at every power of two: a server that goes in circles comes by it again. */
+  /** An earlier token, replaced after each power of two pages. A server with a cycle of tokens returns it again. */
   readonly checkpoint: string | undefined;
 }
 
@@ -24,10 +24,10 @@ export const startListing: Listing = {
   checkpoint: undefined,
 };
 
-/** Five million objects; nobody has them, a broken server may pretend to. */
+/** Five million objects. No cluster has as many; a broken server may send pages without end. */
 const mostPages = 10_000;
 
-/** What a page says about its listing: there is more, that was all, or this is no listing. */
+/** The result of a page: more pages follow, the list is complete, or it cannot be used. */
 export type Progress =
   | { readonly is: "more"; readonly listing: Listing }
   | { readonly is: "whole" }

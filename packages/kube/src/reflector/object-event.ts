@@ -4,35 +4,38 @@ import type { Meanings } from "../subscription.ts";
 import type { ResourceVersion } from "./resource-version.ts";
 import type { SeenObject } from "./seen-index.ts";
 
-/** What happened to one object since the stream last told of its key. */
+/** A change of one object since the stream last emitted an event for its key. */
 export interface ObjectEvent {
   readonly type:
-    /** It is there; told by the stream's first listing, or to somebody who subscribed since it was told to others. */
+    /** It exists. Found by the stream's first list, or emitted to a subscription that was added later. */
     | "listed"
-    /** It is there since: watched, or found by a later listing. */
+    /** It was created since: a watch showed it, or a later list. */
     | "added"
     | "modified"
-    /** It is gone. */
+    /** It was deleted. */
     | "deleted";
   readonly key: ObjectKey;
   readonly uid: string;
   readonly resourceVersion: ResourceVersion;
-  /** What was sent of it: whole where the stream asks for more than metadata. Undefined when nobody told of its end. */
+  /** The object as sent: complete if the stream requests more than metadata. Undefined if no deletion event came. */
   readonly object: KubeObject | undefined;
-  /** What it means now, or meant at its end. */
+  /** Its mapping results now, or before its deletion. */
   readonly means: Meanings;
-  /** What was last told of the key. On `added` it is another uid: the name came back. */
+  /**
+   * The last emitted state of the key. On `added` it is an earlier object of this name, with another uid, or the record
+   * that is written before the event (`announced`).
+   */
   readonly previous: SeenObject | undefined;
-  /** A listing found it, and the watch should have told it before. */
+  /** True if a list found the change, and the watch should have emitted it before. */
   readonly missed: boolean;
 }
 
-/** What a reflector tells. */
+/** An event of a reflector. */
 export type ReflectorEvent =
   | ObjectEvent
-  /** Everything up to this version was told: the listing is whole. */
+  /** All changes up to this version were emitted: the list is complete. */
   | { readonly type: "synced"; readonly resourceVersion: ResourceVersion }
-  /** Nothing else happened up to this version (a bookmark). */
+  /** No other change has happened up to this version (a bookmark). */
   | { readonly type: "position"; readonly resourceVersion: ResourceVersion };
 
 export const isObjectEvent = (event: ReflectorEvent): event is ObjectEvent =>

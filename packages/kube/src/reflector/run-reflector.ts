@@ -19,66 +19,74 @@ export interface ReflectorOptions {
   /** One namespace; left out: all. */
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
-  /** Default: one that its objects name themselves for. */
+  /** Default: one subscription that maps each object to its own key. */
   readonly subscriptions?: readonly Subscription[];
-  /** Default: whether that is enough for all subscriptions. */
+  /** Default: true if metadata is enough for all subscriptions. */
   readonly metadataOnly?: boolean;
   /** Ends the reflector. */
   readonly signal: AbortSignal;
-  /** Takes what came together; nothing more is read meanwhile. What it throws on is told again. */
+  /**
+   * Receives events that arrived together. No more are read before it returns; if it throws, it gets the same ones
+   * again.
+   */
   readonly onEvents: (events: readonly ReflectorEvent[]) => Promise<void> | void;
-  /** Awaited before a listing is asked for; `newest`: of the newest state, not only of one that is no older than the position. */
+  /**
+   * Awaited before a list is requested. `newest`: a list of the newest state; else it may be of any state since `from`.
+   */
   readonly beforeListing?: (newest: boolean) => Promise<void>;
   readonly log: Log;
-  /** What was told before; default: nothing, in memory. */
+  /** The objects that were emitted before. Default: none, in memory. */
   readonly seen?: SeenIndex;
-  /** Where `seen` stands. Default: nowhere; the stream begins with a listing. */
+  /** The position of `seen`. Default: none; the stream begins with a list. */
   readonly from?: Pick<Beginning, "position" | "toldToAll">;
-  /** False: list in pages. Default: only where the server cannot stream a listing. */
+  /** If false, list in pages. Default: pages only if the server cannot stream a list. */
   readonly streamsLists?: boolean;
-  /** How often what was told is compared with a listing, which finds what the watch has missed. Default 30 min. */
+  /** Interval of the comparisons with a list, which find changes that the watch has missed. Default 30 min. */
   readonly compareEvery?: Milliseconds;
   readonly timers?: Timers;
   /** From 0 to 1. */
   readonly random?: () => number;
-  /** No byte for this long ends a watch. Default 60 s. */
+  /** A watch ends after this time without a byte. Default 60 s. */
   readonly silence?: Milliseconds;
 }
 
-/** A reflector at work. */
+/** A running reflector. */
 export interface Reflector {
-  /** Resolves when the signal has ended it. Never rejects: whatever fails is tried again. */
+  /** Resolves when the signal has ended it. Never rejects: every failure is retried. */
   readonly done: Promise<void>;
-  /** How it is doing, for readiness and metrics. */
+  /** The current state, for readiness and metrics. */
   status(): ReflectorStatus;
 }
 
 export interface ReflectorStatus {
   readonly phase: Phase["name"] | "stopped";
-  /** A whole listing was told. */
+  /** A list was emitted completely, or the stream began at a position that was emitted to all subscribers. */
   readonly synced: boolean;
-  /** It goes on from its position. A stream that resumes is not sure of that until its watch has held for a second. */
+  /**
+   * It continues from its position. A stream that resumes is certain of this only when its watch was open for a second.
+   */
   readonly following: boolean;
   readonly position: ResourceVersion | undefined;
-  /** The age of the stream: how long ago the last byte came (or it was started). */
+  /** Time since the last byte arrived (or since the start). */
   readonly silentFor: Milliseconds;
-  /** Listings beyond the first, each with its reason in the log. */
+  /** Lists after the first one, each logged with its reason. */
   readonly relists: number;
   readonly reconnects: number;
-  /** How often what was told was compared with a listing. */
+  /** Number of comparisons with a list. */
   readonly comparisons: number;
-  /** In a row. */
+  /** Failures in a row. */
   readonly failures: number;
   readonly lastFailure: Failure | undefined;
-  /** Why this kind cannot be followed until somebody acts; retried all the same. */
+  /** Why this kind cannot be followed until an operator acts; retried all the same. */
   readonly degraded: Failure | undefined;
 }
 
 /**
  * Follows one kind until the signal fires.
  *
- * Guarantees: every change that is committed is told, at least once, in the order of its object's versions; an object
- * that is gone is told of, also when no watch said so; nothing is told while an earlier event is being taken.
+ * Guarantees: every committed change is emitted, at least once, in the order of its object's versions; after an
+ * interruption, several changes of an object may be emitted as one. The deletion of an object is emitted, also if no
+ * watch showed it. No event is emitted while an earlier one is being processed.
  *
  * @throws WrongScopeError for a namespace of a cluster-scoped kind.
  */
@@ -117,7 +125,7 @@ function streamDriver(options: Settled) {
   });
   let stopped = false;
 
-  /** Takes a step: tells first, so that a failure to tell leaves the state as it was. */
+  /** Takes a step. It emits first, so that a failure to emit leaves the state unchanged. */
   const take = async (input: StreamInput): Promise<Action> => {
     const next = step(state, input, { now: timers.now(), random: random() });
     if (next.tell.length > 0) {
@@ -161,11 +169,11 @@ function streamDriver(options: Settled) {
   };
 }
 
-/** Refusals of a position may come as the first frame of a watch. */
+/** The first frame of a watch may still refuse the position. */
 const hasHeld = (phase: Phase, now: Milliseconds): boolean =>
   phase.name === "watching" && now - phase.since >= 1_000;
 
-/** Does what the stream asks for, and says what came of it. */
+/** Executes the action that the stream requests, and returns its outcome as the next input. */
 function outcomesOf(options: Settled, heard: () => void, beginListing: (newest: boolean) => Promise<void>) {
   const { client, ref, namespace, labelSelector, subscriptions, signal, timers, silence } = options;
   const { metadataOnly = !subscriptions.some(needsWhole) } = options;

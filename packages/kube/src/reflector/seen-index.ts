@@ -2,12 +2,12 @@ import type { ObjectKey } from "@drover/controller";
 import { type Meanings, untoldView } from "../subscription.ts";
 import type { ResourceVersion } from "./resource-version.ts";
 
-/** An object as it was last told: enough to notice its change, and whom its end concerns when nobody else says so. */
+/** The last emitted state of an object: enough to detect a change, and to map a deletion without a deletion event. */
 export interface SeenObject {
   readonly key: ObjectKey;
   readonly uid: string;
   readonly resourceVersion: ResourceVersion;
-  /** What it meant to those who were told. */
+  /** Its mapping results, for the subscriptions to which it was emitted. */
   readonly meant: Meanings;
 }
 
@@ -24,32 +24,32 @@ export const announced = (seen: SeenObject): SeenObject => ({
 });
 export const isAnnounced = ({ resourceVersion }: SeenObject): boolean => resourceVersion === noVersion;
 
-/** What is written together, or not at all. */
+/** One write to the index. The position is not written before the objects. */
 export interface SeenChange {
   readonly put: readonly SeenObject[];
   readonly forget: readonly ObjectKey[];
-  /** Everything up to this version was told. */
+  /** All changes up to this version were emitted. */
   readonly position: ResourceVersion | undefined;
-  /** A listing was told to its end, to all who are subscribed now. */
+  /** True if a list was emitted completely, to all current subscriptions. */
   readonly whole: boolean;
 }
 
 /**
- * What a stream has told so far: one object per key, and its position. A relist is compared with it.
+ * The last emitted state of a stream: one record per key, and its position. The next list is compared with it.
  *
- * Guarantees: what was put is found until it is forgotten. Assumption: one stream writes to it at a time. Written
- * after the receiver took the events: a crash in between tells events twice, and never skips one.
+ * Guarantees: a record that was put is found until it is removed. Assumption: one stream writes to it at a time. The
+ * index is written after the receiver has processed the events: a crash in between repeats events, and never skips one.
  */
 export interface SeenIndex {
-  /** What was seen under each of these keys, in their order. */
+  /** The records of these keys, in their order. */
   get(keys: readonly ObjectKey[]): Promise<readonly (SeenObject | undefined)[]>;
-  /** Known to `get` from then on; what it is kept in may have it a moment later, in the order in which it was written. */
+  /** `get` sees the write at once. The storage may get it a moment later, in the order of the writes. */
   write(change: SeenChange): Promise<void>;
-  /** All but those with these keys, in pieces. What is written meanwhile may be in it or not. */
+  /** All records except those of these keys, in batches. Records that are written meanwhile may be missing. */
   allBut(keys: ReadonlySet<ObjectKey>): AsyncIterable<readonly SeenObject[]>;
 }
 
-/** An index in memory: it starts empty, so that a stream with it always begins by listing. */
+/** An index in memory. It starts empty, so a stream with it always begins with a list. */
 export function memorySeenIndex(): SeenIndex {
   const byKey = new Map<ObjectKey, SeenObject>();
   return {

@@ -3,41 +3,44 @@ import type { Failure } from "./failure.ts";
 import { type Listing, startListing } from "./listing.ts";
 import { type ResourceVersion, versionOrder } from "./resource-version.ts";
 
-/** What a stream knows of itself between two steps. */
+/** The state of a stream between two steps. */
 export interface StreamState {
   readonly phase: Phase;
-  /** A watch resumes after this version; everything up to it was told. */
+  /** All changes up to this version were emitted. A watch resumes after it. */
   readonly position: ResourceVersion | undefined;
-  /** A listing was told to its end, or a position was given to begin with. */
+  /** A list was emitted completely, or the stream began at a position that was emitted to all subscribers. */
   readonly synced: boolean;
-  /** It is known to be able to go on from its position: a listing gave it, or a watch went on from there. */
+  /** It is certain that the stream can continue from its position: a list returned it, or a watch continued from it. */
   readonly following: boolean;
-  /** Failures since the last progress: what makes waits grow. */
+  /** Failures since the last progress; the waits grow with them. */
   readonly failures: number;
-  /** Those of them that a retry seldom mends: their own waits grow with these alone. */
+  /**
+   * The `doubtful` and `expired` ones among them. A retry seldom cures these; their waits grow with this number alone.
+   */
   readonly doubts: number;
-  /** Watches in a row that told nothing new, and whose resuming may be to blame. */
+  /** Watches in a row without progress, perhaps because of the position from which they resumed. */
   readonly barren: number;
-  /** Listings in a row that were older than the position. */
+  /** Lists in a row that were older than the position. */
   readonly stale: number;
-  /** The server streams listings, as far as is known. */
+  /** False once the server has turned out not to stream lists. */
   readonly streamsLists: boolean;
-  /** Streamed listings in a row that began, and did not come to their end. */
+  /** Streamed lists in a row that began and were not completed. */
   readonly unfinished: number;
-  /** When a listing or a watch was last asked for. */
+  /** When a list or a watch was last requested. */
   readonly askedAt: Milliseconds;
   /**
-   * A watch fell silent and no event came since: ask for short ones, which the server ends in good order before they
-   * count as silent. kube-apiserver sends a bookmark a minute at most, a little too late for our patience, and none
-   * at all while a kind does not change; but two seconds before a watch's end, where there is anything to say.
+   * A watch became silent and no event has come since. Watches are then requested for a short time, so that the server
+   * ends them normally before they count as silent. kube-apiserver sends a bookmark at most once a minute, slightly
+   * later than our limit of silence, and none while a kind does not change. But it sends one two seconds before the end
+   * of a watch, if there is anything to report.
    */
   readonly quiet: boolean;
-  /** Set while somebody must act. */
+  /** Set while an operator has to act. */
   readonly degraded: Failure | undefined;
   readonly lastFailure: Failure | undefined;
   readonly relists: number;
   readonly reconnects: number;
-  /** How often what was told is compared with a listing; and when that was last done, or began to be of use. */
+  /** Interval of the comparisons with a list, and the time of the last one (at first: of the start). */
   readonly compareEvery: Milliseconds;
   readonly comparedAt: Milliseconds | undefined;
   readonly comparisons: number;
@@ -52,29 +55,29 @@ export type Phase =
 
 export type Next = { readonly list: Listing } | "watch";
 
-/** When a step is taken: a monotonic clock, and a number from 0 to 1. */
+/** The time of a step, by a monotonic clock, and a random number from 0 to 1. */
 export interface Moment {
   readonly now: Milliseconds;
   readonly random: number;
 }
 
-/** A watch that lived this long was well, though it told nothing. */
+/** A watch that was open for this time was healthy, even without an event. */
 const healthyAfter: Milliseconds = 10_000;
-/** After so many streamed listings in a row that broke off it is pages, which go on where they broke off. */
+/** After this number of unfinished streamed lists in a row, list in pages: these resume after an interruption. */
 export const mostUnfinished = 2;
 
-/** What a stream begins with. */
+/** The state in which a stream begins. */
 export interface Beginning {
-  /** Everything up to this version was told before. */
+  /** All changes up to this version were emitted before. */
   readonly position?: ResourceVersion | undefined;
-  /** To everybody who listens: the stream resumes there. Else it lists, no older a state than that. */
+  /** If true, to all current subscribers: the stream resumes there. Otherwise it lists a state no older than that. */
   readonly toldToAll?: boolean;
   readonly compareEvery?: Milliseconds;
-  /** False: list in pages. Default: only where the server cannot stream a listing. */
+  /** If false, list in pages. Default: pages only if the server cannot stream a list. */
   readonly streamsLists?: boolean;
 }
 
-/** Default of `compareEvery`. An API server remembers the last five minutes; a comparison costs a whole listing. */
+/** Default of `compareEvery`. An API server keeps the history of five minutes; a comparison costs a complete list. */
 const comparedEvery: Milliseconds = 30 * 60_000;
 
 export const newStream = ({
@@ -104,10 +107,10 @@ export const newStream = ({
   reconnects: 0,
 });
 
-/** A stream that has just asked for what its last step said, which may have taken long to be told. */
+/** Sets the time of the request that the last step asked for: emitting the step's events may have taken long. */
 export const askedNow = (state: StreamState, now: Milliseconds): StreamState => ({ ...state, askedAt: now });
 
-/** The state at a newer version; the same state at an older one. Progress forgives what failed before. */
+/** The state at a newer version; the same state for an older one. Progress resets the counts of failures. */
 export function advanced(state: StreamState, version: ResourceVersion): StreamState {
   const order = state.position === undefined ? "newer" : versionOrder(version, state.position);
   if (order === "older" || order === "same") return state;
@@ -115,7 +118,7 @@ export function advanced(state: StreamState, version: ResourceVersion): StreamSt
   return { ...well(state), phase, position: version, following: true };
 }
 
-/** The state once a listing of this version is whole. */
+/** The state after a complete list of this version. */
 export const listedUpTo = (state: StreamState, version: ResourceVersion, moment: Moment): StreamState => ({
   ...compared(state, moment),
   position: version,
@@ -135,13 +138,13 @@ export const compared = (state: StreamState, { now }: Moment): StreamState => ({
   comparisons: state.comparisons + 1,
 });
 
-/** Comparisons are made between two watches: nothing is told meanwhile, so that what differs was missed. */
+/** Comparisons are made between two watches: nothing is emitted meanwhile, so the watch missed every difference. */
 export const isComparisonDue = (state: StreamState, { now }: Moment): boolean =>
   state.position !== undefined && now - (state.comparedAt ?? now) >= nearly(state.compareEvery);
 
 /**
- * No watch is asked for longer than until the next comparison. The server's clock starts before ours: a watch that
- * lasts as long as it was asked to seems a little shorter, and one that begins with a listing, a lot.
+ * No watch is requested for longer than until the next comparison. The server's clock starts before ours. So a watch
+ * that lasts for the requested time appears slightly shorter here, and one that begins with a list much shorter.
  */
 const nearly = (span: Milliseconds): Milliseconds => span * 0.8;
 
@@ -159,7 +162,7 @@ export const wasWell = ({ phase, compareEvery }: StreamState, { now }: Moment): 
 export const listingOf = ({ phase }: StreamState): Listing =>
   phase.name === "listing" ? phase.listing : startListing;
 
-/** How a listing is asked for: one that begins now is streamed where that is likely to come to its end. */
+/** How to request a list. A list that begins now is streamed if it is likely to be completed. */
 export const begun = ({ streamsLists, unfinished }: StreamState, listing: Listing): Listing =>
   listing.exact === undefined && listing.pages === 0
     ? { ...listing, streamed: streamsLists && unfinished < mostUnfinished }

@@ -26,29 +26,29 @@ import {
 export type StreamInput =
   | { readonly type: "started" | "waited" }
   | { readonly type: "page"; readonly page: ObjectList }
-  /** The headers of a watch, or of a streamed listing, came. */
+  /** The headers of a watch, or of a streamed list, arrived. */
   | { readonly type: "opened" }
-  /** What one piece of its body brought. */
+  /** The frames in one chunk of the body. */
   | { readonly type: "frames"; readonly frames: readonly WatchFrame[] }
-  /** The server ended it in good order. */
+  /** The server ended the watch normally. */
   | { readonly type: "closed" }
-  /** No byte came for too long. */
+  /** No byte has arrived for too long. */
   | { readonly type: "silent" }
   | { readonly type: "failed"; readonly failure: Failure };
 
-/** What to tell, in order, before the new state holds. */
+/** An observation to emit, before the new state is used. */
 export type Telling =
-  /** Part of a listing. `believed`: it counts, though it is older than what was told before. */
+  /** A part of a list. `believed`: it counts although it is older than what was emitted before. */
   | { readonly tell: "listed"; readonly objects: readonly KubeObject[]; readonly believed: boolean }
-  /** The listing is whole: what it lacks is gone. `exact`: it is of the position, so the watch should have told. */
+  /** The list is complete: an object that it lacks is gone. `exact`: it is of the position, so a watch missed this. */
   | { readonly tell: "complete"; readonly resourceVersion: ResourceVersion; readonly exact: boolean }
   | { readonly tell: "changed" | "gone"; readonly object: KubeObject }
   | { readonly tell: "position"; readonly resourceVersion: ResourceVersion };
 
-/** What to do next; its outcome is the next input. */
+/** The next action. Its outcome is the next input. */
 export type Action =
   | { readonly do: "list"; readonly listing: Listing }
-  /** A listing of a state no older than `from` (left out: the newest), and on the same connection a watch after it. */
+  /** A list of a state no older than `from` (left out: the newest), and on the same connection a watch after it. */
   | { readonly do: "stream"; readonly from: ResourceVersion | undefined; readonly timeoutSeconds: number }
   | { readonly do: "watch"; readonly from: ResourceVersion; readonly timeoutSeconds: number }
   | { readonly do: "read" }
@@ -60,18 +60,18 @@ export interface Step {
   readonly action: Action;
 }
 
-/** After so many barren watches in a row the position is given up. */
+/** After this number of barren watches in a row, list instead of resuming at the position. */
 const mostBarren = 5;
-/** So many stale listings in a row are believed: etcd was restored. */
+/** This number of stale lists in a row is accepted: etcd was restored. */
 const mostStale = 3;
 
 /**
- * What an input makes of a stream: list, watch, and what follows when either breaks. Pure: time and chance are given,
- * what is to be told and done is returned. kube-rs' `watcher` is the model.
+ * Computes the next step of a stream: list, watch, and the recovery of both from failures. Pure: the time and a random
+ * number are given; observations to emit and the next action are returned. The model is kube-rs' `watcher`.
  *
- * Guarantees: the position goes back only when the server keeps saying so; a watch resumes at the position; whatever
- * happens, something is done next; no request within a Retry-After; one relist for a 410; at most one reconnect a
- * second.
+ * Guarantees: the position goes back only if the server lists an older state repeatedly; a watch resumes at the
+ * position; after every input there is a next action; no request is made within a Retry-After; one relist for a 410; at
+ * most one reconnect a second.
  */
 export function step(state: StreamState, input: StreamInput, moment: Moment): Step {
   switch (input.type) {
@@ -125,7 +125,7 @@ function onPage(state: StreamState, page: ObjectList, moment: Moment): Step {
   }
 }
 
-/** All that came at once, up to the first that ends the watch. */
+/** Takes the frames that arrived together, up to the first one that ends the watch. */
 function onFrames(state: StreamState, frames: readonly WatchFrame[], moment: Moment): Step {
   let last = reading(state);
   const tell: Telling[] = [];
@@ -159,8 +159,8 @@ function onFrame(state: StreamState, frame: WatchFrame, moment: Moment): Step {
 }
 
 /**
- * Before the end of a streamed listing. Objects may change and go while it is sent; a bookmark that does not end it
- * comes from a server that knows no such listings, and watches from what it was asked for.
+ * Takes a frame before the end of a streamed list. Objects may change and be deleted while the list is sent. A bookmark
+ * that does not end the list comes from a server without streamed lists, which watches from the requested version.
  */
 function onListedFrame(
   state: StreamState,
@@ -180,7 +180,7 @@ function onListedFrame(
   ]);
 }
 
-/** The server does not stream listings, and is not asked to again. To have been refused one costs no wait. */
+/** The server does not stream lists, and is not asked again. If it refused the first one, the stream does not wait. */
 function inPages(before: StreamState, failure: Failure, moment: Moment): Step {
   const state = { ...before, streamsLists: false, lastFailure: failure };
   const next = { list: startListing };
@@ -192,7 +192,7 @@ function inPages(before: StreamState, failure: Failure, moment: Moment): Step {
 const onChange = (state: StreamState, tell: "changed" | "gone", object: KubeObject): Step =>
   reading({ ...advanced(state, object.metadata.resourceVersion), quiet: false }, [{ tell, object }]);
 
-/** Every failure waits; what it does then depends on what broke, and on whether resuming can mend it. */
+/** Every failure leads to a wait. The next action depends on the failure, and on whether resuming may help. */
 function onFailure(before: StreamState, failure: Failure, moment: Moment): Step {
   const { streamed } = listingOf(before);
   if (streamed && failure.reason === "Invalid") return inPages(before, failure, moment);
@@ -204,7 +204,7 @@ function onFailure(before: StreamState, failure: Failure, moment: Moment): Step 
     failures,
     doubts,
     barren: before.barren + (failure.kind === "doubtful" ? 1 : 0),
-    // What is wrong with a stream is seldom wrong with pages.
+    // A problem of a streamed list seldom affects pages.
     unfinished: streamed && isDoubt ? mostUnfinished : before.unfinished,
     lastFailure: failure,
     degraded: failure.kind === "refused" ? failure : before.degraded,
@@ -215,7 +215,7 @@ function onFailure(before: StreamState, failure: Failure, moment: Moment): Step 
   const span = first ? asked : Math.max(asked, backoff(isDoubt ? doubts : failures, longest, moment.random));
   if (failure.kind === "expired") return relist(state, span, moment);
   if (listingOf(state).exact !== undefined && failure.kind !== "passing") {
-    return again(compared(state, moment), "watch", span, moment); // not every server lists the past
+    return again(compared(state, moment), "watch", span, moment); // not every server can list an old version
   }
   if (state.phase.name === "listing") {
     if (failure.kind === "doubtful") return relist(state, span, moment);
@@ -232,7 +232,7 @@ const relist = (state: StreamState, span: Milliseconds, moment: Moment): Step =>
     moment,
   );
 
-/** Goes on after a time, and not within a second of having asked before. */
+/** Continues after a time, and not within a second of the last request. */
 function again(state: StreamState, next: Next, span: Milliseconds, moment: Moment): Step {
   const reconnects = state.reconnects + (next === "watch" ? 1 : 0);
   const wait = Math.max(span, state.askedAt + shortestGap - moment.now);
@@ -255,7 +255,7 @@ function proceed(state: StreamState, next: Next, moment: Moment): Step {
   return { state: { ...asked, phase: { name: "opening" } }, tell: [], action };
 }
 
-/** Seconds: the shortest, and how many more by chance. */
+/** Seconds: the minimum, and the most that is added at random. */
 const usual = [300, 300] as const;
 const short = [40, 10] as const;
 
@@ -277,7 +277,7 @@ const reading = (state: StreamState, tell: readonly Telling[] = []): Step => ({
   action: { do: "read" },
 });
 
-// A deletion is never taken for a replay: some servers send it with the version that the object had.
+// A deletion is never treated as a replay: some servers send it with the last version of the object.
 const isReplayed = (state: StreamState, { metadata }: KubeObject): boolean =>
   isOlderThanTold(state, metadata.resourceVersion);
 

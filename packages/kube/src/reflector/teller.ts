@@ -8,22 +8,23 @@ import { announced, type SeenIndex, type SeenObject } from "./seen-index.ts";
 import type { Telling } from "./stream.ts";
 
 /**
- * Makes events of what the stream tells, by comparing it with what was seen.
+ * Emits events for the observations of a stream, by comparing these with the index.
  *
- * Guarantees: events are taken before what they told is put into the index, which knows it before more is told. So whatever
- * breaks in between is told again. A new object's mapped keys are in the index before its event is emitted, so that a crash loses no deletion.
+ * Guarantees: the receiver processes events before they are written to the index, and the index is written before the
+ * next events. So a failure in between repeats events. A new object's mapped keys are in the index before its event is
+ * emitted, so that a crash loses no deletion.
  */
 export interface Teller {
-  /** A new listing begins: what it names is collected from here. */
+  /** A new list begins: its keys are collected from here on. */
   beginListing(): void;
   tell(tellings: readonly Telling[], stand: Stand): Promise<void>;
 }
 
-/** Where the stream stands. */
+/** The position of the stream. */
 export interface Stand {
-  /** It has told no whole listing yet. */
+  /** No list was emitted completely yet. */
   readonly first: boolean;
-  /** Before what is told now, and after it. */
+  /** The position before these observations, and after them. */
   readonly before: ResourceVersion | undefined;
   readonly after: ResourceVersion | undefined;
 }
@@ -36,7 +37,7 @@ export interface TellerOptions {
 }
 
 export function teller({ seen, subscriptions, onEvents, log }: TellerOptions): Teller {
-  /** What the listing that is under way has named. What it took back since is no longer in the index. */
+  /** Keys seen in the list in progress. Keys deleted meanwhile have already left the index. */
   let listed = new Set<ObjectKey>();
 
   const take = async (events: readonly ReflectorEvent[], stand: Standing): Promise<void> => {
@@ -77,7 +78,7 @@ export function teller({ seen, subscriptions, onEvents, log }: TellerOptions): T
     await sweep(stand.before, complete.exact);
     const { resourceVersion } = complete;
     await take([{ type: "synced", resourceVersion }], { position: resourceVersion, whole: true });
-    // A streamed listing goes on as a watch: what came with its end was told by that.
+    // A streamed list continues as a watch: the frames after its end are changes that the watch showed.
     await tell(tellings.slice(end + 1), { first: false, before: resourceVersion, after: stand.after });
   };
   return { beginListing: () => (listed = new Set()), tell };
@@ -107,7 +108,7 @@ function seenBy(telling: Telling, { first, before }: Stand): readonly Sight[] {
   }
 }
 
-/** What sightings tell, in their order. */
+/** The events that these observations require, in their order. */
 async function compared(sightings: readonly Sighting[], seen: SeenIndex): Promise<readonly ObjectEvent[]> {
   const keys = [...new Set(sightings.map(({ object }) => keyOf(object)))];
   const known = await seen.get(keys);
@@ -119,7 +120,7 @@ async function compared(sightings: readonly Sighting[], seen: SeenIndex): Promis
   });
 }
 
-/** What is put into the index, and what goes from it, when these events were taken. */
+/** The records to put into the index, and the keys to remove from it, after these events. */
 function remembered(events: readonly ReflectorEvent[]) {
   const last = [...new Map(events.filter(isObjectEvent).map((event) => [event.key, event])).values()];
   return {
@@ -150,7 +151,7 @@ const announcement = (event: ReflectorEvent): readonly SeenObject[] =>
 const bookmark = (telling: Telling): readonly ReflectorEvent[] =>
   telling.tell === "position" ? [{ type: "position", resourceVersion: telling.resourceVersion }] : [];
 
-// Kubernetes lets a few kinds (RBAC) have names that no key can carry; such an object must not stop its neighbours.
+// Kubernetes allows a few kinds (RBAC) names that cannot be in a key. Such an object must not stop the others.
 function hasKey(object: KubeObject, log: Log): boolean {
   try {
     keyOf(object);

@@ -7,11 +7,11 @@ import type { WatchFrame } from "../watch-frames.ts";
 import { failureOf } from "./failure.ts";
 import type { StreamInput } from "./stream.ts";
 
-/** One watch under a watchdog, its outcomes as inputs of the stream. */
+/** A watch that ends if it becomes silent. Its outcomes are inputs of the stream. */
 export interface WatchConnection {
   /** `opened`, `failed`, or `silent`. */
   open(): Promise<StreamInput>;
-  /** `frames`, `closed`, `failed`, or `silent`. Not asking is back-pressure: nothing more is read meanwhile. */
+  /** `frames`, `closed`, `failed`, or `silent`. Without a call, nothing more is read (back-pressure). */
   read(): Promise<StreamInput>;
   close(): void;
 }
@@ -21,9 +21,9 @@ export interface WatchConnectionOptions {
   readonly ref: ResourceRef;
   readonly watch: WatchOptions & { readonly signal: AbortSignal };
   readonly timers: Timers;
-  /** No byte for this long, while we read, is silence. */
+  /** A watch from which no byte has arrived for this time, while we read, is silent. */
   readonly silence: Milliseconds;
-  /** Called for every piece that arrives. */
+  /** Called for every chunk that arrives. */
   readonly heard: () => void;
 }
 
@@ -71,7 +71,7 @@ const leaner = (frame: WatchFrame): WatchFrame =>
 
 const failedOf = (error: unknown): StreamInput => ({ type: "failed", failure: failureOf(error) });
 
-/** Barks when nothing was heard for a while; sleeps on while something was. */
+/** Resolves when no byte has arrived for the time of silence. */
 function watchdog(timers: Timers, silence: Milliseconds, heardAt: () => Milliseconds) {
   const { promise: silent, resolve } = Promise.withResolvers<StreamInput>();
   let cancel = timers.after(silence, "silence", check);
