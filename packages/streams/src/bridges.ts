@@ -3,9 +3,9 @@ import { callLua, lua, type RedisConnection } from "@drover/queue";
 import { z } from "zod";
 import type { Fleet } from "./fleet.ts";
 
-/** The bridges that are alive. */
+/** The live bridges of a group. */
 export interface Bridges {
-  /** Say that we are here; answers who is, ourselves among them. */
+  /** Registers this bridge as live. Returns all live bridges, this one included. */
   here(): Promise<readonly string[]>;
   leave(): Promise<void>;
 }
@@ -24,7 +24,7 @@ return redis.call('ZRANGE', KEYS[1], 0, 999)
 `,
 );
 
-/** @param lasts after this time without a word a bridge counts as gone. */
+/** @param lasts a bridge counts as gone after this time without a call of `here`. */
 export function joinBridges(
   redis: RedisConnection,
   { members }: Fleet,

@@ -5,34 +5,34 @@ import { parsedJson } from "./parsed-json.ts";
 import type { Fleet } from "./fleet.ts";
 import { seenBut } from "./stream-keys.ts";
 
-/** When a campaign began, by Redis time, ms, and how it ended. All else that there is to know is how its keys ran. */
+/** Start and end of a campaign, by Redis time, ms. Its progress follows from the runs of its keys. */
 export interface BegunCampaign {
   readonly startedAt: number;
   readonly done?: { readonly at: number; readonly total: number } | undefined;
 }
 
-/** The last campaigns of each controller. They are kept beside the keys of its queue, and go when these are deleted. */
+/** The last campaigns of each controller. They are stored with the keys of its queue, and deleted with them. */
 export interface CampaignStore {
-  /** The keys that mean something to these subscriptions, in pieces. */
+  /** The keys of all objects of these subscriptions, in batches. */
   objects(of: readonly CampaignObjects[]): AsyncIterable<readonly ObjectKey[]>;
-  /** Begins it now, unless it was begun. */
+  /** Begins the campaign now, unless it has begun already. */
   begin(campaign: CampaignId, now: number): Promise<BegunCampaign>;
-  /** It is done, unless another one was begun since. */
+  /** Marks the campaign as done, unless another one has begun since. */
   finish(campaign: CampaignId, done: NonNullable<BegunCampaign["done"]>): Promise<void>;
 }
 
-/** The controller's own, of one of the streams that tell of them. */
+/** The controller's own objects, in one of the streams that contain them. */
 export interface CampaignObjects {
   readonly stream: string;
   readonly subscription: string;
 }
 
 export interface CampaignId {
-  /** Its queue. */
+  /** The controller's queue. */
   readonly controller: string;
-  /** All objects of the controller, or those that failed or are parked: two campaigns, which may run at once. */
+  /** All objects of the controller, or those that failed or are parked. The two are separate, and may run at once. */
   readonly of: "all" | "failed";
-  /** Another one is another campaign. */
+  /** A campaign with another name is another campaign. */
   readonly name: string;
 }
 
@@ -69,7 +69,7 @@ const begunSchema = z.object({
   done: z.object({ at: z.number(), total: z.number() }).optional(),
 });
 
-/** @param redisOf where a queue's keys are; default: beside the streams. */
+/** @param redisOf the connection to the keys of a queue; default: the Redis of the streams. */
 export function openCampaigns(
   redis: RedisConnection,
   { prefixOf }: Fleet,

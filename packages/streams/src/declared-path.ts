@@ -2,8 +2,8 @@ import { type FieldPath, InvalidFieldPathError, parseFieldPath } from "@drover/k
 import { InvalidRegistrationError } from "./invalid-registration.ts";
 
 /**
- * A path as a registration has it.
- * @param at where it is declared.
+ * Parses a path in a registration.
+ * @param at the field that declares it, for the message.
  * @throws InvalidRegistrationError
  */
 export function declaredPath(text: string, at: string): FieldPath {

@@ -1,9 +1,9 @@
 import type { Milliseconds } from "@drover/controller";
 import { callLua, lua, type RedisConnection } from "@drover/queue";
 
-/** The events of a hook whose wakes are in Redis. */
+/** Ids of a hook's events. An id is recorded after the event's wakes. */
 export interface EventIds {
-  /** Whether it was recorded, and not so long ago that it is forgotten. */
+  /** True if the id was recorded, less than `lasts` ago. */
   knows(id: string): Promise<boolean>;
   record(id: string): Promise<void>;
 }
@@ -12,9 +12,9 @@ export interface EventIdsOptions {
   /** The queue of the hook's function. */
   readonly queue: string;
   readonly hook: string;
-  /** How long one is remembered. Default: a day. */
+  /** How long an id is kept. Default: a day. */
   readonly lasts?: Milliseconds;
-  /** So many are remembered, the latest. Default: 100,000, some 10 MB. */
+  /** Most ids that are kept, the latest ones. Default: 100,000, about 10 MB. */
   readonly most?: number;
 }
 

@@ -4,29 +4,29 @@ import type { RedisConnection } from "@drover/queue";
 import { z } from "zod";
 import type { Fleet } from "./fleet.ts";
 
-/** A file: who filed its objects, by the subscription, on which stream. */
+/** A reverse index: the objects of one subscription, on one stream. */
 export interface FileRef {
   readonly stream: string;
   readonly file: string;
 }
 
-/** What a file is asked: who is filed under one of these terms, and meant by all of them? */
+/** A lookup: finds the entries under any of these terms, if their note matches the terms. */
 export interface Question {
   readonly sought: readonly string[];
 }
 
-/** A part of a question's answer. Who is filed under several terms may be found several times. */
+/** A part of a lookup's result. An object with entries under several terms may be found several times. */
 export interface Found<Q extends Question> {
   readonly question: Q;
   readonly keys: readonly ObjectKey[];
 }
 
-/** The files of all streams, to be read by whoever looks up whom an object concerns. */
+/** The reverse indexes of all streams, for the lookups of affected objects. */
 export interface Files {
   find<Q extends Question>(ref: FileRef, questions: readonly Q[]): AsyncIterable<Found<Q>>;
 }
 
-/** Members read at once for one term. */
+/** Members read in one call for one term. */
 const perPiece = 500;
 
 export function openFiles(redis: RedisConnection, { prefixOf }: Fleet): Files {
@@ -58,7 +58,7 @@ export function openFiles(redis: RedisConnection, { prefixOf }: Fleet): Files {
 
 const membersSchema = z.array(z.string());
 
-/** Members are term, key and note, with zero bytes between; a note may have some of its own. */
+/** Members consist of term, key and note, with zero bytes between them; a note may contain some of its own. */
 function keyMeant(member: string, sought: readonly string[]): readonly ObjectKey[] {
   const [, text = "", ...note] = member.split("\0");
   const key = objectKeyIn(text);

@@ -2,7 +2,7 @@ import { isFiling, isNews, type ObjectEvent } from "@drover/kube";
 import type { Listener } from "./plan-streams.ts";
 import type { Filed } from "./stream-store.ts";
 
-/** What objects are to be filed under after these events, where that has changed. */
+/** The index entries of the objects of these events, if they have changed. */
 export function filingsOf(events: readonly ObjectEvent[], listeners: readonly Listener[]): readonly Filed[] {
   const files = listeners.flatMap(({ subscription: { id, map } }) => (isFiling(map) ? [id] : []));
   const isFiledAnew = ({ type, means, previous }: ObjectEvent): boolean =>

@@ -1,17 +1,18 @@
 /**
- * Bridges that share their streams, and where in Redis they do. Those of a cluster are one fleet. The ones that are embedded
- * in the processes of a controller are another: they follow what it needs, and know nothing of what others do.
+ * A group of bridges that share their streams, and the place of these in Redis. The bridges of a cluster are one group.
+ * The bridges that are embedded in the processes of a controller are another one: they follow only the kinds of this
+ * controller, and share nothing with others.
  */
 export interface Fleet {
-  /** A sorted set of those that are alive. */
+  /** A sorted set of the live bridges. */
   readonly members: string;
-  /** The set of all streams that there are keys of: beside the bridges, in one place on a Redis Cluster, too. */
+  /** The set of all streams that have keys. It has the hash tag of `members`, for a Redis Cluster. */
   readonly streams: string;
-  /** What all keys of a stream begin with. */
+  /** The prefix of all keys of a stream. */
   readonly prefixOf: (stream: string) => string;
 }
 
-/** @param controller the queue of the controller whose processes they are embedded in; left out: the cluster's. */
+/** @param controller the queue of the controller with embedded bridges; left out: the group of the cluster. */
 export function fleetOf(controller?: string): Fleet {
   const members = controller === undefined ? "{drover-bridges}" : `{drover-bridges:${controller}}`;
   const own = controller === undefined ? "" : `${controller}:`;

@@ -15,28 +15,28 @@ import {
 import { declaredPath as pathOf } from "./declared-path.ts";
 import { InvalidRegistrationError } from "./invalid-registration.ts";
 
-/** A controller, and what it follows. */
+/** A controller, and the kinds that it follows. */
 export interface Follower {
-  /** The queue of its objects, which no other function has, nor one that is made again under the same name. */
+  /** The queue of its objects. No other function has it, nor does one that is created again under the same name. */
   readonly controller: string;
   readonly follows: readonly Follow[];
 }
 
-/** A kind that a controller follows, and why. */
+/** A kind that a controller follows, and the subscription to it. */
 export interface Follow {
   readonly ref: ResourceRef;
   readonly subscription: Omit<Subscription, "id">;
-  /** Of a lookup: who files what is looked for. */
+  /** For a lookup only: fills the index that is searched. */
   readonly looksInto?: Follow;
-  /** The queue whose keys are woken, where it is not the controller's. */
+  /** The queue of the keys to wake, if it is not the controller's own. */
   readonly queue?: string;
 }
 
 /**
- * The kinds that a controller follows, by what it declares.
+ * The kinds that a controller follows, from its declaration.
  *
- * @param name the controller's: its finalizer is known by it.
- * @param held paths in its own objects that the outside world knows them by: what they hold is filed, too.
+ * @param name the controller's name, from which its finalizer is named.
+ * @param held paths of values that identify the controller's objects outside the cluster: these are indexed, too.
  * @throws InvalidRegistrationError naming the field.
  */
 export function followsOf(
@@ -103,7 +103,7 @@ function predicatesOf({ namespaces, labelSelector, changed, scope }: Watched, at
   };
 }
 
-/** The kinds whose objects a run knows from the run before: of those it is told however they concern it. */
+/** The kinds that a run has cached lists of. Wakes carry all changes of their objects, however these are mapped. */
 function knownKinds({ owns = [] }: Pick<ReconcileFunctionSpec, "owns">): ReadonlySet<string> {
   const kinds = new Set<string>();
   for (const [i, of] of owns.entries()) {
@@ -114,7 +114,7 @@ function knownKinds({ owns = [] }: Pick<ReconcileFunctionSpec, "owns">): Readonl
   return kinds;
 }
 
-/** @throws InvalidRegistrationError for Secrets, which are not to be in Redis. */
+/** @throws InvalidRegistrationError for Secrets, which must not be in Redis. */
 function refuseSecrets({ group, plural }: ResourceRef, at: string): void {
   if (group !== "" || plural !== "secrets") return;
   throw new InvalidRegistrationError(
@@ -140,7 +140,7 @@ function selectorOf(
   };
 }
 
-/** A lookup, and what must be filed for it. */
+/** A lookup, and the index that it needs. */
 interface LookingUp {
   readonly lookup: Lookup;
   readonly filing: Filing;
@@ -184,7 +184,7 @@ const everybody = (within: Within): LookingUp => ({
   filing: { by: "presence", within },
 });
 
-/** How far an object reaches that does not say itself whom it concerns: not out of its namespace, unless granted. */
+/** How far the change of an object reaches in a lookup: its own namespace, unless more is granted. */
 function withinOf({ acrossNamespaces }: Names, of: Watched, own: ResourceRef, at: string): Within {
   if (of.scope === "Cluster" || acrossNamespaces === true) return "cluster";
   if (own.namespaced) return "namespace";

@@ -1,4 +1,4 @@
-/** A registration that cannot be used. The message says where and what to change. */
+/** A registration that cannot be used. The message contains the field and the correction. */
 export class InvalidRegistrationError extends Error {
   override readonly name = "InvalidRegistrationError";
 }

@@ -1,34 +1,34 @@
 import type { Milliseconds, ObjectKey } from "@drover/controller";
 import type { ResourceVersion, SeenChange, SeenObject } from "@drover/kube";
 
-/** How long a change is kept at most. */
+/** Longest time that a change is buffered. */
 const keptFor: Milliseconds = 200;
-/** So many objects are kept at most. */
+/** Most objects that are buffered. */
 const mostKept = 1_000;
 
 /**
- * Changes of an index, kept for a moment: each write of Redis waits for its disk, and nobody needs to wait for these. They
- * were told before, and whoever begins at an older position tells them again. Not so what the index does not have yet: a
- * campaign that begins looks for its objects there.
+ * A write-behind buffer of the seen index: each write to Redis waits for its disk, and the stream need not wait for
+ * these. Nothing is lost with the buffer, because the events were emitted before, and a bridge that resumes at an older
+ * position emits them again. Objects that are new to the index bypass it: a campaign that begins enumerates the index.
  */
 export interface KeptChanges {
-  /** Keeps a change, unless it is to be written: answers that one, with all that was kept. */
+  /** Buffers a change and returns undefined; or, if it must be written now, returns it with all buffered ones. */
   readonly take: (change: SeenChange) => SeenChange | undefined;
-  /** All that is kept, to be written now. */
+  /** Empties the buffer; returns the change to write, if any. */
   readonly all: () => SeenChange | undefined;
-  /** Nothing is to be written any more. */
+  /** Discards the buffered changes. */
   readonly drop: () => void;
 }
 
 /**
- * @param before what an object was told as last, where that is known.
- * @param due told when what is kept is to be written.
+ * @param before the last emitted state of an object, if it is at hand.
+ * @param due called when the buffered changes are to be written.
  */
 export function keptChanges(
   before: (key: ObjectKey) => SeenObject | undefined,
   due: () => void,
 ): KeptChanges {
-  /** By key, what is to be put; nothing where it is to be forgotten. */
+  /** By key: the record to put; undefined for a key to remove. */
   const kept = new Map<ObjectKey, SeenObject | undefined>();
   let position: ResourceVersion | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -61,7 +61,7 @@ export function keptChanges(
   };
 }
 
-/** To anybody. */
+/** True if a subscription gets the object for the first time. */
 const isNew = ({ meant }: SeenObject, last: SeenObject | undefined): boolean =>
   last === undefined || !Object.keys(meant).every((id) => Object.hasOwn(last.meant, id));
 

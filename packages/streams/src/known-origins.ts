@@ -2,8 +2,8 @@ import type { RedisConnection } from "@drover/queue";
 import type { Fleet } from "./fleet.ts";
 
 /**
- * The origins that queues were last known to have, beside the streams in Redis: a bridge that starts while a queue does not
- * answer goes by these, so that nothing that was kept for the queue's subscribers is dropped.
+ * The first incarnation that each queue was last known to have, stored with the streams in Redis. A bridge that starts
+ * while a queue does not answer uses it, so that the state of the queue's subscriptions is not dropped.
  */
 export interface KnownOrigins {
   all(): Promise<ReadonlyMap<string, string>>;

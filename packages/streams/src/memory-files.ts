@@ -3,13 +3,13 @@ import { isMeant } from "@drover/kube";
 import type { Files } from "./files.ts";
 import type { Filed } from "./stream-store.ts";
 
-/** Files that are gone with the process. */
+/** Reverse indexes in memory. */
 export interface MemoryFiles extends Files {
-  /** Files these objects anew; of those before them nothing is left. One with no files is taken out of all. */
+  /** Replaces the entries of these objects. An object without entries is removed. */
   file(filed: readonly Filed[]): void;
 }
 
-/** Files without Redis, for tests of functions. A file belongs to one subscription, so its stream need not be told. */
+/** Reverse indexes without Redis, for tests of functions. A subscription has one index; its stream is ignored. */
 export function memoryFiles(): MemoryFiles {
   const byKey = new Map<ObjectKey, Filed["files"]>();
   return {

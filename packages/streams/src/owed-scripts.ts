@@ -2,8 +2,9 @@ import { lua } from "@drover/queue";
 import { scene } from "./scripts.ts";
 
 /**
- * What a stream owes one queue: the mark in \`S:behind\` says since when, how many keys, and whether the keys are not
- * recorded (\`all\`: \`due\`), or recorded again while every key is woken (\`begun\`).
+ * The wakes that a stream owes one queue. Their mark in `S:behind` has the time (`since`), the number of keys
+ * (`count`), and `all` if every key must be woken: `due` while wakes are not recorded, `begun` while they are recorded
+ * again.
  */
 const debts = `${scene}
 local OWED = S .. ':owed:' .. queue
@@ -20,15 +21,17 @@ local function save(mark)
     redis.call('UNLINK', OWED)
   end
 end
--- What is owed is not recorded any more: every key must be woken.
+-- Too many wakes to record: every key must be woken.
 local function overflow(mark)
   redis.call('UNLINK', OWED)
   mark.count, mark.all = 0, 'due'
 end
 `;
 
-/** How two wakes of one key become one: the newer version, the more urgent class, the newest that is known
- * of a pause, and no news, which it may lack a part of. */
+/**
+ * Merges two wakes of one key: the newer version, the more urgent class and the newest known pause. `news` becomes
+ * empty, because a part of it may be missing.
+ */
 const folding = `
 local rank = { change = 1, listing = 2, resync = 3 }
 local function isDecimal(version) return string.match(version, '^%d+$') ~= nil end
@@ -42,7 +45,7 @@ local function folded(w, before)
   if not ok or type(was) ~= 'table' or not was.resourceVersion then return w end
   local isLate = isOlder(w.resourceVersion, was.resourceVersion)
   local kept, other = isLate and was or w, isLate and w or was
-  -- Only wakes of the key's own object know whether it is paused.
+  -- Only wakes of the key's own object show whether it is paused.
   if kept.paused == nil then kept.paused = other.paused end
   kept.class = (rank[was.class] or 3) < (rank[w.class] or 3) and was.class or w.class
   if was.news or w.news then kept.news = '' end
@@ -50,7 +53,7 @@ local function folded(w, before)
 end
 `;
 
-/** Record wakes, a JSON list, that a queue is owed; not more than \`most\` keys. 0 when the stream is another bridge's. */
+/** Records wakes (a JSON list) for a queue, of at most `most` keys. Returns 0 if another bridge holds the stream. */
 export const owe = lua(
   "owe a queue wakes",
   ["token", "queue", "wakes", "most"],
@@ -72,9 +75,9 @@ return 1
 );
 
 /**
- * End debts: \`told\` is a JSON list of key and text in turn, as they were read; what was recorded since stays. \`all\` is
- * \`begin\` or \`end\`, around waking every key, or empty. Answers \`{ keys left, 1 when every key must be woken }\`, or
- * nothing when the stream is another bridge's.
+ * Removes wakes that the queue has. `told` is a JSON list of key and text in turn, as they were read; a wake that was
+ * recorded since is kept. `all` is `begin` or `end`, around waking every key, or empty. Returns
+ * `{ keys left, 1 if every key must be woken }`, or nothing if another bridge holds the stream.
  */
 export const settleOwed = lua(
   "settle what a queue is owed",
@@ -99,7 +102,7 @@ return { mark.count, mark.all and 1 or 0 }
 `,
 );
 
-/** Drop what is owed to queues that no subscriber has any more; a JSON list. */
+/** Drops the wakes owed to queues without subscriptions; a JSON list of queues. */
 export const dropOwed = lua(
   "drop what queues are owed",
   ["token", "queues"],

@@ -5,26 +5,26 @@ import { dropOwed, owe, settleOwed } from "./owed-scripts.ts";
 import { parsedJson } from "./parsed-json.ts";
 
 /**
- * The wakes that a stream owes one queue, beside the stream in Redis: the stream's position has passed them, and the queue
- * has not taken them. One per key, so no more than there are keys.
+ * The wakes that a stream owes one queue, stored with the stream in Redis: the stream's position has passed them, and
+ * the queue has not accepted them. There is one per key.
  */
 export interface OwedWakes {
   /**
-   * When the stream was taken: since when the queue is owed something, ms since 1970 by this process's clock. Undefined:
-   * it was owed nothing.
+   * The state when the stream was taken: since when the queue is owed wakes, in ms since 1970 by this process's clock.
+   * Undefined: it was owed none.
    */
   readonly since: number | undefined;
-  /** Resolves when they are recorded. Of a key's wakes the newest version is kept, and no copy. */
+  /** Resolves when the wakes are recorded. For a key, the newest version is kept, and no cached object. */
   add(wakes: readonly Wake[]): Promise<void>;
-  /** All that is recorded, in pieces. What is added meanwhile may be in it or not. */
+  /** All recorded wakes, in batches. A wake that is added meanwhile may be missing. */
   pieces(): AsyncIterable<OwedPiece>;
-  /** A piece that the queue has taken is owed no longer, unless there was more since. Answers what is left. */
+  /** Removes the wakes of a batch that the queue has accepted, unless they were replaced since. Returns the rest. */
   settle(piece: OwedPiece): Promise<Owed>;
-  /** What is left. */
+  /** The wakes that are still owed. */
   look(): Promise<Owed>;
   /**
-   * Surrounds waking every key, when `Owed.all`: after `begin` wakes are recorded again, `end` clears `Owed.all`. If the
-   * bridge dies in between, `Owed.all` stays.
+   * To be called before and after every key is woken, if `Owed.all`: from `begin` on, wakes are recorded again; `end`
+   * clears `Owed.all`. If the bridge dies in between, `Owed.all` is kept.
    */
   tellAll(step: "begin" | "end"): Promise<Owed>;
   /** Resolves when the Redis of the streams answers. */
@@ -33,28 +33,28 @@ export interface OwedWakes {
 
 export interface OwedPiece {
   readonly wakes: readonly Wake[];
-  /** As Redis has them: key and text in turn. */
+  /** As stored in Redis: key and text in turn. */
   readonly texts: readonly string[];
 }
 
 export interface Owed {
   readonly keys: number;
-  /** More is owed than is recorded: every key must be woken. */
+  /** True if more is owed than is recorded: every key must be woken. */
   readonly all: boolean;
 }
 
-/** Keys that are recorded for one queue of one stream: at some 250 bytes each, 13 MB. */
+/** Most keys that are recorded for one queue of one stream: 13 MB, at about 250 bytes each. */
 const mostOwed = 50_000;
 const perPiece = 200;
 
 export interface OwedWakesOptions {
   readonly redis: RedisConnection;
-  /** Of the stream's keys. */
+  /** The prefix of the stream's keys. */
   readonly prefix: string;
   readonly token: string;
   readonly queue: string;
   readonly since: number | undefined;
-  /** Called when the stream is another bridge's. */
+  /** Called if another bridge holds the stream. */
   readonly lose: () => Error;
   readonly most?: number | undefined;
 }
@@ -93,16 +93,16 @@ export function owedWakes(options: OwedWakesOptions): OwedWakes {
   };
 }
 
-/** Drops what is owed to queues that are gone. */
+/** Drops the wakes that are owed to queues that are gone. */
 export const dropOwedTo = (
   { redis, prefix, token }: Pick<OwedWakesOptions, "redis" | "prefix" | "token">,
   queues: readonly string[],
 ): Promise<unknown> => callLua(redis, dropOwed, prefix, { token, queues: JSON.stringify(queues) });
 
 /**
- * The times since when queues are behind, from the texts of `S:behind`.
+ * The times since which queues are behind, from the texts of `S:behind`.
  *
- * @param ahead ms by which this process's clock is ahead of Redis', which the texts are written by.
+ * @param ahead ms by which this process's clock is ahead of Redis', by which the texts were written.
  */
 export function behindSince(
   marks: Readonly<Record<string, string>>,
@@ -116,7 +116,7 @@ export function behindSince(
 const markSchema = z.object({ since: z.number() });
 const owedSchema = z.union([z.tuple([z.number(), z.number()]), z.tuple([])]);
 
-// A copy, and what is known of its age, are of a moment that will have passed when the queue takes the wake.
+// A cached object, and its age, are out of date when the queue accepts the wake.
 const lasting = ({ copy: _copy, newestAfter: _newestAfter, news, ...wake }: Wake): Wake => ({
   ...wake,
   ...(news !== undefined && { news: "" }),
@@ -126,7 +126,7 @@ function pieceOf(texts: readonly string[]): OwedPiece {
   const wakes: Wake[] = [];
   for (let i = 1; i < texts.length; i += 2) {
     const key = objectKeyIn(texts[i - 1] ?? "");
-    // A text that another program wrote still names a key that is owed a wake.
+    // If another client has changed the text, the key still gets a wake.
     if (key !== undefined) wakes.push({ ...(parsedJson(wakeSchema, texts[i] ?? "") ?? plain), key });
   }
   return { wakes, texts };

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 
-/** What a text in Redis says; undefined where it is not of the schema, since somebody else wrote it. */
+/** Parses a JSON text from Redis; undefined if it does not match the schema: another client wrote it. */
 export function parsedJson<T extends z.ZodType>(schema: T, text: string): z.output<T> | undefined {
   let value: unknown;
   try {

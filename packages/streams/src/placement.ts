@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 
 /**
- * The streams that a bridge should hold: each stream goes to the bridge with the highest hash of both (rendezvous
- * hashing; Thaler and Ravishankar, 1998). Everybody who sees the same bridges comes to the same answer, and a bridge
- * that comes or goes moves its own streams only.
+ * The streams that a bridge should hold. Each stream belongs to the bridge with the highest hash of both (rendezvous
+ * hashing; Thaler and Ravishankar, 1998). All bridges that see the same members compute the same result, and a bridge
+ * that starts or stops moves only its own streams.
  *
- * @param placedBy streams for which it is the same go to the same bridge.
+ * @param placedBy streams with the same result belong to the same bridge.
  */
 export function placeStreams(
   streams: readonly string[],

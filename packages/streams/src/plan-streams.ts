@@ -4,39 +4,40 @@ import type { FileRef } from "./files.ts";
 import type { Follow, Follower } from "./follows-of.ts";
 import type { Audience } from "./stream-store.ts";
 
-/** What is to be followed of one kind, for all who follow it in the same namespace, or in all. */
+/** A stream to follow: one kind, in one namespace or in all, for all its subscribers. */
 export interface StreamPlan extends Place {
-  /** Names the stream in Redis: see {@link streamOf}. */
+  /** The name of the stream in Redis: see {@link streamOf}. */
   readonly stream: string;
-  /** What all listeners have in common, so that the server need not send the rest. */
+  /** The selector that all subscribers share, so that the server need not send other objects. */
   readonly labelSelector: string | undefined;
   readonly listeners: readonly Listener[];
   readonly audience: Audience;
 }
 
-/** Where a stream's objects are. */
+/** The kind and the namespace of a stream's objects. */
 export interface Place {
   readonly ref: ResourceRef;
-  /** Undefined: all, or none for a cluster-scoped kind. */
+  /** Undefined: all namespaces, or a cluster-scoped kind. */
   readonly namespace: string | undefined;
 }
 
 export interface Listener {
   readonly controller: string;
-  /** Whose keys are woken. */
+  /** The queue of the keys to wake. */
   readonly queue: string;
   readonly subscription: Subscription;
-  /** Where the objects that it concerns are looked up. */
+  /** The reverse indexes in which the affected objects are looked up. */
   readonly looksInto?: readonly FileRef[];
 }
 
 /**
- * The streams that followers need, however many share one: one per kind for those who follow it in all namespaces, and one
- * per kind and namespace for those who name namespaces. So no more is asked of the API server than somebody may see who
- * asks for it.
+ * The streams that followers need, shared where possible: one per kind for the followers of all namespaces, and one per
+ * kind and namespace for the followers of named ones. So the API server is not asked for objects that no follower may
+ * ask for.
  *
- * @param origins of the controllers' queues: a queue that lost all it held is another listener, to whom everything is
- * told anew. A controller without one is left out until it is known.
+ * @param origins the first incarnation of each queue. A queue that has lost its data has another one, and so its
+ * subscriptions are new ones, to which every object is emitted again. A controller is left out if its queue is missing
+ * here.
  */
 export function planStreams(
   followers: readonly Follower[],
@@ -63,7 +64,7 @@ export function planStreams(
   });
 }
 
-/** The streams that followers need, whatever is known of their queues. */
+/** The streams that followers need, also of controllers with an unknown queue. */
 export const streamsOf = (followers: readonly Follower[]): ReadonlySet<string> =>
   new Set(followers.flatMap(({ follows }) => follows.flatMap(partsOf).map(streamOf)));
 
@@ -71,7 +72,7 @@ interface Part extends Place {
   readonly follow: Follow;
 }
 
-/** A follow as streams have it: one part for each namespace that it names, else a single one. */
+/** Splits a follow by streams: one part for each namespace that it names, or a single one. */
 function partsOf(follow: Follow): readonly Part[] {
   const { ref, subscription } = follow;
   if (subscription.namespaces === undefined) return [{ ref, namespace: undefined, follow }];
@@ -99,7 +100,7 @@ function listenersOf(follower: Follower, origins: Origins) {
 
 type Origins = ReadonlyMap<string, string>;
 
-/** Where the objects are found that a follower files: beside each stream that tells of them. */
+/** The reverse indexes that a follower's filing fills: one on each stream with its objects. */
 export const filesOf = (follower: Follower, filing: Follow, origins: Origins): readonly FileRef[] =>
   partsOf(filing).map((part) => ({ stream: streamOf(part), file: idOf(follower, part.follow, origins) }));
 
@@ -113,8 +114,8 @@ function idOf(follower: Follower, follow: Follow, origins: Origins): string {
 }
 
 /**
- * What a stream is known by: JSON of group, version, plural, kind, scope and, if it has one, namespace. Two places have the
- * same only where all of these are equal, whatever a registration has written in them; and none begins with another one.
+ * The name of a stream: JSON of group, version, plural, kind, scope and, if it has one, namespace. Two places have the
+ * same name only if all of these are equal, whatever text a registration contains. No name is a prefix of another one.
  */
 export const streamOf = ({ ref, namespace }: Place): string => {
   const { group, version, plural, kind, namespaced } = ref;
@@ -122,7 +123,7 @@ export const streamOf = ({ ref, namespace }: Place): string => {
   return JSON.stringify(namespace === undefined ? parts : [...parts, namespace]);
 };
 
-/** A place, for people: `deployments.apps/v1 in namespace web`. */
+/** A place as text for people: `deployments.apps/v1 in namespace web`. */
 export const placeWords = ({ ref, namespace }: Place): string =>
   `${nameOf(ref)}/${ref.version}${namespace === undefined ? "" : ` in namespace ${namespace}`}`;
 

@@ -1,17 +1,18 @@
 import { lua } from "@drover/queue";
 
-/** Files of a stream: one for each controller that looks objects of its kind up. */
+/** Most reverse indexes of a stream: there is one for each subscription that looks up objects of its kind. */
 const mostFiles = 10_000;
-/** Records that one call writes, or removes: a page of a listing, and what was kept for a moment. */
+/** Most records that one call writes or removes: a page of a list, and the buffered changes. */
 const mostRecords = 10_000;
-/** Terms that one call files, or takes out of files. No object that etcd takes has more. */
+/** Most terms that one call adds to indexes or removes from them. No object that etcd stores has more. */
 const mostTerms = 100_000;
-/** Bytes of the terms that an object is filed under, as JSON. */
+/** Most bytes of an object's index entries, as JSON. */
 const filedBytes = 4_194_304;
 
 /**
- * Every script starts here: `S` is the stream's prefix. What is not of the type that it was given was changed by
- * somebody else: it is put aside, and with it the position, so that the stream begins anew and misses nothing.
+ * Every script begins with this. `S` is the stream's prefix. If a key has a wrong type, another client has changed it:
+ * the script moves it to the quarantine and deletes the position, so that the stream begins with a list and misses
+ * nothing.
  */
 export const scene = `
 local S = KEYS[1]
@@ -37,14 +38,14 @@ for _, id in ipairs(redis.call('SMEMBERS', FILES)) do mustBe('zset', file(id)) e
 local server = string.match(redis.call('INFO', 'replication'), 'master_replid:(%w+)')
 local held, fields = {}, { 'token', 'until', 'writes', 'position', 'told', 'holder', 'server' }
 for i, value in ipairs(redis.call('HMGET', STREAM, unpack(fields))) do held[fields[i]] = value or nil end
--- Not on another server than the one that it was taken on: what was told before a failover may be lost, and the
--- position that comes after it must then not be written.
+-- False on another server than the one on which the stream was taken: wakes from before a failover may be lost, and
+-- then a later position must not be written.
 local function isOurs(token) return held.token == token and held.server == server end
 `;
 
 /**
- * Take a stream, unless another bridge's lease on it lasts; the same token again gets the same answer. Answers
- * `{ 'held', by whom, for how many ms }` or `{ 'ours', writes so far, position or '', told to whom or '' }`.
+ * Takes a stream, unless another bridge's lease on it is valid; the same token again gets the same answer. Returns
+ * `{ 'held', holder, ms that are left }` or `{ 'ours', writes so far, position or '', subscribers or '' }`.
  */
 export const hold = lua(
   "hold a stream",
@@ -59,7 +60,10 @@ return { 'ours', writes, held.position or '', held.told or '' }
 `,
 );
 
-/** Keep a stream. 0 when it is another's, or when the server has less than \`writes\` of our writes: a tail was lost. */
+/**
+ * Renews a lease. Returns 0 if another bridge holds the stream, or if the server has fewer than `writes` of our writes:
+ * the last ones were lost.
+ */
 export const renew = lua(
   "renew a stream's lease",
   ["token", "writes", "lease"],
@@ -70,7 +74,7 @@ return 1
 `,
 );
 
-/** Give a stream to whoever wants it next. */
+/** Ends a lease, so that another bridge can take the stream. */
 export const release = lua(
   "release a stream",
   ["token"],
@@ -81,9 +85,9 @@ return 1
 );
 
 /**
- * Write to the index, with the position that it stands at then. \`writes\` is how many there were before this one: a
- * repeat is answered as before; anything else is refused with 0. \`put\` is a JSON list of key and record in turn, or
- * empty; \`forget\` of keys; \`position\` and \`told\` are left as they are where they are empty.
+ * Writes to the index, with the position that belongs to it. `writes` is the number of earlier writes: a repeat gets
+ * the same answer as before, and any other number is refused with 0. `put` is a JSON list of key and record in turn, or
+ * empty; `forget` one of keys. An empty `position` or `told` leaves the stored one unchanged.
  */
 export const write = lua(
   "write to a stream's index",
@@ -106,8 +110,9 @@ return 1
 );
 
 /**
- * File objects under terms. `filings` is a JSON list of \`[key, { file: [[term, note], ...] }]\`: all that the object is to
- * be found under from now on. In a file, members are the term, the key and the note, with zero bytes between.
+ * Replaces the index entries of objects. `filings` is a JSON list of `[key, { file: [[term, note], ...] }]`, with all
+ * entries that the object has from now on. The members of an index are the term, the key and the note, with zero bytes
+ * between them.
  */
 export const fileUnder = lua(
   "file objects under terms",
@@ -137,7 +142,7 @@ return 1
 `,
 );
 
-/** Drop files that nobody looks into any more; a JSON list. */
+/** Deletes reverse indexes that no lookup needs any more; a JSON list of ids. */
 export const dropFiles = lua(
   "drop a stream's files",
   ["token", "files"],
@@ -152,7 +157,7 @@ return 1
 `,
 );
 
-/** Drop all that is known of a stream that nobody follows. */
+/** Deletes all data of a stream without subscribers. */
 export const forget = lua(
   "forget a stream",
   ["token"],

@@ -4,9 +4,10 @@ import { z } from "zod";
 import { parsedJson } from "./parsed-json.ts";
 
 /**
- * An object as the index holds it: `[uid, version, { subscription: [view, key, ...] }, { subscription: [term, ...] }]`,
- * where 0 stands for the object's own key, which most have: a hundred bytes for an object that only names itself. The
- * last part is left out where nothing is looked up.
+ * The record of an object in the index:
+ * `[uid, version, { subscription: [view, key, ...] }, { subscription: [term, ...] }]`.
+ * 0 stands for the object's own key, the most frequent one: a hundred bytes for an object that only names itself. The
+ * last part is left out if nothing is looked up.
  */
 export function recordOf({ key, uid, resourceVersion, meant }: SeenObject): string {
   const short = (one: string): string | 0 => (one === key ? 0 : one);
@@ -35,7 +36,7 @@ const recordSchema = z.tuple([
   z.record(z.string(), z.array(z.union([z.literal(0), z.string()]))).optional(),
 ]);
 
-/** Undefined for what is no record: somebody else wrote it, and the object counts as not seen. */
+/** Undefined if the text is not a record: another client wrote it, and the object counts as not seen. */
 export function seenFrom(key: ObjectKey, record: string): SeenObject | undefined {
   const parsed = parsedJson(recordSchema, record);
   if (parsed === undefined) return undefined;

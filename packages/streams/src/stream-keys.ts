@@ -3,12 +3,12 @@ import type { SeenObject } from "@drover/kube";
 import type { RedisConnection } from "@drover/queue";
 import { seenFrom } from "./seen-record.ts";
 
-/** Records looked through at once. */
+/** Records read in one call. */
 const perPiece = 500;
 
 /**
- * All that a stream has seen but these, whose records are not even parsed, in pieces. What is written meanwhile may be
- * in it or not.
+ * All records of a stream's index except those of these keys, which are not parsed, in batches. A record that is
+ * written meanwhile may be missing.
  */
 export async function* seenBut(
   redis: RedisConnection,

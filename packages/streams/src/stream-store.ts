@@ -14,63 +14,66 @@ import { seenBut } from "./stream-keys.ts";
 export interface StreamStoreOptions {
   readonly redis: RedisConnection;
   readonly fleet: Fleet;
-  /** This bridge, for people. */
+  /** The name of this bridge, for people. */
   readonly holder: string;
-  /** How long a stream is held without being renewed. */
+  /** How long a stream is held without a renewal. */
   readonly lease: Milliseconds;
-  /** Keys whose wakes are recorded for a queue that does not take them; beyond that it is told everything. */
+  /** Most keys with recorded wakes, for a queue that refuses them. If there are more, every key is woken later. */
   readonly mostOwed?: number;
 }
 
 /** Streams in Redis, each held by one bridge at a time. */
 export interface StreamStore {
-  /** Takes a stream to tell it to these listeners, unless another bridge holds it. */
+  /** Takes a stream for these subscribers, unless another bridge holds it. */
   hold(stream: string, audience: Audience): Promise<HeldStream | HeldElsewhere>;
-  /** All that were ever held and not forgotten. */
+  /** All streams that were held and not forgotten since. */
   known(): Promise<readonly string[]>;
 }
 
-/** To whom a stream is told. */
+/** The subscribers of a stream. */
 export interface Audience {
-  /** Which part of the kind is followed; of another part nothing was told. */
+  /** The part of the kind that is followed; objects of another part were not emitted. */
   readonly scope: string;
   readonly listeners: readonly string[];
-  /** The queues that they wake keys of. */
+  /** The queues of the keys that they wake. */
   readonly queues: readonly string[];
 }
 
 export interface HeldElsewhere {
   readonly heldBy: string;
-  /** At most, unless it is renewed. */
+  /** At most, unless the lease is renewed. */
   readonly for: Milliseconds;
 }
 
-/** A stream that is ours, until it is lost. */
+/** A stream that this bridge holds, until it is lost. */
 export interface HeldStream {
-  /** Everything up to here was told. */
+  /** All changes up to this version were emitted. */
   readonly position: ResourceVersion | undefined;
-  /** To all who listen now. */
+  /** True if they were emitted to all current subscribers. */
   readonly toldToAll: boolean;
   readonly seen: SeenIndex;
-  /** What the stream owes that queue: wakes that it did not take. */
+  /** The wakes that the stream owes that queue: it has not accepted them. */
   owedTo(queue: string): OwedWakes;
-  /** To be done before anybody is woken, and before the index says that it was. */
+  /** Writes index entries. To be called before keys are woken, and before the seen index is written. */
   file(filings: readonly Filed[]): Promise<void>;
-  /** Fires when the stream is another's, or Redis another server, which may lack the end of what was told. */
+  /**
+   * Fires when another bridge holds the stream, when Redis is another server, which may lack the last changes, or when
+   * a write fails.
+   */
   readonly lost: AbortSignal;
   renew(): Promise<void>;
   release(): Promise<void>;
-  /** Nobody follows it any more: all that was known of it goes. */
+  /** Deletes all data of the stream. To be called when it has no subscribers any more. */
   forget(): Promise<void>;
 }
 
-/** All that an object is to be found under from now on, by the file; see `openFiles`. */
+/** All entries of an object in reverse indexes from now on, by index; see `openFiles`. */
 export interface Filed {
   readonly key: ObjectKey;
   readonly files: Readonly<Record<string, readonly FiledTerm[]>>;
 }
 
-/** A write to a stream that is not ours any more, or on another server than the one that it was taken on. */
+/** A write to a stream that this bridge has lost, or on another server than the one on which it was taken. */
 export class StreamLostError extends Error {
   override readonly name = "StreamLostError";
 }
@@ -104,7 +107,7 @@ export function openStreamStore({ redis, fleet, holder, lease, mostOwed }: Strea
       if (left.length > 0) await dropOwedTo({ redis, prefix, token }, left);
       const gone = before.listeners.filter((id) => !audience.listeners.includes(id));
       if (gone.length > 0) await held.drop(gone);
-      // Who listens no more is not told from now on, and must not count as told when it comes back.
+      // A subscriber that is gone misses events from now on, so it must not count as up to date when it returns.
       if (toldToAll && gone.length > 0) {
         await held.seen.write({ put: [], forget: [], position: undefined, whole: true });
       }
@@ -114,7 +117,7 @@ export function openStreamStore({ redis, fleet, holder, lease, mostOwed }: Strea
   };
 }
 
-/** The answer of `TIME`: seconds and microseconds. */
+/** Converts the reply of `TIME`: seconds and microseconds. */
 const millisecondsOf = ([seconds = 0, micros = 0]: readonly (number | string)[]): Milliseconds =>
   Number(seconds) * 1_000 + Number(micros) / 1_000;
 
@@ -139,7 +142,7 @@ interface Hold {
   readonly lease: Milliseconds;
   readonly audience: Audience;
   readonly writes: number;
-  /** Since when queues are behind. */
+  /** By queue that is behind: since when. */
   readonly behind: ReadonlyMap<string, number>;
   readonly mostOwed: number | undefined;
 }
@@ -176,7 +179,7 @@ function holding(hold: Hold) {
       if ((await callLua(redis, renew, prefix, { token, writes: index.writes(), lease })) !== 1) lose();
     },
     release: async () => {
-      await index.settle().catch(() => undefined); // it is told again from a little earlier on
+      await index.settle().catch(() => undefined); // these events are emitted again from an earlier position
       await callLua(redis, release, prefix, { token });
     },
     forget: async () => {
@@ -187,7 +190,7 @@ function holding(hold: Hold) {
   };
 }
 
-/** What was told of a stream's objects, as it is in Redis, or will be within a moment. */
+/** The seen index of a stream, as it is in Redis, or will be within a moment. */
 function indexOf(hold: Hold, lost: AbortSignal, lose: (cause?: unknown) => StreamLostError) {
   const { redis, prefix } = hold;
   const lately = recentlyTold();
@@ -221,7 +224,7 @@ function indexOf(hold: Hold, lost: AbortSignal, lose: (cause?: unknown) => Strea
   return { seen, settle, drop: kept.drop, writes: writes.done };
 }
 
-/** Writes to a stream's index, one after the other: each says how many there were before it. */
+/** Writes to a stream's index, one after the other. Each carries the number of earlier writes. */
 function writesTo(
   { redis, prefix, token, audience, writes }: Hold,
   lost: AbortSignal,
@@ -232,7 +235,7 @@ function writesTo(
   const written = async (change: SeenChange): Promise<void> => {
     lost.throwIfAborted();
     for (const piece of changePieces(change)) {
-      // What was kept is told by nobody any more: where it may not be written, nothing that comes after it must be.
+      // Buffered changes are not emitted again. If they cannot be written, no later write may follow.
       const args = { token, writes: done, ...values(piece, audience) };
       const answer = await callLua(redis, write, prefix, args).catch((cause: unknown) => {
         throw lose(cause);
@@ -243,23 +246,23 @@ function writesTo(
   };
   return {
     done: () => done,
-    /** Resolves when it is written; for nothing, when all before is, or has failed. */
+    /** Resolves when the change is written; without a change, when all earlier writes have ended, also by a failure. */
     inTurn(change: SeenChange | undefined): Promise<void> {
       const before = last.catch(() => undefined);
       if (change === undefined) return before;
       const turn = before.then(() => written(change));
-      turn.catch(() => undefined); // what is kept for a while nobody waits for
+      turn.catch(() => undefined); // no caller waits for buffered changes
       return (last = turn);
     },
   };
 }
 
-/** Of so many objects the last change is at hand, a few MB of memory: what changes once is likely to change again. */
+/** Most records in the cache, a few MB of memory: an object that has changed is likely to change again. */
 const atHand = 10_000;
 
-/** What was told last, where it is at hand: nobody else writes while a bridge holds the stream, so Redis need not be asked for it. */
+/** A cache of records. While a bridge holds the stream, no other process writes them, so Redis need not be asked. */
 function recentlyTold() {
-  /** Nothing of what was not told of, or is gone. */
+  /** Undefined for an object that was not emitted, or is gone. */
   const byKey = new Map<ObjectKey, SeenObject | undefined>();
   return {
     has: (key: ObjectKey): boolean => byKey.has(key),
@@ -277,7 +280,7 @@ function recentlyTold() {
   };
 }
 
-/** A change as changes that a script takes, one after the other: the position comes with the last. */
+/** Splits a change into changes that a script accepts, to be written in this order: the last one has the position. */
 function changePieces(change: SeenChange): readonly SeenChange[] {
   const some = pieces(change.put, {
     most: mostListed,
@@ -296,7 +299,7 @@ const values = ({ put, forget: gone, position = "", whole }: SeenChange, audienc
   told: whole ? JSON.stringify({ scope: audience.scope, listeners: audience.listeners }) : "",
 });
 
-/** As JSON lists that scripts take. */
+/** JSON lists that scripts accept. */
 function filingPieces(filings: readonly Filed[]): readonly string[] {
   const texts = filings.map(({ key, files }) =>
     JSON.stringify([

@@ -14,20 +14,20 @@ import type { QueueMoment, Wake } from "@drover/queue";
 import type { Files } from "./files.ts";
 import type { Listener } from "./plan-streams.ts";
 
-/** Wakes that are told together; everybody may be concerned. */
+/** A batch of wakes is complete when it has this number: one event may affect every key. */
 const mostTogether = 2_000;
 
-/** Where events come from. */
+/** The stream of some events, and the known age of its versions. */
 export interface EventSource {
   readonly ref: ResourceRef;
   readonly files: Files;
-  /** Of those that a listing shows: a moment of the listeners' queue before it was asked for. */
+  /** For objects in a list: a time of the subscribers' queue before the list was requested. */
   readonly listedAfter?: QueueMoment | undefined;
-  /** Of versions newer than this one: a moment after which they were made. */
+  /** For versions newer than this one: a time of that queue after which they were created. */
   readonly madeAfter?: { readonly version: string; readonly moment: QueueMoment } | undefined;
 }
 
-/** The wakes of several listeners, in pieces of a good size: what one event means to several of them is one wake. */
+/** The wakes of several subscribers, in batches. The wakes of one key by one event are merged into one. */
 export async function* wakesTogether(
   events: readonly ObjectEvent[],
   listeners: readonly Listener[],
@@ -37,7 +37,7 @@ export async function* wakesTogether(
   for (const listener of listeners) {
     for await (const piece of wakesOf(events, listener, source)) {
       for (const wake of piece) {
-        // What several listeners bring of one event goes together; news of two objects do not.
+        // Wakes of one event for several subscribers are merged; changes of two objects are not.
         const id = [wake.key, wake.kind, wake.resourceVersion, wake.reason, wake.class, wake.news].join("\0");
         wakes.set(id, { ...wakes.get(id), ...wake });
       }
@@ -50,9 +50,8 @@ export async function* wakesTogether(
 }
 
 /**
- * The wakes that events of a kind mean for a listener, in pieces: for the keys that an object names now and those that
- * it named before, or those that are found for it, unless nothing that matters has changed. A controller's own status
- * writes are no matter of its own.
+ * The wakes that events of a kind cause for a subscriber, in batches: for the keys that an object names now and those
+ * that it named before, or those that a lookup finds, if a change matters. A controller's own status writes cause none.
  */
 export async function* wakesOf(
   events: readonly ObjectEvent[],
@@ -87,7 +86,7 @@ export async function* wakesOf(
   }
 }
 
-/** What several events ask is asked once. */
+/** Merges equal lookups of several events. */
 function questionsOf(news: readonly News[]) {
   const asking = news.flatMap((each) => each.sought.map((sought) => ({ each, sought })));
   return [...Map.groupBy(asking, ({ sought }) => JSON.stringify(sought)).values()].map((same) => ({
@@ -97,8 +96,8 @@ function questionsOf(news: readonly News[]) {
 }
 
 /**
- * The copy of an object that changed, or of one whose time is known. Otherwise what is added is read live by its first run: no
- * event says how late it comes.
+ * The cached object of a wake, for a modified object or a version of known age. Otherwise the first run of an added
+ * object reads it live: an event does not show how late it arrives.
  */
 function broughtBy(
   { type, object, resourceVersion }: ObjectEvent,
@@ -112,14 +111,14 @@ function broughtBy(
 }
 
 /**
- * Whether an object's annotation pauses it. False if the object is not known or is gone: the queue must not hold the key back then, and
- * the run reads the annotation.
+ * `paused`: true if the object's annotation pauses it. False if the object is not at hand or is gone: the queue must
+ * not hold the key back then, and the run reads the annotation.
  */
 const pauseOf = ({ type, object }: ObjectEvent, ref: ResourceRef): Required<Pick<Wake, "paused">> => ({
   paused: type !== "deleted" && object !== undefined && isPausedByAnnotation(ref, object.metadata),
 });
 
-/** What became of an object, for who knows of others of its kind; empty where that is too long. */
+/** The change of an object, for runs with cached lists of its kind; empty if it cannot be expressed completely. */
 function newsOf(ref: ResourceRef, { type, key, resourceVersion, object }: ObjectEvent): string {
   if (type === "deleted") return newsText({ kind: nameOf(ref), key, resourceVersion });
   const copy = object === undefined ? undefined : copyOf(object);
@@ -128,14 +127,14 @@ function newsOf(ref: ResourceRef, { type, key, resourceVersion, object }: Object
 
 interface News {
   readonly event: ObjectEvent;
-  /** It is told of for the first time, and may be old. */
+  /** The object is emitted for the first time, and may be old. */
   readonly isListed: boolean;
   readonly keys: readonly ObjectKey[];
-  /** As the object is now, and as it was before. */
+  /** The terms of the object as it is now, and as it was before. */
   readonly sought: readonly (readonly string[])[];
 }
 
-/** What an event is to a listener; undefined for no news. */
+/** The effect of an event on a subscriber; undefined if there is none. */
 function newsFor(event: ObjectEvent, { subscription: { id } }: Listener): News | undefined {
   const now = event.means[id];
   const replaced = event.previous !== undefined && event.previous.uid !== event.uid;
@@ -150,7 +149,7 @@ function newsFor(event: ObjectEvent, { subscription: { id } }: Listener): News |
   };
 }
 
-/** What happened, in words for people: to the key's own object, or to which other one. */
+/** The reason of a wake, for people: a change of the key's own object, or of the other object. */
 const changeOf = (
   { type, key }: ObjectEvent,
   ref: ResourceRef,
