@@ -72,9 +72,7 @@ it("reads whether runs are brought their object, which Secrets never are", () =>
   const [registration] = read({ "a.yaml": `${bucket}  copies: true\n` })();
   expect(registration?.follows[0]).toMatchObject({ subscription: { map: { by: "self" }, copies: true } });
   const secret = bucket.replace("group: s3.drover.dev", 'group: ""').replace("buckets,", "secrets,");
-  expect(read({ "a.yaml": `${secret}  copies: true\n` })).toThrow(
-    /spec\.copies: of Secrets no copies are kept/,
-  );
+  expect(read({ "a.yaml": `${secret}  copies: true\n` })).toThrow(/spec\.copies: Secrets are not copied/);
 });
 
 it("reads of which owned kinds runs are told the news, however their objects name whom they concern", () => {
@@ -93,11 +91,11 @@ it("reads of which owned kinds runs are told the news, however their objects nam
     [undefined, undefined],
   ]);
   expect(read({ "a.yaml": bucket + owns("secrets") })).toThrow(
-    /spec\.owns\[0\]\.copies: of Secrets no copies/,
+    /spec\.owns\[0\]\.copies: Secrets are not copied/,
   );
   const asked = `  watches:\n    - { ${of("pods")}, names: { code: true } }\n`;
   expect(read({ "a.yaml": bucket + owns("pods") + asked })).toThrow(
-    /spec\.watches\[0\]\.names\.code: nobody can tell .* Leave out copies of spec\.owns/,
+    /spec\.watches\[0\]\.names\.code: code finds the keys, .* Leave copies out of spec\.owns/,
   );
 });
 
@@ -218,7 +216,7 @@ it.each([
   [
     "a path that is none",
     `${bucket}  owns: [${pods('changed: ["a..b"]')}]`,
-    /spec\.owns\[0\]\.changed\[0\]: "a\.\.b" is no field path/,
+    /spec\.owns\[0\]\.changed\[0\]: "a\.\.b" is not a field path/,
   ],
   [
     "a selector without values",

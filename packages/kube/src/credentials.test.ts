@@ -101,7 +101,7 @@ describe("a kubeconfig that cannot be used says why", () => {
     [
       "a plugin that fails",
       plugin(`echo ${canary} >&2; exit 1`),
-      /the plugin .*sh failed\. What it printed is not shown/,
+      /the plugin .*sh failed\. Its output is not shown/,
     ],
     ["a plugin that prints no JSON", plugin(`echo ${canary}`), /did not print an ExecCredential/],
     ["a plugin that prints other JSON", plugin(`echo '"${canary}"'`), /did not print an ExecCredential/],

@@ -112,7 +112,7 @@ function readProblem(cause: unknown, config: KubeConfig): string {
   if (typeof exec?.command !== "string") return nameOf(cause);
   const failed = cause instanceof Error && cause.name === "Error";
   const what = failed ? "failed" : `did not print an ExecCredential as JSON (${nameOf(cause)})`;
-  return `the plugin ${exec.command} ${what}. What it printed is not shown, since it may hold secrets: run it to see that`;
+  return `the plugin ${exec.command} ${what}. Its output is not shown, since it may contain secrets: run the plugin to see it`;
 }
 
 /** True for an error of the operating system: its message has a path or an address, and no file content. */
@@ -190,7 +190,7 @@ function inCluster(): Source {
   const server = URL.parse(config.getCurrentCluster()?.server ?? "");
   if (server === null || server.hostname === "undefined") {
     throw new KubeConfigError(
-      "No kubeconfig was given, and this does not run in a pod. Give the path of a kubeconfig.",
+      "No kubeconfig was given, and this process does not run in a pod. Give the path of a kubeconfig.",
     );
   }
   return { config, where: "the pod's ServiceAccount" };

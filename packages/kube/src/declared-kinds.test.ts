@@ -71,18 +71,18 @@ const listed = async (answer: object, options: { readonly metadataOnly?: boolean
 
 describe("an answer is refused", () => {
   test("when it lists another kind, whatever was declared", async () => {
-    await expect(listed(secrets)).rejects.toThrow("it sent v1 Secret for v1 ConfigMap");
+    await expect(listed(secrets)).rejects.toThrow("it sent v1 Secret instead of v1 ConfigMap");
     await expect(listed({ ...secrets, kind: "PartialObjectMetadataList" })).rejects.toThrow(
       MalformedReplyError,
     );
     const other = { ...secrets, kind: "ConfigMapList", apiVersion: "v2" };
-    await expect(listed(other)).rejects.toThrow("it sent v2 ConfigMapList for v1 ConfigMapList");
+    await expect(listed(other)).rejects.toThrow("it sent v2 ConfigMapList instead of v1 ConfigMapList");
   });
 
   test("when one item of a right list is of another kind", async () => {
     const item = { apiVersion: "v1", kind: "Secret", metadata, data };
     await expect(listed({ ...secrets, kind: "ConfigMapList", items: [item] })).rejects.toThrow(
-      "it sent v1 Secret for v1 ConfigMap",
+      "it sent v1 Secret instead of v1 ConfigMap",
     );
   });
 

@@ -12,6 +12,6 @@ it("has the server's words after what was asked", () => {
 
 it("says what to do about credentials before the server's words", () => {
   expect(messageOf({ kind: "Unauthorized", status: 401 })).toMatch(
-    /^The API server answered 401 to GET \/api\/v1\/pods\. The credentials have expired.*\. It said: its words$/,
+    /^The API server answered 401 to GET \/api\/v1\/pods\. The credentials have expired.*\. The server's message: its words$/,
   );
 });

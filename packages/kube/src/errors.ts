@@ -41,7 +41,7 @@ export interface ApiErrorDetail {
 /** For a 401. The reply does not show which of the two causes applies. */
 const renewal =
   "The credentials have expired, or are not this server's: log in again or renew the token of the kubeconfig's user, and " +
-  "look whether its context is the right one (kubectl auth whoami)";
+  "check that its context is the right one (kubectl auth whoami)";
 
 /** The API server refused the request. */
 export class ApiError extends Error {
@@ -55,7 +55,7 @@ export class ApiError extends Error {
   readonly details: unknown;
   constructor(detail: ApiErrorDetail) {
     // Placed before the server's message: text in it that looks like a token is cut off where the error is shown.
-    const advice = detail.kind === "Unauthorized" ? `. ${renewal}. It said` : "";
+    const advice = detail.kind === "Unauthorized" ? `. ${renewal}. The server's message` : "";
     super(`The API server answered ${detail.status} to ${detail.request}${advice}: ${detail.serverMessage}`);
     this.kind = detail.kind;
     this.status = detail.status;
@@ -89,7 +89,7 @@ export class MalformedReplyError extends Error {
   override readonly name = "MalformedReplyError";
   constructor(request: string, problem: string, cause?: unknown) {
     super(
-      `What answered ${request} does not speak like an API server: ${problem} Check the server's address and what stands in between.`,
+      `The server that answered ${request} does not behave like an API server: ${problem} Check its address, and any proxy in between.`,
       { cause },
     );
   }

@@ -25,7 +25,7 @@ export function parseFieldPath(text: string): FieldPath {
     const [found = "", name, quoted, items] = nextStep.exec(rest) ?? [];
     if (found === "" || (steps.length === 0 && (items !== undefined || found.startsWith(".")))) {
       throw new InvalidFieldPathError(
-        `${JSON.stringify(text)} is no field path at ${JSON.stringify(rest)}: write names with dots between, such as ` +
+        `${JSON.stringify(text)} is not a field path at ${JSON.stringify(rest)}: write names with dots between them, such as ` +
           `spec.secretRef.name, or spec.volumes[].secret.secretName.`,
       );
     }

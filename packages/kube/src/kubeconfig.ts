@@ -159,7 +159,8 @@ export function choiceOf(kubeconfig: Kubeconfig, context?: string): KubeconfigCh
 }
 
 function missingContext(context: string, { where, contexts }: Kubeconfig): never {
-  if (contexts.size === 0) throw new KubeConfigError(`${where} has no contexts. Give one that has.`);
+  if (contexts.size === 0)
+    throw new KubeConfigError(`${where} has no contexts. Add one, or use another kubeconfig.`);
   const known = [...contexts.keys()].join(", ");
   throw new KubeConfigError(
     context === ""

@@ -158,7 +158,7 @@ const isKind = (value: Typed, { apiVersion, kind }: Typed): boolean =>
 const otherKind = (request: string, sent: Typed, wanted: Typed): MalformedReplyError =>
   new MalformedReplyError(
     request,
-    `it sent ${sent.apiVersion} ${sent.kind} for ${wanted.apiVersion} ${wanted.kind}.`,
+    `it sent ${sent.apiVersion} ${sent.kind} instead of ${wanted.apiVersion} ${wanted.kind}.`,
   );
 
 const excerpt = (text: string): string => text.trim().slice(0, 200);

@@ -47,7 +47,7 @@ export async function openSessions({ source, log, timers }: SessionOptions): Pro
       session = adopted(session, await next.read());
       reader = next;
     } catch (error) {
-      log.warn({ err: error }, "credentials cannot be read again; going on with the old ones");
+      log.warn({ err: error }, "credentials cannot be read again; the old ones are still used");
     }
     readAt = timers.now();
     return session;

@@ -76,7 +76,7 @@ export function followsOf(
       if ("by" in map && map.by === "code") {
         if (known.has(nameOf(refOf(of))))
           throw new InvalidRegistrationError(
-            `${at}.names.code: nobody can tell of what the code names. Leave out copies of spec.owns for this kind.`,
+            `${at}.names.code: code finds the keys, so runs cannot get every change of this kind. Leave copies out of spec.owns for it.`,
           );
         const asking = { ...follow(of, map, at), queue: namesQueueOf(queue, of) };
         return [{ ...asking, subscription: { ...asking.subscription, for: asking.ref } }];
@@ -118,7 +118,7 @@ function knownKinds({ owns = [] }: Pick<ReconcileFunctionSpec, "owns">): Readonl
 function refuseSecrets({ group, plural }: ResourceRef, at: string): void {
   if (group !== "" || plural !== "secrets") return;
   throw new InvalidRegistrationError(
-    `${at}.copies: of Secrets no copies are kept in Redis. Leave it out: they are read live.`,
+    `${at}.copies: Secrets are not copied to Redis. Leave it out: they are read live.`,
   );
 }
 
@@ -189,7 +189,7 @@ function withinOf({ acrossNamespaces }: Names, of: Watched, own: ResourceRef, at
   if (of.scope === "Cluster" || acrossNamespaces === true) return "cluster";
   if (own.namespaced) return "namespace";
   throw new InvalidRegistrationError(
-    `${at}: objects in namespaces would have cluster-scoped ones reconciled. If that is meant, set acrossNamespaces: true.`,
+    `${at}: objects in namespaces would cause runs of cluster-scoped ones. If that is intended, set acrossNamespaces: true.`,
   );
 }
 

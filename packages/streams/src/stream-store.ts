@@ -152,7 +152,7 @@ function holding(hold: Hold) {
   const lost = new AbortController();
   const lose = (cause?: unknown): StreamLostError => {
     const error = new StreamLostError(
-      "The stream is another bridge's by now, Redis another server, or it has not answered: it is taken up again from where Redis stands.",
+      "This bridge has lost the stream: another bridge holds it, Redis is another server, or Redis has not answered. The stream is taken again, at the position that Redis has.",
       { cause },
     );
     lost.abort(error);

@@ -58,7 +58,7 @@ it.each<[string, object, RegExp]>([
     { names: { header: "ce-subject" }, verify: { hmac } },
     /hmac signs no such header/,
   ],
-  ["a path that is none", { names: { field: "a..b" } }, /names\.field: "a\.\.b" is no field path/],
+  ["a path that is none", { names: { field: "a..b" } }, /names\.field: "a\.\.b" is not a field path/],
   [
     "another namespace",
     { names: { field: "a", namespace: "other" } },

@@ -40,7 +40,7 @@ export function nextPage(listing: Listing, page: ObjectList): Progress {
   }
   if (token === undefined) return { is: "whole" };
   if (token === listing.continue || token === listing.checkpoint)
-    return broken("it hands out the same continue token again.");
+    return broken("the server returns the same continue token again.");
   const pages = listing.pages + 1;
   if (pages >= mostPages) return broken(`a listing has more than ${mostPages} pages.`);
   const checkpoint = isPowerOfTwo(pages) ? token : listing.checkpoint;

@@ -284,7 +284,7 @@ const isReplayed = (state: StreamState, { metadata }: KubeObject): boolean =>
 const closedAtOnce: Failure = {
   kind: "doubtful",
   reason: "ClosedAtOnce",
-  message: "The server ended the watch at once and told nothing new.",
+  message: "The server ended the watch at once, without a new event.",
 };
 const staleListing: Failure = {
   kind: "doubtful",
@@ -294,16 +294,16 @@ const staleListing: Failure = {
 const endedListing: Failure = {
   kind: "doubtful",
   reason: "EndedListing",
-  message: "The server ended a streamed listing before it was whole.",
+  message: "The server ended a streamed list before it was complete.",
 };
 const silentListing: Failure = {
   kind: "doubtful",
   reason: "SilentListing",
-  message: "A streamed listing fell silent before it was whole.",
+  message: "A streamed list became silent before it was complete.",
 };
 const notStreamed: Failure = {
   kind: "doubtful",
   reason: "NotStreamed",
-  message: "The server opened a watch where a listing was to be streamed.",
+  message: "The server opened a watch instead of streaming a list.",
 };
 const brokenListing = { kind: "doubtful", reason: "BrokenListing" } as const;

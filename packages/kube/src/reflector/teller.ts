@@ -160,7 +160,7 @@ function hasKey(object: KubeObject, log: Log): boolean {
     if (!(error instanceof InvalidKeyError)) throw error;
     log.warn(
       { name: object.metadata.name, kind: object.kind, error },
-      "an object is passed over: no key can name it",
+      "an object is skipped: its name cannot be in a key",
     );
     return false;
   }
