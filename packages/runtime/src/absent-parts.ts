@@ -4,11 +4,11 @@ import { z } from "zod";
 import type { Part, PartLeaseOptions } from "./part-lease.ts";
 import { pause } from "./pause.ts";
 
-/** A part of which no replica runs. */
+/** A part of Drover without a running replica. */
 export interface AbsentPart {
   readonly part: Part;
   readonly namespace: string;
-  /** RFC 3339, when its Lease was renewed last, by the clock of the replica that did; undefined: it never was. */
+  /** Last renewal of its Lease (RFC 3339), by the clock of the replica that renewed it; undefined: never renewed. */
   readonly since: string | undefined;
 }
 
@@ -19,7 +19,7 @@ const leaseSchema = z.looseObject({
   }),
 });
 
-/** When a Lease was renewed last, as it says, and how long it holds. */
+/** Last renewal of a Lease (RFC 3339; undefined without a Lease or a valid time), and its duration (default: 40 s). */
 export function readLease(lease: KubeObject | undefined): {
   renewedAt: string | undefined;
   holds: Milliseconds;
@@ -30,20 +30,24 @@ export function readLease(lease: KubeObject | undefined): {
 }
 
 /**
- * Judges the Lease of a part by whether it changes, and not by the times in it: the clocks of two machines may differ by
- * minutes. (client-go's leader election does the same.) What cannot be read says nothing, and the count begins anew.
+ * Decides from its Lease if a part runs: the Lease counts as renewed when its version changes. The timestamps in it are
+ * not compared, because the clocks of two machines may differ by minutes. (client-go's leader election does the same.)
+ * A Lease that cannot be read proves nothing: the wait for a renewal starts again.
  */
 export function leaseJudge() {
   let version: string | undefined;
-  /** When it was seen to change last. */
+  /** Time of the last observed change, or of the last failed read. */
   let changedAt: Milliseconds | undefined;
   let absent: { readonly since: string | undefined } | undefined;
   let looked = false;
   let runs = false;
   return {
-    /** Whether it was seen to be renewed, and has not been absent since. */
+    /** True if a renewal was observed, and the part has not been absent since. */
     runs: () => runs,
-    /** @param lease undefined where there is none. @returns since when no replica runs, or undefined. */
+    /**
+     * @param lease undefined if it does not exist.
+     * @returns the last renewal if no replica runs; undefined if one runs, or while this is not known yet.
+     */
     look(lease: KubeObject | undefined, now: Milliseconds): typeof absent {
       const next = lease?.metadata.resourceVersion;
       if (changedAt === undefined || next !== version) {
@@ -60,7 +64,7 @@ export function leaseJudge() {
       }
       return absent;
     },
-    /** It could not be read. */
+    /** Records that the Lease could not be read. */
     missed(now: Milliseconds): void {
       changedAt = now;
     },
@@ -69,20 +73,20 @@ export function leaseJudge() {
 
 export interface AbsentPartsOptions extends Omit<PartLeaseOptions, "part"> {
   readonly parts: readonly Part[];
-  /** Called when a part has come or gone. */
+  /** Called when a part has become absent or has returned. */
   readonly onChange?: () => void;
 }
 
-/** The parts of which no replica runs; none of them before they were watched for as long as a Lease holds. */
+/** The parts without a running replica. A part is listed only after it was watched for as long as a Lease holds. */
 export interface AbsentParts {
   readonly all: () => readonly AbsentPart[];
-  /** Whether a replica runs: for some time after the start it is neither known that one does nor that none does. */
+  /** True if a replica is known to run. For some time after the start, neither this nor the absence is known. */
   readonly runs: (part: Part) => boolean;
-  /** Resolves when the signal has ended it. */
+  /** Resolves after the signal has ended the watch. */
   readonly done: Promise<void>;
 }
 
-/** Watches the Leases of parts. */
+/** Watches parts: reads the Lease of each one four times in the time that a Lease holds. */
 export function watchParts({
   client,
   namespace,
@@ -126,29 +130,29 @@ export function watchParts({
   };
 }
 
-/** The Lease of a part; undefined where there is none. */
+/** The Lease of a part; undefined if it does not exist. */
 export const leaseOf = (
   client: KubeClient,
   { namespace, part, signal }: { namespace: string; part: Part; signal?: AbortSignal },
 ): Promise<KubeObject | undefined> =>
   client.get(builtin.lease, objectKey({ namespace, name: part }), signal === undefined ? {} : { signal });
 
-/** What a function lacks while a part does not run. */
+/** The effect on functions while a part does not run. */
 const consequences: Readonly<Record<Part, string>> = {
   bridge: "changes of objects start no runs",
   deployer: "changes of functions, and of how many Pods they need, have no effect",
   gateway: "functions that are called over HTTP are not called",
 };
 
-/** The type of the condition that a ReconcileFunction has for as long as no replica of a part runs. */
+/** The type of the condition that a ReconcileFunction has while no replica of a part runs. */
 export const absentCondition = (part: Part): string => `${part[0]?.toUpperCase()}${part.slice(1)}NotRunning`;
 
-/** That no replica of a part runs, since when, and what to look at. */
+/** A message for users: the part, since when no replica runs, the effect, and a command to look at it. */
 export const absentWords = ({ part, namespace, since }: AbsentPart): string =>
   `No ${part} ${since === undefined ? "has ever run" : `has run since ${since}`}: ${consequences[part]}. ` +
   `See: kubectl get pods -n ${namespace}`;
 
-/** The same as a condition. */
+/** `absentWords` as a condition. */
 export const absentAsCondition = (absent: AbsentPart): Condition => ({
   type: absentCondition(absent.part),
   status: "True",

@@ -8,13 +8,15 @@ import { type CountedConnection, countedConnections } from "./counted-connection
 const MiB = 2 ** 20;
 
 export interface AdmissionLimits {
-  /** For connections that have not shown yet that they may send. */
+  /** For connections without a verified message yet. */
   readonly strangers: BudgetLimits;
-  /** For connections that have, apart from the others: no stranger drops these. */
+  /** For connections with one. Counted separately, so that unverified senders cannot cause these to be dropped. */
   readonly verified: BudgetLimits;
-  /** Bytes that a connection counts for itself: headers, and the part of a body that nothing has read yet. */
+  /**
+   * Bytes counted for each connection itself: headers, and the part of a body that has arrived but was not read yet.
+   */
   readonly connection: number;
-  /** Bytes per second that a body must have come with, on average, once `patience` is over. */
+  /** Least average rate of a body in bytes per second, counted from the end of `patience`. */
   readonly leastRate: number;
   readonly patience: Milliseconds;
 }
@@ -27,36 +29,40 @@ export const usualAdmission: AdmissionLimits = {
   patience: 2_000,
 };
 
-/** The body of a request. `release` must be called at the end, whatever comes. */
+/** The body of a request. `release` must be called at the end, also after an error. */
 export interface IncomingBody {
   /**
-   * The whole body, counted as its bytes arrive.
-   * @throws BodyRefusedError; the connection is closed, but for a body that is too large
+   * The complete body, counted as its bytes arrive.
+   * @throws BodyRefusedError; the connection is closed then, unless the body is too large
    */
   read(): Promise<Uint8Array>;
-  /** Fires when the connection is closed: nothing must hold the body any longer. */
+  /** Fires when the connection is closed. The body must not be kept after that. */
   readonly signal: AbortSignal;
-  /** The sender has shown that it may send. It is counted with such senders only from now on. */
+  /** Marks the sender as verified. Its bytes count against the limits of verified senders from now on. */
   verified(): void;
   release(): void;
 }
 
 /**
- * Bounds the memory that senders take before their signature is verified. A listener that strangers reach has one, and
- * counts bytes and not requests: see `ByteBudget` for what is dropped. Dropping closes the connection.
+ * Limits the memory that senders occupy before their signature is verified. Each listener that unknown senders can
+ * reach has one. It counts bytes, not requests; `ByteBudget` describes which are dropped. Dropping closes the
+ * connection.
  */
 export interface Admission {
   /** Counts a connection until it is closed. */
   connected(socket: Socket): void;
-  /** @param group bodies that share a bound, such as those for one hook. */
+  /**
+   * @param most maximum size in bytes.
+   * @param group bodies with the same group share a limit, such as those for one hook.
+   */
   body(incoming: IncomingMessage, options: { readonly most: number; readonly group: string }): IncomingBody;
-  /** Closes connections whose bodies come slower than the least rate. Called every second or so. */
+  /** Closes connections with a body below the least rate. To be called about once a second. */
   endSlow(): void;
-  /** Bytes that are held now for strangers, and for senders that were verified. */
+  /** Bytes held now for unverified senders, and for verified ones. */
   held(): { readonly strangers: number; readonly verified: number };
 }
 
-/** @param clock one that never goes back. */
+/** @param clock monotonic. */
 export function openAdmission(
   clock: () => Milliseconds,
   { strangers, verified, connection, leastRate, patience }: AdmissionLimits = usualAdmission,
@@ -86,7 +92,7 @@ export function openAdmission(
   };
 }
 
-/** A body that is being read: what its rate is judged by. */
+/** The progress of a body that is being read, to measure its rate. */
 interface ComingBody {
   readonly since: Milliseconds;
   bytes: number;
@@ -118,7 +124,7 @@ function incomingBody(
     verified() {
       from.verified();
       holding.release();
-      // A body that is whole is bounded by what its reader does with it.
+      // A complete body is no longer counted: its reader limits how many it processes.
       if (!incoming.complete) holding = from.hold(group, coming.bytes);
     },
     release() {

@@ -33,27 +33,27 @@ import { parseLiveObject } from "./live-object.ts";
 
 export interface AnsweringParts<R extends Resource> {
   readonly controller: Controller<R>;
-  /** Who we are: `namespace/name` of the ReconcileFunction, and its uid where that is known. */
+  /** This function: `namespace/name` of its ReconcileFunction, and its uid if that is known. */
   readonly audience: { readonly name: string; readonly uid?: string | undefined };
-  /** Those that the gateway may sign with; answers are signed with all of them. */
+  /** Secrets that the gateway may sign with. Answers are signed with all of them. */
   readonly secrets: () => readonly string[];
   readonly log: Log;
-  /** Fires when runs under way must end. */
+  /** Fires when the runs in progress must end. */
   readonly stopping?: AbortSignal;
   readonly memory?: CallMemory;
-  /** Wall clock, which the gateway's is compared with. */
+  /** Wall clock in ms, compared with the gateway's. */
   readonly now?: () => number;
 }
 
-/** A request as it came. */
+/** A request as received. */
 export interface TakenRequest {
   readonly headers: SignatureHeaders;
   readonly body: Uint8Array;
-  /** Called when the call is known to be the gateway's, before it is run. */
+  /** Called when the signature proves that the gateway sent the call, before it runs. */
   readonly verified?: () => void;
 }
 
-/** Refusals are not signed: they decide nothing, and the gateway calls again. */
+/** The HTTP status of each refusal. Refusals are not signed, so they decide no outcome, and the gateway calls again. */
 const statusOf = {
   unverified: 401,
   malformed: 400,
@@ -62,8 +62,10 @@ const statusOf = {
 } as const satisfies Readonly<Record<CallRefusal, number>>;
 
 /**
- * A controller that answers the gateway's calls. What is not genuine, not ours, late, or older than what is under way is
- * refused; a call that comes again is answered as before, and not run again; a key never runs twice at once here. Never throws.
+ * Answers the gateway's calls with a controller. A call is refused if it is not genuine, is meant for another function,
+ * or is late. A repeated call gets the same answer as before, and does not run again. A call that is older than the
+ * newest run of its key gets a conflict. A key never runs twice at once here. Refusals and failed runs are answers, not
+ * exceptions.
  */
 export function answering<R extends Resource>(
   parts: AnsweringParts<R>,
@@ -95,7 +97,7 @@ const stale: Result = {
   message: "A newer run of this key has begun here, or this one was answered long ago.",
 };
 
-/** The status is always 200: the signature does not cover it, so the outcome is in the body. */
+/** The HTTP status is always 200: the signature does not cover it, so the outcome is in the body. */
 function signedAnswer(result: Result, id: string, secrets: readonly string[], at: number): SentAnswer {
   const body = writeJson(result);
   return { status: 200, headers: { ...json, ...signed(secrets, { id, at }, body) }, body };
@@ -143,7 +145,7 @@ async function acted<R extends Resource>(
   return resultSchema.parse(parseJson(writeJson({ ...result, outcome: "done" })));
 }
 
-/** @throws TerminalError when the spec does not parse: the function never sees it. */
+/** @throws TerminalError if the spec does not parse. The function is not called then. */
 function contextOf<R extends Resource>(
   controller: Controller<R>,
   { key: text, object }: Call,
@@ -176,7 +178,7 @@ function contextOf<R extends Resource>(
   };
 }
 
-/** The result that the gateway reads for an error, by its class. */
+/** The result that the gateway gets for an error, by the error's class. */
 function resultOf(error: unknown): Result {
   const message = messageOf(error).slice(0, longestMessage);
   if (error instanceof TerminalError) return { outcome: "parked", message, reason: error.reason };

@@ -2,12 +2,13 @@ import { defineResource, type ObjectMetadata } from "@drover/controller";
 import { z } from "zod";
 
 /**
- * The author of a function is the user who wrote its spec last. The API server's admission policies write these annotations
- * and refuse every other value.
+ * The author of a function is the user that last wrote its spec. The API server's admission policies set these
+ * annotations, and refuse any other value.
  *
- * - `groups` has one group a line: a backslash is written `\\`, a line break `\n`, so that no name reads as two.
- * - `epoch` is that of the {@link AuthorEpoch} when the spec was written. The deployer changes it whenever the policies were
- *   absent or other ones, so what was written meanwhile is not believed.
+ * - `groups` has one group per line. A backslash is written `\\`, a line break `\n`, so that one name cannot be read as
+ *   two.
+ * - `epoch` is the epoch of the {@link AuthorEpoch} when the spec was written. The deployer changes it whenever the
+ *   policies were missing or different, so annotations that were written in that time are not trusted.
  */
 export const authorAnnotations = {
   user: "drover.dev/author",
@@ -15,14 +16,15 @@ export const authorAnnotations = {
   epoch: "drover.dev/author-epoch",
 } as const;
 
-/** Changing this annotation asks for a function once more, with its spec as it is. */
+/** Changing this annotation requests the function once more, with an unchanged spec. */
 export const askAnnotation = "drover.dev/ask";
 
 /**
- * One object, `authors`, which the deployer makes and changes; every authenticated user may read it. It is in no namespace:
- * without it the admission policies refuse every write of a function, and finalizers must come off when Drover's is gone.
- * A kind of its own, because the API server loses sight of parameters of a built-in kind once all policies that use that kind
- * were removed, until it is started again.
+ * The kind of one object, `authors`. The deployer creates and changes it; every authenticated user may read it.
+ *
+ * It is cluster-scoped, so that it outlives Drover's namespace: without it the admission policies refuse every write of
+ * a function, also the removal of a finalizer. It has a kind of its own, because the API server stops finding policy
+ * parameters of a built-in kind once all policies that use that kind have been removed, until it is restarted.
  */
 export const AuthorEpoch = defineResource({
   group: "drover.dev",
@@ -39,20 +41,22 @@ export const AuthorEpoch = defineResource({
 });
 export const epochName = "authors";
 
-/** A user as a SubjectAccessReview names it. */
+/** A user, as a SubjectAccessReview names it. */
 export interface Author {
   readonly user: string;
   readonly groups: readonly string[];
 }
 
-/** The author that an object's annotations name; undefined where none is named, or the groups are not written as above. */
+/**
+ * The author that an object's annotations name; undefined if they name none, or if the groups are not written as above.
+ */
 export function authorOf({ annotations = {} }: ObjectMetadata): Author | undefined {
   const { [authorAnnotations.user]: user = "", [authorAnnotations.groups]: text = "" } = annotations;
   const groups = text === "" ? [] : text.split("\n").map(unescaped);
   return user === "" || !groups.every((group) => group !== undefined) ? undefined : { user, groups };
 }
 
-/** Groups as the annotation has them. */
+/** The groups in the annotation's format. */
 export const groupsText = (groups: readonly string[]): string =>
   groups.map((group) => group.replaceAll("\\", "\\\\").replaceAll("\n", "\\n")).join("\n");
 

@@ -1,18 +1,18 @@
-/** Bytes that may be held at once. */
+/** Limits on the bytes held at once. */
 export interface BudgetLimits {
-  /** By all peers together. */
+  /** For all peers together. */
   readonly total: number;
-  /** By one peer. At least what one body may have. */
+  /** For one peer. At least the maximum size of one body. */
   readonly peer: number;
-  /** For one group, such as a hook. At least what one body may have. */
+  /** For one group, such as a hook. At least the maximum size of one body. */
   readonly group: number;
 }
 
-/** Bytes that one sender has us hold. */
+/** Bytes held for one sender. */
 export interface Holding {
-  /** Counts more bytes, and drops the oldest holdings where that is too much: this one too, if it is the oldest. */
+  /** Adds bytes. If that exceeds a limit, drops the oldest holdings, possibly this one. */
   grow(bytes: number): void;
-  /** Not held any more. Nothing happens the second time. */
+  /** Ends the holding. Further calls have no effect. */
   release(): void;
 }
 
@@ -20,19 +20,20 @@ export interface HoldingOptions {
   readonly peer: string;
   readonly group?: string;
   readonly bytes: number;
-  /** Called once, when the holding was dropped to make room: it is released already. */
+  /** Called once if the holding is dropped to make room. It is already released then. */
   readonly onDropped: () => void;
 }
 
 /**
- * Counts bytes that are held for senders that have not shown yet that they may send. When there are too many, bytes that
- * arrive are never refused: the oldest holding is dropped, of the peer that holds the most beside the one that grows. So a
- * flood drops its own holdings; those of a peer that holds less stay, and so does a large one that comes into a flood of
- * small ones.
+ * Counts the bytes that are held for senders. Bytes that arrive are never refused; the oldest holdings are dropped
+ * instead. A peer over its own limit loses its oldest ones. If all peers together exceed a limit, or those of a group,
+ * the peer that holds the most loses its oldest ones; the growing holding does not count there. So a flood drops its
+ * own holdings. Holdings of a peer with fewer bytes stay, and so does a large one that arrives during a flood of small
+ * ones.
  */
 export interface ByteBudget {
   hold(options: HoldingOptions): Holding;
-  /** Bytes that are held now. */
+  /** Bytes held now. */
   held(): number;
 }
 
@@ -94,7 +95,7 @@ export function byteBudget(limits: BudgetLimits): ByteBudget {
   };
 }
 
-/** Drops the oldest holdings of the peer that holds the most beside the one that grows. */
+/** Drops the oldest holdings of the peer that holds the most, not counting the growing holding. */
 function dropBeside(growing: Held, from: Share, most: number): void {
   dropWhile(
     () => from.bytes() > most,
@@ -102,7 +103,7 @@ function dropBeside(growing: Held, from: Share, most: number): void {
   );
 }
 
-/** Ends also where nothing is left to drop. */
+/** Also ends when nothing is left to drop. */
 function dropWhile(isTooMuch: () => boolean, next: () => Held | undefined): void {
   while (isTooMuch()) {
     const one = next();
@@ -111,7 +112,7 @@ function dropWhile(isTooMuch: () => boolean, next: () => Held | undefined): void
   }
 }
 
-/** Holdings by peer, each peer's oldest first. */
+/** Holdings by peer, oldest first within each peer. */
 interface Share {
   add(one: Held): void;
   remove(one: Held): void;
@@ -120,7 +121,7 @@ interface Share {
   bytes(): number;
   bytesOf(peer: string): number;
   oldestOf(peer: string): Held | undefined;
-  /** The peer that holds the most, this holding not counted; its own peer where there is no other. */
+  /** The peer that holds the most, not counting this holding; its own peer if no other peer holds any. */
   largestBeside(one: Held): string;
 }
 

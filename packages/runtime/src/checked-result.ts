@@ -17,7 +17,7 @@ const conditionSchema = z.strictObject({
     .max(conditionLimits.type.maxLength)
     .regex(new RegExp(conditionLimits.type.pattern), "Give a CamelCase word such as Ready."),
   status: z.enum(["True", "False", "Unknown"]),
-  // The status writer fits reason and message into what a condition takes.
+  // The status writer adapts reason and message to the limits of a condition.
   reason: z.string(),
   message: z.string(),
 });
@@ -32,18 +32,18 @@ const resultSchema = z.strictObject({
   account: z.string().min(1).optional(),
 });
 
-/** Fields of a status that the runtime writes. */
+/** Fields of a status that only the runtime writes, with the reason to report. */
 const runtimesFields: Readonly<Record<string, string>> = {
   conditions: "conditions are returned beside status",
   observedGeneration: "the runtime writes it",
 };
 
 /**
- * The result of a reconcile, checked before any of it is written: TypeScript takes NaN for a number, and JavaScript
- * returns anything. Its status is the output of the kind's own schema.
+ * Checks the result of a reconcile before any of it is written: TypeScript accepts NaN as a number, and JavaScript code
+ * may return anything. The status is the output of the kind's own schema.
  *
- * @throws RetryError `InvalidResult`, with the path of each value that cannot be written. It is retried, with backoff,
- * because a corrected function would otherwise not look at the object again.
+ * @throws RetryError `InvalidResult`, with the path of each value that cannot be written, five at most. It is retried
+ * with backoff, because otherwise a corrected function would not reconcile the object again.
  */
 export function checkedResult<R extends Resource>(resource: R, returned: unknown): ReconcileResult<R> {
   const result = withLinearPatterns(resultSchema).safeParse(returned ?? {});
@@ -76,7 +76,7 @@ function checkedStatus(
   return { fields: parsed.data, problems: unknownFields(given, parsed.data, ["status"]) };
 }
 
-/** etcd takes objects of up to 1.5 MiB. For a larger one the API server answers 500, as for a fault of its own. */
+/** etcd accepts objects of up to 1.5 MiB. For a larger one the API server answers 500, as for an internal error. */
 const mostBytes = 2 ** 20;
 
 type Path = readonly PropertyKey[];
@@ -90,7 +90,7 @@ const problemsOf = (error: z.ZodError, path: Path): string[] =>
 
 const deepest = 100;
 
-/** The reason why JSON cannot carry a value, after the value's path. */
+/** The value's path, and the reason why JSON cannot represent the value; undefined if it can. */
 function notJson(value: unknown, path: Path, inside: readonly object[]): string | undefined {
   const is = (what: string): string => `${at(path)}: ${what}`;
   if (typeof value === "object") return value === null ? undefined : objectNotJson(value, path, inside);
@@ -127,7 +127,7 @@ function objectNotJson(value: object, path: Path, inside: readonly object[]): st
   return undefined;
 }
 
-/** Fields that the schema does not have: an API server would leave them out without a word. */
+/** A problem for each field that the schema does not have. An API server would drop such a field silently. */
 function unknownFields(given: unknown, parsed: unknown, path: Path): string[] {
   if (!isObject(given) || !isObject(parsed)) return [];
   return Object.entries(given).flatMap(([name, value]) => {

@@ -9,9 +9,9 @@ const environment = z.object({
 });
 
 /**
- * The files of KUBECONFIG, for `connect`, which merges them as kubectl does. Undefined where it names none, or in a Pod none
- * that exists: then the Pod's ServiceAccount counts.
- * @param otherwise the files where KUBECONFIG is not set.
+ * The files that KUBECONFIG lists, for `connect`, which merges them as kubectl does. Undefined if it lists none, or if
+ * in a Pod none of them exists: then the Pod's ServiceAccount is used.
+ * @param otherwise the files to use if KUBECONFIG is not set.
  */
 export function usualKubeconfig(otherwise: readonly string[] = []): readonly string[] | undefined {
   const { KUBECONFIG: listed, KUBERNETES_SERVICE_HOST: pod } = environment.parse(process.env);

@@ -4,13 +4,13 @@ import { BodyRefusedError } from "./read-incoming.ts";
 
 /** A connection that is counted until it is closed. */
 export interface CountedConnection {
-  /** Fires with a BodyRefusedError when it is closed. */
+  /** Fires with a BodyRefusedError when the connection is closed. */
   readonly closed: AbortSignal;
-  /** Bytes that its peer has us hold, in a group. When they are dropped the connection is closed. */
+  /** Holds bytes for its peer, in a group. If they are dropped, the connection is closed. */
   hold(group: string, bytes: number): Holding;
-  /** Its sender has shown that it may send. Until `idle` the connection itself is not dropped. */
+  /** Marks its sender as verified. The connection itself cannot be dropped until the next `idle`. */
   verified(): void;
-  /** A request has ended: its age begins anew. */
+  /** Reports that a request has ended. The connection's age starts from zero again. */
   idle(): void;
   close(why: BodyRefusedError["why"]): void;
 }
@@ -20,8 +20,9 @@ export interface CountedConnections {
 }
 
 /**
- * Connections of a listener, each counted by the budget that it belongs to: of strangers until its first verified message.
- * @param each bytes that a connection counts for itself.
+ * The connections of a listener. Each counts against the limits for unverified senders until its first verified
+ * message, and against those for verified senders after it.
+ * @param each bytes counted for a connection itself.
  */
 export function countedConnections(
   budgets: { readonly strangers: ByteBudget; readonly verified: ByteBudget },
@@ -68,7 +69,9 @@ export function countedConnections(
   };
 }
 
-/** The owner of an address, as far as it shows: IPv6 is given out by the /64, so a whole /64 is one peer. */
+/**
+ * The peer of an address: the IPv4 address, or the IPv6 /64, because a provider assigns at least a /64 to one customer.
+ */
 export function peerOf(address = ""): string {
   const [plain = ""] = address.split("%");
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(plain)?.[1];

@@ -12,15 +12,15 @@ import {
 } from "@drover/kube";
 import { z } from "zod";
 
-/** A ReconcileFunction of the cluster: what it declares, or why it is not in use. */
+/** A ReconcileFunction of the cluster, with its spec, or with the reason why it cannot be used. */
 export type DeclaredFunction = { readonly key: ObjectKey; readonly object: KubeObject } & (
   | { readonly spec: ReconcileFunctionSpec; readonly problem?: undefined }
   | { readonly spec?: undefined; readonly problem: string }
 );
 
 /**
- * Follows the ReconcileFunctions of the cluster, as they come, change and go.
- * @param onChange called when all that are there are known, and with every change from then on.
+ * Watches the ReconcileFunctions of the cluster.
+ * @param onChange called when all existing ones are known, and with every change after that.
  */
 export function followDeclaredFunctions({
   client,
@@ -48,7 +48,7 @@ export function followDeclaredFunctions({
   return runReflector({ client, ref: refOf(ReconcileFunction), metadataOnly: false, signal, log, onEvents });
 }
 
-/** Oldest first: in an order that stays the same. */
+/** Oldest first, so that the order is stable. */
 export function declaredFunctions(objects: ReadonlyMap<ObjectKey, KubeObject>): readonly DeclaredFunction[] {
   return oldestFirst(objects.values()).map((object): DeclaredFunction => {
     const key = keyOf(object);

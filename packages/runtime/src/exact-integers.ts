@@ -2,8 +2,9 @@ import type { z } from "zod";
 import { changeParts, type SchemaPart } from "./schema-parts.ts";
 
 /**
- * Makes a schema take integers as `parseJson` gives them, and never another integer than was written: `z.bigint()` takes
- * small integers too, and gives BigInts; `z.number()` refuses an integer that it would change, and says so.
+ * Makes a schema accept integers as `parseJson` returns them, and never a different integer than was written.
+ * `z.bigint()` accepts small integers too, and returns BigInts. `z.number()` refuses an integer that it cannot
+ * represent exactly, with a message.
  *
  * The schema is changed in place, once, as by `withLinearPatterns`.
  */
@@ -43,7 +44,10 @@ const isSafeInteger = (value: unknown): value is number => Number.isSafeInteger(
 const tooLarge =
   "a JavaScript number cannot hold an integer of this size. Declare the field as z.bigint(), or write a smaller integer";
 
-/** The issues, where one of a union only says that no option fits: with those of an integer that is too large in its place. */
+/**
+ * The issues, where the issue of a union is replaced by that of an integer that is too large, if its options have one.
+ * The issue of a union itself reports only that no option matches.
+ */
 export const spelledOut = (issues: readonly z.core.$ZodIssue[]): readonly z.core.$ZodIssue[] =>
   issues.flatMap((issue) => {
     if (issue.code !== "invalid_union") return [issue];

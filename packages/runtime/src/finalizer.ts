@@ -1,11 +1,11 @@
 import type { ObjectKey } from "@drover/controller";
 import type { KubeClient, KubeObject, ResourceRef } from "@drover/kube";
 
-/** Whether the object carries the finalizer. */
+/** True if the object has the finalizer. */
 export const hasFinalizer = (object: KubeObject, finalizer: string): boolean =>
   object.metadata.finalizers?.includes(finalizer) ?? false;
 
-/** Which object, as it was read: its version is the precondition of every change to its finalizers. */
+/** An object as it was read. Its version is the precondition of every change to its finalizers. */
 export interface FinalizerTarget {
   readonly client: KubeClient;
   readonly ref: ResourceRef;
@@ -16,16 +16,16 @@ export interface FinalizerTarget {
 }
 
 /**
- * Put the finalizer on, before anything outside the cluster is made. Answers the object as it then is.
- * @throws ApiError of kind Conflict when the object has changed since it was read.
+ * Adds the finalizer, before anything outside the cluster is created. Returns the object after the change.
+ * @throws ApiError of kind Conflict if the object has changed since it was read.
  */
 export const addFinalizer = (target: FinalizerTarget): Promise<KubeObject> =>
   setFinalizers(target, [...(target.object.metadata.finalizers ?? []), target.finalizer]);
 
 /**
- * Take the finalizer off, after everything outside is undone. Other finalizers stay as they are: the list is replaced
- * only if the object is still the one that was read.
- * @throws ApiError of kind Conflict when the object has changed since it was read.
+ * Removes the finalizer, after everything outside the cluster is undone. Other finalizers stay: the list is replaced
+ * only if the object has not changed since it was read.
+ * @throws ApiError of kind Conflict if the object has changed since it was read.
  */
 export const removeFinalizer = (target: FinalizerTarget): Promise<KubeObject> =>
   setFinalizers(

@@ -4,20 +4,21 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { secretFile } from "./settings.ts";
 
-/** The files of a folder that cannot be used as secrets. The message says what to do; never what is in them. */
+/** Files of a folder cannot be used as secrets. The message has the remedy, and never the content of a file. */
 export class FolderSecretError extends Error {
   override readonly name = "FolderSecretError";
 }
 
-/** The longest that a Secret's change in a mounted folder is not seen. */
+/** A changed Secret in a mounted folder is noticed after this time at most. */
 const keptFor: Milliseconds = 2_000;
 
 /**
- * The secrets that the gateway signs with: the files `current` and, while they are changed, `previous` of a folder, as a
- * mounted Secret has them. Read again every other second, when asked for; while that fails, those from before are good.
+ * The secrets that the gateway signs with: the file `current` of a folder and, during a rotation, `previous`, as a
+ * mounted Secret has them. They are read again on use, at most every two seconds. If that fails, the secrets that were
+ * read before stay valid.
  *
- * @param clock one that never goes back.
- * @throws FolderSecretError when there are none to begin with.
+ * @param clock monotonic.
+ * @throws FolderSecretError if there are none at first.
  */
 export function folderSecrets(
   folder: string,

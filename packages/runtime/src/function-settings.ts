@@ -6,30 +6,30 @@ const redisUrl = z
   .regex(/^rediss?:\/\/[^\s/]+/, { error: "give a URL such as redis://127.0.0.1:6379" });
 
 /**
- * The settings of every process of Drover, as environment variables: `redisUrl` is `DROVER_REDIS_URL`. Durations are
- * written with a unit.
+ * The settings of every process of Drover, as environment variables: `redisUrl` is `DROVER_REDIS_URL`. Durations have a
+ * unit.
  */
 export const processSettings = z.object({
   /** `redis://[user[:password]@]host:port[/db]` or `rediss://...`. */
   redisUrl,
-  /** A file with the password of Redis; better than one in the URL, which process lists show. */
+  /** A file with the password of Redis. Better than a password in the URL, which process lists show. */
   redisPasswordFile: secretFile.optional(),
-  /** A file with the certificates, as PEM, of the authorities that `rediss://` believes. Left out: those of Node. */
+  /** A file with the certificates, as PEM, of the authorities that `rediss://` trusts. Default: those of Node. */
   redisCaFile: certificatesFile.optional(),
-  /** Left out: KUBECONFIG, or the pod's own ServiceAccount. */
+  /** Default: KUBECONFIG, or the Pod's ServiceAccount. */
   kubeconfig: plain(z.string().optional()),
   kubeContext: plain(z.string().optional()),
   logLevel: plain(z.enum(["debug", "info", "warn", "error"]).default("info")),
-  /** Where `/healthz`, `/readyz` and `/metrics` are served. */
+  /** The address that serves `/healthz`, `/readyz` and `/metrics`. */
   httpHost: plain(z.string().default("127.0.0.1")),
-  /** 0 takes a free one. */
+  /** 0: any free port. */
   httpPort: plain(wholeNumber({ least: 0, most: 65_535 }).default(0)),
   /**
-   * Who may read `/metrics`: with `kubernetes`, senders of a token that may `get` the path; with `none`, all who reach the
-   * port. Left out: `none` where `httpHost` is loopback, else `kubernetes`.
+   * Access to `/metrics`. `kubernetes`: senders of a token that may `get` the path. `none`: every sender that reaches
+   * the port. Default: `none` if `httpHost` is loopback, else `kubernetes`.
    */
   metricsAuth: plain(z.enum(["kubernetes", "none"]).optional()),
-  /** How long runs under way may take to end after SIGTERM. */
+  /** Time for runs in progress to end after SIGTERM. */
   stopGrace: plain(span.default(20_000)),
 });
 export type ProcessSettings = z.output<typeof processSettings>;
@@ -45,23 +45,23 @@ const registeredFunction = z
     return { namespace, name, uid };
   });
 
-/** The settings of every function. */
+/** The settings of every function that pulls its keys. */
 export const functionSettings = processSettings.extend({
   /**
-   * The ReconcileFunction of the cluster that the process runs for, `<namespace>/<name>`: its queue is that of the object,
-   * whose uid is read from the API server. Left out: the process takes the keys of its controller's name, which a bridge
-   * wakes that registers it by a file. Pods that the deployer makes have it, with the uid.
+   * The ReconcileFunction that the process runs for, `<namespace>/<name>`. Its queue is that of the object, with the
+   * object's uid, which is read from the API server. Default: the queue named after the controller; a bridge wakes keys
+   * there if a file registers the function. Pods that the deployer creates have this setting, with the uid.
    */
   function: plain(registeredFunction.optional()),
-  /** Runs at once; default as the controller says. */
+  /** Runs at once. Default: as in the controller's code. */
   concurrency: plain(wholeNumber({ least: 1, most: 10_000 }).optional()),
-  /** How its controller runs, where that is to be another way than its code says. */
+  /** The following settings replace those of the controller's code. */
   resyncEvery: plain(span.optional()),
   timeout: plain(span.optional()),
   retryFirst: plain(span.optional()),
   retryLongest: plain(span.optional()),
   retryAttempts: plain(wholeNumber({ least: 1, most: 1_000_000 }).optional()),
-  /** Runs that may start, all processes of the function together. */
+  /** Runs that may start per second, for all processes of the function together. */
   runsPerSecond: plain(
     z
       .string()
@@ -70,12 +70,15 @@ export const functionSettings = processSettings.extend({
       .optional(),
   ),
   runsBurst: plain(wholeNumber({ least: 1, most: 1_000_000 }).optional()),
-  /** `true`: the function scales to zero, and is not to be started for resyncs all the time. */
+  /** `true`: the function scales to zero, so resyncs must not start it all the time. */
   rests: flag,
-  /** A dead worker's key is taken over after this time. */
+  /** The key of a dead worker is taken over after this time. */
   lease: plain(span.default(6_000)),
   leaseRenewal: plain(span.default(400)),
-  /** Grows with every rollout, such as a Deployment's revision: a key that a newer one ran does not go back. */
+  /**
+   * Increases with every rollout, as a Deployment's revision does: a key that a newer version has run is not given to
+   * an older one.
+   */
   rollout: plain(wholeNumber({ least: 0, most: 2 ** 31 - 1 }).default(0)),
 });
 export type FunctionSettings = z.output<typeof functionSettings>;

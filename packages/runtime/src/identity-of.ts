@@ -3,11 +3,11 @@ import { refOf } from "@drover/kube";
 import { pause } from "./pause.ts";
 import type { Process } from "./run-process.ts";
 
-/** A ReconcileFunction, as a process is configured to run for it. */
+/** The ReconcileFunction that a process is configured to run for. */
 export interface RegisteredFunction {
   readonly namespace: string;
   readonly name: string;
-  /** Left out: that of the object that the API server has. */
+  /** Default: the uid of the object in the API server. */
   readonly uid?: string | undefined;
 }
 
@@ -16,15 +16,15 @@ export class FunctionGoneError extends Error {
   override readonly name = "FunctionGoneError";
 }
 
-/** Between two reads of the object. */
+/** Time between two reads of the object. */
 const usualPace: Milliseconds = 5_000;
 
 /**
- * The function that a process runs for. Without a uid it is the object of that name: the process waits until there is one,
- * and says so in `/readyz`; and it fails, to be started again, when that object is deleted, for one that is made again under
- * the same name has other queues.
+ * The function that a process runs for. Without a uid, the process waits until an object with this name exists, and
+ * reports that in `/readyz`. If that object is deleted later, the process fails, so that it is started again: an object
+ * that is created under the same name has other queues.
  *
- * @throws the reason of `stopping` when the process is asked to stop before the object is there.
+ * @throws the reason of `stopping` if the process is asked to stop before the object exists.
  */
 export async function identityOf(
   { namespace, name, uid }: RegisteredFunction,
@@ -59,7 +59,7 @@ export async function identityOf(
     for (;;) {
       await pause(every, stopping);
       if (stopping.aborted) return;
-      // While the API server does not answer, nothing says that the object is another one.
+      // A failed read does not prove that the object was replaced.
       const found = await read().catch(asError);
       if (found instanceof Error || found?.metadata.uid === identity.uid) continue;
       fail(

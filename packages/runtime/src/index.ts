@@ -1,14 +1,15 @@
 /**
  * # @drover/runtime
  *
- * Runs what `@drover/controller` defines. `reconcileOnce` is one run of one key, from live read to verdict;
- * `runFunction` is the process around it: settings, logs, metrics, health, and an end that drains. The parts of a
- * process serve the apps as well.
+ * Runs what `@drover/controller` defines. `reconcileOnce` is one run of one key, from the read of the object to the
+ * outcome; `runFunction` is the process around it: settings, logs, metrics, health, and a stop that lets runs end. The
+ * apps use the parts of a process as well.
  *
- * Tenants that do not trust each other have a Redis each: `tenants-file` is the setting, `tenant-redis` keeps the connections.
+ * Tenants that do not trust each other have a Redis each: `tenants-file` reads the setting, `tenant-redis` keeps the
+ * connections.
  *
- * What a run does, file by file: `reconcile-once` (the order of things), `live-object` (parsing), `finalizer`,
- * `stated-status` (what is said, and whether it needs saying), `outcome` (what an error means), `secrets`.
+ * A run, file by file: `reconcile-once` (the order of the steps), `live-object` (parsing), `finalizer`, `stated-status`
+ * (the status, and if it must be written), `outcome` (the outcome of an error), `secrets`.
  */
 export * from "./function-settings.ts";
 export { usualKubeconfig } from "./config.ts";

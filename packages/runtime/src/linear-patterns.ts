@@ -4,19 +4,19 @@ import type { z } from "zod";
 import { changeParts, type SchemaPart } from "./schema-parts.ts";
 
 /**
- * Makes a schema match its patterns with RE2, as the API server does: in time linear in the text. JavaScript's own engine
- * backtracks: `^([a-z0-9]+-?)+$` takes it two seconds for 28 letters and twice that for each more, and who may write an
- * object could stop every Pod that reads it.
+ * Makes a schema match its patterns with RE2, as the API server does, in time linear in the text. JavaScript's own
+ * engine backtracks: `^([a-z0-9]+-?)+$` takes two seconds for 28 letters, and twice as long for each further one. So
+ * any user that may write an object could stop every Pod that reads it.
  *
- * The checks of the schema are changed in place, once, since a copy of a schema would be another one for its author. Patterns
- * that RE2 does not read the same way (`goPatternProblem`) keep JavaScript's engine: in a CRD there are none.
+ * The checks of the schema are changed in place, once, because its author uses this schema and not a copy. Patterns
+ * that RE2 would read differently (`goPatternProblem`) keep JavaScript's engine; a CRD contains none of them.
  */
 export function withLinearPatterns<Schema extends z.core.$ZodType>(schema: Schema): Schema {
   changeParts(schema, visited, matchLinearly);
   return schema;
 }
 
-/** A pattern whose `test` is RE2's. Its source, and all else, is as it was. */
+/** A pattern with RE2's `test`. All else, such as its source, is unchanged. */
 class LinearPattern extends RegExp {
   readonly #compiled: RE2JS;
 
@@ -36,7 +36,7 @@ function matchLinearly({ _zod: { def } }: SchemaPart): void {
   if (!hasPattern(def) || goPatternProblem(def.pattern) !== undefined) return;
   const pattern = new LinearPattern(def.pattern);
   def.pattern = pattern;
-  // `z.stringFormat` makes a function of a pattern, and calls that.
+  // `z.stringFormat` turns a pattern into a function, and calls the function.
   if (isFormat(def)) def.fn = (text) => pattern.test(text);
 }
 

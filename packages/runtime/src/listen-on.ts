@@ -3,13 +3,13 @@ import type { Server } from "node:http";
 
 export interface ListenOnOptions {
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0: any free port. */
   readonly port: number;
-  /** Names the settings for host and port, in the error when the port is taken. */
+  /** The names of the settings for host and port, for the error if the port is taken. */
   readonly settings: string;
 }
 
-/** Has a server listen, and returns its URL. Rejects with what to do when the port is taken. */
+/** Starts a server on a host and port, and returns its URL. Rejects with the remedy if it cannot listen there. */
 export async function listenOn(server: Server, { host, port, settings }: ListenOnOptions): Promise<string> {
   server.listen(port, host);
   await once(server, "listening").catch((cause: unknown) => {

@@ -4,9 +4,9 @@ import { z } from "zod";
 import { spelledOut, withExactIntegers } from "./exact-integers.ts";
 import { withLinearPatterns } from "./linear-patterns.ts";
 
-/** An object as one run works on it: as it was read, and parsed. */
+/** An object as one run uses it: as it was read, and parsed. */
 export interface LiveObject<R extends Resource> {
-  /** As the API server sent it: what a status is written back to. */
+  /** As the API server sent it. The status is written back to this. */
   readonly raw: KubeObject;
   readonly metadata: ObjectMetadata;
   readonly spec: SpecOf<R>;
@@ -31,8 +31,8 @@ const ownStatusSchema = z.object({
 });
 
 /**
- * Parse an object with its resource's schema. A spec that does not parse is a problem in words; a status that does not
- * parse is as good as none, since nothing relies on it.
+ * Parses an object with its resource's schema. For a spec that does not parse, returns the problem as text. A status
+ * that does not parse counts as absent, since nothing relies on it.
  */
 export function parseLiveObject<R extends Resource>(resource: R, raw: KubeObject): Parsed<R> {
   const spec = withExactIntegers(withLinearPatterns(resource.spec)).safeParse(raw["spec"] ?? undefined);
@@ -44,7 +44,7 @@ export function parseLiveObject<R extends Resource>(resource: R, raw: KubeObject
   };
 }
 
-/** The conditions that an object carries now. */
+/** The conditions in the object's status; empty if they do not parse. */
 export function conditionsOf(raw: KubeObject): readonly StatedCondition[] {
   return ownStatusSchema.safeParse(raw["status"]).data?.conditions ?? [];
 }
@@ -56,16 +56,16 @@ function parseStatus<R extends Resource>(resource: R, raw: KubeObject): StatedSt
   return stated as StatedStatus<R>; // as above
 }
 
-/** Made once: zod compiles a schema at its first use, which takes longer than to parse a status. */
+/** Cached: zod compiles a schema at its first use, which takes longer than parsing a status. */
 const partials = new WeakMap<Resource["status"], PartialStatus>();
 
 interface PartialStatus {
-  /** Without the author's refinements, which may rely on fields that are not there yet. */
+  /** Without the author's refinements, which may rely on fields that are not set yet. */
   readonly read: z.ZodType<object>;
   readonly written: z.ZodType<object>;
 }
 
-/** The schemas of the author's part of a status, of which no field is required: a status is written step by step. */
+/** The schemas of the author's part of a status. All fields are optional, because a status is written step by step. */
 export function partialStatus({ status }: Pick<Resource, "status">): PartialStatus {
   const known = partials.get(status);
   if (known !== undefined) return known;

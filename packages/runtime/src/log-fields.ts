@@ -1,12 +1,12 @@
 import { errorFields, namesSecret, scrubbed } from "@drover/controller";
 
-/** Fields within fields, and entries of a list, that are logged. */
+/** Limits: levels of nested fields, and entries of one list or object. */
 const deepest = 8;
 const most = 1_000;
 
 /**
- * A value as it may be logged, as JSON would have it: of errors the allowed fields, wherever they are; texts scrubbed; what is
- * named as a secret cut, and of bytes only how many they are. Never throws.
+ * Converts a value for a log line, as JSON would. Errors keep only the allowed fields, at any depth; texts are scrubbed
+ * of secrets; fields that are named like secrets become `***`, and bytes become their number. Never throws.
  */
 export function logFields(value: unknown): unknown {
   return fieldsOf(value, []);
@@ -28,7 +28,7 @@ function fieldsOf(value: unknown, above: readonly unknown[]): unknown {
     }
     const shown = ([name, entry]: readonly [string, unknown]): readonly [string, unknown] => {
       if (typeof entry === "string" && namesSecret(name)) return [name, "***"];
-      // Not only errors are thrown.
+      // Code may throw values that are not errors.
       const isThrown = typeof entry === "object" && entry !== null && /^(err|error|cause)$/.test(name);
       return [name, isThrown ? errorFields(entry) : fieldsOf(entry, within)];
     };
@@ -38,7 +38,7 @@ function fieldsOf(value: unknown, above: readonly unknown[]): unknown {
   }
 }
 
-/** Also an error of another realm, such as of `node:vm`. */
+/** True also for an error of another realm, such as of `node:vm`. */
 function isError(value: object): boolean {
   try {
     return value instanceof Error || ("stack" in value && "message" in value);

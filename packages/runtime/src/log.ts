@@ -4,16 +4,16 @@ import { type Logger, pino } from "pino";
 import { logFields } from "./log-fields.ts";
 
 /**
- * Structured logs, one JSON line each, on standard output. `process` names the process in every line. All that is logged goes
- * through `logFields`: an error has a few allowed fields, and texts are scrubbed of secrets. Characters that a terminal or a
- * reader of lines might take for more than text are escaped.
+ * Structured logs, one JSON line each, on standard output. `process` names the process in every line. Everything that
+ * is logged passes through `logFields`: errors keep a few allowed fields, and texts are scrubbed of secrets. Characters
+ * that a terminal or a line reader may interpret as more than text are escaped.
  */
 export function openLog({ process: name, level = "info" }: { process: string; level?: string }): Logger {
   const log = pino({
     level,
     base: { process: name },
     timestamp: pino.stdTimeFunctions.isoTime,
-    // Pino's own would make something else of what logFields has made.
+    // Pino's own serializer would change the result of logFields.
     serializers: { err: (shown: unknown) => shown },
     formatters: { level: (label) => ({ level: label }) },
     hooks: {
@@ -26,7 +26,7 @@ export function openLog({ process: name, level = "info" }: { process: string; le
       streamWrite: (line) => line.replace(unprintable, escaped),
     },
   });
-  // Children inherit it; pino's own takes their fields as they are.
+  // Child loggers inherit this. Pino's own `child` would not scrub their fields.
   const child = Reflect.get(log, "child") as (...given: unknown[]) => unknown;
   const scrubbing = function (this: Logger, fields: object, options?: object): unknown {
     return Reflect.apply(child, this, [logFields(fields), options]);
@@ -34,15 +34,15 @@ export function openLog({ process: name, level = "info" }: { process: string; le
   return Object.defineProperty(log, "child", { value: scrubbing });
 }
 
-/** Within the strings of a line of JSON, where alone such characters can be; the line's own end stays. */
+/** Escapes unprintable characters. In a line of JSON they can only be inside strings; the line break at the end stays. */
 const escaped = (some: string): string =>
   some.replace(/[^\n]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
 /**
- * Tells how a run ended: at debug where it ended well, for those are thousands a minute, and the queue's history has each
- * key's last.
+ * Logs how a run ended. Good outcomes are logged at debug, because there are thousands a minute, and the queue's
+ * history has the last runs of each key.
  *
- * @param fields that are told before the run's own.
+ * @param fields are logged before the run's own.
  */
 export function tellOfRun(
   log: Log,

@@ -6,19 +6,19 @@ import { outcomeOf } from "./outcome.ts";
 export interface NameParts {
   readonly watched: WatchedInCode;
   readonly client: KubeClient;
-  /** The controller's, whose keys are named. */
+  /** The controller's queue, in which the named keys are woken. */
   readonly queue: Pick<WorkQueue, "wake">;
-  /** Of the queue that the run is of. */
+  /** Keys named by earlier runs of this run's queue. */
   readonly named: NamedKeys;
   readonly log: Log;
 }
 
 /**
- * One run of one watched object: ask the controller's code whom it concerns, and wake them, and those whom it concerned
- * the last time.
+ * One run of one watched object: calls the controller's code to get the keys that the object affects. Wakes these keys,
+ * and the keys that it affected at the last run.
  *
- * Order, which is the promise: they are woken before it is remembered who they are, so that a crash in between wakes
- * twice and forgets nobody. Never throws: every end is a verdict.
+ * Order, which is guaranteed: the keys are woken before they are stored, so that a crash in between wakes them twice
+ * and loses none. Never throws: every end is an outcome.
  */
 export async function nameOnce(
   { watched, client, queue, named, log }: NameParts,

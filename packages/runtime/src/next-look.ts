@@ -1,13 +1,13 @@
 import type { Milliseconds, ObjectKey } from "@drover/controller";
 import { createHash } from "node:crypto";
 
-/** So many times a period, at most, a function that scales to zero is started for nothing but resyncs. */
+/** Resyncs alone start a function that scales to zero this many times per period at most. */
 const slices = 4;
 
 /**
- * When an object is looked at again though nothing changes. Resyncs are spread by a tenth, so that they do not come as a
- * herd; those of a function that scales to zero come in four herds a period, each key with always the same one, or else
- * the function would never rest.
+ * Time until the next resync of an object that does not change. It varies by a tenth, so that resyncs do not come all
+ * at once. Resyncs of a function that scales to zero come in four groups per period instead, each key always in the
+ * same group: otherwise the function would never be at rest.
  *
  * @param random in [0, 1).
  */

@@ -13,16 +13,19 @@ import {
 import { ApiError, ConnectionError, WriteRefusedError } from "@drover/kube";
 import { abortVerdict, type Verdict } from "@drover/queue";
 
-/** What an error comes to: the verdict for the queue, and what the object's Ready condition says; nothing when quiet. */
+/**
+ * The result of a run's error: the outcome for the queue, and the Ready condition to write; undefined: the status is
+ * not changed.
+ */
 export interface Outcome {
   readonly verdict: Verdict;
   readonly ready: Condition | undefined;
 }
 
 /**
- * The one place where an error becomes what happens next. By class only: nobody reads messages.
+ * The only place that maps an error to an outcome. It uses only the error's class, never its message.
  *
- * @param aborted the reason of the run's signal when it has fired: then whatever was thrown is its echo.
+ * @param aborted the reason of the run's signal if that has fired: any error is then a consequence of it.
  */
 export function outcomeOf(error: unknown, aborted: unknown): Outcome {
   if (aborted !== undefined) {

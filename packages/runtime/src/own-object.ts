@@ -13,23 +13,26 @@ import {
 } from "@drover/kube";
 import type { Run, Sight } from "@drover/queue";
 
-/** The object that a run is about, and what the run knows of its versions. */
+/** The object of a run, and the versions of it that the run has seen. */
 export interface OwnObject {
-  /** As it came with the claim, where that is to be believed; else live. Undefined when there is none. */
+  /**
+   * Returns the cached object that came with the claim, if it is valid; else reads live. Undefined if the object does
+   * not exist.
+   */
   read(client: KubeClient): Promise<KubeObject | undefined>;
-  /** To be told of the run's writes. */
+  /** Observes the run's writes. */
   readonly follow: NonNullable<WriteGuard["follow"]>;
   /**
-   * The newest version that was read or written; undefined where there may be a newer one of the run's own making.
+   * The newest version that was read or written; undefined if the run may have created a newer one.
    *
-   * @param leaves whether the object is left, as it was seen last, for a run that may follow soon.
+   * @param leaves if true, the object as last seen is included, for a run that may follow soon.
    */
   saw(leaves: boolean): Sight | undefined;
 }
 
 /**
- * @param copies whether the controller declares `copies`. Without it every run reads live: what Redis says of an object is not
- *   evidence for a controller that grants rights, for instance.
+ * @param copies true if the controller declares `copies`. Without it every run reads live: an object from Redis is not
+ * sufficient evidence for a controller that grants rights, for instance.
  */
 export function ownObject(
   { ref, copies }: { readonly ref: ResourceRef; readonly copies: boolean },
@@ -66,14 +69,17 @@ export function ownObject(
     saw(leaves) {
       if (newest === undefined || !isKnown || underWay > 0) return undefined;
       const { uid, resourceVersion, deletionTimestamp } = newest.metadata;
-      // One that is about to go may be gone by now.
+      // An object that is being deleted may be gone by now.
       const copy = leaves && deletionTimestamp === undefined ? copyOf(newest) : undefined;
       return { kind, uid, resourceVersion, ...(copy !== undefined && { copy }) };
     },
   };
 }
 
-/** The copy that came with the claim, unless it is not what the queue says it is: then somebody else has changed it. */
+/**
+ * The cached object that came with the claim; undefined if it is not the version that the queue names, because another
+ * client has changed it in Redis then.
+ */
 function givenCopy(
   ref: ResourceRef,
   { key, claim }: { readonly key: ObjectKey; readonly claim: Run["claim"] },

@@ -1,7 +1,7 @@
 import type { Controller, Resource } from "@drover/controller";
 import type { FunctionSettings } from "./function-settings.ts";
 
-/** The controller, running as the settings say where they say anything; what cannot be is refused by its queue. */
+/** The controller with the given settings in place of its own. Its queue refuses values that are not possible. */
 export function pacedController<R extends Resource>(
   controller: Controller<R>,
   settings: FunctionSettings,

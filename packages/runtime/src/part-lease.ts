@@ -3,7 +3,7 @@ import { builtin, isApiError, type KubeClient } from "@drover/kube";
 import { hostname } from "node:os";
 import { isOver, pause } from "./pause.ts";
 
-/** The processes that Drover consists of. Of each there may be several replicas. */
+/** The parts of Drover. Each may have several replicas. */
 export type Part = "bridge" | "deployer" | "gateway";
 
 export interface PartLeaseOptions {
@@ -11,15 +11,15 @@ export interface PartLeaseOptions {
   /** The namespace of the deployer. */
   readonly namespace: string;
   readonly part: Part;
-  /** How long the Lease holds. It is renewed four times in that time, as a node's is. */
+  /** Duration of the Lease. It is renewed four times in that time, as a node's Lease is. */
   readonly holds: Milliseconds;
   readonly log: Log;
   readonly signal: AbortSignal;
 }
 
 /**
- * Renews the Lease named after the part (`coordination.k8s.io/v1`) until the signal fires, so that others can see that a
- * replica of it runs. It decides nothing: replicas write the same Lease in turns.
+ * Renews the Lease named after the part (`coordination.k8s.io/v1`) until the signal fires, so that other processes can
+ * see that a replica of it runs. The Lease elects no leader: all replicas write the same one in turns.
  */
 export async function keepPartLease({ client, log, ...lease }: PartLeaseOptions): Promise<void> {
   const { namespace, part, holds, signal } = lease;

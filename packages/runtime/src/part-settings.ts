@@ -2,23 +2,25 @@ import { z } from "zod";
 import { plain, span } from "./settings.ts";
 import { namespaceName, tenantsFile } from "./tenants-file.ts";
 
-/** The settings of bridge, deployer and gateway beside those of every process. All three must be given the same. */
+/**
+ * Settings of bridge, deployer and gateway in addition to those of every process. All three must have the same values.
+ */
 export const partSettings = z.object({
   /**
-   * A YAML file: which namespaces have which Redis. Left out: all have that of the process. It is read at the start: another
-   * file takes effect when the process is started again.
+   * A YAML file that assigns a Redis to namespaces. Default: all namespaces use the Redis of the process. It is read at
+   * the start: changes take effect when the process is started again.
    */
   tenantsFile: tenantsFile.default([]),
   /**
-   * `checked`: functions do what their authors are permitted. `trusted`: whatever their specs say, for a cluster with one
-   * author.
+   * `checked`: functions get what their authors are permitted. `trusted`: functions get whatever their specs request,
+   * for a cluster with one author.
    */
   authors: plain(z.enum(["checked", "trusted"]).default("checked")),
-  /** The namespace of the deployer, where permits are. A user who may write there can act as the deployer. */
+  /** The namespace of the deployer, which contains the permits. A user that may write there can act as the deployer. */
   namespace: plain(namespaceName.default("drover")),
   /**
-   * How long the Lease of bridge, deployer or gateway holds, which is renewed four times in that time. Without a renewal for
-   * so long, functions have a condition that says that it does not run.
+   * Duration of the Leases of bridge, deployer and gateway, which are renewed four times in that time. If a Lease is
+   * not renewed for so long, functions get a condition that reports this.
    */
   partLease: plain(span.default(40_000)),
 });

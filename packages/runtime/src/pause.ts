@@ -5,5 +5,5 @@ import { setTimeout as delay } from "node:timers/promises";
 export const pause = (span: Milliseconds, signal: AbortSignal): Promise<void> =>
   delay(span, undefined, { signal }).catch(() => undefined);
 
-/** Asked anew after each wait, which the type checker does not expect of a property. */
+/** `signal.aborted` as a call, because the type checker assumes that a property stays the same during a wait. */
 export const isOver = (signal: AbortSignal): boolean => signal.aborted;

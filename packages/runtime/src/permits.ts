@@ -12,42 +12,43 @@ import { z } from "zod";
 import { authorOf } from "./authors.ts";
 
 /**
- * A permit says what the author of a function was allowed when the deployer reviewed it last. It is a ConfigMap
- * `permit-<uid of the function>` in the deployer's own namespace, where only the deployer writes: the status of a function
- * and Redis prove nothing, since others write there. Bridge and gateway do for a function only what its permit says.
+ * A permit records what the author of a function was allowed when the deployer last reviewed it. It is a ConfigMap
+ * `permit-<uid of the function>` in the deployer's own namespace, where only the deployer writes. The status of a
+ * function and Redis prove nothing, since other clients write there. Bridge and gateway do for a function only what its
+ * permit allows.
  */
 export const permitName = (uid: string): string => `permit-${uid}`;
 export const permitLabel = "drover.dev/permit";
 
 /** Fingerprints of what bridge and gateway do for a function. */
 export interface PermittedUse {
-  /** The kinds that the bridge follows, and the Secrets that it compares hook events with. */
+  /** The kinds that the bridge watches, and the Secrets that it verifies hook events with. */
   readonly followed: string;
-  /** The objects that the gateway sends, on whose behalf, and to which address. */
+  /** The objects that the gateway sends, their author, and the address. */
   readonly called: string;
 }
 
-/** The fingerprints of what a function asks for. */
+/** The fingerprints of what a function requests. */
 export function useAskedFor(metadata: ObjectMetadata, spec: ReconcileFunctionSpec): PermittedUse {
   const { namespace = "" } = metadata;
   return {
-    // Without the author: a change of the image by another author takes nothing away that was permitted.
+    // Without the author: if another author changes the image, this permission stays.
     followed: whole([followedAccess(spec), usedAccess({ ...spec, container: undefined }, namespace)]),
     called: whole([authorOf(metadata), calledAccess(spec), spec.webhook]),
   };
 }
 
-/** Not shortened: an author must not find two requests with one fingerprint. */
+/** Not shortened, so that an author cannot construct two requests with the same fingerprint. */
 const whole = (values: readonly unknown[]): string =>
   createHash("sha256").update(JSON.stringify(values)).digest("base64url");
 
-/** The permits that there are now, by the uid of their function. */
+/** The existing permits, by the uid of their function. */
 export interface Permits {
-  /** False until all permits are listed once. */
+  /** False until all permits have been listed once. */
   readonly synced: () => boolean;
-  /** Whether the function has a permit, for whatever. */
+  /** True if the function has a permit, for any use. */
   readonly has: (uid: string) => boolean;
-  /** Whether what a function asks for is what was permitted. */
+  /** True if the function requests exactly what was permitted. */
   readonly allows: (object: KubeObject, spec: ReconcileFunctionSpec, use: keyof PermittedUse) => boolean;
 }
 
@@ -55,18 +56,17 @@ const permitSchema = z.looseObject({
   data: z.looseObject({ uid: z.string(), followed: z.string(), called: z.string() }),
 });
 
-/** Where a process finds permits. */
 export interface PermitsOptions {
   readonly client: KubeClient;
   /** The deployer's namespace. */
   readonly namespace: string;
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** Called when all permits are known, and with every change from then on. */
+  /** Called when all permits are known, and with every change after that. */
   readonly onChange: () => void;
 }
 
-/** Watches the permits. `done` resolves when the signal has ended the watch. */
+/** Watches the permits. `reflector.done` resolves when the signal has ended the watch. */
 export function followPermits({ client, namespace, log, signal, onChange }: PermitsOptions) {
   const byName = new Map<string, PermittedUse>();
   let synced = false;
@@ -99,10 +99,13 @@ export function followPermits({ client, namespace, log, signal, onChange }: Perm
   return { ...permits, reflector };
 }
 
-/** Questions that an API server is asked at once. */
+/** Access checks that are sent to the API server at once. */
 const atOnce = 8;
 
-/** Those of what is needed that are denied, in their order. A caller that takes only the first asks no more than that needs. */
+/**
+ * The accesses in `needed` that are denied, in their order. A caller that takes only the first one causes no more
+ * checks than that needs.
+ */
 export async function* deniedOf<Access>(
   needed: readonly Access[],
   isAllowed: (access: Access) => Promise<boolean>,

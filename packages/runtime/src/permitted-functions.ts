@@ -9,13 +9,13 @@ export interface PermittedFunctionsOptions extends Pick<PartSettings, "authors" 
   readonly log: Log;
   readonly signal: AbortSignal;
   /**
-   * Called when all functions and permits are known, and with every change from then on.
-   * @param permits undefined where every author is trusted.
+   * Called when all functions and permits are known, and with every change after that.
+   * @param permits undefined if every author is trusted.
    */
   readonly onChange: (functions: readonly DeclaredFunction[], permits: Permits | undefined) => void;
 }
 
-/** Follows the ReconcileFunctions of the cluster, and with authors `checked` their permits. */
+/** Watches the ReconcileFunctions of the cluster, and with authors `checked` their permits. */
 export function followPermittedFunctions(options: PermittedFunctionsOptions): Reflector {
   const { authors, onChange } = options;
   let declared: readonly DeclaredFunction[] | undefined;
@@ -33,13 +33,13 @@ export function followPermittedFunctions(options: PermittedFunctionsOptions): Re
   return permits === undefined ? reflector : bothReflectors(reflector, permits.reflector);
 }
 
-/** Ready when both are; the first that is not says why. */
+/** Synced when both are. Until then the status is that of the first one that is not. */
 const bothReflectors = (functions: Reflector, permits: Reflector): Reflector => ({
   done: Promise.all([functions.done, permits.done]).then(() => undefined),
   status: () => (functions.status().synced ? permits.status() : functions.status()),
 });
 
-/** That functions are not all known yet, for readiness. */
+/** Readiness problem while functions and permits are not all listed; undefined after that. */
 export function notListed(functions: Reflector): string | undefined {
   const { synced, lastFailure } = functions.status();
   return synced

@@ -1,6 +1,6 @@
 import { type Log, messageOf } from "@drover/controller";
 
-/** What a process holds open, in the order it was opened. */
+/** A resource of a process, which must be closed at the end. */
 export interface Closing {
   readonly name: string;
   close(): Promise<void>;
@@ -8,7 +8,7 @@ export interface Closing {
 
 /**
  * A controller that aborts once, when the process is asked to stop (SIGTERM, SIGINT). A second signal ends the process
- * at once, for the impatient.
+ * at once, with exit code 1.
  */
 export function stopOnSignals(log: Log): AbortController {
   const stop = new AbortController();
@@ -23,8 +23,8 @@ export function stopOnSignals(log: Log): AbortController {
 }
 
 /**
- * Errors that nobody caught end the process, with exit code 1, as they do without this; but they are logged as any other.
- * Node would print all of their fields, with the headers and arguments of requests.
+ * Logs uncaught errors like all others, and ends the process with exit code 1, as Node does by default. Node itself
+ * would print all fields of an error, including the headers and arguments of requests.
  */
 export function logUncaught(log: () => Pick<Log, "error">): void {
   process.on("uncaughtException", (error) => {
@@ -33,7 +33,10 @@ export function logUncaught(log: () => Pick<Log, "error">): void {
   });
 }
 
-/** Close in reverse order. One that fails does not keep the others open; the first failure is thrown at the end. */
+/**
+ * Closes in reverse order. If one fails, the others are closed nevertheless.
+ * @throws AggregateError with all failures, at the end.
+ */
 export async function closeAll(log: Log, opened: readonly Closing[]): Promise<void> {
   const failures: unknown[] = [];
   for (const part of [...opened].reverse()) {

@@ -5,17 +5,17 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom
 /** Seconds; from a no-op to the default timeout. */
 const runBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-/** How often Node is woken to see how late it is, ms: each 10 ms, as is usual, takes 0.6 % of a processor at rest. */
+/** Interval of the measurements of the event loop's delay, ms. The usual 10 ms take 0.6 % of a processor at rest. */
 const lagSampledEvery = 100;
 
-/** The numbers of a process that every process has. */
+/** A registry with the metrics that every process has. */
 export function openRegistry(): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: lagSampledEvery });
   return registry;
 }
 
-/** The numbers of a function's runs; the label `controller` is the queue that they are of, without the function's uid. */
+/** Metrics of a function's runs. The label `controller` is the queue of the runs, without the function's uid. */
 export interface RunMetrics {
   settled(queue: string, ...run: Parameters<NonNullable<WorkOptions["onSettled"]>>): void;
 }
@@ -50,10 +50,10 @@ export function runMetrics(registry: Registry): RunMetrics {
   };
 }
 
-/** A scrape must not wait for a Redis that is away. */
+/** Timeout in ms: a scrape must not wait for a Redis that is unreachable. */
 const scrapeWithin = 1_000;
 
-/** The state of queues, asked for whenever it is scraped; absent for one while its Redis does not answer. */
+/** The state of queues, read at each scrape. A queue has no values while its Redis does not answer. */
 export function queueMetrics(
   registry: Registry,
   queues: () => readonly Pick<WorkQueue, "controller" | "stats">[],

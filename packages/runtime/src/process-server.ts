@@ -9,36 +9,36 @@ import type { Decision, ReadAccess, ReadOf } from "./read-access.ts";
 import { recent } from "./recent.ts";
 
 /**
- * Something that must be well for a process to be ready: rejects, or answers a sentence, when it is not. A note says what
- * is not well, and does not keep the process from being ready.
+ * A condition for a process to be ready. The process is not ready if the check rejects or returns a sentence. A note
+ * reports a problem without making the process unready.
  */
 export type Check = () => Promise<CheckAnswer> | CheckAnswer;
 export type CheckAnswer = string | { readonly note: string } | undefined;
 
 export interface ProcessServerOptions {
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0: any free port. */
   readonly port: number;
   readonly registry: Registry;
   readonly ready: ReadonlyMap<string, Check>;
-  /** What is served beside that, by path prefix. */
+  /** More to serve, by path prefix. */
   readonly answers: ReadonlyMap<string, Answer>;
-  /** Who may read metrics, answers, and the reasons for not being ready. */
+  /** Decides which senders may read metrics, answers, and the reasons why the process is not ready. */
   readonly access: ReadAccess;
   readonly log: Pick<Log, "warn">;
 }
 
-/** Answers a GET of what follows its prefix. */
+/** Answers GET requests below a path prefix. `rest` is the path after the prefix. */
 export interface Answer {
-  /** What the sender must be allowed to read; undefined where the rest of the path names nothing. */
+  /** The permission that the sender needs; undefined if `rest` names nothing. */
   readonly reads: (rest: string) => ReadOf | undefined;
-  /** JSON, or nothing for 404. */
+  /** The response as JSON; undefined for 404. */
   readonly answer: (rest: string) => Promise<object | undefined>;
 }
 
 /**
- * What every process serves: `/healthz` (it runs), `/readyz` (it can do its work, or which part cannot), `/metrics`.
- * On loopback, requests of web pages are refused.
+ * The server that every process has: `/healthz` (the process runs), `/readyz` (it can work, or the parts that cannot),
+ * `/metrics`. On loopback, requests of web pages are refused.
  */
 export interface ProcessServer {
   readonly url: string;
@@ -64,11 +64,11 @@ export async function serveProcess(options: ProcessServerOptions): Promise<Proce
   };
 }
 
-/** `none` where only programs of this machine reach the listener, `kubernetes` elsewhere. */
+/** `none` if only programs on this machine reach the listener, else `kubernetes`. */
 export const usualMetricsAuth = (host: string): "none" | "kubernetes" =>
   isLoopback(host) ? "none" : "kubernetes";
 
-/** How long metrics are answered from memory: to collect them takes scripts in Redis. */
+/** How long metrics are cached, ms, because collecting them runs scripts in Redis. */
 const metricsHold = 1_000;
 
 const ofMetrics: ReadOf = { nonResourceAttributes: { path: "/metrics", verb: "get" } };
@@ -121,7 +121,7 @@ interface Problem {
   readonly why: string;
 }
 
-/** Problems keep the process from being ready; notes do not. */
+/** Problems make the process unready; notes do not. */
 interface Readiness {
   readonly problems: readonly Problem[];
   readonly notes: readonly Problem[];
@@ -141,7 +141,10 @@ async function readinessOf(ready: ReadonlyMap<string, Check>): Promise<Readiness
   };
 }
 
-/** Logs why the process is not ready, each time that other parts are not: the answer to a probe does not say it. */
+/**
+ * Logs why the process is not ready, each time that the list of parts that are not ready changes. A probe's response
+ * lacks the reasons.
+ */
 function tellOnce(log: Pick<Log, "warn">): (problems: readonly Problem[]) => void {
   let last = "";
   return (problems) => {

@@ -3,7 +3,7 @@ import type { KubeObject } from "@drover/kube";
 import type { Run, Verdict } from "@drover/queue";
 import { isUnchanged, noProgress, type Statement } from "./stated-status.ts";
 
-/** The end of a run: what is written to the status, and the verdict for the queue. */
+/** The end of a run: the statement to write to the status, and the outcome for the queue. */
 export interface RunEnd {
   readonly statement: Statement;
   readonly verdict: Verdict;
@@ -16,14 +16,15 @@ interface EndingRun {
   readonly hasWritten: () => boolean;
 }
 
-/** A shorter wait asks for the next run at once. */
+/** A shorter wait counts as a request for the next run at once. */
 const atOnce: Milliseconds = 1_000;
-/** After so many failures in a row it becomes a condition. */
+/** From this many failures in a row on, the lack of progress becomes a condition. */
 const fewFails = 2;
 
 /**
- * A run may ask for the next one at once if it has written to the cluster, or if its statement differs from the status that
- * stands. Otherwise it is retried with backoff, like a failed run, or the key would run again and again at full speed.
+ * A run may request the next one at once if it has written to the cluster, or if its statement differs from the current
+ * status. Otherwise it is retried with backoff, like a failed run, so that the key does not run again and again at full
+ * speed.
  */
 export function withProgress(
   { controller, run, hasWritten, now = () => new Date() }: EndingRun,
@@ -33,7 +34,7 @@ export function withProgress(
   const { statement, verdict } = end;
   const asksAtOnce = "after" in verdict && verdict.kind !== "retry" && (verdict.after ?? atOnce) < atOnce;
   if (!asksAtOnce || hasWritten()) return end;
-  // The status of a kind of others is not known to be the function's word.
+  // Other clients write the status of a foreign kind, so it does not show progress.
   if (!controller.for.foreign && !isUnchanged(raw, statement, now())) return end;
   const isNews = run.claim.fails < fewFails;
   const account = "account" in verdict ? verdict.account : undefined;

@@ -10,22 +10,22 @@ import { listenOn, type ListenOnOptions } from "./listen-on.ts";
 
 export interface PublicServerOptions extends ListenOnOptions {
   readonly app: Hono<{ Bindings: HttpBindings }>;
-  /** Bounds what senders hold here; the app reads bodies through it. */
+  /** Limits the memory that senders occupy. The app reads bodies through it. */
   readonly admission: Admission;
   readonly times?: PublicServerTimes;
 }
 
-/** The longest that a sender may take. */
+/** Time limits for a sender. */
 export interface PublicServerTimes {
   readonly headers: Milliseconds;
-  /** For all of a request, from its first byte to its last. */
+  /** For a complete request, from its first byte to its last. */
   readonly request: Milliseconds;
 }
 
-/** A listener that strangers reach. On loopback, web pages do not. */
+/** A listener that unknown senders can reach. On loopback, requests of web pages are refused. */
 export interface PublicServer {
   readonly url: string;
-  /** Lets nothing new in, and what is under way end for at most that time. */
+  /** Accepts no new connections, and waits for requests in progress, but not longer than `grace`. */
   close(grace?: Milliseconds): Promise<void>;
 }
 
@@ -39,11 +39,11 @@ export async function servePublicly(options: PublicServerOptions): Promise<Publi
     requestTimeout: times.request,
     connectionsCheckingInterval: Math.min(1_000, times.headers),
     keepAliveTimeout: 5_000,
-    // What a connection has read ahead is in what it counts for itself.
+    // Bytes that a connection has read ahead are part of what it counts for itself.
     highWaterMark: 16 * 1_024,
   };
   const handle = getRequestListener(app.fetch, { hostname: options.host });
-  // Requests are signed, and may ask for any host: gateway, tunnels and proxies use names of their own.
+  // Requests are signed, so any Host is accepted: gateway, tunnels and proxies use names of their own.
   const guard = { where: "loopback", hosts: "any" } as const;
   const server = createServer(
     serverOptions,

@@ -3,25 +3,28 @@ import { builtin, isApiError, type KubeClient } from "@drover/kube";
 import { createHash } from "node:crypto";
 import { z } from "zod";
 
-/** What is read, in the words of a SubjectAccessReview's spec. */
+/** The resource to read, as in the spec of a SubjectAccessReview. */
 export type ReadOf =
   | { readonly nonResourceAttributes: { readonly path: string; readonly verb: "get" } }
   | { readonly resourceAttributes: Access };
 
-/** The sender may read, or the HTTP status and the words to refuse with. */
+/** The sender may read, or the HTTP status and message of the refusal. */
 export type Decision = "allowed" | { readonly status: 401 | 403 | 503; readonly message: string };
 
-/** Decides whether the sender of a request may read. `token` is the request's bearer token. */
+/** Decides if the sender of a request may read. `token` is the request's bearer token. */
 export type ReadAccess = (token: string | undefined, what: ReadOf) => Promise<Decision>;
 
-/** Everyone who reaches the listener may read: for loopback, or behind a NetworkPolicy. */
+/** Every sender that reaches the listener may read: for loopback, or behind a NetworkPolicy. */
 export const openToAll: ReadAccess = () => Promise.resolve("allowed");
 
-/** How long a decision holds. A permission that is taken away lasts for so long. */
+/** How long a decision is used. A permission that was revoked still works for that time. */
 const holds: Milliseconds = 10_000;
-/** Decisions kept, of each outcome: a sender of many wrong tokens displaces no right one. */
+/** Decisions kept of each outcome, so that a sender of many wrong tokens displaces no right one. */
 const mostKept = 1_000;
-/** Decisions under way at the API server. More are refused at once, so that a flood costs it a bounded load. */
+/**
+ * Decisions in progress at the API server. Further requests are refused at once, so that a flood causes limited load
+ * there.
+ */
 const atOnce = 8;
 const answerWithin: Milliseconds = 5_000;
 
@@ -50,9 +53,10 @@ const busy: Decision = {
 };
 
 /**
- * Asks the API server about every sender, as kube-rbac-proxy and controller-runtime's `WithAuthenticationAndAuthorization`
- * do: a TokenReview says which user the token is of, a SubjectAccessReview whether that user may read. Decisions hold for
- * 10 s, and errors are not kept. Tokens are kept as SHA-256 digests only.
+ * Checks every sender at the API server, as kube-rbac-proxy and controller-runtime's
+ * `WithAuthenticationAndAuthorization` do: a TokenReview returns the user of the token, and a SubjectAccessReview
+ * decides if that user may read. Decisions are kept for 10 s, and errors are not kept. Tokens are kept as SHA-256
+ * digests only.
  */
 export function kubernetesAccess(
   client: Pick<KubeClient, "review">,
@@ -104,7 +108,7 @@ function unanswered(error: unknown): Decision {
 
 const digestOf = (value: unknown): string => createHash("sha256").update(JSON.stringify(value)).digest("hex");
 
-/** Decisions by key, the newest `mostKept`, each for the time that it holds. */
+/** Decisions by key: the newest `mostKept`, each for `holds`. */
 function keptDecisions(now: () => Milliseconds) {
   const all = new Map<string, { readonly decision: Decision; readonly until: Milliseconds }>();
   return {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 
-/** A body that is not taken, and why. */
+/** A body was refused; `why` is the reason. */
 export class BodyRefusedError extends Error {
   override readonly name = "BodyRefusedError";
   readonly why: "too large" | "cut off" | "displaced" | "too slow";
@@ -11,7 +11,7 @@ export class BodyRefusedError extends Error {
 }
 
 /**
- * The whole body of a request, which may have `most` bytes, counted as they come.
+ * The complete body of a request, of `most` bytes at most. Each chunk is reported to `onBytes` as it arrives.
  * @param closed fires with a BodyRefusedError when the connection is closed.
  * @throws BodyRefusedError
  */

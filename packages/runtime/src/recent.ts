@@ -1,8 +1,8 @@
 import type { Milliseconds } from "@drover/controller";
 
 /**
- * A value that is made again only when the last one is older than `within`; calls meanwhile share it. What fails is not
- * kept.
+ * Caches a value. It is made again only if the last one is older than `within`; calls until then share it. Failures are
+ * not kept.
  */
 export function recent<T>(
   make: () => Promise<T>,

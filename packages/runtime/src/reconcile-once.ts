@@ -42,16 +42,16 @@ export interface ReconcileParts<R extends Resource> {
   readonly client: KubeClient;
   readonly announce: Announce;
   readonly log: Log;
-  /** Whether the function scales to zero, and must not be woken for resyncs all the time. */
+  /** True if the function scales to zero, so that resyncs must not start it all the time. */
   readonly rests?: boolean;
-  /** Whether changes of other kinds wake its keys. Left out: where it owns or watches any. */
+  /** True if changes of other kinds wake its keys. Default: true if it owns or watches any. */
   readonly hearsOfOthers?: boolean;
   readonly now?: () => Date;
   /** In [0, 1): spreads resyncs. */
   readonly random?: () => number;
 }
 
-/** A run whose lease is over must not write. */
+/** The lease of a run is over, so the run must not write. */
 class NotHeldError extends Error {
   override readonly name = "NotHeldError";
   constructor() {
@@ -59,24 +59,24 @@ class NotHeldError extends Error {
   }
 }
 
-/** What all steps of one run share. */
+/** Shared by all steps of one run. */
 interface Step<R extends Resource> extends ReconcileParts<R> {
   readonly run: Run;
   readonly guard: WriteGuard;
   readonly ref: ResourceRef;
-  /** Whether anything was written to the cluster in this run. */
+  /** True if this run has written to the cluster, or may have. */
   readonly hasWritten: () => boolean;
 }
 
 /**
- * One run of one key: read the object, bring the world one step nearer to it, say so in its status. It is read live,
- * unless a copy came with the claim that is as new as all that was heard of it, and as what runs of this key have written.
+ * One run of one key: reads the object, calls the controller, and writes the status. The object is read live, unless
+ * the claim brought a cached object that is at least as new as every wake of it and every write by runs of this key.
  *
  * If the object's annotation pauses it, the run does and writes nothing.
  *
- * Order, which is the promise: the finalizer is persisted before the first `reconcile`; it comes off only after
- * `finalize` has returned; status is written with the version that was read, so that what it says was true of it.
- * Never throws: every end is a verdict.
+ * Order, which is guaranteed: the finalizer is persisted before the first `reconcile`; it is removed only after
+ * `finalize` has returned; the status is written with the version that was read, so that it is true for this version.
+ * Never throws: every end is an outcome.
  */
 export async function reconcileOnce<R extends Resource>(
   parts: ReconcileParts<R>,
@@ -117,7 +117,10 @@ export async function reconcileOnce<R extends Resource>(
   }
 }
 
-/** Whether the key may be woken soon by what brings no copy of its object: another kind's change, or a time that is near. */
+/**
+ * True if the key may soon be woken by something that brings no cached object: a change of another kind, or a timer that
+ * ends soon.
+ */
 function mayWantCopy<R extends Resource>(
   { controller: { owns, watches }, hearsOfOthers = owns.length + watches.length > 0 }: ReconcileParts<R>,
   verdict: Verdict,
@@ -125,7 +128,7 @@ function mayWantCopy<R extends Resource>(
   return hearsOfOthers || ("after" in verdict && verdict.after < leftCopyKept);
 }
 
-/** What the run knows of the kinds that the controller has copies of; undefined where there are none. */
+/** The run's cached objects of the kinds that it owns with `copies`; undefined if it has no such kind. */
 function knowledgeOf({ owns }: Pick<Controller, "owns">, { claim }: Run): RunKnowledge | undefined {
   const copied = owns.filter(({ copies }) => copies === true);
   return copied.length === 0
@@ -138,7 +141,7 @@ function knowledgeOf({ owns }: Pick<Controller, "owns">, { claim }: Run): RunKno
 
 type Follow = NonNullable<WriteGuard["follow"]>;
 
-/** Some of which may not follow writes of every kind. */
+/** An observer of writes. It returns undefined for writes that it ignores. */
 type Follows = (...written: Parameters<Follow>) => ReturnType<Follow> | undefined;
 
 const allTold =
@@ -210,7 +213,7 @@ async function bringNearer<R extends Resource>(
   return said.verdict;
 }
 
-/** The finalizer is persisted before the first thing outside the cluster is. */
+/** Persists the finalizer before anything outside the cluster is created. */
 async function withFinalizer<R extends Resource>(
   step: Step<R>,
   object: LiveObject<R>,
@@ -261,7 +264,7 @@ async function cleanUp<R extends Resource>(step: Step<R>, object: LiveObject<R>)
   return { kind: "done" };
 }
 
-/** A run that did not get there: say why, and answer what happens next. */
+/** Ends a failed run: writes the reason to the status, and returns the outcome. */
 async function stopWith<R extends Resource>(
   step: Step<R>,
   raw: KubeObject,
@@ -285,14 +288,14 @@ async function stopWith<R extends Resource>(
       return state(step, raw, { ...statement, fields: {}, keepOthers: false });
     });
   } catch (cause) {
-    // The verdict stands, whether or not people can read of it.
+    // The outcome stands even if the status could not be written.
     log.warn({ key: run.key, err: cause }, "Could not write why");
     if (isApiError(cause, "Invalid", "Forbidden")) announceStatement(step, raw, statement);
   }
   return verdict;
 }
 
-/** Whether the queue parks the key with this verdict, unless it has been woken meanwhile. */
+/** True if the queue parks the key with this outcome, unless the key has been woken meanwhile. */
 const isParked = (
   { controller, run }: Pick<Step<Resource>, "controller" | "run">,
   verdict: Verdict,
@@ -301,8 +304,8 @@ const isParked = (
   (verdict.kind === "retry" && run.claim.fails + 1 >= (controller.retry.attempts ?? Infinity));
 
 /**
- * Reports that the API server has refused a write of the runtime's own, of a status or a finalizer: in the conditions, if it
- * takes those, and in an Event.
+ * Reports that the API server has refused a write of the runtime's own, of a status or a finalizer: in the conditions,
+ * if it accepts those, and in an Event.
  *
  * @throws any other error.
  */
@@ -331,7 +334,7 @@ async function state<R extends Resource>(
   if (controller.for.foreign) return;
   const status = statusToWrite(raw, statement, now());
   if (status !== undefined) {
-    // A run whose time is up may still say so, as long as it holds the lease: hence no signal.
+    // No signal: a run that has timed out may still write its status, as long as it holds the lease.
     await client.replace(ref, { ...raw, status }, { subresource: "status" });
   }
   announceStatement(step, raw, statement);
@@ -346,7 +349,7 @@ function announceStatement<R extends Resource>(
   const action = raw.metadata.deletionTimestamp === undefined ? "Reconcile" : "Finalize";
   for (const stated of conditions) {
     const { type, status, reason, message } = stated;
-    // What a run says that did not fail is how far it is.
+    // If a run did not fail, its Ready=False only shows its progress.
     const isWrong = stated === noProgress || (type === ready && status === "False" && isWorse);
     if (isWrong) announce(raw, { type: "Warning", reason, action, note: message });
     else if (type === ready && isNewReady(raw, stated))

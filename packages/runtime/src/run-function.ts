@@ -20,17 +20,18 @@ import { type Process, type ProcessOptions, runProcess } from "./run-process.ts"
 import { queueMetrics, runMetrics } from "./process-metrics.ts";
 import { reconcileOnce } from "./reconcile-once.ts";
 
-/** A function: a controller and the process it runs in. */
+/** A function: a controller and the process that it runs in. */
 export interface FunctionDefinition<Settings extends FunctionSettings, R extends Resource> {
   /** Names the process in logs. */
   readonly name: string;
-  /** Read the settings: `readSettings(functionSettings.extend({ ... }), process.env)` in the function's config.ts. */
+  /** Reads the settings: `readSettings(functionSettings.extend({ ... }), process.env)` in the function's config.ts. */
   readonly settings: () => Settings;
   /**
-   * Made once; `close` gives back what it opened.
+   * Called once. `close` of the result releases what this has opened.
    *
-   * @param identified resolves when the ReconcileFunction that the process runs for is known, which may have to be applied
-   * yet; to undefined where the process names itself. It rejects when the process is asked to stop before.
+   * @param identified resolves when the ReconcileFunction that the process runs for is known, which may not be applied
+   * yet; resolves to undefined if the process has no ReconcileFunction. It rejects when the process is asked to stop
+   * before that.
    */
   readonly controller: (
     settings: Settings,
@@ -41,16 +42,17 @@ export interface FunctionDefinition<Settings extends FunctionSettings, R extends
 
 export interface FunctionParts<R extends Resource> {
   readonly controller: Controller<R>;
-  /** Gives back what the controller stands on. */
+  /** Releases the resources of the controller. */
   close?(): void | Promise<void>;
 }
 
-/** How long Redis may take to answer before the process calls itself not ready. */
+/** The process is not ready if Redis takes longer than this to answer, ms. */
 const readyWithin = 1_000;
 
 /**
- * Run a function until SIGTERM: claim keys from its controller's queue and reconcile them, `concurrency` at once. On
- * SIGTERM it takes no new key, lets the runs under way end within the grace, and leaves what is over it due for others.
+ * Runs a function until SIGTERM: claims keys from its controller's queue and reconciles them, `concurrency` at once. On
+ * SIGTERM it takes no new key, lets the runs in progress end within the grace, and then stops the others and leaves
+ * their keys due.
  */
 export async function runFunction<Settings extends FunctionSettings, R extends Resource>(
   definition: FunctionDefinition<Settings, R>,
@@ -66,7 +68,7 @@ export async function runFunction<Settings extends FunctionSettings, R extends R
       const queues = serveController(parts, process, await identity);
       queueMetrics(registry, () => queues);
     } catch (error) {
-      // It was asked to stop while it waited.
+      // The process was asked to stop while it waited.
       if (!stopping.aborted) throw error;
     }
   };
@@ -74,9 +76,9 @@ export async function runFunction<Settings extends FunctionSettings, R extends R
 }
 
 /**
- * A controller as a part of a process, which takes keys from now on; answers the queues that it takes them from.
+ * Runs a controller as a part of a process, which takes keys from now on. Returns the queues that it takes them from.
  *
- * @param identity whose queues they are. Default: those of a program that names itself, by its controller's name.
+ * @param identity names the queues. Default: that of a program without a ReconcileFunction, by its controller's name.
  */
 export function serveController<R extends Resource>(
   parts: FunctionParts<R>,
@@ -116,7 +118,7 @@ export function serveController<R extends Resource>(
 
 function openQueue(name: QueueName, { redis, log, settings, closing, readiness }: Process<FunctionSettings>) {
   const times = { lease: settings.lease, renewal: settings.leaseRenewal };
-  // Names of other functions' keys are none of our business: the bridge looks over all.
+  // `own`: no SCAN over the keys of other functions. The bridge does that for all queues.
   const queue = openWorkQueue({ redis, controller: name, log, times, upkeep: "own" });
   closing(`queue ${name}`, () => queue.close());
   readiness(`redis ${name}`, async () => (await queue.ping(readyWithin), undefined));
@@ -125,7 +127,7 @@ function openQueue(name: QueueName, { redis, log, settings, closing, readiness }
 
 type Handler = Parameters<WorkQueue["work"]>[0];
 
-/** Works on the keys of a queue as the controller says: as many at once, for as long, tried again as often. */
+/** Processes the keys of a queue with the controller's concurrency, timeout and retries. */
 function worker<R extends Resource>(
   controller: Controller<R>,
   { settings, log, registry, closing }: Process<FunctionSettings>,

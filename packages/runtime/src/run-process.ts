@@ -12,7 +12,7 @@ import { openRegistry } from "./process-metrics.ts";
 import { type Answer, type Check, serveProcess, usualMetricsAuth } from "./process-server.ts";
 import { kubernetesAccess, openToAll } from "./read-access.ts";
 
-/** What every process of Drover stands on. */
+/** The resources that every process of Drover has. */
 export interface Process<Settings extends ProcessSettings = ProcessSettings> {
   readonly settings: Settings;
   readonly log: Logger;
@@ -21,24 +21,29 @@ export interface Process<Settings extends ProcessSettings = ProcessSettings> {
   readonly registry: Registry;
   /** Fires when the process is asked to stop. */
   readonly stopping: AbortSignal;
-  /** Names something that must be well for `/readyz`. */
+  /** Adds a named check to `/readyz`. */
   readonly readiness: (name: string, check: Check) => void;
-  /** Serves JSON below a path, beside its health. */
+  /** Serves JSON below a path, at the address of `/healthz`. */
   readonly answering: (prefix: string, answer: Answer) => void;
-  /** Ends the process as SIGTERM does, with this error as its last word and exit code 1. */
+  /** Ends the process as SIGTERM does, but logs this error and sets exit code 1. */
   readonly fail: (error: Error) => void;
-  /** Closed before everything that was opened earlier. */
+  /** Adds a resource to close at the end, before everything that was opened earlier. */
   readonly closing: (name: string, close: () => Promise<void>) => void;
 }
 
 export interface ProcessOptions {
-  /** Whether it loads scripts into Redis, for itself and for functions: bridges and deployers. Default: false. */
+  /**
+   * If true, the process loads scripts into Redis, for itself and for functions, as bridges and deployers do. Default:
+   * false.
+   */
   readonly loadsScripts?: boolean;
 }
 
 /**
- * Be a process: open what every process has, run `main` until it returns or SIGTERM comes, close in reverse order.
- * Sets the exit code: 0 after a clean stop, 1 after a failure, which is logged with what to do.
+ * Opens what every process has, runs `main`, waits for SIGTERM or a failure, and closes in reverse order. Sets the exit
+ * code: 0 after a clean stop, 1 after a failure, which is logged with the remedy.
+ *
+ * @param main sets the process up and returns. It must also return when `stopping` fires.
  */
 export async function runProcess<Settings extends ProcessSettings>(
   name: string,
@@ -67,11 +72,11 @@ export async function runProcess<Settings extends ProcessSettings>(
   }
   await closeAll(log, opened).catch(() => (process.exitCode = 1));
   log.info("Stopped");
-  // Not left to Node: it may spin for ever while it takes down connections to servers that were killed.
+  // An explicit exit, because Node may spin for ever while it closes connections to servers that were killed.
   process.exit();
 }
 
-/** What closing may take beyond the grace of the runs under way, while what it talks to is away. */
+/** Time for closing beyond the grace of the runs in progress, in case servers do not answer. */
 const lastMoments: Milliseconds = 5_000;
 
 function leaveAfter(span: Milliseconds, log: Logger): void {

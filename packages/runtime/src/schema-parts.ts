@@ -1,6 +1,6 @@
 import type { z } from "zod";
 
-/** A schema, or a check of one, as zod has it inside. */
+/** The internal form of a zod schema, or of one of its checks. */
 export interface SchemaPart {
   readonly _zod: {
     readonly def: object;
@@ -12,7 +12,7 @@ export interface SchemaPart {
 /**
  * Calls `change` with a schema and with every schema and check in it, each once for the same `visited`.
  *
- * Call it when the schema is used, not when it is defined: what `z.lazy` refers to need not exist before.
+ * Call it when the schema is used, not when it is defined: the target of `z.lazy` need not exist before.
  */
 export function changeParts(
   part: unknown,

@@ -5,8 +5,8 @@ import { z } from "zod";
 const secretSchema = z.object({ data: z.record(z.string(), z.base64()).nullish() });
 
 /**
- * Reads Secrets in the namespace of the object that a run is about, and in no other: an object must not reach into
- * somebody else's. Live, and kept nowhere.
+ * Reads Secrets in the namespace of the run's object, and in no other: an object must not get the Secrets of other
+ * namespaces. Reads live, and keeps nothing.
  */
 export function secretReader(client: KubeClient, key: ObjectKey, signal: AbortSignal) {
   return async (name: string): Promise<Readonly<Record<string, string>> | undefined> => {

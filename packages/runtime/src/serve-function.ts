@@ -15,43 +15,46 @@ import { BodyRefusedError } from "./read-incoming.ts";
 import type { FunctionParts } from "./run-function.ts";
 import { plain, span, wholeNumber } from "./settings.ts";
 
-/** The settings of every function that is called. It has no way to Redis or to the API server. */
+/**
+ * The settings of every function that is called over HTTP. Such a function has no access to Redis or the API server.
+ */
 export const servedSettings = z.object({
   logLevel: plain(z.enum(["debug", "info", "warn", "error"]).default("info")),
-  /** Where it is called, and where `/healthz` and `/readyz` are. */
+  /** The address for calls, and for `/healthz` and `/readyz`. */
   httpHost: plain(z.string().default("127.0.0.1")),
-  /** 0 takes a free one. */
+  /** 0: any free port. */
   httpPort: plain(wholeNumber({ least: 0, most: 65_535 }).default(8_080)),
-  /** `namespace/name` of its ReconcileFunction: calls that are meant for others are refused. */
+  /** `namespace/name` of its ReconcileFunction: calls that are meant for other functions are refused. */
   webhookAudience: plain(
     z.string().regex(/^[^/\s]+\/[^/\s]+$/, "give namespace/name of the ReconcileFunction"),
   ),
-  /** The ReconcileFunction's uid: calls of a namesake that was there before are refused, too. */
+  /** The ReconcileFunction's uid: calls for an earlier object of the same name are refused, too. */
   webhookUid: plain(z.string().optional()),
   /** The folder where the Secret `<name>-webhook` is mounted. */
   webhookSecrets: z.string(),
-  /** How long calls under way may take to end after SIGTERM. */
+  /** Time for calls in progress to end after SIGTERM. */
   stopGrace: plain(span.default(20_000)),
 });
 export type ServedSettings = z.output<typeof servedSettings>;
 
-/** A function that is called: a controller, and where. */
+/** A function that is called over HTTP, and its controller. */
 export interface ServedFunction<Settings extends ServedSettings, R extends Resource> {
   /** Names the process in logs. */
   readonly name: string;
-  /** Read the settings: `readSettings(servedSettings.extend({ ... }), process.env)` in the function's config.ts. */
+  /** Reads the settings: `readSettings(servedSettings.extend({ ... }), process.env)` in the function's config.ts. */
   readonly settings: () => Settings;
   readonly controller: (settings: Settings) => FunctionParts<R> | Promise<FunctionParts<R>>;
 }
 
-/** Bytes of the largest call that is taken: an object may have 1.5 MiB. */
+/** Maximum size of a call in bytes: an object may have 1.5 MiB. */
 const largestCall = 2 * 2 ** 20;
-/** Calls that were verified and are answered at once. */
+/** Maximum number of verified calls in progress. */
 const mostCalls = 1_000;
 
 /**
- * Answer the gateway's calls until SIGTERM; then let those under way end within the grace. `reconcile` and `finalize` are
- * those of a function that pulls, but for `readSecret`: there is no way to the cluster.
+ * Answers the gateway's calls until SIGTERM, then lets the calls in progress end within the grace. `reconcile` and
+ * `finalize` are those of a function that pulls, except that `client` and `readSecret` fail: the function has no access
+ * to the cluster.
  */
 export async function serveFunction<Settings extends ServedSettings, R extends Resource>(
   definition: ServedFunction<Settings, R>,
@@ -93,7 +96,7 @@ async function serveUntilStopped<R extends Resource>(
   });
   const admission = openAdmission(() => performance.now());
   const app = functionApp(answer, log, admission);
-  // How long a run takes its deadline says; how long a call may take to come, the server.
+  // The deadline of a call limits the run; the server limits how long the request may take to arrive.
   const server = await servePublicly({
     app,
     admission,
@@ -109,12 +112,12 @@ async function serveUntilStopped<R extends Resource>(
   await parts.close?.();
 }
 
-/** For runs that were told to stop, to say so. */
+/** Time in ms for runs that were stopped to send their answers. */
 const lastWords = 1_000;
 
 type Env = { Bindings: HttpBindings };
 
-/** `POST` to any path is a call: which path the gateway takes is the ReconcileFunction's word. */
+/** A `POST` to any path is a call, because the ReconcileFunction chooses the path. */
 export function functionApp(
   answer: (request: TakenRequest) => Promise<SentAnswer>,
   log: Pick<Log, "error">,

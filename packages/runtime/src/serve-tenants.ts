@@ -5,16 +5,16 @@ import { openTenantRedis, tenantMetrics, type TenantRedis } from "./tenant-redis
 import { type BesideTenants, refuseOwn } from "./tenants-file.ts";
 
 export interface ServedTenants extends Omit<BesideTenants, "redisUrl"> {
-  /** Shown by `CLIENT LIST`. */
+  /** The client's name in `CLIENT LIST`. */
   readonly name: string;
   readonly loadsScripts: boolean;
 }
 
 /**
- * The Redis of each tenant as a part of a process. One that cannot be used is a note of its readiness: it must not take the
- * process away from other tenants.
+ * Opens the Redis of each tenant as a part of a process. A server that cannot be used is only a note in `/readyz`: it
+ * must not make the process unready for other tenants.
  *
- * @throws InvalidSettingsError where a tenant has what is Drover's own.
+ * @throws InvalidSettingsError if a tenant has a namespace or a server of Drover's own.
  */
 export function serveTenants(
   {

@@ -3,10 +3,10 @@ import { X509Certificate } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { z } from "zod";
 
-/** The process's environment, as `process.env` has it. */
+/** Environment variables, as in `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Everything that is wrong with a process's settings, one line each; each line says what to do. */
+/** All problems of a process's settings, one line each; each line has the remedy. */
 export class InvalidSettingsError extends Error {
   override readonly name = "InvalidSettingsError";
   readonly problems: readonly string[];
@@ -18,26 +18,29 @@ export class InvalidSettingsError extends Error {
 
 const prefix = "DROVER_";
 
-/** Fields whose values may be shown. */
+/** Fields with values that may be shown. */
 const plainFields = new WeakSet<z.ZodType>();
 
 /**
- * Marks a field of settings as plain: its value is no secret, and is shown where it cannot be used. Of all other fields
- * neither the value is shown nor a message that repeats any of it. It goes around the whole field, `.default()` and all.
+ * Marks a field of settings as plain: its value is not a secret, and is shown if it cannot be used. For all other
+ * fields, neither the value is shown nor a message that repeats part of it. Wrap the complete field, including
+ * `.default()`.
  */
 export function plain<Field extends z.ZodType>(field: Field): Field {
   plainFields.add(field);
   return field;
 }
 
-/** For a field's own checks: a problem whose words may be shown, though they depend on a value that may not. */
+/**
+ * For a field's own checks: a problem with a message that may be shown, although it depends on a value that may not.
+ */
 export const shownProblem = (message: string) =>
   ({ code: "custom", message, params: { shown: true } }) as const;
 
 /**
- * Settings from the environment: each field of `schema` from the variable `DROVER_` + its name in capitals, so
- * `redisUrl` is read from `DROVER_REDIS_URL`. A variable that starts with `DROVER_` and is not known is refused, with
- * the one that was probably meant.
+ * Reads settings from the environment: each field of `schema` from the variable `DROVER_` + its name in capitals, so
+ * `redisUrl` is read from `DROVER_REDIS_URL`. An unknown variable that starts with `DROVER_` is refused, and the error
+ * suggests the most similar known one.
  *
  * @throws InvalidSettingsError listing all problems at once.
  */
@@ -67,7 +70,7 @@ function parsedOrProblems<Schema extends z.ZodObject>(
     const { data, error } = schema.safeParse(values);
     return error === undefined ? { data } : { problems: explained(error.issues, schema, values) };
   } catch (error) {
-    // A check threw, and what it threw may hold the value: JSON.parse shows its input.
+    // A check threw. Its error may contain the value: JSON.parse shows its input.
     const fields: Readonly<Record<string, z.core.$ZodType>> = schema.shape;
     const thrower = Object.entries(values).find(([field, value]) => throws(fields[field], value));
     const what = error instanceof Error ? error.name : "an error";
@@ -84,7 +87,10 @@ function throws(field: z.core.$ZodType | undefined, value: string): boolean {
   }
 }
 
-/** One line for each issue. An issue's own words are shown where they do not depend on a value that is not plain. */
+/**
+ * One line for each issue. If its field is not plain, its message is shown only if it is marked as shown, or if it does
+ * not depend on the value: a decoy value gives the same message.
+ */
 function explained(issues: readonly Issue[], schema: z.ZodObject, values: Values): readonly string[] {
   const isPlain = (field: string): boolean => plainFields.has(schema.shape[field] as z.ZodType);
   const decoys = Object.entries(values).map(([field, value]) => [
@@ -115,7 +121,7 @@ function issuesOf(schema: z.ZodObject, values: unknown): readonly Issue[] {
   }
 }
 
-/** A text of the same form, every letter and digit of which is another. */
+/** A text of the same form, with each letter and digit replaced by another one. */
 const unlike = (text: string): string =>
   text.replace(/[\p{L}\p{N}]/gu, (letter) => {
     const unit = letter.charCodeAt(0);
@@ -124,11 +130,14 @@ const unlike = (text: string): string =>
     return letter === "X" ? "Y" : "X";
   });
 
-/** The words of a text, with blanks or commas between them. */
+/** The words of a text, separated by blanks or commas. */
 export const wordsIn = (text: string): readonly string[] =>
   text.split(/[\s,]+/).filter((word) => word !== "");
 
-/** What a parser makes of text in the environment. Its errors say what to write. */
+/**
+ * Parses text in the environment with a parser that throws. The message of its error becomes the problem, and should
+ * have the remedy.
+ */
 export const parsedBy =
   <Value>(parse: (text: string) => Value) =>
   (text: string, context: z.RefinementCtx): Value => {
@@ -140,7 +149,7 @@ export const parsedBy =
     }
   };
 
-/** `true` or `false`, as text in the environment. Left out: `false`. */
+/** `true` or `false`, as text in the environment. Default: `false`. */
 export const flag = plain(
   z
     .enum(["true", "false"], { error: "give true or false" })
@@ -148,10 +157,10 @@ export const flag = plain(
     .default(false),
 );
 
-/** A time with its unit, such as `30s`, as text in the environment; milliseconds. */
+/** A duration with its unit, such as `30s`, as text in the environment; parsed to milliseconds. */
 export const span = durationSchema.transform(milliseconds);
 
-/** A whole number in a range, as text in the environment. */
+/** An integer in a range, as text in the environment. */
 export const wholeNumber = ({ least, most }: { least: number; most: number }) =>
   z
     .string()
@@ -161,8 +170,8 @@ export const wholeNumber = ({ least, most }: { least: number; most: number }) =>
     });
 
 /**
- * A path to a file that holds one secret, as text in the environment; its content, without a last line break.
- * A file that others than its owner and group may read is refused: a secret that everybody reads is none.
+ * A path to a file that contains one secret, as text in the environment; parsed to its content, without a last line
+ * break. A file that users other than its owner and group may read is refused.
  */
 export const secretFile = z.string().transform((path, context) => {
   const problem = secretProblem(path);
@@ -171,7 +180,7 @@ export const secretFile = z.string().transform((path, context) => {
   return z.NEVER;
 });
 
-/** A path to a file of certificates, as text in the environment; its content, PEM. */
+/** A path to a file of certificates, as text in the environment; parsed to its content, PEM. */
 export const certificatesFile = z.string().transform((path, context) => {
   const problem = certificatesProblem(path);
   if (problem === undefined) return readFileSync(path, "utf8");
@@ -204,7 +213,7 @@ function certificatesProblem(path: string): string | undefined {
 function secretProblem(path: string): string | undefined {
   const file = statSync(path, { throwIfNoEntry: false });
   if (file === undefined) {
-    // It may be the secret itself.
+    // The text may be the secret itself, so it is not shown.
     return isPath(path)
       ? `the file ${path} does not exist. Create it, with the secret as its only line.`
       : "there is no file of that name. Give the absolute path of one with the secret as its only line.";

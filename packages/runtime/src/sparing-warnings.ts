@@ -1,9 +1,12 @@
 import type { Log, Milliseconds } from "@drover/controller";
 
-/** Warns of one thing at most once in a while, and then says how often it was. */
+/**
+ * Logs a warning about `what` at most once in an interval, with the number of warnings that were left out since the
+ * last one.
+ */
 export type SparingWarnings = (what: string, fields: object, message: string) => void;
 
-/** @param every shortest time between two warnings of one thing. `what` is one of few. */
+/** @param every shortest time between two warnings with the same `what`, which must be one of a few values. */
 export function sparingWarnings(log: Log, every: Milliseconds, now: () => Milliseconds): SparingWarnings {
   const last = new Map<string, { at: Milliseconds; unsaid: number }>();
   return (what, fields, message) => {

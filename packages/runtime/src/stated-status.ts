@@ -12,27 +12,31 @@ import { isDeepStrictEqual } from "node:util";
 import { conditionsOf } from "./live-object.ts";
 import { isAboutWork, workConditions } from "./work-conditions.ts";
 
-/** What a run says about its object. */
+/** The status that a run reports for its object. */
 export interface Statement {
-  /** The author's fields; undefined keeps those that stand. */
+  /** The author's fields; undefined keeps the current ones. */
   readonly fields: object | undefined;
-  /** Ready among them; undefined `kept` conditions go away. */
+  /** The conditions that the run reports, including Ready. */
   readonly conditions: readonly Condition[];
-  /** Keep conditions that this statement does not name: a failure knows nothing about them. */
+  /**
+   * If true, other conditions of the object are kept, since a failed run knows nothing about them; else they are
+   * removed.
+   */
   readonly keepOthers: boolean;
-  /** No run follows before the object changes. */
+  /** If true, the key does not run again before the object changes. */
   readonly parked?: boolean;
 }
 
-/** The longest message that a Kubernetes condition takes. */
+/** Maximum length of a message in a Kubernetes condition. */
 const longestMessage = 32_768;
 
 /**
- * The status that an object should carry, or undefined when it already does: what is as it was is not written, so that
- * a cluster at rest stays at rest.
+ * The status to write, or undefined if the object already has it. An unchanged status is not written, so that an idle
+ * cluster stays idle.
  *
- * A condition's `lastTransitionTime` is kept for as long as its status stays the same. Messages are cut at the length
- * that Kubernetes takes, scrubbed of secrets, and reasons made words it takes: an error must not make the report of it fail.
+ * A condition's `lastTransitionTime` stays the same as long as its status does. Messages are scrubbed of secrets and
+ * cut to the length that Kubernetes accepts, and reasons become words that it accepts: an error must not prevent its
+ * own report.
  */
 export function statusToWrite(raw: KubeObject, statement: Statement, now: Date): object | undefined {
   const { conditions, parked = false } = statement;
@@ -64,7 +68,7 @@ function differing(
   return isDeepStrictEqual(plain(before), plain(after)) ? undefined : after;
 }
 
-/** The condition of an object whose runs ask for the next one at once, and change nothing. */
+/** The condition of an object with runs that request the next one at once and change nothing. */
 export const noProgress: Condition = {
   type: stalled,
   status: "True",
@@ -74,7 +78,7 @@ export const noProgress: Condition = {
     "something outside the cluster, have its status or its message show how far it is; else have it wait longer, or for a change.",
 };
 
-/** True if writing a statement would change nothing but whether work is under way. */
+/** True if writing a statement would change nothing except the conditions `Reconciling` and `Stalled`. */
 export function isUnchanged(raw: KubeObject, statement: Statement, now: Date): boolean {
   const others = <T extends Condition>(all: readonly T[]): readonly T[] =>
     all.filter((one) => !isAboutWork(one));
@@ -85,7 +89,7 @@ export function isUnchanged(raw: KubeObject, statement: Statement, now: Date): b
   );
 }
 
-/** Whether people may have read another Ready than this. What is well at the first look is no news. */
+/** True if the status or reason of Ready differs from the current one. A first Ready that is True does not count. */
 export function isNewReady(raw: KubeObject, { status, reason }: Condition): boolean {
   const before = conditionsOf(raw).find(({ type }) => type === ready);
   return before === undefined ? status !== "True" : before.status !== status || before.reason !== reason;
@@ -109,7 +113,7 @@ function state(
   };
 }
 
-/** `^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`, as meta/v1 has it. */
+/** Makes a reason that meta/v1 accepts: `^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`. */
 const asReason = (text: string): string => {
   const word = text
     .replace(/[^A-Za-z0-9_]/g, "")

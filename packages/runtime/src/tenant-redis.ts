@@ -16,16 +16,22 @@ import type { Tenant } from "./tenants-file.ts";
 /** A connection to the Redis of a queue. */
 export interface QueueRedis {
   readonly redis: RedisConnection;
-  /** Fires when the connection is given up: whatever stands on it must be closed, and opened on the next one. */
+  /**
+   * Fires when the connection is closed for good. All that uses it must be closed, and opened again on the next
+   * connection.
+   */
   readonly gone: AbortSignal;
 }
 
-/** The Redis of a tenant is not there, or must not be written to; the message says why. Others are not concerned. */
+/**
+ * The Redis of a tenant is unreachable, or must not be written to; the message has the reason. Other tenants are not
+ * affected.
+ */
 export class TenantRedisError extends Error {
   override readonly name = "TenantRedisError";
 }
 
-/** Whose Redis a queue is in, and the connections to all of them. */
+/** Finds the Redis of each queue, and keeps the connections to all of them. */
 export interface TenantRedis {
   /** @throws TenantRedisError while the server of the queue's tenant does not answer, or is not fit. */
   readonly redisFor: (queue: string) => QueueRedis;
@@ -33,7 +39,7 @@ export interface TenantRedis {
   readonly servers: () => readonly ServerInUse[];
   /** The tenant of a namespace; undefined: the process's own Redis serves it. */
   readonly tenantOf: (namespace: string | undefined) => Tenant | undefined;
-  /** Servers that cannot be used, in words. */
+  /** A message for each server that cannot be used. */
   readonly problems: () => readonly string[];
   readonly close: () => Promise<void>;
 }
@@ -46,9 +52,9 @@ export interface ServerInUse {
 
 export interface TenantRedisOptions {
   readonly tenants: readonly Tenant[];
-  /** The process's own, for all that is no tenant's. */
+  /** The process's own, for all namespaces without a tenant. */
   readonly main: RedisConnection;
-  /** Shown by `CLIENT LIST`. */
+  /** The client's name in `CLIENT LIST`. */
   readonly clientName: string;
   readonly loadsScripts: boolean;
   readonly log: Log;
@@ -56,27 +62,28 @@ export interface TenantRedisOptions {
 }
 
 export interface TenantTimes {
-  /** Between two looks at a server, and between two attempts to connect. */
+  /** Time between two checks of a server, and between two attempts to connect. */
   readonly every: Milliseconds;
-  /** A server that has not answered a look for this long counts as away. */
+  /** A server that has not answered a check for this long counts as unreachable. */
   readonly patience: Milliseconds;
-  /** How long one attempt to connect takes at most. */
+  /** Timeout of one attempt to connect. */
   readonly connecting: Milliseconds;
 }
 
 const usualTimes: TenantTimes = { every: 1_000, patience: 2_000, connecting: 5_000 };
-/** How long servers may take to say goodbye. */
+/** Time for servers to close their connections. */
 const farewell: Milliseconds = 1_500;
 
 /**
- * Keeps a connection to the Redis of each tenant. Each is looked after by itself: a server that is away, unfit or slow
- * changes nothing for others, and the process starts without it.
+ * Keeps a connection to the Redis of each tenant. Each server is handled independently: one that is unreachable, unfit
+ * or slow does not affect others, and the process starts without it.
  *
- * What is connected is looked at again and again, as `connectRedis` looks at it first. A server that merely does not answer
- * keeps its connection, so that commands under way are sent again when it is back. One that has become unfit loses it.
+ * A connected server is checked again and again, as `connectRedis` checks it at first. A server that merely does not
+ * answer keeps its connection, so that commands in progress are sent again when it is back. One that has become unfit
+ * loses it.
  *
- * No two tenants share a server, nor one with Drover itself: servers are compared by the id that each has of its own, which
- * shows what different host names hide. Where they do, none of those tenants is served.
+ * No two tenants may share a server, and none may use Drover's own. Servers are compared by their own ids, because
+ * different host names may lead to the same server. Tenants that share one are not served.
  */
 export function openTenantRedis(options: TenantRedisOptions): TenantRedis {
   const { tenants, main } = options;
@@ -109,7 +116,7 @@ export function openTenantRedis(options: TenantRedisOptions): TenantRedis {
   };
 }
 
-/** 1 for each tenant's server that can be used, by the first of its namespaces. */
+/** A gauge for each tenant's server, labelled with the tenant's first namespace: 1 if it can be used, else 0. */
 export function tenantMetrics(registry: Registry, tenants: readonly Tenant[], redis: TenantRedis): void {
   new Gauge({
     name: "drover_tenant_redis_usable",
@@ -152,7 +159,7 @@ function keepServer(
   const health = healthOf(`The Redis of ${tenant.namespaces.join(", ") || "no namespace"}`, log);
   let connected: QueueRedis | undefined;
   const check = async (redis: RedisConnection): Promise<void> => {
-    // Missing patches were reported when it was connected.
+    // Missing patches were logged when it was connected.
     await refuseUnfit(redis, times.patience, silentLog);
     await ids.refuseShared(tenant, redis);
   };
@@ -213,7 +220,7 @@ const connectTo = (
   });
 
 interface Health {
-  /** Why it cannot be used; undefined: it can. */
+  /** Records why the server cannot be used; undefined: it can. */
   readonly tell: (why: string | undefined) => void;
   readonly problem: (connected: QueueRedis | undefined) => string | undefined;
 }
@@ -234,7 +241,7 @@ function healthOf(name: string, log: Log): Health {
   };
 }
 
-/** Until the server is found unfit, or the process stops. */
+/** Checks the server until it is unfit, which is thrown, or until the process stops. */
 async function watch(
   check: () => Promise<void>,
   { tell }: Health,
@@ -254,13 +261,13 @@ async function watch(
 }
 
 interface Identities {
-  /** @throws UnfitRedisError */
+  /** @throws UnfitRedisError if another tenant or Drover itself uses the server. */
   refuseShared(tenant: Tenant, redis: RedisConnection): Promise<void>;
-  /** Its address leads nowhere now. */
+  /** Forgets the ids of a tenant's server that cannot be reached. */
   forget(tenant: Tenant): void;
 }
 
-/** Which servers are whose, by the ids that they have of their own. */
+/** The servers of all tenants, compared by their own ids. */
 function identities(main: RedisConnection): Identities {
   const known = new Map<Tenant, readonly string[]>();
   let own: readonly string[] | undefined;
@@ -274,7 +281,7 @@ function identities(main: RedisConnection): Identities {
   return {
     async refuseShared(tenant, redis) {
       const asked = ask();
-      // Later a main Redis that is away is not waited for.
+      // Only the first check waits for the main Redis: later ones must not wait while it is unreachable.
       if (own === undefined) await asked;
       else asked.catch(() => undefined);
       const ids = await serverIds(redis);
@@ -294,7 +301,7 @@ function identities(main: RedisConnection): Identities {
   };
 }
 
-/** Says with each line whose Redis it is about. */
+/** Adds the tenant to each log line. */
 function named(log: Log, { namespaces }: Tenant): Log {
   const tenant = namespaces.join(", ");
   return {

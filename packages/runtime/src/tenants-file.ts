@@ -7,14 +7,14 @@ import { parse, YAMLParseError } from "yaml";
 import { z } from "zod";
 import { certificatesFile, InvalidSettingsError, parsedBy, secretFile, shownProblem } from "./settings.ts";
 
-/** Namespaces whose functions have a Redis of their own, and how it is reached. */
+/** Namespaces with a Redis of their own, and how it is reached. */
 export interface Tenant {
-  /** May be none: a server that is being left is still looked through for what functions have there. */
+  /** May be empty, for a server that is no longer used: it is still searched for what functions have left there. */
   readonly namespaces: readonly string[];
   readonly url: string;
   readonly password?: string | undefined;
   readonly ca?: string | undefined;
-  /** As Pods reach it, without user. Undefined: as `url` does. */
+  /** The URL for Pods, without user. Undefined: the same as `url`. */
   readonly functionsUrl?: string | undefined;
 }
 
@@ -24,7 +24,7 @@ export const namespaceName = z.string().regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9]
 
 const redisUrl = z.string().transform(parsedBy((text) => (parseRedisUrl(text), text)));
 
-/** Redis as Pods reach it. A user or password in it would be given to every function. */
+/** The URL of Redis for Pods. A user or password in it would be given to every function. */
 export const redisUrlForPods = z
   .string()
   .regex(/^rediss?:\/\/[^\s/@,?#]+(\/\d*)?(\?cluster=(true|false))?$/, {
@@ -47,7 +47,7 @@ const listSchema = z.array(
   }),
 );
 
-/** A path to a file that names the Redis of each tenant, as text in the environment; its entries. */
+/** A path to the file that names the Redis of each tenant, as text in the environment; parsed to its entries. */
 export const tenantsFile = z.string().transform((path, context): readonly Tenant[] => {
   const { tenants, problems } = readTenants(path);
   for (const message of problems) context.addIssue(shownProblem(message));
@@ -68,7 +68,7 @@ function readTenants(path: string): ReadTenants {
   try {
     content = parse(readFileSync(path, "utf8"), { maxAliasCount: 100 });
   } catch (error) {
-    // Messages of the parser quote what they are about, and a URL may have a password.
+    // Messages of the parser quote the file, and a URL in it may contain a password.
     const [{ line }] = error instanceof YAMLParseError && error.linePos ? error.linePos : [{ line: "?" }];
     return refused(`it is not YAML, at line ${line}. Give a list of entries with ${fields.join(", ")}.`);
   }
@@ -77,7 +77,7 @@ function readTenants(path: string): ReadTenants {
   const problems: string[] = [];
   const fileOf = (of: typeof secretFile, name: string | undefined, where: string) => {
     if (name === undefined) return undefined;
-    // From the folder of the file itself: the two are mounted together.
+    // Relative to the folder of the file itself, since both are mounted together.
     const { data, error } = of.safeParse(resolve(dirname(path), name));
     problems.push(...(error?.issues ?? []).map(({ message }) => `${where}: ${message}`));
     return data;
@@ -99,7 +99,7 @@ function explain({ path: [index, ...rest], ...issue }: z.core.$ZodIssue): string
     .join(" ");
 }
 
-/** Namespaces and servers that stand in the file more than once. */
+/** A problem for each namespace or server that is in the file more than once. */
 function sharing(tenants: readonly Tenant[]): readonly string[] {
   const names = tenants.flatMap((tenant, i) => tenant.namespaces.map((name) => [name, i] as const));
   const servers = tenants.flatMap((tenant, i) => [...placesOf(tenant)].map((place) => [place, i] as const));
@@ -122,7 +122,9 @@ function repeated(all: readonly (readonly [string, number])[]): readonly (readon
   );
 }
 
-/** Where a tenant's URLs lead, as text that is the same for the same host and port. Names are not looked up. */
+/**
+ * The servers of a tenant's URLs as text, which is the same for the same host and port. Host names are not resolved.
+ */
 const placesOf = ({ url, functionsUrl = url }: Pick<Tenant, "url" | "functionsUrl">): ReadonlySet<string> =>
   new Set([url, functionsUrl].flatMap((each) => parseRedisUrl(each).nodes).map(placeOf));
 
@@ -131,16 +133,16 @@ const placeOf = ({ host, port }: { readonly host: string; readonly port: number 
   return `${isLoopback(name) ? "127.0.0.1" : name}:${port}`;
 };
 
-/** What a process of Drover has beside its tenants. */
+/** The namespaces and the Redis of Drover itself. */
 export interface BesideTenants {
-  /** The namespaces of the deployer: its own queue is none of the tenants'. */
+  /** The namespaces of the deployer, which has a queue of its own. No tenant may have them. */
   readonly own: readonly string[];
   readonly redisUrl: string;
-  /** As Pods reach it. */
+  /** The URL for Pods. */
   readonly functionsUrl?: string | undefined;
 }
 
-/** @throws InvalidSettingsError where a tenant has what is Drover's own. */
+/** @throws InvalidSettingsError if a tenant has a namespace or a server of Drover's own. */
 export function refuseOwn(
   tenants: readonly Tenant[],
   { own, redisUrl: url, functionsUrl }: BesideTenants,

@@ -2,17 +2,17 @@ import { type Condition, ready, reconciling, stalled } from "@drover/controller"
 
 const types: readonly string[] = [reconciling, stalled];
 
-/** Whether a condition is of those by which kstatus judges. */
+/** True for the conditions that kstatus evaluates. */
 export const isAboutWork = ({ type }: Pick<Condition, "type">): boolean => types.includes(type);
 
 /**
- * The conditions by which kstatus judges an object of any kind, and so Helm's `--wait` and Flux do
- * (https://pkg.go.dev/sigs.k8s.io/cli-utils/pkg/kstatus): each is there only while it is True.
+ * The conditions from which kstatus derives the state of an object of any kind, for Helm's `--wait` and Flux
+ * (https://pkg.go.dev/sigs.k8s.io/cli-utils/pkg/kstatus). Each is present only while it is True.
  *
- * - `Reconciling`: it is not Ready yet; work is under way, is waited for, or is tried again.
- * - `Stalled`: it is parked; a person or a change is needed.
+ * - `Reconciling`: the object is not Ready yet; work is in progress, waits, or is retried.
+ * - `Stalled`: the key is parked; a user or a change is needed.
  *
- * A function that states one of them itself has said it.
+ * If a function reports one of them itself, none is added.
  */
 export function workConditions(
   conditions: readonly Condition[],
