@@ -13,7 +13,7 @@ import { z } from "zod";
 import { parseAllowed } from "./targets/allowed-urls.ts";
 import { parseNetworks } from "./targets/addresses.ts";
 
-/** A list of words, as text in the environment. Left out: none. */
+/** A list of words, as text in the environment. Default: empty. */
 const listOf = <Value>(parse: (words: readonly string[]) => Value) =>
   z
     .string()
@@ -23,23 +23,26 @@ const listOf = <Value>(parse: (words: readonly string[]) => Value) =>
 const gatewaySettings = processSettings.extend({
   ...partSettings.shape,
   /**
-   * Which `webhook.url`s may be called: origins, or host suffixes, such as `https://hooks.example.com
-   * https://*.example.org:8443`. Left out: none.
+   * The `webhook.url`s that may be called: origins, or host suffixes, such as `https://hooks.example.com
+   * https://*.example.org:8443`. Default: none.
    */
   webhookAllow: plain(listOf(parseAllowed)),
-  /** Networks that calls may go to though they are private, such as `127.0.0.0/8` in development. */
+  /** Networks that calls may go to although they are private, such as `127.0.0.0/8` in development. */
   webhookNetworks: plain(listOf(parseNetworks)),
   /**
-   * `true`: also call Services without a selector, whose endpoints are written by hand. Then every user who may write
-   * EndpointSlices in a function's namespace can have the gateway call any address of the cluster.
+   * `true`: also call Services without a selector, which have endpoints that are written by hand. Then every user that
+   * may write EndpointSlices in a function's namespace can make the gateway call any address of the cluster.
    */
   webhookUnselected: flag,
-  /** Where functions that have answered 202 send the result: 0 takes a free port. Left out: nowhere. */
+  /**
+   * The port for completions, which functions send after they have answered `accepted`. 0: any free port. Default:
+   * completions are not taken.
+   */
   completionsPort: plain(wholeNumber({ least: 0, most: 65_535 }).optional()),
   completionsHost: plain(z.string().default("127.0.0.1")),
-  /** How functions reach that. Default: by host and port. */
+  /** The URL at which functions reach that port. Default: by host and port. */
   completionsUrl: z.url({ protocol: /^https?$/ }).optional(),
-  /** A dead gateway's key is taken over after this time. */
+  /** The key of a dead gateway is taken over after this time. */
   lease: plain(span.default(6_000)),
   leaseRenewal: plain(span.default(400)),
 });

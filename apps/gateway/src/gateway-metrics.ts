@@ -10,9 +10,9 @@ import { Counter, Histogram, type Registry } from "prom-client";
 /** Seconds; from a no-op to the default timeout. */
 const buckets = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-/** The numbers of calls. */
+/** Metrics of calls. */
 export interface CallMetrics {
-  /** @param error what was thrown; undefined for a success. */
+  /** @param error the error that was thrown; undefined for a success. */
   called(fn: string, seconds: number, error: unknown): void;
   completed(outcome: string): void;
 }
@@ -46,7 +46,7 @@ export function callMetrics(registry: Registry): CallMetrics {
   };
 }
 
-/** One of few words: never one that a function chooses. */
+/** The value of the label `outcome`: one of six words, never one that a function chooses. */
 function outcomeOf(error: unknown): string {
   if (error === undefined) return "done";
   if (error instanceof RetryAfterError || error instanceof ThrottledError) return "wait";

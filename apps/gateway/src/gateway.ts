@@ -6,32 +6,36 @@ import { audienceOf } from "./calls/call-function.ts";
 import type { WebhookFunction } from "./webhook-function.ts";
 import { type FunctionWorker, workFunction, type WorkingParts } from "./work-function.ts";
 
-/** Works off the keys of all functions that are called. */
+/** Processes the keys of all functions that are called over HTTP. */
 export interface Gateway {
-  /** These functions there are now. What changed starts and stops; nothing else notices. */
+  /**
+   * Sets the functions that exist now. Starts and stops the workers of functions that have changed; others are not
+   * affected.
+   */
   register(functions: readonly WebhookFunction[]): void;
   queues(): readonly WorkQueue[];
-  /** Functions whose keys are not taken, since their Redis is not there, in words. */
+  /** A message for each Redis that cannot be used, so that the keys of its functions are not taken. */
   notes(): readonly string[];
-  /** The secrets of a function that is called. */
+  /** The secrets of a function that is called over HTTP; undefined for other functions. */
   secretsOf(audience: Audience): RememberedSecrets | undefined;
-  /** Takes no new keys, and lets the calls under way end within the grace. */
+  /** Takes no new keys, and lets the calls in progress end within the grace. */
   close(): Promise<void>;
 }
 
 export interface GatewayOptions extends WorkingParts {
-  /** How long calls under way may take to end, when their function changes or the gateway stops. */
+  /** Time for calls in progress to end, when their function changes or the gateway stops. */
   readonly grace: Milliseconds;
   /** Default: `workFunction`. */
   readonly work?: typeof workFunction;
 }
 
-/** How often a Redis that is not there is asked for again. */
+/** Time between two attempts to use a Redis that could not be used. */
 const again: Milliseconds = 500;
 
 /**
- * A function that changes is worked on anew at once, while calls that were made as it was before come to their end:
- * leases keep the two apart. One whose Redis is not there is worked on when it is; others do not wait for it.
+ * A function that changes gets a new worker at once, while calls of its old worker come to their end: leases keep the
+ * two apart. A function with a Redis that cannot be used gets its worker when the Redis can be used; other functions do
+ * not wait for it.
  */
 export function openGateway({ grace, work = workFunction, ...parts }: GatewayOptions): Gateway {
   const working = new Map<string, FunctionWorker>();
@@ -75,7 +79,7 @@ export function openGateway({ grace, work = workFunction, ...parts }: GatewayOpt
     queues: () => [...working.values()].map(({ queue }) => queue),
     notes: () => [...new Set(absent.values())],
     secretsOf({ name, uid }) {
-      // Also of one that comes to its end: its calls may still be completed.
+      // Also those of a worker that is stopping: its calls may still be completed.
       const worker = [...working.values(), ...ending.keys()].find(({ fn }) => {
         const audience = audienceOf(fn);
         return audience.name === name && audience.uid === uid;
@@ -90,7 +94,7 @@ export function openGateway({ grace, work = workFunction, ...parts }: GatewayOpt
   };
 }
 
-/** Schemas are made of the other fields, and always the same. */
+/** Schemas are left out: all functions have the same ones. */
 const isSame = (a: WebhookFunction, b: WebhookFunction): boolean => textOf(a) === textOf(b);
 const textOf = ({ for: { apiVersion, kind, plural, scope }, ...rest }: WebhookFunction): string =>
   JSON.stringify([{ apiVersion, kind, plural, scope }, rest]);

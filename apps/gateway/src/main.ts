@@ -1,15 +1,16 @@
 /**
  * # The gateway
  *
- * Takes the keys of functions with `delivery: webhook` and calls these over HTTP. All else is done for them, as it is for
- * functions that pull: the object is read, finalizers are set and taken off, status and Events are written.
+ * Takes the keys of functions with `delivery: webhook`, and calls these functions over HTTP. The rest is done for them
+ * as for functions that pull: the object is read, finalizers are added and removed, status and Events are written.
  *
- * - `webhook-function.ts` is what a ReconcileFunction means to it; `gateway.ts` starts and stops, `work-function.ts` works
- *   off the keys of one function, with the runtime's own `reconcileOnce`.
- * - `calls/` makes a call: `call-function.ts` is the order of things, `post.ts` the HTTP, `interpret.ts` what an answer
- *   comes to.
- * - `targets/` says where: a Service's address, or a URL that the operator allows and that leads out.
- * - `completions/` takes the results of functions that have answered 202.
+ * - `webhook-function.ts` reads a ReconcileFunction; `gateway.ts` starts and stops workers; `work-function.ts`
+ *   processes the keys of one function, with the runtime's own `reconcileOnce`.
+ * - `calls/` makes a call: `call-function.ts` has the order of the steps, `post.ts` the HTTP, `interpret.ts` the
+ *   outcome of an answer.
+ * - `targets/` finds the address: that of a Service, or a URL that the operator allows and that leads out of the
+ *   cluster.
+ * - `completions/` takes the results of functions that have answered `accepted`.
  */
 import {
   type Admission,
@@ -78,7 +79,7 @@ await runProcess("gateway", gatewayConfig, async (process) => {
   queueMetrics(registry, () => gateway.queues());
 });
 
-/** The base URL below which completions are sent; undefined where none are taken. */
+/** The base URL below which completions are sent; undefined if none are taken. */
 async function serveCompletions(
   { settings, log, closing }: GatewayProcess,
   app: ReturnType<typeof completionApp>,

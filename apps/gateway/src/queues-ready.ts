@@ -4,10 +4,10 @@ import type { TenantRedis } from "@drover/runtime";
 import type { Gateway } from "./gateway.ts";
 
 /**
- * For readiness: pings every queue. Of tenants' queues that do not answer it only takes note: a tenant's Redis must not take the
- * gateway away from the others.
+ * For readiness: pings every queue. If tenants' queues do not answer, it only returns a note: a tenant's Redis must not
+ * make the gateway unready for the others.
  *
- * @throws when a queue in Drover's own Redis does not answer.
+ * @throws if a queue in Drover's own Redis does not answer.
  */
 export async function queuesReady(
   gateway: Pick<Gateway, "queues" | "notes">,
@@ -22,7 +22,7 @@ export async function queuesReady(
   return notes.length === 0 ? undefined : { note: notes.join("; ") };
 }
 
-/** Why a queue does not answer, if it does not. */
+/** The reason why a queue does not answer; empty if it does. */
 const notAnswering = (queue: WorkQueue, within: Milliseconds): Promise<readonly string[]> =>
   queue.ping(within).then(
     () => [],

@@ -12,41 +12,41 @@ import {
 import type { DeclaredFunction, Permits } from "@drover/runtime";
 import { z } from "zod";
 
-/** A function that the gateway calls, as its ReconcileFunction says. */
+/** A function that the gateway calls, as its ReconcileFunction declares it. */
 export interface WebhookFunction {
-  /** The object's name, which is the controller's: its finalizers and Events are known by it. */
+  /** The object's name, which is the controller's name, too: finalizers and Events use it. */
   readonly controller: string;
   readonly queue: QueueName;
   readonly namespace: string;
   readonly uid: string;
   readonly for: Resource;
   readonly service: { readonly name: string; readonly port: number };
-  /** Outside the cluster, instead of the Service. */
+  /** A URL outside the cluster, used instead of the Service. */
   readonly url?: string | undefined;
   readonly path: string;
   readonly finalizes: boolean;
-  /** Whether runs may be given copies of their objects, and leave them. */
+  /** True if runs may get cached objects, and leave them for the next run. */
   readonly copies: boolean;
-  /** Whether changes of other kinds, or of the world outside, wake its keys. */
+  /** True if changes of other kinds, or events from outside the cluster, wake its keys. */
   readonly hearsOfOthers: boolean;
   /** Calls at once. */
   readonly concurrency: number;
   readonly pace: Pick<ReconcileFunctionSpec, "resyncEvery" | "timeout" | "retry" | "limits">;
-  /** Whether it scales to zero. */
+  /** True if it scales to zero. */
   readonly rests: boolean;
-  /** Grows with every rollout. */
+  /** Increases with every rollout. */
   readonly revision: number;
 }
 
-/** What is to be called, and what cannot be, with what to do about it. */
+/** The functions to call, and for each one that cannot be called a problem with its remedy, by key. */
 export interface WebhookFunctions {
   readonly functions: readonly WebhookFunction[];
   readonly problems: ReadonlyMap<string, string>;
 }
 
 /**
- * Of all declared functions, those that are called, and are there to be called.
- * @param permits undefined where every author is trusted.
+ * Selects, from all declared functions, those that are called over HTTP and are available now.
+ * @param permits undefined if every author is trusted.
  */
 export function webhookFunctionsIn(
   declared: readonly DeclaredFunction[],
@@ -70,8 +70,9 @@ const unchecked = "The deployer has not permitted it as it is now. Its Ready con
 const podsSchema = z.looseObject({ readyReplicas: z.number().default(0) });
 
 /**
- * While it has no Pods its keys are left in the queue, where they are seen as due: it is scaled by that. One that
- * somebody else runs is taken to be there.
+ * True if the function is not paused and has a Pod that is ready. While it has none, its keys stay in the queue and count
+ * as due, which makes the deployer scale it up. A function without `container` is run by its author, and is assumed to
+ * be available.
  */
 function isThere({ object, spec }: DeclaredFunction): boolean {
   if (spec?.paused === true) return false;
@@ -114,7 +115,7 @@ function webhookFunction({ object }: DeclaredFunction, spec: ReconcileFunctionSp
   };
 }
 
-/** A kind that is somebody else's: whatever its spec and status are. */
+/** The resource of a foreign kind, with any spec and status. */
 function resourceOf({ group, version, kind, plural, scope }: ReconcileFunctionSpec["for"]): Resource {
   return {
     group,

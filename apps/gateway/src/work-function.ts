@@ -23,10 +23,10 @@ import { rememberTarget } from "./targets/remember-target.ts";
 import { targetOf, type TargetRules } from "./targets/target.ts";
 import type { WebhookFunction } from "./webhook-function.ts";
 
-/** What all functions' workers stand on. */
+/** The resources that the workers of all functions share. */
 export interface WorkingParts {
   readonly client: KubeClient;
-  /** Where each queue is. */
+  /** Finds the Redis of each queue. */
   readonly redisFor: TenantRedis["redisFor"];
   readonly log: Log;
   readonly times: Partial<QueueTimes>;
@@ -37,26 +37,26 @@ export interface WorkingParts {
   readonly runs: RunMetrics;
 }
 
-/** Works off the keys of one function. */
+/** Processes the keys of one function. */
 export interface FunctionWorker {
   readonly fn: WebhookFunction;
   readonly queue: WorkQueue;
   readonly secrets: RememberedSecrets;
-  /** Fires when its queue's Redis is not used any more. */
+  /** Fires when the connection to its queue's Redis is closed for good. */
   readonly gone: AbortSignal;
-  /** Takes no new key, lets the calls under way end within the grace, and closes. */
+  /** Takes no new key, lets the calls in progress end within the grace, and closes. */
   stop(grace: Milliseconds): Promise<void>;
 }
 
-/** A secret that was changed is known after that time, and sooner where an answer is signed with a new one. */
+/** A changed secret is used after this time at most, and sooner if an answer is signed with a new one. */
 const secretsKept: Milliseconds = 5_000;
 
-/** @throws TenantRedisError while the Redis of its queue is not there. */
+/** @throws TenantRedisError while the Redis of its queue cannot be used. */
 export function workFunction(fn: WebhookFunction, parts: WorkingParts): FunctionWorker {
   const { log, times, runs } = parts;
   const { redis, gone } = parts.redisFor(fn.queue);
   const { controller } = fn;
-  // All that is read and written for the function is by its own rights, in its own name.
+  // Reads and writes for the function use its own permissions and its own name.
   const client = parts.client.as({ namespace: fn.namespace, name: controller });
   const queue = openWorkQueue({ redis, controller: fn.queue, log, times, upkeep: "own" });
   const recorder = eventRecorder({
@@ -104,7 +104,7 @@ export function workFunction(fn: WebhookFunction, parts: WorkingParts): Function
 }
 
 function callingParts(fn: WebhookFunction, { client, rules, pending, complete }: WorkingParts): CallingParts {
-  // Connections that were kept are given up before most servers do.
+  // Idle connections are kept until the server closes them: `timeout: 0` sets no limit of the gateway's own.
   const options = { keepAlive: true, timeout: 0, maxFreeSockets: fn.concurrency, keepAliveMsecs: 1_000 };
   const isTls = fn.url?.startsWith("https:") ?? false;
   return {
@@ -161,7 +161,7 @@ const caller =
     }
   };
 
-/** The controller's actions: the runtime runs them once it has read the object and put the finalizer on. */
+/** The controller's actions. The runtime calls them after it has read the object and added the finalizer. */
 function actions({ finalizes }: WebhookFunction, call: Caller) {
   const reconcile = async (context: ReconcileContext<Resource>) => {
     const { status, conditions, account, requeueAfter } = await call("dev.drover.reconcile.v2", context);

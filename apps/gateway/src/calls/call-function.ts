@@ -26,33 +26,33 @@ import { NoReplyError, post, type PostOptions, type Reply } from "./post.ts";
 import { receiveAnswer } from "./receive-answer.ts";
 import { shownObject } from "./shown-object.ts";
 
-/** What calls of one function stand on. */
+/** The resources for calls of one function. */
 export interface CallingParts {
   readonly fn: WebhookFunction;
   readonly secrets: RememberedSecrets;
   readonly target: (signal: AbortSignal) => Promise<Target>;
   readonly agent: Agent;
   readonly pending: PendingRuns;
-  /** The base URL of the listener for completions, ending with a slash; undefined where there is none. */
+  /** The base URL of the listener for completions, ending with a slash; undefined if there is none. */
   readonly complete: string | undefined;
   /** Names this gateway in `ce-source`. */
   readonly source: string;
-  /** Wall clock. */
+  /** Wall clock, ms. */
   readonly now: () => number;
   /** How long a Service may refuse connections after its first Pod became ready. */
   readonly serviceDelay?: Milliseconds;
 }
 
-/** kube-proxy leads to a ready Pod within a second or two, on a node that is not overloaded. */
+/** kube-proxy routes to a ready Pod within a second or two, on a node that is not overloaded. */
 const usualServiceDelay: Milliseconds = 5_000;
 const betweenTries: Milliseconds = 100;
 
-/** Bytes that are sent at most: an object may have 1.5 MiB. */
+/** Maximum size of a call in bytes: an object may have 1.5 MiB. */
 export const largestCall = 2 * 2 ** 20;
-/** Bytes that are taken at most. */
+/** Maximum size of an answer or a completion in bytes. */
 export const largestAnswer = 2 ** 20;
 
-/** One call, in a run. */
+/** One call of a function, during a run. */
 export interface OneCall {
   readonly type: CallType;
   readonly run: Run;
@@ -62,8 +62,8 @@ export interface OneCall {
 }
 
 /**
- * Calls the function once and returns its result where that is a success; every other outcome is thrown, as the error that
- * the runtime understands. Nothing is sent when the lease is over, and nothing is sent twice.
+ * Calls the function once and returns its result if that is a success. Every other outcome is thrown, as the error
+ * class that the runtime expects for it. Nothing is sent when the lease is over, and nothing is sent twice.
  */
 export async function callFunction(parts: CallingParts, one: OneCall): Promise<Success> {
   const { fn, pending } = parts;
@@ -102,8 +102,8 @@ export async function callFunction(parts: CallingParts, one: OneCall): Promise<S
 }
 
 /**
- * Its Pods are ready before its Service leads to them: the first call from zero waits for that, instead of failing. Only a
- * connection that was refused is tried again, for then nothing was sent.
+ * A function's Pods are ready before its Service routes to them, so the first call after scaling from zero waits
+ * for that instead of failing. Only a refused connection is tried again, because nothing was sent then.
  */
 async function postOnceServed(
   { fn, serviceDelay = usualServiceDelay }: CallingParts,

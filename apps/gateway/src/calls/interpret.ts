@@ -10,15 +10,16 @@ import {
 } from "@drover/controller";
 import type { CallType, Result } from "@drover/webhook";
 
-/** What a function returned with success; nothing, where it has finalized. */
+/** The result of a function's success; empty if it has finalized. */
 export type Success = Omit<Extract<Result, { outcome: "done" }>, "outcome">;
 
 /** The shortest wait that is granted, in milliseconds: a shorter one would be a hot loop. */
 const shortest = 1_000;
 
 /**
- * The one place where a signed result becomes an outcome of the run.
- * @throws the error that the runtime understands as the result's outcome; RetryError where the result does not answer a call of this type.
+ * The only place that maps a signed result to an outcome of the run.
+ * @throws the error class that the runtime expects for the result's outcome; RetryError if the result does not answer a
+ * call of this type.
  */
 export function successOf(result: Result, type: CallType): Success {
   switch (result.outcome) {
@@ -36,7 +37,7 @@ export function successOf(result: Result, type: CallType): Success {
   }
 }
 
-/** Each type of call has its own success, so that no answer to the one can let an object go by mistake. */
+/** Each type of call has its own success, so that an answer to a reconcile call cannot release an object by mistake. */
 const successes = {
   "dev.drover.reconcile.v2": "done",
   "dev.drover.finalize.v2": "finalized",
@@ -58,18 +59,18 @@ function waitOf({ after, message, reason, account }: Extract<Result, { outcome: 
     : new ThrottledError(words, { ...detail, account });
 }
 
-/** A wait that a function asked for, as long as it is granted. */
+/** The wait that a function requests, raised to the minimum. */
 export const granted = (wait: string): string => `${Math.max(shortest, milliseconds(wait))}ms`;
 
-/** A body that was signed and cannot be used. */
+/** The error for a body that was signed and cannot be used. */
 export const badAnswer = (problem: string): RetryError =>
   new RetryError(`The function's answer cannot be used: ${problem}. Correct what it answers.`, {
     reason: "BadAnswer",
   });
 
 /**
- * An answer that is not signed decides nothing, whatever its status says: the run is retried, with backoff. Its words and
- * headers are not repeated, since they are not known to be the function's.
+ * The error for an answer that is not signed. Such an answer decides nothing, whatever its status: the run is retried,
+ * with backoff. Its text and headers are not repeated, since they may not come from the function.
  */
 export function unsigned(status: number, problem: string): RetryError {
   if (status >= 300 && status < 400) {
@@ -85,7 +86,7 @@ export function unsigned(status: number, problem: string): RetryError {
   );
 }
 
-/** Functions do not sign refusals of calls that they cannot verify or read. */
+/** Advice by HTTP status, because functions do not sign refusals of calls that they cannot verify or read. */
 function adviceFor(status: number): string {
   switch (status) {
     case 400:
@@ -101,7 +102,10 @@ function adviceFor(status: number): string {
 
 const longestWords = 1_000;
 
-/** A sentence with the function's own words, of signed results only: one line, no control characters, nothing endless. */
+/**
+ * A sentence with the function's own message, of signed results only: one line, no control characters, 1,000 characters
+ * at most.
+ */
 function said(what: string, message = ""): string {
   const line = oneLine(scrubbed(message)).replace(/\s+/g, " ").trim();
   const words = line.length > longestWords ? `${line.slice(0, longestWords)}…` : line;

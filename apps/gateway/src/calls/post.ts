@@ -9,7 +9,7 @@ import { request as requestHttps } from "node:https";
 import { isIP } from "node:net";
 import type { Target } from "../targets/target.ts";
 
-/** What came back, whatever it says. */
+/** A complete HTTP response, with any status. */
 export interface Reply {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -17,13 +17,13 @@ export interface Reply {
 }
 
 /**
- * No whole reply came, or one that is not read. The message says what happened. It holds nothing of the reply, nor does a
- * cause, since Node's parser puts the bytes into its errors: they are not known to be the function's.
+ * No complete reply came, or the reply was not read. The message describes what happened. Neither the message nor a
+ * cause contains bytes of the reply: they may not come from the function, and Node's parser puts them into its errors.
  */
 export class NoReplyError extends Error {
   override readonly name = "NoReplyError";
 
-  /** True if there was no connection, so that nothing was sent. */
+  /** True if the connection failed, so that nothing was sent. */
   readonly isUnsent: boolean;
 
   constructor(message: string, isUnsent = false) {
@@ -36,14 +36,14 @@ export interface PostOptions {
   readonly target: Target;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
-  /** Bytes that the reply's body may have. */
+  /** Maximum size of the reply's body in bytes. */
   readonly most: number;
   readonly agent: Agent;
   readonly signal: AbortSignal;
 }
 
 /**
- * One POST, once: to the address that was checked, no redirect followed, nothing repeated, nothing unpacked.
+ * Sends one POST to the address that was checked. Follows no redirect, repeats nothing, and decompresses nothing.
  * @throws NoReplyError, or the signal's reason.
  */
 export async function post({ target, headers, body, most, agent, signal }: PostOptions): Promise<Reply> {
@@ -103,11 +103,11 @@ async function read(reply: IncomingMessage, most: number): Promise<Reply> {
 
 const tooLarge = (most: number): NoReplyError => new NoReplyError(`its answer has more than ${most} bytes`);
 
-/** A Service without a Pod behind it refuses connections (kube-proxy), or rejects them. */
+/** True for the errors of a Service without a Pod: it refuses connections (kube-proxy), or rejects them. */
 const isRefusal = (error: unknown): boolean =>
   error instanceof Error && "code" in error && ["ECONNREFUSED", "EHOSTUNREACH"].includes(String(error.code));
 
-/** The system's word for it, or Node's. */
+/** The message for an error of the system or of Node. */
 function wordsOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const code = "code" in error ? String(error.code) : error.name;

@@ -9,10 +9,10 @@ import { badAnswer, unsigned } from "./interpret.ts";
 import type { Reply } from "./post.ts";
 
 export interface AnswerToReceive {
-  /** The call's, which the answer repeats. */
+  /** The call's id, which the answer repeats. */
   readonly id: string;
   readonly reply: Reply;
-  /** Those that the call was signed with. */
+  /** The secrets that the call was signed with. */
   readonly used: readonly string[];
   readonly secrets: RememberedSecrets;
   /** Wall clock, ms. */
@@ -20,8 +20,8 @@ export interface AnswerToReceive {
 }
 
 /**
- * Verifies an answer, then reads it. The signature is over the body alone: the status decides nothing.
- * @throws RetryError when it is not signed, or cannot be used.
+ * Verifies an answer, then parses it. The signature covers only the body, so the HTTP status decides nothing.
+ * @throws RetryError if the answer is not signed, or cannot be used.
  */
 export async function receiveAnswer(options: AnswerToReceive): Promise<Answer> {
   const { id, used, secrets, now } = options;
@@ -31,7 +31,7 @@ export async function receiveAnswer(options: AnswerToReceive): Promise<Answer> {
     signatureProblem({ headers: signature, body, secrets: all, id, now: now() });
   let problem = problemWith(used);
   if (problem !== undefined && signature.signature !== undefined) {
-    // It may have a newer secret than the call was signed with.
+    // The answer may be signed with a newer secret than the call.
     const newer = await secrets.newerThan(used);
     if (newer !== undefined) problem = problemWith(newer);
   }

@@ -5,9 +5,9 @@ import type { Call } from "@drover/webhook";
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
 /**
- * An object as a call carries it: without what only the API server and kubectl use.
+ * An object as a call contains it: without fields that only the API server and kubectl use.
  *
- * @throws TerminalError for a Secret, whatever its kind was declared as.
+ * @throws TerminalError for a Secret, whatever kind was declared.
  */
 export function shownObject(
   { apiVersion, kind }: Pick<Resource, "apiVersion" | "kind">,

@@ -7,10 +7,10 @@ const secretSchema = z.object({ data: z.record(z.string(), z.base64()).nullish()
 const keys = ["current", "previous"] as const;
 
 /**
- * The secrets that a function and the gateway share: keys of the Secret `<name>-webhook` beside the ReconcileFunction.
- * The first is `current`. Read live; never logged, and kept in memory only.
+ * The secrets that a function and the gateway share: keys of the Secret `<name>-webhook` in the namespace of the
+ * ReconcileFunction. The first is `current`. Read live; never logged, and kept in memory only.
  *
- * @throws RetryError that says what is missing; never what is there.
+ * @throws RetryError that names what is missing, and never shows the content.
  */
 export async function webhookSecrets(
   client: Pick<KubeClient, "get">,

@@ -15,9 +15,9 @@ export interface CompletionAppParts {
   readonly secretsOf: SecretsOf;
   readonly complete: (completion: Completion) => Completing;
   readonly admission: Admission;
-  /** Told what came of each, in one of few words. */
+  /** Called with the outcome of each completion, which is one of a few words, and with the reason of a refusal. */
   readonly onOutcome: (outcome: string, why?: string) => void;
-  /** Wall clock. */
+  /** Wall clock, ms. */
   readonly now: () => number;
 }
 
@@ -35,9 +35,9 @@ const statusOf = {
 const path = "/completions/:namespace/:name/:uid";
 
 /**
- * `POST /completions/<namespace>/<name>/<uid>`, the function's, as `completionUrl` writes it: 204 when the result is
- * taken. 409 when its run is not held here any more, or has its result: the key is or was run again, and nothing is to
- * be sent for this token.
+ * Serves `POST /completions/<namespace>/<name>/<uid>`, the path of the function, as `completionUrl` writes it. 204: the
+ * result was taken. 409: its run is no longer held here, or already has a result. Then the key has run again or will,
+ * and the sender must send nothing more for this token.
  */
 export function completionApp(parts: CompletionAppParts): Hono<Env> {
   const { onOutcome } = parts;
@@ -52,7 +52,7 @@ export function completionApp(parts: CompletionAppParts): Hono<Env> {
         if (!(error instanceof CompletionRefusedError)) throw error;
         onOutcome(error.outcome, error.why);
         if (error.outcome === "unavailable") c.header("retry-after", "1");
-        // What was not read is not waited for.
+        // Closes the connection instead of waiting for the rest of the body.
         if (!c.env.incoming.complete) c.header("connection", "close");
         return c.json({ error: error.message }, statusOf[error.outcome]);
       }
@@ -91,7 +91,7 @@ async function take(
   throw new CompletionRefusedError("not held", message);
 }
 
-/** The sender sees the message only of a body that is too large: otherwise its connection is closed. */
+/** The sender gets the message only if a body is too large; otherwise its connection is closed. */
 function refusalOf({ why, message }: BodyRefusedError): CompletionRefusedError {
   switch (why) {
     case "too large":

@@ -1,27 +1,27 @@
 import type { Audience, Completion } from "@drover/webhook";
 
-/** A run whose result may be sent by a completion. */
+/** A run with a result that may arrive as a completion. */
 export interface PendingRun {
   readonly audience: Audience;
   readonly key: string;
-  /** Whether its lease is certainly ours. */
+  /** True if this gateway certainly holds its lease. */
   held(): boolean;
 }
 
-/** What came of a completion. */
+/** The outcome of a completion. */
 export type Completing = "taken" | "not held";
 
-/** What a run may wait for. */
+/** A completion that a run waits for. */
 export interface Expectation {
   readonly completed: Promise<Completion>;
   readonly forget: () => void;
 }
 
-/** Runs of this gateway that wait for completions, by token. Each takes one, while it is held. */
+/** Runs of this gateway that wait for completions, by token. Each takes one, while its lease is held. */
 export interface PendingRuns {
-  /** Resolves with the first completion that is taken; `forget` is to be called when the run is over. */
+  /** `completed` resolves with the first completion that is taken. `forget` must be called when the run is over. */
   expect(token: string, run: PendingRun): Expectation;
-  /** @param completion verified to be its audience's. */
+  /** @param completion already verified as sent by its audience. */
   readonly complete: (completion: Completion) => Completing;
 }
 

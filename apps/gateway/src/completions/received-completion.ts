@@ -11,15 +11,15 @@ import {
   UnsignedError,
 } from "@drover/webhook";
 
-/** Why a completion is not taken. */
+/** The reason why a completion is refused. */
 export type CompletionRefusal =
   "unverified" | "malformed" | "unsupported" | "too large" | "not held" | "unavailable";
 
-/** The message goes to the sender. */
+/** A completion was refused. The message is sent to the sender. */
 export class CompletionRefusedError extends Error {
   override readonly name = "CompletionRefusedError";
   readonly outcome: CompletionRefusal;
-  /** For the gateway's log. */
+  /** The reason for the gateway's log. */
   readonly why: string;
   constructor(outcome: CompletionRefusal, message: string, why = message) {
     super(message);
@@ -28,11 +28,11 @@ export class CompletionRefusedError extends Error {
   }
 }
 
-/** The secrets of a function that is called; undefined for one that is not. */
+/** The secrets of a function that is called over HTTP; undefined for other functions. */
 export type SecretsOf = (audience: Audience) => RememberedSecrets | undefined;
 
 export interface CompletionToReceive {
-  /** The function that the URL names. It chooses the secret that must fit, and decides nothing else. */
+  /** The function that the URL names. It selects the secrets to verify with, and decides nothing else. */
   readonly named: Audience;
   readonly headers: SignatureHeaders;
   readonly body: Pick<IncomingBody, "read" | "signal" | "verified">;
@@ -42,7 +42,7 @@ export interface CompletionToReceive {
 }
 
 /**
- * Verifies a completion, then reads it: no byte of the body is parsed before its signature fits.
+ * Verifies a completion, then parses it: no byte of the body is parsed before its signature is verified.
  * @throws CompletionRefusedError
  */
 export async function receiveCompletion(options: CompletionToReceive): Promise<Completion> {
@@ -61,7 +61,7 @@ export async function receiveCompletion(options: CompletionToReceive): Promise<C
   return completionIn(body, named);
 }
 
-/** All secrets are tried, so that the time does not tell which one fits. */
+/** Tries all secrets, so that the time does not reveal which one fits. */
 const isMadeWith = (secrets: readonly string[], claim: Claim, body: Uint8Array): boolean =>
   secrets.filter((secret) => claim.isMadeWith(secret, body)).length > 0;
 
@@ -87,7 +87,7 @@ const unavailable = (): never => {
   throw new CompletionRefusedError("unavailable", "The secret cannot be read now. Send it again.");
 };
 
-/** The same words for an unknown function, so that a guess reveals nothing. */
+/** The same message for an unknown function, so that a guess reveals nothing. */
 const unverified = (why: string): CompletionRefusedError =>
   new CompletionRefusedError(
     "unverified",

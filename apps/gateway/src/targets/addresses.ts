@@ -1,11 +1,11 @@
 import { BlockList, isIP } from "node:net";
 
-/** Networks that calls may go to though they are not public. */
+/** Networks that calls may go to although they are not public. */
 export interface Networks {
   has(address: string): boolean;
 }
 
-/** A list of networks that cannot be used. */
+/** A list of networks cannot be used. */
 export class InvalidNetworkError extends Error {
   override readonly name = "InvalidNetworkError";
 }
@@ -26,10 +26,10 @@ export function parseNetworks(words: readonly string[]): Networks {
 }
 
 /**
- * Whether an address is one of the Internet's, and so nobody's inside. After IANA's special-purpose registries: what is
- * private, shared (CGNAT), loopback, link-local (metadata servers), multicast, reserved or for documentation is not. Of
- * IPv6 only global unicast is, and of that nothing that carries an IPv4 address in itself (6to4, Teredo; mapped and
- * NAT64 addresses are no global unicast): it would be another way to say one of the former.
+ * True if an address is public, by IANA's special-purpose registries. Addresses that are private, shared (CGNAT),
+ * loopback, link-local (metadata servers), multicast, reserved or for documentation are not. In IPv6, only global
+ * unicast is public, without the addresses that contain an IPv4 address (6to4, Teredo): they would be another way to
+ * write one of the former. Mapped and NAT64 addresses are not global unicast.
  */
 export function isPublic(address: string): boolean {
   switch (isIP(address)) {
@@ -42,7 +42,7 @@ export function isPublic(address: string): boolean {
   }
 }
 
-/** What no Service of a cluster has for its address, whoever wrote it there. */
+/** True if no Service of a cluster can have the address, whichever client wrote it there. */
 export const isNobodys = (address: string): boolean => isIP(address) === 0 || isIn(nobodys, address);
 
 const nameOf = (family: number): "ipv4" | "ipv6" => (family === 4 ? "ipv4" : "ipv6");

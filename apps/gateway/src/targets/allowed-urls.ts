@@ -1,14 +1,14 @@
 import { isIP } from "node:net";
 
-/** One thing that an operator allows: a scheme, a host or the end of one, and a port. */
+/** One entry of the operator's list: a scheme, a host or the end of one, and a port. */
 export interface AllowedUrl {
   readonly protocol: "http:" | "https:";
-  /** `hooks.example.com`, `.example.com` for all that end so, or empty for all. */
+  /** `hooks.example.com`, `.example.com` for all hosts with this end, or empty for all. */
   readonly host: string;
   readonly port: number;
 }
 
-/** What cannot be allowed, or is not. The message says what to write. */
+/** An entry cannot be used, or a URL may not be called. The message has the remedy. */
 export class UrlRefusedError extends Error {
   override readonly name = "UrlRefusedError";
 }
@@ -31,9 +31,9 @@ export function parseAllowed(words: readonly string[]): readonly AllowedUrl[] {
 }
 
 /**
- * The URL that a function is to be called at, if it is allowed. It must be written as it is meant: what a parser would
- * turn into another host (numbers that are an address, letters that look like others, dots at the end, user names,
- * backslashes) is refused before anybody asks whether that other host is allowed.
+ * The URL that a function is to be called at, if it is allowed. It must be written plainly: a host that a parser would
+ * turn into another one (numbers that are an address, letters that look like others, dots at the end, user names,
+ * backslashes) is refused before the other host is compared with the allowed ones.
  *
  * @throws UrlRefusedError
  */

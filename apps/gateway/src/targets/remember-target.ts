@@ -1,12 +1,12 @@
 import type { Milliseconds } from "@drover/controller";
 import type { Target } from "./target.ts";
 
-/** A Service keeps its address for as long as it lives; another one of its name is found after this time. */
+/** A Service keeps its address as long as it exists. A new Service of the same name is found after this time. */
 const keptFor: Milliseconds = 5_000;
 
 /**
- * A target that is asked for at most that often. One that could not be found is asked for each time.
- * @param clock one that never goes back.
+ * Caches a target for `keptFor`. A failure is not cached.
+ * @param clock monotonic.
  */
 export function rememberTarget(
   find: (signal: AbortSignal) => Promise<Target>,

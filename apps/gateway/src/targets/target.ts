@@ -7,13 +7,13 @@ import type { WebhookFunction } from "../webhook-function.ts";
 import { isNobodys, isPublic, type Networks } from "./addresses.ts";
 import { type AllowedUrl, allowedUrl, UrlRefusedError } from "./allowed-urls.ts";
 
-/** Where a function is called, and by which address: what was checked is what is connected to. */
+/** The URL of a function, and the address that was checked and is connected to. */
 export interface Target {
   readonly url: URL;
   readonly address: string;
 }
 
-/** A function that cannot be called where it says. The message says what to change. */
+/** A function cannot be called at its address. The message has the remedy. */
 export class TargetError extends Error {
   override readonly name = "TargetError";
 }
@@ -22,11 +22,11 @@ export interface TargetRules {
   readonly client: Pick<KubeClient, "get">;
   /** URLs outside the cluster that may be called. */
   readonly allowed: readonly AllowedUrl[];
-  /** Where calls may go though it is not public. */
+  /** Networks that calls may go to although they are not public. */
   readonly networks: Networks;
-  /** Allows Services without a selector. A user who may write their endpoints can choose any address. */
+  /** Allows Services without a selector. A user that may write their endpoints can choose any address. */
   readonly unselected: boolean;
-  /** All addresses of a name; a test brings its own. */
+  /** All addresses of a host name. Default: by DNS; tests replace it. */
   readonly resolve?: (host: string) => Promise<readonly string[]>;
 }
 
@@ -44,7 +44,7 @@ const serviceSchema = z.looseObject({
   }),
 });
 
-/** By its cluster IP: no name is looked up, and nobody but the API server says what it is. */
+/** Uses the Service's cluster IP: no name is resolved, and only the API server defines the address. */
 async function serviceTarget(
   { namespace, service: { name, port }, path }: WebhookFunction,
   { client, networks, unselected }: TargetRules,
@@ -80,7 +80,7 @@ async function serviceTarget(
   return { url: withPath(new URL(`http://${host}:${port}`), path), address: clusterIP };
 }
 
-/** Looked up once; every address must be fit, so that none can be chosen that is not. */
+/** Resolves the host once. Every address must be allowed, so that none can be chosen that is not. */
 async function urlTarget(
   text: string,
   path: string,
@@ -93,7 +93,7 @@ async function urlTarget(
   if (address === undefined) throw new TargetError(`The host ${host} of webhook.url is not known.`);
   const inside = addresses.find((one) => !isPublic(one) && !networks.has(one));
   if (inside === undefined) return { url, address };
-  // Not which one: who may not look inside learns nothing of what is there.
+  // The message does not show which address, so that a user without access learns nothing about the networks inside.
   throw new TargetError(
     `The host ${host} of webhook.url is not out on the Internet. Call a Service instead, or have its network allowed.`,
   );
@@ -107,7 +107,7 @@ function checkedUrl(text: string, allowed: readonly AllowedUrl[]): URL {
   }
 }
 
-/** `webhook.path` goes behind what the URL has. */
+/** Appends `webhook.path` to the path of the URL. */
 function withPath(url: URL, path: string): URL {
   const base = url.pathname.replace(/\/$/, "");
   url.pathname = path === "/" && base !== "" ? base : `${base}${path}`;
