@@ -3,19 +3,19 @@ import { z } from "zod";
 import type { EventFault, SpoiledList, WatchedEvent } from "./faults.ts";
 import { garbage, statusObject } from "./wrong-answers.ts";
 
-/** What is sent for one line of the server's watch, and what becomes of the watch after it. */
+/** The lines to send for one line of the server's watch, and how the watch continues after them. */
 export interface Passing {
   readonly lines: readonly string[];
-  /** Sent without an end of line. */
+  /** Sent after them, without a line end. */
   readonly rest?: string;
   readonly then: "go on" | "end" | "reset" | "fall silent";
 }
 
-/** What came before, to be sent once more by a replay: the last lines, the newest at the end. */
+/** A replay sends this many previous lines again, the newest last. */
 const longestHistory = 20;
 
 export interface BrokenEvents {
-  /** The line as it is sent on. */
+  /** Returns what to send for a line of the server, changed by the fault if there is one. */
   pass(line: string, fault: EventFault | undefined): Passing;
 }
 
@@ -31,7 +31,7 @@ export function brokenEvents(): BrokenEvents {
   };
 }
 
-/** Undefined for bookmarks and errors, and for what is no event at all. */
+/** The type of an event; undefined for bookmarks, errors, and lines that are not events. */
 export function typeOfEvent(line: string): WatchedEvent["type"] | undefined {
   const type = /^\{"type":"(ADDED|MODIFIED|DELETED)"/.exec(line)?.[1];
   return type === "ADDED" || type === "MODIFIED" || type === "DELETED" ? type : undefined;
@@ -63,7 +63,7 @@ function broken(fault: EventFault, line: string, history: readonly string[]): Pa
       return { lines: [], then: "fall silent" };
     case "swallow":
       return onwards([]);
-    // Whoever passes it on has waited by now.
+    // The caller has already waited.
     case "delay":
       return onwards([line]);
   }
@@ -72,11 +72,11 @@ function broken(fault: EventFault, line: string, history: readonly string[]): Pa
 const errorObject = (code: number | undefined): object =>
   code === undefined ? { kind: "Status", apiVersion: "v1", status: "Failure" } : statusObject(code);
 
-/** A list that comes as a stream ends with such a bookmark. */
+/** True for the bookmark that ends a list that is sent as a stream. */
 export const isEndOfList = (line: string): boolean =>
   line.startsWith('{"type":"BOOKMARK"') && line.includes("k8s.io/initial-events-end");
 
-/** What is sent in place of the end of a streamed list. */
+/** The lines to send in place of the end of a streamed list. */
 export function wrongEnd(how: SpoiledList["how"], line: string): Passing {
   switch (how) {
     case "expired":
@@ -87,7 +87,7 @@ export function wrongEnd(how: SpoiledList["how"], line: string): Passing {
       return onwards([JSON.stringify({ type: "BOOKMARK", object: {} })]);
     case "no uid":
       return onwards([JSON.stringify({ type: "ADDED", object: { metadata: {} } }), line]);
-    // As of a server that knows no such lists: a bookmark, and no end.
+    // As from a server without streamed lists: a bookmark that does not mark the end.
     case "endless":
       return onwards([withMetadata(line, (metadata) => ({ ...metadata, annotations: undefined }))]);
   }

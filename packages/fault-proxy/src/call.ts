@@ -1,33 +1,35 @@
 import { z } from "zod";
 
-/** A request, named as Kubernetes names it in its RequestInfo (k8s.io/apiserver/pkg/endpoints/request). */
+/** A request, with the terms of Kubernetes' RequestInfo (k8s.io/apiserver/pkg/endpoints/request). */
 export interface Call {
-  /** 1, 2, ...: in the order in which the proxy had them whole. */
+  /** 1, 2, ...: in the order in which the proxy had received the requests, with their bodies if these are small. */
   readonly id: number;
-  /** Who asks: the first life behind the proxy's own address is 1. */
+  /** The number of the process that sends it: the first one behind the proxy's own address is 1. */
   readonly life: number;
   readonly method: string;
   /** Without the query. */
   readonly path: string;
   /** Without the question mark. */
   readonly query: string;
-  /** `other` is what is about no resource: discovery, health, and every call to a server that is no API server. */
+  /**
+   * `other` for calls that name no resource: discovery, health, and every call to a server other than an API server.
+   */
   readonly verb: Verb;
-  /** The plural and its group, `configmaps`, `deployments.apps`; empty where there is none. */
+  /** The plural and its group, `configmaps`, `deployments.apps`; empty if the call names none. */
   readonly resource: string;
   readonly subresource: string;
   readonly namespace: string;
   readonly name: string;
-  /** It changes what the server holds: no read, no dry run, and no review, which only asks. */
+  /** True if it changes the server's data: not for reads, dry runs, and reviews, which only ask. */
   readonly isWrite: boolean;
-  /** The JSON that came with it, where it is small. */
+  /** Its JSON body, if that is small. */
   readonly body?: unknown;
 }
 
 export type Verb =
   "get" | "list" | "watch" | "create" | "update" | "patch" | "delete" | "deletecollection" | "other";
 
-/** A request as it comes in. */
+/** An incoming request. */
 export interface Asked {
   readonly id: number;
   readonly life: number;
@@ -50,7 +52,7 @@ export function callOf({ id, life, method, url, body }: Asked): Call {
     query: query.toString(),
     verb,
     ...about,
-    // A collection of one, as who watches a single object asks for it.
+    // A watch of a single object is a request for its collection, with the name in the field selector.
     name: about.name === "" && verb !== "create" ? selectedName(query) : about.name,
     isWrite: isWrite(method, about) && !isDryRun(query, body),
     ...(body === undefined ? {} : { body }),
@@ -59,15 +61,15 @@ export function callOf({ id, life, method, url, body }: Asked): Call {
 
 const namedSchema = z.object({ metadata: z.object({ name: z.string() }) });
 
-/** The name of the object that a call is about; what is to be created says it in its body. */
+/** The name of the object that a call is about. For an object to be created it is in the body. */
 export const nameIn = ({ name, body }: Call): string =>
   name === "" ? (namedSchema.safeParse(body).data?.metadata.name ?? "") : name;
 
 type About = Pick<Call, "resource" | "subresource" | "namespace" | "name">;
 
-/** How watches were asked for before there was a parameter. */
+/** The path of a watch from before the parameter `watch` existed. */
 const legacyWatch = /^\/(api|apis\/[^/]+)\/[^/]+\/watch\//;
-/** What may stand behind the name of a namespace without being a resource in it. */
+/** Path segments after the name of a namespace that are not resources in it. */
 const ofNamespaces = ["status", "finalize"];
 
 function resourceOf(path: string): About {
@@ -121,7 +123,7 @@ function verbOf(method: string, { resource, name }: About, isWatch: boolean): Ve
 const isTrue = (value: string | null): boolean => value === "true" || value === "1";
 
 const reading = ["GET", "HEAD", "OPTIONS"];
-/** They are created, but kept nowhere: TokenReview, SubjectAccessReview and their like. */
+/** Resources that are created, but not stored: TokenReview, SubjectAccessReview and their like. */
 const review = /reviews\.(authentication|authorization)\.k8s\.io$/;
 
 const isWrite = (method: string, { resource, subresource }: About): boolean =>
@@ -131,7 +133,7 @@ const isWrite = (method: string, { resource, subresource }: About): boolean =>
 
 function isDryRun(query: URLSearchParams, body: unknown): boolean {
   if ((query.get("dryRun") ?? "") !== "") return true;
-  // A deletion may say so in its options, which are its body.
+  // A deletion may have `dryRun` in its options, which are its body.
   if (typeof body !== "object" || body === null || !("kind" in body && body.kind === "DeleteOptions"))
     return false;
   return "dryRun" in body && Array.isArray(body.dryRun) && body.dryRun.length > 0;

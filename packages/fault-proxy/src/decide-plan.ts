@@ -14,12 +14,15 @@ import { random } from "./random.ts";
 import { randomCallFault, randomEventFault } from "./random-faults.ts";
 import { eventObject } from "./record.ts";
 
-/** A plan at work. */
+/** A decider that follows a plan. */
 export interface PlannedDecider extends FaultDecider {
   readonly ofEvent: (event: WatchedEvent, call: Call) => EventFault | undefined;
-  /** The rules that have met nothing yet, as they stand in the plan. */
+  /** The rules that have caused no fault yet, as written in the plan. */
   unmet(): readonly object[];
-  /** The plan that does the same again to whoever asks the same again: rule by rule, what a seed has chosen so far. */
+  /**
+   * A plan that causes the same faults again for the same calls: its own rules, or as rules the faults that a seed has
+   * chosen so far.
+   */
   again(): object;
 }
 
@@ -28,7 +31,7 @@ export const decidePlan = (plan: Plan): PlannedDecider =>
 
 interface Counted<Of extends Rule> {
   readonly rule: Of;
-  /** What was for it but for its numbers. */
+  /** Calls or events that match it, without regard to its numbers. */
   seen: number;
   met: number;
 }
@@ -46,7 +49,7 @@ function byRules(rules: readonly Rule[]): PlannedDecider {
   };
 }
 
-/** All of them count what is for them; the first whose turn it is has its way. */
+/** All matching rules count the call or event; the first one that is due applies. */
 function firstDue<Of extends Rule>(matching: readonly Counted<Of>[]): Of | undefined {
   for (const each of matching) each.seen++;
   const due = matching.find(isDue);
@@ -92,8 +95,8 @@ const isOneOf = <T>(wanted: T | readonly T[] | undefined, found: T): boolean =>
   wanted === undefined || (Array.isArray(wanted) ? wanted.includes(found) : wanted === found);
 
 /**
- * What a call or an event meets hangs on the seed, on what it is about and on how many of this kind came before: not on
- * what others did meanwhile, so that a second run meets the same again as far as it asks the same.
+ * The fault of a call or event depends on the seed, on the subject, and on how many with this subject came before, but
+ * not on calls of others in between. So a second run gets the same faults as long as it makes the same calls.
  */
 function bySeed({ seed, rate, faults }: Seeded): PlannedDecider {
   const seen = new Map<string, number>();

@@ -5,25 +5,25 @@ import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { refuse } from "./wrong-answers.ts";
 
-/** An address on loopback at which clients come in. */
+/** An address on loopback for clients. */
 export interface OpenDoor {
   /** `http://127.0.0.1:PORT` */
   readonly url: string;
-  /** Lets clients in again after `shut`, at the same address. */
+  /** Accepts clients again after `shut`, at the same address. */
   readonly open: () => Promise<void>;
-  /** Nobody listens any more; whoever is connected is cut off. */
+  /** Stops listening, and disconnects all clients. */
   readonly shut: () => Promise<void>;
-  /** Cuts off whoever is connected. */
+  /** Disconnects all clients. */
   readonly cutOff: () => void;
 }
 
 export interface DoorOptions {
   readonly onRequest: (request: IncomingMessage, response: ServerResponse) => void;
-  /** 0, the default: a free one. */
+  /** 0, the default: any free port. */
   readonly port?: number | undefined;
-  /** The bearer token of every request; undefined: none is needed. */
+  /** The bearer token that every request must have; undefined: none is needed. */
   readonly token: string | undefined;
-  /** Host names, without port, that clients may ask for beside loopback's. */
+  /** Host names, without port, that clients may use in addition to those of loopback. */
   readonly hosts: readonly string[];
 }
 
@@ -34,7 +34,7 @@ export async function openDoor({ port: wanted = 0, ...options }: DoorOptions): P
       refuse(response, { status: 403, message: refusalOf(problem) });
     }),
   );
-  // A connection that is closed just as a request comes is a fault that nobody asked for; so are deadlines.
+  // No timeouts: a connection that is closed just as a request arrives would be a fault that is not in the plan.
   server.keepAliveTimeout = 0;
   server.requestTimeout = 0;
   server.on("connection", (socket) => {
@@ -54,7 +54,7 @@ export async function openDoor({ port: wanted = 0, ...options }: DoorOptions): P
     url: `http://127.0.0.1:${port}`,
     async open() {
       for (let tries = 0; !server.listening; tries++) {
-        // Somebody may have the port for a moment: who looks for a free one does.
+        // Another process may have the port for a moment, for instance to find a free one.
         await listen(port).catch(async (error: unknown) => {
           if (tries > 100) throw error;
           await delay(50);

@@ -5,7 +5,7 @@ import { type Entry, answeredObject } from "./record.ts";
 import type { Forwarded, OpenUpstream } from "./upstream.ts";
 import { written } from "./written.ts";
 
-/** One process behind a door; what dies is told nothing any more. */
+/** One client process behind a door. Once it is over, nothing more is answered to it. */
 export interface Life {
   readonly number: number;
   isOver: boolean;
@@ -13,18 +13,18 @@ export interface Life {
 
 export type OpenEntry = { -readonly [Field in keyof Entry]: Entry[Field] };
 
-/** One call with its two ends, and what is noted of it. */
+/** One call: the request to forward, the response to the client, and the entry in the record. */
 export interface Exchange {
   readonly call: Call;
   readonly entry: OpenEntry;
   readonly life: Life;
   readonly forwarded: Forwarded;
   readonly response: ServerResponse;
-  /** To be called when it is certain what the client is told: an answer begins, or none will come. */
+  /** To be called when the client's result is certain: an answer begins, or none will come. */
   readonly answered: (client: NonNullable<Entry["client"]>) => void;
 }
 
-/** Nothing is answered, and nothing ends. */
+/** Sends no answer, and leaves the connection open. */
 export const hang = ({ answered }: Exchange): void => answered("hung");
 
 export function reset({ answered, response }: Exchange): void {
@@ -32,7 +32,10 @@ export function reset({ answered, response }: Exchange): void {
   response.socket?.resetAndDestroy();
 }
 
-/** What the server begins to answer; undefined when it cannot be reached, which the client feels too. */
+/**
+ * Forwards the call, and returns the server's response when its headers have arrived. Undefined if the client has gone,
+ * or if the server cannot be reached, which resets the client's connection.
+ */
 export async function asked(
   exchange: Exchange,
   upstream: OpenUpstream,
@@ -44,7 +47,7 @@ export async function asked(
     answered("gone");
     return undefined;
   }
-  // What was to change something is carried out, whoever has gone: so it is known what became of it.
+  // A write is carried out even if the client has gone, so that its result is known.
   if (!call.isWrite) response.once("close", () => broken.abort());
   delete entry.committed;
   try {
@@ -63,27 +66,27 @@ export async function asked(
   }
 }
 
-/** The whole of an answer, as far as it comes, with what is noted of it. */
+/** Reads a response to its end, or to where it breaks off, and adds its object to the record. */
 export async function whole({ call, entry }: Exchange, from: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   try {
     for await (const chunk of from) if (Buffer.isBuffer(chunk)) chunks.push(chunk);
   } catch {
-    // The server broke it off; what it had done is known by its status.
+    // The server broke the response off. Its status still shows if the write was committed.
   }
   const body = Buffer.concat(chunks);
   noteObject(call, entry, from, body);
   return body;
 }
 
-/** Begins the answer that the server gives. */
+/** Sends the server's status and headers to the client. */
 export function begin({ response, answered }: Exchange, from: IncomingMessage): void {
   const status = from.statusCode ?? 0;
   response.writeHead(status, from.statusMessage, endToEnd(from.rawHeaders));
   answered(status);
 }
 
-/** An answer as it comes. */
+/** Passes a response on as it arrives. */
 export async function passBody(exchange: Exchange, from: IncomingMessage): Promise<void> {
   const { call, entry, response, life } = exchange;
   const kept: Buffer[] = [];
@@ -96,7 +99,7 @@ export async function passBody(exchange: Exchange, from: IncomingMessage): Promi
       await written(response, chunk);
     }
   } catch {
-    // The server broke it off, and so do we.
+    // The server broke the response off, so the proxy does the same.
     response.destroy();
     return;
   }
@@ -113,11 +116,13 @@ function noteObject(call: Call, entry: OpenEntry, from: IncomingMessage, body: B
   if (object !== undefined && entry.server !== undefined) entry.server = { ...entry.server, object };
 }
 
-/** Those of a single connection, which end at the proxy (RFC 9110, 7.6.1). */
+/** Headers of a single connection, which end at the proxy (RFC 9110, 7.6.1). */
 const hopByHop =
   /^(connection|keep-alive|proxy-connection|proxy-authenticate|proxy-authorization|te|trailer|transfer-encoding|upgrade|expect)$/i;
 
-/** Headers for the other side, in the order and the spelling in which they came. `without`: more that stay here. */
+/**
+ * Headers for the other side, in the order and the spelling in which they came. `without`: more that are not passed on.
+ */
 export function endToEnd(raw: readonly string[], without?: RegExp): string[] {
   return raw.filter((_, i) => {
     const name = raw[i - (i % 2)] ?? "";

@@ -18,65 +18,71 @@ export interface FaultProxyOptions {
   readonly views?: Readonly<Record<string, Upstream>>;
   readonly decider: FaultDecider;
   /**
-   * The Status with which a server that has authorization refuses a call; undefined where it would let it pass. Such calls
-   * meet no fault, and never reach the server.
+   * Returns the Status with which a server that has authorization refuses a call, or undefined if it would let the call
+   * pass. Refused calls meet no fault, and never reach the server.
    */
   readonly authorize?: (call: Call) => object | undefined;
   /** Called at the fault `kill`: after the commit and before the answer, or before the call reaches the server. */
   readonly onKill?: (call: Call, when: "before" | "after") => void;
-  /** Told of each call when it is certain what its client is told: an answer begins, or none will come. */
+  /** Called for each call when its client's result is certain: an answer begins, or none will come. */
   readonly onEntry?: (entry: Entry) => void;
-  /** Of the proxy's own door, on loopback; by default a free one. */
+  /** The port of the proxy's own door, on loopback. Default: any free port. */
   readonly port?: number;
-  /** Host names, without port, that clients ask for beside loopback's, as where they sign them. */
+  /**
+   * Host names, without port, that clients may use in addition to those of loopback, for instance because they sign
+   * them.
+   */
   readonly hosts?: readonly string[];
-  /** What is asked for instead: path and query. */
+  /** Returns the path and query to request instead of `url`. */
   readonly rewrite?: (call: Call, url: string) => string;
-  /** Watches come in pieces of so many bytes; 0, the default: line by line. */
+  /** Watches are sent in pieces of this many bytes; 0, the default: line by line. */
   readonly pieces?: number;
-  /** Waits out a delay; by default on the machine's clock. */
+  /** Waits for a delay. Default: by the machine's clock. */
   readonly sleep?: (time: Milliseconds) => Promise<void>;
 }
 
-/** An address of the proxy's, and the one who lives behind it. */
+/** An address of the proxy, for one client process at a time. */
 export interface Door {
   /** `http://127.0.0.1:PORT` */
   readonly url: string;
   /**
-   * The bearer token that clients must send, since whoever is let in has the upstream's credentials; undefined for an
-   * upstream without any.
+   * The bearer token that clients must send, since every accepted client uses the upstream's credentials; undefined for
+   * an upstream without any.
    */
   readonly token: string | undefined;
-  /** A kubeconfig (JSON, which is YAML) that leads here, with the token. */
+  /** A kubeconfig (JSON, which is YAML) for this address, with the token. */
   readonly kubeconfig: () => string;
-  /** The number of its life, as in `Call`. */
+  /** The number of its client process, as in `Call`. */
   readonly life: number;
-  /** For good: whoever is connected is cut off. */
+  /** Closes the address for good, and disconnects all clients. */
   readonly close: () => Promise<void>;
 }
 
-/** Stands in front of a server: plain HTTP on loopback here, the real one behind. Web pages are refused. Whoever started it closes it. */
+/**
+ * A proxy in front of a server: plain HTTP on loopback here, the real server behind. Requests of web pages are refused.
+ * The code that starts it must close it.
+ */
 export interface FaultProxy extends Door {
   /** All calls, in the order in which they came. */
   readonly record: readonly Entry[];
-  /** Another address with a life of its own; decider and record are the same. */
+  /** Opens another address, with a client process of its own; decider and record are the same. */
   readonly door: () => Promise<Door>;
   /**
-   * From now on it is another process that comes in by the proxy's own address; connections of the one before are cut.
-   * Takes back a kill.
+   * Calls at the proxy's own address count as those of another process from now on; connections of the one before are
+   * cut. Takes back a kill.
    */
   readonly nextLife: () => void;
-  /** Ends the watches that run; false when none does. */
+  /** Ends the watches in progress that `which` selects; returns false if it selects none. */
   readonly endWatches: (how: "end" | "reset" | "410", which?: (call: Call) => boolean) => boolean;
-  /** Nobody listens any more at the proxy's own address; whoever is connected is cut off. */
+  /** Stops listening at the proxy's own address, and disconnects all clients there. */
   readonly shut: () => Promise<void>;
   /** Takes back `shut`. */
   readonly open: () => Promise<void>;
-  /** Of all doors. */
+  /** Closes all doors, and the connections to the servers. */
   readonly close: () => Promise<void>;
 }
 
-/** @throws KubeConfigError when there are no usable credentials; an error of the system when the port is taken. */
+/** @throws KubeConfigError if usable credentials are missing; an error of the system if the port is taken. */
 export async function startFaultProxy(options: FaultProxyOptions): Promise<FaultProxy> {
   const {
     sleep = pause,

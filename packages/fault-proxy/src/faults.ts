@@ -2,7 +2,7 @@ import { meant } from "@drover/controller";
 import { z } from "zod";
 import type { Call } from "./call.ts";
 
-/** An object that has these fields and no others; whoever writes another one is told which was meant. */
+/** An object that has these fields and no others. The error for another field suggests the most similar one. */
 export const strict = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.strictObject(shape, {
     error: (issue) =>
@@ -20,15 +20,17 @@ const status = z.number().int().min(400).max(599);
 const refuse = strict({
   do: z.literal("refuse"),
   status,
-  /** The header as it is sent, in seconds; or of a `date`, so many seconds from then on. */
+  /** The header as it is sent, in seconds; or with `date`, the time this many seconds from then on. */
   retryAfter: z.union([z.string(), z.number(), strict({ date: z.number() })]).optional(),
   message: z.string().optional(),
 });
 const spoilList = strict({
   do: z.literal("spoil list"),
-  /** `endless`: a `continue` on every page. `expired`: a 410 at the end. */
+  /**
+   * `endless`: a `continue` on every page. `expired`: a 410 instead of the page, or instead of a streamed list's end.
+   */
   how: z.enum(["truncated", "no metadata", "no uid", "endless", "expired"]),
-  /** Of `endless`: after so many pages it comes to its first one again; 0, the default: never. */
+  /** For `endless`: after this many pages the tokens of `continue` repeat; 0, the default: never. */
   cycle: z.number().int().optional(),
 });
 
@@ -37,26 +39,26 @@ const atOnce = [
   refuse,
   /** The connection is reset before anything reaches the server. */
   nothing("reset"),
-  /** Half open: it never reaches the server, and is never answered. */
+  /** Half open: the call never reaches the server, and is never answered. */
   nothing("hang"),
   /** Carried out; then the connection is reset instead of an answer. */
   nothing("lose answer"),
   /** Carried out, and never answered. */
   nothing("hang after"),
   /**
-   * The process behind the client dies, before the call reaches the server or between its commit and its answer. Nothing
-   * of this life is forwarded or answered from then on.
+   * The client process dies, before the call reaches the server or between its commit and its answer. Nothing of this
+   * process is forwarded or answered from then on.
    */
   strict({ do: z.literal("kill"), when: z.enum(["before", "after"]) }),
   /** Answered by another server, one of the proxy's views. */
   strict({ do: z.literal("stale"), view: z.string() }),
-  /** Instead of an answer: 200, and what is no API server's. Not forwarded. */
+  /** Instead of an answer: 200, and a body that no API server sends. Not forwarded. */
   strict({ do: z.literal("garbage"), of: z.enum(["html", "bytes", "nothing"]) }),
-  /** The server's list with something wrong in it; of a list that comes as a watch, at its end. */
+  /** The server's list with an error in it; for a list that is sent as a watch, at its end. */
   spoilList,
 ] as const;
 
-/** Names the faults there are, to who writes another one. */
+/** The error for an unknown fault, which suggests the most similar one. */
 const unknown = (names: readonly string[]) => ({
   error: (issue: { readonly code?: string; readonly input?: unknown }) =>
     issue.code === "invalid_union" ? `${named(issue.input)} ${meant(nameIn(issue.input), names)}` : undefined,
@@ -71,7 +73,7 @@ const named = (input: unknown): string =>
 const namesOf = (schemas: readonly { readonly shape: { readonly do: z.ZodLiteral<string> } }[]): string[] =>
   schemas.map(({ shape }) => shape.do.value);
 
-/** It waits, on its way to the server, and then goes on or meets the next fault. */
+/** The call waits on its way to the server, and then goes on or meets the next fault. */
 const delayed = strict({
   do: z.literal("delay"),
   for: milliseconds,
@@ -79,49 +81,52 @@ const delayed = strict({
 });
 const ofCalls = [...atOnce, delayed] as const;
 
-/** What goes wrong with one call. */
+/** A fault of one call. */
 export const callFaultSchema = z.discriminatedUnion("do", ofCalls, unknown(namesOf(ofCalls)));
 export type CallFault = z.infer<typeof callFaultSchema>;
 export type SpoiledList = z.infer<typeof spoilList>;
 export type Refusal = z.infer<typeof refuse>;
 
 const ofEvents = [
-  /** It never comes. */
+  /** The event is never sent. */
   nothing("swallow"),
-  /** It comes later, and all that follows after it. */
+  /** The event is sent later, and so are all that follow it. */
   strict({ do: z.literal("delay"), for: milliseconds }),
   nothing("duplicate"),
-  /** After it, what came before comes again, as much as is remembered. */
+  /** After the event, the previous ones that are remembered are sent again, and then the event itself. */
   nothing("replay"),
-  /** Half of it, and a reset. */
+  /** Half of the event, and a reset. */
   nothing("cut"),
-  /** Half of it, and an orderly end. */
+  /** Half of the event, and an orderly end. */
   nothing("truncate"),
-  /** Instead of it an ERROR, 410 for one that has expired; without a code it is a Status that says nothing. Ends the watch. */
+  /**
+   * Instead of the event an ERROR, such as 410 for an expired version; without a code it has a Status with no details.
+   * Ends the watch.
+   */
   strict({ do: z.literal("error"), code: status.optional() }),
-  /** Instead of it what is no JSON, and on it goes. */
+  /** Instead of the event a line that is not JSON. The watch goes on. */
   nothing("garbage"),
   nothing("no uid"),
-  /** It is 2 MiB large. */
+  /** The event is 2 MiB large. */
   nothing("huge"),
-  /** From it on nothing comes, and nothing ends. */
+  /** From this event on nothing is sent, and the watch does not end. */
   nothing("fall silent"),
 ] as const;
 
-/** What goes wrong with one event of a watch. */
+/** A fault of one event of a watch. */
 export const eventFaultSchema = z.discriminatedUnion("do", ofEvents, unknown(namesOf(ofEvents)));
 export type EventFault = z.infer<typeof eventFaultSchema>;
 
-/** An event on its way to who watches. Bookmarks and errors of the server's own meet no fault. */
+/** An event on its way to the watching client. Bookmarks and errors of the server's own meet no fault. */
 export interface WatchedEvent {
   readonly type: "ADDED" | "MODIFIED" | "DELETED";
   /** As the server sent it. */
   readonly line: string;
-  /** It belongs to the list that a watch began with on demand (`sendInitialEvents`). */
+  /** True if it belongs to the list that a watch began with on demand (`sendInitialEvents`). */
   readonly isListed: boolean;
 }
 
-/** Decides what goes wrong. Asked once about every call and every event, in the order in which they pass. */
+/** Chooses the faults. Called once for every call and every event, in the order in which they pass. */
 export interface FaultDecider {
   ofCall(call: Call): CallFault | undefined;
   ofEvent?(event: WatchedEvent, call: Call): EventFault | undefined;

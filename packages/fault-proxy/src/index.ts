@@ -1,25 +1,25 @@
 /**
  * # @drover/fault-proxy
  *
- * A proxy in front of a real server, most of all of a Kubernetes API server, that lets go wrong what can. Clients come
- * in over plain HTTP on loopback; what they ask is passed on with the credentials of any kubeconfig, faithfully and as
- * it comes, but for the faults that a **decider** has for it:
+ * A proxy in front of a real server, usually a Kubernetes API server, that injects faults. Clients connect over plain
+ * HTTP on loopback. Their calls are forwarded with the credentials of any kubeconfig, unchanged and at once, except for
+ * the faults that a **decider** chooses:
  *
- *   client -> door -> call.ts       what is asked, as Kubernetes' RequestInfo has it
- *                  -> decider       which fault it meets, if any (faults.ts)
+ *   client -> door -> call.ts       the call, described as Kubernetes' RequestInfo does
+ *                  -> decider       chooses its fault, if any (faults.ts)
  *                  -> serve-call.ts carries the fault out, or asks the server (upstream.ts)
  *                  -> pass-watch.ts passes the events of a watch on, each of which may meet a fault (broken-events.ts)
- *                  -> record.ts     notes what the server did and what the client was told; story.ts says it in words
+ *                  -> record.ts     records what the server did and what the client got; story.ts describes it in words
  *
- * A **life** is one process behind a door. When it is killed, nothing of it reaches the server any more and nothing is
- * answered; `nextLife()` or another `door()` lets its successor in.
+ * A **life** is one client process behind a door. When it is killed, none of its calls reaches the server any more and
+ * none is answered; `nextLife()` or another `door()` accepts its successor.
  *
- * Guarantees: a write that was forwarded is carried through whoever has gone meanwhile, so `committed` is known; ids,
- * decisions and the record have one order. In front of what is no API server, calls have the verb `other`, and all
- * headers, `Host` and signatures too, pass untouched.
+ * Guarantees: a write that was forwarded is carried out even if its client has gone, so `committed` is known; ids,
+ * decisions and the record have one order. In front of a server other than an API server, calls have the verb `other`,
+ * and all headers, including `Host` and signatures, pass unchanged.
  *
- * Caveats: HTTP/1.1 only, and no upgrades (exec, attach, port-forward). Who takes JSON from an API server is given JSON,
- * uncompressed, so that it can be read on its way; a watch that must be protobuf meets no faults at its events.
+ * Caveats: HTTP/1.1 only, and no upgrades (exec, attach, port-forward). A client that accepts JSON from an API server
+ * gets JSON, uncompressed, so that the proxy can read it; a watch that must be protobuf meets no faults at its events.
  */
 export { type Call, callOf, type Verb } from "./call.ts";
 export { type Door, type FaultProxy, type FaultProxyOptions, startFaultProxy } from "./fault-proxy.ts";

@@ -1,6 +1,9 @@
 import type { Readable } from "node:stream";
 
-/** The lines of a stream; throws when it breaks off, which readline does not. A last line without its end is dropped. */
+/**
+ * The lines of a stream. Throws if the stream breaks off, which readline does not. A last line without a line end is
+ * dropped.
+ */
 export async function* linesOf(stream: Readable): AsyncGenerator<string, void, undefined> {
   const decoder = new TextDecoder();
   let held = "";

@@ -11,7 +11,7 @@ import { statusObject } from "./wrong-answers.ts";
 /** A watch that runs through the proxy. */
 export interface ProxiedWatch {
   readonly call: Call;
-  /** Ends it: in order, by a reset, or by saying that it has expired. */
+  /** Ends it: in order, by a reset, or with the error that it has expired. */
   end(how: "end" | "reset" | "410"): void;
 }
 
@@ -21,17 +21,17 @@ export interface WatchPassing {
   readonly to: ServerResponse;
   /** Bytes in a piece; 0: a line is one piece. */
   readonly pieces: number;
-  /** Asked which fault an event meets. */
+  /** Chooses the fault of an event. */
   readonly fault: (event: WatchedEvent) => EventFault | undefined;
-  /** What is wrong with the end of the list that it begins with. */
+  /** The fault at the end of the list that it begins with. */
   readonly end: SpoiledList["how"] | undefined;
-  /** Nobody is there any more to be told anything. */
+  /** True if the client process is over, so that nothing more may be sent to it. */
   readonly isOver: () => boolean;
   readonly sleep: (time: Milliseconds) => Promise<void>;
   readonly running: Set<ProxiedWatch>;
 }
 
-/** Passes the server's lines on, for as long as both sides want; resolves when one of them does not any more. */
+/** Passes the server's lines on until the server or the client ends the watch, or a fault does. */
 export async function passWatch(passing: WatchPassing): Promise<void> {
   const { from, to, running } = passing;
   let silent = false;
@@ -41,7 +41,7 @@ export async function passWatch(passing: WatchPassing): Promise<void> {
       running.delete(watch);
       if (how === "410") to.write(`${JSON.stringify({ type: "ERROR", object: statusObject(410) })}\n`);
       if (how === "reset") to.destroy();
-      // One that has fallen silent is not ended by anybody but the client.
+      // Only the client ends a watch that has fallen silent.
       else if (!silent) to.end();
       from.destroy();
     },
@@ -56,7 +56,7 @@ export async function passWatch(passing: WatchPassing): Promise<void> {
       await once(to, "close");
     } else if (then !== "go on") watch.end(then);
   } catch {
-    // The server broke it off, or we did since the client had: so does the client's end.
+    // The server broke the watch off, or the proxy did because the client had gone: break off the client's end, too.
     if (!silent) to.destroy();
   } finally {
     running.delete(watch);
@@ -64,7 +64,7 @@ export async function passWatch(passing: WatchPassing): Promise<void> {
   }
 }
 
-/** Until the server's end, or that of a fault. */
+/** Passes lines until the server's end, or until a fault ends the watch. */
 async function passLines(passing: WatchPassing): Promise<Passing["then"]> {
   const { from, to, pieces, fault, end, isOver, sleep } = passing;
   const events = brokenEvents();
@@ -88,13 +88,13 @@ async function passLines(passing: WatchPassing): Promise<Passing["then"]> {
   return "go on";
 }
 
-/** In pieces that care for neither lines nor letters; waits where the other side does not read. */
+/** Sends pieces that may end within a line or a character. Waits while the client does not read. */
 async function send(to: ServerResponse, text: string, size: number): Promise<void> {
   const bytes = Buffer.from(text);
   const step = size === 0 || bytes.length > 2 ** 16 ? Math.max(1, bytes.length) : size;
   for (let at = 0; at < bytes.length && !to.destroyed; at += step) {
     await written(to, bytes.subarray(at, at + step));
-    // A turn of the loop, so that the next piece is one of its own.
+    // One turn of the event loop, so that the next piece is sent separately.
     if (size > 0) await new Promise((resolve) => setImmediate(resolve));
   }
 }

@@ -31,35 +31,35 @@ const whenSchema = strict({
   namespace: oneOrMore(z.string()).optional(),
   name: oneOrMore(z.string()).optional(),
   method: oneOrMore(z.string()).optional(),
-  /** The path begins with it: for servers that are no API servers. */
+  /** The path begins with it: for servers other than API servers. */
   path: z.string().optional(),
   life: count.optional(),
-  /** Whether it changes something. */
+  /** True: only calls that change something. False: only others. */
   write: z.boolean().optional(),
   /** The rule is about events of a watch, not about calls. */
   event: words(["any", "ADDED", "MODIFIED", "DELETED"]).optional(),
-  /** Of all that match: this one alone. */
+  /** Only this one of all that match. */
   nth: count.optional(),
   /** From this one on. */
   from: count.optional(),
   /** Up to this one. */
   to: count.optional(),
-  /** Every so many: the 3rd, the 6th ... */
+  /** Every nth one from `from` on: with 3, the 3rd, the 6th ... */
   everyNth: count.optional(),
 });
 export type When = z.infer<typeof whenSchema>;
 
-/** What meets what. A call meets the first rule that is for it. */
+/** A fault, and the calls or events that meet it. The first rule that matches a call and is due applies. */
 export type Rule = CallRule | EventRule;
 interface Met {
   readonly when: When;
-  /** At most so often. */
+  /** The most faults that it causes. */
   readonly times?: number;
 }
 export interface CallRule extends Met {
   readonly of: "call";
   readonly fault: CallFault;
-  /** Also reads that must not be stale are. */
+  /** If true, `stale` also applies to reads that must not be stale. */
   readonly quorum: boolean;
 }
 export interface EventRule extends Met {
@@ -78,7 +78,7 @@ const ruleSchema = z
     return { ...rule, of: "call", fault, quorum };
   });
 
-/** A rule has a `when` of its own: it says `kill before` or `kill after`. */
+/** In a rule, `when` has another meaning, so the fault is written as `kill before` or `kill after`. */
 const asKill = (said: Readonly<Record<string, unknown>>, context: z.core.$RefinementCtx): unknown => {
   if (said["do"] === "kill") {
     context.addIssue({
@@ -114,10 +114,10 @@ const seededSchema = strict({
 });
 export type Seeded = z.infer<typeof seededSchema>;
 
-/** What is to go wrong: rule by rule, or by the numbers that come from a seed. */
+/** The faults to inject: by rules, or chosen by a seed. */
 export type Plan = z.infer<typeof planSchema> | Seeded;
 
-/** A plan cannot be used. Each problem names the place, and says what may have been meant. */
+/** A plan cannot be used. Each problem has the place, and suggests a correction. */
 export class InvalidPlanError extends Error {
   override readonly name = "InvalidPlanError";
   readonly problems: readonly string[];
@@ -128,7 +128,7 @@ export class InvalidPlanError extends Error {
 }
 
 /**
- * The plan that a value read from YAML or JSON is.
+ * Parses a plan, from a value that was read from YAML or JSON.
  * @throws InvalidPlanError
  */
 export function parsePlan(value: unknown): Plan {
@@ -138,7 +138,7 @@ export function parsePlan(value: unknown): Plan {
   throw new InvalidPlanError(error.issues.flatMap(problemsIn));
 }
 
-/** A value that was neither one of these nor a list of them is told what one of them should be. */
+/** For a value that may be single or in a list, the problem is that of a single value. */
 function problemsIn({ path, message, ...issue }: z.core.$ZodIssue): string[] {
   const [first] =
     issue.code === "invalid_union"
@@ -152,7 +152,7 @@ function problemsIn({ path, message, ...issue }: z.core.$ZodIssue): string[] {
   return [`${at === "" ? "the plan" : at}: ${first?.message ?? message}`];
 }
 
-/** A rule as it stands in a plan. */
+/** A rule as it is written in a plan. */
 export function writtenRule(rule: Rule): object {
   const { when, times, fault } = rule;
   return {

@@ -1,6 +1,6 @@
 import { serverWithToken } from "@drover/listener";
 
-/** A kubeconfig with one context, for a proxy that brings the upstream's credentials itself. JSON is YAML. */
+/** A kubeconfig with one context, for a proxy that adds the upstream's credentials itself. JSON is YAML. */
 export function proxyKubeconfig(
   server: string,
   { token, namespace }: { readonly token: string | undefined; readonly namespace: string | undefined },

@@ -28,17 +28,17 @@ const eventKinds = [
 type CallKind = (typeof callKinds)[number];
 type EventKind = (typeof eventKinds)[number];
 
-/** What a seed may choose from, by the names that a plan gives it. */
+/** The faults that a seed may choose from, by their names in a plan. */
 export const randomKinds = [...callKinds, ...eventKinds] as const;
 export type RandomKind = CallKind | EventKind;
 
-/** They happen in every cluster, and whoever knows the API gets over them without a new process. */
+/** Faults that happen in every cluster, and that a correct client survives without a restart. */
 export const usualKinds: readonly RandomKind[] = [
   ...(["conflict", "too many requests", "server error", "expired", "reset", "lose answer", "delay"] as const),
   ...(["event delay", "event duplicate", "event cut", "event expired"] as const),
 ];
 
-/** One of the kinds that fit a call; undefined when none does. */
+/** A fault of one of the kinds that fit a call; undefined if none does. */
 export function randomCallFault(
   kinds: readonly RandomKind[],
   call: Call,
@@ -53,7 +53,7 @@ export function randomEventFault(kinds: readonly RandomKind[], dice: Random): Ev
   return wanted.length === 0 ? undefined : eventFault(dice.oneOf(wanted), dice);
 }
 
-/** What is done to the answer of a write does nothing to a read. */
+/** Faults that have no effect on a read. */
 const forWrites: readonly CallKind[] = ["conflict", "lose answer", "hang after", "kill before", "kill after"];
 
 function fits(kind: CallKind, { verb, isWrite }: Call): boolean {

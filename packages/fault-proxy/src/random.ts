@@ -1,16 +1,18 @@
-/** Numbers that look random and are the same again for the same seed: what schedules are made with. */
+/** Pseudo-random numbers, the same for the same seeds. Schedules are made with them. */
 export interface Random {
   /** In [0, 1). */
   readonly fraction: () => number;
-  /** A whole number, both ends included. */
+  /** An integer, both ends included. */
   between(from: number, to: number): number;
   chance(probability: number): boolean;
   oneOf<T>(choices: readonly [T, ...T[]] | readonly T[]): T;
-  /** That many of them, each once, in any order. */
+  /** This many of the choices, each once at most, in random order. */
   some<T>(choices: readonly T[], count: number): T[];
 }
 
-/** mulberry32 (Tommy Ettinger), stirred so that neighbouring seeds do not begin alike. */
+/**
+ * mulberry32 (Tommy Ettinger). The seeds are mixed first, so that neighbouring seeds do not begin with similar numbers.
+ */
 export function random(...seeds: readonly number[]): Random {
   let state = seeds.reduce((mixed, seed) => Math.imul(mixed ^ seed, 0x9e3779b1) ^ (mixed >>> 15), 0x6a09e667);
   const fraction = (): number => {

@@ -3,26 +3,26 @@ import { z } from "zod";
 import type { Call } from "./call.ts";
 import type { CallFault, EventFault, WatchedEvent } from "./faults.ts";
 
-/** One call, and what came of it so far. */
+/** One call, and its results so far. */
 export interface Entry {
-  /** When it came, by the wall clock. */
+  /** Time of its arrival, by the wall clock. */
   readonly at: Milliseconds;
   readonly call: Call;
   readonly fault?: CallFault;
   /** The events of a watch that met a fault. */
   readonly events: readonly EventEntry[];
-  /** What the server said; absent while it was not asked, or has not answered. */
+  /** The server's answer; absent while the server was not asked, or has not answered. */
   readonly server?: ServerAnswer;
   /**
-   * What the client was told: a status (where nothing went wrong the server's), or nothing; `gone` is who did not wait for
-   * it. Absent while it waits.
+   * The client's result: a status (the server's, unless a fault replaced it), `reset`, `hung` without an answer, or `gone` if
+   * the client did not wait for it. Absent while it waits.
    */
   readonly client?: number | "reset" | "hung" | "gone";
-  /** The header by which a refusal of the proxy's asks to be left alone. */
+  /** The Retry-After header of a refusal by the proxy. */
   readonly retryAfter?: string;
-  /** Whether a write has changed the server; absent while nobody knows, and for what is no write. */
+  /** True if a write has changed the server; absent while that is not known, and for calls other than writes. */
   readonly committed?: boolean;
-  /** What went wrong that nobody had asked for: the server could not be reached. */
+  /** An error that is not part of the plan, such as a server that cannot be reached. */
   readonly problem?: string;
 }
 
@@ -34,7 +34,7 @@ export interface EventEntry {
 
 export interface ServerAnswer {
   readonly status: number;
-  /** Of a write or a get whose answer is one object. */
+  /** For a write or a get with one object as its answer. */
   readonly object?: AnsweredObject;
 }
 
@@ -54,7 +54,7 @@ const objectSchema = z
   })
   .transform(({ kind, metadata }): AnsweredObject => ({ kind, ...metadata }));
 
-/** The object that a JSON text is; undefined where it is none. */
+/** The object in a JSON text; undefined if the text is not an object. */
 export function answeredObject(json: string): AnsweredObject | undefined {
   try {
     return objectSchema.safeParse(JSON.parse(json)).data;
@@ -65,7 +65,7 @@ export function answeredObject(json: string): AnsweredObject | undefined {
 
 const eventSchema = z.object({ object: objectSchema });
 
-/** The object that a line of a watch is about. */
+/** The object in a line of a watch. */
 export const eventObject = (line: string): AnsweredObject | undefined =>
   eventSchema.safeParse(JSON.parse(line)).data?.object;
 

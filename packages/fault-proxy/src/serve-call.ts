@@ -20,7 +20,7 @@ export interface Serving {
   readonly running: Set<ProxiedWatch>;
 }
 
-/** Answers a call: with a fault where the decider has one for it, as the server does otherwise. */
+/** Answers a call: with its fault if the decider chooses one, else as the server does. */
 export function callServer(serving: Serving): (exchange: Exchange) => Promise<void> {
   const { upstream, views, decider, authorize, sleep } = serving;
   const lists = spoiledLists();
@@ -102,7 +102,7 @@ async function spoil(
   response.writeHead(page.status, { "content-type": "application/json" }).end(page.body);
 }
 
-/** Answered as the server would that has authorization; it is noted as the server's answer. */
+/** Answers as the server would if it had authorization. The record shows this as the server's answer. */
 function forbid({ entry, response, answered }: Exchange, refusal: object): void {
   entry.server = { status: 403 };
   answered(403);
@@ -115,7 +115,7 @@ function refused({ entry, response, answered }: Exchange, refusal: Parameters<ty
   answered(refusal.status);
 }
 
-/** True once the server has answered the whole of it; nobody is told. */
+/** Forwards the call, and reads the complete answer without passing it on. Returns false if there is none. */
 async function carriedOut(exchange: Exchange, upstream: OpenUpstream): Promise<boolean> {
   const from = await asked(exchange, upstream);
   if (from === undefined) return false;
@@ -147,7 +147,7 @@ async function pass(
   const from = await asked(exchange, upstream);
   if (from === undefined) return;
   if (life.isOver) {
-    // It is noted whole even so: what the server did is known.
+    // The answer is read nevertheless, to record what the server did.
     await whole(exchange, from);
     hang(exchange);
     return;
@@ -173,6 +173,6 @@ async function pass(
   });
 }
 
-/** Lines of JSON; a watch in protobuf passes as it is, and meets no faults of events. */
+/** True for a watch in lines of JSON. A watch in protobuf passes unchanged, and meets no faults of events. */
 const isWatch = ({ verb }: Call, { statusCode, headers }: IncomingMessage): boolean =>
   verb === "watch" && statusCode === 200 && headers["content-type"]?.startsWith("application/json") === true;

@@ -3,11 +3,11 @@ import { z } from "zod";
 import type { Call } from "./call.ts";
 import type { SpoiledList } from "./faults.ts";
 
-/** Faults inside a list: the server's own answer with something wrong in it. */
+/** Faults inside a list: the server's own answer with an error in it. */
 export interface SpoiledLists {
-  /** Whether it asks for a page of a list that never ends: the server knows nothing of it. */
+  /** True if the call requests a page of a list that never ends. The server does not have this page. */
   isMadeUp(call: Call): boolean;
-  /** What is answered instead of a page. `genuine` asks the server for it. */
+  /** The page to answer with. `genuine` gets the page from the server. */
   spoil(fault: SpoiledList, call: Call, genuine: () => Promise<Page | undefined>): Promise<Page | undefined>;
 }
 
@@ -55,7 +55,7 @@ const listSchema = z.looseObject({
   items: z.array(z.looseObject({ metadata: z.looseObject({}) })).nullable(),
 });
 
-/** Half of the items have none; of an empty list, one that nobody made has none. */
+/** Every second item, from the first on, has no uid. An empty list gets one item, without a uid. */
 function withoutUids(list: z.infer<typeof listSchema>): object {
   const items = list.items ?? [];
   const nameless = items.length === 0 ? [{ metadata: {} }] : items;

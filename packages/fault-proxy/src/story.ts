@@ -2,7 +2,7 @@ import { type Call, nameIn } from "./call.ts";
 import type { CallFault, EventFault } from "./faults.ts";
 import type { Entry, EventEntry } from "./record.ts";
 
-/** A line a call, and one for each event that met a fault. */
+/** One line for each call, and one for each event that met a fault. */
 export const storyOf = (record: readonly Entry[]): string[] =>
   record.flatMap((entry) => [
     describeEntry(entry),
@@ -23,8 +23,8 @@ export function describeEntry(entry: Entry): string {
 }
 
 /**
- * `create configmaps default/a`, or the method and the path of what is about no resource. `answered`: the name that the
- * server gave it.
+ * `create configmaps default/a`, or the method and the path of a call that names no resource. `answered`: the name that
+ * the server gave the object.
  */
 export function describeCall(call: Call, answered = ""): string {
   const { method, path, verb, resource, subresource, namespace, isWrite } = call;

@@ -6,7 +6,7 @@ import type { Entry } from "./record.ts";
 import { jsonOf, requestBody } from "./request-body.ts";
 import { refuse } from "./wrong-answers.ts";
 
-/** Notes each request, and has it served. */
+/** Adds each request to the record, and serves it. */
 export function takeCalls(options: {
   readonly record: Entry[];
   readonly serve: (exchange: Exchange) => Promise<void>;
@@ -48,8 +48,8 @@ export function takeCalls(options: {
 }
 
 /**
- * What an API server answers is read on its way: who takes JSON is given JSON, uncompressed, as by a server that knows
- * nothing else.
+ * The headers for an API server, with answers that the proxy can read: a client that accepts JSON gets JSON,
+ * uncompressed, as from a server that supports nothing else.
  */
 function readable(raw: readonly string[]): string[] {
   return endToEnd(raw, /^accept-encoding$/i).map((part, i, all) =>

@@ -20,14 +20,14 @@ import { z } from "zod";
 /** A server behind the proxy. */
 export type Upstream =
   /**
-   * As it is: headers pass untouched, `Host` and signatures too. With a token it is an API server that wants it, such as a
-   * sandbox.
+   * Any server: headers pass unchanged, including `Host` and signatures. With a token: an API server that requires it,
+   * such as a sandbox.
    */
   | { readonly url: string; readonly token?: string | undefined }
   /** An API server, with the credentials that a context names; by default its current one. */
   | (Pick<CredentialSource, "context"> & Required<Pick<CredentialSource, "kubeconfig">>);
 
-/** A request as it came from somebody. */
+/** A request to forward. */
 export interface Forwarded {
   readonly method: string;
   /** Path and query. */
@@ -40,17 +40,17 @@ export interface Forwarded {
 export interface OpenUpstream {
   /** The namespace of the kubeconfig's context. */
   readonly namespace: string | undefined;
-  /** The proxy adds credentials to what it forwards, so its own clients must show that they may use them. */
+  /** True if the proxy adds credentials to the calls that it forwards, so that its own clients must authenticate. */
   readonly addsCredentials: boolean;
   /**
-   * Resolves when the answer's headers are there. Aborting the signal breaks it off.
-   * @throws when the server cannot be reached, or breaks off before it answers.
+   * Resolves when the answer's headers have arrived. Aborting the signal breaks the call off.
+   * @throws if the server cannot be reached, or breaks off before it answers.
    */
   forward(asked: Forwarded, signal: AbortSignal): Promise<IncomingMessage>;
   close(): void;
 }
 
-/** @throws KubeConfigError when there are no usable credentials. */
+/** @throws KubeConfigError if usable credentials are missing. */
 export async function openUpstream(upstream: Upstream): Promise<OpenUpstream> {
   if (isOfKubeconfig(upstream)) return openWithCredentials(upstream);
   const { url, token } = upstream;
@@ -58,7 +58,9 @@ export async function openUpstream(upstream: Upstream): Promise<OpenUpstream> {
   return { ...connectTo(new URL(url), {}), namespace: undefined, addsCredentials: false };
 }
 
-/** A cluster in a test may have both; its kubeconfig holds what lets in. */
+/**
+ * A cluster in a test may have both a URL and a kubeconfig; then the kubeconfig is used, since it has the credentials.
+ */
 const isOfKubeconfig = (upstream: Upstream): upstream is Extract<Upstream, { kubeconfig: unknown }> =>
   "kubeconfig" in upstream && typeof upstream.kubeconfig !== "function";
 
@@ -76,7 +78,7 @@ async function openWithCredentials(source: CredentialSource): Promise<OpenUpstre
       }
       const headers = [...withoutCredentials(asked.headers), ...Object.entries(current.headers).flat()];
       const response = await connection.forward({ ...asked, headers }, signal);
-      // Whoever asked may ask again; with what the plugin or the file says by then.
+      // The client may try again; the credentials are then read again from the plugin or the file.
       if (response.statusCode === 401) credentials.forget();
       return response;
     },
@@ -84,7 +86,10 @@ async function openWithCredentials(source: CredentialSource): Promise<OpenUpstre
   };
 }
 
-/** As client-go does it; a ServiceAccount's token file is rotated well before its token ends. */
+/**
+ * Credentials are read again after this time, as in client-go; a ServiceAccount's token file is rotated well before its
+ * token ends.
+ */
 const freshFor: Milliseconds = 60_000;
 
 async function keptCredentials(source: CredentialSource) {
@@ -114,7 +119,7 @@ const connected = (credentials: Credentials) => ({
   connection: connectTo(credentials.server, credentials),
 });
 
-/** A body that breaks off is broken off. */
+/** Forwards a body. If the body breaks off, so does the request. */
 function sendOn(body: Readable, request: ClientRequest): void {
   body.pipe(request);
   body.once("close", () => {
@@ -122,7 +127,10 @@ function sendOn(body: Readable, request: ClientRequest): void {
   });
 }
 
-/** The proxy's credentials take the place of those that the client brings, and its server's name that of ours. */
+/**
+ * Without the client's credentials, which the proxy replaces by its own, and without its `Host`, since the server has
+ * another one.
+ */
 function withoutCredentials(headers: readonly string[]): string[] {
   return headers.filter((_, i) => !/^(host|authorization)$/i.test(headers[i - (i % 2)] ?? ""));
 }
@@ -148,7 +156,7 @@ function connectTo(
       else request.end(body);
       const [response] = z.tuple([z.custom<IncomingMessage>()]).parse(await once(request, "response"));
       request.on("error", () => undefined);
-      // Whoever stops reading it breaks it off; nobody need hear of that.
+      // The proxy breaks the response off by not reading on; that is not an error.
       response.on("error", () => undefined);
       return response;
     },

@@ -31,7 +31,7 @@ export const statusObject = (code: number, message?: string, seconds?: number): 
   code,
 });
 
-/** Sends a Status; gives the header by which it asks to be left alone. */
+/** Sends a Status, and returns its Retry-After header; undefined without one. */
 export function refuse(
   response: ServerResponse,
   { status, retryAfter, message }: Omit<Refusal, "do">,
@@ -52,7 +52,7 @@ function retryAfterHeader(retryAfter: Refusal["retryAfter"]): string | undefined
 export const garbage = "\u0000\u0007}{ this is no JSON [[[";
 const html = "<!doctype html><html><body><h1>It works!</h1></body></html>";
 
-/** Answers 200 with what is no API server's. */
+/** Answers 200 with a body that no API server sends. */
 export function answerGarbage(
   response: ServerResponse,
   of: Extract<CallFault, { do: "garbage" }>["of"],
