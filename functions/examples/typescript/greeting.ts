@@ -1,7 +1,7 @@
 import { defineController, defineResource, RetryAfterError, TerminalError } from "@drover/controller";
 import { z } from "zod";
 
-/** What all examples reconcile. `refuse`, `fail`, `wait` and `hold` make them do what functions sometimes do. */
+/** The kind that all examples reconcile. `refuse`, `fail`, `wait` and `hold` choose the outcome of a run. */
 export const Greeting = defineResource({
   group: "examples.drover.dev",
   version: "v1",
@@ -23,7 +23,8 @@ export const Greeting = defineResource({
 });
 
 export const greetings = () => {
-  // For tests of the contract, by which calls do not run twice. Nothing to copy: what is counted in memory is lost with it.
+  // Only for tests of the contract, by which calls do not run twice. Not an example to follow: a count in memory is
+  // lost with the process.
   let runs = 0;
   return defineController({
     for: Greeting,
