@@ -67,7 +67,7 @@ const nameIn = (input: unknown): string =>
   typeof input === "object" && input !== null && "do" in input ? String(input.do) : "";
 const named = (input: unknown): string =>
   nameIn(input) === ""
-    ? "say in `do` what goes wrong."
+    ? "name the fault in `do`."
     : `there is no fault ${JSON.stringify(nameIn(input))} here.`;
 
 const namesOf = (schemas: readonly { readonly shape: { readonly do: z.ZodLiteral<string> } }[]): string[] =>

@@ -84,7 +84,7 @@ const asKill = (said: Readonly<Record<string, unknown>>, context: z.core.$Refine
     context.addIssue({
       code: "custom",
       path: ["do"],
-      message: "say whether it is `kill before` or `kill after`.",
+      message: "write `kill before` or `kill after`.",
     });
     return { do: "reset" };
   }
