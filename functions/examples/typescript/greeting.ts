@@ -9,14 +9,14 @@ export const Greeting = defineResource({
   scope: "Namespaced",
   description: "Says hello.",
   spec: z.object({
-    name: z.string().meta({ description: "Whom to greet." }),
+    name: z.string().meta({ description: "The name to greet." }),
     refuse: z.boolean().optional().meta({ description: "Give up until the object changes." }),
     fail: z.boolean().optional().meta({ description: "Fail, and be tried again." }),
     wait: z.int().min(1).optional().meta({ description: "Ask to be called again after so many seconds." }),
     count: z
       .boolean()
       .optional()
-      .meta({ description: "Say how many runs there were: for tests of the contract." }),
+      .meta({ description: "Report the number of runs in the status: for tests of the contract." }),
     hold: z.boolean().optional().meta({ description: "Do not let the object go yet." }),
   }),
   status: z.object({ text: z.string().optional(), runs: z.int().optional() }),
