@@ -171,7 +171,9 @@ it("while the function is down its objects wait, say why, and are brought on whe
   const late = greeting("late");
   await world.cluster.apply(late);
   const waiting = await world.until(late, (now) => conditionOf(now)?.reason === "NotAnswered");
-  expect(conditionOf(waiting)?.message).toMatch(/127\.0\.0\.1:\d+ did not answer: nobody listens there/);
+  expect(conditionOf(waiting)?.message).toMatch(
+    /127\.0\.0\.1:\d+ did not answer: the connection was refused/,
+  );
   functionProcess = await startFunction();
   await world.until(late, (now) => conditionOf(now)?.status === "True");
 });

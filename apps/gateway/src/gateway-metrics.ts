@@ -20,20 +20,20 @@ export interface CallMetrics {
 export function callMetrics(registry: Registry): CallMetrics {
   const calls = new Counter({
     name: "drover_gateway_calls_total",
-    help: "Calls of functions, by what came of them.",
+    help: "Calls of functions, by outcome.",
     labelNames: ["function", "outcome"],
     registers: [registry],
   });
   const seconds = new Histogram({
     name: "drover_gateway_call_seconds",
-    help: "From before a call was made until its answer, or its completion, was taken.",
+    help: "Time from the start of a call until its answer or its completion was taken, in seconds.",
     labelNames: ["function"],
     buckets,
     registers: [registry],
   });
   const completions = new Counter({
     name: "drover_gateway_completions_total",
-    help: "Completions that came, by what came of them.",
+    help: "Completions received, by outcome.",
     labelNames: ["outcome"],
     registers: [registry],
   });

@@ -64,8 +64,9 @@ export function webhookFunctionsIn(
   return { functions, problems };
 }
 
-const nameTooLong = "Its name is its controller's, which has 63 characters at most. Give it another.";
-const unchecked = "The deployer has not permitted it as it is now. Its Ready condition says why.";
+const nameTooLong =
+  "Its name is also its controller's, which has 63 characters at most. Give it another name.";
+const unchecked = "The deployer has not permitted it as it is now. Its Ready condition has the reason.";
 
 const podsSchema = z.looseObject({ readyReplicas: z.number().default(0) });
 

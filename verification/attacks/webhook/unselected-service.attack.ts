@@ -101,7 +101,7 @@ export const attack: Attack = {
         called.push(`${name}: ${reason}, ${message}`);
     }
     const control = await outcome("selecting");
-    if (!control.message.includes("which is no Service's"))
+    if (!control.message.includes("which a Service cannot have"))
       throw new Error(`A Service with a selector is not called either: ${control.message}`);
     return {
       succeeded: called.length > 0,

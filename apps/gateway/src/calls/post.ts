@@ -79,7 +79,7 @@ function replyTo(sent: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     sent.on("response", resolve);
     sent.on("error", reject);
-    sent.on("upgrade", () => reject(new NoReplyError("it wants to speak another protocol")));
+    sent.on("upgrade", () => reject(new NoReplyError("it requested an upgrade to another protocol")));
   });
 }
 
@@ -87,7 +87,7 @@ async function read(reply: IncomingMessage, most: number): Promise<Reply> {
   const { statusCode: status = 0, headers } = reply;
   const encoding = headers["content-encoding"] ?? "identity";
   if (encoding.toLowerCase() !== "identity") {
-    throw new NoReplyError("its answer is compressed, though identity was asked for");
+    throw new NoReplyError("its answer is compressed, but the call accepts only identity");
   }
   if (Number(headers["content-length"] ?? 0) > most) throw tooLarge(most);
   const chunks: Uint8Array[] = [];
@@ -113,11 +113,11 @@ function wordsOf(error: unknown): string {
   const code = "code" in error ? String(error.code) : error.name;
   switch (code) {
     case "ECONNREFUSED":
-      return "nobody listens there";
+      return "the connection was refused";
     case "ECONNRESET":
     case "EPIPE":
-      return "the connection broke before its answer was whole";
+      return "the connection broke before its answer was complete";
     default:
-      return `no answer that is HTTP came (${code})`;
+      return `no valid HTTP response was received (${code})`;
   }
 }

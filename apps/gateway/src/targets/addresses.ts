@@ -18,7 +18,9 @@ export function parseNetworks(words: readonly string[]): Networks {
     const family = isIP(address);
     const most = family === 4 ? 32 : 128;
     if (family === 0 || !/^\d{1,3}$/.test(bits) || Number(bits) > most || more.length > 0) {
-      throw new InvalidNetworkError(`${JSON.stringify(word)} is no network; write 127.0.0.0/8 or fd00::/8`);
+      throw new InvalidNetworkError(
+        `${JSON.stringify(word)} is not a network; write 127.0.0.0/8 or fd00::/8`,
+      );
     }
     list.addSubnet(address, Number(bits), nameOf(family));
   }

@@ -22,7 +22,7 @@ export function parseAllowed(words: readonly string[]): readonly AllowedUrl[] {
     const isHost = suffix === "" ? host === "*" : isPlainHost(suffix.replace(/^\./, ""));
     if (!isHost) {
       throw new UrlRefusedError(
-        `${JSON.stringify(word)} is no origin; write https://hooks.example.com or https://*.example.com:8443`,
+        `${JSON.stringify(word)} is not an origin; write https://hooks.example.com or https://*.example.com:8443`,
       );
     }
     const protocol = scheme === "https" ? "https:" : "http:";
@@ -41,7 +41,7 @@ export function allowedUrl(text: string, allowed: readonly AllowedUrl[]): URL {
   const [, written = ""] = /^https?:\/\/([^/?#]*)/.exec(text) ?? [];
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    throw new UrlRefusedError("webhook.url is no http or https URL. Correct it.");
+    throw new UrlRefusedError("webhook.url is not an http or https URL. Correct it.");
   }
   const { protocol, hostname } = url;
   const port = Number(url.port === "" ? usualPort(protocol) : url.port);
@@ -57,7 +57,7 @@ export function allowedUrl(text: string, allowed: readonly AllowedUrl[]): URL {
   if (allowed.some((one) => one.protocol === protocol && one.port === port && isHostOf(one, hostname)))
     return url;
   throw new UrlRefusedError(
-    `${url.origin} may not be called. Whoever runs the gateway can allow it in DROVER_WEBHOOK_ALLOW.`,
+    `${url.origin} may not be called. The operator of the gateway can allow it in DROVER_WEBHOOK_ALLOW.`,
   );
 }
 

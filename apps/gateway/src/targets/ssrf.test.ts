@@ -269,13 +269,15 @@ it("a name that leads elsewhere when it is looked up again is not looked up agai
   expect(await attempt(`http://rebind.example.com:${port}`, rules)).toBeUndefined();
   expect(hits).toEqual([`127.0.0.2 rebind.example.com:${port}`]);
   expect(lookups).toBe(1);
-  expect(await attempt(`http://rebind.example.com:${port}`, rules)).toMatch(/not out on the Internet/);
+  expect(await attempt(`http://rebind.example.com:${port}`, rules)).toMatch(
+    /has an address that is not public/,
+  );
 });
 
 it("a name that cannot be looked up is said to be unknown, and nothing is called", async () => {
   const rules = { ...anything(), resolve: () => Promise.reject(new Error("ENOTFOUND")) };
   expect(await attempt(`http://nowhere.example.com:${port}`, rules)).toBe(
-    "TargetError: The host nowhere.example.com of webhook.url is not known.",
+    "TargetError: The host nowhere.example.com of webhook.url cannot be resolved. Check its name and its DNS record.",
   );
   expect(hits).toEqual([]);
 });
@@ -300,11 +302,11 @@ it.each([
   "https://a@b",
   "https://xn--a",
 ])("refuses to allow %j, and says how to write it", (word) =>
-  expect(() => parseAllowed([word])).toThrow(/is no origin; write https/),
+  expect(() => parseAllowed([word])).toThrow(/is not an origin; write https/),
 );
 it.each(["127.0.0.1", "127.0.0.0/33", "a/8", "::/129", "10.0.0.0/-1", "10/8", "1.2.3.4/8/8"])(
   "refuses the network %j",
-  (word) => expect(() => parseNetworks([word])).toThrow(/is no network; write/),
+  (word) => expect(() => parseNetworks([word])).toThrow(/is not a network; write/),
 );
 
 const serviceOf = (spec: object): Pick<TargetRules, "client"> => ({
@@ -338,9 +340,9 @@ it.each<[string, object, Partial<WebhookFunction>, RegExp]>([
   ["that is headless", { clusterIP: "None", ports }, {}, /no cluster IP/],
   ["without an address", { ports }, {}, /no cluster IP/],
   ["with a name for its address", { clusterIP: "localhost", ports }, {}, /no cluster IP/],
-  ["on loopback", { clusterIP: "127.0.0.1", ports }, {}, /is no Service's/],
-  ["at the metadata server", { clusterIP: "169.254.169.254", ports }, {}, /is no Service's/],
-  ["on loopback, by IPv6", { clusterIP: "::ffff:127.0.0.1", ports }, {}, /is no Service's/],
+  ["on loopback", { clusterIP: "127.0.0.1", ports }, {}, /which a Service cannot have/],
+  ["at the metadata server", { clusterIP: "169.254.169.254", ports }, {}, /which a Service cannot have/],
+  ["on loopback, by IPv6", { clusterIP: "::ffff:127.0.0.1", ports }, {}, /which a Service cannot have/],
   [
     "without that port",
     { clusterIP: "10.0.0.1", ports },

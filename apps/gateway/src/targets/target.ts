@@ -69,7 +69,7 @@ async function serviceTarget(
     throw new TargetError(`The Service ${key} has no cluster IP. Give one that is not headless.`);
   }
   if (isNobodys(clusterIP) && !networks.has(clusterIP)) {
-    throw new TargetError(`The Service ${key} has the address ${clusterIP}, which is no Service's.`);
+    throw new TargetError(`The Service ${key} has the address ${clusterIP}, which a Service cannot have.`);
   }
   if (!ports.some((one) => one.port === port && (one.protocol ?? "TCP") === "TCP")) {
     throw new TargetError(
@@ -90,12 +90,16 @@ async function urlTarget(
   const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
   const addresses = isIP(host) === 0 ? await resolve(host).catch(() => []) : [host];
   const [address] = addresses;
-  if (address === undefined) throw new TargetError(`The host ${host} of webhook.url is not known.`);
+  if (address === undefined)
+    throw new TargetError(
+      `The host ${host} of webhook.url cannot be resolved. Check its name and its DNS record.`,
+    );
   const inside = addresses.find((one) => !isPublic(one) && !networks.has(one));
   if (inside === undefined) return { url, address };
   // The message does not show which address, so that a user without access learns nothing about the networks inside.
   throw new TargetError(
-    `The host ${host} of webhook.url is not out on the Internet. Call a Service instead, or have its network allowed.`,
+    `The host ${host} of webhook.url has an address that is not public. Call a Service instead, or have its network ` +
+      "allowed (DROVER_WEBHOOK_NETWORKS of the gateway).",
   );
 }
 
