@@ -316,7 +316,7 @@ describe("a canary that an error carries is nowhere in logs, conditions, Events,
     await world.cluster.apply(object(Leak, "uncaught"));
     await eventually(() => {
       const text = [...printed().values()].join("\n");
-      expect(text).toContain("Nothing caught an error: uncaught failed");
+      expect(text).toContain("Uncaught error: uncaught failed");
       expect(found(text)).toEqual([]);
     });
   });

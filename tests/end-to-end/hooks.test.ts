@@ -215,7 +215,7 @@ it("a secret file that everybody may read keeps the bridge from starting, and sa
   const start = (secretsAt: string) =>
     world.startBridge({ functions: folder, env: { DROVER_HOOKS_PORT: "0", DROVER_HOOK_SECRETS: secretsAt } });
   await expect(start(join(folder, "secrets"))).rejects.toThrow(
-    /everybody on this machine may read .*chmod 600/,
+    /every user on this machine may read .*chmod 600/,
   );
   await expect(start("")).rejects.toThrow(/Set DROVER_HOOK_SECRETS/);
 });

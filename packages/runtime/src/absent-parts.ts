@@ -112,7 +112,7 @@ export function watchParts({
     if (before !== absent.has(part)) {
       log.info(
         { part, runs: before, ...absent.get(part) },
-        "A part of Drover came or went, as its Lease shows",
+        "A part of Drover has started or stopped, according to its Lease",
       );
       onChange?.();
     }

@@ -166,14 +166,16 @@ function contextOf<R extends Resource>(
     client: absentClient(
       () =>
         new TerminalError(
-          "A function that is called over HTTP has no way to the cluster: leave out `delivery: webhook`, and it has.",
+          "A function that is called over HTTP has no access to the cluster. To give it access, leave out `delivery: webhook`.",
         ),
     ),
     guard: { beforeWrite: () => signal.throwIfAborted() },
     announce: ({ note, ...announcement }) => log.info({ key: text, ...announcement }, note),
     readSecret: () =>
       Promise.reject(
-        new TerminalError("A function that is called has no way to the cluster: mount the Secret instead."),
+        new TerminalError(
+          "A function that is called over HTTP has no access to the cluster. Mount the Secret instead.",
+        ),
       ),
   };
 }

@@ -32,10 +32,12 @@ export const AuthorEpoch = defineResource({
   kind: "AuthorEpoch",
   plural: "authorepochs",
   scope: "Cluster",
-  description: "The epoch of the annotations that name authors of functions. Its deployer writes it.",
+  description: "The epoch of the annotations that name the authors of functions. The deployer writes it.",
   spec: z.object({
-    epoch: z.string().min(1).meta({ description: "What a spec that is written now carries." }),
-    policies: z.string().meta({ description: "Fingerprint of the admission policies that it is of." }),
+    epoch: z.string().min(1).meta({
+      description: "Epoch that the admission policies write into a function when its spec is written.",
+    }),
+    policies: z.string().meta({ description: "Fingerprint of the admission policies of this epoch." }),
   }),
   status: z.object({}),
 });

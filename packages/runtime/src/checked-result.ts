@@ -34,7 +34,7 @@ const resultSchema = z.strictObject({
 
 /** Fields of a status that only the runtime writes, with the reason to report. */
 const runtimesFields: Readonly<Record<string, string>> = {
-  conditions: "conditions are returned beside status",
+  conditions: "return conditions next to status, not in it",
   observedGeneration: "the runtime writes it",
 };
 

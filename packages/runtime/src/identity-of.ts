@@ -65,7 +65,7 @@ export async function identityOf(
       fail(
         new FunctionGoneError(
           `The ReconcileFunction ${key} that this process ran for (uid ${identity.uid}) was deleted. Start the process ` +
-            "again: it then runs for the one that is made under this name.",
+            "again: it then runs for a new object of this name.",
         ),
       );
       return;

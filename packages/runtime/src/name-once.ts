@@ -43,7 +43,7 @@ export async function nameOnce(
     return { kind: object === undefined ? "gone" : "done" };
   } catch (error) {
     const { verdict } = outcomeOf(error, signal.aborted ? signal.reason : undefined);
-    log.warn({ key, kind: nameOf(ref), err: error }, "Could not tell whom an object concerns");
+    log.warn({ key, kind: nameOf(ref), err: error }, "Could not determine the keys that an object affects");
     return verdict;
   }
 }

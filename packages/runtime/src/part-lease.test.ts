@@ -44,6 +44,6 @@ it("a Lease is renewed four times in the time that it holds, and as often while 
 
 it("that it cannot be renewed is logged once, and once more when it was and cannot be again", async () => {
   const { warnings } = await keptWhile(["no", "no", "yes", "yes", "no", "no", "yes"]);
-  const words = "Could not renew the Lease drover/bridge: functions will be said to have no bridge";
+  const words = "Could not renew the Lease drover/bridge: functions will be reported to have no bridge";
   expect(warnings).toEqual([words, words]);
 });

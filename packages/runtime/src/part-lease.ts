@@ -30,7 +30,7 @@ export async function keepPartLease({ client, log, ...lease }: PartLeaseOptions)
       failed = false;
     } catch (error) {
       if (!failed && !isOver(signal)) {
-        const words = `Could not renew the Lease ${namespace}/${part}: functions will be said to have no ${part}`;
+        const words = `Could not renew the Lease ${namespace}/${part}: functions will be reported to have no ${part}`;
         log.warn({ err: error }, words);
       }
       failed = true;

@@ -58,7 +58,7 @@ it("functions are reported once all permits are listed, each of which permits on
 
 it.each([
   [{ synced: true }, undefined],
-  [{ synced: false }, "ReconcileFunctions and their permits are not listed yet: asked for"],
+  [{ synced: false }, "ReconcileFunctions and their permits are not listed yet: waiting for the API server"],
   [
     { synced: false, lastFailure: { message: "no permission" } },
     "ReconcileFunctions and their permits are not listed yet: no permission",

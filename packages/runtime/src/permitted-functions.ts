@@ -44,5 +44,5 @@ export function notListed(functions: Reflector): string | undefined {
   const { synced, lastFailure } = functions.status();
   return synced
     ? undefined
-    : `ReconcileFunctions and their permits are not listed yet: ${lastFailure?.message ?? "asked for"}`;
+    : `ReconcileFunctions and their permits are not listed yet: ${lastFailure?.message ?? "waiting for the API server"}`;
 }

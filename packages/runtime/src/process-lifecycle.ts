@@ -28,7 +28,7 @@ export function stopOnSignals(log: Log): AbortController {
  */
 export function logUncaught(log: () => Pick<Log, "error">): void {
   process.on("uncaughtException", (error) => {
-    log().error({ err: error }, `Nothing caught an error: ${messageOf(error)}`);
+    log().error({ err: error }, `Uncaught error: ${messageOf(error)}`);
     process.exit(1);
   });
 }

@@ -29,7 +29,9 @@ export function runMetrics(registry: Registry): RunMetrics {
   });
   const arrivals = new Counter({
     name: "drover_run_arrivals_total",
-    help: "Runs settled, by how their key came (rung, handed, given) and whether their object was a copy or read live.",
+    help:
+      "Runs settled, by how their key arrived (rung: by a BullMQ job; handed: with the outcome of the slot's last run; " +
+      "given: to an idle slot), and by their object (copy: cached; live: read from the API server).",
     labelNames: ["controller", "by", "object"],
     registers: [registry],
   });

@@ -89,7 +89,7 @@ function processApp({ registry, ready, answers, access, log }: ProcessServerOpti
       const words = ({ part, why }: Problem, hidden: string): string => `${part}: ${mayKnow ? why : hidden}`;
       const lines = [
         ...(problems.length === 0 ? ["ok"] : problems.map((one) => words(one, "not ready"))),
-        ...notes.map((one) => words(one, "not well")),
+        ...notes.map((one) => words(one, "has a problem")),
       ];
       return c.text(`${lines.join("\n")}\n`, problems.length === 0 ? 200 : 503);
     })

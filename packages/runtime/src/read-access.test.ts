@@ -110,7 +110,7 @@ it("what fails is not kept, and says what to do", async () => {
   answer = () => Promise.reject(new Error("token a is secret"));
   expect(await access("a", metrics)).toEqual({
     status: 503,
-    message: "The API server cannot be asked about the sender now. Ask again.",
+    message: "The API server cannot check the sender now. Send the request again.",
   });
   answer = (ref) =>
     Promise.resolve(

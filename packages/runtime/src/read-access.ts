@@ -45,11 +45,11 @@ const noToken: Decision = {
 };
 const wrongToken: Decision = {
   status: 401,
-  message: "The API server does not know this token. Send a token that has not expired.",
+  message: "The API server does not accept this token. Send a token that has not expired.",
 };
 const busy: Decision = {
   status: 503,
-  message: "Too many senders are being looked up. Ask again in a second.",
+  message: "Too many requests are being checked. Send this one again in a second.",
 };
 
 /**
@@ -102,7 +102,7 @@ function unanswered(error: unknown): Decision {
   const message = isApiError(error, "Forbidden")
     ? "The ServiceAccount of this process may not create TokenReviews and SubjectAccessReviews. Grant both as in its " +
       "rbac.yaml, or set DROVER_METRICS_AUTH=none where only trusted programs reach this port."
-    : "The API server cannot be asked about the sender now. Ask again.";
+    : "The API server cannot check the sender now. Send the request again.";
   return { status: 503, message };
 }
 

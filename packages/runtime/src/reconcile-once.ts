@@ -240,7 +240,7 @@ function refuseForeignStatus<R extends Resource>(
   const { foreign, kind } = controller.for;
   if (foreign && (status !== undefined || conditions !== undefined))
     throw new TerminalError(
-      `${kind} is a kind of others: its status is not written for you. Write it with a client, or return none.`,
+      `${kind} is a foreign kind, so Drover does not write its status. Write it with the client, or return neither status nor conditions.`,
     );
 }
 
@@ -273,7 +273,7 @@ async function stopWith<R extends Resource>(
   const { log, run } = step;
   const outcome = outcomeOf(error, abortReason(run));
   if (outcome.ready === undefined) return outcome.verdict;
-  log.warn({ key: run.key, verdict: outcome.verdict.kind, err: error }, "The run did not get there");
+  log.warn({ key: run.key, verdict: outcome.verdict.kind, err: error }, "The run did not complete");
   const failed = {
     fields: undefined,
     conditions: [outcome.ready],
@@ -289,7 +289,7 @@ async function stopWith<R extends Resource>(
     });
   } catch (cause) {
     // The outcome stands even if the status could not be written.
-    log.warn({ key: run.key, err: cause }, "Could not write why");
+    log.warn({ key: run.key, err: cause }, "Could not write the reason to the status");
     if (isApiError(cause, "Invalid", "Forbidden")) announceStatement(step, raw, statement);
   }
   return verdict;
@@ -379,7 +379,7 @@ function contextOf<R extends Resource>(step: Step<R>, object: LiveObject<R>): Re
 function withReady(conditions: readonly Condition[]): readonly Condition[] {
   if (conditions.some(({ type }) => type === ready)) return conditions;
   return [
-    { type: ready, status: "True", reason: "AsAskedFor", message: "The world is as the spec asks." },
+    { type: ready, status: "True", reason: "AsAskedFor", message: "The spec is reconciled." },
     ...conditions,
   ];
 }

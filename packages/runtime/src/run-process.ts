@@ -81,7 +81,7 @@ const lastMoments: Milliseconds = 5_000;
 
 function leaveAfter(span: Milliseconds, log: Logger): void {
   const leave = (): void => {
-    log.error({ ms: span }, "Not everything could be closed in time; leaving. Nothing is lost by that");
+    log.error({ ms: span }, "Not everything could be closed in time. Exiting anyway: nothing is lost");
     process.exit(1);
   };
   setTimeout(leave, span).unref();

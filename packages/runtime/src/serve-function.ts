@@ -84,7 +84,8 @@ async function serveUntilStopped<R extends Resource>(
   const secrets = folderSecrets(
     settings.webhookSecrets,
     () => performance.now(),
-    (error) => log.warn({ err: error }, "The secrets cannot be read again; those from before are good"),
+    (error) =>
+      log.warn({ err: error }, "Could not read the secrets again; those that were read before stay in use"),
   );
   const answer = answering({
     controller,
@@ -129,7 +130,7 @@ export function functionApp(
     .get("/healthz", (c) => c.text("ok\n"))
     .get("/readyz", (c) => c.text("ok\n"))
     .post("*", async (c) => {
-      if (underWay >= mostCalls) return c.json({ message: "Too many at once." }, 503);
+      if (underWay >= mostCalls) return c.json({ message: "Too many calls at once." }, 503);
       let verified = 0;
       const onVerified = (): void => {
         underWay++;
@@ -155,7 +156,9 @@ async function answered(
   onVerified: () => void,
 ): Promise<Response> {
   if ((c.req.header("content-encoding") ?? "identity").toLowerCase() !== "identity") {
-    return c.json({ message: "A compressed body is not taken." }, 415, { connection: "close" });
+    return c.json({ message: "A compressed body is not accepted. Send it without Content-Encoding." }, 415, {
+      connection: "close",
+    });
   }
   const incoming = admission.body(c.env.incoming, { most: largestCall, group: "calls" });
   const verified = (): void => {

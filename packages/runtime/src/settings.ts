@@ -106,7 +106,7 @@ function explained(issues: readonly Issue[], schema: z.ZodObject, values: Values
     if (isPlain(field)) return `${variable}=${JSON.stringify(value)} cannot be used: ${issue.message}`;
     const isShown =
       (issue.code === "custom" && issue.params?.["shown"] === true) || ofDecoys.has(wordsOf(issue));
-    return `${variable} cannot be used: ${isShown ? issue.message : "what is wrong with it would show its value."}`;
+    return `${variable} cannot be used: ${isShown ? issue.message : "the problem is not shown, because it would reveal the value."}`;
   });
 }
 
@@ -219,7 +219,7 @@ function secretProblem(path: string): string | undefined {
       : "there is no file of that name. Give the absolute path of one with the secret as its only line.";
   }
   if (!file.isFile()) return `${path} is not a file.`;
-  if ((file.mode & 0o007) !== 0) return `everybody on this machine may read ${path}. Run: chmod 600 ${path}`;
+  if ((file.mode & 0o007) !== 0) return `every user on this machine may read ${path}. Run: chmod 600 ${path}`;
   return undefined;
 }
 

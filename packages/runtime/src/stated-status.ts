@@ -74,8 +74,8 @@ export const noProgress: Condition = {
   status: "True",
   reason: "NoProgress",
   message:
-    "Runs ask to run again within a second, and change nothing: they are retried with backoff. If the function works on " +
-    "something outside the cluster, have its status or its message show how far it is; else have it wait longer, or for a change.",
+    "Runs request another run within a second, and change nothing: they are retried with backoff. If the function works on " +
+    "something outside the cluster, show the progress in its status or its message. Otherwise wait longer, or for a change.",
 };
 
 /** True if writing a statement would change nothing except the conditions `Reconciling` and `Stalled`. */

@@ -197,7 +197,7 @@ function keepServer(
     usable() {
       const why = health.problem(connected);
       if (why === undefined && connected !== undefined) return connected;
-      throw new TenantRedisError(why ?? "It is being left.");
+      throw new TenantRedisError(why ?? "The Redis of the tenant is being disconnected.");
     },
   };
 }

@@ -68,17 +68,17 @@ it.each<[what: string, content: string, says: RegExp]>([
   [
     "a namespace twice",
     "[{namespaces: [a], url: 'redis://a'}, {namespaces: [b, a], url: 'redis://b'}]",
-    /the namespace a stands in entries 1 and 2/,
+    /the namespace a is in entries 1 and 2/,
   ],
   [
     "a namespace twice in one",
     "[{namespaces: [a, a], url: 'redis://a'}]",
-    /the namespace a stands in entries 1 and 1/,
+    /the namespace a is in entries 1 and 1/,
   ],
   [
     "one server, however it is written",
     "[{namespaces: [a], url: 'redis://LOCALHOST'}, {namespaces: [b], url: 'rediss://u:canary@127.0.0.1:6379/3'}]",
-    /the server 127.0.0.1:6379 stands in entries 1 and 2/,
+    /the server 127.0.0.1:6379 is in entries 1 and 2/,
   ],
   [
     "one node of two clusters",

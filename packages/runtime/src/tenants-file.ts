@@ -106,11 +106,11 @@ function sharing(tenants: readonly Tenant[]): readonly string[] {
   return [
     ...repeated(names).map(
       ([name, at]) =>
-        `the namespace ${name} stands in entries ${at}. A namespace has one Redis: remove the others.`,
+        `the namespace ${name} is in entries ${at}. A namespace has one Redis: remove the others.`,
     ),
     ...repeated(servers).map(
       ([place, at]) =>
-        `the server ${place} stands in entries ${at}. Put their namespaces into one entry, or give each a server.`,
+        `the server ${place} is in entries ${at}. Put their namespaces into one entry, or give each a server.`,
     ),
   ];
 }
@@ -153,7 +153,7 @@ export function refuseOwn(
       .filter((name) => own.includes(name))
       .map(
         (name) =>
-          `the namespace ${name} is the deployer's own, whose queue grants permissions. Leave it out.`,
+          `the namespace ${name} is the deployer's own: permissions are granted by a queue there. Leave it out.`,
       ),
     ...[...placesOf(tenant)]
       .filter((place) => main.has(place))

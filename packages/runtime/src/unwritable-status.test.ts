@@ -167,7 +167,7 @@ describe("a result that cannot be written is refused, with the path:", () => {
       "status.items.1.m: the kind's status schema has no",
     ],
     ["a field __proto__", JSON.parse('{"__proto__":{"x":1}}'), "status.__proto__: the kind's status schema"],
-    ["conditions", { conditions: [] }, "status.conditions: conditions are returned beside status"],
+    ["conditions", { conditions: [] }, "status.conditions: return conditions next to status, not in it"],
     ["observedGeneration", { observedGeneration: 99 }, "status.observedGeneration: the runtime writes it"],
     ["what the author refuses", { list: ["a", "b", "c", "d"] }, "status: Three are enough."],
     ["a text", "hello", "status: Invalid input: expected object"],

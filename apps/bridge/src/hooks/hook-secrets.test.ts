@@ -38,7 +38,7 @@ it("reads files laid out as a mounted Secret, each line a secret", async () => {
 
 it("refuses a file that everybody may read, and says what to do; never what is in it", async () => {
   file(whsec, 0o644);
-  await expect(ofFile()).rejects.toThrow(/everybody on this machine may read .*Run: chmod 600/);
+  await expect(ofFile()).rejects.toThrow(/every user on this machine may read .*Run: chmod 600/);
   await expect(ofFile()).rejects.not.toThrow(whsec);
 });
 
