@@ -2,7 +2,10 @@ import { builtin, type NewObject } from "@drover/kube";
 import type { FunctionObject } from "./function-objects.ts";
 import type { PartAccount } from "./home.ts";
 
-/** Rights and the binding that gives them to a ServiceAccount: in the namespace of `metadata`, or else in the whole cluster. */
+/**
+ * A Role with `rules` and its binding to a ServiceAccount, in the namespace of `metadata`. Without a namespace: a
+ * ClusterRole and its binding.
+ */
 export function boundRole(
   metadata: NewObject["metadata"],
   rules: readonly object[],
@@ -21,7 +24,7 @@ export function boundRole(
   ];
 }
 
-/** The right to do one thing with one object. */
+/** A policy rule: one verb on one named object. */
 export const ruleFor = (verb: string, resource: string, name: string, group = "") => ({
   apiGroups: [group],
   resources: [resource],

@@ -3,13 +3,15 @@ import type { FunctionObject } from "./function-objects.ts";
 import type { Home, PartAccount } from "./home.ts";
 import { placedRoles } from "./placed-roles.ts";
 
-/** The label of ClusterRoles whose rules the controller manager adds to the bridge's own, as it does for `admin` and `view`. */
+/**
+ * The label of ClusterRoles that kube-controller-manager aggregates into the bridge's own, as with `admin` and `view`.
+ */
 const aggregateToBridge = "drover.dev/aggregate-to-bridge";
 
-/** The name of all Roles, ClusterRoles and RoleBindings with which the bridge follows the kinds of a function. */
+/** The name of the Roles, ClusterRoles and RoleBindings that let the bridge list and watch the kinds of a function. */
 export const bridgeRoleOf = ({ namespace, name }: Home): string => `drover-bridge:${namespace}:${name}`;
 
-/** The rights with which the bridge follows the kinds of a function, also of one that the deployer does not run. */
+/** The roles that let the bridge list and watch the kinds of a function, also of one that the deployer does not run. */
 export const bridgeRoles = (
   home: Home,
   spec: ReconcileFunctionSpec,

@@ -6,14 +6,14 @@ import { type Home, ownedBy } from "./home.ts";
 import { podOf, type TemplateOf } from "./pod-template.ts";
 import type { FunctionPod, PodChanges } from "./roll-out.ts";
 
-/** What it takes to change Pods. */
+/** The parameters for changing the Pods of a function. */
 export interface PodKeeper {
   readonly client: KubeClient;
   readonly context: Pick<FunctionContext, "signal" | "log">;
   readonly home: Home;
 }
 
-/** Makes Pods of a revision and takes others away: they are asked to go, and have their grace. */
+/** Creates Pods of a revision, and deletes others. Deleted Pods have their grace period to end their runs. */
 export async function changePods(
   keeper: PodKeeper,
   { create, remove }: PodChanges,
@@ -39,7 +39,7 @@ export async function changePods(
   }
 }
 
-/** Asks Pods to go that are not going yet. */
+/** Deletes Pods, except those that are being deleted already. */
 export async function dropPods(
   { client, context: { signal }, home }: PodKeeper,
   pods: readonly FunctionPod[],

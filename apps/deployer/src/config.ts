@@ -27,35 +27,38 @@ const account = (usual: string) =>
 
 const fields = functionSettings.extend({
   ...partSettings.shape,
-  /** Redis as Pods reach it, without user or password. Default: as this process does. */
+  /** The Redis URL for Pods, without user or password. Default: this process's own URL, without its user. */
   functionsRedisUrl: redisUrlForPods.optional(),
-  /** Where autoscalers reach this process, such as http://deployer.drover:8080. */
+  /** The URL at which autoscalers reach this process, such as http://deployer.drover:8080. */
   scalingUrl: z
     .string()
     .regex(/^https?:\/\/[^\s]+$/, { error: "give a URL such as http://deployer.drover:8080" })
     .optional(),
-  /** Where Pods of functions may connect to, beside DNS, Redis and the gateway: networks, and `pods`; or `none`. */
+  /** Destinations of functions' Pods, in addition to DNS, Redis and the gateway: networks, and `pods`; or `none`. */
   functionsEgress: plain(z.string().default(usualEgress).transform(parsedBy(parseDestinations))),
-  /** Networks that are closed to them, but for what `functionsEgress` names in them; or `none`. */
+  /** Networks that these Pods may not connect to, except for what `functionsEgress` names in them; or `none`. */
   functionsEgressExcept: plain(z.string().default(metadataNetworks).transform(parsedBy(parseNetworks))),
-  /** Namespaces whose Pods may read the metrics of functions, such as `monitoring`. */
+  /** Namespaces with Pods that may read the metrics of functions, such as `monitoring`. */
   monitoringNamespaces: plain(z.string().default("").transform(wordsIn).pipe(z.array(namespaceName))),
   /** The ServiceAccounts of bridges and gateways, as in `drover/gateway`. */
   bridgeAccount: account("drover/bridge"),
   gatewayAccount: account("drover/gateway"),
-  /** The ServiceAccount of KEDA's operator: it makes the tokens with which it asks for figures. */
+  /** The ServiceAccount of KEDA's operator. It creates the tokens with which KEDA requests numbers of Pods. */
   kedaAccount: account("keda/keda-operator"),
-  /** How often permits are reviewed. One and a quarter of this time after an author has lost a permission it is withdrawn. */
+  /** How often permits are reviewed. A permission that its author loses is withdrawn within about 1.25 times this. */
   reviewEvery: plain(span.default(20_000)),
   /** How often functions get new passwords and signing keys. */
   rotateEvery: plain(span.default(20 * 86_400_000)),
-  /** How often Redis is looked through for what functions that are gone have left in it. */
+  /** How often Redis is searched for keys and users of functions that no longer exist. */
   sweepEvery: plain(span.default(60_000)),
-  /** How often queues are looked at for how many Pods they want. */
+  /** How often the number of Pods that each queue needs is computed. */
   scaleEvery: plain(span.default(250)),
 });
 
-/** A Pod's URL has its user in it, for which the nodes of a cluster are no URL: they are reached by one address. */
+/**
+ * The URL in a Pod's environment gets the Pod's user. A list of cluster nodes is not a URL that a user can be added to,
+ * so it needs `functionsRedisUrl`, with one address.
+ */
 const settings = fields.refine(
   ({ redisUrl, functionsRedisUrl }) => functionsRedisUrl !== undefined || URL.canParse(redisUrl),
   { path: ["functionsRedisUrl"] },

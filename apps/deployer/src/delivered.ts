@@ -6,17 +6,17 @@ import { redisSecretOf } from "./names.ts";
 import { dropStaleRoles } from "./stale-roles.ts";
 import type { Step } from "./step.ts";
 
-/** How a function comes by its keys, as far as that takes a user of Redis, or roles of the gateway. */
+/** How a function gets its keys, if that takes a Redis user (`pull`) or roles for the gateway (`webhook`). */
 type Delivered = NonNullable<Step["context"]["status"]["delivered"]>;
 
 const deliveredAs = ({ delivery = "pull", container }: ReconcileFunctionSpec): Delivered | undefined =>
   delivery === "webhook" || container !== undefined ? delivery : undefined;
 
 /**
- * A function that comes by its keys in another way than it did: what it needed for that goes, when the last Pod of that
- * time has gone.
+ * If the spec has changed how the function gets its keys, deletes what the former way needed, once no Pod needs it.
  *
- * @returns what there is now, for its status.
+ * @param isLeft true if no Pod of an older revision is left.
+ * @returns the delivery in place now, for the status.
  */
 export async function leaveFormerDelivery(step: Step, isLeft: boolean): Promise<Delivered | undefined> {
   const { spec, status } = step.context;
@@ -28,11 +28,14 @@ export async function leaveFormerDelivery(step: Step, isLeft: boolean): Promise<
   return wanted;
 }
 
-/** Before anything is made for the first delivery of a function: that it is about to be. Undefined: that is known. */
+/**
+ * The result that records a function's first delivery in the status, before anything is created for it. Undefined if
+ * the status has a delivery, or if the function needs none.
+ */
 export function announcedDelivery({ spec, status }: Step["context"]) {
   const delivered = deliveredAs(spec);
   if (delivered === undefined || status.delivered !== undefined) return undefined;
-  // Without what is written for us.
+  // Drops conditions and observedGeneration, which the runtime writes.
   const known = ReconcileFunction.status.parse(status);
   const message = "Its accounts, roles and secrets are made next.";
   return {
@@ -48,8 +51,9 @@ async function takeDelivery(step: Step, delivered: Delivered): Promise<void> {
 }
 
 /**
- * Before a function is gone: whatever it may have needed, for its status, which others can write, does not say what it had.
- * All of it is named by the function's identity or owned by it, so nothing of another function is touched.
+ * Deletes the Redis user and the Secrets of both deliveries, before a function is gone. Its status does not prove which
+ * of them it had, because other users can write it. All of them are named by the function's identity or owned by it, so
+ * nothing of another function is deleted.
  */
 export async function takeLogins(step: Step): Promise<void> {
   for (const delivered of ["pull", "webhook"] as const) await takeLogin(step, delivered);

@@ -22,15 +22,16 @@ import { statedConditions } from "./stated-conditions.ts";
 import type { Step } from "./step.ts";
 import { withdraw } from "./take-down.ts";
 
-/** How often the figures in the status of a function with Pods are renewed, though nothing else happens. */
+/** How often the counts in the status are renewed if nothing else causes a run, while there are Pods or keys to run. */
 const figuresEvery: Milliseconds = 10_000;
 
-/** How long what could not be written in a namespace that a function names is left before it is tried again. */
+/** Time until objects that could not be written in a namespace that the spec names are tried again. */
 const incompleteAgain: Milliseconds = 30_000;
 
 /**
- * One run: may it be deployed at all; then who it is and what it may do; then its secrets; then Pods. What is made outside
- * of its namespace, and a revision's first Pod, are in the status before they are made, so that nothing of them is forgotten.
+ * One run, in this order: check the spec, review the author's permissions, write accounts and roles, write secrets,
+ * change Pods. The status contains a function's first delivery and each new revision before anything is created for
+ * them, so that nothing is forgotten if the deployer dies in between.
  */
 export async function deploy(step: Step) {
   const { context, home, client } = step;
@@ -42,7 +43,7 @@ export async function deploy(step: Step) {
   if (announced !== undefined) return announced;
   const load = await pauseAsAsked(step);
   const pods = await observePods(client, home, signal);
-  // Without a container what there is stays until the last Pod has ended its runs: they may need it.
+  // Without a container the objects stay until the last Pod has ended, because its runs may need them.
   const isKept = spec.container !== undefined || pods.length === 0;
   const incomplete = isKept && (await keepObjects(step, objects));
   const template = await templateWithSecrets(step, pods);
@@ -83,13 +84,13 @@ export async function deploy(step: Step) {
 const isBusy = (pods: readonly ObservedPod[], { due, running }: FunctionLoad): boolean =>
   pods.length + due + running > 0;
 
-/** The parts that it needs and of which none runs. */
+/** Conditions for the parts that the function needs and of which no replica runs. */
 const absentFor = ({ absent, context: { spec } }: Step): readonly Condition[] =>
   absent().flatMap((one) =>
     one.part === "gateway" && spec.delivery !== "webhook" ? [] : [absentAsCondition(one)],
   );
 
-/** What the bridge says of it, in the same status. */
+/** The bridge's fields of the status. The deployer carries them over, because it replaces the status. */
 function bridgesPart({ problem, follows, campaign }: FunctionContext["status"]) {
   return {
     ...(problem !== undefined && { problem }),
@@ -113,7 +114,7 @@ function figuresOf(load: FunctionLoad, pods: readonly ObservedPod[], revision: n
   };
 }
 
-/** The spec's pause is the queue's; one that an operator made is left alone. */
+/** Pauses or resumes the function's queue by `spec.paused`. A pause that an operator made is left alone. */
 async function pauseAsAsked({ context: { spec, status }, home, queues }: Step): Promise<FunctionLoad> {
   const load = await queues.load(home, spec);
   const asked = spec.paused ?? false;
@@ -125,7 +126,10 @@ async function pauseAsAsked({ context: { spec, status }, home, queues }: Step): 
   return queues.load(home, spec);
 }
 
-/** All that the function needs beside Pods and Secrets. What its Roles grant is reviewed before any of it is written. */
+/**
+ * All objects that the function needs, except Pods and Secrets. The permissions in its Roles are reviewed before any of
+ * the objects is written.
+ */
 export function objectsOf({
   context,
   home,
@@ -134,7 +138,7 @@ export function objectsOf({
 }: Pick<Step, "context" | "home" | "surroundings" | "installation">): readonly FunctionObject[] {
   const { spec, status } = context;
   const byKeda = spec.scaling?.by === "KEDA";
-  // A cluster without KEDA does not serve its kinds, so they are not looked for in vain.
+  // A cluster without KEDA does not serve its kinds, so they are read only if KEDA scales the function, or has done so.
   const wasByKeda = status.scaling?.by === "KEDA";
   const scaled = byKeda || wasByKeda ? kedaObjects(home, spec, surroundings.keda, byKeda) : [];
   const called = spec.delivery === "webhook" ? gatewayRoles(home, spec, surroundings.gateway) : [];

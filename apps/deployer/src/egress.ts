@@ -1,22 +1,24 @@
 import { wordsIn } from "@drover/runtime";
 import { isIP } from "node:net";
 
-/** A network as the API server takes it: `10.0.0.0/8`. */
+/** A network in the API server's notation: `10.0.0.0/8`. */
 interface Network {
   readonly cidr: string;
-  /** Its first address. */
+  /** The first address. */
   readonly start: bigint;
   readonly bits: number;
   /** Length of an address in bits: 32 or 128. */
   readonly width: number;
 }
 
-/** Where Pods of functions may connect to, beside DNS, Redis and the gateway. */
+/** Destinations that Pods of functions may connect to, in addition to DNS, Redis and the gateway. */
 export interface Egress {
-  /** Also to every Pod of the cluster: network plugins differ in whether a network holds the Pods in it. */
+  /**
+   * If true, every Pod of the cluster, too: network plugins differ in whether a network includes the Pods in its range.
+   */
   readonly pods: boolean;
   readonly networks: readonly Network[];
-  /** Closed, unless one of `networks` lies in it. */
+  /** Forbidden, except for those of `networks` that lie in them. */
   readonly except: readonly Network[];
 }
 
@@ -26,14 +28,15 @@ export class InvalidEgressError extends Error {
 }
 
 /**
- * Everything that is not excepted; and EKS' Pod Identity agent, which gives a Pod the credentials of its own ServiceAccount
- * alone.
+ * By default, all addresses that are not excepted, and the Pod Identity agent of EKS, which gives a Pod only the
+ * credentials of its own ServiceAccount.
  */
 export const usualEgress = "pods 0.0.0.0/0 ::/0 169.254.170.23/32 fd00:ec2::23/128";
 
 /**
- * Addresses at which clouds give every Pod the credentials of its node. Of IPv4 link-local ones, and those of Alibaba, Oracle
- * (Classic) and Azure (wire server); of IPv6 link-local ones, and those of AWS, Google, Oracle, Scaleway and Linode.
+ * Addresses at which clouds give every Pod the credentials of its node. IPv4: link-local ones, and those of Alibaba,
+ * Oracle (Classic) and Azure (wire server). IPv6: link-local ones, and those of AWS, Google, Oracle, Scaleway and
+ * Linode.
  */
 export const metadataNetworks = [
   "169.254.0.0/16 100.100.100.200/32 192.0.0.192/32 168.63.129.16/32",
@@ -41,7 +44,7 @@ export const metadataNetworks = [
 ].join(" ");
 
 /**
- * Networks, and `pods` for every Pod of the cluster; or `none`.
+ * Parses networks, and `pods` for every Pod of the cluster; or `none`.
  * @throws InvalidEgressError
  */
 export function parseDestinations(text: string): Omit<Egress, "except"> {
@@ -76,7 +79,7 @@ function parseNetwork(word: string): Network {
   if (version === 0 || !/^(0|[1-9]\d{0,2})$/.test(size) || bits > width || more.length > 0) {
     throw new InvalidEgressError(`${JSON.stringify(word)} is not a network. Write 10.0.0.0/8, or fd00::/8.`);
   }
-  // The API server refuses such a network, with every function's NetworkPolicy.
+  // The API server would reject every function's NetworkPolicy with such a network.
   const start = numberOf(address);
   if ((start & ((1n << BigInt(width - bits)) - 1n)) !== 0n) {
     throw new InvalidEgressError(
@@ -86,7 +89,7 @@ function parseNetwork(word: string): Network {
   return { cidr: word, start, bits, width };
 }
 
-/** Strictly, as the API server wants it of an exception. */
+/** True if `one` lies in `network` and is smaller, as the API server requires of an exception. */
 function isWithin(one: Network, network: Network): boolean {
   const beyond = BigInt(network.width - network.bits);
   return (

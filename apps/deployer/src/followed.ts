@@ -8,7 +8,7 @@ const kept = [
   ...[builtin.role, builtin.networkPolicy],
 ];
 
-/** What concerns a function: itself, and what is made for it. */
+/** The kinds that the deployer watches: ReconcileFunctions, and the objects that it creates for them. */
 export const followed = {
   for: ReconcileFunction,
   only: { changed: ["spec", "metadata.annotations", "status.follows", "status.problem"] },

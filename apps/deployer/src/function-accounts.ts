@@ -4,29 +4,30 @@ import type { TenantRedis } from "@drover/runtime";
 import type { Home } from "./home.ts";
 import { redisUserOf } from "./names.ts";
 
-/** The users of functions, each in the Redis of its function and in no other. */
+/** The Redis users of functions. Each exists only in the Redis of its function. */
 export interface FunctionAccounts {
   /**
-   * The function's user is there with exactly these passwords. In servers that the function has left it is revoked before: the
-   * lease of a key is of one server, so nothing else keeps Pods there from running the key that runs here.
+   * Creates the function's user with exactly these passwords. Before that, revokes it in servers that the function has
+   * left: a lease is valid on one server only, so Pods that are still connected there could run a key that also runs
+   * here.
    *
-   * @throws TenantRedisError while its Redis is not there.
+   * @throws TenantRedisError while the function's Redis is not available.
    */
   grant(home: Home, user: Omit<RedisUserOptions, "cluster">, passwords: readonly string[]): Promise<void>;
-  /** It is gone wherever it may have been. From a server that is not there it is taken when that is swept. */
+  /** Revokes the user in every server. A server that is not available loses it when that server is swept. */
   revoke(home: Home): Promise<void>;
-  /** The names of all users, but for those in servers that are not there. */
+  /** The names of all users, except those in servers that are not available. */
   names(): Promise<readonly string[]>;
 }
 
-/** How long a server may take. */
+/** Timeout of one call to a server. */
 const answerWithin: Milliseconds = 5_000;
 
 export function functionAccounts(
   { redisFor, servers }: Pick<TenantRedis, "redisFor" | "servers">,
   log: Log,
 ): FunctionAccounts {
-  /** By connection, the functions whose users were looked for there. */
+  /** By connection, the uids of functions that have no user there: it has been revoked. */
   const left = new WeakMap<RedisConnection, Set<string>>();
   const revokeIn = (redis: RedisConnection, home: Home): Promise<void> =>
     within(answerWithin, redisAccounts(redis).revoke(redisUserOf(home)));
@@ -43,7 +44,7 @@ export function functionAccounts(
         .filter(({ redis }) => redis !== own)
         .map(({ redis, tenant }) =>
           act(redis, home).catch((error: unknown) => {
-            // Its own tenant's business, or Drover's own Redis, whose failure ends the run by itself.
+            // A tenant's server that fails must not fail this run. A failure of Drover's own Redis ends the run.
             if (tenant === undefined) throw error;
             log.warn(
               { err: error, function: queueOf(home) },

@@ -7,19 +7,19 @@ import { homeOf } from "./home.ts";
 import type { FunctionControllerParts, Step } from "./step.ts";
 import { takeDown } from "./take-down.ts";
 
-/** Deploys functions. */
+/** The controller of ReconcileFunctions: deploys functions. */
 export const functionController = (parts: FunctionControllerParts) => {
   const swept = new Map<string, number>();
   return defineController({
     ...followed,
-    // Its own registration goes with its namespace, when no deployer runs any more.
+    // The deployer's own registration has no finalizer: once its namespace is deleted, no deployer could remove it.
     needsFinalizer: ({ metadata }) => queueOf(metadata) !== parts.own,
     reconcile: (context) => deploy(stepOf(parts, context, swept)).catch(waitForRedis),
     finalize: (context) => takeDown(stepOf(parts, context, swept)).catch(waitForRedis),
   });
 };
 
-/** Not the function's fault, nor the deployer's: it is tried again as long as it lasts. */
+/** An unavailable Redis is not a failure of the function: the run is repeated until the Redis is back. */
 function waitForRedis(cause: unknown): never {
   if (!(cause instanceof TenantRedisError)) throw cause;
   throw new RetryAfterError(cause.message, { after: "5s", reason: "RedisNotUsable", cause });

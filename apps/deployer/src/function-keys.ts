@@ -8,23 +8,23 @@ import {
 } from "@drover/controller";
 import { deleteKeys, type KeyWalk, type RedisConnection, walkQueueKeys } from "@drover/queue";
 
-/** The keys in Redis of functions that are being deleted. */
+/** Deletes the keys in Redis of functions that are being deleted. */
 export interface FunctionKeys {
   /**
-   * Deletes all keys of a function: of its queues, and of its hooks' events.
+   * Deletes all keys of a function: those of its queues, and the events of its hooks.
    *
-   * @throws RetryAfterError when it takes longer than one run should: the next run goes on where this one ended. A process
-   * that starts meanwhile begins again.
+   * @throws RetryAfterError if it takes longer than one run should. The next run continues where this one ended; a
+   * process that has just started begins again.
    */
   deleteAll(identity: FunctionIdentity): Promise<void>;
 }
 
-/** How long one run deletes keys. */
+/** Maximum time that one run deletes keys. */
 const usualTurn: Milliseconds = 2_000;
 
 /**
- * @param serversOf the servers that a function's keys are in: those of its queues may be in another than those of its hooks. One
- * that is not there is left out, and swept when it is.
+ * @param serversOf the servers with keys of a function: those of its queues may be in another server than those of its
+ * hooks. A server that is not available is left out, and swept when it is back.
  */
 export function functionKeys(
   serversOf: (queue: QueueName) => readonly RedisConnection[],
@@ -59,17 +59,17 @@ export function functionKeys(
 
 /** Deletes the keys of deleted functions from one server. One scan of the server (a round) serves all of them. */
 interface Removal {
-  /** True until a whole round has deleted the queue's keys. The first call adds the queue to the next round. */
+  /** True until a complete round has deleted the queue's keys. The first call adds the queue to the next round. */
   isLeft(queue: QueueName): boolean;
   /** Scans a piece of the server. Concurrent calls share one piece. */
   step(): Promise<void>;
-  /** Steps of all rounds. */
+  /** The number of steps in all rounds. */
   steps(): number;
   forget(queue: QueueName): void;
 }
 
 function removalOf(redis: RedisConnection): Removal {
-  /** Queues whose keys this round deletes. Fixed when the round starts, because only a whole round sees every key. */
+  /** The queues that this round deletes. Fixed when the round starts, because only a complete round sees every key. */
   let leaving: ReadonlySet<QueueName> = new Set();
   let next = new Set<QueueName>();
   const done = new Set<QueueName>();

@@ -8,18 +8,26 @@ import type { Surroundings } from "./pod-template.ts";
 
 export type FunctionContext = ReconcileContext<typeof ReconcileFunction>;
 
-/** An object that a function needs beside its Pods; or one that it needs no more. */
+/** An object that a function needs in addition to its Pods. If not `wanted`, the object is deleted. */
 export interface FunctionObject {
   readonly ref: ResourceRef;
   readonly object: NewObject;
   readonly wanted: boolean;
-  /** False for Roles that give Drover's own parts, or KEDA, what was made for this function: its author gains nothing by them. */
+  /**
+   * False for Roles of Drover's own parts, or of KEDA, on objects made for this function. Their author gains no
+   * permission, so they are not reviewed.
+   */
   readonly reviewed?: false;
-  /** It is in a namespace that the spec names. What is wrong there does not keep the function from being deployed. */
+  /**
+   * True if it is in a namespace that the spec names. A failure there does not keep the function from being deployed.
+   */
   readonly elsewhere?: true;
 }
 
-/** All but Pods, Secrets and what bridge and gateway need, in the order in which they are made: who may do what, before who does it. */
+/**
+ * All objects of a function except Pods, Secrets, and roles for bridge and gateway. In the order of their creation:
+ * account and permissions first.
+ */
 export function functionObjects(
   home: Home,
   spec: FunctionContext["spec"],
@@ -34,7 +42,7 @@ export function functionObjects(
     {
       ref: builtin.serviceAccount,
       object: { metadata: owned(home.name) },
-      // The gateway acts as it.
+      // The gateway impersonates it.
       wanted: deployed || spec.delivery === "webhook",
     },
     ...boundRole(owned(home.name), here, home, { wanted: some(here) }),

@@ -5,16 +5,19 @@ import type { FunctionContext } from "./function-objects.ts";
 import type { PartAccount } from "./home.ts";
 import { functionLabel } from "./names.ts";
 
-/** The network around functions. */
+/** The deployer's network settings, the same for all functions. */
 export interface FunctionNetwork {
   /** The deployer's own namespace. */
   readonly namespace: string;
-  /** Namespaces whose Pods may read metrics of functions, beside those of `namespace` that are labelled so. */
+  /**
+   * Namespaces with Pods that may read metrics of functions, in addition to the Pods in `namespace` with the component
+   * label `monitoring`.
+   */
   readonly monitoring: readonly string[];
   readonly egress: Egress;
 }
 
-/** What of the network a function's policy depends on. */
+/** The input of a function's NetworkPolicy. */
 export interface PolicyOf {
   readonly name: string;
   readonly spec: FunctionContext["spec"];
@@ -24,10 +27,11 @@ export interface PolicyOf {
 }
 
 /**
- * The NetworkPolicy of a function. Peers are selected by the name of their namespace, which the API server sets
- * (`kubernetes.io/metadata.name`), and by label: every user who may create Pods may set a label.
+ * The spec of a function's NetworkPolicy. Peers are selected by label and by the name of their namespace, which the API
+ * server sets (`kubernetes.io/metadata.name`). The label alone would not do: every user that may create Pods may set
+ * it.
  *
- * Probes of the kubelet come from the Pod's own node, from which every connection is allowed.
+ * The kubelet's probes need no rule, because every connection from a Pod's own node is allowed.
  */
 export function functionPolicy({ name, spec, network, gateway, redisUrl }: PolicyOf) {
   const { container, delivery = "pull" } = spec;
@@ -51,7 +55,7 @@ export function functionPolicy({ name, spec, network, gateway, redisUrl }: Polic
     egress: [
       names,
       ...(redis === undefined ? [] : [redis]),
-      // Results of calls that were answered 202 go to the gateway that called.
+      // The function sends the results of calls that it answered with 202 to the gateway.
       ...(called ? [{ to: [gateways] }] : []),
       ...(peers.length > 0 ? [{ to: peers }] : []),
     ],
@@ -65,7 +69,7 @@ const partsIn = (namespace: string, component: string) => ({
   podSelector: { matchLabels: { "drover.dev/component": component } },
 });
 
-/** Name servers in the cluster, and the cache that NodeLocal DNSCache has on every node, at a link-local address. */
+/** DNS: name servers in the cluster, and the cache of NodeLocal DNSCache on every node, at a link-local address. */
 const names = {
   to: [{ namespaceSelector: {} }, { ipBlock: { cidr: "169.254.20.10/32" } }],
   ports: [
@@ -75,8 +79,8 @@ const names = {
 };
 
 /**
- * The rule for Redis. Its URL has an address, or the name and namespace of a Service. Any other name is resolved by DNS, and
- * policies cannot name it: undefined, and its address must be among the networks of `egress`.
+ * The rule for Redis, if its URL has an address, or the name and namespace of a Service. Undefined for any other name:
+ * it is resolved by DNS, and policies cannot contain it, so the networks of `egress` must include its address.
  */
 function redisPeer(text: string): object | undefined {
   const { hostname, port } = new URL(text);
@@ -87,7 +91,7 @@ function redisPeer(text: string): object | undefined {
     return { to, ports: [{ port: port === "" ? 6_379 : Number(port), protocol: "TCP" }] };
   }
   const [, namespace, kind = "svc"] = host.split(".");
-  // No port: policies see that of the Pod, which need not be the Service's.
+  // No port: a policy refers to the Pod's port, which may differ from the Service's.
   return namespace === undefined || kind !== "svc"
     ? undefined
     : { to: [{ namespaceSelector: named(namespace) }] };

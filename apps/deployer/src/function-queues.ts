@@ -10,15 +10,17 @@ import { openWorkQueue, type RedisConnection, type WorkQueue } from "@drover/que
 import { atMost, type TenantRedis } from "@drover/runtime";
 import type { Load } from "./pods-wanted.ts";
 
-/** The queues of functions, open for as long as they are asked about. */
+/** The queues of functions. Each is opened on first use. */
 export interface FunctionQueues {
-  /** @throws TenantRedisError while its Redis is not there. */
+  /** @throws TenantRedisError while its Redis is not available. */
   of(queue: QueueName): WorkQueue;
-  /** What is to be done of a function, in all its queues; but for the run that asks, where that is one of them. */
+  /**
+   * The load of a function, summed over all its queues. In the deployer's own queue, the calling run is not counted.
+   */
   load(identity: FunctionIdentity, spec: ReconcileFunctionSpec): Promise<FunctionLoad>;
-  /** Keeps the queues of these functions, and closes those of others. */
+  /** Closes all queues except those of these functions, and the deployer's own. */
   keep(functions: readonly ScaledFunction[]): void;
-  /** Closes the queues of a function that is being deleted: an open one writes to Redis. */
+  /** Closes the queues of a function that is being deleted, because an open queue writes to Redis. */
   leave(identity: FunctionIdentity, spec: ReconcileFunctionSpec): Promise<void>;
   close(): Promise<void>;
 }
@@ -31,13 +33,13 @@ export interface ScaledFunction {
 export interface FunctionLoad extends Load {
   readonly parked: number;
   readonly failing: number;
-  /** Would be due, but are paused. */
+  /** Keys that would be due, but are paused. */
   readonly paused: number;
-  /** The queue of its objects is paused as a whole. */
+  /** True if the queue of its objects is paused for all keys. */
   readonly allPaused: boolean;
 }
 
-/** All queues that a function works on: its objects', and those of the watched ones that its code is asked about. */
+/** All queues of a function: that of its objects, and one for each watched kind that its code maps to objects. */
 export function queuesOf(
   identity: FunctionIdentity,
   { watches = [] }: ReconcileFunctionSpec,
@@ -47,7 +49,7 @@ export function queuesOf(
 }
 
 const answerWithin = 2_000;
-/** How long a queue is waited for when it is closed: its Redis may be away. */
+/** Timeout for closing a queue, since its Redis may not be available. */
 const farewell = 2_000;
 
 interface OpenQueue {
@@ -56,12 +58,15 @@ interface OpenQueue {
 }
 
 interface FunctionQueuesOptions {
-  /** Where each queue is. */
+  /** Returns the Redis of a queue. */
   readonly redisFor: TenantRedis["redisFor"];
-  /** The queue of functions themselves; it stays open. */
+  /** The deployer's own queue, with ReconcileFunctions as keys. It stays open. */
   readonly own: QueueName;
   readonly log: Log;
-  /** Called for a function whose Redis is another one than before: it may know no function's user any more. */
+  /**
+   * Called when a queue's Redis is another server, or has other data, than before: the users of functions may be
+   * missing there.
+   */
   readonly onIncarnation: (queue: QueueName) => void;
 }
 
@@ -88,7 +93,7 @@ export function openFunctionQueues(options: FunctionQueuesOptions): FunctionQueu
     },
     keep(functions) {
       const kept = new Set([own, ...functions.flatMap(({ identity, spec }) => queuesOf(identity, spec))]);
-      // A Redis that is away keeps nobody waiting.
+      // Not awaited, because a Redis may not be available.
       closeThose((queue) => !kept.has(queue)).catch(report);
     },
     async leave(identity, spec) {
@@ -99,7 +104,7 @@ export function openFunctionQueues(options: FunctionQueuesOptions): FunctionQueu
   };
 }
 
-/** Queues, each opened when it is asked for, and closed where its Redis is given up. */
+/** Opens each queue on first use, and closes it when its connection to Redis is given up. */
 function openQueues({ redisFor, log, onIncarnation }: Omit<FunctionQueuesOptions, "own">) {
   const open = new Map<QueueName, OpenQueue>();
   const close = async (name: QueueName): Promise<void> => {

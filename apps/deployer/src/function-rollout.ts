@@ -5,29 +5,30 @@ import type { ObservedPod } from "./observe-pods.ts";
 
 type Rollout = NonNullable<FunctionContext["status"]["rollout"]>;
 
-/** The part of a spec that can keep a Pod from becoming Ready. */
+/** Fingerprint of the part of a spec that can keep a Pod from becoming Ready. */
 const containerOf = ({ container, delivery = "pull" }: ReconcileFunctionSpec): string =>
   digest([container, delivery]);
 
 /**
- * Whether a Pod of the container that a function has now was Ready once. As with Knative's `initial-scale`, one Pod is
- * started for a container that was not tried, though nothing is due: an image that does not exist shows when it is
- * deployed, and not with the first object. Passwords and the like change too, and have nothing tried anew.
+ * True if a Pod with the function's present container has been Ready. As with Knative's `initial-scale`, one Pod is
+ * started for an untried container even if no key is due: a missing image shows at deployment, and not with the first
+ * object. A change of a password or the like does not make a container untried.
  */
 export const isTried = ({ spec, status }: Pick<FunctionContext, "spec" | "status">): boolean =>
   status.rollout?.tried === containerOf(spec);
 
-/** The least Pods that a function has, whatever is due: one for as long as its container is to be tried. */
+/** The minimum number of Pods, whatever is due: one while the container is untried and the function is not paused. */
 export const leastPods = (
   one: Pick<FunctionContext, "spec" | "status">,
   { allPaused }: { readonly allPaused: boolean },
 ): number => (one.spec.container === undefined || allPaused || isTried(one) ? 0 : 1);
 
 /**
- * What Pods are made after now. Another template is a new revision, newer than any Pod that there is; it is to be in the
- * status before the first Pod of it is made.
+ * The next `status.rollout`. A changed template makes a new revision, higher than that of any Pod. The status must
+ * contain it before its first Pod is created.
  *
- * `complete` is the last revision that has taken over: its container is tried, and no older Pod was left that could run a key.
+ * `complete` is the last revision that has taken over: its container is tried, and no older Pod was left that could run
+ * a key.
  */
 export function rolloutOf(
   { spec, status: { rollout: known } }: Pick<FunctionContext, "spec" | "status">,

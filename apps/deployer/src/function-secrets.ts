@@ -7,7 +7,9 @@ import { fingerprintOf, type TemplateOf } from "./pod-template.ts";
 import { keepRotatingSecret } from "./rotating-secret.ts";
 import type { Step } from "./step.ts";
 
-/** What its Pods are made after, its secrets in place; nothing for a function that somebody else runs. */
+/**
+ * Writes the function's secrets, and returns the template of its Pods. Undefined for a function without a container.
+ */
 export async function templateWithSecrets(
   step: Step,
   pods: readonly ObservedPod[],

@@ -4,19 +4,20 @@ import type { FunctionObject } from "./function-objects.ts";
 import { type Home, ownedBy, type PartAccount } from "./home.ts";
 import { placedRoles } from "./placed-roles.ts";
 
-/** The name of all Roles, ClusterRoles and bindings that let a function that is called act on the objects that it is for. */
+/** The name of the Roles, ClusterRoles and bindings that let a called function act on objects of its kind `for`. */
 export const calledRoleOf = ({ namespace, name }: Home): string => `drover-called:${namespace}:${name}`;
 
-/** The name of the Role, and of its binding, that the gateway has for a function beside that function. */
+/** The name of the gateway's Role in the function's namespace, and of its binding. */
 const gatewayRoleOf = ({ name }: Home): string => `${name}-gateway`;
 
-/** The names of all that calling a function takes. */
+/** The names of all roles that calling a function needs. */
 export const calledRolesOf = (home: Home): readonly string[] => [calledRoleOf(home), gatewayRoleOf(home)];
 
 /**
- * What calling a function takes. The gateway has no rights on objects: it reads and writes those of a function as the
- * function's ServiceAccount, by rights that the author was reviewed for, and the audit log names that account. Of its own
- * it may act as this account, read the secret that calls are signed with, and look up the Service.
+ * The roles that calling a function needs. The gateway has no permissions on objects. It reads and writes those of a
+ * function as the function's ServiceAccount, with permissions for which the author was reviewed, and the audit log
+ * names that account. Its own Role lets the gateway impersonate this account, read the secret that signs calls, and
+ * read the Service.
  */
 export function gatewayRoles(
   home: Home,

@@ -3,7 +3,7 @@ import type { KubeObject } from "@drover/kube";
 import { ownerAnnotation } from "./keep-object.ts";
 import { functionLabel, namespaceLabel } from "./names.ts";
 
-/** Where a function is. */
+/** The identity of a function. */
 export interface Home {
   readonly name: string;
   readonly namespace: string;
@@ -17,17 +17,17 @@ export const homeOf = ({ metadata }: { readonly metadata: ObjectMetadata }): Hom
 
 const labelsOf = ({ name, namespace }: Home) => ({ [functionLabel]: name, [namespaceLabel]: namespace });
 
-/** The selector of all that is labelled as a function's, in any namespace. */
+/** The label selector of all objects of a function, in any namespace. */
 export const selectorOf = (home: Home): string =>
   Object.entries(labelsOf(home))
     .map(([label, value]) => `${label}=${value}`)
     .join(",");
 
-/** Whether an object is labelled as the function's. */
+/** True if an object has the labels of the function. */
 export const isLabelledFor = ({ metadata }: Pick<KubeObject, "metadata">, home: Home): boolean =>
   Object.entries(labelsOf(home)).every(([label, value]) => metadata.labels?.[label] === value);
 
-/** The owner that the function's objects name: they go when it goes. */
+/** Metadata of objects that the function owns: they are deleted with it. */
 export const ownedBy = ({ name, namespace, uid }: Home) => ({
   namespace,
   labels: labelsOf({ name, namespace, uid }),
@@ -43,14 +43,17 @@ export const ownedBy = ({ name, namespace, uid }: Home) => ({
   ],
 });
 
-/** The same for what is in no namespace, and so can have no owner there. */
+/** Metadata of cluster-scoped objects. The function cannot own them, so an annotation contains its uid. */
 export const ownedInCluster = (home: Home, name: string, labels: Readonly<Record<string, string>> = {}) => ({
   name,
   labels: { ...labelsOf(home), ...labels },
   annotations: { [ownerAnnotation]: home.uid },
 });
 
-/** The same for what is in another namespace than the function, where an owner reference would have it collected. */
+/**
+ * Metadata of objects in other namespaces. With an owner reference to the function the garbage collector would delete
+ * them.
+ */
 export const ownedElsewhere = (home: Home, namespace: string, name: string) => ({
   ...ownedInCluster(home, name),
   namespace,

@@ -1,22 +1,24 @@
 /**
  * # @drover/deployer
  *
- * Deploys functions: the controller of `ReconcileFunction`, itself a function. Its process also looks after how many Pods
- * each function has. Read it in this order:
+ * Deploys functions: the controller of `ReconcileFunction`, itself a function. Its process also controls the number of
+ * Pods of each function. Read it in this order:
  *
- * - `deploy.ts`: what one run does, and in which order; `take-down.ts`: what is done before one is gone.
- * - `permits/permit.ts`: whether a function may be deployed at all, and with which permissions.
- * - `function-objects.ts`, `pod-template.ts`: what there is to be in the cluster for it. `keep-object.ts` keeps it so.
- * - `function-secrets.ts`: its own user of Redis, its signing key; `rotating-secret.ts`: how they are changed.
+ * - `deploy.ts`: the steps of one run; `take-down.ts`: the steps before a function is gone.
+ * - `permits/permit.ts`: checks if a function may be deployed, and with which permissions.
+ * - `function-objects.ts`, `pod-template.ts`: its objects in the cluster. `keep-object.ts` creates and restores them.
+ * - `function-secrets.ts`: its own Redis user, its signing key; `rotating-secret.ts`: how they are changed.
  * - `pods-wanted.ts`, `rescale.ts`: how many Pods; `function-rollout.ts`, `roll-out.ts`: of which revision.
- * - `scaler.ts`: notices that another number of Pods is wanted, and wakes the function's key; `repeated-wakes.ts`: how often.
- * - `stated-conditions.ts`: what is said of it.
- * - `function-keys.ts`: its keys in Redis, which are deleted with it; `sweep.ts`: what is left of those that are gone.
+ * - `scaler.ts`: notices that another number of Pods is needed, and wakes the function's key; `repeated-wakes.ts`: how
+ *   often.
+ * - `stated-conditions.ts`: its conditions.
+ * - `function-keys.ts`: deletes its keys in Redis with it; `sweep.ts`: deletes keys and users of functions that are
+ *   gone.
  *
- * What it holds to:
+ * Guarantees:
  *
- * - Nobody has a Pod run with permissions, or beside Secrets, that they do not have themselves.
- * - A Pod is asked to go, and has the time that its longest run may take.
- * - What somebody else made is never changed or deleted, whatever its name is.
+ * - No author can have a Pod run with permissions, or with access to Secrets, that the author does not have.
+ * - A Pod is deleted with a grace period, in which its longest run can end.
+ * - Objects of other owners are never changed or deleted, whatever their names are.
  */
 export { queuesOf } from "./function-queues.ts";

@@ -4,7 +4,10 @@ import { z } from "zod";
 import type { FunctionObject } from "./function-objects.ts";
 import { type Home, ownedInCluster } from "./home.ts";
 
-/** The Namespace in which Drover is installed, as the owner of objects in any namespace, and in none. */
+/**
+ * The Namespace in which Drover is installed, as an owner. It is cluster-scoped, so it may own objects of all
+ * namespaces.
+ */
 export type Installation = {
   readonly apiVersion: string;
   readonly kind: string;
@@ -12,7 +15,7 @@ export type Installation = {
   readonly uid: string;
 };
 
-/** @returns undefined where there is no such Namespace, as in a sandbox. */
+/** @returns undefined if the Namespace does not exist, as in a sandbox. */
 export async function installationOf(
   client: KubeClient,
   namespace: string,
@@ -24,9 +27,9 @@ export async function installationOf(
 }
 
 /**
- * Bindings, and all that is outside of the function's namespace, are owned by Drover's own Namespace: with it the garbage
- * collector takes them away, so that nobody is left with rights that no deployer reviews any more. The other objects are
- * owned by the function.
+ * Makes Drover's own Namespace the owner of bindings, and of all objects outside the function's namespace. The garbage
+ * collector deletes them with it, so that no account keeps permissions that no deployer reviews any more. The function
+ * owns the other objects.
  */
 export const ownedByInstallation = (
   objects: readonly FunctionObject[],
@@ -50,13 +53,16 @@ export const ownedByInstallation = (
 const isBinding = ({ kind }: FunctionObject["ref"]): boolean =>
   kind === builtin.roleBinding.kind || kind === builtin.clusterRoleBinding.kind;
 
-/** The label of the ClusterRoleBindings of Drover's own accounts, as `deploy/rbac.yaml` has it. */
+/** The label of the ClusterRoleBindings of Drover's own accounts, as in `deploy/rbac.yaml`. */
 const partLabel = "app.kubernetes.io/part-of=drover";
 const bindingSchema = z.looseObject({
   subjects: z.array(z.looseObject({ namespace: z.string().optional() })),
 });
 
-/** The ClusterRoleBindings of bridge, deployer and gateway go with their Namespace, too: whoever made it again would have them. */
+/**
+ * Makes the Namespace own the ClusterRoleBindings of bridge, deployer and gateway, too. If they stayed without it, a
+ * user that creates a Namespace of that name would get their permissions.
+ */
 export async function adoptBindings(client: KubeClient, owner: Installation, log: Log): Promise<void> {
   const bindings = await listAll(client, builtin.clusterRoleBinding, { labelSelector: partLabel });
   for (const binding of bindings) {
@@ -68,7 +74,7 @@ export async function adoptBindings(client: KubeClient, owner: Installation, log
     try {
       await client.patch(builtin.clusterRoleBinding, keyOf(binding), { type: "merge", body });
     } catch (error) {
-      // Another deployer is at it.
+      // Another deployer is doing the same.
       if (isApiError(error, "Conflict", "NotFound")) continue;
       throw error;
     }

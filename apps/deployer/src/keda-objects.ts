@@ -5,9 +5,9 @@ import type { FunctionContext, FunctionObject } from "./function-objects.ts";
 import { type Home, ownedBy, type PartAccount } from "./home.ts";
 import { scalingOf } from "./scaling-of.ts";
 
-/** How KEDA reaches the deployer, and who it is. */
+/** How KEDA reaches the deployer, and KEDA's account. */
 export interface KedaSettings {
-  /** Where it asks for figures; undefined where nobody has said it. */
+  /** The URL at which KEDA requests numbers of Pods. Undefined if `DROVER_SCALING_URL` is not set. */
   readonly scalingUrl: string | undefined;
   /** The ServiceAccount of KEDA's operator. */
   readonly account: PartAccount;
@@ -22,16 +22,16 @@ const triggerAuthentication: ResourceRef = {
 };
 
 /**
- * What has KEDA scale a function: it asks the deployer for the number of Pods that Drover would have, and writes it through
- * the scale subresource.
+ * The objects with which KEDA scales a function. KEDA requests from the deployer the number of Pods that Drover would
+ * run, and writes it through the scale subresource.
  *
- * The deployer reviews every sender (`scaling-answer.ts`), so KEDA sends a token: of a ServiceAccount that exists for this
- * and may read the figure of this function alone. KEDA makes such tokens itself, for an hour each
- * (https://keda.sh/docs/2.17/authentication-providers/bound-service-account-token), and may do so for this account only.
- * One account for all functions would let whoever may write ScaledObjects send its token anywhere.
+ * The deployer authorizes every request (`scaling-answer.ts`), so KEDA sends a token of a ServiceAccount that exists
+ * for this only, and may read only the number of this function. KEDA creates such tokens itself, for an hour each
+ * (https://keda.sh/docs/2.17/authentication-providers/bound-service-account-token), and may do so for this account
+ * only. With one account for all functions, any user that may write ScaledObjects could send its token anywhere.
  *
- * @param wanted false where KEDA scaled the function before and does not any more.
- * @throws RetryAfterError when nobody has said where KEDA reaches the deployer.
+ * @param wanted false if KEDA scaled the function before and does no longer.
+ * @throws RetryAfterError if KEDA is wanted and `DROVER_SCALING_URL` is not set.
  */
 export function kedaObjects(
   home: Home,
@@ -49,7 +49,7 @@ export function kedaObjects(
   const owned = { name, ...ownedBy(home) };
   const tokens = { name: `${home.name}-scaling-token`, ...ownedBy(home) };
   const { group, plural } = ReconcileFunction;
-  // Neither Role is the author's: one shows a figure that is in the function's status, the other makes tokens for it.
+  // Neither Role gives the author anything: one reads a number that its status has anyway, the other creates tokens.
   const unreviewed = { wanted, reviewed: false } as const;
   return [
     { ref: builtin.serviceAccount, object: { metadata: owned, automountServiceAccountToken: false }, wanted },
@@ -74,7 +74,7 @@ export function kedaObjects(
   ];
 }
 
-/** KEDA divides the figure by its target, so a target of 1 makes the figure the number of Pods. */
+/** KEDA divides the value by its target, so a target of 1 makes the value the number of Pods. */
 function scaledObjectSpec(
   home: Home,
   spec: FunctionContext["spec"],

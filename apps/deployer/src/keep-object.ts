@@ -9,10 +9,13 @@ import {
 } from "@drover/kube";
 import { type Home, isLabelledFor } from "./home.ts";
 
-/** The annotation of cluster-scoped objects with the uid of the function that they are of: they can have no owner there. */
+/**
+ * The annotation with the uid of an object's function, for objects that the function does not own, such as
+ * cluster-scoped ones.
+ */
 export const ownerAnnotation = "drover.dev/owner";
 
-/** Keeps the objects of a function. */
+/** The parameters for writing the objects of a function. */
 export interface ObjectKeeper {
   readonly client: KubeClient;
   readonly signal: AbortSignal;
@@ -21,10 +24,10 @@ export interface ObjectKeeper {
 }
 
 /**
- * The object is there, and is as it is to be: what it is to have, it has; what others added besides stays. Nothing is
- * written when it is so already.
+ * Creates the object, or patches it so that it has all that `wanted` has. Fields that others have added stay. If it is
+ * so already, nothing is written.
  *
- * @throws RetryAfterError when one of that name is there and belongs to somebody else: it may go.
+ * @throws RetryAfterError if an object of that name belongs to another owner: it may be deleted later.
  */
 export async function keepObject(
   { client, signal, owner }: ObjectKeeper,
@@ -55,7 +58,7 @@ export function refuseForeign(ref: ResourceRef, present: KubeObject, owner: Home
   );
 }
 
-/** Takes an object away, if it is the function's. */
+/** Deletes an object, if it belongs to the function. */
 export async function dropObject(
   { client, signal, owner }: ObjectKeeper,
   ref: ResourceRef,
@@ -68,9 +71,10 @@ export async function dropObject(
 }
 
 /**
- * Whether an object is the function's. Roles and bindings that no function controls are known by their labels: those of a
- * function of the same namespace and name that is gone are taken over, for the garbage collector leaves them. They are
- * written whole, so what stood in them does not matter. A Secret is different: what stands in it is used.
+ * True if an object belongs to the function. Roles and bindings that no function controls are recognized by their
+ * labels: those of a former function of the same namespace and name are taken over, because the garbage collector
+ * leaves them. That is safe, because their rules and subjects are overwritten. A Secret is never taken over, because
+ * its contents are used.
  */
 function belongsTo(ref: ResourceRef, object: KubeObject, owner: Home): boolean {
   const uid = object.metadata.annotations?.[ownerAnnotation];
@@ -78,7 +82,7 @@ function belongsTo(ref: ResourceRef, object: KubeObject, owner: Home): boolean {
   return uid === owner.uid || isControlledBy(object, owner.uid) || (isOfNone && isLabelledFor(object, owner));
 }
 
-/** The uid of the function that an object belongs to; undefined for an object of another owner. */
+/** The uid of the function that an object belongs to. Undefined if it belongs to none. */
 export const ownerUidOf = ({
   metadata: { annotations, ownerReferences = [] },
 }: KubeObject): string | undefined =>
@@ -92,8 +96,8 @@ export const isControlledBy = ({ metadata }: KubeObject, owner: string): boolean
   (metadata.ownerReferences ?? []).some(({ uid, controller }) => uid === owner && controller === true);
 
 /**
- * Whether `present` says all that `wanted` says. Lists are wanted whole; what is empty may be left out;
- * what is null is to be gone.
+ * True if `present` has all fields of `wanted`. Lists must be equally long, with matching items in the same order. What
+ * is empty in `wanted` may be absent; what is null in it must be absent.
  */
 export function covers(present: unknown, wanted: unknown): boolean {
   if (wanted === undefined) return true;

@@ -11,16 +11,16 @@ import { isDeployed } from "./take-down.ts";
 type Keeping = Pick<Step, "context" | "home" | "client" | "swept">;
 
 /**
- * Makes what a function needs beside Pods and Secrets, and takes away what it needs no more.
+ * Writes the objects that a function needs, except Pods and Secrets, and deletes those that it no longer needs.
  *
- * @returns whether something could not be made in a namespace that the function names.
+ * @returns true if an object could not be written in a namespace that the function names.
  */
 export async function keepObjects(step: Keeping, objects: readonly FunctionObject[]): Promise<boolean> {
   const { context, home, client, swept } = step;
   const { signal, status, metadata } = context;
   let incomplete = false;
   const keeper = { client, signal, owner: home };
-  // Nothing of a function that was never deployed is in the cluster.
+  // A function that was never deployed has no objects to delete.
   const wasDeployed = isDeployed(status);
   for (const { ref, object, wanted, elsewhere } of objects) {
     if (elsewhere === true) incomplete = !(await keepElsewhere(step, ref, object)) || incomplete;
@@ -36,8 +36,11 @@ export async function keepObjects(step: Keeping, objects: readonly FunctionObjec
 }
 
 /**
- * The namespace may not be there, may be on its way out, or another may have taken the name there: then the bridge cannot
- * follow its objects, and says so in the status.
+ * Writes an object in a namespace that the spec names. This fails if the namespace does not exist, is being deleted, or
+ * has another object of that name. Then the bridge cannot watch the function's objects there, and reports it in the
+ * status.
+ *
+ * @returns false if it failed.
  */
 async function keepElsewhere(
   { context: { signal, log }, home, client }: Keeping,

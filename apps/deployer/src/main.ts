@@ -31,11 +31,11 @@ import { scalingAnswer } from "./scaling-answer.ts";
 import { keepSwept } from "./sweep.ts";
 import type { Permitting } from "./step.ts";
 
-/** At most some 20,000 keys a second are looked at. */
+/** Between two steps of a sweep: at most about 20,000 keys a second are checked. */
 const sweepPace: Milliseconds = 50;
 
 const kind = nameOf(refOf(ReconcileFunction));
-/** How often the admission policies are looked at. */
+/** How often the admission policies are checked. */
 const epochEvery: Milliseconds = 3_000;
 
 await runFunction(
@@ -53,7 +53,7 @@ await runFunction(
         loadsScripts: true,
       });
       const permits = permittingOf(client, settings);
-      // Before the deployer's own ReconcileFunction is there: without an epoch it could not be applied.
+      // Started before the deployer's own ReconcileFunction exists: without an epoch the API server would reject it.
       const epoch = permits && keepEpoch(permits.guards, { every: epochEvery, log, signal: stopping });
       const own = queueOf((await identified()) ?? { name: kind });
       const wake = (key: ObjectKey): Promise<void> =>
@@ -62,7 +62,7 @@ await runFunction(
         redisFor: tenants.redisFor,
         own,
         log,
-        // That Redis may have forgotten its functions' users.
+        // That Redis may have lost the users of its functions.
         onIncarnation(queue) {
           const tenant = tenants.tenantOf(namespaceOfQueue(queue));
           scaler.wakeAll((namespace) => tenants.tenantOf(namespace) === tenant);
@@ -106,7 +106,7 @@ await runFunction(
   { loadsScripts: true },
 );
 
-/** A review's `yes` is remembered for half the time between reviews, so that runs of functions do not ask anew each time. */
+/** A positive review is reused for half the time between reviews, so that not every run sends reviews of its own. */
 function permittingOf(
   client: KubeClient,
   { authors, namespace, reviewEvery }: ReturnType<typeof functionConfig>,
@@ -121,10 +121,10 @@ function permittingOf(
   };
 }
 
-/** What is done in the Redis of each function. */
+/** The parts of the controller that use the Redis of each function. */
 function partsOf(tenants: TenantRedis, log: Log) {
   return {
-    // Those of hooks are in Drover's own.
+    // Keys of hooks are in Drover's own Redis.
     keys: functionKeys((queue) => {
       const tenant = tenants.tenantOf(namespaceOfQueue(queue));
       return tenants.servers().flatMap((one) => ([undefined, tenant].includes(one.tenant) ? one.redis : []));
@@ -137,7 +137,7 @@ function partsOf(tenants: TenantRedis, log: Log) {
   };
 }
 
-/** What Pods of functions are told of the world around them. */
+/** The settings that the objects of all functions share. */
 function surroundingsOf(settings: ReturnType<typeof functionConfig>): Surroundings {
   const { redisUrl: url, functionsRedisUrl: functionsUrl, redisCaFile: ca } = settings;
   return {
@@ -153,7 +153,7 @@ function surroundingsOf(settings: ReturnType<typeof functionConfig>): Surroundin
   };
 }
 
-/** A Redis as Pods reach it. */
+/** The URL of a Redis for Pods, and its CA certificates. */
 function reached({ url, functionsUrl = withoutUser(url), ca }: Omit<Tenant, "namespaces">) {
   return { redisUrl: functionsUrl, redisCa: functionsUrl.startsWith("rediss:") ? ca : undefined };
 }

@@ -3,19 +3,24 @@ import { createHash } from "node:crypto";
 
 /** The label of everything that belongs to a function; its value is the function's name. */
 export const functionLabel = "drover.dev/function";
-/** The label of everything that belongs to a function with the namespace of that: objects elsewhere have it, too. */
+/**
+ * The label with the namespace of the function that an object belongs to: the object may be in another one, or in none.
+ */
 export const namespaceLabel = "drover.dev/function-namespace";
-/** The annotation of a Pod with the revision that it is of. */
+/** The annotation of a Pod with its revision. */
 export const revisionAnnotation = "drover.dev/revision";
 
-/** What the names of all functions' Redis users begin with; those of the deployer and the like do not. */
+/** The prefix of the Redis users of functions. The users of the deployer and the like do not have it. */
 export const redisUsers = "function:";
-/** The Redis user of a function, which no other function has, nor one that is made again under the same name. */
+/** The Redis user of a function. No other function has it, also none that is created later under the same name. */
 export const redisUserOf = (identity: FunctionIdentity): string => redisUsers + queueOf(identity);
 export const redisSecretOf = (name: string): string => `${name}-redis`;
-/** The key of that Secret with the certificates of Redis' authorities. */
+/** The key of that Secret with the CA certificates of Redis. */
 export const caKey = "ca.crt";
-/** Cluster-scoped objects of a function: two functions of one name live in two namespaces. */
+/**
+ * The name of a function's cluster-scoped objects. It contains the namespace, because another one may have a function
+ * of that name.
+ */
 export const clusterRoleOf = (namespace: string, name: string): string => `drover:${namespace}:${name}`;
 
 /** A fingerprint of a value: 12 hexadecimal digits. */

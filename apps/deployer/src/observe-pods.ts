@@ -30,18 +30,20 @@ const podSchema = z.looseObject({
 
 /** Why a Pod is not Ready. */
 export interface PodTrouble {
-  /** ImageNotPulled: until there is such an image, or the spec names another. Else it may be over by itself. */
+  /**
+   * `ImageNotPulled` lasts until the image exists or the spec names another one. The other reason may end by itself.
+   */
   readonly reason: "ImageNotPulled" | "NewPodsDoNotStart";
-  /** As the kubelet and the scheduler say it. */
+  /** The reasons and messages of the kubelet and the scheduler. */
   readonly words: string;
 }
 
-/** A Pod as the API server holds it, and why it is not Ready, where it says so. */
+/** A Pod as the API server returns it, and why it is not Ready, if its status contains that. */
 export interface ObservedPod extends FunctionPod {
   readonly trouble: PodTrouble | undefined;
 }
 
-/** The function's Pods, read live: what is made or taken away must not go by what was so before. */
+/** The function's Pods, read live, because Pods must not be created or deleted on outdated data. */
 export async function observePods(
   client: KubeClient,
   home: Home,
@@ -55,7 +57,7 @@ export async function observePods(
   return pods.filter((pod) => isControlledBy(pod, home.uid)).map(observed);
 }
 
-/** A Pod, as it is for the deployer. */
+/** The deployer's view of a Pod. */
 export function observed(pod: KubeObject): ObservedPod {
   const { name, uid, annotations = {}, deletionTimestamp, creationTimestamp = "" } = pod.metadata;
   const { status = {} } = podSchema.safeParse(pod).data ?? {};
@@ -72,9 +74,9 @@ export function observed(pod: KubeObject): ObservedPod {
   };
 }
 
-/** What kubelet says of a container that nothing is wrong with, yet. */
+/** The kubelet's reasons for a container that is starting without a problem so far. */
 const starting: ReadonlySet<string> = new Set(["ContainerCreating", "PodInitializing"]);
-/** What it says once it has tried, and what trying again does not mend. */
+/** The kubelet's reasons for an image that it could not get, where another try does not help. */
 const withoutImage: ReadonlySet<string> = new Set([
   ...["ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName"],
 ]);

@@ -4,18 +4,21 @@ import type { FunctionObject } from "./function-objects.ts";
 import { type Home, ownedElsewhere, ownedInCluster, type PartAccount } from "./home.ts";
 
 export interface PlacedRoles {
-  /** Of all of them. */
+  /** The name of every Role, ClusterRole and binding. */
   readonly name: string;
   readonly account: PartAccount;
-  /** What the account may do with some of the kinds. */
+  /** The rules that the account gets for some of the kinds. */
   readonly rulesFor: (kinds: readonly FollowedKind[]) => readonly object[];
-  /** The label by which the ClusterRole is added to one that the account has. Left out: it is bound to the account. */
+  /**
+   * The label that aggregates the ClusterRole into one that the account has. If absent, the ClusterRole is bound to the
+   * account.
+   */
   readonly aggregatedBy?: string;
 }
 
 /**
- * The rights of an account on kinds of a function: Roles in the namespaces that a kind names, and a ClusterRole only for
- * kinds that name none.
+ * The roles that give an account permissions on kinds of a function: Roles in the namespaces that a kind names, and a
+ * ClusterRole only for kinds that name none.
  */
 export function placedRoles(
   home: Home,

@@ -18,11 +18,11 @@ import type { Home, PartAccount } from "./home.ts";
 import type { KedaSettings } from "./keda-objects.ts";
 import { caKey, digest, functionLabel, redisSecretOf, redisUserOf, revisionAnnotation } from "./names.ts";
 
-/** What every Pod of a function is told of the world around it. */
+/** The deployer's settings that the objects of every function depend on. */
 export interface Surroundings {
-  /** Redis, as Pods reach it: without user or password. */
+  /** The Redis URL for Pods, without user or password. */
   readonly redisUrl: string;
-  /** Certificates of the authorities that Pods believe of Redis, PEM; undefined: those of their image. */
+  /** The CA certificates with which Pods verify Redis, as PEM. Undefined: those of their image. */
   readonly redisCa: string | undefined;
   readonly bridge: PartAccount;
   readonly gateway: PartAccount;
@@ -34,14 +34,17 @@ export interface TemplateOf {
   readonly home: Home;
   readonly spec: ReconcileFunctionSpec & { readonly container: object };
   readonly surroundings: Surroundings;
-  /** Another one is a new revision: Pods read their password when they start. */
+  /**
+   * Fingerprint of the password or signing secret. A change is a new revision, because Pods read their password at
+   * start.
+   */
   readonly password: string;
 }
 
-/** Where a Pod finds its secrets. */
+/** The directories in which secrets are mounted. */
 const folders = { redis: "/var/run/drover/redis", webhook: "/var/run/drover/webhook" } as const;
 
-/** The spec of a function's Pods, but for what a revision adds. */
+/** The spec of a function's Pods, without what depends on the revision. */
 export function podTemplate(of: TemplateOf) {
   const { home, spec } = of;
   const { name } = home;
@@ -70,11 +73,14 @@ export function podTemplate(of: TemplateOf) {
   };
 }
 
-/** Who is called may be written in anything: it is well when it listens. */
+/** A called function may be written in any language, so it is healthy if its port accepts connections. */
 const probe = (delivery: "pull" | "webhook", path: string) =>
   delivery === "pull" ? { httpGet: { path, port: "http" } } : { tcpSocket: { port: "http" } };
 
-/** Of what Pods are made after; changes of the number of Pods change nothing here. Pods read certificates when they start. */
+/**
+ * Fingerprint of everything that Pods are made from. The number of Pods is not part of it. The CA certificates are,
+ * because Pods read them at start.
+ */
 export const fingerprintOf = (of: TemplateOf): string =>
   digest([podTemplate(of), of.password, of.surroundings.redisCa]);
 
@@ -94,10 +100,10 @@ export function podOf(of: TemplateOf, revision: number) {
   };
 }
 
-/** Who pulls says of which revision it is, so that no key goes back to an older one. */
+/** A pulling function reports its revision to the ledger, so that no key goes back to an older one. */
 const rollout = (revision: number): Variable => ({ name: "DROVER_ROLLOUT", value: String(revision) });
 
-/** @throws TerminalError when a variable of the function's own is one that Drover sets. */
+/** @throws TerminalError if the spec sets a variable that Drover sets. */
 function environment(of: TemplateOf): readonly Variable[] {
   const own = of.spec.container.env ?? [];
   const ours = of.spec.delivery === "webhook" ? webhookVariables(of) : pullVariables(of);

@@ -1,22 +1,25 @@
 import type { Milliseconds, Scaling } from "@drover/controller";
 import type { QueueStats } from "@drover/queue";
 
-/** What is due is to be done within this time, as far as `scaling.max` allows. */
+/** Target time in which all due keys have run, if `scaling.max` allows it. */
 const clearWithin: Milliseconds = 5_000;
-/** Keys that wait longer than this, though every Pod is busy, want one Pod more than the figures say. */
+/** If the oldest due key waits for longer than this although every Pod is busy, one Pod is added. */
 const tooOld: Milliseconds = 30_000;
 
-/** What a decision about the number of Pods is made from. */
+/** The queue's statistics from which the number of Pods is computed. */
 export type Load = Pick<QueueStats, "due" | "oldestDue" | "running" | "runTime">;
 
 /**
- * How many Pods a function should have now.
+ * The number of Pods that a function should have now.
  *
- * A Pod runs `concurrency` keys at once, each for `runTime`: within `clearWithin` it gets through
- * `concurrency * clearWithin / runTime` of them (Little's law). So many keys, due and running, are one Pod's share, and
- * never fewer than it runs at once. While nobody knows how long runs take, one Pod finds out.
+ * A Pod runs `concurrency` keys at once, each for `runTime`. So in the time `clearWithin` it runs this number of keys:
  *
- * @param pods that there are, to grow from when what is due grows old though all of them are busy.
+ * `concurrency * clearWithin / runTime` (Little's law).
+ *
+ * This is one Pod's share of the keys that are due or running, but never less than `concurrency`. While the run time is
+ * unknown, one Pod runs to measure it.
+ *
+ * @param pods the present number of Pods, to which one is added if keys wait too long although all Pods are busy.
  */
 export function podsWanted(
   { due, oldestDue, running, runTime }: Load,

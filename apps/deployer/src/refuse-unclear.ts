@@ -6,7 +6,9 @@ import {
   whyNotCalled,
 } from "@drover/controller";
 
-/** @throws TerminalError for what says two things, or too little, or cannot be a controller's name. */
+/**
+ * @throws TerminalError for a spec that is contradictory or incomplete, and for a name that a controller cannot have.
+ */
 export function refuseUnclear({
   metadata: { name },
   spec,

@@ -1,10 +1,10 @@
 import type { Milliseconds, ObjectKey } from "@drover/controller";
 
-/** What each key was last woken for, and when it is woken for that again. */
+/** The decision for which each key was last woken, and when it may be woken for it again. */
 export interface RepeatedWakes {
-  /** Whether to wake it for `what` now. */
+  /** True if the key is to be woken now for the decision `what`. Records that it is woken. */
   isDue(key: ObjectKey, what: string, now: Milliseconds): boolean;
-  /** It has come to what it was woken for, or is gone. */
+  /** Forgets a key: its run has made the decision, or its function is gone. */
   settled(key: ObjectKey): void;
 }
 
@@ -12,8 +12,8 @@ const first: Milliseconds = 250;
 const longest: Milliseconds = 60_000;
 
 /**
- * A run that is woken for a decision comes to it, as a rule. Where it does not, it is woken for it again after times that
- * double: at once, because it may have read other figures; later seldom, because it may be a function that is refused.
+ * A run that is woken for a decision normally makes it. If it does not, the key is woken again, after intervals that
+ * double: soon at first, because the run may have read other counts; seldom later, because the function may be refused.
  */
 export function repeatedWakes(): RepeatedWakes {
   const woken = new Map<ObjectKey, { what: string; at: Milliseconds; wait: Milliseconds }>();

@@ -1,16 +1,16 @@
 import type { Milliseconds } from "@drover/controller";
 
-/** How many Pods there are to be, and since when fewer would do; times are ISO 8601. */
+/** The number of Pods that a function should have, and since when fewer would be enough. Times are ISO 8601. */
 export interface Scaled {
   readonly wanted: number;
   readonly fewerSince?: string | undefined;
-  /** The most that were wanted since then. */
+  /** The highest number that was wanted since then. */
   readonly fewer?: number | undefined;
 }
 
 /**
- * The next number of Pods. More are made at once; fewer only after fewer were wanted for `idleAfter`, and then as many as
- * were wanted at most in that time (as a HorizontalPodAutoscaler's stabilization window has it).
+ * The next number of Pods. It rises at once. It falls only after fewer were wanted for `idleAfter`, and then to the
+ * highest number that was wanted in that time, as with the stabilization window of a HorizontalPodAutoscaler.
  */
 export function rescale(
   before: Scaled | undefined,
@@ -25,11 +25,14 @@ export function rescale(
     : { wanted: fewer };
 }
 
-/** A time that another deployer wrote, whose clock may be ahead: one that is still to come would hold Pods for that long. */
+/**
+ * The time, or now if there is none or it is in the future. A deployer with a fast clock may have written such a time,
+ * and the Pods would stay for that much longer.
+ */
 const notLater = (time: string | undefined, now: Date): string =>
   time !== undefined && Date.parse(time) <= now.getTime() ? time : now.toISOString();
 
-/** How long it is until there may be fewer Pods; Infinity when there need not be. */
+/** Milliseconds until there may be fewer Pods. Infinity if fewer are not wanted. */
 export function idleLeft(
   { fewerSince }: Pick<Scaled, "fewerSince">,
   { idleAfter, now }: { readonly idleAfter: Milliseconds; readonly now: Date },

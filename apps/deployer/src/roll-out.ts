@@ -1,11 +1,11 @@
-/** A Pod of a function, as far as it matters here. */
+/** The parts of a function's Pod that a roll-out uses. */
 export interface FunctionPod {
   readonly name: string;
   readonly uid: string;
   readonly revision: number;
   readonly ready: boolean;
   readonly deleting: boolean;
-  /** It has ended, and will not run again. */
+  /** True if the Pod has ended and does not run again. */
   readonly ended: boolean;
   /** ISO 8601. */
   readonly createdAt: string;
@@ -17,8 +17,8 @@ export interface PodChanges {
 }
 
 /**
- * From the Pods that there are to `wanted` ones of this revision. The older revisions' stay until as many of the new one
- * are Ready in their place: a version that does not start takes nothing away. Those that go end their runs first.
+ * The changes that lead from the present Pods to `wanted` Pods of this revision. Older Pods stay until as many new ones
+ * are Ready in their place, so a version that does not start removes none. Deleted Pods end their runs first.
  */
 export function podChanges(
   pods: readonly FunctionPod[],
@@ -40,6 +40,6 @@ export function podChanges(
   };
 }
 
-/** Who does nothing yet goes before who works, and who came last before who came first. */
+/** The order of deletion: Pods that are not Ready first, then Pods of lower revisions, then the Pods created last. */
 const firstToGo = (a: FunctionPod, b: FunctionPod): number =>
   Number(a.ready) - Number(b.ready) || a.revision - b.revision || (a.createdAt < b.createdAt ? 1 : -1);

@@ -10,29 +10,32 @@ const secretSchema = z.looseObject({
   data: z.looseObject({ previous: text.optional(), since: text.optional() }).catchall(z.unknown()),
 });
 
-/** A secret that is changed now and then, and the one before it, which is good for as long as somebody may use it. */
+/** A secret that is changed regularly, and the one before it, which stays valid while a Pod may still use it. */
 export interface Rotated {
   readonly current: string;
   readonly previous?: string | undefined;
-  /** Since when it is the current one, ISO 8601. */
+  /** When it became the current one, ISO 8601. */
   readonly since: string;
 }
 
 export interface RotatingSecret {
-  /** Of the object of kind Secret. */
+  /** The name of the Secret object. */
   readonly name: string;
-  /** The key under which the current one stands; the others are `previous` and `since`. */
+  /** The key of the current one in the Secret. The keys of the others are `previous` and `since`. */
   readonly key: string;
   readonly others?: Readonly<Record<string, string>>;
   readonly rotateEvery: Milliseconds;
   readonly make: () => string;
-  /** How one that was made looks: another is replaced. */
+  /** The pattern of valid secrets. One that does not match is replaced. */
   readonly made: RegExp;
-  /** Called before it is written: whoever checks it must know it before anybody can read it. */
+  /**
+   * Called before the Secret is written: the server that checks the secrets must accept them before any Pod can read
+   * them.
+   */
   readonly announce?: (secrets: readonly string[]) => Promise<void>;
-  /** Whether all who use a secret use this one, by its fingerprint. */
+  /** True if every Pod uses the secret with this fingerprint. */
   readonly isUsedByAll: (fingerprint: string) => boolean;
-  /** Whether the one before it goes as soon as nobody can be using it; else with the next change. */
+  /** If true, the previous one is removed as soon as no Pod can be using it. If false, at the next change. */
   readonly forgets: boolean;
 }
 
@@ -43,7 +46,7 @@ export interface SecretKeeper {
 }
 
 /**
- * The Secret is there, and as new as it is to be.
+ * Creates the Secret, and changes the secret in it once that is older than `rotateEvery` and every Pod uses it.
  * @returns a fingerprint of the current secret.
  */
 export async function keepRotatingSecret(
@@ -53,7 +56,7 @@ export async function keepRotatingSecret(
 ): Promise<string> {
   const metadata = { name: secret.name, ...ownedBy(home) };
   const present = await client.get(builtin.secret, keyOf({ metadata }), { signal });
-  // Before its content is used for anything: a user who may create Secrets must not choose a function's password.
+  // Checked before its content is used: a user that may create Secrets must not choose a function's password.
   if (present !== undefined) refuseForeign(builtin.secret, present, home);
   const rotated = next(rotatedIn(present, secret), secret, now);
   const { current, previous } = rotated;
@@ -89,7 +92,10 @@ function rotatedIn(object: KubeObject | undefined, { key, made }: RotatingSecret
   };
 }
 
-/** What there is no more must not be left, not even empty: somebody might take that for a secret. */
+/**
+ * Removes `previous` from the Secret when it is not used any more. An empty text would not do: a reader might take it
+ * for a secret.
+ */
 function objectOf(
   metadata: NewObject["metadata"],
   { current, previous, since }: Rotated,

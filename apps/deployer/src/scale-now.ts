@@ -7,8 +7,8 @@ import { idleLeft, rescale } from "./rescale.ts";
 import { scalingOf } from "./scaling-of.ts";
 
 /**
- * How many Pods a function is to have from now on: as its queues say, or as an autoscaler has written.
- * @returns what its status keeps of that; and how long it is until there may be fewer.
+ * The number of Pods that a function should have from now on, computed from its queues or written by an autoscaler.
+ * @returns `scaling`, for the status; and `left`, the time until there may be fewer. Infinity if fewer are not wanted.
  */
 export function scaleNow(
   one: Pick<FunctionContext, "spec" | "status">,

@@ -24,21 +24,21 @@ import { repeatedWakes } from "./repeated-wakes.ts";
 import { rescale } from "./rescale.ts";
 import { scalingOf } from "./scaling-of.ts";
 
-/** Looks at every function's queue, and has those reconciled that want another number of Pods. */
+/** Checks the queue of every function, and wakes the functions that need another number of Pods. */
 export interface Scaler {
   readonly synced: () => boolean;
   /**
-   * What an autoscaler asks: how many Pods a function should have now, and why. Undefined for one that there is not.
-   * Asked again within a second, it answers the same from memory.
+   * For autoscalers: the number of Pods that a function should have now, and the counts behind it. Undefined if the
+   * function does not exist. A result is reused for a second.
    */
   readonly figure: (key: ObjectKey) => Promise<Figure | undefined>;
-  /** Has every function of these namespaces reconciled. */
+  /** Wakes every function of the namespaces for which `isMeant` returns true. */
   readonly wakeAll: (isMeant: (namespace: string | undefined) => boolean) => void;
-  /** Resolves when it has stopped: its signal ends it. */
+  /** Resolves when the scaler has stopped, after `signal` has fired. */
   readonly done: Promise<void>;
 }
 
-/** What a function's queues say of how many Pods it should have. */
+/** The number of Pods that a function should have, and the counts of its queues. */
 export interface Figure {
   readonly wanted: number;
   readonly due: number;
@@ -46,16 +46,16 @@ export interface Figure {
   readonly running: number;
 }
 
-/** How long a figure is answered from memory: to make one takes scripts in Redis. */
+/** How long a figure is reused: computing one runs scripts in Redis. */
 const figureHolds: Milliseconds = 1_000;
 
 /**
- * How much time each function has to itself: a look takes Redis a tenth of it. So where there are more than a few hundred, each is
- * looked at less often, and Redis has time for others.
+ * Time for each function in a round; a check takes Redis a tenth of it. With more than a few hundred functions each is
+ * checked less often, so that Redis has time for other work.
  */
 const share: Milliseconds = 1;
 
-/** A function as the scaler sees it. */
+/** The scaler's view of a function. */
 interface Scaled extends ScaledFunction {
   readonly key: ObjectKey;
   readonly status: ReconcileFunctionStatus;
@@ -64,9 +64,12 @@ interface Scaled extends ScaledFunction {
 export interface ScalerOptions {
   readonly client: KubeClient;
   readonly queues: FunctionQueues;
-  /** Has a function reconciled. */
+  /** Wakes a function's key in the deployer's queue. */
   readonly wake: (key: ObjectKey) => Promise<void>;
-  /** The queue of functions themselves. No bridge wakes the deployer for its own registration before that is permitted. */
+  /**
+   * The deployer's own queue. The scaler wakes the deployer's own registration, because no bridge does so until it is
+   * permitted.
+   */
   readonly own: QueueName;
   readonly every: Milliseconds;
   readonly log: Log;
@@ -74,8 +77,8 @@ export interface ScalerOptions {
 }
 
 /**
- * It decides nothing: with the same figures, what it wakes comes to the same decision, and acts. So several may look, and
- * one that is killed is missed by nobody.
+ * The scaler does not act. The run that it wakes makes the same decision from the same counts, and acts. So several
+ * scalers may run, and one that is killed loses nothing.
  */
 export function startScaler({ client, queues, wake, own, every, log, signal }: ScalerOptions): Scaler {
   let functions: ReadonlyMap<ObjectKey, Scaled> | undefined;
@@ -111,7 +114,7 @@ export function startScaler({ client, queues, wake, own, every, log, signal }: S
     else if (wakes.isDue(one.key, decision, now.getTime())) await wake(one.key);
   };
   const looks = oneAtATime(look, log);
-  /** A function whose Redis is slow is looked at less often, and keeps no other waiting. */
+  /** A function with a slow Redis is checked less often, and does not delay others. */
   const lookAtAll = (): void => {
     queues.keep(known());
     for (const one of known()) if (isScaledByUs(one)) looks.begin(one);
@@ -135,7 +138,7 @@ export function startScaler({ client, queues, wake, own, every, log, signal }: S
   };
 }
 
-/** Looks at a function, unless it is being looked at. */
+/** Starts the check of a function, unless one is running. */
 function oneAtATime(look: (one: Scaled) => Promise<void>, log: Log) {
   const underWay = new Map<ObjectKey, Promise<void>>();
   return {
@@ -143,7 +146,7 @@ function oneAtATime(look: (one: Scaled) => Promise<void>, log: Log) {
       if (underWay.has(one.key)) return;
       const looked = look(one)
         .catch((error: unknown) => {
-          // That is said once for the tenant, not four times a second for each of its functions.
+          // Logged once for the tenant, instead of four times a second for each of its functions.
           if (error instanceof TenantRedisError) return;
           log.warn({ err: error, function: one.key }, "Could not see how much there is to do");
         })
@@ -154,7 +157,7 @@ function oneAtATime(look: (one: Scaled) => Promise<void>, log: Log) {
   };
 }
 
-/** Figures by function, each for as long as it holds. */
+/** Reuses the figures of each function for {@link figureHolds}. */
 function rememberedFigures(make: (key: ObjectKey) => Promise<Figure | undefined>) {
   const remembered = new Map<ObjectKey, () => Promise<Figure | undefined>>();
   return {
@@ -163,20 +166,20 @@ function rememberedFigures(make: (key: ObjectKey) => Promise<Figure | undefined>
       remembered.set(key, figure);
       return figure();
     },
-    /** Forgets those of functions that are gone. */
+    /** Forgets the figures of functions that are gone. */
     keep(functions: ReadonlyMap<ObjectKey, unknown>): void {
       for (const key of remembered.keys()) if (!functions.has(key)) remembered.delete(key);
     },
   };
 }
 
-/** Another number of Pods than its status tells of, in words that stay the same for as long as it does. */
+/** The new decision as a text, which stays the same while the decision does. Undefined if the status has it already. */
 async function newDecision(queues: FunctionQueues, one: Scaled, now: Date): Promise<string | undefined> {
   const { scaling: before } = one.status;
   const idleAfter = milliseconds(scalingOf(one.spec).idleAfter);
   const { wanted } = await figureOf(queues, one);
   const after = rescale(before, wanted, { idleAfter, now });
-  // Not since when fewer would do: until that is written down, it is always now.
+  // Without `fewerSince`: until it is in the status, it is always now.
   const same = isDeepStrictEqual({ ...before }, { ...after });
   return same ? undefined : JSON.stringify([before ?? {}, after.wanted, after.fewer]);
 }
@@ -195,11 +198,14 @@ async function figureOf(queues: FunctionQueues, { identity, spec, status }: Scal
   };
 }
 
-/** Not what an autoscaler asks for by itself, and nothing of a function that was never permitted: it has no Pods, nor a queue. */
+/**
+ * False for functions that KEDA scales, because KEDA requests the figures itself, and for functions without a permit so
+ * far, which have neither Pods nor a queue.
+ */
 const isScaledByUs = ({ spec: { container, scaling }, status }: Scaled): boolean =>
   container !== undefined && scaling?.by !== "KEDA" && status.scaling !== undefined;
 
-/** Of a function that stays: the queues of one that is being deleted are not looked at, for that writes to them. */
+/** Empty for a function that is being deleted, because a check would write to its queues, and for an invalid spec. */
 function scaledOf({ key, object, spec }: DeclaredFunction): readonly Scaled[] {
   const { metadata } = object;
   if (spec === undefined || metadata.deletionTimestamp !== undefined) return [];

@@ -3,8 +3,8 @@ import type { Answer, ReadOf } from "@drover/runtime";
 import type { Scaler } from "./scaler.ts";
 
 /**
- * `/scaling/<namespace>/<name>`: how many Pods a function should have. Whoever may get the function's scale subresource
- * may read it, for that is what an autoscaler has to get and write anyway.
+ * `/scaling/<namespace>/<name>`: the number of Pods that a function should have. Every account that may `get` the
+ * function's scale subresource may read it, because an autoscaler needs that permission anyway.
  */
 export const scalingAnswer = ({ figure }: Pick<Scaler, "figure">): Answer => ({
   reads(rest) {

@@ -1,6 +1,6 @@
 import { type ReconcileFunctionSpec, type Scaling, usualPace, usualScaling } from "@drover/controller";
 
-/** How a function scales, and how many runs a Pod of it does at once: as its spec says, else as usual. */
+/** How a function scales, and how many runs one of its Pods does at once: from its spec, or by default. */
 export const scalingOf = ({
   scaling = usualScaling,
   concurrency = usualPace.concurrency,

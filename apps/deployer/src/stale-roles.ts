@@ -11,9 +11,9 @@ export const roleKinds: readonly ResourceRef[] = [
 ];
 
 /**
- * Deletes a function's Roles, ClusterRoles and bindings of these names that it needs no more, wherever they are: those in
- * namespaces that its spec names no longer, too. They can have no owner reference to the function, so nothing else
- * deletes them.
+ * Deletes a function's Roles, ClusterRoles and bindings of these names that it no longer needs, in all namespaces, also
+ * in those that its spec no longer names. They cannot have an owner reference to the function, so nothing else deletes
+ * them.
  *
  * @param names undefined: of any name.
  * @param kept the objects that it needs.

@@ -4,7 +4,7 @@ import type { FunctionLoad } from "./function-queues.ts";
 import { isTried } from "./function-rollout.ts";
 import type { ObservedPod, PodTrouble } from "./observe-pods.ts";
 
-/** What is known of a function when a run of it ends. */
+/** The state of a function at the end of a run. */
 export interface Known {
   readonly spec: FunctionContext["spec"];
   readonly status: FunctionContext["status"];
@@ -15,8 +15,9 @@ export interface Known {
 }
 
 /**
- * Ready: keys that are due get a run. Degraded: kinds that cannot be followed, each with its reason. RolledOut. A function
- * whose older version is Ready while the new one is rolled out is Reconciling all the same, or Stalled.
+ * The conditions of a function. Ready: due keys get a run. Degraded: some kinds cannot be watched, each with its
+ * reason. RolledOut: the present version has replaced the older ones. While Ready or RolledOut is False, the function
+ * is also Reconciling, or Stalled if a user has to act; even if an older version is Ready.
  */
 export function statedConditions(known: Known): readonly Condition[] {
   const is = readiness(known);
@@ -31,7 +32,7 @@ export function statedConditions(known: Known): readonly Condition[] {
   return [is, degradation(known), ...rollout, ...work];
 }
 
-/** Reasons that end when the spec is another one, or the image is there. */
+/** Reasons that last until the spec is changed or the image exists. */
 const needsAPerson: readonly string[] = ["NotInUse", "ImageNotPulled"];
 
 function readiness({ spec, status, pods, revision, wanted }: Known): Condition {
@@ -64,7 +65,7 @@ function degradation({ status }: Known): Condition {
     : { type: "Degraded", status: "True", reason: "KindsNotFollowed", message: words.join("; ") };
 }
 
-/** True once a Pod of the container that the spec has was Ready, and no older Pod is left. */
+/** RolledOut: True once a Pod with the present container has been Ready, and no older Pod is left. */
 function rollingOut({ spec, status, pods, revision, load: { allPaused } }: Known): readonly Condition[] {
   if (spec.container === undefined) return [];
   const older = pods.filter((pod) => pod.revision !== revision).length;

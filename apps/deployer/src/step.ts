@@ -12,40 +12,40 @@ import type { AuthorGuards } from "./permits/author-guards.ts";
 import type { PermitRecords } from "./permits/permit-records.ts";
 import type { Surroundings } from "./pod-template.ts";
 
-/** What it takes to permit what an author asks for. */
+/** The parts that review and record what an author may do. */
 export interface Permitting {
   readonly records: PermitRecords;
   readonly reviews: AccessReviews;
   readonly guards: AuthorGuards;
-  /** The deployer's own. */
+  /** The deployer's own namespace. */
   readonly namespace: string;
 }
 
-/** What the controller of functions stands on. */
+/** The dependencies of the controller of functions. */
 export interface FunctionControllerParts {
   readonly client: KubeClient;
   readonly accounts: FunctionAccounts;
   readonly queues: FunctionQueues;
   readonly keys: FunctionKeys;
-  /** The queue of functions themselves. */
+  /** The deployer's own queue, with ReconcileFunctions as keys. */
   readonly own: QueueName;
   readonly surroundings: Surroundings;
-  /** What owns bindings; undefined where there is no such Namespace. */
+  /** The owner of bindings. Undefined if that Namespace does not exist. */
   readonly installation: Installation | undefined;
-  /** The Redis of a namespace's functions, where that is not the one in `surroundings`. */
+  /** Returns the Redis of a namespace's functions, if it is not the one in `surroundings`. */
   readonly redisOf?: (namespace: string) => Pick<Surroundings, "redisUrl" | "redisCa"> | undefined;
-  /** Undefined where every author is trusted. */
+  /** Undefined if every author is trusted. */
   readonly permits: Permitting | undefined;
   readonly rotateEvery: Milliseconds;
-  /** Bridge and gateway, where none runs. */
+  /** Returns bridge and gateway if no replica of them runs. */
   readonly absent: AbsentParts["all"];
   readonly now?: () => Date;
 }
 
-/** One run of one function: everything that its steps stand on. `client` writes only while the run holds its lease. */
+/** One run of one function, with all that its steps need. `client` writes only while the run holds its lease. */
 export interface Step extends FunctionControllerParts {
   readonly context: FunctionContext;
-  /** By the uid of a function, the generation of its spec for which roles that it had before were looked for, by this process. */
+  /** By the uid of a function, the generation of its spec for which this process has deleted stale roles. */
   readonly swept: Map<string, number>;
   readonly home: Home;
   readonly now: () => Date;

@@ -25,24 +25,27 @@ export interface SweepOptions {
   readonly client: KubeClient;
   readonly redis: RedisConnection;
   readonly accounts: Pick<RedisAccounts, "names" | "revoke">;
-  /** Whether this is the Redis of a namespace's functions; of undefined: Drover's own. Default: it is that of all. */
+  /**
+   * True if this Redis serves the functions of a namespace; for undefined, if it is Drover's own. Default: it serves
+   * all.
+   */
   readonly isOf?: (namespace: string | undefined) => boolean;
-  /** Between two steps, each of which looks at about a thousand keys. */
+  /** Pause between two steps. A step checks about a thousand keys. */
   readonly pace: Milliseconds;
   readonly log: Log;
   readonly signal: AbortSignal;
 }
 
 /**
- * Looks once at all keys and users in one Redis, and deletes those of functions that are gone, or have another Redis now.
+ * Checks all keys and users in one Redis once, and deletes those of functions that are gone, or have another Redis now.
  *
- * A function's keys are deleted when it is; but a bridge, a gateway or a program of its own that learns of it later writes
- * some again. And what somebody made impossible to delete in order (a finalizer taken off by hand, a kind that is watched no
- * more) is left.
+ * A function's keys are deleted with it. But a bridge, a gateway or a function that the deployer does not run may write
+ * some again before it sees the deletion. Keys are also left if a finalizer was removed by hand, or if a function no
+ * longer watches a kind with a queue of its own.
  *
- * Guaranteed: no key of a function that there is is deleted in its Redis, also when it was made a moment ago. Its uid stands in the key,
- * so the object is older than the key; it is looked for, in a list that the API server answers from its newest state,
- * after the key was seen. A uid never comes back.
+ * Guarantee: no key of an existing function is deleted in its Redis, even if the function was created a moment ago. The
+ * key contains the function's uid, so the object is older than the key. The object is looked up after the key was seen,
+ * in a list that the API server answers from its newest state. A uid is never used again.
  */
 export async function sweep(options: SweepOptions): Promise<void> {
   const { client, redis, accounts, isOf = () => true, pace, log, signal } = options;
@@ -72,14 +75,16 @@ export async function sweep(options: SweepOptions): Promise<void> {
 
 export interface KeptSwept extends Omit<SweepOptions, "redis" | "accounts" | "isOf"> {
   readonly tenants: Pick<TenantRedis, "servers" | "tenantOf">;
-  /** Between two sweeps of a server. */
+  /** Pause between two sweeps of a server. */
   readonly every: Milliseconds;
 }
 
-/** How long sweeps that are under way may take to end. */
+/** How long sweeps may take to end when the process stops. */
 const farewell: Milliseconds = 2_000;
 
-/** Sweeps every Redis until its signal fires; one that is away holds up no other. Several processes may. */
+/**
+ * Sweeps every Redis until `signal` fires. One that is not available delays no other. Several processes may do this.
+ */
 export async function keepSwept({ tenants, every, ...options }: KeptSwept): Promise<void> {
   const { log, signal } = options;
   const underWay = new Map<RedisConnection, Promise<void>>();
@@ -101,14 +106,16 @@ export async function keepSwept({ tenants, every, ...options }: KeptSwept): Prom
 
 const hookKeys = "{drover-hook:";
 
-/** What must stay in Redis. */
+/** The keys and users that must stay in Redis. */
 interface Needed {
   readonly hasKey: (key: QueueKey) => boolean;
   readonly users: ReadonlySet<string>;
 }
 
 function neededBy(functions: readonly KubeObject[], isOf: NonNullable<SweepOptions["isOf"]>): Needed {
-  /** By the function's queue, all its queues; undefined where its spec does not say which. */
+  /**
+   * By the function's queue, all its queues. Undefined: keep all, because its spec is invalid or it is being deleted.
+   */
   const queues = new Map<string, ReadonlySet<string> | undefined>();
   const users = new Set<string>();
   for (const { metadata, ...object } of functions) {
@@ -121,9 +128,9 @@ function neededBy(functions: readonly KubeObject[], isOf: NonNullable<SweepOptio
     users,
     hasKey({ name, queue }) {
       const fn = functionQueueIn(queue);
-      // Not a function's of this cluster: a program's that names itself, or something else that has such a key.
+      // Not of a function in this cluster: written by a program without a ReconcileFunction, or by other software.
       if (fn === undefined || isSelfNamed(queue)) return true;
-      // What hooks took is beside the streams, wherever the queue is.
+      // Events of hooks are in Drover's own Redis, with the streams, wherever the queue is.
       if (!isOf(name.startsWith(hookKeys) ? undefined : namespaceOfQueue(queue))) return false;
       return queues.has(fn) && (queues.get(fn)?.has(queue) ?? true);
     },

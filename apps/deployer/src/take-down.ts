@@ -6,11 +6,14 @@ import { type ObservedPod, observePods } from "./observe-pods.ts";
 import { dropStaleRoles } from "./stale-roles.ts";
 import type { Step } from "./step.ts";
 
-/** Whether there is anything of it in the cluster: its last template is forgotten when there is not. */
+/** True if the function may have objects in the cluster. Once it has none, the template in its status is empty. */
 export const isDeployed = ({ rollout }: FunctionContext["status"]): boolean =>
   (rollout?.template ?? "") !== "";
 
-/** It has no container any more: its Pods go. Revisions go on from here. */
+/**
+ * For a function without a container: deletes the Pods that it still has. Its revisions continue from here.
+ * @returns the next `status.rollout`.
+ */
 export async function withdraw(step: Step, pods: readonly ObservedPod[]) {
   const { status } = step.context;
   await dropPods(step, pods);
@@ -19,8 +22,9 @@ export async function withdraw(step: Step, pods: readonly ObservedPod[]) {
 }
 
 /**
- * Pods first, so that runs under way end with all that they need; then what has no owner in the cluster; then its Redis user,
- * and when nobody can write as that any more, its keys. Any of these steps may be repeated.
+ * Deletes the Pods first, so that their runs end with all that they need; then the roles, which no owner reference
+ * deletes; then the Redis user; and when no client can write as that user any more, the keys. Every step may be
+ * repeated.
  */
 export async function takeDown(step: Step): Promise<void> {
   const { context, home, client, queues, keys } = step;
@@ -33,7 +37,7 @@ export async function takeDown(step: Step): Promise<void> {
   await dropStaleRoles(step, undefined);
   step.swept.delete(home.uid);
   await takeLogins(step);
-  // Without a permit no bridge and no gateway serves it any more, where they ask for one.
+  // Bridges and gateways that require a permit stop serving the function.
   await step.permits?.records.drop(home.uid, signal);
   await queues.leave(home, spec);
   await keys.deleteAll(home);

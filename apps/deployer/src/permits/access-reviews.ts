@@ -5,24 +5,25 @@ import { z } from "zod";
 
 const answerSchema = z.looseObject({ allowed: z.boolean(), evaluationError: z.string().optional() });
 
-/** Asks the API server what a user may do. */
+/** Reviews with the API server what a user may do (SubjectAccessReview). */
 export interface AccessReviews {
   /**
-   * The first of what is needed that the author may not do; undefined when the author may do all of it.
-   * @throws UnansweredReviewError when the API server could not tell: that is neither yes nor no.
+   * The first needed access that the author does not have. Undefined if the author has all of them.
+   * @throws UnansweredReviewError if the API server could not decide: that is neither allowed nor denied.
    */
   firstDenied(author: Author, needed: readonly Access[], signal: AbortSignal): Promise<Access | undefined>;
 }
 
-/** A review that failed, or that an authorizer could not answer. */
+/** A review that an authorizer could not answer. */
 export class UnansweredReviewError extends Error {
   override readonly name = "UnansweredReviewError";
 }
 
 /**
- * Reviews whose `yes` is remembered in this process alone, for a while: nobody else can write there. A `no` is asked again.
+ * Reviews that reuse a positive answer for a while. It is kept in this process only, where no other process can write.
+ * A negative answer is not kept.
  *
- * @param remembered milliseconds; 0 asks every time.
+ * @param remembered milliseconds; 0: nothing is reused.
  */
 export function accessReviews(
   client: KubeClient,
@@ -68,7 +69,7 @@ export function accessReviews(
   };
 }
 
-/** Why a function is refused, and what to do about it. */
+/** The error for a function that its author may not have. Its message contains what to do. */
 export const notHeld = ({ user }: Author, denied: Access): RetryAfterError =>
   new RetryAfterError(
     `${user} asks for this function and may not ${accessWords(denied)}. ` +

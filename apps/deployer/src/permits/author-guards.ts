@@ -6,14 +6,15 @@ import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { authorGuards, validating, validatingBinding } from "./author-policies.ts";
 
-/** Keeps the epoch of the authors' annotations: what was written under the policies as they are now carries it. */
+/** Maintains the epoch of the author annotations. A spec that was written under the present policies carries it. */
 export interface AuthorGuards {
   /**
-   * The epoch that a spec written now is given. It is always looked up: policies whose uid and generation are those of the
-   * epoch have been there without a break since it began, so a spec that was read before and carries it was written under
-   * them.
+   * The epoch that a spec written now gets. It is always read: if the policies have the uid and generation recorded
+   * with the epoch, they have existed without a break since it began. So a spec that was read before this call and
+   * carries the epoch was written under them.
    *
-   * @throws RetryAfterError while the policies are absent, other than they should be, or too new to be in force everywhere.
+   * @throws RetryAfterError while the policies are absent, are not as they should be, or may not be in force everywhere
+   * yet.
    */
   epoch(signal: AbortSignal): Promise<string>;
 }
@@ -62,7 +63,7 @@ export function openAuthorGuards(client: KubeClient, now: () => Milliseconds): A
   return { epoch };
 }
 
-/** Another policy of the name, or the same one changed, is another text: uids are unique, generations grow. */
+/** Changes with every change and every replacement of the policies: uids are unique, generations grow. */
 const identityOf = (objects: readonly (KubeObject | undefined)[]): string =>
   createHash("sha256")
     .update(JSON.stringify(objects.map((object) => [object?.metadata.uid, object?.metadata.generation])))
@@ -74,7 +75,7 @@ function refuseOther(
   kind: string,
 ): void {
   if (present === undefined) throw unguarded(`There is no ${kind} ${name}.`);
-  // Exactly: a field more, such as matchConditions or a namespaceSelector, may exempt a user.
+  // Compared exactly: one more field, such as matchConditions or a namespaceSelector, may exempt a user.
   const field = differingField(present["spec"], spec);
   if (field !== undefined)
     throw unguarded(`The ${kind} ${name} is another one than it should be: spec.${field}.`);
@@ -96,10 +97,10 @@ const unguarded = (problem: string): RetryAfterError =>
   });
 
 /**
- * Looks after the epoch from the start on, before there is any function: without one no function can be written. While the
- * policies are wrong every function's condition says so; here it is a warning, once for each reason.
+ * Maintains the epoch from the start of the process on: without one, the API server rejects every function. While the
+ * policies are wrong, every function's condition reports it, and this logs a warning, once for each reason.
  *
- * @returns a promise that resolves when `signal` has ended it.
+ * @returns a promise that resolves after `signal` has fired.
  */
 export async function keepEpoch(
   guards: AuthorGuards,

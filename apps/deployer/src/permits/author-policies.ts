@@ -25,7 +25,7 @@ const isUnchanged = (annotation: string): string =>
 
 const isNew =
   "request.operation == 'CREATE' || object.spec != oldObject.spec || !(" + `${isUnchanged(askAnnotation)})`;
-/** One group a line, a backslash and a line break escaped: as `authorOf` reads it. */
+/** One group a line, with backslashes and line breaks escaped. `authorOf` parses it. */
 const groupsOfRequest =
   "request.userInfo.?groups.orValue([])" +
   String.raw`.map(g, g.replace('\\', '\\\\').replace('\n', '\\n')).join('\n')`;
@@ -38,7 +38,7 @@ const byRequest: Readonly<Record<string, string>> = {
 };
 const all = (tests: readonly string[]): string => tests.join(" && ");
 
-// Written with the API server's defaults, so that they compare equal: a field more may exempt a user.
+// Contains the API server's defaults, so that it equals what the server returns: one more field may exempt a user.
 const matching = (resource: string) => ({
   matchPolicy: "Equivalent",
   namespaceSelector: {},
@@ -55,7 +55,10 @@ const matching = (resource: string) => ({
 });
 const params = { apiVersion: AuthorEpoch.apiVersion, kind: AuthorEpoch.kind };
 
-/** Only the user who writes a spec is named as its author. A write that leaves the spec leaves the author. */
+/**
+ * A write that changes the spec, or requests it again, must have its user as the author. Any other must not change the
+ * author.
+ */
 const authorPolicy = {
   apiVersion: `${group}/v1`,
   kind: validating.kind,
@@ -79,7 +82,7 @@ const authorPolicy = {
   },
 } as const;
 
-/** Without an epoch no function can be written: a deployer must have run. */
+/** Rejects every write of a function while the AuthorEpoch does not exist: a deployer must have run before. */
 const paramRef = { name: epochName, parameterNotFoundAction: "Deny" } as const;
 
 const authorBinding = {
@@ -89,7 +92,7 @@ const authorBinding = {
   spec: { policyName: name, paramRef, validationActions: ["Deny"] },
 } as const;
 
-/** Writes the author, where the API server has such policies (Kubernetes 1.36 and newer by default). */
+/** Writes the author, on API servers that have such policies (Kubernetes 1.36 and newer by default). */
 const stamping = [
   {
     apiVersion: `${group}/v1`,
@@ -127,12 +130,12 @@ const statusFields = [...Object.keys(ReconcileFunction.status.shape), "observedG
 const accountOf = (namespace: string, account: string): string =>
   `'system:serviceaccount:${namespace}:${account}'`;
 
-/** The condition that bridges write, for as long as no deployer does anything: none else of them is theirs. */
+/** The only condition that bridges may write: it reports that no deployer runs. */
 const bridgesCondition = absentCondition("deployer");
 const others = (object: string): string =>
   `${object}.?status.?conditions.orValue([]).filter(c, c.type != '${bridgesCondition}')`;
 
-/** The deployer writes the status of functions; bridges write their own part of it, and no other user any. */
+/** The deployer may write the status of functions, a bridge only its own part of it, and any other user nothing. */
 const statusPolicy = (namespace: string) => ({
   apiVersion: `${group}/v1`,
   kind: validating.kind,
@@ -165,7 +168,7 @@ const statusBinding = {
   spec: { policyName: statusName, validationActions: ["Deny"] },
 } as const;
 
-/** The kind of the epoch, and every user's right to read it: a client that writes the annotations itself needs it. */
+/** The kind of the epoch, and every user's permission to read it: clients that write the annotations need it. */
 const epochObjects = [
   customResourceDefinition(AuthorEpoch),
   {
@@ -190,10 +193,13 @@ const epochObjects = [
   },
 ];
 
-/** The policy and the binding that keep authors' annotations, as they must be. */
+/** The policy and the binding that protect the author annotations, exactly as they must be. */
 export const authorGuards = { policy: authorPolicy, binding: authorBinding } as const;
 
-/** All that is installed beside the CRD so that a function is its author's, for a deployer and bridges in that namespace. */
+/**
+ * Everything that is installed in addition to the CRD to establish a function's author, for a deployer and bridges in
+ * that namespace.
+ */
 export const installedPolicies = (namespace: string): readonly object[] => [
   ...[...epochObjects, authorPolicy, authorBinding, ...stamping],
   ...[statusPolicy(namespace), statusBinding],

@@ -3,7 +3,7 @@ import { builtin } from "@drover/kube";
 import { z } from "zod";
 import type { FunctionObject } from "../function-objects.ts";
 
-/** Accesses that one function may ask for: each is a request to the API server, again and again. */
+/** The maximum number of accesses of a function, because each takes repeated requests to the API server. */
 export const mostAccesses = 500;
 
 const rulesSchema = z.array(
@@ -16,10 +16,10 @@ const rulesSchema = z.array(
 );
 
 /**
- * All that the Roles and ClusterRoles among these objects grant. What is reviewed is read from the very objects that are
- * written, so that nothing can be granted that was not reviewed.
+ * Everything that the Roles and ClusterRoles among these objects grant. The accesses are read from the very objects
+ * that are written, so nothing can be granted that was not reviewed.
  *
- * @throws TerminalError when they grant more than {@link mostAccesses}.
+ * @throws TerminalError if they grant more than {@link mostAccesses}.
  */
 export function grantedAccess(objects: readonly FunctionObject[]): readonly Access[] {
   const roles = objects.flatMap((one) => (one.wanted && one.reviewed !== false ? roleIn(one) : []));
@@ -40,7 +40,7 @@ interface GrantedRules {
 
 function roleIn({ ref, object }: FunctionObject): readonly GrantedRules[] {
   if (ref !== builtin.role && ref !== builtin.clusterRole) return [];
-  // A rule with a field that is not understood here, such as nonResourceURLs, must not be granted unseen.
+  // A rule with a field that is not known here, such as nonResourceURLs, must not be granted without a review.
   const rules = rulesSchema.parse(object["rules"]);
   const { namespace } = object.metadata;
   if (ref === builtin.role && namespace === undefined) throw new Error("A Role has no namespace.");

@@ -3,10 +3,10 @@ import { builtin, keyOf, type KubeClient, type KubeObject, listAll } from "@drov
 import { type Author, permitLabel, permitName, type PermittedUse } from "@drover/runtime";
 import { z } from "zod";
 
-/** What was permitted to a function, and to which author. */
+/** The record of what a function was permitted, and of its author. */
 export interface PermitRecord extends PermittedUse {
   readonly uid: string;
-  /** `namespace/name`, for people. */
+  /** `namespace/name`, for users that read the ConfigMap. */
   readonly function: string;
   readonly author: Author;
   readonly accesses: readonly Access[];
@@ -51,17 +51,17 @@ const recordSchema = z.object({
 });
 const configMapSchema = z.looseObject({ data: recordSchema });
 
-/** The texts of a record's ConfigMap. */
+/** The data of a record's ConfigMap. */
 const dataOf = ({ author, accesses, ...texts }: PermitRecord) => ({
   ...texts,
   author: JSON.stringify(author),
   accesses: JSON.stringify(accesses),
 });
 
-/** A record as it is read again. */
+/** The record as it is read back from its ConfigMap. */
 export const asRecorded = (record: PermitRecord): PermitRecord => recordSchema.parse(dataOf(record));
 
-/** @param namespace the deployer's own: whoever may write there can act as the deployer. */
+/** @param namespace the deployer's own: a user that may write there can act as the deployer. */
 export function permitRecords(client: KubeClient, namespace: string): PermitRecords {
   const metadataOf = (uid: string) => ({
     name: permitName(uid),
@@ -94,6 +94,6 @@ export function permitRecords(client: KubeClient, namespace: string): PermitReco
   };
 }
 
-/** A ConfigMap that is no permit as this version writes it permits nothing. */
+/** Undefined for a ConfigMap that is not in this version's format: it permits nothing. */
 const recordIn = (object: KubeObject | undefined): PermitRecord | undefined =>
   configMapSchema.safeParse(object).data?.data;

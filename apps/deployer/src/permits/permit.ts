@@ -8,14 +8,14 @@ import { grantedAccess } from "./granted-access.ts";
 import { asRecorded } from "./permit-records.ts";
 
 /**
- * The author of a function must be allowed all that its objects grant. It is reviewed in every run: neither the function's
- * status nor Redis is evidence. What was permitted is recorded where only the deployer writes, for bridge and gateway and for
- * the reviews to come (review-permits.ts).
+ * Checks that the author of a function has all permissions that its objects grant. Every run reviews them, because
+ * neither the function's status nor Redis is evidence. The result is recorded where only the deployer writes, for
+ * bridge, gateway and later reviews (review-permits.ts).
  *
- * Functions in the deployer's own namespace are not reviewed: a user who writes there can act as the deployer.
+ * Functions in the deployer's own namespace are not reviewed: a user that writes there can act as the deployer.
  *
  * @param objects all that is about to be written for the function.
- * @throws RetryAfterError naming what the author may not do, or why the author is not known.
+ * @throws RetryAfterError with the permission that the author lacks, or with the reason why the author is not known.
  */
 export async function permit(step: Step, objects: readonly FunctionObject[]): Promise<void> {
   const { context, home, permits } = step;
@@ -41,7 +41,7 @@ export async function permit(step: Step, objects: readonly FunctionObject[]): Pr
   if (!isSame) await records.keep(asked, signal);
 }
 
-/** @throws RetryAfterError when the annotations were not written under the admission policies as they are now. */
+/** @throws RetryAfterError if the annotations were not written under the present admission policies. */
 function refuseUnlessAuthentic({ name, annotations }: ObjectMetadata, epoch: string): void {
   if (annotations?.[authorAnnotations.epoch] === epoch) return;
   throw new RetryAfterError(

@@ -21,22 +21,25 @@ export interface PermitReviewOptions {
   readonly client: KubeClient;
   readonly records: PermitRecords;
   readonly accounts: Pick<FunctionAccounts, "names" | "revoke">;
-  /** The deployer's own: its functions are not reviewed. */
+  /** The deployer's own namespace. Functions in it are not reviewed. */
   readonly namespace: string;
   readonly every: Milliseconds;
-  /** Has a function reconciled, which then states why it has lost its permit. */
+  /** Wakes a function's key. Its run then reports why the permit was lost. */
   readonly wake: (key: ObjectKey) => Promise<void>;
   readonly log: Log;
   readonly signal: AbortSignal;
 }
 
-/** Kinds of objects with which a function can act: without a permit none of them stays. */
+/** Kinds of objects with which a function can act: without a permit all of them are deleted. */
 const granting: readonly ResourceRef[] = [...roleKinds, builtin.pod];
 
-/** Turns in a row in which a permit must be found wanting before it is withdrawn: a Role may be replaced just then. */
+/**
+ * Consecutive turns in which a permit must fail before it is withdrawn: during one of them a Role may be being
+ * replaced.
+ */
 const turnsUntilWithdrawn = 2;
 
-/** Functions that are reviewed, or lose what was granted to them, at the same time. */
+/** The maximum number of functions that are reviewed, or lose what was granted to them, at the same time. */
 const atOnce = 8;
 
 async function severalAtOnce<T>(all: readonly T[], act: (one: T) => Promise<void>): Promise<void> {
@@ -44,14 +47,14 @@ async function severalAtOnce<T>(all: readonly T[], act: (one: T) => Promise<void
 }
 
 /**
- * Reviews every permit again and again, and withdraws one whose author has lost a permission: the permit goes, and with it
- * all Roles, bindings and Pods of the function, and its Redis user. It does not stand on the queue, on the function's spec or on its status, so
- * none of them can hold it up. Of several deployers each does it.
+ * Reviews every permit at regular intervals, and withdraws it when its author has lost a permission. The permit is
+ * deleted, and with it all Roles, bindings and Pods of the function, and its Redis user. This uses neither the queue
+ * nor the function's spec or status, so none of them can delay it. If there are several deployers, each does it.
  *
- * A review that gets no answer changes nothing. Roles, bindings and Pods without a permit go, too: those of an older version
- * of Drover, of a spec that is refused, or of a function that was removed by force.
+ * A review without an answer changes nothing. Roles, bindings and Pods without a permit are deleted, too: those of an
+ * older version of Drover, of a spec that is refused, or of a function that was removed by force.
  *
- * @returns a promise that resolves when `signal` has ended it.
+ * @returns a promise that resolves after `signal` has fired.
  */
 export async function reviewPermits(options: PermitReviewOptions): Promise<void> {
   const { every, log, signal } = options;
@@ -61,18 +64,18 @@ export async function reviewPermits(options: PermitReviewOptions): Promise<void>
       if (!signal.aborted)
         log.warn({ err: error }, "Could not review the permits of functions; trying again");
     });
-    // What is wanting is looked at again soon: it is withdrawn then.
+    // A permit that has failed is reviewed again soon, and withdrawn then.
     await pause(wanting.size === 0 ? every : every / 4, signal);
   }
 }
 
 /**
- * One turn over all permits.
- * @param wanting turns in a row, by the uid of a function; changed by this turn.
+ * Reviews all permits once.
+ * @param wanting consecutive failed turns, by the uid of a function; changed by this turn.
  */
 export async function reviewOnce(options: PermitReviewOptions, wanting: Map<string, number>): Promise<void> {
   const { client, records, log, signal } = options;
-  // In this order: what is granted has a permit that was written before, and a permit has a function that was there before.
+  // In this order: a permit is written before what it grants, and a function exists before its permit.
   const granted = await grantedObjects(client, signal);
   const users = new Set(await options.accounts.names());
   const permits = await records.list(signal);
@@ -105,13 +108,13 @@ export async function reviewOnce(options: PermitReviewOptions, wanting: Map<stri
   });
 }
 
-/** The functions whose author may no longer do what was permitted, or that are there no more. */
+/** The uids of permitted functions that no longer exist, or have an author that has lost a permission. */
 async function lostPermits(
   { client, namespace, log, signal }: PermitReviewOptions,
   permits: readonly PermitRecord[],
   functions: ReadonlyMap<string, KubeObject>,
 ): Promise<readonly string[]> {
-  // Made for this turn: what is asked twice is asked once, and nothing is remembered longer.
+  // Made for this turn: equal accesses are reviewed once, and no answer is kept longer.
   const reviews = accessReviews(client, { remembered: Infinity, now: () => 0 });
   const lost: string[] = [];
   await severalAtOnce(permits, async ({ uid, function: name, author, accesses }) => {
@@ -137,7 +140,7 @@ interface Granted {
   readonly object: KubeObject;
 }
 
-/** What functions can act with, by the uid of its function. */
+/** The objects with which functions can act, by the uid of their function. */
 async function grantedObjects(
   client: KubeClient,
   signal: AbortSignal,
@@ -156,7 +159,7 @@ async function grantedObjects(
   return byUid;
 }
 
-/** The permit first: with it gone, bridge and gateway stop; and what is left is found without a permit by the next turn. */
+/** Deletes the permit first: without it bridge and gateway stop, and the next turn deletes whatever is left. */
 async function withdraw(
   { client, records, log, signal }: PermitReviewOptions,
   uid: string,
@@ -170,7 +173,7 @@ async function withdraw(
     log.warn({ uid, objects: granted.length }, "Withdrew what was granted to a function");
 }
 
-/** Not waited for, as Redis may be away. The next turn finds the user if it is still there. */
+/** Not awaited, because Redis may not be available. If the user is left, the next turn finds it. */
 function revokeUser({ accounts, log }: PermitReviewOptions, home: Home): void {
   const user = redisUserOf(home);
   accounts.revoke(home).then(
