@@ -4,7 +4,7 @@ import type { BucketStores } from "./bucket-store.ts";
 import { finalizeBucket } from "./finalize-bucket.ts";
 import { reconcileBucket } from "./reconcile-bucket.ts";
 
-/** Keeps buckets as Bucket objects say. Drift is found by each object's own `pollInterval`. */
+/** The controller of Bucket objects. Each object's own `pollInterval` finds drift of its bucket. */
 export const bucketController = (buckets: BucketStores) =>
   defineController({
     for: Bucket,

@@ -1,5 +1,5 @@
 /**
- * Names of general purpose buckets, after
+ * Rules for the names of general purpose buckets, from
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
  */
 export const bucketNamePattern = /^[a-z0-9][a-z0-9.-]*[a-z0-9]$/;
@@ -8,7 +8,7 @@ export const bucketNameLength = { least: 3, most: 63 };
 const reservedPrefixes = ["xn--", "sthree-", "amzn-s3-demo-"];
 const reservedSuffixes = ["-s3alias", "--ol-s3", ".mrap", "--x-s3", "--table-s3"];
 
-/** What S3 would refuse about a name, as a sentence; undefined for a good one. */
+/** The reason why S3 would refuse a name, as a sentence. Undefined for a valid name. */
 export function bucketNameProblem(name: string): string | undefined {
   const { least, most } = bucketNameLength;
   if (name.length < least || name.length > most) {
@@ -25,7 +25,7 @@ export function bucketNameProblem(name: string): string | undefined {
   return suffix === undefined ? undefined : `S3 keeps names that end with "${suffix}" for itself.`;
 }
 
-/** The name of an object's bucket: what its spec says, else `<namespace>-<name>`. It may be one that S3 refuses. */
+/** The name of an object's bucket: the one in its spec, or `<namespace>-<name>`. S3 may refuse it. */
 export function bucketNameOf(
   spec: { readonly bucketName?: string | undefined },
   metadata: { readonly namespace?: string; readonly name: string },

@@ -4,7 +4,7 @@ import type { BucketRun } from "./bucket-run.ts";
 import type { BucketAddress, PresentBucket, SettingReport } from "./bucket-store.ts";
 import type { Claim } from "./claim-bucket.ts";
 
-/** What is said about a bucket that has been brought as close to its spec as the server can. */
+/** The result of a run that has brought a bucket as close to its spec as the server can. */
 export async function bucketOutcome(
   run: BucketRun,
   { address }: PresentBucket,
@@ -26,7 +26,7 @@ export async function bucketOutcome(
   };
 }
 
-/** Looked up once for each bucket: its time of creation is how it is known again should its tag be taken off. */
+/** Looks up the time of creation once for each bucket. It identifies the bucket if its owner tag is removed. */
 async function creationOf({ memory, store }: BucketRun, address: BucketAddress): Promise<string | undefined> {
   const known = memory.bucketName === address.name && memory.creating === undefined;
   if (known && memory.createdAt !== undefined) return memory.createdAt;
@@ -40,8 +40,8 @@ function arnOf({ name, region }: BucketAddress): string {
 }
 
 /**
- * A setting that the server does not have is said in a condition of its own, and the object is not Ready, since what was
- * asked for is not so. It is no error: the rest is done, and it is looked at again with every poll.
+ * A setting that the server does not support gets a condition of its own, and the object is not Ready, because the
+ * bucket is not as the spec asks. This is not an error: the rest is done, and every poll tries the setting again.
  */
 function conditionsOf(reports: readonly SettingReport[]): Condition[] {
   const missing = reports.filter(({ outcome }) => outcome === "not-supported").map(({ setting }) => setting);

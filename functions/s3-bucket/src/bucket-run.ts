@@ -7,15 +7,15 @@ import type { BucketMemory, Owner } from "./ownership.ts";
 
 export type BucketContext = ReconcileContext<typeof Bucket>;
 
-/** One run over one object: what it works on, and with what. */
+/** One run for one object, with all that its steps need. */
 export interface BucketRun {
   readonly context: BucketContext;
   readonly store: BucketStore;
   readonly owner: Owner;
   readonly memory: BucketMemory;
-  /** The name that the spec asks for now. */
+  /** The bucket name that the spec asks for now. */
   readonly name: string;
-  /** Where a bucket of a name is looked for first; what is seen there says where it really is. */
+  /** The address at which a bucket is looked up first. The observation contains the region where it really is. */
   readonly addressOf: (name: string) => BucketAddress;
 }
 

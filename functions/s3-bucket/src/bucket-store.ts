@@ -2,7 +2,7 @@ import type { RetryAfterError } from "@drover/controller";
 import type { S3Credentials } from "./credentials.ts";
 import type { Tags } from "./tags.ts";
 
-/** Which bucket. */
+/** The address of a bucket. */
 export interface BucketAddress {
   readonly name: string;
   readonly region: string;
@@ -12,39 +12,42 @@ export type Observation = AbsentBucket | PresentBucket | DeniedBucket;
 
 export interface AbsentBucket {
   readonly state: "absent";
-  /** By the server's clock, so that it compares with the times of creation that the server gives. */
+  /** By the server's clock, so that it can be compared with the server's times of creation. */
   readonly at: Date;
 }
 
 export interface PresentBucket {
   readonly state: "present";
-  /** Has the region where the bucket really is. */
+  /** With the region where the bucket really is. */
   readonly address: BucketAddress;
   readonly tags: Tags;
 }
 
-/** The name may be another account's, or the credentials may not look; S3 does not say which. */
+/** Another account has the name, or the credentials may not read the bucket. S3 does not distinguish the two. */
 export interface DeniedBucket {
   readonly state: "denied";
   readonly next: Error;
 }
 
-/** How the account that the credentials belong to lists the bucket. Another account's bucket is never listed. */
+/** The bucket in the list of the account that the credentials belong to. A bucket of another account is never in it. */
 export type Listing =
   | { readonly state: "listed"; readonly createdAt: Date }
   | { readonly state: "not-listed" }
-  /** The credentials may not list, or the server cannot. */
+  /** The credentials may not list buckets, or the server cannot. */
   | { readonly state: "unknown" };
 
 export type Creation =
-  /** Some servers and regions say so for a bucket that was there already: look again. */
+  /** Some servers and regions also answer this for a bucket that existed before: observe it again. */
   | { readonly outcome: "created" }
-  /** The name is taken within the account. */
+  /** The account has a bucket of this name already. */
   | { readonly outcome: "exists" }
-  /** Refused for now, and certainly nothing was made. Every other failure is thrown, and leaves that open. */
+  /**
+   * Refused for now, and certainly nothing was created. Every other failure is thrown: then a bucket may have been
+   * created.
+   */
   | { readonly outcome: "refused"; readonly next: RetryAfterError };
 
-/** Settings that a spec asks for; one left out is left as it is. */
+/** Settings that a spec asks for. A setting that is left out stays as it is. */
 export interface BucketSettings {
   readonly versioning?: "Enabled" | "Suspended" | undefined;
 }
@@ -56,58 +59,58 @@ export interface SettingReport {
   readonly outcome: "unchanged" | "changed" | "not-supported";
 }
 
-/** What came of emptying a bucket. */
+/** The result of emptying a bucket. */
 export interface Emptied {
-  /** Items that a listing named before, and does not name any more. */
+  /** The number of items that were listed before and are not listed any more. */
   readonly deleted: number;
-  /** Items that were not deleted, whatever was tried: the key, quoted, and the reason. */
+  /** Items that could not be deleted in any way: the quoted key, and the reason. */
   readonly kept: readonly { readonly key: string; readonly why: string }[];
-  /** The key, quoted, at which the next run goes on. Undefined when there is nothing left to try. */
+  /** The quoted key at which the next run continues. Undefined if nothing is left to try. */
   readonly next: string | undefined;
 }
 
 /**
- * The port to buckets, as one run sees it: with one account's credentials, and ended by one signal. The idea is
+ * The port to buckets for one run, with the credentials of one account and one signal that ends it. The idea is
  * Crossplane's: observe, create, update, delete, each of them safe to repeat.
  *
  * Guarantees: a call that changes something sends at most one request that could be refused half-way, and never repeats
- * one by itself. What comes back is an outcome that a caller decides on; everything else is thrown as what happens
- * next: a TerminalError, a RetryAfterError, or an error that is retried with backoff.
+ * one by itself. It returns an outcome that the caller decides on. Everything else is thrown, as the error that defines
+ * what happens next: a TerminalError, a RetryAfterError, or an error that is retried with backoff.
  *
- * Assumption: whoever calls anything but `observe`, `listing` and `isEmpty` has found the bucket to be its own by an
- * observation of the same run. The store does not know owners.
+ * Assumption: before a caller uses any method but `observe`, `listing` and `isEmpty`, it has observed in the same run
+ * that the bucket is its own. The store does not check owners.
  */
 export interface BucketStore {
   observe(address: BucketAddress): Promise<Observation>;
   listing(address: BucketAddress): Promise<Listing>;
-  /** No object, no version, no delete marker. */
+  /** True if the bucket has no object, no version and no delete marker. */
   isEmpty(address: BucketAddress): Promise<boolean>;
-  /** Makes a bucket, carrying the tags from its first moment where the server can do that. */
+  /** Creates a bucket. If the server supports it, the bucket has the tags from its first moment. */
   create(address: BucketAddress, tags: Tags): Promise<Creation>;
   /**
-   * Replaces the tags by what `change` makes of them. They are read again just before: S3 replaces whole sets and takes
-   * no condition, so what others write between the reading and the writing is lost. When `change` throws, nothing is
+   * Replaces the tags by the result of `change`. The tags are read just before: S3 replaces complete sets and supports
+   * no condition, so tags that others write between this read and the write are lost. If `change` throws, nothing is
    * written.
    */
   retag(address: BucketAddress, change: (current: Tags) => Tags): Promise<void>;
-  /** Makes the settings as asked for: reads each, writes those that differ. */
+  /** Applies the settings: reads each, and writes those that differ. */
   update(address: BucketAddress, asked: BucketSettings): Promise<readonly SettingReport[]>;
-  /** Deletes some of what is in it, unfinished uploads included: a bounded piece of the work. */
+  /** Deletes a bounded part of the contents, including unfinished uploads. */
   empty(address: BucketAddress): Promise<Emptied>;
   remove(address: BucketAddress): Promise<"removed" | "absent" | "not-empty">;
 }
 
 export interface RunOptions {
-  /** Undefined: the function's own, found where AWS tools look for them. */
+  /** Undefined: the function's own credentials, from the places where AWS tools look for them. */
   readonly credentials: S3Credentials | undefined;
-  /** Every request says which account the bucket must belong to. */
+  /** Every request contains the account that the bucket must belong to. */
   readonly accountId?: string | undefined;
   readonly signal: AbortSignal;
 }
 
-/** Where runs get their stores. */
+/** Opens the stores of runs. */
 export interface BucketStores {
-  /** The region of buckets whose spec names none. */
+  /** The region of buckets if their spec names none. */
   readonly defaultRegion: string;
   open(options: RunOptions): BucketStore;
   /** Closes all connections. */

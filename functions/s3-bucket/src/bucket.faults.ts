@@ -12,7 +12,10 @@ import { s3ConfigSchema } from "./config.ts";
 import deployedAs from "./function.ts";
 import { s3BucketStores } from "./s3-bucket-store.ts";
 
-/** One server for all lives, which is made empty before each: it takes a second to start. It ends with this process. */
+/**
+ * One server for all runs of a scenario, emptied before each, because it takes a second to start. It ends with this
+ * process.
+ */
 let server: Promise<S3Server> | undefined;
 
 async function emptyS3(): Promise<OutsideWorld & { readonly s3: S3Client }> {

@@ -91,7 +91,7 @@ const spec = z.object({
     .describe("Refuse to look at or touch a bucket of any other AWS account."),
 });
 
-/** What a run remembers for the next one. None of it is believed alone: see `ownership.ts`. */
+/** Data that a run leaves for the next one. None of it is trusted alone: see `ownership.ts`. */
 const status = z.object({
   bucketName: z.string().optional(),
   arn: z.string().optional(),
@@ -108,8 +108,8 @@ const status = z.object({
  * A bucket on an S3 server.
  *
  * Two defaults are chosen so that leaving a field out never destroys anything: `onDelete: Retain` and
- * `emptyOnDelete: false`. There is no field for the server's address: whoever may write objects could otherwise send
- * the function, and the Secrets that it reads, anywhere; the address is the process's configuration.
+ * `emptyOnDelete: false`. The server's address is a setting of the process and not a field: otherwise every user that
+ * may write objects could direct the function, and the Secrets that it reads, to any server.
  */
 export const Bucket = defineResource({
   group: "s3.drover.dev",

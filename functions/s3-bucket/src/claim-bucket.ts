@@ -4,15 +4,15 @@ import type { PresentBucket } from "./bucket-store.ts";
 import type { Tags } from "./tags.ts";
 import { mayAdopt, whoseBucket, whoseByTags } from "./ownership.ts";
 
-/** The bucket is the object's, or may become so. */
+/** The object has the bucket, or may take it. */
 export interface Claim {
-  /** Whether it already says whose it is, or that is known otherwise, or it was nobody's. */
+  /** Why: its tag names the object, the object's status identifies it, or it has no owner and may be adopted. */
   readonly by: "tag" | "memory" | "adoption";
   readonly adopted: boolean;
   readonly createdAt?: string | undefined;
 }
 
-/** @throws RetryAfterError when the bucket is not ours to touch: somebody may delete it or let go of it. */
+/** @throws RetryAfterError if the object must not touch the bucket. It may be deleted or released later. */
 export async function claimOf(run: BucketRun, seen: PresentBucket): Promise<Claim> {
   const { context, store, owner, memory } = run;
   const answer = await whoseBucket(store, seen, owner, memory);
@@ -33,8 +33,8 @@ export async function claimOf(run: BucketRun, seen: PresentBucket): Promise<Clai
 }
 
 /**
- * A run may have tagged the bucket, and died before it could say more. Had it been made for the object, that would have
- * been announced in the status before.
+ * True if the bucket existed before the object had it. A run may have tagged it and died before it wrote the status. If
+ * the bucket had been created for the object, the status would contain the intent.
  */
 function wasAdopted({ context, memory }: BucketRun, name: string): boolean {
   if (memory.bucketName === name) return context.status.adopted === true;
@@ -42,8 +42,8 @@ function wasAdopted({ context, memory }: BucketRun, name: string): boolean {
 }
 
 /**
- * Before the settings of a bucket that was just tagged are touched: two objects may have reached for it at once, and the
- * tags say who has it.
+ * Checks the owner again before the settings of a newly tagged bucket are changed: two objects may have tagged it at
+ * the same time, and the tags show which one has it.
  */
 export async function confirmClaim(run: BucketRun, { address }: PresentBucket): Promise<void> {
   const seen = await run.store.observe(address);
@@ -56,7 +56,7 @@ export async function confirmClaim(run: BucketRun, { address }: PresentBucket): 
   });
 }
 
-/** @throws RetryAfterError when the tags say that another object has the bucket. */
+/** @throws RetryAfterError if another object has the bucket according to its tags. */
 export function refuseAnothers(run: BucketRun, tags: Tags): void {
   const answer = whoseByTags(tags, run.owner);
   if (answer.whose === "anothers") throw anothers(run, answer.owner);

@@ -2,8 +2,8 @@ import { type Milliseconds, milliseconds } from "@drover/controller";
 import { longestRequest } from "./config.ts";
 
 /**
- * What is written into the status before a bucket is made: there was no bucket of this name at `since`, and one is made
- * before `until`. Both are times of the S3 server, as are the creation times that it reports.
+ * The intent to create a bucket, written into the status before that: no bucket of this name existed at `since`, and
+ * one is created before `until`. Both are times of the S3 server, as are the creation times that it reports.
  */
 export interface CreationIntent {
   readonly bucketName: string;
@@ -15,16 +15,15 @@ export interface CreationIntent {
 
 const shortest: Milliseconds = 2 * longestRequest;
 const longest: Milliseconds = milliseconds("1h");
-/** Servers give times in whole seconds. */
+/** Servers give times in full seconds, so times are compared with this tolerance. */
 const rounding: Milliseconds = 2_000;
 
 /**
- * The intent to make a bucket that is absent at a time.
+ * The intent to create a bucket that was absent at the time `at`.
  *
- * It is open for as short as is sensible, because nobody can tell our bucket from one that somebody else makes in that
- * time. Where an earlier intent ran out before its run came, runs are late, and the next one is open for twice as long:
- * a long queue must not
- * keep buckets from ever being made.
+ * It is as short as possible, because a bucket that another client creates in that time cannot be distinguished from
+ * ours. If an earlier intent had expired before its run started, runs are late, and the next intent is twice as long: a
+ * long queue must not keep buckets from ever being created.
  */
 export function intentToCreate(bucketName: string, at: Date, earlier?: CreationIntent): CreationIntent {
   const late = earlier?.bucketName === bucketName ? at.getTime() - Date.parse(earlier.since) : 0;
@@ -36,25 +35,25 @@ export function intentToCreate(bucketName: string, at: Date, earlier?: CreationI
   };
 }
 
-/** Whether a bucket may be asked for now: the request must be over when the intent is. */
+/** True if a bucket may be requested now: the request must end before the intent does. */
 export function mayCreate(intent: CreationIntent | undefined, bucketName: string, at: Date): boolean {
   if (intent?.bucketName !== bucketName) return false;
   const { since, until } = times(intent);
   return at.getTime() >= since - rounding && at.getTime() + longestRequest <= until;
 }
 
-/** Whether a bucket that was made at a time may be the one that was intended. */
+/** True if a bucket that was created at `madeAt` may be the intended one. */
 export function wasIntended(intent: CreationIntent | undefined, bucketName: string, madeAt: Date): boolean {
   if (intent?.bucketName !== bucketName) return false;
   const { since, until } = times(intent);
   return madeAt.getTime() >= since - rounding && madeAt.getTime() <= until + rounding;
 }
 
-/** How long a bucket that was asked for by a run that is gone may still appear. */
+/** How long a bucket that an earlier run requested may still appear. */
 export function mayAppearFor(intent: CreationIntent | undefined, bucketName: string, at: Date): Milliseconds {
   if (intent?.bucketName !== bucketName) return 0;
   const { since, until } = times(intent);
-  // A time before the intent was written says that the clock was set back: wait no longer than the intent was open.
+  // If `at` is before the intent, the clock was set back. Wait no longer than the intent lasts.
   return Math.max(0, until - Math.max(since, at.getTime()) || 0);
 }
 

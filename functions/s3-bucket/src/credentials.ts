@@ -12,13 +12,13 @@ const secretSchema = z.object({
 /** Keys of an S3 account. Never logged, never part of a message. */
 export type S3Credentials = z.output<typeof secretSchema>;
 
-/** Secrets are not watched: how long until one that was missing or wrong is looked at again. */
+/** Secrets are not watched: time until one that was missing or wrong is read again. */
 const lookAgain = "30s";
 
 /**
  * The credentials that a spec names.
- * @returns undefined when it names none: the function's own are meant.
- * @throws RetryAfterError `SecretMissing` or `SecretMalformed`, naming keys and never values.
+ * @returns undefined if it names none, for the function's own credentials.
+ * @throws RetryAfterError `SecretMissing` or `SecretMalformed`. Its message contains keys, never values.
  */
 export async function readCredentials(context: BucketContext): Promise<S3Credentials | undefined> {
   const secret = context.spec.credentialsSecret;

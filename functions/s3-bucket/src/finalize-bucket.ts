@@ -8,17 +8,17 @@ import { type Owner, removalTags, whoseBucket, whoseByTags } from "./ownership.t
 import { sameTags, type Tags, withoutMarks } from "./tags.ts";
 
 /**
- * The object is being deleted: let go of its bucket, or delete it. A bucket that is not the object's is left alone, and
- * that is the end of it.
+ * Releases or deletes the bucket of an object that is being deleted. A bucket that is not the object's is left alone,
+ * and does not delay the deletion of the object.
  *
- * @throws RetryAfterError while it must wait: the bucket is not empty, or is being emptied, or may yet appear.
- * @throws RetryError when the bucket cannot be emptied, or is filled again.
+ * @throws RetryAfterError while the bucket is not empty, is being emptied, or may still be created.
+ * @throws RetryError if the bucket cannot be emptied, or is filled again.
  */
 export async function finalizeBucket(context: BucketContext, stores: BucketStores): Promise<void> {
   const credentials = await credentialsToFinish(context);
   if (credentials === "gone") return;
   const run = bucketRun(context, stores, credentials.value);
-  // Every name that a bucket of this object may have been made under. Each is checked for being ours.
+  // All names under which a bucket of this object may have been created. For each, the owner is checked.
   const { bucketName, creating } = run.memory;
   const names = new Set([bucketName, creating?.bucketName, run.name]);
   for (const name of names) {
@@ -27,8 +27,8 @@ export async function finalizeBucket(context: BucketContext, stores: BucketStore
 }
 
 /**
- * A namespace that is being deleted often loses the Secret before the object. To keep a bucket as it is takes no
- * credentials, so an object with `onDelete: Retain` does not wait for them; its tags stay on the bucket.
+ * If a namespace is deleted, the Secret is often gone before the object. To keep a bucket takes no credentials, so an
+ * object with `onDelete: Retain` does not wait for them. Drover's tags then stay on the bucket.
  */
 async function credentialsToFinish(
   context: BucketContext,
@@ -69,7 +69,10 @@ async function finish(run: BucketRun, name: string): Promise<void> {
   }
 }
 
-/** A name that another account has must not hold the object; a bucket that we had, and may no longer touch, must. */
+/**
+ * A name that another account has must not delay the deletion of the object. A bucket that was the object's must, if
+ * the credentials may not touch it any more.
+ */
 async function expectAnotherAccounts(run: BucketRun, name: string, { next }: DeniedBucket): Promise<void> {
   const { context, store, memory, addressOf } = run;
   const had = memory.bucketName === name || memory.creating?.bucketName === name;
@@ -77,7 +80,7 @@ async function expectAnotherAccounts(run: BucketRun, name: string, { next }: Den
   context.log.info({ bucket: name }, "Bucket left alone: it is another account's.");
 }
 
-/** A run that was cut off may have asked for a bucket that the server has yet to make. */
+/** An interrupted run may have requested a bucket that the server has not created yet. */
 function waitForLateCreation({ memory }: BucketRun, name: string, at: Date): void {
   const rest = mayAppearFor(memory.creating, name, at);
   if (rest === 0) return;
@@ -111,7 +114,7 @@ async function destroy(run: BucketRun, { address, tags }: PresentBucket): Promis
   context.log.info({ bucket: address.name }, "Bucket deleted.");
 }
 
-/** Looked up just before anything is destroyed. */
+/** Checks the owner just before something is deleted. */
 async function isStillOurs({ context, store, owner }: BucketRun, address: BucketAddress): Promise<boolean> {
   const seen = await store.observe(address);
   if (seen.state === "denied") throw seen.next;
@@ -130,7 +133,7 @@ async function empty({ context, store }: BucketRun, { name, ...address }: Bucket
   const { deleted, kept, next } = await store.empty({ name, ...address });
   if (deleted > 0) context.log.info({ bucket: name, deleted }, "Bucket emptied, in part or whole.");
   if (next !== undefined && deleted > 0) {
-    // The key makes the message of each run another, which shows the runtime that there is progress.
+    // The key makes each run's message different, which shows the runtime that there is progress.
     throw new RetryAfterError(
       `Bucket ${name} is being emptied: ${deleted} items in this run, and it goes on at ${short(next)}.`,
       { after: "1ms", reason: "Emptying" },
@@ -152,7 +155,7 @@ const longestKey = 200;
 const short = (key: string): string =>
   key.length > longestKey ? `${key.slice(0, longestKey).toWellFormed()}…` : key;
 
-/** It is retried with backoff. */
+/** This error is retried with backoff. */
 const filled = (name: string): Error =>
   new RetryError(
     `Bucket ${name} has been emptied, and there are objects in it again. Stop what writes to it.`,

@@ -3,34 +3,37 @@ import { type CreationIntent, wasIntended } from "./creation-intent.ts";
 import { reservedPrefix, tagLimits, type Tags } from "./tags.ts";
 
 /**
- * # Whose bucket is it?
+ * # Which object owns a bucket
  *
- * A bucket is an object's when it carries the object's uid in the tag `drover.dev/owner-uid`. Names come back and are
- * used twice in two clusters; a uid is given once. `drover.dev/owner` is for people.
+ * A bucket is an object's if it has the object's uid in the tag `drover.dev/owner-uid`. Names are reused, and the same
+ * name may be used in two clusters; a uid is unique. `drover.dev/owner` is for human readers.
  *
- * Making a bucket and tagging it are two requests, and a run may die between them. The bucket is then our own and
- * carries no tag. Three things are done about that:
+ * To create a bucket and to tag it are two requests, and a run may die between them. The bucket is then our own and has
+ * no tag. There are three measures against that:
  *
- * 1. The tags travel with the creation. AWS takes them; there, no bucket is ever without its owner. Others ignore them.
- * 2. Before a bucket is made, a run of its own writes the intent into the status, having seen that there is no such
- *    bucket; only the next run makes it. An untagged bucket is ours when it was made within the time of that intent
- *    (by the server's clock), in our account, and is still empty and without any tag. One that was there before the
- *    intent, or that is made long after it, never is.
- * 3. A bucket that was ours, and whose tag somebody took off or wrote over, is known again by its time of creation.
+ * 1. The tags are in the request that creates the bucket. AWS applies them, so there no bucket is ever without its
+ *    owner. Other servers ignore them.
+ * 2. A bucket takes two runs. The first sees that the bucket does not exist, and writes the intent into the status.
+ *    Only the next run creates it. An untagged bucket is ours if it was created within the time of that intent (by the
+ *    server's clock), in our account, and is still empty and without any tag. One that existed before the intent, or
+ *    was created long after it, never is.
+ * 3. A bucket that was ours, but has lost its tag because another client removed or replaced its tags, is recognized by
+ *    its time of creation.
  *
- * The status only narrows: without what S3 itself says, it proves nothing; and when it is lost, a bucket is left alone
- * and the object's condition says how to adopt it. Whoever can forge a status could as well write `adopt: IfUnowned`.
+ * The status can only narrow this down: without the data of S3 itself it proves nothing. If it is lost, the bucket is
+ * left alone, and the message of the object's condition explains how to adopt it. A user that can forge a status could
+ * as well write `adopt: IfUnowned`.
  *
- * Caveat: on servers that ignore tags at creation, a bucket of the very same name that somebody else makes in the same
- * account between those two runs (30 s at most, milliseconds as a rule), and leaves empty and untagged, is taken for
- * ours.
+ * Caveat: on servers that ignore tags at creation, a bucket of the same name that another client creates in the same
+ * account between those two runs, and leaves empty and untagged, is taken for ours. That time is milliseconds as a
+ * rule. The intent limits it to 30 s, or to an hour if runs are late (`creation-intent.ts`).
  */
 export type Whose =
   | { readonly whose: "ours"; readonly by: "tag"; readonly createdAt?: never }
   | { readonly whose: "ours"; readonly by: "memory"; readonly createdAt: Date }
-  /** It carries another object's uid; `owner` says whose in words. */
+  /** It has another object's uid. `owner` describes that object. */
   | { readonly whose: "anothers"; readonly owner: string }
-  /** No Bucket object's, as far as can be seen. */
+  /** No Bucket object is known to have it. */
   | { readonly whose: "nobodys" };
 
 export interface Owner {
@@ -39,7 +42,7 @@ export interface Owner {
   readonly name: string;
 }
 
-/** What the status remembers of a bucket. */
+/** The data about a bucket in the status. */
 export interface BucketMemory {
   readonly bucketName?: string | undefined;
   readonly createdAt?: string | undefined;
@@ -50,7 +53,7 @@ const uidKey = `${reservedPrefix}owner-uid`;
 const nameKey = `${reservedPrefix}owner`;
 const removedKey = `${reservedPrefix}removed-by`;
 
-/** The marks of a bucket that belongs to an object. */
+/** The tags that mark a bucket as an object's. */
 export const ownerTags = ({ uid, name }: Owner): Tags =>
   new Map([
     [uidKey, uid],
@@ -58,13 +61,13 @@ export const ownerTags = ({ uid, name }: Owner): Tags =>
   ]);
 
 /**
- * The whole set of tags of a bucket in its last moments. It still says whose it is, in a key that claims nothing: some
- * servers (moto 5) keep the tags of a deleted bucket and hand them to the next one of that name, which must not be
- * born as somebody else's.
+ * The complete set of tags of a bucket that is about to be deleted. It still contains the owner's uid, but under a key
+ * that does not claim the bucket: some servers (moto 5) keep the tags of a deleted bucket and give them to the next one
+ * of that name, which must not seem to have an owner from the start.
  */
 export const removalTags = ({ uid }: Owner): Tags => new Map([[removedKey, uid]]);
 
-/** What the tags alone say. */
+/** The owner according to the tags alone. */
 export function whoseByTags(tags: Tags, owner: Owner): Whose {
   const uid = tags.get(uidKey) ?? tags.get(removedKey);
   if (uid === owner.uid) return { whose: "ours", by: "tag" };
@@ -73,7 +76,10 @@ export function whoseByTags(tags: Tags, owner: Owner): Whose {
     : { whose: "nobodys" };
 }
 
-/** What the tags say, and where they say nothing, what the memory and the account's list of buckets say together. */
+/**
+ * The owner according to the tags. If they name none, according to the status and the account's list of buckets
+ * together.
+ */
 export async function whoseBucket(
   store: BucketStore,
   { address, tags }: PresentBucket,
@@ -91,7 +97,7 @@ export async function whoseBucket(
   return fresh && (await store.isEmpty(address)) ? { whose: "ours", by: "memory", createdAt } : byTags;
 }
 
-/** Whether a bucket that is nobody's may be taken: it must be known to be in our account. */
+/** Checks if a bucket without an owner may be adopted: it must be known to be in our account. */
 export async function mayAdopt(
   store: BucketStore,
   { address, tags }: PresentBucket,
@@ -104,7 +110,7 @@ export async function mayAdopt(
     case "not-listed":
       return "another-account";
     case "unknown":
-      // Every request named the account, and the server would have refused.
+      // Every request contained the account, so the server would have refused another account's bucket.
       return accountId === undefined ? "unknown-account" : "yes";
   }
 }
@@ -115,5 +121,5 @@ const wasOurs = (
   { createdAt }: Extract<Listing, { state: "listed" }>,
 ): boolean => memory.bucketName === name && memory.createdAt === createdAt.toISOString();
 
-/** Any tag but one left behind by a bucket that is gone. */
+/** True if there is any tag, except one that a deleted bucket has left behind. */
 const hasTags = (tags: Tags): boolean => [...tags.keys()].some((key) => key !== removedKey);

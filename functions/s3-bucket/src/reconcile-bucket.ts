@@ -13,8 +13,8 @@ import { mergedTags, sameTags, tagLimits, type Tags } from "./tags.ts";
 type Result = ReconcileResult<typeof Bucket>;
 
 /**
- * Look at the bucket, make it if it is not there, and make it as the spec says. When all is so, only reads are made.
- * Nothing is changed before this very run has seen whose bucket it is.
+ * Observes the bucket, creates it if it does not exist, and makes it as the spec asks. If it is so already, the run
+ * only reads. Nothing is changed before this very run has seen that the object owns the bucket.
  */
 export async function reconcileBucket(context: BucketContext, stores: BucketStores): Promise<Result> {
   const run = bucketRun(context, stores, await readCredentials(context));
@@ -48,7 +48,7 @@ function refuseName({ name, context }: BucketRun): void {
   );
 }
 
-/** A bucket cannot be renamed; and the old one, that may just have been made under its old name, must not be lost. */
+/** A bucket cannot be renamed. The one with the former name must not be lost, also if it is only being created. */
 async function refuseRename({ store, owner, memory, name, addressOf }: BucketRun): Promise<void> {
   const former = memory.bucketName ?? memory.creating?.bucketName;
   if (former === undefined || former === name) return;
@@ -72,7 +72,9 @@ async function refuseRename({ store, owner, memory, name, addressOf }: BucketRun
   });
 }
 
-/** The run before the one that makes a bucket: see `ownership.ts`. Ready is Unknown: nothing is wrong. */
+/**
+ * The result of the run before the one that creates a bucket: see `ownership.ts`. Ready is Unknown: nothing is wrong.
+ */
 function announceCreation({ context, name, memory }: BucketRun, at: Date): Result {
   if (memory.bucketName === name) context.log.warn({ bucket: name }, "The bucket is gone; it is made anew.");
   const message = `Bucket ${name} is about to be made.`;
@@ -99,8 +101,9 @@ async function create(run: BucketRun): Promise<PresentBucket | Extract<Creation,
 }
 
 /**
- * Nothing was made, so the intent is withdrawn. Were it left open, a bucket that somebody makes by hand because we may
- * not would be taken for ours. An error cannot carry a status, hence a result that says the same.
+ * Nothing was created, so the intent is withdrawn. Otherwise a bucket that a user creates by hand, because the function
+ * may not, would be taken for ours. An error cannot carry a status, so this is a result with the same reason and
+ * message.
  */
 const withdrawCreation = ({ after, reason, message }: RetryAfterError): Result => ({
   status: {},

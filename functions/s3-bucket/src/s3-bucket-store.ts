@@ -29,7 +29,7 @@ import { answerOf, nextAfter, S3Refusal } from "./s3-errors.ts";
 import { updateSettings } from "./s3-settings.ts";
 import { sameTags, splitTags, type Tags, type TagSet } from "./tags.ts";
 
-/** Buckets on the S3 server that the configuration names. Opens connections when they are needed; close it. */
+/** Buckets on the S3 server of the configuration. Opens connections when they are needed; the caller must close it. */
 export function s3BucketStores(config: S3Config): BucketStores {
   const clients = s3Clients(config);
   return {
@@ -75,7 +75,10 @@ function s3BucketStore(
   };
 }
 
-/** The tags are asked for first: they tell whether the bucket is there and whose it is, in one answer with a body. */
+/**
+ * Reads the tags first: one answer shows if the bucket exists and which object owns it, and it has a body with an error
+ * code.
+ */
 async function observe(
   callOn: (address: BucketAddress) => BucketCall,
   address: BucketAddress,
@@ -104,7 +107,7 @@ async function readTags({ client, bucket, http }: BucketCall): Promise<TagSet | 
   return answer.code === "NoSuchTagSet" || answer.code === "NoSuchTagSetError" ? splitTags([]) : answer;
 }
 
-/** AWS takes a set only if its own tags are in it, as they are. */
+/** AWS accepts a set of tags only if it contains AWS's own tags unchanged. */
 async function retag(call: BucketCall, change: (current: Tags) => Tags): Promise<void> {
   const { client, bucket, http } = call;
   const current = await readTags(call);
@@ -128,13 +131,13 @@ async function present(
   const { client, bucket, http } = callOn(address);
   const answer = await answerOf(client.send(new HeadBucketCommand(bucket), http));
   const refused = answer instanceof S3Refusal;
-  // Credentials may read the tags of a bucket and not look at it; then its region is where it answered.
+  // Credentials may be allowed to read the tags, but not to send HeadBucket. Then the region is the one that answered.
   if (refused && answer.status !== 403) throw nextAfter(answer, `look at bucket ${address.name}`);
   const region = refused ? address.region : (answer.BucketRegion ?? address.region);
   return { state: "present", address: { ...address, region }, tags };
 }
 
-/** Refused before anything is made: a bucket that cannot say whose it is could never be told from another's. */
+/** Refused before anything is created: without tags, Drover could not distinguish its buckets from those of others. */
 const withoutTags = (cause: S3Refusal): Error =>
   new TerminalError(
     `This S3 server keeps no bucket tags (${cause.message}), and Drover could not tell its buckets from others'. ` +
@@ -173,16 +176,16 @@ async function create(
   if (!(answer instanceof S3Refusal)) return { outcome: "created" };
   if (answer.code === "BucketAlreadyOwnedByYou") return { outcome: "exists" };
   const next = nextAfter(answer, `make bucket ${name} in region ${region}`);
-  // A conflict may be with a request of our own that was cut off, and an error of the server may come after the deed.
+  // A conflict may be with an interrupted request of our own, and a server error may come after the bucket was created.
   const nothingMade = answer.status !== undefined && answer.status < 500 && answer.status !== 409;
   if (nothingMade && next instanceof RetryAfterError) return { outcome: "refused", next };
   throw next;
 }
 
-/** S3 takes every region but its first as a constraint, and that one only by saying none. */
+/** S3 takes every region as a constraint except its first, which is the one without a constraint. */
 function placeOf(region: string): CreateBucketConfiguration {
   if (region === "us-east-1") return {};
-  // The SDK lists the regions of its day; servers have others.
+  // The SDK's type has the regions that were known at its release. Servers have others.
   return { LocationConstraint: region as BucketLocationConstraint };
 }
 

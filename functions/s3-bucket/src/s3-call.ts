@@ -1,6 +1,6 @@
 import type { S3Client } from "@aws-sdk/client-s3";
 
-/** What every call about one bucket needs. */
+/** The parameters of every call for one bucket. */
 export interface BucketCall {
   readonly client: S3Client;
   readonly bucket: { readonly Bucket: string; readonly ExpectedBucketOwner: string | undefined };

@@ -4,7 +4,7 @@ import type { S3Config } from "./config.ts";
 import type { S3Credentials } from "./credentials.ts";
 import { encodeNames } from "./s3-listing.ts";
 
-/** Clients by credentials and region, all on one pool of connections. */
+/** Clients by credentials and region. All use one pool of connections. */
 export interface S3Clients {
   get(credentials: S3Credentials | undefined, region: string): S3Client;
   close(): void;
@@ -13,9 +13,9 @@ export interface S3Clients {
 const mostClients = 64;
 
 /**
- * Clients are kept because the SDK looks up credentials and endpoints once for each. They are few: the one used longest
- * ago goes when there are too many. A client that goes may still be in use and needs no closing, because connections are
- * the pool's: requests are signed one by one, so a connection has no credentials.
+ * Clients are kept because the SDK looks up credentials and endpoints once for each. If there are too many, the one
+ * used least recently is dropped. A dropped client may still be in use and needs no closing, because connections belong
+ * to the pool: requests are signed one by one, so a connection has no credentials.
  */
 export function s3Clients(config: S3Config): S3Clients {
   const pool = new S3Client(optionsOf(config, undefined, config.s3Region));
@@ -49,8 +49,8 @@ function optionsOf(config: S3Config, credentials: S3Credentials | undefined, reg
   return {
     region,
     forcePathStyle: s3ForcePathStyle,
-    // Retrying is the queue's, which can be seen and paused; and a creation that is repeated unseen, after an answer
-    // that was lost, would look like somebody else's bucket.
+    // The queue does the retries, where they can be seen and paused. If the SDK repeated a creation after a lost
+    // answer, the bucket would look like another owner's.
     maxAttempts: 1,
     requestHandler: { connectionTimeout: timeout, requestTimeout: timeout, throwOnRequestTimeout: true },
     ...(endpoint !== undefined && { endpoint }),
@@ -64,7 +64,7 @@ const identityOf = ({ accessKeyId, secretAccessKey, sessionToken }: S3Credential
   ...(sessionToken !== undefined && { sessionToken }),
 });
 
-/** Neither half can run into the other: JSON quotes them. */
+/** JSON quotes the parts, so no two different inputs give the same text. */
 const hashOf = (credentials: S3Credentials | undefined, region: string): string =>
   createHash("sha256")
     .update(

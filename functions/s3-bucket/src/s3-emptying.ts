@@ -4,22 +4,22 @@ import type { BucketCall } from "./s3-call.ts";
 import { answerOf, nextAfter, S3Refusal } from "./s3-errors.ts";
 import { type Item, type Listed, listUploads, listVersions, type Marker } from "./s3-listing.ts";
 
-/** Pages in one go: some seconds. A bucket of any size is emptied in many runs, none of them long. */
+/** The maximum number of pages in one run: some seconds. A bucket of any size is emptied in many short runs. */
 const mostPages = 10;
-/** Milliseconds after which no further page is begun, for a server that is slow. */
+/** Milliseconds after which no further page is begun, for slow servers. */
 const longest = 20_000;
-/** What one DeleteObjects takes. */
+/** The maximum number of items of one DeleteObjects. */
 const mostTogether = 1_000;
-/** Items of one page that get a request each. The next page has the others. */
+/** The maximum number of items of one page that get a request each. The next listing has the others. */
 const mostAlone = 200;
 const requestsAtOnce = 16;
 
 /**
- * Deletes some of what is in a bucket: up to ten thousand objects, versions and delete markers, then unfinished uploads.
- * Retention is respected: nothing is bypassed.
+ * Deletes a part of a bucket's contents: up to ten thousand objects, versions and delete markers, then unfinished
+ * uploads. Retention is respected: nothing is bypassed.
  *
- * An item counts as deleted when a listing does not name it any more, because S3 confirms the deletion of names that
- * were never there. An item that is still listed after its last way was tried is kept, and the others go on.
+ * An item counts as deleted when it is not listed any more, because S3 also confirms the deletion of names that never
+ * existed. An item that is still listed after the last way was tried is kept, and the others are deleted.
  */
 export async function emptyBucket(call: BucketCall): Promise<Emptied> {
   const end = performance.now() + longest;
@@ -33,22 +33,22 @@ export async function emptyBucket(call: BucketCall): Promise<Emptied> {
   };
 }
 
-/** One kind of thing in a bucket. */
+/** One kind of items in a bucket. */
 interface Source {
   list(after: Marker | undefined): Promise<Listed>;
   /**
    * Tries to delete items, or some of them.
    *
-   * @param again those that were tried before and are listed still.
+   * @param again items that were tried before and are still listed.
    */
   remove(items: readonly Item[], again: ReadonlySet<Item>): Promise<readonly Try[]>;
 }
 
 interface Try {
   readonly item: Item;
-  /** Whether there is no other way to delete it. */
+  /** True if no other way to delete it is left. */
   readonly isLast: boolean;
-  /** The reason if it is listed still. */
+  /** The reason to report if it is still listed. */
   readonly refusal?: string | undefined;
 }
 
@@ -76,7 +76,7 @@ async function emptied(source: Source, end: number): Promise<Emptied> {
         next: isDone ? undefined : (first?.shown ?? ""),
       };
     }
-    // Deletions do not shift a page that is read from the same place again. Only past kept items the place moves on.
+    // A page is read from the same place again, so deletions do not shift it. The place moves on only past kept items.
     if (first === undefined) after = next;
     else for (const one of await source.remove(left, again)) tries.set(one.item.id, one);
   }
@@ -84,7 +84,7 @@ async function emptied(source: Source, end: number): Promise<Emptied> {
 
 const stillListed = "it is listed still after its deletion was confirmed";
 
-/** Names that XML can carry are deleted together; the others, and those that are listed again, by URL. */
+/** Names that XML can represent are deleted together; the others, and those that are listed again, by URL. */
 const versionsIn = (call: BucketCall): Source => ({
   async list(after) {
     const page = await listVersions(call, after);
@@ -111,7 +111,7 @@ async function deleteTogether(
   const command = new DeleteObjectsCommand({ ...bucket, Delete: { Objects, Quiet: true } });
   const answer = await answerOf(client.send(command, http));
   if (answer instanceof S3Refusal) {
-    // There is still the other way: some servers delete nothing together, or read XML more strictly.
+    // The items are tried by URL next: some servers cannot delete several together, or parse XML more strictly.
     if (answer.notSupported || answer.code === "MalformedXML") {
       return items.map((item) => ({ item, isLast: false }));
     }
@@ -152,7 +152,10 @@ interface Named {
   readonly key: string;
 }
 
-/** Deletes items by URL, several at a time. A refusal becomes the item's; an error that concerns all items is thrown. */
+/**
+ * Deletes items by URL, several at a time. A refusal is stored with its item; an error that affects all items is
+ * thrown.
+ */
 async function eachAlone(
   items: readonly Item[],
   remove: (item: Item & Named) => Promise<object>,
@@ -174,7 +177,7 @@ async function eachAlone(
       throw error;
     }
   });
-  // No request is left under way.
+  // All requests have ended before an error is thrown.
   for (const ended of await Promise.allSettled(workers)) if (ended.status === "rejected") throw ended.reason;
   return tries;
 }
@@ -184,7 +187,7 @@ async function refusalOf(
   remove: (item: Item & Named) => Promise<object>,
 ): Promise<string | undefined> {
   if (key === undefined) return "its name is not UTF-8";
-  // A proxy or the server may resolve the dots, and the path is that of another bucket then.
+  // A proxy or the server may resolve the dots, and then the path leads to another bucket.
   if (key.split("/").some((segment) => segment === "." || segment === "..")) {
     return 'its name, as a part of a URL, has the segment "." or ".."';
   }

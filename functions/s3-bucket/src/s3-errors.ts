@@ -3,12 +3,12 @@ import { type Duration, milliseconds, RetryAfterError, serverTime, TerminalError
 import { z } from "zod";
 
 /**
- * S3 answered, and the answer is an error. Holds what is needed to decide, and none of what the SDK's own error carries
- * along: signatures, key ids and the text that was signed must not reach a log as the `cause` of something.
+ * An error that S3 answered. It contains only what decisions need. The SDK's own error also has signatures, key ids and
+ * the signed text, which must not reach a log as the `cause` of another error.
  */
 export class S3Refusal extends Error {
   override readonly name = "S3Refusal";
-  /** Such as `NoSuchBucket`. */
+  /** The error code, such as `NoSuchBucket`. */
   readonly code: string;
   readonly status: number | undefined;
   readonly requestId: string | undefined;
@@ -21,15 +21,15 @@ export class S3Refusal extends Error {
     this.headers = error.$response?.headers ?? {};
   }
 
-  /** The server, or this operation of it, is not there and will not be: nothing that trying again can change. */
+  /** True if the server does not support the operation, so that trying again is useless. */
   get notSupported(): boolean {
     return this.status === 501 || this.status === 405 || this.code === "NotImplemented";
   }
 }
 
 /**
- * An S3 call's answer, or the refusal that it got, to be decided on.
- * @throws what happens next when no S3 server answered: RetryAfterError, or an error that is retried with backoff.
+ * The answer to an S3 call, or its refusal, for the caller to decide on.
+ * @throws RetryAfterError, or an error that is retried with backoff, if no S3 server answered.
  */
 export async function answerOf<Answer>(call: Promise<Answer>): Promise<Answer | S3Refusal> {
   try {
@@ -45,7 +45,9 @@ export async function answerOf<Answer>(call: Promise<Answer>): Promise<Answer | 
 
 const answeredSchema = z.object({ $metadata: z.object({ httpStatusCode: z.int().min(400).max(499) }) });
 
-/** The status of a refusal that is not written as S3 does: of a server's router, or of what stands before the server. */
+/**
+ * The HTTP status of a refusal that is not in S3's format: from a server's router, or from a proxy before the server.
+ */
 const refusedWithout = (error: unknown): number | undefined =>
   answeredSchema.safeParse(error).data?.$metadata.httpStatusCode;
 
@@ -115,7 +117,7 @@ const byCode: Readonly<Record<string, Next>> = {
   ServiceUnavailable: slowDown,
 };
 
-/** What happens next after a refusal that the caller had no use for. */
+/** The error that defines what happens next, after a refusal that the caller does not handle. */
 export function nextAfter(refusal: S3Refusal, doing: string): Error {
   const next = refusal.notSupported ? notSupported : (byCode[refusal.code] ?? byStatus(refusal.status));
   const said = `S3 refused to ${doing} (${refusal.message}).`;
@@ -142,7 +144,10 @@ function byStatus(status: number | undefined): Next | undefined {
 
 const longestPause = milliseconds("1h");
 
-/** As long as the server asked for; else a little more than the default each time, so that not all come back at once. */
+/**
+ * The time that the server asked for (an hour at most), if it did. Otherwise the default and up to a quarter more, so
+ * that retries are spread.
+ */
 function pause(refusal: S3Refusal, standard: Duration): Duration {
   const header = refusal.headers["retry-after"];
   const asked =

@@ -4,21 +4,21 @@ import { Readable } from "node:stream";
 import type { BucketCall } from "./s3-call.ts";
 import { answerOf, S3Refusal } from "./s3-errors.ts";
 
-/** An object's version, a delete marker or an unfinished upload, as a listing of a bucket names it. */
+/** An entry in the listing of a bucket: a version of an object, a delete marker or an unfinished upload. */
 export interface Item {
-  /** Undefined where the name is not UTF-8: the SDK has no way to send it back. */
+  /** Undefined if the name is not UTF-8: the SDK has no way to send it back. */
   readonly key: string | undefined;
-  /** The key for people: quoted, with control characters escaped. */
+  /** The key for messages: quoted, with control characters escaped. */
   readonly shown: string;
-  /** Of a version or delete marker; `null` in a bucket that never had versioning. */
+  /** For a version or delete marker; `null` in a bucket that never had versioning. */
   readonly versionId?: string | undefined;
-  /** Of an unfinished upload. */
+  /** For an unfinished upload. */
   readonly uploadId?: string | undefined;
-  /** Unlike that of every other item in the bucket. */
+  /** Unique in the bucket. */
   readonly id: string;
 }
 
-/** Where a listing goes on. */
+/** The position at which a listing continues. */
 export interface Marker {
   readonly key: string | undefined;
   readonly id: string | undefined;
@@ -32,9 +32,10 @@ export interface Listed {
 }
 
 /**
- * A page of the versions and delete markers in a bucket, after a marker, or from the beginning.
+ * Lists a page of the versions and delete markers in a bucket, after a marker, or from the beginning.
  *
- * Names are asked for URL-encoded. XML has no way to write most control characters, and its parsers read a CR as LF.
+ * Names are requested URL-encoded, because XML cannot represent most control characters, and its parsers read a CR as
+ * LF.
  */
 export async function listVersions(
   { client, bucket, http }: BucketCall,
@@ -52,7 +53,7 @@ export async function listVersions(
   };
 }
 
-/** A page of the unfinished uploads to a bucket, as `listVersions`. */
+/** Lists a page of the unfinished uploads to a bucket, as `listVersions` does. */
 export async function listUploads(
   { client, bucket, http }: BucketCall,
   after?: Marker,
@@ -80,7 +81,7 @@ const markerOf = (key: string | undefined, id: string | undefined): Marker => ({
   id,
 });
 
-/** AWS writes a blank as `+`, others as `%20`. */
+/** AWS writes a blank as `+`, other servers as `%20`. Undefined if the name is not UTF-8. */
 function decoded(encoded: string): string | undefined {
   try {
     return decodeURIComponent(encoded.replaceAll("+", " "));
@@ -90,8 +91,8 @@ function decoded(encoded: string): string | undefined {
 }
 
 /**
- * Makes a client's listings have URL-encoded names also where the server does not encode them (moto 5): they are encoded in
- * the text of the answer, before a parser of XML reads it and loses characters.
+ * Gives a client's listings URL-encoded names, also if the server does not encode them (moto 5). They are encoded in
+ * the text of the answer, before an XML parser reads it and loses characters.
  */
 export function encodeNames({ middlewareStack }: S3Client): void {
   middlewareStack.add(
@@ -118,7 +119,7 @@ const hasStream = (response: unknown): response is { readonly body: Readable } =
   "body" in response &&
   response.body instanceof Readable;
 
-/** Text of XML has no `<` in it, so a name ends at the next one. */
+/** Text in XML contains no `<`, so a name ends at the next one. */
 export const withEncodedNames = (xml: string): string =>
   xml.includes("<EncodingType>url<")
     ? xml

@@ -3,7 +3,7 @@ import type { BucketSettings, SettingName, SettingReport } from "./bucket-store.
 import type { BucketCall } from "./s3-call.ts";
 import { answerOf, nextAfter, S3Refusal } from "./s3-errors.ts";
 
-/** How one setting is read and written. Both answer with the refusal that they got, if any. */
+/** How one setting is read and written. Both functions return the refusal, if there was one. */
 interface Setting<Value> {
   readonly read: (call: BucketCall) => Promise<Value | S3Refusal | undefined>;
   readonly write: (call: BucketCall, value: Value) => Promise<S3Refusal | undefined>;
@@ -26,7 +26,7 @@ const settings: Settings = {
   },
 };
 
-/** Makes the settings that are asked for so, one after the other. Those left out are not even read. */
+/** Applies the settings of the spec, one after the other. Settings that are left out are not even read. */
 export async function updateSettings(call: BucketCall, asked: BucketSettings): Promise<SettingReport[]> {
   const reports: SettingReport[] = [];
   for (const name of settingNames) reports.push(...(await updateSetting(call, name, asked[name])));

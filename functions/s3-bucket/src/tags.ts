@@ -7,8 +7,8 @@ export type Tags = ReadonlyMap<string, string>;
 export interface TagSet {
   readonly tags: Tags;
   /**
-   * Tags that AWS services set (`aws:...`). They do not count towards the limit, and can neither be changed nor removed: a
-   * set that is written must have them as they are.
+   * Tags that AWS services set (`aws:...`). They do not count towards the limit, and can neither be changed nor
+   * removed: a set that is written must contain them unchanged.
    */
   readonly ofAws: Tags;
 }
@@ -20,19 +20,19 @@ export const splitTags = (all: readonly (readonly [key: string, value: string])[
   ofAws: new Map(all.filter(([key]) => isOfAws(key))),
 });
 
-/** What S3 takes: https://docs.aws.amazon.com/AmazonS3/latest/userguide/CostAllocTagging.html */
+/** The limits of S3: https://docs.aws.amazon.com/AmazonS3/latest/userguide/CostAllocTagging.html */
 export const tagLimits = { tags: 50, keyLength: 128, valueLength: 256 };
 
-/** Drover's own keys start like this; they are never taken from a spec. */
+/** The prefix of Drover's own keys. Keys of a spec must not have it. */
 export const reservedPrefix = "drover.dev/";
 const managedKey = `${reservedPrefix}managed-tags`;
 
-/** Tags of a spec: room is left for Drover's own three. */
+/** The maximum number of tags in a spec, which leaves room for Drover's own three. */
 export const mostSpecTags = tagLimits.tags - 3;
 
 const legal = /^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$/u;
 
-/** What S3 (or Drover) would refuse about a tag of a spec, as a sentence; undefined for a good one. */
+/** The reason why S3 or Drover would refuse a tag of a spec, as a sentence. Undefined for a valid tag. */
 export function tagProblem(key: string, value: string): string | undefined {
   const named = `Tag ${JSON.stringify(key)}`;
   if (key.length < 1 || key.length > tagLimits.keyLength) {
@@ -51,15 +51,16 @@ export function tagProblem(key: string, value: string): string | undefined {
 }
 
 /**
- * The whole set of tags that a bucket shall carry.
+ * The complete set of tags that a bucket should have.
  *
- * S3 knows no single tag, only the set, and several parties share it. So: keys of the spec are ours and have the spec's
- * values; keys that an earlier spec had and this one has not are removed; every other key belongs to somebody else and
- * is carried over. Which keys an earlier spec had is written in the set itself, under `drover.dev/managed-tags`: S3
- * replaces a set in one step, so this record can never disagree with the tags, as a record kept elsewhere could.
+ * S3 can only write the complete set, not a single tag, and several parties share it. So: keys of the spec are ours and
+ * get the spec's values; keys that an earlier spec had and this one has not are removed; every other key belongs to
+ * another party and is kept. The keys of the earlier spec are recorded in the set itself, under
+ * `drover.dev/managed-tags`: S3 replaces a set in one step, so this record can never disagree with the tags, as a
+ * record kept elsewhere could.
  *
- * Caveat: S3 has no conditional write. A tag that somebody else adds between our read and our write is lost; the two
- * follow one another at once, and nothing is written when nothing differs.
+ * Caveat: S3 has no conditional write. A tag that another client adds between our read and our write is lost. The write
+ * follows the read at once, and nothing is written if nothing differs.
  */
 export function mergedTags(current: Tags, spec: Readonly<Record<string, string>>, own: Tags): Tags {
   const asked = new Map(Object.entries(spec));
@@ -69,7 +70,7 @@ export function mergedTags(current: Tags, spec: Readonly<Record<string, string>>
   return new Map([...others, ...asked, ...own, ...(managed === "" ? [] : [[managedKey, managed] as const])]);
 }
 
-/** What is left when Drover lets go of a bucket: everything but its own marks. */
+/** The tags that stay when Drover releases a bucket: all but its own marks. */
 export const withoutMarks = (current: Tags): Tags => new Map([...current].filter(([key]) => !isOurs(key)));
 
 export const sameTags = (a: Tags, b: Tags): boolean =>
@@ -77,8 +78,8 @@ export const sameTags = (a: Tags, b: Tags): boolean =>
 
 const isOurs = (key: string): boolean => key.startsWith(reservedPrefix);
 
-// 47 keys of up to 128 characters do not fit into one value of 256: five characters of each key's hash do. Thirty bits
-// are enough to tell one bucket's keys apart.
+// 47 keys of up to 128 characters do not fit into one value of 256, but five characters of each key's hash do. These
+// thirty bits are enough to distinguish the keys of one bucket.
 const markLength = 5;
 const mark = (key: string): string =>
   createHash("sha256").update(key).digest("base64url").slice(0, markLength);
