@@ -1,19 +1,19 @@
-/** Which rollout a set was made for; on a Deployment, which one it is at. */
+/** On a set: the rollout that it was created for. On a Deployment: the rollout that it is at. */
 export const revisionAnnotation = "deployment.kubernetes.io/revision";
-/** The revisions that a set was before somebody went back to it. */
+/** The earlier revisions of a set to which the Deployment was rolled back. */
 export const historyAnnotation = "deployment.kubernetes.io/revision-history";
-/** The Deployment's `replicas` when it last scaled a set: another number now means that somebody has scaled it. */
+/** The Deployment's `replicas` when it last scaled a set. If they differ now, the Deployment itself has been scaled. */
 export const desiredAnnotation = "deployment.kubernetes.io/desired-replicas";
-/** The same with surge: of which a set's size was a part. */
+/** The same with surge: the total of which the set's size was a part. */
 export const maxAnnotation = "deployment.kubernetes.io/max-replicas";
-/** What became of `spec.rollbackTo` of the API's first versions. */
+/** The request to roll back to a revision: the place of `spec.rollbackTo` of the API's first versions. */
 export const rollbackAnnotation = "deprecated.deployment.rollback.to";
-/** The label that tells the pods of a Deployment's sets apart. */
+/** The label that distinguishes the pods of a Deployment's sets. */
 export const hashLabel = "pod-template-hash";
 
 export type Annotations = Readonly<Record<string, string>>;
 
-/** Those that a set does not get from its Deployment. */
+/** Annotations that a set does not get from its Deployment. */
 const own: ReadonlySet<string> = new Set([
   "kubectl.kubernetes.io/last-applied-configuration",
   revisionAnnotation,
@@ -26,13 +26,13 @@ const own: ReadonlySet<string> = new Set([
 const only = (annotations: Annotations, isWanted: (name: string) => boolean): Annotations =>
   Object.fromEntries(Object.entries(annotations).filter(([name]) => isWanted(name)));
 
-/** What both have, a Deployment and its newest set. */
+/** The annotations that a Deployment and its newest set share. */
 export const sharedOf = (annotations: Annotations): Annotations =>
   only(annotations, (name) => !own.has(name));
-/** What each has of its own. */
+/** The annotations that each of them has of its own. */
 export const ownOf = (annotations: Annotations): Annotations => only(annotations, (name) => own.has(name));
 
-/** A revision; 0 where there is none, and undefined for text that is not a revision. */
+/** The revision in these annotations. 0 if it is absent, undefined if its text is not a revision. */
 export function revisionOf(annotations: Annotations = {}): bigint | undefined {
   const text = annotations[revisionAnnotation];
   return text === undefined ? 0n : revisionIn(text);
@@ -46,7 +46,7 @@ export function revisionIn(text: string): bigint | undefined {
   return BigInt.asIntN(64, revision) === revision ? revision : undefined;
 }
 
-/** A size in an annotation; undefined where there is none, or what is no 32-bit size. */
+/** The size in an annotation. Undefined if it is absent or not a 32-bit size. */
 export function sizeIn(annotations: Annotations, name: string): number | undefined {
   const text = annotations[name] ?? "";
   const size = /^\d+$/.test(text) ? Number(text) : undefined;

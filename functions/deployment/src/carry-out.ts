@@ -16,10 +16,10 @@ import type { DeploymentStep } from "./reconcile-deployment.ts";
 import { isSameTemplate } from "./template.ts";
 
 /**
- * Writes what was decided, every part for the version that was read; the Deployment last, so that it tells of what is so.
- * A part that is refused ends it: the next run decides anew.
+ * Writes what was decided, each object for the version that was read. The Deployment comes last, so that its status is
+ * true of the sets. A write that is refused ends it: the next run decides again.
  *
- * @returns whether something was written that wakes the Deployment again: not its status.
+ * @returns true if anything but the status was written, which wakes the Deployment again.
  */
 export async function carryOut(step: DeploymentStep, draft: Draft): Promise<boolean> {
   if (draft.template !== undefined || isWithoutRollback(draft)) {
@@ -75,9 +75,9 @@ async function createSet(step: DeploymentStep, draft: Draft, one: DraftSet): Pro
 }
 
 /**
- * Another set has the name. Where it is the one that was wanted, made by an earlier run, the next run finds it; one that
- * was this Deployment's and has other labels by now is released; else the template's hash is another's, too, and the next
- * one is made with another hash.
+ * Another set has the name. If it is the wanted one, created by an earlier run, the next run finds it. If it was this
+ * Deployment's and has other labels by now, it is released. Otherwise two templates have the same hash, and the next
+ * set is created with another one.
  */
 async function resolveCollision(
   step: DeploymentStep,
@@ -114,7 +114,7 @@ async function sayNotCreated(
   await writeStatus(step, said);
 }
 
-/** Nothing of what was decided but this status. */
+/** The draft without its decisions, and with this status. */
 const saying = (draft: Draft, status: Draft["status"]): Draft => ({
   ...draft,
   annotations: draft.deployment.metadata.annotations ?? {},
@@ -124,11 +124,13 @@ const saying = (draft: Draft, status: Draft["status"]): Draft => ({
 const isWithoutRollback = ({ deployment, annotations }: Draft): boolean =>
   Object.keys(deployment.metadata.annotations ?? {}).some((name) => !(name in annotations));
 
-/** The Deployment as somebody had it before, or as it is, without the request for that. */
+/**
+ * Writes the Deployment with an earlier template, or as it is, and without the annotation that requested the rollback.
+ */
 async function writeTemplate({ client, context }: DeploymentStep, draft: Draft): Promise<void> {
   const { deployment, annotations, template = deployment.spec.template } = draft;
   const metadata = { ...deployment.metadata, annotations: { ...annotations } };
-  // As it was read: what was parsed has no number for "none".
+  // As it was read: the parsed spec has lost the number that means "none".
   const { spec } = context.object;
   const asked = { ...(typeof spec === "object" && spec), template };
   await client.replace(
@@ -139,7 +141,7 @@ async function writeTemplate({ client, context }: DeploymentStep, draft: Draft):
   for (const announcement of draft.said) context.announce(announcement);
 }
 
-/** Its status, and the revision that it is at, if they say something new. */
+/** Writes the status and the Deployment's revision, if they have changed. */
 async function writeStatus({ client }: DeploymentStep, draft: Draft): Promise<void> {
   const { deployment, annotations, status } = draft;
   const before = deployment.metadata.annotations ?? {};

@@ -11,10 +11,10 @@ import { roll } from "./roll.ts";
 import { askedRollback, rollBack } from "./roll-back.ts";
 
 /**
- * Decides what is to be done about a Deployment now, and what is to be said of it: one step, for what comes of it wakes
- * the Deployment again.
+ * Decides the next step for a Deployment, and its status. One step is enough, because its result wakes the Deployment
+ * again.
  *
- * @param oldMayRun whether a pod of the sets of other templates may still run; asked only where it matters.
+ * @param oldMayRun true if a pod of the sets of other templates may still run; determined only where it matters.
  */
 export function decide(draft: Draft, oldMayRun: boolean): void {
   const { spec, metadata } = draft.deployment;
@@ -47,14 +47,17 @@ export function decide(draft: Draft, oldMayRun: boolean): void {
   if (!isMoving && isComplete(draft)) forgetOldSets(draft);
 }
 
-/** Whether the template is no revision yet, which somebody may ask for: its set is made before anybody goes back. */
+/**
+ * True if the present template is not a revision yet. A user may ask for it later, so its set is created before a
+ * rollback.
+ */
 const lacksRevision = (draft: Draft): boolean =>
   newSetOf(draft) === undefined &&
   (draft.deployment.spec.strategy.type !== "Recreate" || draft.sets.length === 0);
 
-/** In how long the Deployment must be looked at again, though nothing happens: milliseconds, undefined for never. */
+/** Milliseconds after which the Deployment must be reconciled again even if nothing happens. Undefined for never. */
 export function nextLook(draft: Draft): number | undefined {
   const deadline = draft.deployment.spec.paused ? undefined : deadlineOf(draft);
-  // A second more: times are written in whole seconds.
+  // One second more, because times are written in full seconds.
   return deadline === undefined ? undefined : Math.max(1_000, deadline - draft.now.getTime() + 1_000);
 }

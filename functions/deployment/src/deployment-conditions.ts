@@ -3,7 +3,7 @@ import { conditionOf, withCondition, withoutCondition } from "@drover/workloads"
 import type { DeploymentCondition, DeploymentStatus } from "./deployment.ts";
 import type { Draft } from "./draft.ts";
 
-/** What a condition is to say; when, is known where it is set. */
+/** A condition without its times, which are added when it is set. */
 export type Stated = Required<Pick<DeploymentCondition, "type" | "status" | "reason" | "message">>;
 
 export const condition = (
@@ -19,8 +19,8 @@ export const conditionIn = (
 ): DeploymentCondition | undefined => conditionOf(conditions, type);
 
 /**
- * States a condition. One that says the same already stays, with its message and times; only where the status is another
- * one has it changed.
+ * Sets a condition. If the present one has the same status and reason, it stays, with its message and times. The time
+ * of the last transition changes only with the status.
  */
 export function setCondition(draft: Draft, stated: Stated): void {
   const standing = conditionIn(draft.status, stated.type);
@@ -28,7 +28,7 @@ export function setCondition(draft: Draft, stated: Stated): void {
   restate(draft, stated);
 }
 
-/** The same, though the reason is the same: there was progress. */
+/** Sets a condition also if status and reason are the same: there was progress. */
 export function restate(draft: Draft, stated: Stated): void {
   const standing = conditionIn(draft.status, stated.type);
   const now = timestamp(draft.now);

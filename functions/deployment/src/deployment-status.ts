@@ -7,7 +7,7 @@ type Count = "replicas" | "readyReplicas" | "availableReplicas";
 const sum = (sets: readonly DraftSet[], count: Count): number =>
   sets.reduce((total, { set }) => total + set.status[count], 0);
 
-/** Counts what the sets say, and states whether that is enough. */
+/** Sums up the counts in the statuses of the sets, and sets the condition Available. */
 export function countReplicas(draft: Draft): void {
   const { deployment, sets } = draft;
   const newest = newSetOf(draft);
@@ -38,7 +38,9 @@ export function countReplicas(draft: Draft): void {
   );
 }
 
-/** Undefined where a set's controller does not count them: then nobody knows the sum. */
+/**
+ * The number of terminating pods. Undefined if the controller of a set does not count them: then the sum is unknown.
+ */
 function terminatingIn(sets: readonly DraftSet[]): number | undefined {
   const counted = sets.filter(
     ({ set: { status } }) => status.observedGeneration > 0 || status.terminatingReplicas !== undefined,
@@ -49,7 +51,7 @@ function terminatingIn(sets: readonly DraftSet[]): number | undefined {
     : undefined;
 }
 
-/** All that is asked for is there, of the newest template, available, and nothing else. */
+/** True if all pods that the spec asks for exist with the newest template and are available, and no others exist. */
 export function isComplete({ deployment: { spec }, status }: Draft): boolean {
   const { updatedReplicas, replicas, availableReplicas } = status;
   return [updatedReplicas, replicas, availableReplicas].every((count) => count === spec.replicas);

@@ -1,7 +1,7 @@
 import { faultScenario, type User } from "@drover/testing";
 import { bothDeployed, bothFunctions, deployments, pods, sets, web } from "./testing/web.ts";
 
-/** As a kubelet does; what a plan puts beside them is left alone. */
+/** Does what a kubelet does. Pods that the plan adds to these are left alone. */
 const allReady = {
   title: "all its pods become ready",
   async act(user: User) {

@@ -16,7 +16,7 @@ const spec = z.looseObject({
   replicas: count.default(1),
   minReadySeconds: count.default(0),
   paused: z.boolean().default(false),
-  // The largest number that there is stands for none, as in the API's own words.
+  // The largest number means "none", as in the documentation of the API.
   progressDeadlineSeconds: count.optional().transform((seconds) => (seconds === most ? undefined : seconds)),
   revisionHistoryLimit: count.optional().transform((limit) => (limit === most ? undefined : limit)),
   selector: labelSelector,
@@ -31,7 +31,7 @@ const spec = z.looseObject({
   template: podTemplate,
 });
 
-/** A Deployment's conditions say when they were last looked at, too. */
+/** The conditions of a Deployment also have the time of their last update. */
 const datedCondition = condition.extend({ lastUpdateTime: z.string().nullish() });
 export type DeploymentCondition = z.output<typeof datedCondition>;
 
@@ -61,17 +61,17 @@ export const deploymentSchema = objectOf(spec, status.prefault({}));
 export type DeploymentObject = z.output<typeof deploymentSchema>;
 export type DeploymentStatus = DeploymentObject["status"];
 
-/** How far a rollout may leave the number of replicas that is asked for. */
+/** How far a rollout may deviate from the number of replicas in the spec. */
 export interface Bounds {
-  /** Pods above it. */
+  /** The maximum number of pods above it. */
   readonly maxSurge: number;
-  /** Pods below it that need not be available. */
+  /** The maximum number of pods below it that need not be available. */
   readonly maxUnavailable: number;
 }
 
 /**
- * Surge is rounded up and unavailability down. Both may not be nothing, or no rollout could begin: then one pod may be
- * unavailable, for surge may be what a quota forbids.
+ * Surge is rounded up and unavailability down. If both were 0, no rollout could begin. Then one pod may be unavailable.
+ * Surge stays 0, because a quota may forbid it.
  */
 export function boundsOf({ spec: { replicas, strategy } }: Pick<DeploymentObject, "spec">): Bounds {
   if (strategy.type !== "RollingUpdate") return { maxSurge: 0, maxUnavailable: 0 };

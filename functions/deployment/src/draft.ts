@@ -4,12 +4,12 @@ import { type Annotations, desiredAnnotation, maxAnnotation } from "./annotation
 import { boundsOf, type DeploymentObject, type DeploymentStatus } from "./deployment.ts";
 import { isSameTemplate } from "./template.ts";
 
-/** A set as it is to be after a run; `set.status` stays what it is. */
+/** A set as it should be after a run. `set.status` is never changed. */
 export interface DraftSet {
   readonly set: ReplicaSetObject;
-  /** It is to be made. */
+  /** True if it is to be created. */
   readonly isNew: boolean;
-  /** Its template is the Deployment's. */
+  /** True if its template is the Deployment's. */
   readonly isCurrent: boolean;
   replicas: number;
   minReadySeconds: number;
@@ -18,8 +18,8 @@ export interface DraftSet {
 }
 
 /**
- * A Deployment and its sets as they are to be after a run. Decisions read and change it, and nothing else; what is said
- * of it is said once it is so.
+ * A Deployment and its sets as they should be after a run. Decisions read and change only this. Its Events are emitted
+ * after the sets, or the template, have been written.
  */
 export interface Draft {
   readonly deployment: DeploymentObject;
@@ -28,7 +28,7 @@ export interface Draft {
   readonly now: Date;
   annotations: Annotations;
   status: DeploymentStatus;
-  /** The template, when it is to be that of an earlier revision. */
+  /** The template of an earlier revision, if the Deployment is to get it. */
   template: DeploymentObject["spec"]["template"] | undefined;
   readonly said: Announcement[];
 }
@@ -63,11 +63,11 @@ export const olderFirst = (a: ReplicaSetObject, b: ReplicaSetObject): number =>
   ordered(a.metadata.name, b.metadata.name);
 const ordered = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Its controller has seen its spec. */
+/** True if the set's controller has observed its present spec. */
 export const isSeen = ({ set: { metadata, status } }: DraftSet): boolean =>
   (metadata.generation ?? 0) <= status.observedGeneration;
 
-/** Sets that have replicas, or ought to. */
+/** Sets with a size above 0. */
 export const activeOf = (sets: readonly DraftSet[]): DraftSet[] =>
   sets.filter(({ replicas }) => replicas > 0);
 
@@ -75,13 +75,13 @@ export const totalOf = (sets: readonly DraftSet[]): number =>
   sets.reduce((sum, { replicas }) => sum + replicas, 0);
 
 /**
- * How many replicas of a set are available and will stay: of a set that is being scaled down its status may still tell
- * of more, and whoever counted those would take as many again.
+ * The number of replicas of a set that are available and will stay. The status of a set that is being scaled down may
+ * still count more. If those were counted here, as many replicas would be removed again.
  */
 export const availableIn = ({ set, replicas }: DraftSet): number =>
   Math.min(set.status.availableReplicas, replicas);
 
-/** Notes on a set which size of the Deployment its own was made for. */
+/** Records on a set the size of the Deployment for which the set's own size was chosen. */
 export function noteSizes({ deployment }: Draft, one: DraftSet): void {
   const { replicas } = deployment.spec;
   const { maxSurge } = boundsOf(deployment);
@@ -92,7 +92,7 @@ export function noteSizes({ deployment }: Draft, one: DraftSet): void {
   };
 }
 
-/** Gives a set another size; true when it had another one. */
+/** Changes the size of a set. Returns true if it had another size. */
 export function resize(draft: Draft, one: DraftSet, replicas: number): boolean {
   if (one.replicas === replicas) return false;
   const from = one.replicas;

@@ -14,7 +14,7 @@ import type { Draft } from "./draft.ts";
 import type { DeploymentStep } from "./reconcile-deployment.ts";
 import { newSetOf, oldSetsOf } from "./newest-set.ts";
 
-/** The sets of a Deployment, after it has adopted orphans and released what no longer matches. */
+/** The sets of a Deployment. Adopts orphans and releases sets that no longer match before it returns them. */
 export async function findSets(step: DeploymentStep): Promise<readonly ReplicaSetObject[]> {
   const matching = await findMatching(partsOf(step));
   const found = await claim(
@@ -27,9 +27,9 @@ export async function findSets(step: DeploymentStep): Promise<readonly ReplicaSe
 }
 
 /**
- * Releases the sets whose labels no longer match. They are not among those that a run lists, and are looked for when there
- * are none, or fewer replicas than the Deployment told of last; and for the sake of those without any, by a run that need not expect
- * another one: something must have woken it.
+ * Releases the sets with labels that no longer match. A run's list does not contain them. A run looks for them if its
+ * list has no sets, or fewer replicas than the Deployment's status. Stray sets without replicas do not show in that
+ * count, so a run also looks for them if it expects no further run: something must have woken it.
  */
 export async function releaseStrayed(step: DeploymentStep): Promise<void> {
   await claim(partsOf(step), await findStrayed(partsOf(step)));
@@ -42,7 +42,7 @@ const partsOf = ({ client, owner, context: { signal } }: DeploymentStep) => ({
   signal,
 });
 
-/** Whether a pod of the sets of other templates may still run: asked only of a Deployment that waits for that. */
+/** True if a pod of the sets of other templates may still run. False for a Deployment that does not wait for that. */
 export async function oldPodsMayRun(
   { client, owner, context: { signal } }: DeploymentStep,
   draft: Draft,

@@ -2,8 +2,8 @@ import { defineFunction } from "@drover/controller";
 import { deploymentController } from "./deployment-controller.ts";
 
 /**
- * How it is deployed: `deploy/function.yaml`. Nobody else may reconcile the kind: start kube-controller-manager with
- * `--controllers=*,-deployment-controller`.
+ * The deployment in `deploy/function.yaml`. No other controller may reconcile the kind: start kube-controller-manager
+ * with `--controllers=*,-deployment-controller`.
  */
 export default defineFunction({
   controller: deploymentController(),

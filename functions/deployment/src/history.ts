@@ -2,7 +2,9 @@ import { revisionOf } from "./annotations.ts";
 import { type Draft, type DraftSet, isSeen, olderFirst } from "./draft.ts";
 import { oldSetsOf } from "./newest-set.ts";
 
-/** Lets go of the earliest of the old sets that nothing runs in, but for as many as the Deployment keeps. */
+/**
+ * Marks the earliest old sets for deletion, except for as many as the Deployment keeps. Sets that are not empty stay.
+ */
 export function forgetOldSets(draft: Draft): void {
   const { revisionHistoryLimit: limit } = draft.deployment.spec;
   if (limit === undefined) return;
@@ -12,7 +14,7 @@ export function forgetOldSets(draft: Draft): void {
   for (const one of old.slice(0, Math.max(0, old.length - limit))) one.isGone = isEmpty(one);
 }
 
-/** Nothing is in it, nothing is asked of it, and it knows that. */
+/** True if the set has no replicas, should have none, and its controller has observed that. */
 const isEmpty = (one: DraftSet): boolean =>
   one.set.status.replicas === 0 && one.set.spec.replicas === 0 && one.replicas === 0 && isSeen(one);
 

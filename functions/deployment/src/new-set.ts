@@ -12,7 +12,7 @@ import { type Draft, type DraftSet, draftSet, noteSizes, sayScaled, totalOf } fr
 import { inheritAnnotations, nextRevision, sayCreated } from "./revision.ts";
 import { essence } from "./template.ts";
 
-/** Drafts the set of the Deployment's template, with as many replicas as the strategy allows it at first. */
+/** Adds a set for the Deployment's template to the draft, with as many replicas as the strategy allows at first. */
 export function makeNewSet(draft: Draft): DraftSet {
   const set = emptySet(draft.deployment, draft.status.collisionCount);
   const made: DraftSet = { ...draftSet(set), isNew: true, isCurrent: true };
@@ -26,7 +26,7 @@ export function makeNewSet(draft: Draft): DraftSet {
   return made;
 }
 
-/** How many replicas the new set may have now. */
+/** The number of replicas that the new set may have now. */
 export function roomForNew({ deployment, sets }: Draft, newest: DraftSet): number {
   const { replicas, strategy } = deployment.spec;
   if (strategy.type === "Recreate") return replicas;
@@ -36,7 +36,7 @@ export function roomForNew({ deployment, sets }: Draft, newest: DraftSet): numbe
 
 const hashLength = 10;
 
-/** Its name is made of the template, so that a second try makes the same set. */
+/** The set's name is derived from the template, so that a second attempt creates the same set. */
 function emptySet({ metadata, spec }: DeploymentObject, collisions = 0): ReplicaSetObject {
   const hash = nameSuffix([essence(spec.template), collisions], hashLength);
   const { template, selector, minReadySeconds } = spec;
@@ -47,7 +47,7 @@ function emptySet({ metadata, spec }: DeploymentObject, collisions = 0): Replica
     metadata: {
       name: `${metadata.name.slice(0, longestName - hashLength - 1)}-${hash}`,
       namespace: metadata.namespace,
-      // It gets others when it is made.
+      // Placeholders, which are removed when it is created.
       uid: "new",
       resourceVersion: "new",
       labels,

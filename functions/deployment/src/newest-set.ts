@@ -1,6 +1,6 @@
 import type { Draft, DraftSet } from "./draft.ts";
 
-/** The set of the Deployment's template: the oldest, should there be several. */
+/** The set of the Deployment's template; the oldest one if there are several. */
 export const newSetOf = ({ sets }: Draft): DraftSet | undefined => sets.find(({ isCurrent }) => isCurrent);
 
 export const oldSetsOf = (draft: Draft): DraftSet[] => {

@@ -13,7 +13,10 @@ import { isComplete } from "./deployment-status.ts";
 import type { Draft } from "./draft.ts";
 import { newSetOf, oldSetsOf } from "./newest-set.ts";
 
-/** The deadline does not run while a Deployment is paused, and begins again after it. */
+/**
+ * Records in Progressing if the Deployment was paused or resumed. The deadline does not run while it is paused, and
+ * begins again after that.
+ */
 export function noteWhetherPaused(draft: Draft): void {
   const { paused, progressDeadlineSeconds } = draft.deployment.spec;
   const reason = conditionIn(draft.status, "Progressing")?.reason;
@@ -26,8 +29,8 @@ export function noteWhetherPaused(draft: Draft): void {
 }
 
 /**
- * States how the rollout goes: complete, moving, or stuck for longer than `progressDeadlineSeconds`; and what stands in
- * the way of the sets.
+ * Sets Progressing: complete, moving, or stuck for longer than `progressDeadlineSeconds`. Sets ReplicaFailure if a set
+ * could not create or delete pods.
  */
 export function noteProgress(draft: Draft): void {
   const { status, deployment } = draft;
@@ -36,7 +39,9 @@ export function noteProgress(draft: Draft): void {
   noteFailure(draft);
 }
 
-/** One rollout was completed, and there is none since: what its pods do now is no progress. */
+/**
+ * True if one rollout was completed and no other has begun since: then changes of its pods do not count as progress.
+ */
 function wasComplete({ status, deployment }: Draft): boolean {
   const { reason } = conditionIn(deployment.status, "Progressing") ?? {};
   return status.replicas === status.updatedReplicas && reason === "NewReplicaSetAvailable";
@@ -56,7 +61,7 @@ function noteRollout(draft: Draft, status: DeploymentStatus): void {
   }
 }
 
-/** More new pods, fewer old ones, or more that are ready or available. */
+/** True if there are more new pods, fewer old ones, or more that are ready or available. */
 const hasMoved = (before: DeploymentStatus, now: DeploymentStatus): boolean =>
   now.updatedReplicas > before.updatedReplicas ||
   now.replicas - now.updatedReplicas < before.replicas - before.updatedReplicas ||
@@ -69,8 +74,8 @@ function isLate(draft: Draft): boolean {
 }
 
 /**
- * When the rollout counts as stuck unless something moves, in milliseconds since 1970; undefined when it is complete, or is
- * stuck already.
+ * The time at which the rollout counts as stuck unless something moves, in milliseconds since 1970. Undefined if it is
+ * complete, is stuck already, or has no deadline.
  */
 export function deadlineOf({ status, deployment }: Draft): number | undefined {
   const { progressDeadlineSeconds } = deployment.spec;
@@ -82,7 +87,7 @@ export function deadlineOf({ status, deployment }: Draft): number | undefined {
 
 const settled: ReadonlySet<string> = new Set(["NewReplicaSetAvailable", "ProgressDeadlineExceeded"]);
 
-/** What a set could not do is said of the Deployment, too: the newest set's, or else any. */
+/** Copies a failure of a set to the Deployment: that of the newest set, or else of any set. */
 function noteFailure(draft: Draft): void {
   const newest = newSetOf(draft);
   const sets = [...(newest ? [newest] : []), ...oldSetsOf(draft)];
@@ -91,7 +96,10 @@ function noteFailure(draft: Draft): void {
   else noteFailed(draft, failure);
 }
 
-/** As SetDeploymentCondition has it: one of the same status and reason stays, and one of the same status keeps its time. */
+/**
+ * Does what Kubernetes' SetDeploymentCondition does: a condition with the same status and reason stays, and one with
+ * the same status keeps its time of transition.
+ */
 function noteFailed(draft: Draft, failure: WorkloadCondition): void {
   const standing = conditionIn(draft.status, failure.type);
   const isSame = standing?.status === failure.status;

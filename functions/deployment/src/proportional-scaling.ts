@@ -3,7 +3,7 @@ import { boundsOf } from "./deployment.ts";
 import { activeOf, type Draft, type DraftSet, noteSizes, olderFirst, resize, totalOf } from "./draft.ts";
 import { newSetOf, oldSetsOf } from "./newest-set.ts";
 
-/** Somebody has changed the Deployment's size since its sets were scaled. */
+/** True if the Deployment's size has been changed since its sets were scaled. */
 export const isScaled = ({ deployment, sets }: Draft): boolean =>
   activeOf(sets).some(({ annotations }) => {
     const desired = sizeIn(annotations, desiredAnnotation);
@@ -11,8 +11,8 @@ export const isScaled = ({ deployment, sets }: Draft): boolean =>
   });
 
 /**
- * Brings the sets to the Deployment's size without moving a rollout on: what is added or taken is shared out in
- * proportion, so that a rollout that goes wrong does not get a greater part by it
+ * Brings the sets to the Deployment's size without advancing a rollout. Replicas are added or removed in proportion to
+ * the sets' sizes, so that a rollout that fails does not get a greater part
  * (https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#proportional-scaling).
  */
 export function scaleInProportion(draft: Draft): void {
@@ -28,14 +28,14 @@ export function scaleInProportion(draft: Draft): void {
   }
 }
 
-/** The one set with replicas; the newest, where none has any; undefined when there are several. */
+/** The only set with replicas. If none has replicas, the newest set. Undefined if several have. */
 function onlyActive(draft: Draft): DraftSet | undefined {
   const [first, second] = activeOf(draft.sets);
   if (first !== undefined) return second === undefined ? first : undefined;
   return newSetOf(draft) ?? draft.sets.at(-1);
 }
 
-/** The newest set has all that the Deployment asks for, and it is available. */
+/** True if the newest set has all replicas that the Deployment asks for, and they are available. */
 function isSaturated(draft: Draft): boolean {
   const newest = newSetOf(draft);
   const { replicas } = draft.deployment.spec;
@@ -52,7 +52,7 @@ function shareOut(draft: Draft): void {
   const active = activeOf(sets);
   const allowed = replicas > 0 ? replicas + boundsOf(deployment).maxSurge : 0;
   const toAdd = allowed - totalOf(active);
-  // Larger ones first. Of those as large, newer ones gain first and older ones lose first.
+  // Larger sets first. Of sets of the same size, newer ones gain first and older ones lose first.
   const age = (a: DraftSet, b: DraftSet): number => olderFirst(a.set, b.set) * (toAdd > 0 ? -1 : 1);
   active.sort((a, b) => b.replicas - a.replicas || (toAdd === 0 ? 0 : age(a, b)));
   let added = 0;
@@ -63,12 +63,12 @@ function shareOut(draft: Draft): void {
   });
   for (const [i, one] of active.entries()) {
     const rest = i === 0 ? toAdd - added : 0;
-    // Also those whose size stays: what it was made for does not.
+    // Also if the set's own size stays: the Deployment's size for which it was chosen has changed.
     if (!resize(draft, one, Math.max(0, (sizes[i] ?? 0) + rest))) noteSizes(draft, one);
   }
 }
 
-/** How much of what is to be added falls to a set; less than nothing where it is to be taken. */
+/** A set's part of the replicas to be added. Negative if replicas are to be removed. */
 function proportion({ deployment }: Draft, one: DraftSet, toAdd: number, added: number): number {
   if (toAdd === added) return 0;
   const left = toAdd - added;
@@ -79,7 +79,7 @@ function proportion({ deployment }: Draft, one: DraftSet, toAdd: number, added: 
     const { replicas } = deployment.spec;
     if (replicas === 0) return -one.replicas;
     const max = replicas + boundsOf(deployment).maxSurge;
-    // Somebody may have taken the annotation away.
+    // A user may have removed the annotation.
     const before = sizeIn(one.annotations, maxAnnotation) || deployment.status.replicas;
     return before === 0 ? 0 : Math.round((one.replicas * max) / before) - one.replicas;
   }

@@ -7,13 +7,13 @@ import { type Deployment, type DeploymentObject, deploymentSchema } from "./depl
 import { draftOf, isSeen } from "./draft.ts";
 import { findSets, oldPodsMayRun, releaseStrayed } from "./find-sets.ts";
 
-/** A step, and the Deployment that it is about. */
+/** A step and its Deployment. */
 export interface DeploymentStep extends WorkloadStep<typeof Deployment> {
   readonly deployment: DeploymentObject;
   readonly owner: Owner;
 }
 
-/** One run: read what there is, decide, write. */
+/** One run: reads the objects, decides, writes. */
 export async function reconcileDeployment(
   step: WorkloadStep<typeof Deployment>,
 ): Promise<ReconcileResult<typeof Deployment>> {
@@ -25,7 +25,7 @@ export async function reconcileDeployment(
   const draft = draftOf(deployment, sets, step.now());
   decide(draft, await oldPodsMayRun(deploymentStep, draft));
   const isWokenAgain = await carryOut(deploymentStep, draft);
-  // A set's controller that has yet to look at it will wake the Deployment, too.
+  // A set that its controller has not observed yet will wake the Deployment, and a later run looks for stray sets.
   if (!isWokenAgain && draft.sets.every(isSeen)) await releaseStrayed(deploymentStep);
   const wait = nextLook(draft);
   return wait === undefined ? {} : { requeueAfter: `${Math.ceil(wait)}ms` };

@@ -3,10 +3,11 @@ import { makeNewSet } from "./new-set.ts";
 import { newSetOf, oldSetsOf } from "./newest-set.ts";
 
 /**
- * One step of a recreation: the old sets down to nothing; and once none of their pods may run any more, the new one up. A
- * set whose controller has yet to see that it is to have none may be making pods at this moment.
+ * One step of a recreation: the old sets are scaled to 0; and once none of their pods may run any more, the new one is
+ * scaled up. A set may be creating pods until its controller has observed that it should have none.
  *
- * @param oldMayRun whether a pod of the old sets may still run.
+ * @param oldMayRun true if a pod of the old sets may still run.
+ * @returns true as long as the new set is not scaled up.
  */
 export function recreate(draft: Draft, oldMayRun: boolean): boolean {
   const active = activeOf(oldSetsOf(draft));

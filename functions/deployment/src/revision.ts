@@ -10,7 +10,7 @@ import type { DeploymentCondition } from "./deployment.ts";
 import type { Draft, DraftSet } from "./draft.ts";
 import { newSetOf, oldSetsOf } from "./newest-set.ts";
 
-/** The revision after the highest of the sets that are not the newest. After the last of 64 bits it is negative, as in Go. */
+/** One more than the highest revision of the old sets. After the largest 64-bit integer it is negative, as in Go. */
 export function nextRevision(draft: Draft): bigint {
   const revisions = oldSetsOf(draft).map(({ annotations }) => revisionOf(annotations) ?? 0n);
   const highest = revisions.reduce((most, revision) => (revision > most ? revision : most), 0n);
@@ -19,7 +19,8 @@ export function nextRevision(draft: Draft): bigint {
 
 /**
  * Brings the newest set's annotations, revision and `minReadySeconds` in line with the Deployment, and the Deployment's
- * revision with the set. A set that somebody went back to gets a new revision, and remembers those it was.
+ * revision with the set. A set to which the Deployment was rolled back gets a new revision, and keeps its earlier ones
+ * as its history.
  */
 export function syncRevision(draft: Draft): void {
   const newest = newSetOf(draft);
@@ -34,7 +35,7 @@ export function syncRevision(draft: Draft): void {
     const note = `Found new replica set "${name}"`;
     setCondition(draft, condition("Progressing", "True", "FoundNewReplicaSet", note));
   } else if (told < (revisionOf(newest.annotations) ?? 0n) && isMadeAfter(progress, newest)) {
-    // A run has made it that did not live to tell: what is told of progress is of the rollout before.
+    // The run that created it died before it wrote the status: Progressing is still that of the rollout before.
     sayCreated(draft, name);
   }
 }
@@ -42,14 +43,14 @@ export function syncRevision(draft: Draft): void {
 const isMadeAfter = ({ lastUpdateTime }: DeploymentCondition, { set, annotations }: DraftSet): boolean =>
   (set.metadata.creationTimestamp ?? "") >= (lastUpdateTime ?? "") && !(historyAnnotation in annotations);
 
-/** A rollout begins, and with it its deadline. */
+/** Sets Progressing when a rollout begins, and with it its deadline. */
 export function sayCreated(draft: Draft, name: string): void {
   if (draft.deployment.spec.progressDeadlineSeconds === undefined) return;
   const note = `Created new replica set "${name}"`;
   setCondition(draft, condition("Progressing", "True", "NewReplicaSetCreated", note));
 }
 
-/** The newest set's annotations are those of the Deployment, and its revision is the Deployment's. */
+/** Copies the Deployment's annotations to the newest set, and the set's revision to the Deployment. */
 export function inheritAnnotations(draft: Draft, newest: DraftSet, revision: bigint): void {
   const shared = { ...newest.annotations, ...sharedOf(draft.annotations) };
   newest.annotations = withRevision(shared, revision);
@@ -59,7 +60,8 @@ export function inheritAnnotations(draft: Draft, newest: DraftSet, revision: big
 
 function withRevision(annotations: Annotations, revision: bigint): Annotations {
   const before = revisionOf(annotations);
-  // Somebody wrote what is no revision: it stays theirs. A set's own revision may be higher, when older sets are gone.
+  // Text that is not a revision comes from a user, and stays. A set's own revision may be higher if older sets are
+  // gone.
   if (before === undefined || before >= revision) return annotations;
   const was = annotations[revisionAnnotation];
   return {
@@ -69,7 +71,7 @@ function withRevision(annotations: Annotations, revision: bigint): Annotations {
   };
 }
 
-/** Characters of history that a set carries; the earliest go first. */
+/** The maximum number of characters of a set's history. The earliest revisions are removed first. */
 const longestHistory = 2_000;
 
 function remembered(history: string, revision: string): string {

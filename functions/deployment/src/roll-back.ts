@@ -2,11 +2,16 @@ import { ownOf, revisionIn, revisionOf, rollbackAnnotation, sharedOf } from "./a
 import type { Draft } from "./draft.ts";
 import { isSameTemplate, withoutHash } from "./template.ts";
 
-/** The revision that somebody asks to go back to by the annotation of the API's first versions; 0 is the one before. */
+/**
+ * The revision that a user asks to roll back to, by the annotation of the API's first versions. 0 is the one before.
+ */
 export const askedRollback = ({ annotations }: Draft): bigint | undefined =>
   revisionIn(annotations[rollbackAnnotation] ?? "");
 
-/** Takes the template, and the annotations that go with it, from the set of a revision. The request is done with either way. */
+/**
+ * Takes the template and its annotations from the set of a revision. The request is removed, also if that is not
+ * possible.
+ */
 export function rollBack(draft: Draft, asked: bigint): void {
   const { deployment, sets } = draft;
   const { [rollbackAnnotation]: _, ...annotations } = draft.annotations;
@@ -36,7 +41,7 @@ export function rollBack(draft: Draft, asked: bigint): void {
   say("Normal", "DeploymentRollback", `Rolled back deployment "${name}" to revision ${revision}`);
 }
 
-/** The second highest; 0 where there is none. */
+/** The second highest revision. 0 if it does not exist. */
 function revisionBefore({ sets }: Draft): bigint {
   let [highest, second] = [0n, 0n];
   for (const { annotations } of sets) {

@@ -4,8 +4,10 @@ import { makeNewSet, roomForNew } from "./new-set.ts";
 import { newSetOf, oldSetsOf } from "./newest-set.ts";
 
 /**
- * One step of a rolling update: the new set as far up as surge allows; or else the old ones down, those that are of no
- * use first, as far as availability allows. True when something was moved.
+ * One step of a rolling update. The new set is scaled up, within the limit of surge. If it has no room, the old sets
+ * are scaled down, within the limit of availability, and their unavailable replicas first.
+ *
+ * @returns true if a set has another size now.
  */
 export function roll(draft: Draft): boolean {
   const newest = newSetOf(draft) ?? makeNewSet(draft);
@@ -22,7 +24,7 @@ function shrinkOld(draft: Draft, newest: DraftSet): boolean {
   const old = activeOf(oldSetsOf(draft));
   if (old.length === 0) return false;
   const minAvailable = deployment.spec.replicas - boundsOf(deployment).maxUnavailable;
-  // New pods that are not available must not make old ones go that are.
+  // New pods that are not available must not cause available old ones to be deleted.
   const newUnavailable = newest.replicas - availableIn(newest);
   const spare = totalOf(sets) - minAvailable - newUnavailable;
   if (spare <= 0) return false;
@@ -31,7 +33,7 @@ function shrinkOld(draft: Draft, newest: DraftSet): boolean {
   return useless + takeFrom(draft, old, free, ({ replicas }) => replicas) > 0;
 }
 
-/** Takes so many replicas from sets, of each as many as it can give, oldest first. Answers how many. */
+/** Takes up to `most` replicas from sets, oldest first, and up to `canGive` from each. Returns how many were taken. */
 function takeFrom(
   draft: Draft,
   sets: readonly DraftSet[],

@@ -2,17 +2,21 @@ import { isDeepStrictEqual } from "node:util";
 import type { PodTemplate } from "@drover/workloads";
 import { hashLabel } from "./annotations.ts";
 
-/** Whether two templates ask for the same pods: but for the label that tells sets apart, and for what is empty. */
+/**
+ * True if two templates ask for the same pods, apart from the label that distinguishes sets, and from what is empty.
+ */
 export const isSameTemplate = (a: PodTemplate, b: PodTemplate): boolean =>
   isDeepStrictEqual(essence(withoutHash(a)), essence(withoutHash(b)));
 
-/** A template as a Deployment has it. */
+/** A template as a Deployment has it, without the label that distinguishes sets. */
 export function withoutHash(template: PodTemplate): PodTemplate {
   const { [hashLabel]: _, ...labels } = template.metadata.labels ?? {};
   return { ...template, metadata: { ...template.metadata, labels } };
 }
 
-/** A value without what is empty: Go writes an empty list and an absent one alike. */
+/**
+ * A value without its empty parts, and with sorted fields: Go does not distinguish an empty list from an absent one.
+ */
 export function essence(value: unknown): unknown {
   if (Array.isArray(value)) return value.length === 0 ? undefined : value.map(essence);
   if (typeof value !== "object" || value === null) return value ?? undefined;
