@@ -19,16 +19,16 @@ export interface SetPods {
   readonly terminating: readonly Pod[];
 }
 
-/** Those that have ended stay whose they are. */
+/** Pods that have ended keep their owner, so they are not released. */
 const notEnded: FindOptions["fields"] = {
   selector: "status.phase!=Failed,status.phase!=Succeeded",
   holds: (pod) => mayRun(podSchema.parse(pod)),
 };
 
-/** So do those that are to end, which a list cannot leave out. */
+/** Pods that are being deleted keep their owner, too. The selector of a list cannot exclude them. */
 const isStaying = ({ metadata }: KubeObject): boolean => metadata.deletionTimestamp === undefined;
 
-/** Its pods, after it has adopted orphans and released what no longer matches. */
+/** The pods of a set. Adopts orphans and releases pods that no longer match before it returns them. */
 export async function findPods(step: SetStep): Promise<SetPods> {
   const { client, owner, context } = step;
   const parts = { client, owner, kind: builtin.pod, signal: context.signal };
@@ -40,7 +40,7 @@ export async function findPods(step: SetStep): Promise<SetPods> {
   return { active, terminating };
 }
 
-/** Those that are active in the newest state, for who is to choose among them. */
+/** The set's pods that are active in the newest state, from which those to delete are chosen. */
 export async function activePodsNow({
   client,
   owner,
@@ -52,7 +52,10 @@ export async function activePodsNow({
     .filter((pod) => isActive(pod) && claimOf(owner, pod) === "own");
 }
 
-/** Fewer than it said last, or fewer than it needs although it had some: one may have been relabelled. */
+/**
+ * True if fewer pods were found than the status has, or fewer than the set needs although it had some: one may have
+ * been relabelled.
+ */
 function misses({ set: { spec, status } }: SetStep, found: number): boolean {
   const had = status.replicas + (status.terminatingReplicas ?? 0);
   return had > 0 && (found < had || found < spec.replicas);

@@ -2,8 +2,8 @@ import { defineFunction } from "@drover/controller";
 import { replicaSetController } from "./replica-set-controller.ts";
 
 /**
- * How it is deployed: `deploy/function.yaml`. Nobody else may reconcile the kind: start kube-controller-manager with
- * `--controllers=*,-replicaset-controller`.
+ * The deployment in `deploy/function.yaml`. No other controller may reconcile the kind: start kube-controller-manager
+ * with `--controllers=*,-replicaset-controller`.
  */
 export default defineFunction({
   controller: replicaSetController(),

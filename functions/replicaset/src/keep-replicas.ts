@@ -16,18 +16,18 @@ import {
 import { activePodsNow, type SetPods } from "./find-pods.ts";
 import type { SetStep } from "./reconcile-replica-set.ts";
 
-/** The pods there are after it, and what stood in the way. */
+/** The pods after creations and deletions, and the failure of one of these, if any. */
 export interface Kept extends SetPods {
   readonly failure?: { readonly reason: "FailedCreate" | "FailedDelete"; readonly error: unknown };
 }
 
-/** Makes the pods that are missing, or deletes those that are too many: 500 at most in one run. */
+/** Creates pods that are missing, or deletes surplus ones: at most 500 in one run. */
 export async function keepReplicas(step: SetStep, found: SetPods): Promise<Kept> {
   const { replicas } = step.set.spec;
   const missing = replicas - found.active.length;
   if (missing > 0) return makeMissing(step, found, Math.min(missing, mostAtOnce));
   if (missing === 0) return found;
-  // What a pod is worth may have changed without a wake.
+  // The order in which pods are deleted may have changed without a wake.
   const active = await activePodsNow(step);
   const surplus = Math.max(0, active.length - replicas);
   return deleteSurplus(step, { ...found, active }, Math.min(surplus, mostAtOnce));
@@ -38,7 +38,7 @@ async function makeMissing(step: SetStep, found: SetPods, count: number): Promis
   const { active, terminating } = found;
   const seen = [...active, ...terminating];
   const { done, refused } = await createPods(controlOf(step), step.set.spec.template, { count, seen });
-  // In a namespace that is being deleted nothing can be made, and nothing needs to be.
+  // In a namespace that is being deleted no pod can be created, and none is needed.
   if (isOfEndingNamespace(refused?.reason)) return found;
   const isThere = (pod: Pod): boolean => active.some(({ metadata }) => metadata.uid === pod.metadata.uid);
   const made = done.filter((pod) => !isThere(pod));
@@ -50,9 +50,9 @@ async function makeMissing(step: SetStep, found: SetPods, count: number): Promis
 }
 
 /**
- * Where pods are missing that there were, the set may have gone first, and taken them with it; what the run knows of it may
- * be older than what it knows of its pods. Whoever makes something must know that it is still wanted, as client-go's
- * controllers ask the API server once more before they adopt something.
+ * Checks that the set still exists before pods are created. If pods are missing that it had, the set may have been
+ * deleted, and its pods with it: the run's copy of the set may be older than those of its pods. For the same reason
+ * client-go's controllers read the owner once more before they adopt an object.
  */
 async function isStillWanted({ client, owner, set, context: { signal } }: SetStep): Promise<boolean> {
   return set.status.replicas === 0 || isStillThere({ client, owner, signal });
@@ -62,7 +62,7 @@ async function deleteSurplus(step: SetStep, { active, terminating }: SetPods, co
   const goers = count < active.length ? await leastMissed(step, active) : active;
   const { done, refused } = await deletePods(controlOf(step), goers.slice(0, count));
   const gone = new Set(done.map(({ metadata }) => metadata.uid));
-  // Whoever is on a node takes its time to end.
+  // A pod on a node takes time to end.
   const ending = done.filter(({ spec }) => spec.nodeName !== undefined);
   return {
     active: active.filter(({ metadata }) => !gone.has(metadata.uid)),

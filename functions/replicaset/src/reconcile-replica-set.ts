@@ -12,16 +12,16 @@ import { findPods } from "./find-pods.ts";
 import { keepReplicas, type Kept } from "./keep-replicas.ts";
 import { statusOf, writeStatus } from "./replica-set-status.ts";
 
-/** A step, and the set that it is about. */
+/** A step and its set. */
 export interface SetStep extends WorkloadStep<typeof ReplicaSet> {
   readonly set: ReplicaSetObject;
   readonly owner: Owner;
 }
 
 /**
- * One run: whose pods there are, as many as asked for, and what is said of it. What could not be made or deleted is said
- * in the status first, and then tried again: soon where the status says something new, since what has changed may have
- * made room (a quota counts a little later than pods go); else with backoff.
+ * One run: finds the set's pods, creates or deletes some, and writes the status. A failure is written to the status
+ * first, and then the run is repeated: soon if the status is new, because the change may have made room (a quota counts
+ * a little later than pods go), and otherwise with backoff.
  */
 export async function reconcileReplicaSet(
   step: WorkloadStep<typeof ReplicaSet>,

@@ -4,13 +4,13 @@ import { type Now, orphansOf, ReplicaSet, stepOf } from "@drover/workloads";
 import { reconcileReplicaSet } from "./reconcile-replica-set.ts";
 
 const pods = kindOf(builtin.pod);
-/** What of a pod can change what its ReplicaSet does or says. */
+/** The fields of a pod that can change the decisions or the status of its ReplicaSet. */
 const changed = [
   ...["status.phase", "status.conditions", "metadata.labels"],
   ...["metadata.ownerReferences", "metadata.deletionTimestamp"],
 ];
 
-/** Keeps as many pods of a template as a ReplicaSet asks for, and says how they are. */
+/** Keeps as many pods of a template as a ReplicaSet asks for, and counts them in its status. */
 export const replicaSetController = (now?: Now) => {
   const run = (context: ReconcileContext<typeof ReplicaSet>) => reconcileReplicaSet(stepOf(context, now));
   return defineController({

@@ -15,7 +15,7 @@ import type { SetStep } from "./reconcile-replica-set.ts";
 
 type Status = ReplicaSetObject["status"];
 
-/** What a set's status is to say of its pods. */
+/** The status of a set with these pods. */
 export function statusOf(
   { metadata, spec, status }: ReplicaSetObject,
   { active, terminating, failure }: Kept,
@@ -36,7 +36,7 @@ export function statusOf(
   };
 }
 
-/** One that says already that something failed stays as it is. */
+/** A condition that already reports a failure stays as it is. */
 function conditionsOf({ conditions }: Status, failure: Kept["failure"], now: Date): Status["conditions"] {
   if (failure === undefined) return withoutCondition(conditions, "ReplicaFailure");
   if (conditionOf(conditions, "ReplicaFailure") !== undefined) return conditions;
@@ -50,7 +50,9 @@ function conditionsOf({ conditions }: Status, failure: Kept["failure"], now: Dat
   });
 }
 
-/** Writes a status that says something new, for the version that it is about. @returns whether it does. */
+/**
+ * Writes a status if it differs from the present one, for the version that was read. @returns true if it was written.
+ */
 export async function writeStatus({ client, set }: SetStep, status: Status): Promise<boolean> {
   if (isSameStatus(set.status, status)) return false;
   await client.replace(builtin.replicaSet, { ...set, status }, { subresource: "status" });

@@ -10,7 +10,7 @@ const orphan: Manifest = {
   spec: { containers: [{ name: "web", image: "web:1" }] },
 };
 
-/** As a kubelet does; what a plan puts beside them is left alone. */
+/** Does what a kubelet does. Pods that the plan adds to these are left alone. */
 const allReady = {
   title: "all its pods become ready",
   async act(user: User) {
