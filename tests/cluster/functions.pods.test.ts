@@ -57,7 +57,7 @@ it("whoever may not do what a function may do, does not get it deployed, and is 
   await eventually(async () => {
     const { status, reason, message } = (await functions.conditionOf(buckets)) ?? {};
     expect([status, reason]).toEqual(["False", "PermissionNotHeld"]);
-    expect(message).toMatch(/^alice asks for this function and may not list buckets .* in all namespaces/);
+    expect(message).toMatch(/^The author alice may not list buckets .* in all namespaces/);
   });
   expect(await functions.objectsOf(buckets)).toEqual([]);
   expect(await functions.statusOf(`reconcilefunction/${buckets}`)).not.toHaveProperty("follows");

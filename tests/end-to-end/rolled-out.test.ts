@@ -197,7 +197,7 @@ it("what is another one's is left alone, and said", async () => {
   await cluster.apply(others);
   const refused = await world.until(others, (object) => conditionOf(object)?.reason === "NameTaken");
   expect(conditionOf(refused)?.message).toMatch(
-    /ServiceAccount default\/others is there and does not belong to this function/,
+    /ServiceAccount default\/others exists and does not belong to this function/,
   );
   await cluster.remove(others);
   await world.until(others, isGone);

@@ -83,7 +83,7 @@ function parseNetwork(word: string): Network {
   const start = numberOf(address);
   if ((start & ((1n << BigInt(width - bits)) - 1n)) !== 0n) {
     throw new InvalidEgressError(
-      `${word} does not begin at ${address}: bits behind the first ${bits} are set.`,
+      `${word} does not begin at ${address}: bits after the first ${bits} are set. Write the network's first address.`,
     );
   }
   return { cidr: word, start, bits, width };

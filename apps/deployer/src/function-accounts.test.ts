@@ -50,7 +50,7 @@ const accounts = (own = () => ours) =>
 const has = async (server: number) =>
   (await redisAccounts(admins[server]!).names()).includes(redisUserOf(home));
 const notRevoked = [
-  "Could not revoke a Redis user; it is swept later",
+  "Could not revoke a Redis user; the next sweep tries again",
   {
     function: "web/sites/u",
     err: expect.objectContaining({ message: expect.stringMatching(/NOPERM/) as string }) as Error,
@@ -87,7 +87,7 @@ it("the users of one Redis are known though another does not give its own", asyn
   const names = await redisAccounts(admins[ours]!).names();
   expect(names).toContain(redisUserOf(home));
   expect(await accounts().names()).toEqual(names);
-  expect(warnings).toMatchObject([["Could not look for the users of functions in a Redis", {}]]);
+  expect(warnings).toMatchObject([["Could not list the users of functions in a Redis", {}]]);
 });
 
 it("a function that moves to another Redis, and back, has a user in the one where it is, and in no other", async () => {

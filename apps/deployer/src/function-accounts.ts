@@ -48,7 +48,7 @@ export function functionAccounts(
             if (tenant === undefined) throw error;
             log.warn(
               { err: error, function: queueOf(home) },
-              "Could not revoke a Redis user; it is swept later",
+              "Could not revoke a Redis user; the next sweep tries again",
             );
           }),
         ),
@@ -66,7 +66,7 @@ export function functionAccounts(
     async names() {
       const named = servers().map(({ redis }) =>
         within(answerWithin, redisAccounts(redis).names()).catch((error: unknown) => {
-          log.warn({ err: error }, "Could not look for the users of functions in a Redis");
+          log.warn({ err: error }, "Could not list the users of functions in a Redis");
           return [];
         }),
       );

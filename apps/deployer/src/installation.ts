@@ -78,6 +78,6 @@ export async function adoptBindings(client: KubeClient, owner: Installation, log
       if (isApiError(error, "Conflict", "NotFound")) continue;
       throw error;
     }
-    log.info({ binding: binding.metadata.name }, "A ClusterRoleBinding goes with the Namespace from now on");
+    log.info({ binding: binding.metadata.name }, "Made the Namespace the owner of a ClusterRoleBinding");
   }
 }

@@ -41,7 +41,7 @@ export function kedaObjects(
 ): readonly FunctionObject[] {
   if (wanted && scalingUrl === undefined) {
     throw new RetryAfterError(
-      "spec.scaling.by: KEDA needs to know where it reaches the deployer: set its DROVER_SCALING_URL.",
+      "spec.scaling.by: KEDA needs the URL of the deployer. Set DROVER_SCALING_URL of the deployer.",
       { after: "1m", reason: "NotSupported" },
     );
   }

@@ -49,11 +49,11 @@ export function refuseForeign(ref: ResourceRef, present: KubeObject, owner: Home
   if (belongsTo(ref, present, owner)) return;
   const name = `${ref.kind} ${keyOf(present)}`;
   if (ownerUidOf(present) !== undefined && isLabelledFor(present, owner)) {
-    const message = `${name} is of a function of this name that is gone, and goes next.`;
+    const message = `${name} belongs to a deleted function of this name, and is deleted next.`;
     throw new RetryAfterError(message, { after: "1s", reason: "FormerOneLeft" });
   }
   throw new RetryAfterError(
-    `${name} is there and does not belong to this function. Remove it, or give the function another name.`,
+    `${name} exists and does not belong to this function. Remove it, or give the function another name.`,
     { after: "30s", reason: "NameTaken" },
   );
 }

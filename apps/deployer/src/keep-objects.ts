@@ -54,7 +54,7 @@ async function keepElsewhere(
     if (!(error instanceof ApiError || error instanceof RetryAfterError)) throw error;
     log.warn(
       { err: error, object: keyOf(object) },
-      `Could not write a ${ref.kind} in a namespace that is named`,
+      `Could not write a ${ref.kind} in a namespace that the spec names`,
     );
     return false;
   }

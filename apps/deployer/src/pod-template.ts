@@ -110,7 +110,7 @@ function environment(of: TemplateOf): readonly Variable[] {
   const twice = setTwice(own, [{ name: "DROVER_ROLLOUT" }, ...ours]);
   if (twice !== undefined) {
     throw new TerminalError(
-      `spec.container.env: ${twice} is set by Drover. Leave it out; spec has a field for what it says.`,
+      `spec.container.env: ${twice} is set by Drover. Leave it out, and use the field of spec for its value.`,
       { reason: "InvalidSpec" },
     );
   }

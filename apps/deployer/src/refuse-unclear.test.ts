@@ -20,7 +20,7 @@ it.each([
 });
 
 it.each([
-  ["is called nowhere", called, /nobody knows where to call it/],
+  ["is called nowhere", called, /the address is missing/],
   ["is called at two places", { ...called, webhook: { service, url: "https://example.com" } }, /not both/],
   [
     "is to be sent Secrets",

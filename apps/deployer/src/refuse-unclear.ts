@@ -20,12 +20,12 @@ export function refuseUnclear({
   const refuse = (problem: string) => new TerminalError(problem, { reason: "InvalidSpec" });
   if (!controllerName.test(name)) {
     throw refuse(
-      `Its name is its controller's, which has 63 characters at most, not ${name.length}. Give it another.`,
+      `The name of a function has 63 characters at most, not ${name.length}. Give it another name.`,
     );
   }
   if (delivery !== "webhook") {
     if (webhook === undefined) return;
-    throw refuse("spec.webhook goes with delivery: webhook. Set that, or leave it out.");
+    throw refuse("spec.webhook goes with delivery: webhook. Set this delivery, or leave out spec.webhook.");
   }
   const problem = whyNotCalled(spec);
   if (problem !== undefined) throw refuse(problem);
@@ -34,6 +34,6 @@ export function refuseUnclear({
     throw refuse("spec.webhook: give service or url, not both.");
   }
   if (container === undefined && service === undefined && url === undefined) {
-    throw refuse("spec.webhook: nobody knows where to call it. Give service, url, or a container.");
+    throw refuse("spec.webhook: the address is missing. Give service, url, or a container.");
   }
 }

@@ -189,9 +189,7 @@ it("a function that could not be woken is named, keeps no other from being woken
   scaler.wakeAll(() => true);
   await expect
     .poll(() => warnings)
-    .toEqual([
-      ["Could not have a function looked at", { function: "default/refused", err: new Error("closed") }],
-    ]);
+    .toEqual([["Could not wake a function", { function: "default/refused", err: new Error("closed") }]]);
   expect(woken).toEqual(["default/deployed"]);
   refuses = false;
   scaler.wakeAll(() => true);

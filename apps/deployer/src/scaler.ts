@@ -104,7 +104,7 @@ export function startScaler({ client, queues, wake, own, every, log, signal }: S
   });
   const tryToWake = (key: ObjectKey): void =>
     void wake(key).catch((error: unknown) => {
-      log.warn({ err: error, function: key }, "Could not have a function looked at");
+      log.warn({ err: error, function: key }, "Could not wake a function");
     });
   const known = (): readonly Scaled[] => [...(functions?.values() ?? [])];
   const look = async (one: Scaled): Promise<void> => {
@@ -148,7 +148,7 @@ function oneAtATime(look: (one: Scaled) => Promise<void>, log: Log) {
         .catch((error: unknown) => {
           // Logged once for the tenant, instead of four times a second for each of its functions.
           if (error instanceof TenantRedisError) return;
-          log.warn({ err: error, function: one.key }, "Could not see how much there is to do");
+          log.warn({ err: error, function: one.key }, "Could not read the queues of a function");
         })
         .finally(() => underWay.delete(one.key));
       underWay.set(one.key, looked);

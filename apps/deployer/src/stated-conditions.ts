@@ -49,10 +49,11 @@ function readiness({ spec, status, pods, revision, wanted }: Known): Condition {
     message,
   });
   if (status.problem !== undefined) return no("NotInUse", status.problem);
-  if (spec.paused === true) return yes("Paused", "No run starts, because spec.paused says so.");
-  if (spec.container === undefined) return yes("Registered", "Somebody else runs it: spec has no container.");
+  if (spec.paused === true) return yes("Paused", "No run starts, because spec.paused is true.");
+  if (spec.container === undefined)
+    return yes("Registered", "The deployer creates no Pods, because spec has no container.");
   const able = pods.filter((pod) => pod.ready && !pod.deleting);
-  if (wanted === 0) return yes("ScaledToZero", "Nothing is due; the first key that is has a Pod started.");
+  if (wanted === 0) return yes("ScaledToZero", "Scaled to zero. A Pod starts when a key is due.");
   if (able.length > 0) return yes("Running", `${able.length} of ${wanted} Pods are Ready.`);
   return no("NoPodReady", troubleOf(pods, revision)?.words ?? "Its Pods are starting.");
 }

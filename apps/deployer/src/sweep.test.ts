@@ -223,7 +223,7 @@ it("a Redis that refuses keeps no other from being swept, and is swept when it d
   await until(isSwept);
   await until(() => expect(warnings.length).toBeGreaterThan(1));
   expect(warnings[0]).toEqual([
-    "Could not look for what functions left in Redis",
+    "Could not sweep a Redis for functions that are gone",
     { err: expect.objectContaining({ message: expect.stringMatching(/NOPERM.*scan/) as string }) as Error },
   ]);
   servers = [limited];

@@ -63,7 +63,7 @@ export async function sweep(options: SweepOptions): Promise<void> {
     if (left.length === 0) return;
     await deleteKeys(redis, left);
     const queues = [...new Set(left.map(({ queue }) => queue))];
-    log.info({ keys: left.length, queues }, "Deleted what functions that are gone left in Redis");
+    log.info({ keys: left.length, queues }, "Deleted Redis keys of functions that are gone");
   };
   while (await walk.step(deleteUnneeded)) await delay(pace, undefined, { signal });
   const users = (await accounts.names()).filter((user) => user.startsWith(redisUsers));
@@ -92,7 +92,7 @@ export async function keepSwept({ tenants, every, ...options }: KeptSwept): Prom
     const isOf = (namespace: string | undefined): boolean => tenants.tenantOf(namespace) === tenant;
     const swept = sweep({ ...options, redis, isOf, accounts: redisAccounts(redis) })
       .catch((error: unknown) => {
-        if (!signal.aborted) log.warn({ err: error }, "Could not look for what functions left in Redis");
+        if (!signal.aborted) log.warn({ err: error }, "Could not sweep a Redis for functions that are gone");
       })
       .finally(() => underWay.delete(redis));
     underWay.set(redis, swept);

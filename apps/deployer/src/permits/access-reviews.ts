@@ -72,7 +72,7 @@ export function accessReviews(
 /** The error for a function that its author may not have. Its message contains what to do. */
 export const notHeld = ({ user }: Author, denied: Access): RetryAfterError =>
   new RetryAfterError(
-    `${user} asks for this function and may not ${accessWords(denied)}. ` +
-      "Let the function ask for less, have this granted, or have an author apply it who holds it.",
+    `The author ${user} may not ${accessWords(denied)}. ` +
+      "Let the function ask for less, grant this to the author, or let a user that has it apply the function.",
     { after: "30s", reason: "PermissionNotHeld" },
   );

@@ -46,7 +46,7 @@ export function openAuthorGuards(client: KubeClient, now: () => Milliseconds): A
     if (present?.policies === policies) return present.epoch;
     if (now() - seen.since < inForceAfter) {
       throw new RetryAfterError(
-        `The admission policies ${name} are new: authors are known again within ${inForceAfter / 1_000} s.`,
+        `The admission policies ${name} are new: they are in force within ${inForceAfter / 1_000} s.`,
         { after: `${inForceAfter}ms`, reason: "AuthorsUnguarded" },
       );
     }
@@ -78,7 +78,7 @@ function refuseOther(
   // Compared exactly: one more field, such as matchConditions or a namespaceSelector, may exempt a user.
   const field = differingField(present["spec"], spec);
   if (field !== undefined)
-    throw unguarded(`The ${kind} ${name} is another one than it should be: spec.${field}.`);
+    throw unguarded(`The ${kind} ${name} is not as it should be: spec.${field} differs.`);
 }
 
 function differingField(present: unknown, wanted: object): string | undefined {

@@ -155,7 +155,7 @@ const statusPolicy = (namespace: string) => ({
             `${others("object")} == ${others("oldObject")}`,
           ]) +
           ")",
-        message: `the status of a function is written by ${namespace}/deployer and, as far as it follows kinds, by ${namespace}/bridge.`,
+        message: `the status of a function is written by ${namespace}/deployer; ${namespace}/bridge may write only its own fields.`,
       },
     ],
   },

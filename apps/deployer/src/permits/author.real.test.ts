@@ -178,7 +178,7 @@ describe("authors are not known", () => {
       `{"spec":{"failurePolicy":"Fail"}}`,
     );
     const guards = openGuards();
-    await expect(guards.epoch(signal)).rejects.toThrow(/are new: authors are known again within/);
+    await expect(guards.epoch(signal)).rejects.toThrow(/are new: they are in force within/);
     const epoch = await settled(guards);
     await vi.waitFor(async () => {
       await kubectl(
@@ -215,7 +215,7 @@ describe("authors are not known", () => {
     const guards = openGuards();
     const epoch = await settled(guards);
     await kubectl("patch", kind, "drover-authors", "--type=merge", "-p", change);
-    await expect(guards.epoch(signal)).rejects.toThrow(/is another one than it should be: spec\./);
+    await expect(guards.epoch(signal)).rejects.toThrow(/is not as it should be: spec\./);
     const { spec } = JSON.parse(before) as { spec: object };
     const put = run(cluster.kubectl, [
       "patch",

@@ -201,9 +201,7 @@ it("what a spec asks for is granted and reviewed, wherever it stands in whicheve
     await permit(stepOf(of), objects);
     await expect(permit(stepOf(of, access), objects)).rejects.toMatchObject({
       reason: "PermissionNotHeld",
-      message: expect.stringContaining(
-        `ada asks for this function and may not ${accessWords(access)}. `,
-      ) as string,
+      message: expect.stringContaining(`The author ada may not ${accessWords(access)}. `) as string,
     });
   });
   await fc.assert(isHeld, { numRuns: 200 });

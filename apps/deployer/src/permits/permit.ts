@@ -45,7 +45,7 @@ export async function permit(step: Step, objects: readonly FunctionObject[]): Pr
 function refuseUnlessAuthentic({ name, annotations }: ObjectMetadata, epoch: string): void {
   if (annotations?.[authorAnnotations.epoch] === epoch) return;
   throw new RetryAfterError(
-    "This spec was written while the admission policies that name its author were absent or other ones. " +
+    "This spec was written while the admission policies that record its author were absent or different. " +
       `Ask for it again: ${askAgain(name)}`,
     { after: "30s", reason: "AuthorUnknown" },
   );
@@ -53,8 +53,8 @@ function refuseUnlessAuthentic({ name, annotations }: ObjectMetadata, epoch: str
 
 function unknown({ name }: ObjectMetadata): Author {
   throw new RetryAfterError(
-    "The author of this function is not known: it was written before the admission policies that name authors. Install " +
-      `authors.yaml, then: ${askAgain(name)}`,
+    "The author of this function is not known: it was written without the admission policies that record authors. " +
+      `Install authors.yaml, then run: ${askAgain(name)}`,
     { after: "30s", reason: "AuthorUnknown" },
   );
 }
