@@ -48,11 +48,16 @@ function conditionsOf(reports: readonly SettingReport[]): Condition[] {
   const settings = reports.map(({ setting, outcome }): Condition => {
     const type = `${setting.charAt(0).toUpperCase()}${setting.slice(1)}`;
     return outcome === "not-supported"
-      ? { type, status: "False", reason: "NotSupported", message: `This S3 server does not know ${setting}.` }
-      : { type, status: "True", reason: "AsAsked", message: `${type} is as the spec says.` };
+      ? {
+          type,
+          status: "False",
+          reason: "NotSupported",
+          message: `This S3 server does not support ${setting}.`,
+        }
+      : { type, status: "True", reason: "AsAsked", message: `${type} is as the spec asks.` };
   });
   if (missing.length === 0) return settings;
   const fields = missing.map((setting) => `spec.${setting}`).join(" and ");
-  const message = `This S3 server does not know ${missing.join(" and ")}. Take ${fields} out, or use another server.`;
+  const message = `This S3 server does not support ${missing.join(" and ")}. Remove ${fields}, or use another server.`;
   return [{ type: ready, status: "False", reason: "NotSupported", message }, ...settings];
 }

@@ -38,28 +38,26 @@ const pollInterval = durationSchema.refine((text) => milliseconds(text) >= milli
 const spec = z.object({
   bucketName: bucketName
     .optional()
-    .describe(
-      "The bucket's name. Default: <namespace>-<name>. It cannot be changed once the bucket is there.",
-    ),
+    .describe("The bucket's name. Default: <namespace>-<name>. It cannot be changed once the bucket exists."),
   region: z
     .string()
     .regex(/^[a-z0-9-]{1,64}$/, "A region is written like eu-west-1.")
     .optional()
     .describe(
-      "Where the bucket is. Default: the function's own region. It cannot be changed once the bucket is there.",
+      "The bucket's region. Default: the function's own region. It cannot be changed once the bucket exists.",
     ),
-  versioning: z.enum(["Enabled", "Suspended"]).optional().describe("Left out: versioning is left as it is."),
+  versioning: z.enum(["Enabled", "Suspended"]).optional().describe("Left out: versioning is not changed."),
   tags: tags
     .default({})
     .describe(
-      "Tags that the bucket carries. Tags of others are left alone; a key taken out here is taken off the bucket.",
+      "Tags of the bucket. Tags of others are left alone; a key that is removed here is removed from the bucket.",
     ),
   adopt: z
     .enum(["Never", "IfUnowned"])
     .default("Never")
     .describe(
-      "What to do when the bucket is there already and was not made for this object. " +
-        "Never: leave it alone and say so. IfUnowned: take it, if it is this account's and no other Bucket object has it.",
+      "What to do if the bucket exists and was not created for this object. " +
+        "Never: leave it alone and report that. IfUnowned: take it, if it is this account's and no other Bucket object has it.",
     ),
   onDelete: z
     .enum(["Retain", "Delete"])
@@ -76,7 +74,7 @@ const spec = z.object({
     ),
   pollInterval: pollInterval
     .default("5m")
-    .describe("How often the bucket is looked at and put right, though this object did not change."),
+    .describe("How often the bucket is checked and corrected, even if this object did not change."),
   credentialsSecret: z
     .object({ name: z.string().min(1).max(253) })
     .optional()
@@ -96,12 +94,12 @@ const status = z.object({
   bucketName: z.string().optional(),
   arn: z.string().optional(),
   region: z.string().optional(),
-  adopted: z.boolean().optional().describe("The bucket was there before this object."),
-  createdAt: z.string().optional().describe("When the bucket was made, as its account lists it."),
+  adopted: z.boolean().optional().describe("The bucket existed before this object."),
+  createdAt: z.string().optional().describe("When the bucket was created, from the list of its account."),
   creating: z
     .object({ bucketName: z.string(), since: z.string(), until: z.string() })
     .optional()
-    .describe("There was no such bucket at `since`, and one is about to be made, before `until`."),
+    .describe("The bucket did not exist at `since`, and is created before `until`."),
 });
 
 /**
@@ -118,7 +116,7 @@ export const Bucket = defineResource({
   scope: "Namespaced",
   shortNames: ["bkt"],
   categories: ["drover"],
-  description: "A bucket on an S3 server, kept as its spec says.",
+  description: "A bucket on an S3 server, kept as its spec asks.",
   spec,
   status,
   printerColumns: [

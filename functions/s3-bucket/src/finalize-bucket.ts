@@ -84,7 +84,7 @@ async function expectAnotherAccounts(run: BucketRun, name: string, { next }: Den
 function waitForLateCreation({ memory }: BucketRun, name: string, at: Date): void {
   const rest = mayAppearFor(memory.creating, name, at);
   if (rest === 0) return;
-  throw new RetryAfterError(`Bucket ${name} may still be in the making.`, {
+  throw new RetryAfterError(`Bucket ${name} may still be created by an earlier run.`, {
     after: `${rest}ms`,
     reason: "CreationPending",
   });
@@ -122,7 +122,7 @@ async function isStillOurs({ context, store, owner }: BucketRun, address: Bucket
   if (whoseByTags(seen.tags, owner).whose === "ours") return true;
   context.log.warn(
     { bucket: address.name },
-    "Bucket left alone: somebody took it over while it was to be deleted.",
+    "Bucket left alone: another owner took it over before it was deleted.",
   );
   return false;
 }
@@ -131,7 +131,7 @@ const isAnothers = (tags: Tags, owner: Owner): boolean => whoseByTags(tags, owne
 
 async function empty({ context, store }: BucketRun, { name, ...address }: BucketAddress): Promise<void> {
   const { deleted, kept, next } = await store.empty({ name, ...address });
-  if (deleted > 0) context.log.info({ bucket: name, deleted }, "Bucket emptied, in part or whole.");
+  if (deleted > 0) context.log.info({ bucket: name, deleted }, "Deleted contents of the bucket.");
   if (next !== undefined && deleted > 0) {
     // The key makes each run's message different, which shows the runtime that there is progress.
     throw new RetryAfterError(
@@ -164,7 +164,7 @@ const filled = (name: string): Error =>
 
 const notEmpty = (name: string): Error =>
   new RetryAfterError(
-    `Bucket ${name} is not empty, and is not emptied unless the spec says so. Empty it, ` +
+    `Bucket ${name} is not empty, and spec.emptyOnDelete is false. Empty the bucket, ` +
       "or set spec.emptyOnDelete to true to delete everything in it, or spec.onDelete to Retain to keep it.",
     { after: "30s", reason: "BucketNotEmpty" },
   );

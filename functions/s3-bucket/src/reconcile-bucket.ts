@@ -66,7 +66,7 @@ async function refuseRename({ store, owner, memory, name, addressOf }: BucketRun
   }
   const rest = mayAppearFor(memory.creating, former, seen.at);
   if (rest === 0) return;
-  throw new RetryAfterError(`Bucket ${former}, the name before, may still be in the making.`, {
+  throw new RetryAfterError(`Bucket ${former}, the former name, may still be created by an earlier run.`, {
     after: `${rest}ms`,
     reason: "CreationPending",
   });
@@ -76,7 +76,8 @@ async function refuseRename({ store, owner, memory, name, addressOf }: BucketRun
  * The result of the run before the one that creates a bucket: see `ownership.ts`. Ready is Unknown: nothing is wrong.
  */
 function announceCreation({ context, name, memory }: BucketRun, at: Date): Result {
-  if (memory.bucketName === name) context.log.warn({ bucket: name }, "The bucket is gone; it is made anew.");
+  if (memory.bucketName === name)
+    context.log.warn({ bucket: name }, "The bucket is gone; it is created again.");
   const message = `Bucket ${name} is about to be made.`;
   return {
     status: { creating: intentToCreate(name, at, memory.creating) },

@@ -140,7 +140,7 @@ async function present(
 /** Refused before anything is created: without tags, Drover could not distinguish its buckets from those of others. */
 const withoutTags = (cause: S3Refusal): Error =>
   new TerminalError(
-    `This S3 server keeps no bucket tags (${cause.message}), and Drover could not tell its buckets from others'. ` +
+    `This S3 server does not support bucket tags (${cause.message}), by which Drover recognizes its buckets. ` +
       "Use a server that does.",
     { reason: "TaggingNotSupported", cause },
   );

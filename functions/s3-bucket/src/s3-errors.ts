@@ -38,7 +38,7 @@ export async function answerOf<Answer>(call: Promise<Answer>): Promise<Answer | 
     if (error instanceof S3ServiceException) return new S3Refusal(error);
     const status = refusedWithout(error);
     if (status === undefined) throw noAnswer(error);
-    const message = `HTTP ${status}, without an error of S3's`;
+    const message = `HTTP ${status}, not in S3's error format`;
     return new S3Refusal({ name: "NotS3", message, $metadata: { httpStatusCode: status } });
   }
 }
@@ -72,18 +72,18 @@ const wait = (after: Duration, reason: string, help: string): Next => ({ then: "
 const credentialsRefused = wait(
   "1m",
   "CredentialsRefused",
-  "Put right the Secret in spec.credentialsSecret, or the function's own credentials.",
+  "Correct the Secret in spec.credentialsSecret, or the function's own credentials.",
 );
 const accessDenied = wait(
   "1m",
   "AccessDenied",
-  "Allow it to the credentials in use. If the bucket is another account's, choose another spec.bucketName.",
+  "Allow it for the credentials in use. If the bucket is another account's, choose another spec.bucketName.",
 );
 const wrongRegion = stop("RegionMismatch", "Set spec.region to the region that the server expects.");
 const busy = wait(
   "5s",
   "OperationAborted",
-  "Something else is being done to this bucket; it is tried again.",
+  "Another operation on this bucket is in progress; it is tried again.",
 );
 const slowDown = wait("10s", "SlowDown", "The S3 server asks for fewer requests; it is tried again later.");
 
@@ -99,7 +99,7 @@ const byCode: Readonly<Record<string, Next>> = {
     "Another account has a bucket of this name: choose another spec.bucketName.",
   ),
   InvalidBucketName: stop("InvalidBucketName", "Choose another spec.bucketName."),
-  InvalidTag: stop("InvalidTag", "Put right spec.tags."),
+  InvalidTag: stop("InvalidTag", "Correct spec.tags."),
   PermanentRedirect: wrongRegion,
   AuthorizationHeaderMalformed: wrongRegion,
   IllegalLocationConstraintException: wrongRegion,
