@@ -1,20 +1,20 @@
 import { randomUUID } from "node:crypto";
 
-/** One thing that a user may or may not do, as a SubjectAccessReview states it. */
+/** One action that a user may or may not perform, in the terms of a SubjectAccessReview. */
 export interface Access {
-  /** Left out: in all namespaces, and on cluster-scoped objects. */
+  /** If omitted: all namespaces, and cluster-scoped objects. */
   readonly namespace?: string | undefined;
   readonly verb: string;
   readonly group: string;
   readonly resource: string;
   readonly subresource?: string | undefined;
-  /** Left out: objects of every name. Empty: requests that carry no name. */
+  /** If omitted: objects of every name. Empty: requests without a name. */
   readonly name?: string | undefined;
 }
 
 /**
- * The `resourceAttributes` of a SubjectAccessReview for an access. An access to every name is asked with a name that no
- * rule can list: without a name, a user whose rule lists only the empty name would be answered yes.
+ * The `resourceAttributes` of a SubjectAccessReview for an access. For an access to every name, the review contains a
+ * name that no rule can list. A review without a name would also be allowed by a rule that lists only the empty name.
  */
 export const resourceAttributesOf = (access: Access): Access => ({
   ...access,
@@ -30,20 +30,21 @@ export interface PolicyRule {
   readonly resourceNames?: readonly string[] | undefined;
 }
 
-/** An access in words: `get secrets named a in namespace b`. */
+/** An access as text for messages: `get secrets named a in namespace b`. */
 export const accessWords = ({ namespace, verb, group, resource, subresource, name }: Access): string =>
   `${verb} ${[resource, subresource].filter(Boolean).join("/")}` +
   `${group === "" ? "" : ` of ${group}`}${name === undefined ? "" : ` named ${name}`} ` +
   (namespace === undefined ? "in all namespaces" : `in namespace ${namespace}`);
 
 /**
- * The accesses that rules grant: a user who holds all of them may do everything that the rules allow.
+ * The accesses that rules grant: a user with all of them may do everything that the rules allow.
  *
  * It follows Kubernetes' own evaluation (`RuleAllows` in plugin/pkg/auth/authorizer/rbac): an empty or absent
- * `resourceNames` is every name, an empty name is the requests without a name, `*` is held only by rules that say `*`, and
- * of `pods/exec/x` all behind the first slash is the subresource. Rules without groups, resources or verbs grant nothing.
+ * `resourceNames` means every name, an empty name means requests without a name, only a rule that contains `*` grants
+ * `*`, and the subresource of `pods/exec/x` is everything after the first slash. Rules without groups, resources or
+ * verbs grant nothing.
  *
- * @param namespace of the Role; left out for a ClusterRole that is bound in all namespaces.
+ * @param namespace of the Role; omit it for a ClusterRole that is bound in all namespaces.
  */
 export function accessesOf(rules: readonly PolicyRule[], namespace?: string): readonly Access[] {
   const accesses = new Map<string, Access>();
@@ -74,7 +75,7 @@ function splitResource(path: string): Pick<Access, "resource" | "subresource"> {
  * True if granted accesses ({@link accessesOf} of rules) allow a request, as Kubernetes decides it (`RuleAllows` in
  * plugin/pkg/auth/authorizer/rbac).
  *
- * @param request without a namespace it is about all of them, or about what is in none; without a name about no single object.
+ * @param request without a namespace: all namespaces, or cluster-scoped objects; without a name: no single object.
  */
 export const isGranted = (request: Access, granted: readonly Access[]): boolean =>
   granted.some(
@@ -88,12 +89,12 @@ export const isGranted = (request: Access, granted: readonly Access[]): boolean 
 
 const isAllOr = (held: string, asked: string): boolean => held === "*" || held === asked;
 
-/** `*` is every resource with all below it; of `*` and a subresource, it is that of every resource. */
+/** `*` is every resource with all its subresources; `*` with a subresource is that subresource of every resource. */
 const isResource = (held: Pick<Access, "resource" | "subresource">, asked: Access): boolean =>
   (held.resource === "*" && held.subresource === undefined) ||
   (isAllOr(held.resource, asked.resource) && held.subresource === asked.subresource);
 
-/** How many accesses rules grant at most, counted without listing them. */
+/** The maximum number of accesses that rules grant, computed without listing them. */
 export const accessCount = (rules: readonly PolicyRule[]): number =>
   rules.reduce(
     (sum, { apiGroups = [], resources = [], verbs, resourceNames = [] }) =>

@@ -1,41 +1,41 @@
 /**
  * A condition of a status, as Kubernetes' API conventions define it (`meta/v1` Condition). `observedGeneration` and
- * `lastTransitionTime` are the runtime's to set: a reconcile says what is so, not since when.
+ * `lastTransitionTime` are set by the runtime: a reconcile returns the current state, not since when it holds.
  */
 export interface Condition {
   /** CamelCase, such as `Ready`. */
   readonly type: string;
   readonly status: "True" | "False" | "Unknown";
-  /** CamelCase, one word for programs. */
+  /** One CamelCase word, for programs. */
   readonly reason: string;
-  /** A sentence for people: what is so and, where something is wrong, what to do. */
+  /** A sentence for people: the current state and, if something is wrong, what to do. */
   readonly message: string;
 }
 
-/** A condition as it stands in an object's status. */
+/** A condition as stored in an object's status. */
 export interface StatedCondition extends Condition {
   readonly observedGeneration: number;
-  /** RFC 3339, when `status` last changed. */
+  /** RFC 3339: when `status` last changed. */
   readonly lastTransitionTime: string;
 }
 
-/** A time as Kubernetes writes it: RFC 3339, in whole seconds. */
+/** A time as Kubernetes writes it: RFC 3339, without fractions of a second. */
 export const timestamp = (date: Date): string => `${date.toISOString().slice(0, 19)}Z`;
 
 /** The condition that every Drover object carries; `kubectl wait --for=condition=Ready` waits for it. */
 export const ready = "Ready";
 
-/** The condition of a ReconcileFunction: a Pod of its newest version was Ready, and no Pod of an older one is left. */
+/** The condition of a ReconcileFunction: a Pod of its newest version was Ready, and no older Pod is left. */
 export const rolledOut = "RolledOut";
 
-/** The condition of an object that is not as asked for yet, as kstatus has it: it is True, or is not there. */
+/** The condition of an object that is not reconciled yet, as kstatus defines it: True, or absent. */
 export const reconciling = "Reconciling";
-/** The condition of an object that needs a person or a change, as kstatus has it: it is True, or is not there. */
+/** The condition of an object that needs a user's action or a change, as kstatus defines it: True, or absent. */
 export const stalled = "Stalled";
 
 /**
- * What the API server takes in a condition (`meta/v1` Condition's own markers). The CRD of every kind carries these
- * bounds: a status whose message is too long would be refused whole.
+ * The limits of a condition in the API server (the markers of `meta/v1` Condition). The CRD of every kind contains
+ * them: the API server refuses the entire status if one message is too long.
  */
 export const conditionLimits = {
   type: {

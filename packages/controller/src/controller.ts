@@ -9,7 +9,7 @@ import type { Predicates } from "./reconcile-function.ts";
 import type { ObjectMetadata, Resource, SpecOf, StatedStatus, StatusOf } from "./resource.ts";
 import { checkedWatches, type Owned, type Watched } from "./watched.ts";
 
-/** Where a reconcile says what it does; structured fields first, as pino has it. */
+/** The logger of a run. Structured fields come first, as in pino. */
 export interface Log {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
@@ -17,111 +17,115 @@ export interface Log {
   error(fields: object, message: string): void;
 }
 
-/** Something that happened to an object and that people should find beside it: a Kubernetes Event. */
+/** Something that happened to an object, to be published as a Kubernetes Event about it. */
 export interface Announcement {
   readonly type: "Normal" | "Warning";
-  /** CamelCase: why this is told, such as `BucketCreated`. */
+  /** CamelCase: why the Event is published, such as `BucketCreated`. */
   readonly reason: string;
-  /** CamelCase: what was done or tried. */
+  /** CamelCase: what was done or attempted. */
   readonly action: string;
   /** A sentence for people. Kubernetes keeps 1 kB of it. */
   readonly note: string;
 }
 
-/** What one run is given. The object was read live and parsed just before, or is a copy (`ControllerDefinition.copies`). */
+/**
+ * The argument of one run. The object was read live and parsed just before, or is a cached copy
+ * (`ControllerDefinition.copies`).
+ */
 export interface ReconcileContext<R extends Resource> {
   readonly key: ObjectKey;
   readonly metadata: ObjectMetadata;
   readonly spec: SpecOf<R>;
-  /** The status as it was read: a memory aid, never the truth. Look at the world. */
+  /** The status as it was read: a hint, never the truth. Observe the actual state instead. */
   readonly status: StatedStatus<R>;
-  /** All of the object, as it was read: for kinds of others, whose schema is not known whole. */
+  /** The complete object as it was read, for foreign kinds: their schema covers only some fields. */
   readonly object: { readonly metadata: ObjectMetadata; readonly [field: string]: unknown };
   readonly log: Log;
-  /** Fires when the run must stop: time is up, the lease is about to end, the process is stopping. Pass it on. */
+  /** Aborts when the run must stop: after its timeout, before its lease ends, or when the process stops. Pass it on. */
   readonly signal: AbortSignal;
   /**
-   * The cluster, with the rights that the function is deployed with: name what it does in `permissions`. It writes only
-   * while the run's lease lasts; after that every write throws a WriteRefusedError and nothing is sent. A function that is
-   * called over HTTP has no way to the cluster: there each request is a TerminalError.
+   * A client for the cluster, with the rights that the function is deployed with: list what it needs in `permissions`.
+   * It writes only while the run's lease lasts; after that every write throws a WriteRefusedError and nothing is sent.
+   * A function that is called over HTTP has no access to the cluster: every request throws a TerminalError.
    */
   readonly client: ObjectClient;
   /**
-   * For writes elsewhere, to be called right before each: it throws once the run's lease is over, and another worker may
-   * hold the key.
+   * For writes outside the cluster: call it right before each one. It throws once the run's lease is over, because
+   * another worker may then hold the key.
    */
   readonly guard: { beforeWrite(): void };
   /**
-   * Tell people of something: an Event beside the object, as well as it can be written; what is told again is counted.
-   * A function that is called by webhook has no way to the cluster: there it goes to the log.
+   * Publishes an Event about the object, best effort; repetitions are counted. A function that is called by webhook has
+   * no access to the cluster: there it writes a log line.
    */
   readonly announce: (announcement: Announcement) => void;
   /**
-   * The values of a Secret in the object's own namespace, decoded; undefined when there is none.
+   * The values of a Secret in the object's own namespace, decoded; undefined if the Secret does not exist.
    * Read live, never copied, cached or logged.
    */
   readonly readSecret: (name: string) => Promise<Readonly<Record<string, string>> | undefined>;
 }
 
-/** What a reconcile found. Every part is optional: returning nothing says "as asked for". */
+/** The result of a reconcile. Every part is optional: returning nothing means that the spec is reconciled. */
 export interface ReconcileResult<R extends Resource> {
-  /** Written to the object's status, beside `observedGeneration` and the conditions. Left out: kept as it is. */
+  /** Written to the object's status, with `observedGeneration` and the conditions. If omitted, it stays as it is. */
   readonly status?: Immutable<StatusOf<R>>;
-  /** Look again after this time, though nothing changed. */
+  /** Run again after this time, even if nothing has changed. */
   readonly requeueAfter?: Duration;
-  /** The account of the outside world that was used, if its `limits` are to count this run. It is remembered per key. */
+  /** The external account that was used, if its `limits` are to count this run. It is remembered per key. */
   readonly account?: string;
-  /** Conditions beside Ready; a `Ready` given here replaces the runtime's `Ready=True`. Types not given go away. */
+  /** Conditions in addition to Ready; a `Ready` given here replaces the runtime's. Types not given are removed. */
   readonly conditions?: readonly Condition[];
 }
 
-/** What an author writes to define a controller. */
+/** An author's definition of a controller. */
 export interface ControllerDefinition<R extends Resource> {
   /** Defaults to `<plural>.<group>`; names the controller's queue, finalizer, metrics and events. */
   readonly name?: string;
   readonly for: R;
-  /** Which of its objects concern it, and which of their changes. Default: all, and all but status. */
+  /** Which objects it handles, and which changes wake them. Default: all objects, all changes except of status. */
   readonly only?: Predicates;
   /**
-   * Runs that answer a change of their object, or follow within 10 s upon one that was done or waits, are given a copy of
-   * it with the claim, and spare the API server and themselves a read. Guaranteed: it is at least as new as every change
-   * that has woken the key, and as all that runs of this key have read and written with `guard`. It may lack what others
-   * have done to the object since: a write that gives its version is refused then, as in every controller that has a
-   * cache, and the next run reads live. Copies of changed objects are in Redis until their runs, and 10 s after them.
-   * Default: every run reads live.
+   * If true, a run that a change of its object has caused, or that starts within 10 s after a run that was done or
+   * waits, may get a copy of the object with the claim, and need not read it from the API server. Guaranteed: the copy
+   * is at least as new as every change that has woken the key, and as everything that runs of this key have read, or
+   * written with a client under `guard`. It may lack later changes by other clients: a write that carries its version
+   * is then refused, as in every controller with a cache, and the next run reads live. Redis holds copies of changed
+   * objects until their runs, and for 10 s after them. Default: every run reads live.
    */
   readonly copies?: boolean;
-  /** Kinds that it makes objects of. */
+  /** Kinds of which it creates objects. */
   readonly owns?: readonly Owned[];
-  /** Other kinds whose objects concern its own. */
+  /** Other kinds: a change of one of their objects wakes the objects that it affects. */
   readonly watches?: readonly Watched[];
-  /** Every object is looked at again at least this often. Default `10h`, as in controller-runtime. */
+  /** Every object is reconciled again at least this often. Default `10h`, as in controller-runtime. */
   readonly resyncEvery?: Duration;
-  /** Runs at once in one process. Default 8. */
+  /** Concurrent runs in one process. Default 8. */
   readonly concurrency?: number;
   /** A run is aborted after this time and counts as failed. Default `60s`. */
   readonly timeout?: Duration;
-  /** How failed runs are tried again. */
+  /** How failed runs are retried. */
   readonly retry?: RetryDefinition;
-  /** How many runs may start. */
+  /** Rate limits for starting runs. */
   readonly limits?: Limits;
-  /** Move the world one step towards the spec. Level-triggered: it may be called at any time, for any reason. */
+  /** Moves the actual state one step towards the spec. Level-triggered: called at any time, for any reason. */
   reconcile(context: ReconcileContext<R>): Promise<ReconcileResult<R> | undefined>;
   /**
-   * Undo what reconcile did outside the cluster. Where it is given, every object carries a finalizer before its first
-   * reconcile, which comes off only after this has returned. To wait, throw a RetryAfterError.
+   * Undoes what reconcile did outside the cluster. If it is defined, an object gets a finalizer before its first
+   * reconcile (unless `needsFinalizer` returns false), which is removed only after this has returned. To wait, throw a
+   * RetryAfterError.
    */
   finalize?(context: ReconcileContext<R>): Promise<void>;
-  /** Whether an object gets the finalizer. Default: every object, where `finalize` is given. */
+  /** True if an object gets the finalizer. Default: true for every object, if `finalize` is defined. */
   needsFinalizer?(object: Pick<ReconcileContext<R>, "metadata" | "spec">): boolean;
   /**
-   * Called in place of `reconcile` for an object that is being deleted and carries no finalizer of this controller: what
-   * is still said of it while others hold it. Left out: nothing happens then.
+   * Called instead of `reconcile` for an object that is being deleted and does not carry this controller's finalizer:
+   * it can still update the status while other finalizers keep the object. If omitted, such a run does nothing.
    */
   whileDeleting?(context: ReconcileContext<R>): Promise<ReconcileResult<R> | undefined>;
 }
 
-/** A controller, defined: durations parsed, defaults in place. */
+/** A defined controller: durations are parsed, defaults are set. */
 export interface Controller<R extends Resource = Resource> {
   readonly name: string;
   readonly for: R;
@@ -134,7 +138,7 @@ export interface Controller<R extends Resource = Resource> {
   readonly timeout: Milliseconds;
   readonly retry: Retry;
   readonly limits: Limits;
-  /** The finalizer that every object carries, when the controller cleans up outside the cluster. */
+  /** The finalizer of the controller's objects; undefined if the controller does not define `finalize`. */
   readonly finalizer: string | undefined;
   reconcile(context: ReconcileContext<R>): Promise<ReconcileResult<R> | undefined>;
   finalize(context: ReconcileContext<R>): Promise<void>;
@@ -142,27 +146,27 @@ export interface Controller<R extends Resource = Resource> {
   whileDeleting?(context: ReconcileContext<R>): Promise<ReconcileResult<R> | undefined>;
 }
 
-/** What a controller may be called. */
+/** Valid names of a controller. */
 export const controllerName = /^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/;
 
 const mostConcurrent = 10_000;
 
-/** How a controller runs that does not say so. */
+/** Defaults of a controller's definition. */
 export const usualPace = { resyncEvery: "10h", concurrency: 8, timeout: "60s" } as const;
 
-/** A definition whose reconcile returns exactly what is known of the kind; `Result` is inferred from it. */
+/** A definition with a reconcile that returns only known fields of the kind; `Result` is inferred from it. */
 export type CheckedDefinition<R extends Resource, Result> = Omit<ControllerDefinition<R>, "reconcile"> & {
   reconcile(context: ReconcileContext<R>): Promise<Result>;
 } & NoUnknownFields<ReconcileResult<R>, NonNullable<Result>>;
 
 /**
- * Define a controller. A status field that the kind does not have is a compile-time error, however deep.
+ * Defines a controller. A status field that the kind does not have is a compile-time error, at any depth.
  *
- * @throws InvalidControllerError naming the field, what is wrong with it and what it may be.
+ * @throws InvalidControllerError with the field, the problem and the accepted values.
  */
 export function defineController<
   R extends Resource,
-  // `void`: an async function without a return. `const`, or else "Ready" would widen to string before it meets the status's enum.
+  // `void`: an async function without return. `const`: else "Ready" widens to string, which the status's enum refuses.
   // eslint-disable-next-line @typescript-eslint/no-invalid-void-type -- see above
   const Result extends ReconcileResult<R> | undefined | void,
 >(definition: CheckedDefinition<R, Result>): Controller<R>;
@@ -171,8 +175,8 @@ export function defineController<R extends Resource>(definition: ControllerDefin
 }
 
 /**
- * `defineController` for code that is itself generic over the kind: the same checks when it runs, but not the one for
- * unknown status fields, which needs to know the kind when it is compiled.
+ * `defineController` for code that is itself generic over the kind. It makes the same checks at run time, but not the
+ * check for unknown status fields, which needs the kind at compile time.
  *
  * @throws InvalidControllerError as `defineController`.
  */
@@ -213,5 +217,5 @@ export function controllerFrom<R extends Resource>(definition: ControllerDefinit
   };
 }
 
-/** The finalizer of a controller's objects, if it cleans up after them. */
+/** The finalizer of the objects of a controller that defines `finalize`. */
 export const finalizerOf = (controller: string): string => `drover.dev/${controller}`;

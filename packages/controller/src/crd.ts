@@ -6,7 +6,7 @@ import type { SchemaProblem } from "./structural/place.ts";
 import { present } from "./structural/present.ts";
 import type { StructuralSchema } from "./structural/schema.ts";
 
-/** A CustomResourceDefinition, as far as Drover uses it: one version, served and stored. Plain JSON. */
+/** The part of a CustomResourceDefinition that Drover uses: one version, served and stored. Plain JSON. */
 export interface CustomResourceDefinition {
   readonly apiVersion: "apiextensions.k8s.io/v1";
   readonly kind: "CustomResourceDefinition";
@@ -38,7 +38,8 @@ export interface CustomResourceVersion {
 /**
  * The CustomResourceDefinition of a resource: its zod schemas in structural form.
  *
- * @throws InvalidResourceError when the kind is defined by others; InvalidSchemaError when a schema says what a CRD cannot, naming each path and what to write instead.
+ * @throws InvalidResourceError if the kind is defined elsewhere; InvalidSchemaError if a CRD cannot express a schema,
+ *   with each path and what to write instead.
  */
 export function customResourceDefinition(resource: Resource): CustomResourceDefinition {
   const { group, version, kind, scope, plural, singular, shortNames, categories } = resource;
@@ -79,7 +80,7 @@ function objectSchema({ kind, description, spec, status }: Resource): Structural
   return { type: "object", ...present({ description }), properties, required: ["spec"] };
 }
 
-/** Shown after the author's own, unless one of the same name is among those. */
+/** Added after the author's columns, except a column with a name that the author has used. */
 const everyKindsColumns: readonly PrinterColumn[] = [
   { name: "Ready", type: "string", jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
   { name: "Reason", type: "string", jsonPath: '.status.conditions[?(@.type=="Ready")].reason', priority: 1 },

@@ -9,30 +9,29 @@ import {
 import type { Resource } from "./resource.ts";
 
 /**
- * A controller and how it is deployed: what the module exports by default that `drover generate` reads
- * (`src/function.ts`).
+ * A controller and its deployment: the default export of the module that `drover generate` reads (`src/function.ts`).
  */
 export interface DeployableFunction<R extends Resource = Resource> {
   readonly controller: Controller<R>;
-  /** The namespace that it is deployed to. Left out: the one that `drover deploy` is told. */
+  /** The namespace that it is deployed to. If omitted: the one given to `drover deploy`. */
   readonly namespace?: string;
-  /** Its runs call `readSecret`: for any Secret beside the object, or for these names. Default: they do not. */
+  /** If its runs call `readSecret`: true for any Secret in the object's namespace, or the names. Default: false. */
   readonly readsSecrets?: boolean | readonly string[];
   /**
-   * Container, scaling and what else is no word of the code. What it says of pace goes before what the code says, and
-   * its permissions are added to those that follow from the code.
+   * Container, scaling and other settings that are not in the code. Its pace settings take precedence over those in the
+   * code, and its permissions are added to those that follow from the code.
    */
   readonly deployment?: Deployment;
 }
 
-/** Say how a controller is deployed. Answers its argument; it is there for its type. */
+/** Declares how a controller is deployed. Returns its argument: only the type matters. */
 export const defineFunction = <R extends Resource>(
   definition: DeployableFunction<R>,
 ): DeployableFunction<R> => definition;
 
 /**
- * The permissions of the ServiceAccount of a function whose Pods call the API server: those that follow from its code, and those that
- * its deployment names. The testing kit grants the same.
+ * The permissions of the ServiceAccount of a function with Pods that call the API server: those that follow from its
+ * code, and those that its deployment lists. The testing kit grants the same.
  */
 export const grantedPermissions = <R extends Resource>({
   controller,
@@ -43,10 +42,10 @@ export const grantedPermissions = <R extends Resource>({
   withPermissions(leastPermissions(controller, { namespace, readsSecrets }), deployment?.permissions);
 
 /**
- * The ReconcileFunction that deploys a function: all that the code says of its pace, and the least permissions.
- * A function that somebody else runs (no container), or that the gateway calls, is given none but its own.
+ * The ReconcileFunction that deploys a function, with the pace settings of its code and the least permissions. A
+ * function without a container, or one that the gateway calls, gets only the permissions that its deployment lists.
  *
- * @throws ZodError for a deployment that is none.
+ * @throws ZodError for an invalid deployment.
  */
 export function functionManifestOf<R extends Resource>(
   definition: DeployableFunction<R>,
@@ -65,7 +64,7 @@ export function functionManifestOf<R extends Resource>(
     : { ...manifest, metadata: { name: manifest.metadata.name, namespace } };
 }
 
-/** As the code has it; accounts are known to the code alone. */
+/** The pace settings of the code, without the limits of accounts: only the code has those. */
 function paceOf<R extends Resource>({
   resyncEvery,
   concurrency,

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { checkedAtRun } from "./structural/checks.ts";
 
-/** Milliseconds. The unit of every span of time inside Drover; people write `Duration`s. */
+/** Milliseconds: the unit of every span of time inside Drover. Users write `Duration`s. */
 export type Milliseconds = number;
 
-/** A span of time as people write it: a number and a unit, such as `500ms`, `30s`, `10m`, `1h30m`. */
+/** A span of time as users write it: a number and a unit, such as `500ms`, `30s`, `10m`, `1h30m`. */
 export type Duration = string;
 
 /**
@@ -21,11 +21,14 @@ const units: Readonly<Record<string, Milliseconds>> = {
   d: 86_400_000,
 };
 const shape = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
-/** Characters of a written duration. Longer text is refused before any pattern runs over it: strangers write durations too. */
+/**
+ * Maximum number of characters of a written duration. Longer text is refused before any pattern is applied to it,
+ * because a duration may come from an untrusted source.
+ */
 const longestText = 64;
 
 /**
- * Milliseconds of a written duration.
+ * Parses a written duration to milliseconds.
  * @throws InvalidDurationError for anything else: a bare number, a sign, NaN, or more than {@link longestDuration}.
  */
 export function milliseconds(text: Duration): Milliseconds {
@@ -34,7 +37,7 @@ export function milliseconds(text: Duration): Milliseconds {
   return sum(text);
 }
 
-/** A span as people write it: in the largest unit that it is a whole number of. `36000000` is `10h`. */
+/** A span as users write it, in the largest unit that divides it without remainder. `36000000` is `10h`. */
 export function durationOf(span: Milliseconds): Duration {
   const whole = Math.round(span);
   const fitting = Object.entries(units).filter(([, unit]) => whole >= unit && whole % unit === 0);
@@ -43,8 +46,8 @@ export function durationOf(span: Milliseconds): Duration {
 }
 
 /**
- * A duration in a spec, a status, a configuration or an answer: a string with a unit. Length, then shape, then sum: each
- * check runs only on text that passed the one before it.
+ * A duration in a spec, a status, a configuration or an answer: a string with a unit. Length, shape and sum are checked
+ * in this order: each check runs only on text that passed the one before it.
  */
 export const durationSchema = z
   .string()
@@ -56,12 +59,12 @@ export const durationSchema = z
   })
   .meta({ description: 'A span of time: a number and a unit, such as "500ms", "30s", "10m" or "1h30m".' });
 
-/** A duration that cannot be used. The message says how to write it. */
+/** A duration that cannot be used. The message contains the correct form. */
 export class InvalidDurationError extends Error {
   override readonly name = "InvalidDurationError";
 }
 
-/** @param given also no string at all, from code that no compiler has seen: NaN, 5, undefined. */
+/** @param given any value: code without type checks may also pass NaN, 5 or undefined. */
 function durationProblem(given: unknown): string | undefined {
   const value = typeof given === "number" ? String(given) : given;
   if (typeof value !== "string") return notOne(value);
@@ -82,7 +85,10 @@ const tooLong = (text: string): string =>
 
 const quoted = (text: unknown): string => JSON.stringify(String(text).slice(0, 80));
 
-/** @param text of the right shape and length: the pattern sticks to where the last part ended, and so never scans twice. */
+/**
+ * @param text of the right shape and length. The pattern is sticky: each match starts where the last one ended, so the
+ *   text is scanned only once.
+ */
 function sum(text: string): Milliseconds {
   const parts = text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/gy);
   return Math.round(

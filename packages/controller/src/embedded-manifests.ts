@@ -7,7 +7,7 @@ import { paceVariables } from "./pace-variables.ts";
 import { reconcileFunctionOf, type ReconcileFunctionSpec } from "./reconcile-function.ts";
 import type { Resource } from "./resource.ts";
 
-/** A function that cannot have a bridge in its process, and why. */
+/** A function that cannot have a bridge in its process. The message contains the reason. */
 export class NotEmbeddableError extends Error {
   override readonly name = "NotEmbeddableError";
 }
@@ -15,12 +15,13 @@ export class NotEmbeddableError extends Error {
 const rbac = "rbac.authorization.k8s.io";
 
 /**
- * What runs a function with a bridge in its process (`runEmbedded` of `@drover/embedded`): ServiceAccount, the least
- * permissions, and a Deployment. Where Redis is, is said by the key `url` of the Secret `<name>-redis`.
+ * The manifests of a function with a bridge in its process (`runEmbedded` of `@drover/embedded`): a ServiceAccount, the
+ * least permissions, and a Deployment. The address of Redis comes from the key `url` of the Secret `<name>-redis`.
  *
  * @param namespace default: `default`.
- * @throws NotEmbeddableError where there is no container, or what only a bridge of the cluster or the deployer does is asked for.
- * @throws ZodError for a deployment that is none.
+ * @throws NotEmbeddableError for a deployment without a container, or with a feature of the cluster's bridges, the
+ *   deployer or the gateway.
+ * @throws ZodError for an invalid deployment.
  */
 export function embeddedManifestsOf<R extends Resource>({
   controller,
@@ -46,7 +47,7 @@ interface Place {
   readonly namespace: string;
 }
 
-/** A role and its binding to the function's ServiceAccount. What is cluster-scoped is named as by the deployer. */
+/** A role and its binding to the function's ServiceAccount. A ClusterRole is named as the deployer names it. */
 function granted({ name, namespace }: Place, kind: "Role" | "ClusterRole", rules: readonly object[]) {
   const metadata = kind === "Role" ? { name, namespace } : { name: `drover:${namespace}:${name}` };
   const apiVersion = `${rbac}/v1`;
@@ -62,7 +63,7 @@ function granted({ name, namespace }: Place, kind: "Role" | "ClusterRole", rules
   ];
 }
 
-/** What the cluster's bridges, the deployer or the gateway do. */
+/** Features that the cluster's bridges, the deployer or the gateway provide. */
 const notHere = ["hooks", "campaign", "onRollout", "paused", "webhook"] as const;
 
 const refused = (problem: string) => new NotEmbeddableError(`deployment.${problem}`);
@@ -84,7 +85,7 @@ function embeddable({ container, ...spec }: ReconcileFunctionSpec): Embeddable {
   return { ...spec, container };
 }
 
-/** @param timeout of its longest run, ms. */
+/** @param timeout maximum duration of a run, ms. */
 function deploymentOf(place: Place, { container, scaling, ...spec }: Embeddable, timeout: number): object {
   const labels = { "drover.dev/embedded": place.name };
   const grace = graceOf(timeout);
@@ -113,7 +114,7 @@ function deploymentOf(place: Place, { container, scaling, ...spec }: Embeddable,
     kind: "Deployment",
     metadata: { ...place, name: serviceNameOf(place.name) },
     spec: {
-      replicas: Math.max(1, scaling?.min ?? 1), // several share the work, and none of them leads
+      replicas: Math.max(1, scaling?.min ?? 1), // several replicas share the work, without a leader
       selector: { matchLabels: labels },
       template: { metadata: { labels }, spec: pod },
     },

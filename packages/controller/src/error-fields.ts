@@ -1,35 +1,35 @@
 import { RetryAfterError, RetryError, TerminalError, ThrottledError } from "./errors.ts";
 import { scrubbed } from "./scrubbed.ts";
 
-/** All of an error that is ever logged. Libraries put whole requests into other fields, with their headers and arguments. */
+/** The only fields of an error that are logged. Libraries put requests into others, with headers and arguments. */
 export interface ErrorFields {
   readonly name: string;
   readonly message: string;
   readonly stack?: string;
-  /** The system's or a library's word for it, such as `ECONNREFUSED`. */
+  /** The system's or a library's code for it, such as `ECONNREFUSED`. */
   readonly code?: string | number;
-  /** Of an answer, such as 404. */
+  /** The status of an HTTP response, such as 404. */
   readonly status?: number;
-  /** Of an error that a controller throws. */
+  /** The reason of an error that a controller throws, such as a TerminalError. */
   readonly reason?: string;
   readonly cause?: ErrorFields;
-  /** Of an AggregateError. */
+  /** The errors of an AggregateError. */
   readonly errors?: readonly ErrorFields[];
 }
 
 const longest = 8_192;
-/** Errors that are shown of one, with all causes of causes: an AggregateError's form a tree. */
+/** Maximum number of errors in the fields of one, causes of causes included: AggregateErrors form a tree. */
 const most = 12;
 
 /**
- * What may be shown of anything that was thrown: an allowed field is copied, with secrets cut as `scrubbed` does, and all
- * others are left out. Never throws, whatever the error's getters do; what is cyclic, deep or long is cut off.
+ * The fields of any thrown value that may be shown: allowed fields are copied, with secrets removed by `scrubbed`, and
+ * all others are left out. Never throws, whatever the error's getters do; cyclic, deep or long content is cut off.
  */
 export function errorFields(error: unknown): ErrorFields {
   return fieldsOf(error, new Set());
 }
 
-/** The message of anything that was thrown, with secrets cut as `scrubbed` does. Never throws. */
+/** The message of any thrown value, with secrets removed by `scrubbed`. Never throws. */
 export function messageOf(error: unknown): string {
   const message = read(error, "message");
   if (typeof message === "string") return scrubbed(message);
@@ -52,7 +52,7 @@ export function errorText(error: unknown): string {
   return lines(errorFields(error)).join("\n");
 }
 
-/** @param seen errors that are shown already: this one is added. */
+/** @param seen errors that are included already: this one is added. */
 function fieldsOf(error: unknown, seen: Set<unknown>): ErrorFields {
   seen.add(error);
   const [name, stack, code, status] = ["name", "stack", "code", "status"].map((field) => read(error, field));
@@ -72,7 +72,7 @@ function fieldsOf(error: unknown, seen: Set<unknown>): ErrorFields {
   };
 }
 
-/** A field, if it can be read: getters and proxies may throw. */
+/** A field's value; undefined if reading it throws, as getters and proxies may. */
 function read(error: unknown, field: string): unknown {
   try {
     return (error as Readonly<Record<string, unknown>> | null | undefined)?.[field];
@@ -81,7 +81,7 @@ function read(error: unknown, field: string): unknown {
   }
 }
 
-/** Codes are words. */
+/** True for a single word: error codes are words. */
 const isCode = (code: unknown): code is string =>
   typeof code === "string" && /^[A-Za-z][\w-]{0,63}$/.test(code);
 
@@ -93,7 +93,7 @@ function isOwn(error: unknown): error is { readonly reason: string } {
   }
 }
 
-/** Scrubbed before it is cut off: half of a URL's user information has no form that could be recognised. */
+/** Scrubs the text before it cuts it off: half of a URL's user information has no form that could be recognised. */
 function bounded(text: string): string {
   const clean = scrubbed(text);
   return clean.length > longest ? `${clean.slice(0, longest)}…` : clean;

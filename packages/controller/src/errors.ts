@@ -1,6 +1,6 @@
 import type { Duration } from "./duration.ts";
 
-/** What an error says besides its message: the reason that the object's Ready condition shows, and the cause. */
+/** The fields of an error in addition to its message: the reason in the object's Ready condition, and the cause. */
 export interface ErrorDetail {
   /** CamelCase word for the Ready condition. */
   readonly reason?: string;
@@ -8,8 +8,8 @@ export interface ErrorDetail {
 }
 
 /**
- * Trying again cannot help until somebody changes something: the key is parked until the object changes.
- * Any other error is retried with backoff, for ever.
+ * A retry cannot help until something changes: the key is parked until the object changes.
+ * Errors of classes that are not in this file are retried with backoff, without end unless `retry.attempts` is set.
  */
 export class TerminalError extends Error {
   override readonly name = "TerminalError";
@@ -20,7 +20,7 @@ export class TerminalError extends Error {
   }
 }
 
-/** Failed, and tried again with backoff, as any other error; with a reason of its own for the Ready condition. */
+/** A failure that is retried with backoff, like any other error, with a reason of its own for the Ready condition. */
 export class RetryError extends Error {
   override readonly name = "RetryError";
   readonly reason: string;
@@ -30,14 +30,15 @@ export class RetryError extends Error {
   }
 }
 
-/** Somebody else changed in between what this run worked on: it is tried again almost at once, and quietly. */
+/** Another client changed what this run worked on: the run is repeated almost at once, and no failure is reported. */
 export class ConflictError extends Error {
   override readonly name = "ConflictError";
 }
 
 /**
- * Not now: try again after a given time. Not counted as a failure, so it neither grows nor uses up any backoff.
- * For a wait that is part of the work (a bucket that must be emptied first) and for servers that said when.
+ * The run is repeated after a given time. It does not count as a failure, so it neither increases nor uses up any
+ * backoff. For a wait that is part of the work (a bucket that must be emptied first), and for servers that return a
+ * time to wait.
  */
 export class RetryAfterError extends Error {
   override readonly name = "RetryAfterError";
@@ -54,8 +55,8 @@ export class RetryAfterError extends Error {
 }
 
 /**
- * An account of the outside world wants no more calls for a while (a 429, a quota): no run that uses it starts before
- * that time is over, whoever wakes it, while all others go on. Not a failure.
+ * An external account accepts no more calls for a while (a 429, a quota). No run that uses it starts before that time
+ * is over, even if its key is woken; all other runs continue. It does not count as a failure.
  */
 export class ThrottledError extends Error {
   override readonly name = "ThrottledError";

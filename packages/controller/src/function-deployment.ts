@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { durationSchema } from "./duration.ts";
 
-/** What a ReconcileFunction says of the container that it is deployed as. Shapes and words are a Pod's. */
+/** Schemas of the container that a ReconcileFunction is deployed as. Fields are named and shaped as in a Pod. */
 const name = z.string().regex(/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/, "give a DNS subdomain");
 const variable = z
   .string()
@@ -120,7 +120,7 @@ export const scalingDeclaration = z
     kubernetes: { cel: [{ rule: "self.min <= self.max", message: "min must not be above max" }] },
   });
 export type Scaling = z.output<typeof scalingDeclaration>;
-/** How a function scales that does not say so. */
+/** Default scaling of a function. */
 export const usualScaling: Scaling = scalingDeclaration.parse({});
 
 export const webhookDeclaration = z
@@ -149,7 +149,7 @@ export const webhookDeclaration = z
   })
   .meta({ description: "With delivery: webhook, where it is called." });
 
-/** How fast, how long and how often its runs are tried; what the code says, where left out. */
+/** Rates, durations and retries of a function's runs. An omitted field keeps the value in the code. */
 export const paceDeclaration = {
   resyncEvery: durationSchema.optional().meta({
     description: "Every object is looked at again at least this often.",

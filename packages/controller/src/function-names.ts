@@ -1,11 +1,11 @@
 /**
- * The Service in front of a function's own Pods: a DNS label that begins with a letter (RFC 1035), which the names of
- * controllers, with their dots, need not be.
+ * The name of the Service in front of a function's own Pods: a DNS label that begins with a letter (RFC 1035). A
+ * controller's name may have dots or begin with a digit.
  */
 export function serviceNameOf(controller: string): string {
   const label = controller.replaceAll(".", "-");
   return /^[a-z]/.test(label) ? label : `f-${label.slice(0, 61)}`;
 }
 
-/** The Secret that a function which is called shares with its gateway: keys `current` and, at times, `previous`. */
+/** The Secret that a called function shares with the gateway: keys `current` and, during a change, `previous`. */
 export const webhookSecretOf = (controller: string): string => `${controller}-webhook`;

@@ -5,12 +5,12 @@ export type Variable = NonNullable<ContainerDeclaration["env"]>[number];
 export interface FunctionPod {
   readonly serviceAccountName: string;
   readonly container: ContainerDeclaration;
-  /** All of its environment. */
+  /** Its complete environment. */
   readonly env: readonly Variable[];
-  /** How long its runs may take to end, ms. */
+  /** Time for its runs to end when the process stops, ms. */
   readonly grace: number;
   readonly probes: { readonly readiness: object; readonly liveness: object };
-  /** Secrets of Drover's, beside what the container mounts itself. */
+  /** Drover's own Secrets, in addition to the container's volumes. */
   readonly secrets?: readonly {
     readonly name: string;
     readonly secretName: string;
@@ -18,27 +18,31 @@ export interface FunctionPod {
   }[];
 }
 
-/** What a process takes to end beyond its runs, ms. */
+/** Time for a process to end after its runs, ms. */
 const lastMoments = 10_000;
-/** The group that may read its secrets, and the user of our images. */
+/** The group that may read the mounted Secrets, and the user in Drover's images. */
 const nobody = 65_532;
 
 /**
- * Default of `container.resources`. Requests keep a share of the node for the container; limits keep the node's memory and disk
- * for others. The processor has no limit: idle time is free to use.
+ * Default of `container.resources`. Requests reserve a share of the node for the container; limits protect the node's
+ * memory and disk. The CPU has no limit, so that idle CPU time can be used.
  */
 const usualResources = {
   requests: { cpu: "50m", memory: "96Mi" },
   limits: { memory: "512Mi", "ephemeral-storage": "1Gi" },
 };
 
-/** How long the runs of a function may take to end that last for `timeout` ms at most. */
+/** Time for the runs of a function to end when its process stops, ms, if a run lasts `timeout` ms at most. */
 export const graceOf = (timeout: number): number => timeout + lastMoments;
 
-/** Where a function's container serves, unless it says otherwise. */
+/** The port on which a function's container serves. Default: 8080. */
 export const portOf = ({ port = 8_080 }: Pick<ContainerDeclaration, "port">): number => port;
 
-/** What every function's process is told: where it serves, and how long its runs may take to end, ms. */
+/**
+ * Environment variables of every function's process: its address and port, and the time for its runs to end.
+ *
+ * @param grace ms.
+ */
 export const servedVariables = (
   container: Pick<ContainerDeclaration, "port">,
   grace: number,
@@ -51,20 +55,20 @@ export const servedVariables = (
 const metricsAuth = "DROVER_METRICS_AUTH";
 
 /**
- * Leaves the metrics of a pulling function's Pod open to all who reach its port, unless the function's own variables say
- * otherwise. The Pod shows the figures of its own function alone; and a scraper must not send its token into a Pod whose
- * image an author chose: the Pod could use the token.
+ * Turns off authentication of the metrics in a pulling function's Pod, unless the function's own variables configure
+ * it. The Pod exposes only the figures of its own function. And a scraper must not send its token to a Pod that runs an
+ * author's image: the Pod could use the token.
  */
 export const metricsVariables = (own: readonly Pick<Variable, "name">[]): readonly Variable[] =>
   own.some(({ name }) => name === metricsAuth) ? [] : [{ name: metricsAuth, value: "none" }];
 
-/** A variable of a container's own that Drover sets, too: the one that comes last would win, in silence. */
+/** The name of a variable that both the container and Drover set, if any: the later one would silently win. */
 export const setTwice = (
   own: readonly Variable[],
   ours: readonly Pick<Variable, "name">[],
 ): string | undefined => own.find(({ name }) => ours.some((one) => one.name === name))?.name;
 
-/** The spec of a function's Pods: not root, nothing writable, no capability. */
+/** The spec of a function's Pods: no root user, a read-only root file system, no capabilities. */
 export function functionPod({
   serviceAccountName,
   container,
@@ -77,7 +81,7 @@ export function functionPod({
   const { imagePullSecrets, nodeSelector, tolerations } = container;
   return {
     serviceAccountName,
-    // DROVER_SERVICE_HOST, of a Service called drover, would be refused as a setting that nobody knows.
+    // DROVER_SERVICE_HOST, which a Service named drover would add, would be refused as an unknown setting.
     enableServiceLinks: false,
     terminationGracePeriodSeconds: Math.ceil((grace + lastMoments) / 1_000),
     securityContext: { runAsNonRoot: true, fsGroup: nobody, seccompProfile: { type: "RuntimeDefault" } },

@@ -15,7 +15,7 @@ const campaignProgress = z.object({
   left: z.int().meta({ description: "Of them, those without a run that started since." }),
 });
 
-/** Of the template that Pods are made after. */
+/** The state of the roll-out of the Pod template. */
 const rollout = z.object({
   revision: z.int().meta({ description: "Grows with every change; a key never goes back to an older one." }),
   template: z.string().meta({
@@ -37,7 +37,7 @@ const scaled = z.object({
   fewer: z.int().optional().meta({ description: "The most that were wanted since then." }),
 });
 
-/** What the status of a ReconcileFunction says: the bridge writes the first three, its controller the others. */
+/** The status of a ReconcileFunction: the bridge writes the first three fields, the deployer the others. */
 export const functionStatus = z.object({
   problem: z.string().optional().meta({ description: "Why it is not in use." }),
   follows: z.record(z.string(), streamState).optional().meta({

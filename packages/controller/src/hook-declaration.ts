@@ -5,7 +5,7 @@ const headerName = z
   .regex(/^[A-Za-z0-9-]{1,100}$/, "a header's name has letters, digits and dashes, at most 100");
 const fieldPath = z.string().min(1).max(500);
 
-/** A Secret in the namespace of the ReconcileFunction, and the key whose value has the secret. */
+/** A Secret in the namespace of the ReconcileFunction, and the key of its value. */
 const secretRef = z
   .strictObject({
     name: z.string().regex(/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/, "a Secret's name is a DNS subdomain"),
@@ -33,7 +33,7 @@ const hmac = z.strictObject({
   encoding: z.enum(["hex", "base64"]).default("hex"),
 });
 
-/** How an event of the outside world wakes keys: who may send it, and whom it names. */
+/** How an event from outside the cluster wakes keys: how it is authenticated, and how it names the objects. */
 export const hookDeclaration = z.strictObject({
   name: z
     .string()

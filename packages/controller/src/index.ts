@@ -1,22 +1,23 @@
 /**
  * # @drover/controller
  *
- * What an author writes. A **resource** is a kind: its zod schemas are the only source of its types, its CRD and its
- * validation. A **controller** says how one object of that kind is moved one step towards its spec. Nothing here talks
- * to a cluster, a queue or a clock; `@drover/runtime` runs what is defined here.
+ * The definitions that an author writes. A **resource** is a kind: its zod schemas are the only source of its types,
+ * its CRD and its validation. A **controller** moves one object of that kind one step towards its spec. Nothing here
+ * uses a cluster or a queue, and only `serverTime` reads a clock; `@drover/runtime` runs the definitions.
  *
- * The API server checks what the CRD says, so the CRD says all that the schemas say, or `customResourceDefinition`
- * refuses them with the path and what to write instead. What only code can check is marked with `checkedAtRun`; what
- * only Kubernetes can say (rules in CEL, how lists merge, `immutable`) is written in `.meta({ kubernetes: { ... } })`.
+ * The API server checks objects against the CRD, so the CRD must express everything that the schemas express. If it
+ * cannot, `customResourceDefinition` throws, with the path and what to write instead. Checks that only code can make
+ * are marked with `checkedAtRun`; rules that only Kubernetes has (rules in CEL, how lists merge, `immutable`) are
+ * written in `.meta({ kubernetes: { ... } })`.
  *
- * Guarantees that the runtime gives a reconcile:
+ * Guarantees of the runtime to a reconcile:
  * - the object is fresh and parsed; a spec that does not parse never reaches it;
- * - a key is never worked on twice at once;
- * - where `finalize` is given, the finalizer is persisted before the first reconcile, and comes off only after
- *   `finalize` has succeeded;
+ * - a key never has two runs at once;
+ * - if `finalize` is defined, the finalizer is persisted before the first reconcile, and removed only after `finalize`
+ *   has succeeded;
  * - returning writes status with `observedGeneration` and `Ready=True`; throwing writes `Ready=False` with the reason;
- * - throwing retries with backoff; `RetryAfterError` waits; `ThrottledError` makes all that use an account wait;
- *   `TerminalError` parks until the object changes; a conflict answered by the API server is a quiet, quick retry.
+ * - throwing retries with backoff; `RetryAfterError` waits; `ThrottledError` makes all runs that use an account wait;
+ *   `TerminalError` parks until the object changes; a conflict with another write is retried soon and not reported.
  */
 export { parseJson, writeJson } from "@drover/json";
 export * from "./condition.ts";

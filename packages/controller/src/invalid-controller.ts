@@ -1,6 +1,6 @@
 import { type Duration, type Milliseconds, milliseconds } from "./duration.ts";
 
-/** A definition that cannot work. */
+/** A controller's definition that cannot work. The message contains the field and the problem. */
 export class InvalidControllerError extends Error {
   override readonly name = "InvalidControllerError";
   constructor(controller: string, field: string, problem: string, cause?: unknown) {
@@ -8,7 +8,10 @@ export class InvalidControllerError extends Error {
   }
 }
 
-/** A duration above zero, parsed. */
+/**
+ * Parses a duration above zero.
+ * @throws InvalidControllerError for any other text.
+ */
 export function positive(controller: string, field: string, text: Duration): Milliseconds {
   let span: Milliseconds;
   try {
@@ -21,7 +24,10 @@ export function positive(controller: string, field: string, text: Duration): Mil
   return span;
 }
 
-/** A whole number from 1 to `most`. */
+/**
+ * Checks an integer from 1 to `most`.
+ * @throws InvalidControllerError for any other number.
+ */
 export function whole(controller: string, field: string, value: number, most: number): number {
   if (Number.isInteger(value) && value >= 1 && value <= most) return value;
   throw new InvalidControllerError(controller, field, `is ${value}; give a whole number from 1 to ${most}.`);

@@ -1,4 +1,4 @@
-/** A JSON value that nothing may be written into: what a reconcile returns may be constant. */
+/** A deeply read-only JSON value, so that a reconcile may return constants. */
 export type Immutable<T> = unknown extends T
   ? T
   : T extends Scalar
@@ -6,11 +6,11 @@ export type Immutable<T> = unknown extends T
     : { readonly [Key in keyof T]: Immutable<T[Key]> };
 
 /**
- * Nothing where every field of `Given` is one of `Known`, however deep; else an object type that no argument has, whose
- * one member shows the paths: `{ unknownField: "status.regiom" }`.
+ * `unknown` if every field of `Given` is one of `Known`, at any depth. Otherwise an object type that no argument has,
+ * with the paths in its one member: `{ unknownField: "status.regiom" }`.
  *
- * TypeScript looks for excess properties only in literals that are assigned directly, never in what a function
- * returns. A misspelt field of a status would compile, and the API server would drop it.
+ * TypeScript looks for excess properties only in literals that are assigned directly, never in a function's return
+ * value. A misspelt field of a status would compile, and the API server would drop it.
  */
 export type NoUnknownFields<Known, Given> = [UnknownField<Known, Given>] extends [never]
   ? unknown
@@ -28,6 +28,6 @@ type PathOfUnknown<Known, Key extends string, Value> =
   Key extends KeyOfAny<Known> ? Below<Key, UnknownField<MemberOfAny<Known, Key>, Value>> : Key;
 type Below<Key extends string, Path> = Path extends string ? `${Key}.${Path}` : never;
 
-// `keyof` a union has only what all its members share; a field of one member is known too.
+// `keyof` a union has only the keys that all its members share; a field of a single member is known too.
 type KeyOfAny<Union> = Union extends unknown ? keyof Union : never;
 type MemberOfAny<Union, Key> = Union extends unknown ? (Key extends keyof Union ? Union[Key] : never) : never;

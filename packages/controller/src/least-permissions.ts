@@ -6,24 +6,24 @@ import { isInCode, type Kind } from "./watched.ts";
 
 export type Permissions = NonNullable<ReconcileFunctionSpec["permissions"]>;
 
-/** What the code does not say by itself. */
+/** Facts about a function that its controller's definition does not contain. */
 export interface PermissionFacts {
-  /** The namespace that the function lives in, where that is known. */
+  /** The function's namespace, if it is known. */
   readonly namespace?: string | undefined;
-  /** Whether its runs call `readSecret`: for any Secret, or for these names. */
+  /** If its runs call `readSecret`: true for any Secret, or the Secrets' names. */
   readonly readsSecrets?: boolean | readonly string[] | undefined;
-  /** Whether its process has a bridge in it, which lists and watches what the controller is for, owns and watches. */
+  /** True if its process contains a bridge, which lists and watches all kinds of the controller. */
   readonly follows?: boolean;
 }
 
 /**
- * The permissions that follow from a controller's code: what the runtime asks of the API server when it runs it, and all
- * that can be done with the kinds that it `owns`. All that the runtime asks for is needed, which
- * `apps/cli/src/generate/least-permissions.real.test.ts` shows by taking each away. What the author's own clients do with
- * other kinds is not known here.
+ * The permissions that follow from a controller's code: for the runtime's requests to the API server when it runs the
+ * controller, and for everything that an owner does with objects of the kinds that it `owns`. Each of the runtime's
+ * permissions is needed: `apps/cli/src/generate/least-permissions.real.test.ts` shows it by removing each one. Requests
+ * of the author's own clients for other kinds are not covered.
  *
- * A controller of objects in its function's own namespace alone gets rules for that namespace, also for what it owns: an
- * owner and what it owns share theirs. Any other gets them everywhere.
+ * A controller that handles only objects in its function's own namespace gets rules for that namespace, also for the
+ * kinds that it owns: an owner and its objects share a namespace. Any other controller gets rules for all namespaces.
  */
 export function leastPermissions<R extends Resource>(
   controller: Controller<R>,
@@ -60,10 +60,10 @@ export function leastPermissions<R extends Resource>(
   });
 }
 
-/** What a controller does with objects of a kind that it owns. Their status is written by another controller. */
+/** Verbs of a controller on objects of a kind that it owns. Their status is written by another controller. */
 const ownersVerbs = ["get", "list", "create", "update", "patch", "delete"];
 
-/** Both together; a rule that is in both once. */
+/** Merges two sets of permissions; a rule that is in both appears once. */
 export const withPermissions = (some: Permissions, more: Permissions = {}): Permissions =>
   permissionsOf({
     namespace: [...(some.namespace ?? []), ...(more.namespace ?? [])],

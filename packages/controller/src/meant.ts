@@ -1,4 +1,4 @@
-/** "Did you mean ...?", or the list of what there is. */
+/** A hint after an unknown word: "Did you mean ...?" with a similar known word, or the list of all known words. */
 export function meant(word: string, known: readonly string[]): string {
   const [nearest] = known
     .map((candidate) => ({ candidate, far: distance(word, candidate) }))
@@ -8,7 +8,7 @@ export function meant(word: string, known: readonly string[]): string {
   return `Known are: ${known.join(", ")}.`;
 }
 
-/** Levenshtein's distance. */
+/** The Levenshtein distance. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (const [i, left] of Array.from(a).entries()) {

@@ -2,10 +2,10 @@ import { type Access, accessesOf, type PolicyRule } from "./access.ts";
 import type { Permissions } from "./least-permissions.ts";
 import type { ReconcileFunctionSpec } from "./reconcile-function.ts";
 
-/** A kind whose changes wake a function's keys, in all namespaces or in those that it names. */
+/** A kind with changes that wake a function's keys, in all namespaces or in the listed ones. */
 export type FollowedKind = Pick<ReconcileFunctionSpec["for"], "group" | "plural" | "namespaces">;
 
-/** The kinds whose changes wake a function's keys. */
+/** The kinds with changes that wake a function's keys. */
 export const followedKinds = (spec: ReconcileFunctionSpec): readonly FollowedKind[] => [
   spec.for,
   ...(spec.owns ?? []),
@@ -13,13 +13,13 @@ export const followedKinds = (spec: ReconcileFunctionSpec): readonly FollowedKin
 ];
 
 /**
- * All that the author of a function must be allowed: to list and watch its kinds, what its ServiceAccount may do, what is
- * done in its name when it is called, and {@link usedAccess}.
+ * All accesses that the author of a function must have: to list and watch its kinds, the permissions of its
+ * ServiceAccount, the requests that the gateway makes in its name if it is called, and {@link usedAccess}.
  *
- * The deployer reviews the Roles that it is about to write (apps/deployer/src/permits/granted-access.ts); this is the same
- * list for a program that writes none.
+ * The deployer reviews the Roles that it is about to write (apps/deployer/src/permits/granted-access.ts); this is the
+ * same list for a program that writes no Roles.
  *
- * @param namespace the function's.
+ * @param namespace of the function.
  */
 export function neededAccess(spec: ReconcileFunctionSpec, namespace: string): readonly Access[] {
   const { permissions = {}, container } = spec;
@@ -31,13 +31,13 @@ export function neededAccess(spec: ReconcileFunctionSpec, namespace: string): re
   ];
 }
 
-/** The accesses that a function's permissions grant: by a Role in its namespace, and by a ClusterRole in all namespaces. */
+/** The accesses that a function's permissions grant: by a Role in its namespace, by a ClusterRole in all. */
 export const permittedAccess = (
   { namespace: here = [], cluster: everywhere = [] }: Permissions,
   namespace: string,
 ): readonly Access[] => [...accessesOf(here, namespace), ...accessesOf(everywhere)];
 
-/** Accesses that a function uses without a Role of its own: it runs Pods, and its hooks are compared with Secrets. */
+/** Accesses that a function uses without a Role of its own: it runs Pods, and Secrets verify its hooks' events. */
 export function usedAccess(
   { container, hooks = [] }: ReconcileFunctionSpec,
   namespace: string,
@@ -56,7 +56,7 @@ const hookSecrets = (
       : [{ namespace, verb: "get", group: "", resource: "secrets", name: scheme.secretRef.name }],
   );
 
-/** What the bridge does for a function: it shows keys and changes of objects, which not every user may see. */
+/** Accesses that the bridge uses for a function: they reveal keys and changes, which not every user may see. */
 export const followedAccess = (spec: ReconcileFunctionSpec): readonly Access[] =>
   followedKinds(spec).flatMap(({ group, plural: resource, namespaces }) =>
     (namespaces ?? [undefined]).flatMap((namespace) =>
@@ -64,14 +64,14 @@ export const followedAccess = (spec: ReconcileFunctionSpec): readonly Access[] =
     ),
   );
 
-/** What is done with the objects of a kind for a function that is called, as its ServiceAccount. */
+/** Rules for the gateway's requests about objects of a kind, made as the ServiceAccount of a function that it calls. */
 export const calledRules = ({ group, plural }: FollowedKind): readonly PolicyRule[] => [
   { apiGroups: [group], resources: [plural], verbs: ["get", "patch"] },
   { apiGroups: [group], resources: [`${plural}/status`], verbs: ["update"] },
   { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create", "patch"] },
 ];
 
-/** What a function that is called may do with the objects that it is for. */
+/** The accesses of a called function to objects of its kind; none for a function that pulls. */
 export function calledAccess({ delivery, for: kind }: ReconcileFunctionSpec): readonly Access[] {
   if (delivery !== "webhook") return [];
   return (kind.namespaces ?? [undefined]).flatMap((namespace) => accessesOf(calledRules(kind), namespace));

@@ -1,14 +1,14 @@
 import { ReconcileFunction } from "./reconcile-function.ts";
 import type { ObjectMetadata } from "./resource.ts";
 
-/** On an object: the value `"true"` starts no run for it, not even to finalize it, until the annotation is removed. */
+/** On an object: as long as the value is `"true"`, no run starts for the object, not even to finalize it. */
 export const pausedAnnotation = "drover.dev/paused";
-/** On an object: another value of it causes a run, also of an object that is parked. */
+/** On an object: a new value causes a run, even if the object is parked. */
 export const reconcileAtAnnotation = "drover.dev/reconcile-at";
 
 /**
- * Whether an object's annotation pauses it. A ReconcileFunction's never does, because its author could keep the function's
- * permissions from being reviewed; `spec.paused` pauses a function.
+ * True if an object's annotation pauses it. Always false for a ReconcileFunction, because its author could prevent the
+ * review of the function's permissions; `spec.paused` pauses a function.
  */
 export function isPausedByAnnotation(
   { group, plural }: { readonly group: string; readonly plural: string },

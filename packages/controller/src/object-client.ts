@@ -2,7 +2,7 @@ import type { Milliseconds } from "./duration.ts";
 import type { ObjectKey, ObjectName } from "./object-key.ts";
 import type { ObjectMetadata } from "./resource.ts";
 
-/** Where a kind is served: what it takes to write its URL and to recognise its objects. */
+/** Identifies a kind in the API: the parts of its URL, and the fields by which its objects are recognised. */
 export interface ResourceRef {
   /** Empty for the core group. */
   readonly group: string;
@@ -12,7 +12,7 @@ export interface ResourceRef {
   readonly namespaced: boolean;
 }
 
-/** An object as the API server holds it: its metadata parsed, the rest as it came, to be parsed by who knows it. */
+/** An object as the API server returns it: its metadata is parsed, the other fields are not. */
 export interface KubeObject {
   readonly apiVersion: string;
   readonly kind: string;
@@ -22,16 +22,16 @@ export interface KubeObject {
 
 /** A page of a list. */
 export interface ObjectList {
-  /** The version of the whole listing; every page of one listing has the same. A watch starts here. */
+  /** The version of the complete list; all pages of one list have the same. A watch starts here. */
   readonly resourceVersion: string;
-  /** The token of the next page; undefined on the last one. */
+  /** The token of the next page; undefined on the last page. */
   readonly continue: string | undefined;
-  /** How many come after this page, where the server says so. */
+  /** The number of objects after this page, if the server returns it. */
   readonly remaining: number | undefined;
   readonly items: readonly KubeObject[];
 }
 
-/** A `meta/v1` LabelSelector: all of it must hold; an empty one holds always. */
+/** A `meta/v1` LabelSelector: all its parts must match; an empty one matches everything. */
 export interface LabelSelector {
   readonly matchLabels?: Readonly<Record<string, string>> | undefined;
   readonly matchExpressions?: readonly LabelRequirement[] | undefined;
@@ -43,14 +43,14 @@ export type LabelRequirement =
 
 /** Options of every request. */
 export interface RequestOptions {
-  /** Ends the request at once; its reason is what is thrown. */
+  /** Ends the request at once, which then throws the signal's reason. */
   readonly signal?: AbortSignal;
-  /** Instead of the client's `requestTimeout`. */
+  /** Replaces the client's `requestTimeout`. */
   readonly timeout?: Milliseconds;
 }
 
 export interface ReadOptions extends RequestOptions {
-  /** How often a read is repeated after 429, 5xx or no answer. Default 2; 0 leaves it to the caller. */
+  /** Maximum number of retries after 429, 5xx or a missing response. Default 2; 0 leaves retries to the caller. */
   readonly retries?: number;
 }
 
@@ -58,38 +58,39 @@ export interface ListOptions extends ReadOptions {
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
-  /** Objects a page may have; default and most 500. */
+  /** Maximum number of objects in a page; default and maximum 500. */
   readonly limit?: number;
   readonly continue?: string | undefined;
-  /** Left out: the newest state. `0`: any state that a cache holds. */
+  /** If omitted: the newest state. `0`: any state in the API server's cache. */
   readonly resourceVersion?: string | undefined;
   readonly resourceVersionMatch?: "NotOlderThan" | "Exact" | undefined;
-  /** Ask for metadata only (`PartialObjectMetadata`). */
+  /** If true, only metadata is requested (`PartialObjectMetadata`). */
   readonly metadataOnly?: boolean;
 }
 
-/** Which objects are asked for. */
+/** Selects the objects of {@link ObjectClient.find}. */
 export interface FindOptions extends ReadOptions {
   readonly namespace?: string | undefined;
   readonly selector?: LabelSelector | undefined;
-  /** A `fieldSelector`, and whether it holds for an object that need not be asked for. */
+  /** `selector` is sent as `fieldSelector`; `holds` is the same condition for objects that the run already has. */
   readonly fields?: { readonly selector: string; holds(object: KubeObject): boolean } | undefined;
-  /** Metadata is enough. */
+  /** If true, metadata is enough. */
   readonly metadataOnly?: boolean;
   /**
-   * All of them name the run's object, and wake it: of a kind of which nothing was told yet there are none, as far as it is
-   * known. For who need not find at once what he is told of later.
+   * Set it if every matching object maps to the run's key, so that its events wake the key. If the run has lists of the
+   * kind from before, and no event of the kind has woken the key yet, they count as complete, without a request. For
+   * callers that need not find an object at once: a later event causes another run.
    */
   readonly naming?: boolean;
 }
 
-/** `status` is written beside the object: a write to one leaves the other alone. */
+/** `status` is written separately from the object: a write to one does not change the other. */
 export interface WriteOptions extends RequestOptions {
   readonly subresource?: "status" | undefined;
 }
 
 export type Patch =
-  /** RFC 7386. Give `metadata.resourceVersion` to be refused when the object has changed. */
+  /** RFC 7386. With `metadata.resourceVersion`, the patch is refused if the object has changed. */
   | { readonly type: "merge"; readonly body: object }
   /** RFC 6902. */
   | { readonly type: "json"; readonly body: readonly JsonPatchStep[] };
@@ -100,15 +101,15 @@ export type JsonPatchStep =
   | { readonly op: "move" | "copy"; readonly from: string; readonly path: string };
 
 export interface DeleteOptions extends RequestOptions {
-  /** Preconditions: refused as a Conflict when the object is another one by now. */
+  /** Preconditions: the request is refused with a Conflict if the object has another uid or resourceVersion by now. */
   readonly uid?: string;
   readonly resourceVersion?: string;
   readonly propagationPolicy?: "Foreground" | "Background" | "Orphan";
-  /** Of a Pod: until it is killed. 0 removes the object at once, and is for who knows that its processes have ended. */
+  /** Pods only: time until it is killed. 0 removes the object at once: use it only if its processes have ended. */
   readonly gracePeriodSeconds?: number;
 }
 
-/** What is sent to create or replace an object: its kind is the reference's. */
+/** The body of a request that creates or replaces an object. Its kind is that of the reference. */
 export interface NewObject {
   readonly metadata: ObjectName & {
     readonly [field in keyof ObjectMetadata]?: ObjectMetadata[field] | undefined;
@@ -117,31 +118,32 @@ export interface NewObject {
 }
 
 /**
- * The objects of the API server, as a run reads and writes them.
+ * Reads and writes objects of the API server in a run.
  *
- * Every method throws ApiError when the server says no, ConnectionError when no whole answer came, MalformedReplyError
- * when what answered is no API server, WrongScopeError for a key that does not fit the kind, or the signal's reason.
- * Reads are repeated a little; of writes only what the server refused with 429, for then it did nothing.
+ * Every method throws ApiError if the server refuses the request, ConnectionError if no complete response arrived,
+ * MalformedReplyError if the response is not an API server's, WrongScopeError for a key that does not fit the kind, or
+ * the signal's reason. Reads are retried a few times; writes only after 429, because the server then did nothing.
  */
 export interface ObjectClient {
-  /** The object now, or undefined when there is none. A kind that is not served throws `NotServed`. */
+  /** The current object, or undefined if it does not exist. A kind that is not served throws `NotServed`. */
   get(ref: ResourceRef, key: ObjectKey, options?: ReadOptions): Promise<KubeObject | undefined>;
   /** One page. */
   list(ref: ResourceRef, options?: ListOptions): Promise<ObjectList>;
   /**
-   * All objects that are asked for: live, or, in a run of a controller that has copies of the kind (`Owned.copies`), by
-   * what the run knows, where an earlier one has asked the same. Only those are known well that concern the run's key.
+   * All matching objects. They are read live, or, in a run of a controller with copies of the kind (`Owned.copies`),
+   * taken from the lists of an earlier run with the same query. Such lists are current only for objects that wake the
+   * run's key.
    */
   find(ref: ResourceRef, options?: FindOptions): Promise<readonly KubeObject[]>;
   create(ref: ResourceRef, object: NewObject, options?: RequestOptions): Promise<KubeObject>;
-  /** Give `metadata.resourceVersion` to be refused when the object has changed. */
+  /** With `metadata.resourceVersion`, the request is refused if the object has changed. */
   replace(ref: ResourceRef, object: NewObject, options?: WriteOptions): Promise<KubeObject>;
   patch(ref: ResourceRef, key: ObjectKey, patch: Patch, options?: WriteOptions): Promise<KubeObject>;
-  /** Asks for deletion. False when there was nothing to delete. */
+  /** Requests the deletion. False if the object did not exist. */
   delete(ref: ResourceRef, key: ObjectKey, options?: DeleteOptions): Promise<boolean>;
 }
 
-/** A client that is not there: each of its methods fails with the error that this makes. */
+/** A client without a cluster: each of its methods rejects with an error that `why` creates. */
 export function absentClient(why: () => Error): ObjectClient {
   const fail = (): Promise<never> => Promise.reject(why());
   return { get: fail, list: fail, find: fail, create: fail, replace: fail, patch: fail, delete: fail };

@@ -1,27 +1,28 @@
 /**
- * Which object a job is about: `namespace/name`, or `name` for cluster-scoped kinds. A key says *which*, never
- * *what happened*; it is all that travels through the queue.
+ * Identifies the object of a run: `namespace/name`, or `name` for cluster-scoped kinds. A key identifies *which* object
+ * to look at, and contains nothing about *what happened*. The queue holds only keys, unless the controller declares
+ * `copies`.
  */
 export type ObjectKey = string & { readonly __brand: "ObjectKey" };
 
-/** The two halves of a key; `namespace` is absent for cluster-scoped kinds. */
+/** The two parts of a key; `namespace` is absent for cluster-scoped kinds. */
 export interface ObjectName {
   readonly namespace?: string | undefined;
   readonly name: string;
 }
 
-/** Longest name that Kubernetes gives an object (RFC 1123 subdomain), and longest namespace (RFC 1123 label). */
+/** Maximum length of an object's name in Kubernetes (RFC 1123 subdomain), and of a namespace (RFC 1123 label). */
 const longest = { name: 253, namespace: 63 };
 
 /**
  * The key of a named object.
  *
- * Kubernetes itself lets some kinds carry `:` in their names (RBAC), so only what would make a key ambiguous or
- * unbounded is refused: an empty part, a `/`, a blank or control character, half a surrogate pair (it would come back
- * from Redis as another character), `.` and `..` (in the path of a request they mean another object), a part longer
- * than Kubernetes allows.
+ * Kubernetes allows `:` in the names of some kinds (RBAC), so only parts that would make a key ambiguous or unbounded
+ * are refused: an empty part, a `/`, a blank or control character, half a surrogate pair (Redis would return it as
+ * another character), `.` and `..` (in the path of a request they mean another object), a part longer than Kubernetes
+ * allows.
  *
- * @throws InvalidKeyError naming the part and what is wrong with it.
+ * @throws InvalidKeyError with the part and the problem.
  */
 export function objectKey({ namespace, name }: ObjectName): ObjectKey {
   const parts = namespace === undefined ? [] : [checked("namespace", namespace)];
@@ -29,8 +30,8 @@ export function objectKey({ namespace, name }: ObjectName): ObjectKey {
 }
 
 /**
- * A key read back from text, such as a job's data.
- * @throws InvalidKeyError when the text is not `name` or `namespace/name`.
+ * Parses a key from text, such as a job's data.
+ * @throws InvalidKeyError if the text is not `name` or `namespace/name`.
  */
 export function parseObjectKey(text: string): ObjectKey {
   const [first, second, ...more] = text.split("/");
@@ -39,7 +40,7 @@ export function parseObjectKey(text: string): ObjectKey {
   return second === undefined ? objectKey({ name: first }) : objectKey({ namespace: first, name: second });
 }
 
-/** The key that a text is; undefined for one that is none, where others may have written it. */
+/** Parses a key from text that other programs may have written; undefined if it is not a key. */
 export function objectKeyIn(text: string): ObjectKey | undefined {
   try {
     return parseObjectKey(text);
@@ -49,13 +50,13 @@ export function objectKeyIn(text: string): ObjectKey | undefined {
   }
 }
 
-/** The halves of a key. Never fails: an `ObjectKey` was checked when it was made. */
+/** The parts of a key. Never fails: an `ObjectKey` was checked when it was created. */
 export function splitObjectKey(key: ObjectKey): ObjectName {
   const slash = key.indexOf("/");
   return slash < 0 ? { name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
 }
 
-/** Text that cannot be a key. Whoever sent it must send `name` or `namespace/name`. */
+/** Text that cannot be a key. Its sender must send `name` or `namespace/name`. */
 export class InvalidKeyError extends Error {
   override readonly name = "InvalidKeyError";
   constructor(problem: string) {

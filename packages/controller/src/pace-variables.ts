@@ -1,7 +1,7 @@
 import type { Variable } from "./function-pod.ts";
 import type { ReconcileFunctionSpec } from "./reconcile-function.ts";
 
-/** What a function's process is told of its pace, where that is to be another than its code says. */
+/** Environment variables that override the pace settings in a function's code; only for settings that are given. */
 export const paceVariables = ({
   concurrency,
   resyncEvery,

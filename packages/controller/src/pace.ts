@@ -1,26 +1,26 @@
 import type { Duration, Milliseconds } from "./duration.ts";
 import { InvalidControllerError, positive, whole } from "./invalid-controller.ts";
 
-/** How failed runs are tried again; windows double, spread by jitter, from the first to the longest. */
+/** How failed runs are retried: backoff windows double from `first` to `longest`, spread by jitter. */
 export interface RetryDefinition {
   /** Default `500ms`. */
   readonly first?: Duration;
   /** Default `5m`. */
   readonly longest?: Duration;
-  /** After so many failures in a row the key is parked until its object changes. Default: never. */
+  /** After this many failures in a row the key is parked until its object changes. Default: never. */
   readonly attempts?: number;
 }
 
-/** At most `perSecond` in the long run, and `burst` at once. */
+/** At most `perSecond` runs on average, and `burst` at once. */
 export interface Rate {
   readonly perSecond: number;
   readonly burst: number;
 }
 
-/** Runs that may start, all functions of the controller together. None are limited by default. */
+/** Rate limits for starting runs, all processes of the controller together. Default: no limits. */
 export interface Limits {
   readonly runs?: Rate;
-  /** Per account of the outside world, by a name of the author's choice. A run says which it used: `account`. */
+  /** Per external account, by a name of the author's choice. A run returns the account that it used: `account`. */
   readonly accounts?: Readonly<Record<string, Rate>>;
 }
 
@@ -32,7 +32,7 @@ export interface Retry {
 
 const most = 1_000_000;
 
-/** @throws InvalidControllerError naming the field, what is wrong with it and what it may be. */
+/** @throws InvalidControllerError with the field, the problem and the accepted values. */
 export function retryFrom(controller: string, definition: RetryDefinition = {}): Retry {
   const { first = "500ms", longest = "5m", attempts } = definition;
   const retry = {

@@ -12,10 +12,13 @@ import { functionStatus } from "./function-status.ts";
 import { defineResource, type Resource } from "./resource.ts";
 import type { Kind } from "./watched.ts";
 
-/** A label after RFC 1035, as Kubernetes has it for versions and plurals of kinds. */
+/** An RFC 1035 label, as Kubernetes requires for versions and plurals of kinds. */
 const label = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
-/** A kind, by what it takes to watch it. The API server takes no other names for kinds, and none of these can leave its place in a URL. */
+/**
+ * The fields that are needed to watch a kind. The API server accepts no other names for kinds, and none of these can
+ * change the structure of a URL.
+ */
 const kind = {
   group: z
     .string()
@@ -33,7 +36,7 @@ const kind = {
 
 const namespace = z.string().regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, "give the name of a namespace");
 
-/** Which of its objects concern the controller, and which of their changes. */
+/** Which objects of a kind affect the controller, and which of their changes. */
 const predicates = {
   namespaces: z.array(namespace).min(1).max(100).optional().meta({
     description: "Only objects in these namespaces. Left out: in all.",
@@ -76,7 +79,7 @@ const ownedKind = watchedKind.extend({
 
 const path = (description: string) => z.string().min(1).optional().meta({ description });
 
-/** Which objects an object concerns: one of these ways, and how far it reaches. */
+/** How the objects that a watched object affects are found: by one of these fields, and in which namespaces. */
 const naming = z.strictObject({
   label: z.string().min(1).optional().meta({ description: "The label whose value is the name." }),
   annotation: z.string().min(1).optional().meta({ description: "The annotation whose value is the name." }),
@@ -110,8 +113,8 @@ const campaign = z.strictObject({
 export type Campaign = z.output<typeof campaign>;
 
 /**
- * kubectl scale writes a number that only KEDA's functions are scaled by: elsewhere it would be without effect. One that is
- * left from before is no reason to refuse other changes.
+ * kubectl scale writes `replicas`, which has an effect only on functions that KEDA scales. For others a new value is
+ * refused. An old value that was left there does not cause other changes to be refused.
  */
 const scaledByKeda = {
   rule:
@@ -121,9 +124,9 @@ const scaledByKeda = {
 };
 
 /**
- * A controller, as it is deployed: which kind it is for and what else concerns it (the bridge reads that), how it runs
- * and scales (its own controller does that), how it is called (the gateway does). Its queue is that of the object
- * (`queueOf`): another object of the same name, in another namespace or at another time, has another queue.
+ * A deployed controller: the kind that it is for and the kinds that affect it (for the bridge), how it runs and scales
+ * (for the deployer), and how it is called (for the gateway). Its queue belongs to this one object (`queueOf`): another
+ * object of the same name, in another namespace or at another time, has another queue.
  */
 export const ReconcileFunction = defineResource({
   group: "drover.dev",
@@ -201,12 +204,12 @@ export type ReconcileFunctionStatus = z.output<(typeof ReconcileFunction)["statu
 export type CampaignProgress = NonNullable<ReconcileFunctionStatus["campaign"]>;
 export type ReconcileFunctionSpec = z.output<(typeof ReconcileFunction)["spec"]>;
 
-/** A way to name, as a ReconcileFunction declares it. */
+/** How the objects that a watched object affects are found, as a ReconcileFunction declares it. */
 export type Naming = Omit<z.output<typeof naming>, "code">;
-/** What of a kind concerns a controller. */
+/** Which objects of a kind affect a controller, and which of their changes. */
 export type Predicates = Readonly<Omit<z.output<typeof watchedKind>, keyof typeof kind>>;
 
-/** A ReconcileFunction as it stands in a file. */
+/** A ReconcileFunction as in a manifest file. */
 export interface ReconcileFunctionManifest {
   readonly apiVersion: string;
   readonly kind: string;
@@ -214,13 +217,16 @@ export interface ReconcileFunctionManifest {
   readonly spec: ReconcileFunctionSpec;
 }
 
-/** What of a ReconcileFunction is no word of the code: how it is deployed. */
+/** The part of a ReconcileFunction that the controller code does not define: its deployment. */
 export type Deployment = Omit<
   z.input<(typeof ReconcileFunction)["spec"]>,
   "for" | "owns" | "watches" | "copies"
 >;
 
-/** The manifest that registers a controller, and deploys it as `deployment` says. */
+/**
+ * The manifest that registers a controller and deploys it.
+ * @throws ZodError for an invalid deployment.
+ */
 export function reconcileFunctionOf<R extends Resource>(
   { name, for: resource, only, owns, watches, copies }: Controller<R>,
   deployment: Deployment = {},

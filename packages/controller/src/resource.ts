@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { StatedCondition } from "./condition.ts";
 
-/** What an author writes to define a kind. The zod schemas are the only source of its types, CRD and validation. */
+/** An author's definition of a kind. The zod schemas are the only source of its types, CRD and validation. */
 export interface ResourceDefinition<Spec extends z.ZodObject, Status extends z.ZodObject> {
   /** API group, a DNS name such as `s3.drover.dev`. */
   readonly group: string;
@@ -10,7 +10,7 @@ export interface ResourceDefinition<Spec extends z.ZodObject, Status extends z.Z
   /** CamelCase, singular. */
   readonly kind: string;
   readonly scope: "Namespaced" | "Cluster";
-  /** Defaults to what `pluralOf` makes of the kind. */
+  /** Default: `pluralOf` of the kind. */
   readonly plural?: string;
   readonly shortNames?: readonly string[];
   readonly categories?: readonly string[];
@@ -18,12 +18,12 @@ export interface ResourceDefinition<Spec extends z.ZodObject, Status extends z.Z
   /** The author's fields; `observedGeneration` and `conditions` are added to every kind. */
   readonly status: Status;
   readonly printerColumns?: readonly PrinterColumn[];
-  /** Lets `kubectl scale` and autoscalers read and write a number of replicas. */
+  /** Lets `kubectl scale` and autoscalers read and write the number of replicas. */
   readonly scale?: ScalePaths;
   readonly description?: string;
 }
 
-/** Where a kind has what the scale subresource shows: JSON paths such as `.spec.replicas`. */
+/** The fields that the scale subresource maps to: JSON paths such as `.spec.replicas`. */
 export interface ScalePaths {
   readonly specReplicasPath: string;
   readonly statusReplicasPath: string;
@@ -37,11 +37,11 @@ export interface PrinterColumn {
   /** A JSON path into the object, such as `.spec.region`. */
   readonly jsonPath: string;
   readonly description?: string;
-  /** 0 is always shown; more only with `-o wide`. */
+  /** 0 is always shown; a higher number only with `-o wide`. */
   readonly priority?: number;
 }
 
-/** A kind, defined. */
+/** A defined kind. */
 export interface Resource<
   Spec extends z.ZodObject = z.ZodObject,
   Status extends z.ZodObject = z.ZodObject,
@@ -50,15 +50,15 @@ export interface Resource<
   readonly singular: string;
   /** `group/version`. */
   readonly apiVersion: string;
-  /** It is somebody else's: see `foreignResource`. */
+  /** Set for a kind that is defined elsewhere: see `foreignResource`. */
   readonly foreign?: true;
 }
 
-/** The spec of a resource, parsed: defaults applied. */
+/** The parsed spec of a resource: defaults are applied. */
 export type SpecOf<R extends Resource> = z.output<R["spec"]>;
 /** The author's part of a resource's status. */
 export type StatusOf<R extends Resource> = z.output<R["status"]>;
-/** The status as it stands in the cluster. */
+/** The status as stored in the cluster. */
 export type StatedStatus<R extends Resource> = Partial<StatusOf<R>> & {
   readonly observedGeneration?: number;
   readonly conditions?: readonly StatedCondition[];
@@ -89,9 +89,9 @@ export interface OwnerReference {
 }
 
 /**
- * Define a kind: types, CRD and validation come from its zod schemas.
+ * Defines a kind: types, CRD and validation come from its zod schemas.
  *
- * @throws InvalidResourceError when a name is not one that Kubernetes takes.
+ * @throws InvalidResourceError for a name or a printer column that Kubernetes does not accept.
  */
 export function defineResource<Spec extends z.ZodObject, Status extends z.ZodObject>(
   definition: ResourceDefinition<Spec, Status>,
@@ -110,9 +110,10 @@ export function defineResource<Spec extends z.ZodObject, Status extends z.ZodObj
 }
 
 /**
- * A kind that is defined elsewhere, such as Kubernetes' own: the schemas say what the function reads of it, as loose objects,
- * and no CRD is made of them. Its status is its own: the runtime states neither conditions nor an observed generation there,
- * and takes no `status` from `reconcile`. Failures are in logs, metrics and the queue.
+ * A kind that is defined elsewhere, such as a kind of Kubernetes. The schemas describe the fields that the function
+ * reads, as loose objects; no CRD is generated from them. The runtime does not write its status, neither conditions nor
+ * an observed generation, and refuses `status` and `conditions` from `reconcile`. Failures appear in logs, metrics and
+ * the queue.
  */
 export function foreignResource<Spec extends z.ZodObject, Status extends z.ZodObject>(
   definition: Pick<
@@ -135,7 +136,7 @@ export function pluralOf(kind: string): string {
 
 const label = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
-/** What Kubernetes would not take of the names (`ValidateCustomResourceDefinition`). */
+/** Why Kubernetes would not accept the names (`ValidateCustomResourceDefinition`); undefined if it would. */
 function nameProblem(resource: Omit<Resource, "spec" | "status">): string | undefined {
   const { group, version, kind, plural, shortNames = [], categories = [] } = resource;
   if (!/^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$/.test(group)) {
@@ -163,7 +164,7 @@ function columnProblem(columns: readonly PrinterColumn[]): string | undefined {
     : `printer column ${JSON.stringify(bad.name)} has the path ${JSON.stringify(bad.jsonPath)}; give it a name, and a path such as ".spec.region".`;
 }
 
-/** A definition that Kubernetes would not take. */
+/** A definition that Kubernetes would not accept. */
 export class InvalidResourceError extends Error {
   override readonly name = "InvalidResourceError";
   constructor(kind: string, problem: string) {

@@ -2,12 +2,12 @@
 export const cut = "***";
 
 /**
- * A text without what is recognised as a secret by its form: user information in URLs, credentials of HTTP headers, values
- * that are named as a password, token or key, private keys, JSON Web Tokens, tokens with a well-known prefix, and the excerpts
- * of their input that JSON's parser and Redis put into their errors. A secret without such a form stays: what must not be
- * shown must not be put into a message.
+ * A text without the secrets that can be recognised by their form: user information in URLs, credentials of HTTP
+ * headers, values with the name of a password, token or key, private keys, JSON Web Tokens, tokens with a well-known
+ * prefix, and the excerpts of their input that JSON's parser and Redis put into their errors. A secret without such a
+ * form stays: do not put content that must not be shown into a message.
  *
- * The time that it takes grows linearly with the text. Scrubbing twice changes nothing more.
+ * It takes time linear in the length of the text. Scrubbing twice changes nothing more.
  */
 export function scrubbed(text: string): string {
   const blocks = text
@@ -25,15 +25,15 @@ export function scrubbed(text: string): string {
     .replace(/(?<!\w)(?:gh[oprsu]_|github_pat_|glpat-|xox[a-z]-|sk_(?:live|test)_|whsec_)[\w+/=-]{8,}/g, cut);
 }
 
-/** Whether a field or variable of this name has a secret for its value. */
+/** True if the value of a field or variable with this name is a secret. */
 export const namesSecret = (name: string): boolean => secretName.test(name);
 
-/** A word of a sentence, such as `authentication` behind `Bearer`: no credentials. */
+/** True for a word of a sentence, such as `authentication` after `Bearer`: it is not a credential. */
 const isWord = (text: string): boolean => /^[A-Z]?[a-z]+[.:!?)]?$/.test(text) || text.startsWith(cut);
 
 /**
- * A token of a text with the user information of its URLs cut. A password may have any character, also a slash that should
- * have been written `%2F`: where a colon or an @ stands before the first slash, all up to the last @ is taken for it.
+ * A token of a text with the user information of its URLs cut. A password may contain any character, even a slash that
+ * should have been written `%2F`: if a colon or an @ precedes the first slash, everything up to the last @ is cut.
  */
 function withoutUser(token: string): string {
   const end = token.lastIndexOf("@");
@@ -50,13 +50,13 @@ const headers = "authorization|cookie|x-api-key|(?:auth|private|vault|security)-
 const names =
   "passw(?:or)?d|passphrase|pwd|secret|token|api[-_]?key|access[-_]?key|private[-_]?key|signature|credentials?";
 const secretName = new RegExp(`(?:${headers}|${names})$`, "i");
-/** A name, the quote that ends it, what stands between it and its value, and the quote that begins that. */
+/** The name of a secret, the quote that ends it, the sign before its value, and the quote that begins the value. */
 const named = new RegExp(
   `(?:(?<header>${headers})|(?<name>${names}))(?<closing>\\\\{0,3}["'])?\\s{0,3}(?<sign>[:=,])\\s{0,3}(?<opening>\\\\{0,3}["'\`])?`,
   "gi",
 );
 
-/** A text with the values cut that stand behind the name of a secret. */
+/** A text without the values that follow the name of a secret. */
 function withoutNamed(text: string): string {
   const parts: string[] = [];
   let done = 0;
@@ -71,21 +71,21 @@ function withoutNamed(text: string): string {
   return parts.join("") + text.slice(done);
 }
 
-/** Where the value ends that begins at `start`; `start` itself for what is none. */
+/** The end of the value that begins at `start`; `start` itself if it is not the value of a secret. */
 function valueEnd(text: string, start: number, { header, closing, sign, opening }: Groups): number {
   if (sign === "," && (closing === undefined || opening === undefined)) return start;
   if (opening !== undefined) return quotedEnd(text, start, opening);
   const unquoted = header === undefined ? /[^\s"'`&;]*/y : /[^\r\n"'`\\]*/y;
   unquoted.lastIndex = start;
   const [value = ""] = unquoted.exec(text) ?? [];
-  // "spec.password: expected a string" is about the field.
+  // "spec.password: expected a string" is a message about the field.
   const isProse = header === undefined && sign === ":" && closing === undefined && isWord(value);
   return isProse ? start : start + value.length;
 }
 
 type Groups = Readonly<Record<string, string | undefined>>;
 
-/** The place of the next quote like the one that opened; one with a backslash more belongs to the value. */
+/** The index of the next quote like the opening one; a quote with one more backslash belongs to the value. */
 function quotedEnd(text: string, start: number, opening: string): number {
   for (let at = text.indexOf(opening, start); at >= 0; at = text.indexOf(opening, at + opening.length)) {
     let before = at;

@@ -1,8 +1,8 @@
 import type { Milliseconds } from "./duration.ts";
 
 /**
- * The time by the server's own clock, as its `Date` header says: a date of the server's is read against that, since its
- * clock may be minutes from ours. Ours where it says none.
+ * The current time by a server's own clock, from its `Date` header; by the local clock if the header is missing. Dates
+ * of the server are compared with it, because the two clocks may differ by minutes.
  *
  * @returns milliseconds since 1970
  */

@@ -1,6 +1,6 @@
 import type { Log } from "./controller.ts";
 
-/** Says nothing to nobody. */
+/** A log that discards everything. */
 export const silentLog: Log = {
   debug: () => undefined,
   info: () => undefined,

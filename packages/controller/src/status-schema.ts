@@ -6,8 +6,8 @@ import { present } from "./structural/present.ts";
 import type { StructuralSchema } from "./structural/schema.ts";
 
 /**
- * The schema of a status: the author's fields, none of them required since a status is written step by step, and what
- * the runtime writes into every one.
+ * The schema of a status: the author's fields, and those that the runtime writes into every status. None is required,
+ * because a status is written step by step.
  */
 export function statusSchema(
   status: z.core.$ZodType,
@@ -23,7 +23,7 @@ export function statusSchema(
   return present({
     ...own,
     required: undefined,
-    // Before its first run an object has no condition, and kstatus would take it for done.
+    // Before its first run an object has no conditions, and kstatus would report it as Current.
     default: { observedGeneration: -1 },
     properties: { ...own.properties, ...runtimeFields },
   });

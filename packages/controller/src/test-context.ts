@@ -5,23 +5,23 @@ import { silentLog } from "./silent-log.ts";
 import type { ObjectMetadata, Resource, StatedStatus } from "./resource.ts";
 import type { z } from "zod";
 
-/** What a test says of an object; the rest is made up. */
+/** The object of a test; other fields get defaults. */
 export interface TestObject<Spec extends z.ZodObject, Status extends z.ZodObject> {
-  /** As it stands in a manifest: defaults are applied, and what the schema refuses throws. */
+  /** As in a manifest: defaults are applied, and a value that the schema refuses throws. */
   readonly spec: z.input<Spec>;
   readonly metadata?: Partial<ObjectMetadata>;
   readonly status?: StatedStatus<Resource<Spec, Status>>;
-  /** The Secrets beside it, by name. */
+  /** The Secrets in its namespace, by name. */
   readonly secrets?: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  /** Default: each request fails. `testReconcile` and `testCluster` of @drover/testing have an API server. */
+  /** Default: each request fails. `testReconcile` and `testCluster` of @drover/testing provide an API server. */
   readonly client?: ObjectClient;
   readonly signal?: AbortSignal;
   readonly log?: Log;
 }
 
 /**
- * What a run is given, for tests that call a controller's `reconcile` or `finalize` themselves: the object is
- * `default/test` unless it says so, and says nothing to a log.
+ * The context of a run, for tests that call a controller's `reconcile` or `finalize` themselves. By default the object
+ * is `default/test`, and log lines are discarded.
  *
  * @throws ZodError for a spec that the API server would refuse.
  */

@@ -4,48 +4,50 @@ import type { ObjectKey } from "./object-key.ts";
 import type { Naming, Predicates } from "./reconcile-function.ts";
 import type { ObjectMetadata, Resource } from "./resource.ts";
 
-/** A kind, by what it takes to watch it: a resource, or one of Kubernetes' or somebody else's, written out. */
+/** The fields that are needed to watch a kind: a resource, or a kind that is defined elsewhere, written out. */
 export type Kind = Pick<Resource, "group" | "version" | "kind" | "plural" | "scope">;
 
-/** A kind whose objects the controller makes: one that changes wakes its controller owner. */
+/** A kind of which the controller creates objects. A change of such an object wakes its controller owner. */
 export interface Owned extends Predicates {
   readonly kind: Kind;
   /**
-   * Runs that follow within 10 s upon one that was done or waits know what that one has found, has written with `guard`, and
-   * what was told since, and spare the API server their lists (`client.find`). Guaranteed: all that the key was woken for,
-   * and all that its runs have written. Where `changed` is given, the rest of an object may be older. Where it is not
-   * certain, they list live. Up to 64 KiB of a key's are in Redis for so long. Default: every run lists live.
+   * If true, a run that starts within 10 s after a run that was done or waits gets that run's lists, with its writes
+   * under `guard` and all changes since, so that `client.find` need not ask the API server. Guaranteed: the lists
+   * contain every change that woke the key, and every write of its runs. If `changed` is given, other fields of an
+   * object may be older. In case of doubt a run lists live. During these 10 s Redis holds up to 64 KiB of lists for a
+   * key. Default: every run lists live.
    */
   readonly copies?: boolean;
 }
 
-/** Another kind whose objects concern the controller's. */
+/** Another kind: a change of one of its objects wakes the controller's objects that it affects. */
 export interface Watched extends Predicates {
   readonly kind: Kind;
-  /** Whom an object concerns: declared, or asked of the function, as a job of its own. */
+  /** How the objects that a watched object affects are found: declared, or by the function's code in a separate job. */
   readonly names: Naming | NamesInCode;
 }
 
 /**
- * Whom an object concerns. It is called with the object as it is now, whenever it has changed, at least once; those that
- * it named the last time are woken, too, and need not be told. What it throws is tried again, with backoff.
+ * Returns the keys that an object affects. It is called at least once after each change, with the object as it is now.
+ * The keys that it returned last time are woken, too, and need not be returned again. If it throws, it is called again,
+ * with backoff.
  */
 export type NamesInCode = (context: NamesContext) => Promise<readonly ObjectKey[]>;
 
 export interface NamesContext {
   readonly key: ObjectKey;
-  /** The object, read live. Nobody is asked about one that is gone. */
+  /** The object, read live. The code is not called for an object that is gone. */
   readonly object: { readonly metadata: ObjectMetadata; readonly [field: string]: unknown };
   readonly log: Log;
   readonly signal: AbortSignal;
 }
 
-/** A kind whose objects' names are asked of the function. */
+/** A watched kind with `names` in the function's code. */
 export type WatchedInCode = Watched & { readonly names: NamesInCode };
 
 export const isInCode = (watched: Watched): watched is WatchedInCode => typeof watched.names === "function";
 
-/** @throws InvalidControllerError when the code is asked twice about one kind: both answers would be one queue's. */
+/** @throws InvalidControllerError if one kind has two functions in code: both would use the same queue. */
 export function checkedWatches(controller: string, watches: readonly Watched[]): readonly Watched[] {
   const asked = watches
     .filter(isInCode)

@@ -1,6 +1,6 @@
 import type { ReconcileFunctionSpec } from "./reconcile-function.ts";
 
-/** Why a function with `delivery: webhook` cannot be called, and what to do about it; undefined when it can. */
+/** Why a function with `delivery: webhook` cannot be called, and what to do about it; undefined if it can. */
 export function whyNotCalled({
   for: { group, plural },
   watches = [],
