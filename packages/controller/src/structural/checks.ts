@@ -3,16 +3,16 @@ import { goPatternProblem } from "./go-pattern.ts";
 import type { Place } from "./place.ts";
 
 /**
- * Marks a check as one that only the runtime makes, because a CRD cannot carry it:
+ * Marks a check that only the runtime makes, because a CRD cannot contain it:
  * `.refine(isPrime, { error: "Must be prime.", ...checkedAtRun })`.
  *
- * Without the mark such a check is refused, for the API server would accept what reconcile never gets to see. With it
- * the API server does accept such an object, and its Ready condition says what is wrong with it. Works wherever zod
- * takes parameters: on `refine`, on `regex`, on formats such as `z.iban(checkedAtRun)`.
+ * Without the mark such a check is refused, because the API server would accept objects that never reach reconcile.
+ * With the mark the API server accepts such an object, and its Ready condition reports the problem. Works wherever zod
+ * accepts parameters: on `refine`, on `regex`, on formats such as `z.iban(checkedAtRun)`.
  */
 export const checkedAtRun = { abort: false, params: { checkedAtRun: true } } as const;
 
-/** What a check says of itself, as far as it matters here; read out of zod's internals, so parsed. */
+/** The fields of a check that are used here. They are parsed, because they come from zod's internals. */
 const checkShape = z.object({
   check: z.string(),
   value: z.unknown().optional(),
@@ -26,7 +26,7 @@ const checkShape = z.object({
 });
 type Check = z.infer<typeof checkShape>;
 
-/** The checks of a schema that are not left to the runtime; each that no CRD can carry is refused at its place. */
+/** Refuses, at its place, each check of a schema that a CRD cannot contain and that is not left to the runtime. */
 export function refuseChecks(schema: z.core.$ZodType, place: Place): void {
   for (const check of checksOf(schema)) {
     const problem = isMarked(check) ? undefined : checkProblem(check);
@@ -34,17 +34,17 @@ export function refuseChecks(schema: z.core.$ZodType, place: Place): void {
   }
 }
 
-/** The checks of a schema that a CRD carries. */
+/** The checks of a schema that a CRD contains: those that are not left to the runtime. */
 export const carriedChecks = (schema: z.core.$ZodType): readonly Check[] =>
   checksOf(schema).filter((check) => !isMarked(check));
 
-/** What zod's own JSON Schema says of the checks that a CRD carries: bounds and patterns folded together, no metadata. */
+/** zod's own JSON Schema of the checks that a CRD contains: bounds and patterns are merged, metadata is left out. */
 export const jsonSchemaOf = (schema: z.core.$ZodType) =>
   z.toJSONSchema(withoutMarked(schema), {
     target: "openapi-3.0",
     io: "input",
     metadata: z.registry(),
-    unrepresentable: "any", // it is in the problems already
+    unrepresentable: "any", // it is already in the problems
   });
 
 function withoutMarked(schema: z.core.$ZodType): z.core.$ZodType {
@@ -64,7 +64,7 @@ function checksOf(schema: z.core.$ZodType): readonly Check[] {
   return own === undefined ? added : [own, ...added];
 }
 
-// A format such as z.email() or z.int32() is schema and check in one. So is z.custom(), which is refused as a type.
+// A format such as z.email() or z.int32() is both schema and check. So is z.custom(), which is refused as a type.
 function ownCheck({ _zod: { def } }: z.core.$ZodType): Check | undefined {
   return "check" in def && def.type !== "custom" ? checkShape.parse(def) : undefined;
 }

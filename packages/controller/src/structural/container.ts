@@ -31,7 +31,7 @@ export interface Field {
   readonly optional: boolean;
 }
 
-/** The object that has these fields. */
+/** The form of an object with these fields. */
 export function objectOf(fields: readonly Field[]): StructuralSchema {
   const required = fields.filter(({ optional }) => !optional).map(({ name }) => name);
   return {
@@ -59,7 +59,7 @@ export function recordForm(def: z.core.$ZodRecordDef, place: Place): StructuralS
   return { type: "object", additionalProperties: place.below(".*", valueType) };
 }
 
-/** A record of known keys is an object. A partial one fills none in, so what it holds has no default there. */
+/** A field of a record with known keys, which is an object. A partial record sets no defaults, so it has none. */
 function keyField(name: string, { valueType, partial = false }: z.core.$ZodRecordDef, place: Place): Field {
   const form = place.below(fieldStep(name), valueType);
   const optional = partial || valueType._zod.optin !== undefined;
@@ -67,7 +67,7 @@ function keyField(name: string, { valueType, partial = false }: z.core.$ZodRecor
 }
 
 export function arrayForm(schema: z.core.$ZodType, def: z.core.$ZodArrayDef, place: Place): StructuralSchema {
-  // The items have a walk of their own; here only the checks of the list itself are asked for.
+  // The items are walked separately; here only the checks of the list itself are needed.
   const ofAnything: z.core.$ZodArrayDef = { ...def, element: z.unknown() };
   const { minItems, maxItems } = jsonSchemaOf(z.clone(schema, ofAnything));
   return {

@@ -10,14 +10,14 @@ import { nullable, stringForm, valuesForm } from "./scalar.ts";
 import type { Json, StructuralSchema } from "./schema.ts";
 import { unionForm } from "./union.ts";
 
-/** Deeper than anybody writes: only a schema that makes itself anew each time it is asked for goes on below. */
+/** Maximum depth. Only a schema that creates itself again on each access is deeper, not a handwritten one. */
 const deepest = 64;
 
 /**
- * The structural schema of a zod schema, as its input has it: what people write and the API server keeps.
+ * The structural schema of a zod schema's input: the values that users write and the API server keeps.
  *
- * Guarantees: every rule of the zod schema is carried, or is marked as {@link checkedAtRun}, or is in `problems`
- * with its path; nothing is left out in silence. The API server may be laxer in the small print of formats (a url, odd
+ * Guarantees: every rule of the zod schema is in the result, or is marked as {@link checkedAtRun}, or is in `problems`
+ * with its path; nothing is left out silently. The API server may be less strict in details of formats (a url, unusual
  * blanks), never in types, fields, bounds or values.
  */
 export function structuralSchema(
@@ -122,7 +122,7 @@ const untyped =
 const code =
   "what code makes of a value is nothing that the API server knows; keep what people write, and convert it in reconcile";
 
-/** What to write where a CRD has no word for a type. */
+/** For each type that a CRD cannot express: the problem, and what to write instead. */
 const instead = {
   any: untyped,
   unknown: untyped,
@@ -152,7 +152,7 @@ const instead = {
 function withDefault(def: z.core.$ZodDefaultDef | z.core.$ZodPrefaultDef, place: Place): StructuralSchema {
   const form = place.below("", def.innerType);
   if (form === refused) return refused;
-  // zod keeps a default behind a getter, which calls the function where one was given.
+  // zod's default is a getter, which calls the default function if there is one: two reads may differ.
   const value: unknown = def.defaultValue;
   if (writeJson(value) !== writeJson(def.defaultValue)) {
     return place.refuse(
@@ -160,7 +160,7 @@ function withDefault(def: z.core.$ZodDefaultDef | z.core.$ZodPrefaultDef, place:
     );
   }
   const parsed = z.safeParse(def.innerType, value);
-  // The API server takes a default of null for none; zod sets it when the object is parsed.
+  // The API server ignores a default of null; zod sets it when the object is parsed.
   if (parsed.success) return parsed.data === null ? form : { ...form, default: json(parsed.data) };
   const [issue] = parsed.error.issues;
   return place.refuse(`the default ${writeJson(value)} does not satisfy the schema: ${issue?.message ?? ""}`);
@@ -191,7 +191,7 @@ function annotated(
   };
 }
 
-// zod's own advice to those who read schemas: every schema is one of these, and `def.type` says which.
+// As zod advises for code that reads schemas: every schema is one of these types, which `def.type` discriminates.
 const knownType = (schema: z.core.$ZodType): z.core.$ZodTypes => schema as z.core.$ZodTypes;
 
 const valuesOf = (schema: z.core.$ZodType): readonly unknown[] => [...(schema._zod.values ?? [])];

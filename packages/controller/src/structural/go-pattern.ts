@@ -1,11 +1,11 @@
 import { RE2JS } from "re2js";
 
 /**
- * What keeps a pattern from meaning in the API server what it means here; undefined where nothing does.
+ * Why a pattern does not mean the same in the API server as in JavaScript; undefined if it does.
  *
- * The API server compiles patterns with Go's regexp, which is RE2: what does not compile there is refused by RE2JS, its
- * port, and what means something else there by `readOtherwise`. Differences that only make the server stricter or laxer by
- * odd characters (`\s` and `.` at Unicode blanks and line ends, two units for an emoji) are let through: the runtime matches
+ * The API server compiles patterns with Go's regexp, which is RE2. RE2JS, a port of RE2, refuses patterns that do not
+ * compile there; `readOtherwise` refuses patterns that mean something else there. Differences that only affect unusual
+ * characters (`\s` and `.` at Unicode blanks and line ends, two units for an emoji) are accepted: the runtime matches
  * with RE2JS, too.
  */
 export function goPatternProblem({ source, flags }: RegExp): string | undefined {
@@ -15,7 +15,7 @@ export function goPatternProblem({ source, flags }: RegExp): string | undefined 
   return readOtherwise(source, flags.includes("u")) ?? uncompiled(source);
 }
 
-/** An escape, as JavaScript ends it. */
+/** An escape, with the end that JavaScript gives it. */
 const escape = /\\(?:[pP]\{\w*\}|x[0-9A-Fa-f]{2}|[^])/;
 /** An escape, a class, a repetition, or any one character. */
 const parts = new RegExp(
@@ -23,7 +23,7 @@ const parts = new RegExp(
   "g",
 );
 const sameMeaning = /^\\(?:x[0-9A-Fa-f]{2}|[dDwWsStnrfv0]|[!-/:-@[-`{-~])$/;
-/** Go takes longer names, too, but which of them depends on its version. */
+/** Go also accepts longer names, but the set of them depends on its version. */
 const category = /^\\[pP]\{(?:L|M|N|P|S|Z|C)[a-z]?\}$/;
 
 function readOtherwise(source: string, unicode: boolean): string | undefined {

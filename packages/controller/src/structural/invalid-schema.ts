@@ -1,6 +1,6 @@
 import type { SchemaProblem } from "./place.ts";
 
-/** Schemas that say more than a CustomResourceDefinition can. The message names every place and what to write there. */
+/** Schemas that a CustomResourceDefinition cannot express. The message lists every path and what to write there. */
 export class InvalidSchemaError extends Error {
   override readonly name = "InvalidSchemaError";
   readonly problems: readonly SchemaProblem[];

@@ -23,12 +23,12 @@ const kubernetesMeta = z.strictObject({
 });
 
 /**
- * What Kubernetes can be told of a schema and zod has no word for: `.meta({ kubernetes: { ... } })`.
+ * Properties of a schema that Kubernetes has and zod does not: `.meta({ kubernetes: { ... } })`.
  *
  * - `cel`: rules that the API server checks, also across fields and against the old object.
- * - `preserveUnknownFields`: nothing is pruned here. On `z.unknown()` it is what makes the schema possible at all.
+ * - `preserveUnknownFields`: nothing is pruned here. `z.unknown()` has no structural form without it.
  * - `listType`, `listMapKeys`, `mapType`: how server-side apply merges.
- * - `maxProperties`: bounds a record, which rules about its values need to be cheap enough.
+ * - `maxProperties`: limits the size of a record, so that rules about its values are cheap enough.
  */
 export type KubernetesMeta = z.infer<typeof kubernetesMeta>;
 
@@ -39,14 +39,15 @@ declare module "zod" {
 }
 
 /**
- * Once there, never changed: `.meta({ kubernetes: immutable })`. Kubernetes compares only what was there before *and*
- * after, so put it on a field that is required or has a default; an optional one can still be added and removed.
+ * A value that cannot be changed: `.meta({ kubernetes: immutable })`. Kubernetes compares only a value that exists
+ * before *and* after a change, so use it on a field that is required or has a default. An optional field can still be
+ * added and removed.
  */
 export const immutable: KubernetesMeta = {
   cel: [{ rule: "self == oldSelf", message: "cannot be changed; delete the object and create it anew" }],
 };
 
-/** What an author says in `.meta({ kubernetes })`, parsed; refused where it is not understood. */
+/** Parses an author's `.meta({ kubernetes })`. If it is not valid, it is refused at its place. */
 export function kubernetesMetaOf(schema: z.core.$ZodType, place: Place): KubernetesMeta {
   const parsed = kubernetesMeta.safeParse(z.globalRegistry.get(schema)?.["kubernetes"] ?? {});
   if (parsed.success) return parsed.data;
@@ -56,7 +57,7 @@ export function kubernetesMetaOf(schema: z.core.$ZodType, place: Place): Kuberne
   return {};
 }
 
-/** Why a form cannot carry what is said of it; undefined when it can. */
+/** Why a form cannot have the given properties; undefined if it can. */
 export function metaProblem(form: StructuralSchema, meta: KubernetesMeta): string | undefined {
   const { listType, listMapKeys, mapType, maxProperties, preserveUnknownFields } = meta;
   if ((listType ?? listMapKeys) !== undefined && form.type !== "array")

@@ -8,7 +8,7 @@ const int64 = { least: -(2n ** 63n), most: 2n ** 63n - 1n };
 const boundsSay = "the API server compares whole numbers with bounds of at most 2^53;";
 const int32 = { least: -(2 ** 31), most: 2 ** 31 - 1 };
 
-/** Whole numbers have a format that says how many bits they need; zod's bounds of a safe integer say nothing. */
+/** An integer. Its format states how many bits it needs; zod's bounds of a safe integer are left out. */
 export function wholeForm(schema: z.core.$ZodType, place: Place): StructuralSchema {
   const {
     minimum,
@@ -91,10 +91,10 @@ export function numberForm(schema: z.core.$ZodType, place: Place): StructuralSch
 }
 
 /**
- * A bound of a number that may be a fraction. The API server cuts a bound's fraction off before it compares a whole
- * number with it, so that 0 passes a minimum of 0.5, and -1 does not pass an exclusive one of -1.5. Cutting is right
- * for whole numbers when the bound is exclusive where it is cut away from them, and inclusive where towards; whether
- * the bound itself belongs is then said apart.
+ * A bound of a number that may be a fraction. The API server truncates a bound before it compares an integer with it,
+ * so that 0 passes a minimum of 0.5, and -1 does not pass an exclusive minimum of -1.5. To make up for that, a minimum
+ * that truncation lowers (0.5 to 0) is exclusive, and one that it raises (-1.5 to -1) is inclusive; a maximum the other
+ * way round. If that differs from what the author asked for, an `enum` excludes or includes the bound itself.
  */
 function bound(side: "minimum" | "maximum", value: number, exclusive: boolean): NestedValidation {
   const wanted = Number.isInteger(value) ? exclusive : side === "minimum" ? value > 0 : value < 0;

@@ -1,24 +1,24 @@
 import type { z } from "zod";
 import type { StructuralSchema } from "./schema.ts";
 
-/** One thing in a schema that a CRD cannot say. */
+/** A part of a schema that a CRD cannot express. */
 export interface SchemaProblem {
   /** Such as `spec.lifecycle[].when`; a value of a record is `.*`. */
   readonly path: string;
-  /** What it is and what to write instead. */
+  /** The problem, and what to write instead. */
   readonly problem: string;
 }
 
-/** Where in a schema the walk is, and the two ways on from there. */
+/** The current position of the walk through a schema. */
 export interface Place {
   readonly path: string;
-  /** Note that what stands here has no structural form. The walk goes on, so that one error names everything. */
+  /** Records that the schema here has no structural form. The walk continues, so that one error lists all problems. */
   refuse(problem: string): typeof refused;
-  /** The structural form of a schema that lies a step below: `.name`, `[]`, `.*`, or "" for what a wrapper holds. */
+  /** The structural form of a schema one step below: `.name`, `[]`, `.*`, or "" for the content of a wrapper. */
   below(step: string, schema: z.core.$ZodType): StructuralSchema;
 }
 
-/** Stands where a schema was refused. Known by its identity; a schema with a form is never empty. */
+/** Placeholder for a refused schema. Compared by identity; a schema with a form is never empty. */
 export const refused: StructuralSchema = Object.freeze({});
 
 /** The step to a field of an object. */

@@ -1,4 +1,4 @@
-/** Fields of which some may be undefined, which JSON and exact optional properties do not know. */
+/** The fields as optional ones that are never undefined, as in JSON and with exact optional properties. */
 type Present<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
 
 /** The same fields without those that are undefined. */

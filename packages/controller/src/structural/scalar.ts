@@ -5,8 +5,8 @@ import { present } from "./present.ts";
 import type { Json, StructuralSchema } from "./schema.ts";
 
 /**
- * Text. zod gives every format but `uri` a pattern, and the pattern is all that is carried: beside a format the API
- * server forgets that a list is no string, and `duration` is Go's there.
+ * A string. zod gives every format except `uri` a pattern, and only the pattern is kept: with a format, the API server
+ * accepts a list in place of a string, and its `duration` is Go's.
  */
 export function stringForm(schema: z.core.$ZodType): StructuralSchema {
   const { minLength, maxLength, pattern, format, allOf = [] } = jsonSchemaOf(schema);
@@ -20,7 +20,7 @@ export function stringForm(schema: z.core.$ZodType): StructuralSchema {
   };
 }
 
-/** An enum or a literal: the values that zod takes, of one type that the values have. */
+/** An enum or a literal: the values that zod accepts, and their common type. */
 export function valuesForm(values: readonly unknown[], place: Place): StructuralSchema {
   const scalars = values.filter(isScalar);
   if (scalars.length < values.length) {
@@ -41,8 +41,8 @@ export function valuesForm(values: readonly unknown[], place: Place): Structural
 }
 
 /**
- * The same, and null too. The API server compares null with an `enum` beside `nullable` and refuses it, even where the
- * enum names null; below a logical keyword it asks null nothing.
+ * The same form that also accepts null. If an `enum` is next to `nullable`, the API server compares null with it and
+ * refuses null, even if the enum contains it. Below a logical keyword it does not check null.
  */
 export function nullable({ enum: listed, ...form }: StructuralSchema): StructuralSchema {
   return {

@@ -1,10 +1,10 @@
-/** A value as JSON carries it. A bigint is an integer beyond 2^53. */
+/** A JSON value. A bigint is an integer beyond 2^53. */
 export type Json =
   string | number | bigint | boolean | null | readonly Json[] | { readonly [name: string]: Json };
 
-/** A rule in CEL that the API server checks, as `x-kubernetes-validations` has it. */
+/** A rule in CEL that the API server checks: an item of `x-kubernetes-validations`. */
 export interface ValidationRule {
-  /** Such as `self.minSize <= self.maxSize`; `oldSelf` makes it a rule about changes. */
+  /** Such as `self.minSize <= self.maxSize`; a rule with `oldSelf` is about changes. */
   readonly rule: string;
   readonly message?: string;
   readonly messageExpression?: string;
@@ -14,7 +14,7 @@ export interface ValidationRule {
   readonly optionalOldSelf?: boolean;
 }
 
-/** What a value must satisfy. Only these keywords may stand below `allOf`, `anyOf`, `oneOf` and `not`. */
+/** Conditions on a value. Only these keywords may appear below `allOf`, `anyOf`, `oneOf` and `not`. */
 export interface ValueValidation {
   readonly format?: string;
   readonly enum?: readonly Json[];
@@ -36,18 +36,18 @@ export interface ValueValidation {
   readonly not?: NestedValidation;
 }
 
-/** A value validation below a logical keyword: it may look into fields, but says no types. */
+/** A value validation below a logical keyword: it may refer to fields, but contains no types. */
 export interface NestedValidation extends ValueValidation {
   readonly properties?: Readonly<Record<string, NestedValidation>>;
 }
 
 /**
- * A structural schema: the part of OpenAPI v3 that a CustomResourceDefinition takes. Every value has one type that is
- * said once, outside of logical keywords; so the API server knows which fields to prune, default and merge.
+ * A structural schema: the part of OpenAPI v3 that a CustomResourceDefinition accepts. Every value has one type, given
+ * once, outside of logical keywords; so the API server can decide which fields to prune, default and merge.
  * (https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#specifying-a-structural-schema)
  */
 export interface StructuralSchema extends ValueValidation {
-  /** Absent only beside `x-kubernetes-int-or-string` or `x-kubernetes-preserve-unknown-fields`. */
+  /** Absent only with `x-kubernetes-int-or-string` or `x-kubernetes-preserve-unknown-fields`. */
   readonly type?: "object" | "array" | "string" | "integer" | "number" | "boolean";
   readonly title?: string;
   readonly description?: string;

@@ -6,8 +6,8 @@ import type { NestedValidation, StructuralSchema } from "./schema.ts";
 import { variantsForm } from "./variants.ts";
 
 /**
- * A union, as far as one type can be said outside of it: alternatives of one scalar type, whole numbers or strings, and
- * objects that a field tells apart.
+ * A union that can have one type outside of it: alternatives of one scalar type, integers or strings, and objects with
+ * a discriminator field. Other unions are refused.
  */
 export function unionForm(def: UnionDef, place: Place): StructuralSchema {
   const options = def.options.filter((option) => option._zod.def.type !== "null");
@@ -39,7 +39,7 @@ function alternatives(def: UnionDef, options: readonly z.core.$ZodType[], place:
   return forms.some((each) => each.nullable) ? nullable(form) : form;
 }
 
-/** Alternatives of the same scalar type: lists of values join, anything else stands in `anyOf`. */
+/** Alternatives of the same scalar type: lists of values are merged, anything else goes into `anyOf`. */
 function oneType(forms: readonly StructuralSchema[], { type }: StructuralSchema): StructuralSchema {
   const base: StructuralSchema = present({
     type,
@@ -57,7 +57,7 @@ function oneType(forms: readonly StructuralSchema[], { type }: StructuralSchema)
 const widest = (forms: readonly StructuralSchema[]): string | undefined =>
   forms.find(({ format }) => format !== "int32")?.format ?? forms[0]?.format;
 
-/** Whole numbers or strings. Keywords for numbers pass over strings, and the other way round. */
+/** Integers or strings. Keywords for numbers do not apply to strings, and the other way round. */
 function intOrString(forms: readonly StructuralSchema[]): StructuralSchema | undefined {
   if (!forms.every(({ type }) => type === "string" || type === "integer" || type === undefined))
     return undefined;
@@ -69,7 +69,7 @@ function intOrString(forms: readonly StructuralSchema[]): StructuralSchema | und
   return { ...base, anyOf: branches.map((branch, at) => ({ ...branch, ...notTheOther(forms[at], branch) })) };
 }
 
-// A branch may not say its type, so it says what no value of the other type satisfies.
+// A branch must not contain a type, so it contains a condition that a value of the other type never satisfies.
 function notTheOther(form: StructuralSchema | undefined, branch: NestedValidation): NestedValidation {
   if (form?.type === undefined || branch.enum !== undefined) return {};
   return form.type === "string" ? { minimum: 1, maximum: 0 } : { minLength: 1, maxLength: 0 };
@@ -85,7 +85,7 @@ const hasBehaviour = (form: StructuralSchema): boolean =>
 
 const isEmpty = (branch: NestedValidation): boolean => Object.keys(branch).length === 0;
 
-/** What is left of a scalar's form once its type and its words are taken away. */
+/** The validations of a scalar's form, without its type and its descriptions. */
 const validations = (form: StructuralSchema): NestedValidation =>
   present({
     enum: form.enum,

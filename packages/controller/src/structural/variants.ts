@@ -7,14 +7,15 @@ import type { NestedValidation, StructuralSchema } from "./schema.ts";
 interface Variant {
   readonly properties: Readonly<Record<string, StructuralSchema>>;
   readonly required: readonly string[];
-  /** The values of the field that tells the variants apart. */
+  /** The schema of the discriminator field, with this variant's values. */
   readonly tag: StructuralSchema;
   readonly strict: boolean;
 }
 
 /**
- * Objects that one field tells apart: one object with the fields of all of them, and for each value of that field what
- * must be there beside it. A field means the same wherever it occurs, for the API server knows it only once.
+ * Objects with a discriminator field: one object with the fields of all variants and, for each value of the
+ * discriminator, a branch with the rules of its variant. A field has the same schema in all variants, because the API
+ * server has only one for it.
  */
 export function variantsForm(
   options: readonly z.core.$ZodType[],
