@@ -3,8 +3,8 @@ import { functionSettings } from "@drover/runtime";
 import type { z } from "zod";
 
 /**
- * The settings of every function that has a bridge in its process: a function's and a bridge's. No ReconcileFunction
- * registers it.
+ * The settings of a function with a bridge in its process: those of a function and of a bridge. The function has no
+ * ReconcileFunction.
  */
 export const embeddedSettings = functionSettings.omit({ function: true }).extend(followSettings.shape);
 export type EmbeddedSettings = z.output<typeof embeddedSettings>;

@@ -1,11 +1,11 @@
 /**
  * # @drover/embedded
  *
- * A controller's function with a bridge in its process: nothing is to be deployed but this and a Redis. Several processes
- * share the work without a leader: each kind is followed by one of them, and every key is run by whoever has a free slot.
+ * A controller's function with a bridge in its process: it needs Redis, and nothing else of Drover. Several processes
+ * share the work without a leader: one of them watches a kind, and a process with a free slot runs a key.
  *
- * It is the same bridge and the same function that are processes of their own elsewhere, and Redis between them holds what
- * it always holds; so any of the processes may be killed at any time.
+ * The bridge and the function are the same as in separate processes, and their state is in Redis, as always. So any of
+ * the processes may be killed at any time.
  */
 export { embeddedSettings, type EmbeddedSettings } from "./embedded-settings.ts";
 export { runEmbedded } from "./run-embedded.ts";

@@ -10,9 +10,9 @@ import {
 import type { EmbeddedSettings } from "./embedded-settings.ts";
 
 /**
- * Run a function until SIGTERM, as `runFunction` does, and follow what its controller is for, owns and watches: no
- * ReconcileFunction registers it, and no other bridge is needed. On SIGTERM it ends its runs, and then hands over the
- * streams that it holds.
+ * Runs a function until SIGTERM, as `runFunction` does, and watches the kinds that its controller is for, owns and
+ * watches. It needs neither a ReconcileFunction nor another bridge. On SIGTERM it ends its runs, and then hands over
+ * its streams.
  */
 export async function runEmbedded<Settings extends EmbeddedSettings, R extends Resource>(
   definition: FunctionDefinition<Settings, R>,
