@@ -2,18 +2,18 @@ import { randomUUID } from "node:crypto";
 
 declare global {
   interface JSON {
-    /** In Node since 22; TypeScript does not declare them yet. */
+    /** Both functions are in Node since 22; TypeScript does not declare them yet. */
     rawJSON(text: string): object;
     isRawJSON(value: unknown): boolean;
   }
 }
 
 /**
- * Parses JSON as Kubernetes does: an integer that fits 64 bits keeps its digits, every other number is a double. Integers
- * up to 2^53 - 1 are numbers, larger ones are BigInts.
+ * Parses JSON as Kubernetes does: an integer that fits 64 bits keeps its digits, every other number is a double.
+ * Integers up to 2^53 - 1 are numbers, larger ones are BigInts.
  *
- * It is as deep as `JSON.parse` can read. A reviver would be simpler, but its stack ends at 2,300 levels: one object that an API
- * server accepts would make the whole list of its kind unreadable.
+ * It parses as deep as `JSON.parse` does. A reviver would be simpler, but its stack ends at 2,300 levels: one object
+ * that an API server accepts would make the complete list of its kind unreadable.
  *
  * @throws SyntaxError for text that is not JSON.
  */
@@ -33,18 +33,18 @@ export function parseJson(text: string): unknown {
 }
 
 /**
- * Matches wherever a text has an integer of 16 digits, which may be one beyond 2^53. It may match inside a string too: then
- * only time is lost.
+ * Matches wherever a text has an integer of 16 digits or more, which may be beyond 2^53. It may match inside a string
+ * too, which only costs time.
  */
 const longInteger = /(?:^|[[:,\s])-?[1-9]\d{15}/;
 
 /**
- * Such an integer as a value, in the text between two strings: not a part of another number, and not a field's name. One of more
- * than 19 digits is a double, and costs no more than that.
+ * Such an integer as a value, in the text between two strings: not a part of another number, and not a field's name. An
+ * integer of more than 19 digits does not fit 64 bits: it stays as it is, and becomes a double.
  */
 const longValue = /(?<![\w.+-])-?[1-9]\d{15,18}(?=\s*(?:[,\]}]|$))/g;
 
-/** The text with strings in place of its long integers; undefined where it has none. */
+/** The text with its long integers replaced by strings; undefined if it has none. */
 function withMarks(text: string, mark: string): string | undefined {
   const parts: string[] = [];
   let copied = 0;
@@ -64,7 +64,7 @@ function withMarks(text: string, mark: string): string | undefined {
 
 const shortest = 15;
 
-/** The place after a string; the end of the text where it does not end. */
+/** The index after a string; the end of the text if the string does not end. */
 function endOfString(text: string, quote: number): number {
   for (let end = text.indexOf('"', quote + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let before = end;
@@ -74,7 +74,7 @@ function endOfString(text: string, quote: number): number {
   return text.length;
 }
 
-/** Puts the integers in the places of their marks. */
+/** Replaces the marked strings by their integers. */
 function withIntegers(value: unknown, mark: string): unknown {
   const root = { value };
   const left: object[] = [root];
@@ -88,7 +88,7 @@ function withIntegers(value: unknown, mark: string): unknown {
   return root.value;
 }
 
-/** An integer as `parseJson` gives it. */
+/** An integer as `parseJson` returns it. */
 export function exactInteger(value: bigint): number | bigint {
   const number = Number(value);
   return isInt64(value) && !Number.isSafeInteger(number) ? value : number;
@@ -115,13 +115,13 @@ export function writeJson(value: unknown, indent?: number): string {
   try {
     return JSON.stringify(value, undefined, indent);
   } catch (error) {
-    // It refuses every BigInt, and what contains itself.
+    // JSON.stringify refuses every BigInt, and a value that contains itself.
     if (!(error instanceof TypeError)) throw error;
     return JSON.stringify(withRawIntegers(value), undefined, indent);
   }
 }
 
-/** A copy in which BigInts are what `JSON.stringify` writes as integers. A replacer would halve how deep a value may be. */
+/** A copy with BigInts as raw JSON, which `JSON.stringify` writes as integers. A replacer would halve the depth. */
 function withRawIntegers(value: unknown): unknown {
   const root = { value };
   const copies = new Map<object, object>();

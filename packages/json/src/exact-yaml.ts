@@ -1,6 +1,6 @@
 import { exactInteger } from "./exact-json.ts";
 
-/** Options and reviver for the package `yaml`, by which it gives integers as `parseJson` does. */
+/** Options and reviver for the package `yaml`, which make it return integers as `parseJson` does. */
 export const exactYaml = {
   options: { intAsBigInt: true },
   reviver: (_name: unknown, value: unknown): unknown =>
