@@ -1,12 +1,12 @@
 import type { Milliseconds } from "@drover/controller";
 
 /**
- * Time, as an argument: production gives the process clock, a test gives one that it holds in its hand.
- * `now` is monotonic; only differences mean something.
+ * Time, as an argument: production code passes the process clock, a test passes a clock that it controls.
+ * `now` is monotonic, in ms; only differences have a meaning.
  */
 export interface Timers {
   now(): Milliseconds;
-  /** Calls back once after a time, unless cancelled. `what` names the wait for whoever reads along. */
+  /** Calls back once after a time, unless cancelled. `what` is the name of the wait, by which tests find it. */
   after(span: Milliseconds, what: string, callback: () => void): CancelTimer;
 }
 
@@ -21,7 +21,7 @@ export const processTimers: Timers = {
   },
 };
 
-/** Calls back after each such time, until it is cancelled. */
+/** Calls back each time that the span has passed, until it is cancelled. */
 export function every(timers: Timers, span: Milliseconds, what: string, callback: () => void): CancelTimer {
   let cancel: CancelTimer;
   const arm = (): void => {
@@ -36,7 +36,7 @@ export function every(timers: Timers, span: Milliseconds, what: string, callback
 
 /**
  * Waits for a time.
- * @throws the signal's reason when it fires first.
+ * @throws the signal's reason if it fires first.
  */
 export async function pause(
   timers: Timers,

@@ -1,7 +1,7 @@
 import type { Milliseconds } from "@drover/controller";
 import type { CancelTimer, Timers } from "./timers.ts";
 
-/** Whose timers they are: those of a process that stands still go off when it goes on. */
+/** The process that timers belong to. Timers of a frozen process go off when it continues. */
 export interface TimerOwner {
   readonly frozen: boolean;
 }
@@ -15,7 +15,7 @@ interface Alarm {
 
 const everybody: TimerOwner = { frozen: false };
 
-/** A clock that stands still until a test moves it, and the timers that go by it: of one process, or of several. */
+/** A clock that stands still until a test moves it, and the timers of one or several processes. */
 export class VirtualClock implements Timers {
   #now: Milliseconds;
   readonly #alarms = new Set<Alarm>();
@@ -33,7 +33,7 @@ export class VirtualClock implements Timers {
     return this.#arm({ at: this.#now + span, what, owner: everybody, callback });
   }
 
-  /** The clock of one process: it began at another time than the others'. */
+  /** The clock of one process, `ahead` ms ahead of this clock: processes start at different times. */
   timersOf(owner: TimerOwner, ahead: Milliseconds): Timers {
     return {
       now: () => this.#now + ahead,
@@ -41,7 +41,7 @@ export class VirtualClock implements Timers {
     };
   }
 
-  /** Resolves with the span of the first wait of this name, once somebody waits so; at once if somebody does. */
+  /** Resolves with the remaining time of the first wait with this name, as soon as there is one. */
   waitFor(what: string): Promise<Milliseconds> {
     return new Promise((resolve) => {
       const look = (): void => {
@@ -55,14 +55,14 @@ export class VirtualClock implements Timers {
     });
   }
 
-  /** Moves the clock on; whatever falls due on the way goes off, in order. */
+  /** Moves the clock forward; timers that become due on the way go off, in order. */
   advance(span: Milliseconds): void {
     const end = this.#now + span;
     while (this.step(end));
     this.#now = end;
   }
 
-  /** Moves on to the next timer up to a time, and has it go off; to that time, and answers false, if there is none. */
+  /** Moves to the next timer that is due by `until`, and fires it. Without one, moves to `until` and returns false. */
   step(until: Milliseconds): boolean {
     const due = this.#first(({ at, owner }) => at <= until && !owner.frozen);
     this.#now = Math.max(this.#now, due?.at ?? until);
@@ -72,18 +72,18 @@ export class VirtualClock implements Timers {
     return true;
   }
 
-  /** In how many ms the next timer goes off. */
+  /** Milliseconds until the next timer goes off; undefined if there is none. */
   get next(): Milliseconds | undefined {
     const first = this.#first(({ owner }) => !owner.frozen);
     return first && Math.max(0, first.at - this.#now);
   }
 
-  /** What a process waits for. */
+  /** The names of a process's waits. */
   waitsOf(owner: TimerOwner): readonly string[] {
     return [...this.#alarms].filter((alarm) => alarm.owner === owner).map(({ what }) => what);
   }
 
-  /** The process is gone, and its timers with it. */
+  /** Removes the timers of a process that has ended. */
   forget(owner: TimerOwner): void {
     for (const alarm of this.#alarms) if (alarm.owner === owner) this.#alarms.delete(alarm);
   }
