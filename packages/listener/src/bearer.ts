@@ -1,10 +1,10 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 
-/** A token that cannot be guessed: 32 random bytes as hexadecimal digits. */
+/** A new token that cannot be guessed: 32 random bytes as hexadecimal digits. */
 export const newToken = (): string => randomBytes(32).toString("hex");
 
-/** The token of `Authorization: Bearer ...`; undefined when the request has none, or more than one header. */
+/** The token of `Authorization: Bearer ...`; undefined if the request has none, or more than one such header. */
 export function bearerOf({ headersDistinct }: Pick<IncomingMessage, "headersDistinct">): string | undefined {
   const [header = "", ...more] = headersDistinct["authorization"] ?? [];
   // The syntax of RFC 6750, section 2.1.
@@ -12,12 +12,12 @@ export function bearerOf({ headersDistinct }: Pick<IncomingMessage, "headersDist
 }
 
 /**
- * A kubeconfig's `server` that brings the token, as the first segment of its path. client-go, and so kubectl, sends no
- * bearer token without TLS (`IsConfigTransportTLS`), and Node's fetch takes no URL with a password; a path all clients keep.
+ * A kubeconfig's `server` with the token as the first segment of its path. client-go, and so kubectl, sends no bearer
+ * token without TLS (`IsConfigTransportTLS`), and Node's fetch accepts no URL with a password; all clients keep a path.
  */
 export const serverWithToken = (url: string, token: string): string => `${url}/${token}`;
 
-/** Whether a request brings the token, as bearer token or as first segment of its path, which is then taken off. */
+/** True if a request has the token, as bearer token or as first segment of its path, which is then removed. */
 export function takeToken(request: IncomingMessage, token: string): boolean {
   const bearer = bearerOf(request);
   const [, given = "", path = ""] = /^\/([^/?]+)(.*)$/s.exec(request.url ?? "") ?? [];
@@ -26,7 +26,7 @@ export function takeToken(request: IncomingMessage, token: string): boolean {
   return isInPath || (bearer !== undefined && isSameToken(bearer, token));
 }
 
-/** Compares in a time that says nothing about either token: digests have one length, and are compared whole. */
+/** Compares in a time that reveals nothing about either token: digests have one length, and are compared completely. */
 export const isSameToken = (given: string, expected: string): boolean =>
   timingSafeEqual(digest(given), digest(expected));
 

@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from "node:net";
 
-/** IPv4 as it is, where a socket of both families gives it as `::ffff:127.0.0.1`. */
+/** An IPv4 address in its plain form; a socket of both families returns it as `::ffff:127.0.0.1`. */
 export const plainAddress = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, "");
 
 /** True for `localhost` and for the literal addresses of loopback: all of 127.0.0.0/8, and `::1`. */

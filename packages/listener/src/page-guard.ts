@@ -1,16 +1,16 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { isLoopback, plainAddress } from "./loopback.ts";
 
-/** How a listener tells requests of web pages from those of programs. */
+/** How a listener distinguishes requests of web pages from those of programs. */
 export interface PageGuard {
   /**
-   * `everywhere`: every request is checked. `loopback`: only requests that reach an address of loopback; elsewhere, in a
-   * Pod, probes and scrapers use addresses and names that the process does not know.
+   * `everywhere`: every request is checked. `loopback`: only requests to a loopback address are checked; elsewhere, in
+   * a Pod, probes and scrapers use addresses and names that are not known in advance.
    */
   readonly where: "everywhere" | "loopback";
   /**
-   * Host names under which the listener may be asked for, without port, beside loopback's and the literal address that
-   * the connection came to. `any`: the `Host` header is not compared, for listeners that get only signed requests.
+   * Accepted host names, without port, in addition to those of loopback and the literal address of the connection's
+   * local end. `any`: the `Host` header is not compared, for listeners that accept only signed requests.
    */
   readonly hosts?: readonly string[] | "any";
 }
@@ -20,12 +20,13 @@ type Headers = Pick<IncomingMessage, "headersDistinct"> & {
 };
 
 /**
- * Why a request may come from a web page; undefined when it does not.
+ * Why a request may come from a web page; undefined if it does not.
  *
- * Browsers let no page choose these headers. `Origin` is on every POST, and on every cross-origin request whose answer a
- * page may read (https://fetch.spec.whatwg.org/#origin-header). `Sec-Fetch-Site` is on all requests to loopback
- * (https://w3c.github.io/webappsec-fetch-metadata/). Under DNS rebinding a page is of the same origin and has neither, but
- * `Host` is then the page's own name: an attacker can point a name at loopback, and not an address.
+ * Browsers do not let pages choose these headers. `Origin` is in every POST, and in every cross-origin request with an
+ * answer that a page may read (https://fetch.spec.whatwg.org/#origin-header). `Sec-Fetch-Site` is in all requests to
+ * loopback (https://w3c.github.io/webappsec-fetch-metadata/). Under DNS rebinding the page has the same origin as the
+ * listener, and its requests may have neither. But `Host` then contains the page's own name: an attacker can point a
+ * name at loopback, but not an address.
  */
 export function pageProblem(request: Headers, { where, hosts = [] }: PageGuard): string | undefined {
   const { localAddress } = request.socket;
@@ -48,17 +49,17 @@ function isOwnHost(given: readonly string[], own: string | undefined, hosts: rea
   return isLoopback(name) || name === own || hosts.includes(name);
 }
 
-/** At most so much of a header is repeated in a message. */
+/** Maximum number of characters of a header in a message. */
 const longest = 100;
 const shown = (text: string): string => JSON.stringify(text.slice(0, longest));
 
-/** Answers a refused request; `problem` is a part of a sentence. */
+/** Writes the answer to a refused request; `problem` is a part of a sentence. */
 export type Refuse = (response: ServerResponse, problem: string) => void;
 
 /**
  * A handler that refuses requests of web pages before it reads their bodies, and closes their connections.
  *
- * @param refuse writes an answer with the status 403; by default in plain text.
+ * @param refuse writes an answer with the status 403. Default: in plain text.
  */
 export function guarded(
   handle: RequestListener,
@@ -76,7 +77,7 @@ export function guarded(
   };
 }
 
-/** The words of every refusal: after the problem, a way out. */
+/** The text of every refusal: the problem, and then what to do. */
 export const refusalOf = (problem: string): string =>
   `Refused: ${problem}. Ask from a program, not from a web page, at the address that the process logs, such as ` +
   "http://127.0.0.1:8080 or http://localhost:8080.";
