@@ -1,7 +1,7 @@
 import { durationSchema } from "@drover/controller";
 import { z } from "zod";
 
-/** Characters of a message: as many as a condition may have. */
+/** Maximum number of characters of a message, as in a condition. */
 export const longestMessage = 32_768;
 
 const condition = z.strictObject({
@@ -82,8 +82,9 @@ export const resultSchema = z
 export type Result = z.output<typeof resultSchema>;
 
 /**
- * The body of an answer. It states its outcome itself, because the signature covers the body and not the HTTP status.
- * Unknown fields are refused, so that no other message that was signed with the same secret passes for an answer.
+ * The body of an answer. It contains the outcome, because the signature covers the body and not the HTTP status.
+ * Unknown fields are refused, so that another message that was signed with the same secret is not accepted as an
+ * answer.
  */
 export const answerSchema = z
   .discriminatedUnion("outcome", [...resultSchema.options, accepted])

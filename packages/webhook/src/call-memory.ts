@@ -3,27 +3,29 @@ import { createHash } from "node:crypto";
 import type { ReceivedCall } from "./received-call.ts";
 import { tolerance } from "./standard-webhooks.ts";
 
-/** What a function answered. */
+/** The HTTP response of a function. */
 export interface SentAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** A call that nobody has run yet. */
+/** The conditions under which a new call runs. */
 export interface Turn {
-  /** Fires when a newer run of the key has begun: the lease of this one is over. */
+  /** Fires when a newer run of the key has begun: the lease of this run is then over. */
   readonly superseded: AbortSignal;
-  /** Resolves when no earlier run of the key goes on. */
+  /** Resolves when all earlier runs of the key have ended. */
   readonly before: Promise<unknown>;
 }
 
-/** Which calls came, so that none runs twice, none beside another one of its key, and none after a newer one. */
+/**
+ * Remembers the calls that arrived: none runs twice, none while another run of its key lasts, none after a newer one.
+ */
 export interface CallMemory {
   /**
-   * The answer: of `run`, which is called at once where the call is new, or what was or will be answered to the same
-   * call. Undefined for a call that is neither: a newer run of its key has begun, or it is not known any more whether it
-   * came.
+   * Returns the answer. For a new call it calls `run` at once; for a repeated call it returns the answer to the first
+   * one. Undefined for other calls: a newer run of the key has begun, the call's token came with another body, or the
+   * memory does not have the call or its answer any more.
    */
   take(
     received: ReceivedCall & { readonly body: Uint8Array },
@@ -33,12 +35,12 @@ export interface CallMemory {
 
 export interface MemoryLimits {
   readonly calls: number;
-  /** Of all answers that are kept. */
+  /** Total length of the kept answers' bodies. */
   readonly bytes: number;
 }
 
 const usual: MemoryLimits = { calls: 50_000, bytes: 32 * 2 ** 20 };
-/** A call that is older, or was sent by a clock so far ahead, is not verified any more. */
+/** Time after which a call is forgotten: a call with such an old timestamp is not verified any more. */
 const keptFor: Milliseconds = 2 * tolerance;
 
 interface Known {
@@ -55,13 +57,14 @@ interface Latest {
 }
 
 /**
- * Bounded: what is forgotten for want of room is refused from then on, by its time, never run again.
+ * A bounded memory. A call that is forgotten to make room is refused from then on, by its timestamp, and never run
+ * again.
  * @param now wall clock.
  */
 export function callMemory(now: () => Milliseconds, limits: MemoryLimits = usual): CallMemory {
   const known = new Map<string, Known>();
   const latest = new Map<string, Latest>();
-  /** Unknown calls that were sent until then may be forgotten ones. */
+  /** Unknown calls with a timestamp up to this time are refused: they may be forgotten ones. */
   let floor = 0;
   let bytes = 0;
 
@@ -116,7 +119,7 @@ export function callMemory(now: () => Milliseconds, limits: MemoryLimits = usual
       const answer = run({ superseded: superseding.signal, before: before?.ended ?? Promise.resolve() });
       remember(token, { at, digest, answer, bytes: 0 });
       latest.delete(key);
-      // One that is superseded while it waits has ended, and the one that it waited for may go on.
+      // A call that is superseded while it waits has ended, but the run that it waited for may continue.
       const ended = Promise.allSettled([before?.ended, answer]).then(() => undefined);
       latest.set(key, { at, version, superseding, ended });
       return answer;
@@ -124,7 +127,7 @@ export function callMemory(now: () => Milliseconds, limits: MemoryLimits = usual
   };
 }
 
-/** A newer run of the key has begun: the lease of this one is over. */
+/** A newer run of the key has begun, so the lease of this run is over. */
 export class SupersededError extends Error {
   override readonly name = "SupersededError";
   constructor(key: string) {
@@ -133,15 +136,16 @@ export class SupersededError extends Error {
 }
 
 /**
- * Whether a call was made before another one of its key. Each reads the object anew, so a lower version tells; the time
- * where it does not: by gateways' clocks, to the second. Who is refused wrongly is called again soon.
+ * True if a call was made before another call of its key. Each call contains the object as it was then, so
+ * the lower resourceVersion is older. If the versions do not decide it, the timestamps do: by the gateways' clocks, to
+ * the second. A call that is refused wrongly is soon repeated.
  */
 function isOlder(call: Pick<Latest, "at" | "version">, than: Pick<Latest, "at" | "version">): boolean {
   const order = versionOrder(call.version, than.version);
   return order === 0 ? call.at < than.at : order < 0;
 }
 
-/** Negative when the first is older; 0 also when nobody can tell. */
+/** Negative if the first is older; 0 if they are equal or cannot be compared. */
 function versionOrder(a: string, b: string): number {
   if (!/^[1-9]\d*$/.test(a) || !/^[1-9]\d*$/.test(b) || a === b) return 0;
   return a.length === b.length ? (a < b ? -1 : 1) : a.length - b.length;

@@ -1,13 +1,13 @@
 import { z } from "zod";
 
-/** What a function is asked to do: bring the world nearer to an object, or undo what it did before the object goes. */
+/** The types of calls: reconcile an object, or undo what was done for it before it is deleted. */
 export const callTypes = ["dev.drover.reconcile.v2", "dev.drover.finalize.v2"] as const;
 export type CallType = (typeof callTypes)[number];
 
 const text = z.string().min(1);
 const texts = z.record(z.string(), z.string());
 
-/** A function, as messages name it: to whom a call is meant, and whose a completion is. */
+/** Identifies a function in messages: the receiver of a call, and the sender of a completion. */
 export const audienceSchema = z.strictObject({
   name: text.meta({ description: "namespace/name of its ReconcileFunction." }),
   uid: text.meta({
@@ -16,7 +16,7 @@ export const audienceSchema = z.strictObject({
 });
 export type Audience = z.output<typeof audienceSchema>;
 
-/** An object as a function is shown it. */
+/** An object as a function gets it. */
 const objectSchema = z.looseObject({
   apiVersion: text,
   kind: text,
@@ -34,7 +34,7 @@ const objectSchema = z.looseObject({
   }),
 });
 
-/** The body of a call. What is signed is the body: headers repeat it for those who route by them. */
+/** The body of a call. Only the body is signed; headers repeat parts of it for routing. */
 export const callSchema = z
   .looseObject({
     type: z.enum(callTypes, {
@@ -70,8 +70,8 @@ export const callSchema = z
 export type Call = z.output<typeof callSchema>;
 
 /**
- * The headers that make a call a CloudEvent 1.0 (HTTP binary mode). Values are percent-encoded as its HTTP binding,
- * 3.1.3.2, wants it.
+ * The headers that make a call a CloudEvent 1.0 (HTTP binary mode). Values are percent-encoded as section 3.1.3.2 of
+ * its HTTP binding requires.
  */
 export function eventHeaders({ type, token, key, audience }: Call, source: string, at: Date) {
   return {
@@ -85,6 +85,6 @@ export function eventHeaders({ type, token, key, audience }: Call, source: strin
   } as const;
 }
 
-/** Blanks, double quotes, percent signs and all beyond printable ASCII. */
+/** Percent-encodes blanks, double quotes, percent signs and all characters beyond printable ASCII. */
 const encoded = (value: string): string =>
   value.replace(/[^!#$&-~]/gu, (character) => encodeURIComponent(character).replace(/^"$/, "%22"));

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { resultSchema } from "./answer.ts";
 import { type Audience, audienceSchema } from "./call.ts";
 
-/** The body that a function sends to `complete` after the outcome `accepted`, signed as the call was. */
+/** The body that a function sends to `complete` after the outcome `accepted`, signed like the call. */
 export const completionSchema = z
   .strictObject({
     audience: audienceSchema.meta({ description: "As in the call." }),
@@ -14,10 +14,10 @@ export const completionSchema = z
 export type Completion = z.output<typeof completionSchema>;
 
 /**
- * The `complete` URL of a call. It names the function, so that the gateway knows which secret must fit before it reads
- * the body; only the signed body decides.
+ * The `complete` URL of a call. It contains the function's name and uid, so that the gateway can choose the secret
+ * before it reads the body; only the signed body is trusted.
  *
- * @param base where the gateway listens for completions, ending with a slash.
+ * @param base the URL at which the gateway receives completions, ending with a slash.
  */
 export function completionUrl(base: string, { name, uid }: Audience): string {
   const segments = [...name.split("/"), uid].map((segment) => encodeURIComponent(segment));

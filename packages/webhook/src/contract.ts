@@ -9,12 +9,12 @@ messages.add(answerSchema, { id: "Answer" });
 messages.add(resultSchema, { id: "Result" });
 messages.add(completionSchema, { id: "Completion" });
 
-/** The messages as JSON Schema (2020-12), by name; `at` says where one refers to another. */
+/** The messages as JSON Schema (2020-12), by name; `at` is the prefix of references between them. */
 const schemasAt = (at: string) =>
   z.toJSONSchema(messages, { io: "input", uri: (id) => `${at}${id}` }).schemas;
 
 const title = "Functions that are called";
-/** Grows when a function that kept the contract before would not keep it now. Also in the types of calls. */
+/** Increases with a change that breaks functions which kept the contract before. Also part of the types of calls. */
 const version = "2";
 
 /** The contract as one JSON Schema: `$defs` has the messages. */
@@ -26,7 +26,7 @@ export function contractSchema(): object {
   };
 }
 
-/** The contract as OpenAPI 3.1: what a function serves, and what the gateway does. */
+/** The contract as OpenAPI 3.1: the endpoint of a function, and the gateway's endpoint for completions. */
 export function contractApi(): object {
   return {
     openapi: "3.1.0",
@@ -92,7 +92,7 @@ const header = (name: string, description: string) => ({
   schema: { type: "string" },
 });
 
-/** Without what makes each a document of its own. */
+/** The schemas without the fields that make each one a separate document. */
 const bare = (schemas: Readonly<Record<string, object>>): Readonly<Record<string, object>> =>
   Object.fromEntries(
     Object.entries(schemas).map(([name, schema]) => [

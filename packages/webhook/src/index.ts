@@ -1,14 +1,15 @@
 /**
  * # @drover/webhook
  *
- * The contract between the gateway and the functions that it calls: what is sent, what is answered, how both are
- * signed, and what is believed. Both sides use it; nothing here listens or sends.
+ * The contract between the gateway and the functions that it calls: requests, answers, signatures, and their
+ * verification. Both sides use it; nothing here listens or sends.
  *
- * - `call.ts`, `answer.ts` and `completion.ts` are the messages; `docs/webhook-functions.md` says what they mean.
- * - `standard-webhooks.ts` signs and verifies, after https://www.standardwebhooks.com; `json-text.ts` reads what a
- *   stranger wrote.
- * - `received-call.ts` says whether a call is genuine, meant for us and in time, `received-answer.ts` what an answer is.
- * - `call-memory.ts` is what a function remembers, so that nothing runs twice, and nothing old after something newer.
+ * - `call.ts`, `answer.ts` and `completion.ts` define the messages; `docs/webhook-functions.md` explains them.
+ * - `standard-webhooks.ts` signs and verifies, after https://www.standardwebhooks.com; `json-text.ts` parses untrusted
+ *   text.
+ * - `received-call.ts` checks that a call is genuine, meant for this function and in time; `received-answer.ts`
+ *   verifies and parses an answer.
+ * - `call-memory.ts` is a function's memory of calls: none runs twice, and none runs after a newer one.
  */
 export * from "./answer.ts";
 export * from "./call.ts";

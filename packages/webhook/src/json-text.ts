@@ -1,21 +1,21 @@
 import { parseJson } from "@drover/json";
 
-/** Text that is no JSON that can be used. The message says what is wrong; it holds nothing of the text. */
+/** Text that is not usable JSON. The message contains the problem, and nothing of the text. */
 export class UnreadableJsonError extends Error {
   override readonly name = "UnreadableJsonError";
 }
 
-/** How deep the JSON of a message may be nested. */
+/** Maximum nesting depth of a message's JSON. */
 const deepest = 100;
 /**
- * Fields that all objects of a message may have together. Tables of fields grow by more than their number: in V8, 87,000
- * fields with numbers for names cost 13 times as much as 21,000.
+ * Maximum number of fields of all objects of a message together. The cost of fields grows faster than their number: in
+ * V8, 87,000 fields with numbers as names cost 13 times as much as 21,000.
  */
 const mostFields = 30_000;
 
 /**
- * The value of a JSON text in UTF-8.
- * @throws UnreadableJsonError for text that is not JSON, or that is larger inside than a message may be.
+ * Parses a JSON text in UTF-8.
+ * @throws UnreadableJsonError for text that is not JSON, is nested too deep or has too many fields.
  */
 export function parseMessage(body: Uint8Array): unknown {
   const problem = shapeProblem(body);
@@ -27,7 +27,7 @@ export function parseMessage(body: Uint8Array): unknown {
   }
 }
 
-/** Whether a value out of JSON has a field `__proto__`, which would become something else in many a copy. */
+/** True if a JSON value has a field `__proto__`, at any depth: many ways to copy an object do not keep such a field. */
 export function hasProto(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   return Object.hasOwn(value, "__proto__") || Object.values(value).some(hasProto);
@@ -36,8 +36,8 @@ export function hasProto(value: unknown): boolean {
 const [quote, backslash, openBracket, closeBracket, openBrace, closeBrace, colon] = Buffer.from('"\\[]{}:');
 
 /**
- * Why a JSON text is not parsed: it is too deep, or has too many fields. Counted in the bytes, before anything is built of
- * them: in UTF-8 no other character has these bytes in it.
+ * Why a JSON text is not parsed: it is nested too deep, or has too many fields; undefined otherwise. It counts in the
+ * bytes, before any value is built: in UTF-8 no other character contains these bytes.
  */
 export function shapeProblem(body: Uint8Array): string | undefined {
   let depth = 0;

@@ -5,7 +5,7 @@ import { type Completion, completionSchema } from "./completion.ts";
 import { hasProto, parseMessage, UnreadableJsonError } from "./json-text.ts";
 import { claimIn, type SignatureHeaders, UnsignedError } from "./standard-webhooks.ts";
 
-/** The body of an answer as it came, and what it is held against. */
+/** The body of an answer as received, and the values to verify it with. */
 export interface ReceivedAnswer {
   readonly headers: SignatureHeaders;
   readonly body: Uint8Array;
@@ -16,7 +16,7 @@ export interface ReceivedAnswer {
   readonly now: Milliseconds;
 }
 
-/** Why it is not signed as it must be, without a word of what was sent; undefined when it is. */
+/** Why an answer's signature is not valid, without any of the received text; undefined if it is valid. */
 export function signatureProblem({ headers, body, secrets, id, now }: ReceivedAnswer): string | undefined {
   try {
     const claim = claimIn(headers, now);
@@ -32,11 +32,11 @@ export function signatureProblem({ headers, body, secrets, id, now }: ReceivedAn
 export type MessageRead<Message> =
   { readonly ok: true; readonly message: Message } | { readonly ok: false; readonly problem: string };
 
-/** Reads an answer whose signature was verified. `problem` is for people: it says which field is wrong, and why. */
+/** Parses an answer with a verified signature. `problem` is for people: it contains the wrong fields, and why. */
 export const readAnswer = (body: Uint8Array): MessageRead<Answer> =>
   readMessage(body, answerSchema, (value) => (isOfVersion1(value) ? answerOfVersion1 : undefined));
 
-/** Reads a completion whose signature was verified. */
+/** Parses a completion with a verified signature. */
 export const readCompletion = (body: Uint8Array): MessageRead<Completion> =>
   readMessage(body, completionSchema, ({ result }) =>
     isRecord(result) && isOfVersion1(result) ? completionOfVersion1 : undefined,
@@ -67,7 +67,7 @@ const problemsIn = ({ issues }: z.ZodError): string =>
     .map(({ path, message }) => `${path.join(".") || "the body"}: ${message.slice(0, 300)}`)
     .join("; ");
 
-/** Version 1 of the contract had no outcome: the HTTP status, which nobody signs, was the outcome. */
+/** Version 1 of the contract had no field `outcome`: the HTTP status was the outcome, and it is not signed. */
 const isOfVersion1 = (value: Readonly<Record<string, unknown>>): boolean => !("outcome" in value);
 
 const answerOfVersion1 =

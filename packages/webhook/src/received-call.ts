@@ -3,14 +3,14 @@ import { type Audience, type Call, callSchema } from "./call.ts";
 import { hasProto, parseMessage, UnreadableJsonError } from "./json-text.ts";
 import { type Claim, claimIn, type SignatureHeaders, UnsignedError } from "./standard-webhooks.ts";
 
-/** Why a call is not answered. */
+/** Why a call is refused. */
 export type CallRefusal = "unverified" | "malformed" | "misdirected" | "expired";
 
-/** A call that is not ours to answer. The message goes to whoever sent it and says what to do. */
+/** A call that must not be run here. The message goes to the call's sender, and contains what to do. */
 export class CallRefusedError extends Error {
   override readonly name = "CallRefusedError";
   readonly refusal: CallRefusal;
-  /** For the log: nobody unverified is told more than that. */
+  /** The exact problem, for the log. The sender of an unverified call gets only `message`. */
   readonly why: string;
 
   constructor(refusal: CallRefusal, message: string, why = message) {
@@ -20,26 +20,26 @@ export class CallRefusedError extends Error {
   }
 }
 
-/** A call as it came, and what it is held against. */
+/** A call as received, and the values to check it against. */
 export interface CallToReceive {
   readonly headers: SignatureHeaders;
   readonly body: Uint8Array;
   readonly secrets: readonly string[];
-  /** Who we are; without a uid where that is not known. */
+  /** The identity of this function; without a uid if that is not known. */
   readonly audience: { readonly name: string; readonly uid?: string | undefined };
   /** Wall clock. */
   readonly now: Milliseconds;
 }
 
-/** A call of the gateway's, meant for us, in time. */
+/** A verified call of the gateway, meant for this function, in time. */
 export interface ReceivedCall {
   readonly call: Call;
-  /** When it was sent, by the gateway's clock, to the second. */
+  /** When it was sent, by the gateway's clock, to the second: ms since 1970. */
   readonly at: Milliseconds;
 }
 
 /**
- * Verified first, then read: nobody else's text is parsed.
+ * Verifies a call, and parses its body only after that: unverified text is never parsed.
  * @throws CallRefusedError
  */
 export function receiveCall({ headers, body, secrets, audience, now }: CallToReceive): ReceivedCall {
@@ -65,7 +65,7 @@ function verified(
   now: Milliseconds,
 ): Claim {
   const claim = claimOf(headers, now);
-  // All are tried, so that the time does not say which it was.
+  // All secrets are tried, so that the time does not reveal which one fits.
   if (secrets.filter((secret) => claim.isMadeWith(secret, body)).length > 0) return claim;
   throw unverified("no secret fits");
 }

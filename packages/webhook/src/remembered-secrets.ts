@@ -1,19 +1,19 @@
 import type { Milliseconds } from "@drover/controller";
 
-/** The secrets of one correspondent, as they were a moment ago. */
+/** The secrets that are shared with one peer, cached for a short time. */
 export interface RememberedSecrets {
-  /** At most `longest` old. */
+  /** The secrets, read at most `longest` ago. */
   now(): Promise<readonly string[]>;
-  /** Newer ones than these, which did not fit; undefined when they were read again a moment ago. */
+  /** Reads the secrets again after `used` did not fit; undefined if `used` is from the newest reading. */
   newerThan(used: readonly string[]): Promise<readonly string[] | undefined>;
 }
 
-/** Who sends forgeries must not make us ask for each; nor who sends while there is no secret. */
+/** Minimum time between such readings, so that forged messages, or messages while the secret is missing, cause few. */
 const atMostEvery: Milliseconds = 1_000;
 
 /**
- * @param clock one that never goes back.
- * @param longest how long a secret that was taken back is believed.
+ * @param clock monotonic.
+ * @param longest how long a secret that was withdrawn is still accepted.
  */
 export function rememberSecrets(
   read: () => Promise<readonly string[]>,

@@ -2,47 +2,48 @@ import type { Milliseconds } from "@drover/controller";
 import { createHmac } from "node:crypto";
 import { isSame } from "./is-same.ts";
 
-/** What was signed longer ago, or later than now, may be something that somebody kept. */
+/** Maximum difference between a message's timestamp and the local clock: a message outside it may be a replay. */
 export const tolerance: Milliseconds = 5 * 60_000;
-/** While secrets are changed a sender signs with both; nobody has more than a few. */
+/** Signatures that are read at most. During a change of secrets a sender signs with both, so a message has a few. */
 const mostSignatures = 50;
 const leastSecret = 24;
 const prefix = "whsec_";
 
-/** The headers that sign a message; undefined for one that is not there. */
+/** The headers that sign a message; undefined for a missing one. */
 export interface SignatureHeaders {
   readonly id: string | undefined;
   readonly timestamp: string | undefined;
   readonly signature: string | undefined;
 }
 
-/** Those of a message whose headers `read` gives by their names. */
+/** Reads the signature headers of a message; `read` returns a header by its name. */
 export const signatureHeaders = (read: (name: string) => string | undefined): SignatureHeaders => ({
   id: read("webhook-id"),
   timestamp: read("webhook-timestamp"),
   signature: read("webhook-signature"),
 });
 
-/** What the headers of a message claim. */
+/** The content of a message's signature headers, not verified yet. */
 export interface Claim {
   readonly id: string;
-  /** When it was sent, by the sender's clock: ms since 1970, of whole seconds. */
+  /** When it was sent, by the sender's clock, to the second: ms since 1970. */
   readonly at: Milliseconds;
-  /** Compares in constant time. */
+  /** True if a signature was made with this secret and body. Compares in constant time. */
   isMadeWith(secret: string, body: Uint8Array): boolean;
 }
 
-/** No secret and no body could make these headers true. The message says why; it holds nothing of what was sent. */
+/** Headers that are not valid with any secret and body. The message contains the reason, and nothing of the headers. */
 export class UnsignedError extends Error {
   override readonly name = "UnsignedError";
 }
 
 /**
- * https://www.standardwebhooks.com: over `<id>.<timestamp>.<body>`, HMAC-SHA256, `v1,<base64>`, several with blanks
- * between. The id and the time of the attempt are signed; by the specification neither may have a dot. Asymmetric
- * signatures (`v1a`) are passed over. A header that came twice, which HTTP joins with a comma and a blank, is no header.
+ * Parses the signature headers after https://www.standardwebhooks.com: HMAC-SHA256 over `<id>.<timestamp>.<body>`,
+ * written as `v1,<base64>`, several separated by blanks. The id and the time of the attempt are signed; by the
+ * specification neither may contain a dot. Asymmetric signatures (`v1a`) are ignored. A header that came twice, which
+ * HTTP joins with a comma and a blank, counts as invalid.
  *
- * @throws UnsignedError
+ * @throws UnsignedError for missing or invalid headers, or a timestamp that is too far from `now`.
  */
 export function claimIn(
   { id = "", timestamp = "", signature = "" }: SignatureHeaders,
@@ -70,7 +71,7 @@ export function claimIn(
   };
 }
 
-/** The headers of a message of this id, signed with each of these secrets. */
+/** The headers of a message with this id, signed with each of these secrets. */
 export function signed(
   secrets: readonly string[],
   { id, at }: { readonly id: string; readonly at: Milliseconds },
@@ -89,7 +90,7 @@ export function signed(
   };
 }
 
-/** What is wrong with a secret; never the secret. Undefined for one that can be used. */
+/** Why a secret cannot be used, without the secret itself; undefined if it can. */
 export function secretProblem(secret: string): string | undefined {
   const encoded = secret.slice(prefix.length);
   if (!secret.startsWith(prefix) || !/^[A-Za-z0-9+/]+={0,2}$/.test(encoded)) {
@@ -103,7 +104,9 @@ const mac = (secret: string, id: string, timestamp: string, body: Uint8Array | s
 
 const keyOf = (secret: string): Buffer => Buffer.from(secret.slice(prefix.length), "base64");
 
-/** As it is written, and no other way: the last letter has bits that decoding drops. */
+/**
+ * The bytes of a `v1` signature. Only the canonical base64 is accepted: decoding drops some bits of the last letter.
+ */
 function v1(signature: string): readonly Buffer[] {
   const encoded = /^v1,([A-Za-z0-9+/]{43}=)$/.exec(signature)?.[1] ?? "";
   const bytes = Buffer.from(encoded, "base64");
