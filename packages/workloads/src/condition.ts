@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 
-/** A condition of a built-in workload; those of Deployments and Jobs carry times that others do not. */
+/** A condition of a built-in workload. Those of Deployments and Jobs have times that others do not have. */
 export const condition = z.looseObject({
   type: z.string(),
   status: z.enum(["True", "False", "Unknown"]),
@@ -21,13 +21,13 @@ export const conditionOf = <C extends Typed>(conditions: readonly C[] = [], type
 export const withoutCondition = <C extends Typed>(conditions: readonly C[] = [], type: string): C[] =>
   conditions.filter((one) => one.type !== type);
 
-/** The conditions with this one last, in place of another of its type. */
+/** The conditions with this one last; it replaces another one of its type. */
 export const withCondition = <C extends Typed>(conditions: readonly C[] = [], stated: C): C[] => [
   ...withoutCondition(conditions, stated.type),
   stated,
 ];
 
-/** Whether two statuses say the same: no conditions and none are alike. */
+/** True if two statuses are equal; missing conditions are equal to an empty list. */
 export const isSameStatus = <Status extends { readonly conditions?: readonly Typed[] | undefined }>(
   a: Status,
   b: Status,

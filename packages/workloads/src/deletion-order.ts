@@ -1,14 +1,14 @@
 import { isActive, isReady, mostRestarts, type Pod, readySince } from "./pod.ts";
 
 /**
- * Pods in the order in which they are given up when there are too many, as Kubernetes documents it
+ * Pods in the order in which they are deleted if there are too many, as Kubernetes documents it
  * (https://kubernetes.io/docs/concepts/workloads/controllers/replicaset/#scaling-down-a-replicaset): those that serve
  * least first, then those that share their node with most others, then the younger ones.
  *
- * Ages are compared by the power of two that they are near (KEP 2185), so that of pods that are about as old not always
- * the youngest goes; among those, the uid decides.
+ * Ages are compared by their power of two (KEP 2185), so that among pods of about the same age the youngest is not
+ * always deleted first; among those, the uid decides.
  *
- * @param neighbours pods that count as company on a node: of the same owner, or of its owner's other sets.
+ * @param neighbours pods that count as others on a node: of the same owner, or of its owner's other sets.
  * @param now milliseconds since 1970.
  */
 export function inDeletionOrder(pods: readonly Pod[], neighbours: readonly Pod[], now: number): Pod[] {
@@ -45,7 +45,7 @@ const by =
   (a: Pod, b: Pod): number =>
     value(a) - value(b);
 
-/** `controller.kubernetes.io/pod-deletion-cost`: an int32, or nothing is said. */
+/** `controller.kubernetes.io/pod-deletion-cost`: an int32; 0 if it is missing or not valid. */
 function deletionCost({ metadata: { annotations } }: Pod): number {
   const text = annotations?.["controller.kubernetes.io/pod-deletion-cost"] ?? "";
   const cost = /^(0|-?[1-9]\d*)$/.test(text) ? Number(text) : 0;
@@ -55,7 +55,7 @@ function deletionCost({ metadata: { annotations } }: Pod): number {
 const created = ({ metadata: { creationTimestamp } }: Pod): number | undefined =>
   creationTimestamp === undefined ? undefined : Date.parse(creationTimestamp);
 
-/** What has no time counts as the youngest. */
+/** Compares two pods by age, the younger one first. A pod without a time counts as the youngest. */
 function youngerFirst(
   since: number | undefined,
   otherSince: number | undefined,
@@ -70,5 +70,5 @@ function youngerFirst(
   return difference !== 0 ? difference : a.metadata.uid < b.metadata.uid ? -1 : 1;
 }
 
-/** Of a span in milliseconds; as kube-controller-manager has it, which counts nanoseconds. */
+/** The power of two of a span in milliseconds, taken in nanoseconds as in kube-controller-manager. */
 const magnitude = (span: number): number => (span > 0 ? Math.trunc(Math.log2(span * 1e6)) : -1);

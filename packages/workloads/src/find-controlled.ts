@@ -1,11 +1,14 @@
 import { type FindOptions, type KubeObject, listAll, selectorQuery } from "@drover/kube";
 import { claimOf, type ClaimParts } from "./ownership.ts";
 
-/** All objects that match an owner's selector, whoever owns them, as far as they concern it: live, or as the run knows them. */
+/**
+ * All objects that match an owner's selector, whatever their owner: live, or from the lists that the run has. Such
+ * lists are current only for objects that wake the run's key.
+ */
 export const findMatching = ({ client, owner, kind, signal }: ClaimParts): Promise<readonly KubeObject[]> =>
   client.find(kind, { namespace: owner.metadata.namespace, selector: owner.selector, signal });
 
-/** All objects that match an owner's selector, in the newest state, whoever owns them. */
+/** All objects that match an owner's selector, whatever their owner, read live. */
 export const listMatching = ({ client, owner, kind, signal }: ClaimParts): Promise<readonly KubeObject[]> =>
   listAll(client, kind, {
     namespace: owner.metadata.namespace,
@@ -14,10 +17,11 @@ export const listMatching = ({ client, owner, kind, signal }: ClaimParts): Promi
   });
 
 /**
- * Those that an owner controls though its selector does not match them, or no longer: what it is to release. It looks at
- * the metadata of every object of the namespace, unless the run knows, and is for when one is missed.
+ * Objects that an owner controls although its selector does not match them, or no longer does: the owner must release
+ * them. It reads the metadata of every object of the namespace, unless the run has a list of them, so use it only if an
+ * object is missing.
  *
- * @param fields which of them may be released; left out: all.
+ * @param fields restricts the objects that may be released. Default: all.
  */
 export async function findStrayed(
   { client, owner, kind, signal }: ClaimParts,

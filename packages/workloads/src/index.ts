@@ -1,17 +1,18 @@
 /**
  * # @drover/workloads
  *
- * What controllers of Kubernetes' workloads have in common, each thing once, so that a Deployment and a Job agree on what
- * an available pod is and on who owns it.
+ * The common parts of the controllers of Kubernetes' workloads, each implemented once, so that for example a Deployment
+ * and a Job agree on when a pod is available and on its owner.
  *
  * - **pods**: `pod` (is it active, ready, available, and when will it be), `deletion-order` (which go first),
  *   `pod-control` (make and delete, with Events), `slow-start`.
- * - **ownership**: `ownership` (adopt, release), `find-controlled` (what there is to own).
- * - **objects**: `replica-set`, `object` (what specs share), `condition`, `int-or-percent`.
- * - **runs**: `step` (what all steps of a run share).
+ * - **ownership**: `ownership` (adopt, release), `find-controlled` (the objects to own).
+ * - **objects**: `replica-set`, `object` (common parts of specs), `condition`, `int-or-percent`.
+ * - **runs**: `step` (the common parts of all steps of a run).
  *
- * Nothing here remembers anything: what is found is the newest state there is, or what the run before left with all that
- * was told since, every write is for the version or uid that was read, and what is created twice has one name.
+ * Nothing here has state of its own. Objects are read in their newest state, or come from the lists of the run before,
+ * with all changes since. Every write is for the version or uid that was read, and a pod that is created twice has the
+ * same name both times.
  */
 export {
   condition,

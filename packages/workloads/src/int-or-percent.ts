@@ -4,7 +4,7 @@ import { z } from "zod";
 export const intOrPercent = z.union([z.int(), z.string().regex(/^\d+%$/)]);
 export type IntOrPercent = z.output<typeof intOrPercent>;
 
-/** So many of `total`; a percentage is rounded as asked for. */
+/** The number for this `total`; a percentage is rounded up or down. */
 export function scaled(value: IntOrPercent, total: number, round: "up" | "down"): number {
   if (typeof value === "number") return value;
   const part = (Number(value.slice(0, -1)) * total) / 100;

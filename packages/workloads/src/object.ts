@@ -1,10 +1,10 @@
 import { kubeObjectSchema } from "@drover/kube";
 import { z } from "zod";
 
-/** A count as Kubernetes writes it: 32 bits, absent for its default. */
+/** A count as Kubernetes writes it: 32 bits; absent if it is the default. */
 export const count = z.int().min(0);
 
-/** A time as Kubernetes writes it, to the second, as milliseconds since 1970; undefined where Go wrote null. */
+/** A time as Kubernetes writes it, to the second, as milliseconds since 1970; undefined if it is null or absent. */
 export const time = z
   .string()
   .nullish()
@@ -21,7 +21,7 @@ export const labelSelector = z.object({
   matchExpressions: z.array(requirement).optional(),
 });
 
-/** A pod's template: what is not named here is passed on as it came. */
+/** A pod template. Fields that are not listed here are passed on unchanged. */
 export const podTemplate = z.looseObject({
   metadata: z
     .looseObject({
@@ -35,6 +35,6 @@ export const podTemplate = z.looseObject({
 });
 export type PodTemplate = z.output<typeof podTemplate>;
 
-/** The schema of a kind's objects, by what is read of their spec and status. */
+/** The schema of a kind's objects, from the schemas of the fields that are read in their spec and status. */
 export const objectOf = <Spec extends z.ZodType, Status extends z.ZodType>(spec: Spec, status: Status) =>
   z.looseObject({ ...kubeObjectSchema.shape, spec, status });

@@ -9,14 +9,14 @@ import {
   type ResourceRef,
 } from "@drover/kube";
 
-/** An object that controls others, and the labels of those. */
+/** An object that controls others, and the selector of their labels. */
 export interface Owner {
   readonly ref: ResourceRef;
   readonly metadata: ObjectMetadata;
   readonly selector: LabelSelector;
 }
 
-/** The reference by which an object says that this one controls it (`metav1.NewControllerRef`). */
+/** The owner reference in an object that this owner controls (`metav1.NewControllerRef`). */
 export const controllerReference = ({ ref, metadata }: Pick<Owner, "ref" | "metadata">): OwnerReference => ({
   apiVersion: apiVersionOf(ref),
   kind: ref.kind,
@@ -32,12 +32,13 @@ export const controllerOf = ({ ownerReferences = [] }: ObjectMetadata): OwnerRef
 export const isControlledBy = (metadata: ObjectMetadata, owner: Pick<ObjectMetadata, "uid">): boolean =>
   controllerOf(metadata)?.uid === owner.uid;
 
-/** What an owner is to do with an object, by its labels and its controller. */
+/** The action of an owner on an object, by the object's labels and its controller. */
 export type Claim = "own" | "adopt" | "release" | "leave";
 
 /**
- * The rule of Kubernetes' controllers (controller-ref.md in its design proposals): whoever is controlled by another one
- * is left alone, also by who would select it; nobody adopts or releases while being deleted, or what is being deleted.
+ * The rule of Kubernetes' controllers (controller-ref.md in its design proposals): an object with another controller is
+ * left alone, even if the selector matches it. An owner that is being deleted neither adopts nor releases, and an
+ * object that is being deleted is not adopted.
  */
 export function claimOf(owner: Owner, { metadata }: KubeObject): Claim {
   const matches = matchesLabels(owner.selector, metadata.labels);
@@ -53,17 +54,17 @@ export function claimOf(owner: Owner, { metadata }: KubeObject): Claim {
 export interface ClaimParts {
   readonly client: ObjectClient;
   readonly owner: Owner;
-  /** The kind of what is claimed. */
+  /** The kind of the claimed objects. */
   readonly kind: ResourceRef;
   readonly signal: AbortSignal;
 }
 
 /**
- * Adopts the orphans among these objects, releases those that no longer match, and answers the owner's.
+ * Adopts the orphans among these objects, releases those that no longer match, and returns the objects of the owner.
  *
- * Every write is for the version that was read: one that somebody has changed meanwhile throws a Conflict. Before the
- * first adoption the owner is read again: one that is deleted by now must not take orphans that its deletion has made
- * (kubernetes#42639).
+ * Every write is for the version that was read: an object that has changed meanwhile causes a Conflict. Before the
+ * first adoption the owner is read again: an owner that has been deleted meanwhile must not adopt orphans that its
+ * deletion has created (kubernetes#42639).
  */
 export async function claim<Object extends KubeObject>(
   parts: ClaimParts,
@@ -84,7 +85,7 @@ export async function claim<Object extends KubeObject>(
   return mine;
 }
 
-/** Whether an owner is there at this moment, the same one, and not being deleted: asked live. */
+/** True if the owner exists at this moment, with the same uid, and is not being deleted. Reads it live. */
 export async function isStillThere({
   client,
   owner,
@@ -104,7 +105,7 @@ const release = (parts: ClaimParts, object: KubeObject): Promise<KubeObject | un
     (object.metadata.ownerReferences ?? []).filter(({ uid }) => uid !== parts.owner.metadata.uid),
   );
 
-/** @returns undefined when the object is gone. */
+/** @returns undefined if the object is gone. */
 async function withOwners(
   { client, kind, signal }: ClaimParts,
   object: KubeObject,

@@ -13,18 +13,19 @@ export interface PodControl {
   readonly announce: (announcement: Announcement) => void;
 }
 
-/** What a controller asks for at once, at most: kube-controller-manager's burst. */
+/** Maximum number of pods that a controller creates or deletes in one run: kube-controller-manager's burst. */
 export const mostAtOnce = 500;
 
 /**
- * Makes pods of a template, in batches that double for as long as they succeed. What is refused is announced; not what is
- * not even sent, since the run no longer holds its key: whoever does goes on with it.
+ * Creates pods from a template, in batches that double as long as they succeed. A refused request is announced as an
+ * Event. A request that was not sent, because the run no longer holds its key, is not: the next run of the key
+ * continues.
  *
- * Their names are made of what was seen when they were decided upon. So if a run dies, or hears no answer, and the next
- * one decides the same while a creation of the first is still on its way, both ask for the same pods, and there is one of
- * each: no reading, however fresh, can promise that.
+ * The names of the pods depend on the pods that were seen when the run decided to create them. Suppose that a run dies
+ * or gets no response, and the next run decides the same while a request of the first is still in progress. Then both
+ * request the same names, and each pod exists once. A read, however fresh, cannot guarantee that.
  *
- * @param seen all pods of the owner that the decision knew of.
+ * @param seen all pods of the owner that the decision was based on.
  */
 export function createPods(
   control: PodControl,
@@ -38,7 +39,7 @@ export function createPods(
   );
 }
 
-/** What Kubernetes adds to `generateName`, and how much of that it keeps. */
+/** Length of the suffix that Kubernetes adds to `generateName`, and maximum length that it keeps of `generateName`. */
 const suffixLength = 5;
 const longestBase = 58;
 /** The longest name of a Deployment, a ReplicaSet or a Pod. */
@@ -68,7 +69,7 @@ function podOf({ ref, metadata }: Owner, template: PodTemplate) {
   return {
     metadata: {
       namespace,
-      // Without a dash where the name is as long as names may be: as kube-controller-manager does (getPodsPrefix).
+      // Without a dash if the name has the maximum length, as in kube-controller-manager (getPodsPrefix).
       generateName: name.length < longestName ? `${name}-` : name,
       ...(labels && { labels }),
       ...(annotations && { annotations }),
@@ -79,7 +80,7 @@ function podOf({ ref, metadata }: Owner, template: PodTemplate) {
   } satisfies Omit<NewObject, "metadata"> & { metadata: object };
 }
 
-/** The pod of this name, if it is the owner's: an earlier run has made it. */
+/** The pod with this name, if the owner controls it: an earlier run has created it. */
 async function ownPod({ client, owner, signal }: PodControl, name: string): Promise<Pod | undefined> {
   const { namespace = "" } = owner.metadata;
   const found = await client.get(builtin.pod, objectKey({ namespace, name }), { signal });
@@ -88,7 +89,7 @@ async function ownPod({ client, owner, signal }: PodControl, name: string): Prom
     : undefined;
 }
 
-/** Deletes pods, all at once. One that is another by now, or gone, is left alone. */
+/** Deletes pods, all at once. A pod that has been replaced by another, or is gone, counts as done. */
 export const deletePods = (control: PodControl, pods: readonly Pod[]): Promise<Batches<Pod>> =>
   atOnce(pods, (pod) => deletePod(control, pod));
 
@@ -98,7 +99,7 @@ async function deletePod({ client, announce, signal }: PodControl, pod: Pod): Pr
     const wasThere = await client.delete(builtin.pod, keyOf(pod), { uid, signal });
     if (wasThere) announce(said("Normal", "SuccessfulDelete", `Deleted pod: ${name}`));
   } catch (error) {
-    // A conflict says that another pod has the name.
+    // A conflict means that another pod has the name.
     if (isApiError(error, "Conflict")) return pod;
     if (!(error instanceof WriteRefusedError))
       announce(said("Warning", "FailedDelete", `Error deleting: ${wordsOf(error)}`));
@@ -114,11 +115,11 @@ const said = (type: Announcement["type"], reason: string, note: string): Announc
   action: reason.endsWith("Create") ? "CreatePod" : "DeletePod",
 });
 
-/** What an error says to people: a refusal in the API server's own words. */
+/** The text of an error for people: for an ApiError, the API server's own message. */
 export const wordsOf = (error: unknown): string =>
   error instanceof ApiError ? scrubbed(error.serverMessage) : messageOf(error);
 
-/** The namespace is being deleted: whatever is created in it is refused, and that is as it should be. */
+/** True if the namespace is being deleted: every creation in it is refused, which is not a failure. */
 export function isOfEndingNamespace(error: unknown): boolean {
   if (!(error instanceof ApiError)) return false;
   const { details } = error;

@@ -8,7 +8,7 @@ const containers = z
   .nullish()
   .transform((all) => all ?? []);
 
-/** What is read of a pod. */
+/** The fields of a pod that are read. */
 export const podSchema = objectOf(
   z.looseObject({
     nodeName: z.string().optional(),
@@ -31,25 +31,25 @@ export type Pod = z.output<typeof podSchema>;
 
 const isOver = ({ status: { phase } }: Pod): boolean => phase === "Succeeded" || phase === "Failed";
 
-/** It counts as a replica: it has neither ended nor is it to end. */
+/** True if it counts as a replica: it has not ended, and is not being deleted. */
 export const isActive = (pod: Pod): boolean => !isOver(pod) && pod.metadata.deletionTimestamp === undefined;
 
-/** It is to end, and has not yet. */
+/** True if it is being deleted, and has not ended yet. */
 export const isTerminating = (pod: Pod): boolean =>
   !isOver(pod) && pod.metadata.deletionTimestamp !== undefined;
 
-/** Its processes may still run, whatever was asked of them. */
+/** True if its processes may still run, even if it is being deleted. */
 export const mayRun = (pod: Pod): boolean => !isOver(pod);
 
 export const isReady = ({ status: { conditions } }: Pod): boolean =>
   conditionOf(conditions, "Ready")?.status === "True";
 
-/** Since when it is ready; undefined when it is not, or nobody says. */
+/** Since when it is ready, in ms since 1970; undefined if it is not ready, or the time is missing. */
 export const readySince = (pod: Pod): number | undefined =>
   isReady(pod) ? conditionOf(pod.status.conditions, "Ready")?.lastTransitionTime : undefined;
 
 /**
- * It is ready, and has been for `minReadySeconds`.
+ * True if it has been ready for `minReadySeconds`.
  *
  * @param now milliseconds since 1970.
  */
@@ -59,7 +59,7 @@ export function isAvailable(pod: Pod, minReadySeconds: number, now: number): boo
   return minReadySeconds === 0 || (since !== undefined && since + minReadySeconds * 1_000 <= now);
 }
 
-/** In how long the first of the pods that are ready becomes available; undefined when none will. */
+/** Time until the next of the ready pods becomes available; undefined if none will. */
 export function nextAvailable(
   pods: readonly Pod[],
   minReadySeconds: number,
@@ -72,7 +72,7 @@ export function nextAvailable(
   return Number.isFinite(first) ? first : undefined;
 }
 
-/** The most restarts that any of its containers has seen, and any of its sidecars. */
+/** The highest number of restarts of its containers, and of its sidecars. */
 export function mostRestarts(pod: Pod): readonly [regular: number, sidecars: number] {
   const { spec, status } = pod;
   const sidecars = new Set(

@@ -1,13 +1,13 @@
-/** What came of a number of tries. */
+/** The results of several attempts. */
 export interface Batches<T> {
   readonly done: readonly T[];
-  /** The first that failed; undefined when all were done. */
+  /** The first that failed; undefined if all succeeded. */
   readonly refused: PromiseRejectedResult | undefined;
 }
 
 /**
- * Does something `count` times: once, then twice at once, then four times, for as long as all succeed. Where everything
- * will fail for the same reason, such as a quota, few tries find that out.
+ * Calls `act` `count` times: once, then twice at once, then four times, as long as all succeed. If every call would
+ * fail for the same reason, such as a quota, only a few calls are made.
  */
 export async function slowStart<T>(count: number, act: (index: number) => Promise<T>): Promise<Batches<T>> {
   const all: T[] = [];
@@ -20,7 +20,7 @@ export async function slowStart<T>(count: number, act: (index: number) => Promis
   return { done: all, refused: undefined };
 }
 
-/** Does something with each, all at once. */
+/** Calls `act` for each item, all at once. */
 export async function atOnce<Item, T>(
   items: readonly Item[],
   act: (item: Item) => Promise<T>,

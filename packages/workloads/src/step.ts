@@ -3,7 +3,7 @@ import type { Kind, ReconcileContext, Resource } from "@drover/controller";
 /** The clock of a workload's controller. */
 export type Now = () => Date;
 
-/** What all steps of a run share. */
+/** The common parts of all steps of a run. */
 export interface WorkloadStep<R extends Resource> extends Pick<ReconcileContext<R>, "client"> {
   readonly now: Now;
   readonly context: ReconcileContext<R>;
