@@ -29,23 +29,24 @@ const done = z
     outcome: z.literal("done"),
     status: z.record(z.string(), z.unknown()).exactOptional().meta({
       description:
-        "Becomes the object's status, beside observedGeneration and conditions. Left out: it stays.",
+        "Becomes the object's status, with observedGeneration and conditions. Left out: the status stays.",
     }),
     conditions: z.array(condition).max(50).exactOptional().meta({
-      description: "Beside Ready, which is True unless it is given here. Types that are not given go away.",
+      description:
+        "In addition to Ready, which is True unless given here. Types that are not given are removed.",
     }),
     requeueAfter: durationSchema.exactOptional().meta({
-      description: "Call again after this time, though nothing has changed; 1s at least.",
+      description: "Call again after this time, even if nothing has changed; 1s at least.",
     }),
     account: account.exactOptional().meta({
-      description: "The account of the outside world that was used. It is remembered per key.",
+      description: "The external account that was used. It is remembered per key.",
     }),
   })
   .meta({ description: "The object is reconciled. Answers dev.drover.reconcile.v2 only." });
 
-const finalized = z
-  .strictObject({ outcome: z.literal("finalized") })
-  .meta({ description: "Everything is undone: the object may go. Answers dev.drover.finalize.v2 only." });
+const finalized = z.strictObject({ outcome: z.literal("finalized") }).meta({
+  description: "Everything is undone: the object may be deleted. Answers dev.drover.finalize.v2 only.",
+});
 
 const again = z
   .strictObject({
@@ -54,10 +55,10 @@ const again = z
     reason: reason.exactOptional(),
     message: message.exactOptional(),
     account: account.exactOptional().meta({
-      description: "This account of the outside world takes no calls until then: all keys that use it wait.",
+      description: "This external account accepts no calls until then: all keys that use it wait.",
     }),
   })
-  .meta({ description: "Not yet. A wait, no failure." });
+  .meta({ description: "Not yet. It counts as a wait, not as a failure." });
 
 const conflict = z
   .strictObject({ outcome: z.literal("conflict"), message: message.exactOptional() })
@@ -73,7 +74,7 @@ const parked = z
 
 const accepted = z
   .strictObject({ outcome: z.literal("accepted") })
-  .meta({ description: "A completion with the result comes before the deadline." });
+  .meta({ description: "A completion with the result follows before the deadline." });
 
 /** The outcome of a run: the `result` of a completion. */
 export const resultSchema = z

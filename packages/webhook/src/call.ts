@@ -11,7 +11,8 @@ const texts = z.record(z.string(), z.string());
 export const audienceSchema = z.strictObject({
   name: text.meta({ description: "namespace/name of its ReconcileFunction." }),
   uid: text.meta({
-    description: "Of its ReconcileFunction: one of the same name that was made anew is another.",
+    description:
+      "The uid of its ReconcileFunction. One that is created again under the same name has another.",
   }),
 });
 export type Audience = z.output<typeof audienceSchema>;
@@ -40,30 +41,35 @@ export const callSchema = z
     type: z.enum(callTypes, {
       error: `give ${callTypes.join(" or ")}; the gateway and the function must keep the same version of the contract`,
     }),
-    audience: audienceSchema.meta({ description: "Whom it is meant for. Refuse what is meant for others." }),
+    audience: audienceSchema.meta({
+      description: "The function that the call is meant for. Refuse a call for another function.",
+    }),
     kind: z
       .looseObject({ group: z.string(), version: text, kind: text })
       .meta({ description: "The object's kind." }),
     key: text.meta({ description: "namespace/name of the object, or name for a cluster-scoped kind." }),
-    uid: text.meta({ description: "Of the object." }),
+    uid: text.meta({ description: "The object's uid." }),
     replaced: text.exactOptional().meta({
-      description: "The uid of an object of the same name that was there before, and was not finished with.",
+      description: "The uid of an earlier object with the same name, for which the work was not finished.",
     }),
-    generation: z.number().meta({ description: "Of the object; 0 where its kind has none." }),
+    generation: z.number().meta({ description: "The object's generation; 0 if its kind has none." }),
     token: text.meta({
-      description: "Of the run, unique for ever; also webhook-id and ce-id. The same token is the same call.",
+      description:
+        "The run's token, never used twice; also webhook-id and ce-id. The same token is the same call.",
     }),
-    deadline: z.iso
-      .datetime()
-      .meta({ description: "When nobody waits for the answer any more. Stop by then." }),
-    reasons: z.array(z.string()).meta({ description: "Why it is called, oldest first: for people." }),
-    fails: z.int().min(0).meta({ description: "Runs of this key that failed in a row." }),
+    deadline: z.iso.datetime().meta({
+      description: "After this time the gateway does not wait for the answer any more. Stop by then.",
+    }),
+    reasons: z
+      .array(z.string())
+      .meta({ description: "Why the function is called, oldest first: for people." }),
+    fails: z.int().min(0).meta({ description: "Number of failed runs of this key in a row." }),
     object: objectSchema.meta({
-      description: "As it was just read, without managedFields and the last applied configuration.",
+      description: "The object, without managedFields and the last applied configuration.",
     }),
     complete: z.url().exactOptional().meta({
       description:
-        "Where the result is sent after the outcome accepted. Left out: accepted cannot be answered.",
+        "The URL for the result after the outcome accepted. Left out: the outcome accepted is not allowed.",
     }),
   })
   .meta({ id: "Call", description: "What the gateway sends to a function." });

@@ -7,8 +7,11 @@ export const completionSchema = z
   .strictObject({
     audience: audienceSchema.meta({ description: "As in the call." }),
     key: z.string().min(1).meta({ description: "As in the call." }),
-    token: z.string().min(1).meta({ description: "The call's: it is taken once, while that run lasts." }),
-    result: resultSchema.meta({ description: "The outcome, as an answer would have stated it." }),
+    token: z
+      .string()
+      .min(1)
+      .meta({ description: "The call's token: it is accepted once, while that run lasts." }),
+    result: resultSchema.meta({ description: "The outcome, as in an answer." }),
   })
   .meta({ id: "Completion", description: "The result of a call that was answered with accepted." });
 export type Completion = z.output<typeof completionSchema>;

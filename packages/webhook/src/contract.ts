@@ -30,18 +30,21 @@ export function contractSchema(): object {
 export function contractApi(): object {
   return {
     openapi: "3.1.0",
-    info: { title, version, description: "docs/webhook-functions.md says what it means." },
+    info: { title, version, description: "docs/webhook-functions.md explains it." },
     paths: { "/": { post: called } },
     components: {
       parameters: {
         id: header(
           "webhook-id",
-          "Of a call: the run's token. Of a completion: any that was not used before.",
+          "In a call: the run's token. In a completion: any id that was not used before.",
         ),
-        timestamp: header("webhook-timestamp", "Seconds since 1970; 300 either way are taken."),
+        timestamp: header(
+          "webhook-timestamp",
+          "Seconds since 1970; it may differ from the receiver's clock by 300.",
+        ),
         signature: header(
           "webhook-signature",
-          "v1,<base64 of HMAC-SHA256 over id.timestamp.body>, several with blanks between.",
+          "v1,<base64 of HMAC-SHA256 over id.timestamp.body>, several separated by blanks.",
         ),
       },
       schemas: bare(schemasAt("#/components/schemas/")),
@@ -60,7 +63,7 @@ const completed = {
   parameters,
   requestBody: { required: true, ...body("Completion") },
   responses: {
-    "204": { description: "Taken." },
+    "204": { description: "Accepted." },
     "400": { description: "Signed, but not a completion of this version." },
     "401": { description: "Not signed as it must be." },
     "409": { description: "The run is over, or has its result: send nothing more for it." },
@@ -69,14 +72,14 @@ const completed = {
 };
 
 const called = {
-  summary: "Bring the world nearer to an object, or undo what was done for it.",
+  summary: "Reconcile an object, or undo what was done for it.",
   operationId: "call",
   parameters,
   requestBody: { required: true, ...body("Call") },
   responses: {
     "200": {
       description:
-        "Signed as the call was, under its webhook-id. The outcome is in the body; the gateway does not go by the status.",
+        "Signed like the call, with its webhook-id. The outcome is in the body; the gateway ignores the HTTP status.",
       ...body("Answer"),
     },
     default: { description: "An answer that is not signed: called again, with backoff." },

@@ -49,7 +49,7 @@ export function receiveCall({ headers, body, secrets, audience, now }: CallToRec
   if (!isFor(call.audience, audience)) {
     throw new CallRefusedError(
       "misdirected",
-      `The call is meant for ${call.audience.name}, uid ${call.audience.uid}. Correct where that function is called.`,
+      `The call is meant for ${call.audience.name}, uid ${call.audience.uid}. Correct the address of that function.`,
     );
   }
   if (Date.parse(call.deadline) <= now) {
@@ -96,7 +96,7 @@ const isFor = (meant: Audience, { name, uid = meant.uid }: CallToReceive["audien
   meant.name === name && meant.uid === uid;
 
 const malformed = (why: string): CallRefusedError =>
-  new CallRefusedError("malformed", `This is no call that can be answered: ${why}.`);
+  new CallRefusedError("malformed", `This call cannot be answered: ${why}.`);
 
 const unverified = (why: string): CallRefusedError =>
   new CallRefusedError(

@@ -53,7 +53,7 @@ export function claimIn(
     throw new UnsignedError("webhook-id is missing, has a dot or is longer than 256");
   }
   if (!/^\d{1,12}$/.test(timestamp)) {
-    throw new UnsignedError("webhook-timestamp is missing or no number of seconds");
+    throw new UnsignedError("webhook-timestamp is missing or not a number of seconds");
   }
   const off = Math.round(now / 1_000) - Number(timestamp);
   if (Math.abs(off) * 1_000 > tolerance) {
