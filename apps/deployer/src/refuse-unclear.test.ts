@@ -25,7 +25,7 @@ it.each([
   [
     "is to be sent Secrets",
     { ...called, webhook: { service }, for: { ...kind, group: "", kind: "Secret", plural: "secrets" } },
-    /not sent to anybody/,
+    /never sent over HTTP/,
   ],
   ["is not called, and says where", { webhook: { service } }, /goes with delivery: webhook/],
 ])("refuses one that %s", (_what, fields, problem) => {

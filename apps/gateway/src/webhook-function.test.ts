@@ -100,7 +100,13 @@ it("calls a function as it was permitted to its author", () => {
 
 it("sends nobody Secrets, and asks no code, and says what to do instead", () => {
   const secrets = { for: { ...kind, group: "", kind: "Secret", plural: "secrets" } };
-  expect(of(secrets)).toEqual({ fn: undefined, problem: expect.stringMatching(/Have it pull/) as string });
+  expect(of(secrets)).toEqual({
+    fn: undefined,
+    problem: expect.stringMatching(/Use delivery: pull/) as string,
+  });
   const code = { watches: [{ ...kind, names: { code: true } }] };
-  expect(of(code)).toEqual({ fn: undefined, problem: expect.stringMatching(/Declare whom/) as string });
+  expect(of(code)).toEqual({
+    fn: undefined,
+    problem: expect.stringMatching(/Use another field of names/) as string,
+  });
 });

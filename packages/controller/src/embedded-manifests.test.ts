@@ -91,9 +91,9 @@ describe("what runs a function with a bridge in its process", () => {
   });
 
   it.each<[Deployment, RegExp]>([
-    [{}, /deployment\.container: say which image/],
+    [{}, /deployment\.container: name the image/],
     [{ container, paused: true }, /deployment\.paused: a bridge in a function's process does not/],
-    [{ container, delivery: "webhook" }, /deployment\.delivery: who is called/],
+    [{ container, delivery: "webhook" }, /deployment\.delivery: only a function that pulls/],
     [
       { container: { ...container, env: [{ name: "DROVER_REDIS_URL", value: "redis://own" }] } },
       /deployment\.container\.env: DROVER_REDIS_URL is set by Drover\. Leave it out\./,

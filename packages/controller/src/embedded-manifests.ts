@@ -72,15 +72,17 @@ type Container = NonNullable<ReconcileFunctionSpec["container"]>;
 type Embeddable = ReconcileFunctionSpec & { readonly container: Container };
 
 function embeddable({ container, ...spec }: ReconcileFunctionSpec): Embeddable {
-  if (container === undefined) throw refused("container: say which image it is, with container: { image }.");
+  if (container === undefined) throw refused("container: name the image, as container: { image }.");
   const foreign = notHere.find((field) => spec[field] !== undefined);
   if (foreign !== undefined) {
     throw refused(
-      `${foreign}: a bridge in a function's process does not do that. Leave it out, or deploy the function.`,
+      `${foreign}: a bridge in a function's process does not support it. Leave it out, or deploy the function.`,
     );
   }
   if (spec.delivery === "webhook") {
-    throw refused("delivery: who is called has no process of Drover's that a bridge could be in. Deploy it.");
+    throw refused(
+      "delivery: only a function that pulls can have a bridge in its process. Deploy this function.",
+    );
   }
   return { ...spec, container };
 }

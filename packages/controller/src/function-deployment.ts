@@ -63,25 +63,26 @@ export const containerDeclaration = z
       .optional()
       .meta({
         description:
-          "Default: requests of 50m of the processor and 96Mi, limits of 512Mi and 1Gi of disk. Given, it is all that is said.",
+          "Default: requests of 50m of CPU and 96Mi of memory, limits of 512Mi of memory and 1Gi of disk. A value given here " +
+          "replaces all of them.",
       }),
     volumes: z.array(mounted).max(20).optional().meta({
-      description: "Each a Secret, a ConfigMap or an empty folder, and where it is mounted.",
+      description: "Secrets, ConfigMaps and empty folders, and the paths at which they are mounted.",
     }),
     nodeSelector: z.record(z.string(), z.string()).optional(),
     tolerations: z.array(toleration).max(20).optional(),
     port: z.int().min(1).max(65_535).optional().meta({
-      description: "Where it serves: health and metrics, and calls with delivery: webhook. Default 8080.",
+      description: "The port of health, metrics and, with delivery: webhook, calls. Default 8080.",
     }),
   })
-  .meta({ description: "The container that it runs as. Left out: somebody else runs it." });
+  .meta({ description: "The container of the function. Left out: Drover runs no Pods for it." });
 
 const rule = z.strictObject({
   apiGroups: z.array(z.string()).min(1).max(20),
   resources: z.array(z.string().min(1)).min(1).max(50),
   verbs: z.array(z.string().min(1)).min(1).max(20),
   resourceNames: z.array(z.string().min(1)).min(1).max(50).optional().meta({
-    description: "Left out: all names. An empty list would be all names, too, and is refused.",
+    description: "Left out: all names. An empty list is refused, because it would also mean all names.",
   }),
 });
 export type PermissionRule = z.output<typeof rule>;
@@ -89,11 +90,10 @@ export type PermissionRule = z.output<typeof rule>;
 export const permissionsDeclaration = z
   .strictObject({
     namespace: z.array(rule).max(50).optional().meta({ description: "In its own namespace: a Role." }),
-    cluster: z.array(rule).max(50).optional().meta({ description: "Everywhere: a ClusterRole." }),
+    cluster: z.array(rule).max(50).optional().meta({ description: "In all namespaces: a ClusterRole." }),
   })
   .meta({
-    description:
-      "What its ServiceAccount may do, and nothing else. Whoever asks for it must be allowed all of it, too.",
+    description: "The permissions of its ServiceAccount. The function's author must have all of them, too.",
   });
 
 export const scalingDeclaration = z
@@ -102,21 +102,21 @@ export const scalingDeclaration = z
     max: z.int().min(1).max(1_000).default(10),
     targetDue: z.int().min(1).max(1_000_000).optional().meta({
       description:
-        "Keys, due and running, that one Pod is to have. Left out: what it runs within 5 s, as runs take now.",
+        "Number of due and running keys for one Pod. Left out: as many as it runs in 5 s, by the latest runs.",
     }),
     idleAfter: durationSchema.default("60s").meta({
-      description: "Fewer Pods are enough only after that time in which fewer were.",
+      description: "Pods are removed only after fewer of them were enough for this time.",
     }),
     by: z.enum(["Drover", "KEDA"]).default("Drover").meta({
       description:
-        "KEDA: a ScaledObject is made, which asks Drover for the same figure and writes `replicas`.",
+        "KEDA: Drover creates a ScaledObject, which reads the same figure from Drover and writes `replicas`.",
     }),
     replicas: z.int().min(0).max(1_000).optional().meta({
-      description: "With by: KEDA, how many Pods there are to be; written through the scale subresource.",
+      description: "With by: KEDA, the wanted number of Pods; written through the scale subresource.",
     }),
   })
   .meta({
-    description: "How many Pods there are.",
+    description: "The number of Pods.",
     kubernetes: { cel: [{ rule: "self.min <= self.max", message: "min must not be above max" }] },
   });
 export type Scaling = z.output<typeof scalingDeclaration>;
@@ -135,7 +135,7 @@ export const webhookDeclaration = z
       .max(2_000)
       .optional()
       .meta({
-        description: "An address outside the cluster. Only those that the gateway's operator allows.",
+        description: "An address outside the cluster. The gateway's operator must allow it.",
       }),
     path: z
       .string()
@@ -144,18 +144,18 @@ export const webhookDeclaration = z
       .default("/"),
     finalizes: z.boolean().default(false).meta({
       description:
-        "It is called for objects that are deleted, too: they stay until it has said that it is finalized.",
+        "True if it is called for objects that are being deleted, too: they stay until it answers finalized.",
     }),
   })
-  .meta({ description: "With delivery: webhook, where it is called." });
+  .meta({ description: "With delivery: webhook, the address at which the function is called." });
 
 /** Rates, durations and retries of a function's runs. An omitted field keeps the value in the code. */
 export const paceDeclaration = {
   resyncEvery: durationSchema.optional().meta({
-    description: "Every object is looked at again at least this often.",
+    description: "Every object is reconciled again at least this often.",
   }),
-  concurrency: z.int().min(1).max(10_000).optional().meta({ description: "Runs at once in one Pod." }),
-  timeout: durationSchema.optional().meta({ description: "The longest that a run may take." }),
+  concurrency: z.int().min(1).max(10_000).optional().meta({ description: "Concurrent runs in one Pod." }),
+  timeout: durationSchema.optional().meta({ description: "The maximum duration of a run." }),
   retry: z
     .strictObject({
       first: durationSchema.optional(),
@@ -164,7 +164,7 @@ export const paceDeclaration = {
     })
     .optional()
     .meta({
-      description: "Windows between failed runs double from first to longest; parked after attempts.",
+      description: "Backoff of failed runs doubles from first to longest; after attempts the key is parked.",
     }),
   limits: z
     .strictObject({
@@ -176,5 +176,5 @@ export const paceDeclaration = {
         .optional(),
     })
     .optional()
-    .meta({ description: "How many runs may start, all Pods together." }),
+    .meta({ description: "The rate at which runs may start, all Pods together." }),
 };

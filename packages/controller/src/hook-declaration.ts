@@ -16,7 +16,7 @@ const secretRef = z
   })
   .meta({
     description:
-      "A Secret in this namespace, and its key. The value may have several secrets, one a line, while they are changed.",
+      "A Secret in this namespace, and its key. While a secret is changed, the value may have several, one per line.",
   });
 
 const hmac = z.strictObject({
@@ -24,11 +24,11 @@ const hmac = z.strictObject({
   header: headerName.meta({ description: "The header with the signature, such as X-Hub-Signature-256." }),
   algorithm: z
     .enum(["sha256", "sha512"], {
-      error: "give sha256 or sha512; SHA-1 is no longer trusted, and who still sends it can send another",
+      error: "give sha256 or sha512; SHA-1 is no longer trusted: configure the sender to use one of these",
     })
     .default("sha256"),
   prefix: z.string().max(50).optional().meta({
-    description: "What stands before the signature, such as sha256=.",
+    description: "The prefix of the signature, such as sha256=.",
   }),
   encoding: z.enum(["hex", "base64"]).default("hex"),
 });
@@ -45,13 +45,13 @@ export const hookDeclaration = z.strictObject({
         .strictObject({ secretRef })
         .optional()
         .meta({ description: "Signed after www.standardwebhooks.com; the secret begins with whsec_." }),
-      hmac: hmac.optional().meta({ description: "A header has the HMAC of the body." }),
+      hmac: hmac.optional().meta({ description: "A header contains the HMAC of the body." }),
       bearer: z
         .strictObject({ secretRef })
         .optional()
-        .meta({ description: "The header Authorization has the secret itself, behind Bearer." }),
+        .meta({ description: "The header Authorization contains the secret itself, after Bearer." }),
     })
-    .meta({ description: "How an event shows that it is genuine: exactly one of these." }),
+    .meta({ description: "How events are authenticated: exactly one of these." }),
   id: z
     .strictObject({
       header: headerName.optional(),
@@ -60,8 +60,8 @@ export const hookDeclaration = z.strictObject({
     .optional()
     .meta({
       description:
-        "Where an event's id is: a header or a field of the body. An event that comes again wakes nobody. Left out: every " +
-        "event wakes, but for standardWebhooks, which have an id.",
+        "Where an event's id is: a header or a field of the body. A repeated event wakes no object. Left out: every " +
+        "event wakes objects, except with standardWebhooks, which has an id.",
     }),
   names: z
     .strictObject({
@@ -70,19 +70,19 @@ export const hookDeclaration = z.strictObject({
       }),
       header: headerName.optional().meta({
         description:
-          "The header with the name, such as ce-subject; with bearer only: no signature is over headers.",
+          "The header with the name, such as ce-subject. Only with bearer: signatures do not cover headers.",
       }),
       heldBy: fieldPath.optional().meta({
         description:
-          "A path in the objects of `for`, such as status.bucketName: what an event names is not an object, but a value that " +
-          "stands there.",
+          "A path in the objects of `for`, such as status.bucketName. The event then contains the value at this path, " +
+          "not the name of an object.",
       }),
       namespace: z.string().min(1).max(63).optional().meta({
-        description: "The namespace of what is named. Left out: the event says namespace/name.",
+        description: "The namespace of the named objects. Left out: the event contains namespace/name.",
       }),
       acrossNamespaces: z.boolean().optional().meta({
         description:
-          "Believe names of other namespaces than this function's, too, and of cluster-scoped objects.",
+          "Also accept names of objects in other namespaces than this function's, and of cluster-scoped objects.",
       }),
     })
     .meta({

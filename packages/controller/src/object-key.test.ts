@@ -43,8 +43,8 @@ describe("an object key", () => {
     [{ name: "a\u0000" }, "a control character"],
     [{ name: "a\u009b31m" }, "a control character"],
     [{ name: "\ud800" }, "a control character"],
-    [{ namespace: "default", name: ".." }, 'no name is ".."'],
-    [{ namespace: ".", name: "a" }, 'no namespace is "."'],
+    [{ namespace: "default", name: ".." }, 'the name must not be ".."'],
+    [{ namespace: ".", name: "a" }, 'the namespace must not be "."'],
     [{ name: "n".repeat(254) }, "Kubernetes allows 253"],
     [{ namespace: "n".repeat(64), name: "a" }, "Kubernetes allows 63"],
   ])("of %j is refused: %s", (object, reason) => {

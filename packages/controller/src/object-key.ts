@@ -74,7 +74,7 @@ function checked(part: "namespace" | "name", text: string): string {
   if (/[/\u0000-\u0020\u007f-\u009f]/.test(text) || !text.isWellFormed()) {
     throw new InvalidKeyError(`the ${part} ${quoted(text)} has a "/", a blank or a control character.`);
   }
-  if (text === "." || text === "..") throw new InvalidKeyError(`no ${part} is ${quoted(text)}.`);
+  if (text === "." || text === "..") throw new InvalidKeyError(`the ${part} must not be ${quoted(text)}.`);
   return text;
 }
 

@@ -64,8 +64,8 @@ const predicates = {
     .optional()
     .meta({
       description:
-        "Only when a value at one of these paths changes, such as spec.size or metadata.labels, or the object comes or " +
-        "goes. Left out: of `for` all but status, of others everything.",
+        "Only when a value at one of these paths changes, such as spec.size or metadata.labels, or the object is " +
+        "created or deleted. Left out: all changes, except of the status of `for`.",
     }),
 };
 
@@ -73,7 +73,7 @@ const watchedKind = z.strictObject({ ...kind, ...predicates });
 const ownedKind = watchedKind.extend({
   copies: z.boolean().optional().meta({
     description:
-      "A run knows of them what the run before has found, and what the bridge heard since. Left out: it lists them live.",
+      "A run may use the lists of the run before, with all changes since. Left out: it lists them live.",
   }),
 });
 
@@ -87,28 +87,30 @@ const naming = z.strictObject({
     "The path of the name or names, such as spec.ref.name or spec.volumes[].secret.secretName; or of objects with name " +
       "and namespace, such as spec.refs[].",
   ),
-  referencedBy: path("A path in the objects of `for`, as above: whose name stands there concerns them."),
-  selectedBy: path("The path of a label selector in the objects of `for`: what it matches concerns them."),
-  all: z.literal(true).optional().meta({ description: "It concerns every object of `for`." }),
+  referencedBy: path(
+    "A path in the objects of `for`, as above: an object affects those with its name there.",
+  ),
+  selectedBy: path("The path of a label selector in the objects of `for`: a matching object affects them."),
+  all: z.literal(true).optional().meta({ description: "It affects every object of `for`." }),
   code: z.literal(true).optional().meta({
-    description: "The function's code says whom it concerns, as a job of its own.",
+    description: "The function's code finds the objects that it affects, in a separate job.",
   }),
   acrossNamespaces: z
     .boolean()
     .optional()
     .meta({
       description:
-        "Believe namespace/name, too, and names of cluster-scoped objects; let selectors and `all` reach out of their " +
-        "namespace: who may write an object in one namespace can then have others reconciled.",
+        "Also accept namespace/name and names of cluster-scoped objects, and apply selectors and `all` to all " +
+        "namespaces. Users that may write an object in one namespace can then cause runs in others.",
     }),
 });
 
 const campaign = z.strictObject({
   name: z.string().min(1).max(63).meta({ description: "Another name begins another campaign." }),
   perSecond: z.int().min(1).max(10_000).optional().meta({
-    description: "Objects to be looked at, at most. Default 50.",
+    description: "Maximum number of objects per second. Default 50.",
   }),
-  paused: z.boolean().optional().meta({ description: "Wake nobody for the time being." }),
+  paused: z.boolean().optional().meta({ description: "Wake no objects for the time being." }),
 });
 export type Campaign = z.output<typeof campaign>;
 
@@ -139,32 +141,34 @@ export const ReconcileFunction = defineResource({
     .strictObject({
       for: watchedKind,
       owns: z.array(ownedKind).max(50).optional().meta({
-        description: "Kinds whose objects concern their controller owner, where that is of the kind `for`.",
+        description: "Kinds with objects that affect their controller owner, if it is of the kind `for`.",
       }),
       watches: z
         .array(z.strictObject({ ...kind, ...predicates, names: naming }))
         .max(50)
         .optional()
-        .meta({ description: "Kinds whose objects name whom they concern." }),
+        .meta({
+          description: "Other kinds; `names` finds the objects of `for` that an object of them affects.",
+        }),
       hooks: z.array(hookDeclaration).max(20).optional().meta({
-        description: "Events of the outside world that concern objects of the kind `for`.",
+        description: "Events from outside the cluster that affect objects of the kind `for`.",
       }),
       copies: z
         .boolean()
         .optional()
         .meta({
           description:
-            "Runs are given a copy of their object, as the bridge heard of its change or the last run saw it, where that is as " +
-            "new as all they have written. Left out: they read it live.",
+            "Runs may get a copy of their object from the watch or from the last run, if it is at least as new as all " +
+            "that runs have read or written. Left out: they read it live.",
         }),
       campaign: campaign.optional().meta({
-        description: "Have every object reconciled once more: a bug was fixed, the world has changed.",
+        description: "Reconcile every object once more, for example after a bug was fixed.",
       }),
       ...paceDeclaration,
       paused: z
         .boolean()
         .optional()
-        .meta({ description: "Start no run, also for objects that are deleted." }),
+        .meta({ description: "Start no run, not even for objects that are being deleted." }),
       delivery: z.enum(["pull", "webhook"]).optional().meta({
         description:
           "pull: it takes keys from Redis itself. webhook: the gateway takes them and calls it. Default pull.",
@@ -173,10 +177,14 @@ export const ReconcileFunction = defineResource({
       container: containerDeclaration.optional(),
       permissions: permissionsDeclaration.optional(),
       scaling: scalingDeclaration.optional(),
-      onRollout: z.enum(["retry", "campaign", "none"]).optional().meta({
-        description:
-          "What a new version of the container reconciles once more: retry: objects that failed or are parked; campaign: all; none. Default retry.",
-      }),
+      onRollout: z
+        .enum(["retry", "campaign", "none"])
+        .optional()
+        .meta({
+          description:
+            "Which objects a new version of the container reconciles once more. retry: those that failed or are parked; " +
+            "campaign: all; none: no object. Default retry.",
+        }),
     })
     .meta({ kubernetes: { cel: [scaledByKeda] } }),
   status: functionStatus,

@@ -46,9 +46,9 @@ describe("a resource", () => {
     [{ kind: "Вucket" }, "CamelCase"], // a Cyrillic В
     [{ kind: "__proto__" }, "CamelCase"],
     [{ kind: `A${"b".repeat(63)}` }, "at most 63"],
-    [{ plural: "Buckets" }, '"Buckets" is no plural'],
+    [{ plural: "Buckets" }, '"Buckets" is not a plural'],
     [{ plural: "" }, "lower-case letters"],
-    [{ shortNames: ["b", "b c"] }, '"b c" is no plural, short name'],
+    [{ shortNames: ["b", "b c"] }, '"b c" is not a plural, short name'],
     [{ categories: ["all", "Ä"] }, '"Ä"'],
     [{ printerColumns: [{ name: "Region", type: "string", jsonPath: "spec.region" }] }, '".spec.region"'],
     [{ printerColumns: [{ name: "", type: "string", jsonPath: ".spec" }] }, "give it a name"],

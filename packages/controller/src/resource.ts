@@ -143,7 +143,7 @@ function nameProblem(resource: Omit<Resource, "spec" | "status">): string | unde
     return `group ${JSON.stringify(group)} is not a DNS name such as "s3.example.com".`;
   }
   if (/(^|\.)(k8s|kubernetes)\.io$/.test(group)) {
-    return `group ${JSON.stringify(group)} is kept for Kubernetes itself; take a domain of your own.`;
+    return `group ${JSON.stringify(group)} is reserved for Kubernetes itself; take a domain of your own.`;
   }
   if (!/^v[1-9]\d*((alpha|beta)[1-9]\d*)?$/.test(version)) {
     return `version ${JSON.stringify(version)} is not like "v1", "v1beta1", "v1alpha1".`;
@@ -154,7 +154,7 @@ function nameProblem(resource: Omit<Resource, "spec" | "status">): string | unde
   const bad = [plural, ...shortNames, ...categories].find((name) => !label.test(name));
   return bad === undefined
     ? undefined
-    : `${JSON.stringify(bad)} is no plural, short name or category; use lower-case letters, digits and "-", 63 at most.`;
+    : `${JSON.stringify(bad)} is not a plural, short name or category; use lower-case letters, digits and "-", 63 at most.`;
 }
 
 function columnProblem(columns: readonly PrinterColumn[]): string | undefined {

@@ -51,7 +51,7 @@ const runtimeFields: Readonly<Record<string, StructuralSchema>> = {
   },
   conditions: {
     type: "array",
-    description: "What is so, by type. Ready says whether the spec is met.",
+    description: "The conditions, by type. Ready is True if the spec is reconciled.",
     items: conditionSchema,
     "x-kubernetes-list-type": "map",
     "x-kubernetes-list-map-keys": ["type"],

@@ -57,6 +57,6 @@ export function checkedWatches(controller: string, watches: readonly Watched[]):
   throw new InvalidControllerError(
     controller,
     "watches",
-    `has two functions for one kind (${twice}). Make them one, which answers with the keys of both.`,
+    `has two functions for one kind (${twice}). Make them one, which returns the keys of both.`,
   );
 }

@@ -6,10 +6,10 @@ export function whyNotCalled({
   watches = [],
 }: ReconcileFunctionSpec): string | undefined {
   if (group === "" && plural === "secrets") {
-    return "spec.for: Secrets are not sent to anybody. Have it pull, with a permission of its own.";
+    return "spec.for: Secrets are never sent over HTTP. Use delivery: pull, with a permission for them.";
   }
   if (watches.some(({ names }) => names.code === true)) {
-    return "spec.watches: code is asked of functions that pull only. Declare whom an object concerns.";
+    return "spec.watches: only functions that pull can use names.code. Use another field of names, or delivery: pull.";
   }
   return undefined;
 }

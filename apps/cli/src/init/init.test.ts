@@ -59,7 +59,7 @@ it.each([
     ["cups", "--kind", kind],
     new RegExp(`The kind ${kind} would have its schemas in src/${kind.toLowerCase()}\\.ts`),
   ]),
-  ["a plural that is none", ["cups", "--plural", "Cups"], /"Cups" is no plural/],
+  ["a plural that is none", ["cups", "--plural", "Cups"], /"Cups" is not a plural/],
   ["a kind that is none", ["cups", "--kind", "cup"], /a kind is one CamelCase word/],
   ["a group that is none", ["cups", "--group", "cups"], /group "cups" is not a DNS name/],
   ["no name", [], /missing required argument 'name'/],

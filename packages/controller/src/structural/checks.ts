@@ -76,11 +76,11 @@ function checkProblem(check: Check): string | undefined {
   switch (check.check) {
     case "less_than":
     case "greater_than":
-      return isNoNumber(check.value) ? `${check.value} is no bound in JSON; leave it out` : undefined;
+      return isNoNumber(check.value) ? `${check.value} is not a number in JSON; leave it out` : undefined;
     case "multiple_of":
       if (typeof check.value === "bigint" && check.value !== 0n) return undefined;
       return check.value === 0 || !Number.isInteger(check.value)
-        ? `multiples of ${String(check.value)} are not what the API server checks, which cuts factors to whole numbers; use one, or leave it to the runtime with ...checkedAtRun`
+        ? `the API server cannot check multiples of ${String(check.value)}, because it truncates factors to whole numbers; use one above 0, or leave it to the runtime with ...checkedAtRun`
         : undefined;
     case "number_format":
     case "bigint_format":

@@ -53,7 +53,7 @@ export function recordForm(def: z.core.$ZodRecordDef, place: Place): StructuralS
   const key = place.below(".<key>", keyType);
   if (key !== refused && Object.keys(key).some((keyword) => keyword !== "type")) {
     return place.refuse(
-      'a CRD says nothing about keys; use z.string() and a cel rule such as self.all(key, key.matches("^[a-z]+$"))',
+      'a CRD cannot restrict keys; use z.string() and a cel rule such as self.all(key, key.matches("^[a-z]+$"))',
     );
   }
   return { type: "object", additionalProperties: place.below(".*", valueType) };

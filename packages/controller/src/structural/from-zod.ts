@@ -120,7 +120,7 @@ const coerced = "the API server converts nothing; use the type that people write
 const untyped =
   "a value of any type needs .meta({ kubernetes: { preserveUnknownFields: true } }), or else the API server prunes what it holds";
 const code =
-  "what code makes of a value is nothing that the API server knows; keep what people write, and convert it in reconcile";
+  "the API server does not run code that converts a value; keep what people write, and convert it in reconcile";
 
 /** For each type that a CRD cannot express: the problem, and what to write instead. */
 const instead = {
@@ -156,7 +156,7 @@ function withDefault(def: z.core.$ZodDefaultDef | z.core.$ZodPrefaultDef, place:
   const value: unknown = def.defaultValue;
   if (writeJson(value) !== writeJson(def.defaultValue)) {
     return place.refuse(
-      "the default is another one each time, but a CRD has one for all; set it in reconcile",
+      "the default differs each time, but a CRD has one for all objects; set it in reconcile",
     );
   }
   const parsed = z.safeParse(def.innerType, value);

@@ -30,8 +30,8 @@ function readOtherwise(source: string, unicode: boolean): string | undefined {
   const escapeProblem = (text: string): string | undefined => {
     if (sameMeaning.test(text) || (unicode && category.test(text))) return undefined;
     return /^\\[1-9k]/.test(text)
-      ? "Go's RE2 knows no back-references; write the pattern without them"
-      : `Go's RE2 reads the escape "${text.slice(0, 2)}" otherwise; write the characters themselves`;
+      ? "Go's RE2 has no back-references; write the pattern without them"
+      : `Go's RE2 reads the escape "${text.slice(0, 2)}" differently; write the characters themselves`;
   };
   for (const { groups } of source.matchAll(parts)) {
     const { escape: outside, inside, repeat } = groups ?? {};
@@ -41,10 +41,10 @@ function readOtherwise(source: string, unicode: boolean): string | undefined {
       .map(escapeProblem)
       .find((found) => found !== undefined);
     if (problem !== undefined) return problem;
-    if (inside === "") return "Go's RE2 takes no empty class; name the characters";
+    if (inside === "") return "Go's RE2 accepts no empty class; list the characters";
     if (inside?.includes("[:")) return 'Go\'s RE2 reads "[:" as a named class; write "\\[:"';
     if (/[{,]0\d/.test(repeat ?? ""))
-      return `Go's RE2 takes "${repeat}" for text; write it without a leading 0`;
+      return `Go's RE2 reads "${repeat}" as text; write it without a leading 0`;
   }
   return undefined;
 }
@@ -56,7 +56,7 @@ function uncompiled(source: string): string | undefined {
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     if (/`\(\?<?[=!]/.test(message))
-      return "Go's RE2 knows no look-ahead or look-behind; write several patterns or a cel rule";
+      return "Go's RE2 has no look-ahead or look-behind; write several patterns or a cel rule";
     if (/repeat count|too large/.test(message))
       return "Go's RE2 repeats at most 1000 times, nested repetitions multiplied; use .max() for lengths";
     if (/escape sequence: `\\[dDwWsSpP]/.test(message))

@@ -44,16 +44,14 @@ declare module "zod" {
  * added and removed.
  */
 export const immutable: KubernetesMeta = {
-  cel: [{ rule: "self == oldSelf", message: "cannot be changed; delete the object and create it anew" }],
+  cel: [{ rule: "self == oldSelf", message: "cannot be changed; delete the object and create it again" }],
 };
 
 /** Parses an author's `.meta({ kubernetes })`. If it is not valid, it is refused at its place. */
 export function kubernetesMetaOf(schema: z.core.$ZodType, place: Place): KubernetesMeta {
   const parsed = kubernetesMeta.safeParse(z.globalRegistry.get(schema)?.["kubernetes"] ?? {});
   if (parsed.success) return parsed.data;
-  place.refuse(
-    `.meta({ kubernetes }) is not understood: ${z.prettifyError(parsed.error).replaceAll("\n", " ")}`,
-  );
+  place.refuse(`.meta({ kubernetes }) is not valid: ${z.prettifyError(parsed.error).replaceAll("\n", " ")}`);
   return {};
 }
 
@@ -81,7 +79,7 @@ function listMapProblem(
 ): string | undefined {
   if (listType !== "map") return 'listMapKeys belongs to listType "map"; add it';
   if (listMapKeys.length === 0 || items?.type !== "object") {
-    return 'listType "map" needs items that are objects, and listMapKeys that name what tells them apart';
+    return 'listType "map" needs items that are objects, and listMapKeys with the fields that distinguish them';
   }
   const unfit = listMapKeys.find((key) => {
     const field = items.properties?.[key];

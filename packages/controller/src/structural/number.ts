@@ -21,7 +21,7 @@ export function wholeForm(schema: z.core.$ZodType, place: Place): StructuralSche
   const first = firstWhole(minimum ?? -Infinity, exclusiveMinimum === true);
   const last = -firstWhole(-(maximum ?? Infinity), exclusiveMaximum === true);
   if (first >= Number.MAX_SAFE_INTEGER || last <= -Number.MAX_SAFE_INTEGER)
-    return place.refuse(`${boundsSay} give it bounds of less`);
+    return place.refuse(`${boundsSay} use smaller bounds`);
   const [least, most] = [inside(first) ? first : undefined, inside(last) ? last : undefined];
   const small = least !== undefined && most !== undefined && least >= int32.least && most <= int32.most;
   return {
@@ -77,7 +77,7 @@ export function numberForm(schema: z.core.$ZodType, place: Place): StructuralSch
     (bound) => bound !== undefined && Math.abs(bound) < Number.MAX_VALUE,
   );
   if (bounds.some((bound) => !inside(bound))) {
-    return place.refuse(`${boundsSay} use z.number() with none`);
+    return place.refuse(`${boundsSay} use z.number() without bounds`);
   }
   const least = inside(minimum) ? bound("minimum", minimum, exclusiveMinimum === true) : {};
   const most = inside(maximum) ? bound("maximum", maximum, exclusiveMaximum === true) : {};

@@ -25,7 +25,7 @@ export function valuesForm(values: readonly unknown[], place: Place): Structural
   const scalars = values.filter(isScalar);
   if (scalars.length < values.length) {
     return place.refuse(
-      "only strings, numbers and booleans can be listed; for nothing use .optional() or .nullable()",
+      "only strings, numbers and booleans can be listed; for a missing value use .optional() or .nullable()",
     );
   }
   const every = (test: (value: Json) => boolean): boolean => scalars.every(test);
