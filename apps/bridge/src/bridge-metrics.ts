@@ -4,7 +4,7 @@ import { Counter, Gauge, type Registry } from "prom-client";
 import type { Bridge } from "./bridge.ts";
 import type { FollowedStream } from "./follow-stream.ts";
 
-/** The numbers of the streams that this bridge holds, read whenever they are scraped. */
+/** Metrics of the streams that this bridge holds, read at each scrape. */
 export function bridgeMetrics(registry: Registry, bridge: Bridge): void {
   const gauge = (name: string, help: string, read: (stream: FollowedStream) => number): void => {
     new Gauge({
@@ -45,7 +45,7 @@ export function bridgeMetrics(registry: Registry, bridge: Bridge): void {
   countMetrics(registry, bridge);
 }
 
-/** A stream of all namespaces has no namespace. */
+/** A stream of all namespaces has no `namespace` label. */
 const labelsOf = ({ plan: { ref, namespace } }: FollowedStream) => ({
   kind: nameOf(ref),
   ...(namespace !== undefined && { namespace }),

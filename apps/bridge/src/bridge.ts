@@ -32,43 +32,46 @@ import { openQueues } from "./open-queues.ts";
 import type { QueueLag } from "./queue-delivery.ts";
 import type { Registration } from "./registration.ts";
 
-/** One of the bridges: follows its part of the streams that the registered controllers need. */
+/** One bridge of a group: follows its share of the streams that the registered controllers need. */
 export interface Bridge {
-  /** These controllers there are now. What changed starts and stops; nothing else notices. */
+  /** Replaces the registered controllers. Only streams and queues that changed are stopped or started. */
   register(registrations: readonly Registration[]): void;
   queues(): readonly WorkQueue[];
-  /** @throws when no such controller is registered. */
+  /** @throws if no such controller is registered. */
   readonly queueOf: (controller: string) => WorkQueue;
   /**
-   * The objects of a controller's kind that hold a value at a path, where that was declared.
+   * The objects of a controller's kind that hold a value at a path, if the controller declared that path.
    * @throws while its queue is not open yet.
    */
   readonly holders: (controller: string, path: FieldPath, value: string) => Promise<readonly ObjectKey[]>;
   followed(): readonly FollowedStream[];
-  /** How far the campaigns have come whose kinds it follows, by controller. */
+  /** Progress of the campaigns that run on this bridge, by controller. */
   campaigns(): ReadonlyMap<string, CampaignProgress>;
-  /** What it should do and does not, yet. */
+  /** Queues that are not open yet and streams that are not followed yet, as messages; for readiness. */
   problems(): readonly string[];
-  /** Queues that do not take their wakes, or do not answer, in words: others do not suffer from that. */
+  /** Queues that do not accept wakes or do not answer, as messages. Other queues are not affected. */
   notes(): readonly string[];
-  /** Controllers whose queue has never answered, and why: nothing is followed for them. */
+  /** Controllers with a queue that has never answered, and the reason. No kind is followed for them. */
   readonly silent: () => ReadonlyMap<string, string>;
   close(): Promise<void>;
 }
 
 export interface BridgeOptions {
   readonly client: KubeClient;
-  /** The bridges' own: streams, hooks, and the queues of all who have no Redis of their own. */
+  /** The bridges' own Redis: streams, hooks, and the queues of all functions without a Redis of their own. */
   readonly redis: RedisConnection;
-  /** Where each queue is. Default: in `redis`. */
+  /** Returns the Redis of a queue. Default: `redis`. */
   readonly redisFor?: TenantRedis["redisFor"] | undefined;
   readonly compareEvery: Milliseconds;
-  /** The controller in whose process it is embedded: it shares its streams with the bridges of that one's processes. */
+  /**
+   * The controller that runs in the same process, if the bridge is embedded. The bridge shares its streams with those
+   * in that controller's other processes.
+   */
   readonly embeddedIn?: string | undefined;
   readonly log: Log;
 }
 
-/** A bridge that died is noticed after this time, and so is its streams' lease at its end. */
+/** A dead bridge is detected after this time. The leases of its streams end then, too. */
 const lease: Milliseconds = 3_000;
 const renewal: Milliseconds = 700;
 
@@ -141,7 +144,7 @@ async function keysIn(
   return found.flat().flatMap(({ keys }) => keys);
 }
 
-/** Where a controller's objects are filed by what they hold at a path, if they are. */
+/** The index entries of a controller's objects by their value at a path; undefined if there are none. */
 function filesAt(follower: Registration, path: FieldPath, origins: ReadonlyMap<string, string>) {
   if (!origins.has(follower.controller)) return undefined;
   const filing = follower.follows.find(

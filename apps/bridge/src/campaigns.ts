@@ -7,10 +7,10 @@ import type { FollowedStream } from "./follow-stream.ts";
 import type { Registration } from "./registration.ts";
 import { type CampaignOptions, runCampaign } from "./run-campaign.ts";
 
-/** The campaigns of the controllers whose own kind this bridge follows. */
+/** Campaigns of controllers, each run by the bridge that follows the controller's own kind. */
 export interface Campaigns {
   readonly want: (registrations: readonly Registration[]) => void;
-  /** How far those of all objects have come, by controller. */
+  /** Progress of the campaigns over all objects, by controller. */
   readonly progress: () => ReadonlyMap<string, CampaignProgress>;
   stop(): void;
 }
@@ -20,13 +20,13 @@ export interface CampaignsOptions {
   readonly queueOf: (controller: string) => WorkQueue;
   readonly store: CampaignStore;
   readonly log: Log;
-  /** How often it is looked which campaigns there should be. */
+  /** How often the running campaigns are compared with the wanted ones. */
   readonly every: Milliseconds;
 }
 
 /**
- * Campaigns run where their kind is followed, and go with it: one that is taken up elsewhere goes on from what the
- * ledger says.
+ * A campaign runs on the bridge that follows its kind, and moves with the kind. The next bridge continues from the
+ * ledger's record of runs.
  */
 export function openCampaignRunner(options: CampaignsOptions): Campaigns {
   const running = new Map<string, Running>();
@@ -39,7 +39,7 @@ export function openCampaignRunner(options: CampaignsOptions): Campaigns {
       if (wanted.has(id)) continue;
       leave.abort();
       running.delete(id);
-      // It is another bridge's to tell from now on.
+      // From now on, another bridge reports its progress.
       if (campaign.of === "all") progress.delete(campaign.controller);
     }
     for (const [id, campaign] of wanted) {
@@ -68,12 +68,15 @@ interface Running {
   readonly leave: AbortController;
 }
 
-/** A campaign, and the objects of its controller. */
+/** A campaign, and where the objects of its controller are indexed. */
 interface WantedCampaign extends Pick<CampaignOptions, "id" | "campaign" | "kind"> {
   readonly objects: readonly CampaignObjects[];
 }
 
-/** A registration's campaigns by an id, if this bridge follows all streams of its own kind and has listed them. */
+/**
+ * A registration's campaigns by an id. Empty unless this bridge follows and has listed all streams of the controller's
+ * own kind.
+ */
 function campaignsOf(
   { campaign, retries, ...follower }: Registration,
   followed: readonly FollowedStream[],
@@ -104,13 +107,13 @@ function campaignsOf(
   });
 }
 
-/** The keys that failed or are parked, each once, in pieces. */
+/** The keys that failed or are parked, each once, in pages. */
 async function* failedKeys(
   queue: Pick<WorkQueue, "list">,
 ): AsyncGenerator<readonly ObjectKey[], void, undefined> {
   for (const list of ["parked", "failing"] as const) {
     for await (const page of listedPages(queue, list)) {
-      // Those that were given up on after failures are on both lists.
+      // Keys that were parked after repeated failures are on both lists.
       const found = page.filter(({ state }) => list === "parked" || state !== "parked");
       yield found.map(({ key }) => key);
     }

@@ -1,9 +1,9 @@
 import { plain, processSettings, span } from "@drover/runtime";
 import type { z } from "zod";
 
-/** The settings of every process that follows kinds. */
+/** The settings of every process that watches kinds. */
 export const followSettings = processSettings.extend({
-  /** How often what a stream told is compared with a listing, which finds what its watch has missed. */
+  /** How often a stream compares the emitted changes with a list, to find changes that its watch missed. */
   compareEvery: plain(span.default(30 * 60_000)),
 });
 export type FollowSettings = z.output<typeof followSettings>;

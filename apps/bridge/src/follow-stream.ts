@@ -20,15 +20,15 @@ import {
 import { provenMoments } from "./proven-moments.ts";
 import { deliverTo, type QueueDelivery, type QueueLag } from "./queue-delivery.ts";
 
-/** A stream that this bridge holds, and follows. */
+/** A stream that this bridge holds and follows. */
 export interface FollowedStream {
   readonly plan: StreamPlan;
   readonly reflector: Reflector;
-  /** Wakes told, and events that a watch should have told and a listing did; for metrics. */
+  /** Wakes sent, events emitted, and events that the watch missed and a list found; for metrics. */
   readonly counts: { wakes: number; events: number; missed: number };
-  /** The queues that do not take what the stream tells. The stream goes on for all others. */
+  /** The queues that do not accept the stream's wakes. The stream continues for all others. */
   readonly lags: () => readonly QueueLag[];
-  /** Stops following; what was being told is told to its end. */
+  /** Stops following. Resolves after the events in progress have been delivered. */
   stop(): Promise<void>;
 }
 
@@ -43,9 +43,10 @@ export interface FollowOptions {
 }
 
 /**
- * Watch a kind and wake the keys that its changes concern. The next events are read when what these say is filed, their
- * wakes are in their queues or recorded as owed to them, and then the index: while the streams' Redis is away nothing is
- * read, and nothing is forgotten. A queue that takes no wakes holds up no other (`queue-delivery.ts`).
+ * Watches a kind and wakes the keys that its changes affect. For each batch of events it writes, in this order: the
+ * reverse index, the wakes (into their queues, or recorded as owed to them), and the seen index. Only then are the next
+ * events read. So while the streams' Redis is unavailable nothing is read, and nothing is lost. A queue that accepts no
+ * wakes does not delay the others (`queue-delivery.ts`).
  */
 export function followStream(options: FollowOptions): FollowedStream {
   const { plan, held, files, queueOf, client, compareEvery, log } = options;
@@ -144,7 +145,7 @@ function deliveryTo(
   });
 }
 
-/** Wakes for every object that the stream knows, without copies. */
+/** Wakes for every object in the stream's index, without cached objects. */
 async function* allKeysFor(theirs: readonly Listener[], { held, plan, files }: FollowOptions) {
   for await (const piece of held.seen.allBut(new Set())) {
     const events = piece.map(({ meant: means, ...object }): ObjectEvent => ({

@@ -1,7 +1,7 @@
 /**
  * # @drover/bridge
  *
- * The bridge as a part of another process; its story is told in `main.ts`, which is the bridge as a process of its own.
+ * The bridge as a part of another process. `main.ts` runs it as a process of its own, and describes it.
  */
 export { followSettings, type FollowSettings } from "./follow-settings.ts";
 export { registrationOf } from "./registration.ts";

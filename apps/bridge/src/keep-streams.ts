@@ -12,15 +12,16 @@ import {
 import type { FollowedStream } from "./follow-stream.ts";
 import { wordsOf } from "./words-of.ts";
 
-/** Holds the streams that are ours to hold. */
+/** Holds this bridge's share of the streams. */
 export interface StreamKeeper {
   /**
-   * The streams that are wanted now.
-   * @param needed all streams that are of use, those among them that cannot be followed yet: what is kept of others goes.
+   * Sets the streams that are wanted now.
+   * @param needed all streams that are in use, including those that cannot be followed yet. The data of others is
+   * deleted.
    */
   want(plans: readonly StreamPlan[], needed: ReadonlySet<string>): void;
   readonly followed: () => readonly FollowedStream[];
-  /** Streams that nobody is known to follow, by who should be; for readiness. */
+  /** Streams that this bridge should follow and does not, each with the reason; for readiness. */
   readonly missing: () => readonly string[];
   stop(): Promise<void>;
 }
@@ -30,16 +31,17 @@ export interface KeeperOptions {
   readonly bridges: Bridges;
   readonly store: StreamStore;
   readonly follow: (plan: StreamPlan, held: HeldStream) => FollowedStream;
-  /** How often leases are renewed and the other bridges looked for. */
+  /** How often leases are renewed and the list of bridges is read. */
   readonly every: Milliseconds;
   readonly log: Log;
 }
 
 /**
- * Every turn: say that we are here, let go of what is another's or changed, renew, take what is ours and free.
+ * Each turn announces this bridge, releases streams that moved to another bridge or changed, renews the leases, and
+ * takes free streams that belong to this bridge.
  *
- * A stream is let go of in order: what is being told is told to its end, and then the lease is given back. Two bridges
- * that follow one stream for a moment only wake keys twice.
+ * A stream is released in order: events in progress are delivered, then the lease is released. If two bridges follow
+ * one stream for a moment, keys are woken twice, and nothing else happens.
  */
 export function keepStreams(options: KeeperOptions): StreamKeeper {
   const { bridge, bridges, every, log } = options;
@@ -53,11 +55,12 @@ export function keepStreams(options: KeeperOptions): StreamKeeper {
   let lookedAfter: ReadonlySet<string> = new Set();
 
   const turn = async (): Promise<void> => {
-    // What is wished for may change meanwhile: the whole turn goes by one wish.
+    // The wish may change during the turn: use one snapshot of it throughout.
     const { plans, needed } = wish;
     const wanted = new Map(plans.map((plan) => [plan.stream, plan]));
     const here = await bridges.here();
-    // The streams of a kind go together: one bridge says in the status how it is followed, and runs its campaigns.
+    // All streams of a kind go to one bridge: it reports in the status how the kind is followed, and runs its
+    // campaigns.
     const kindOf = (stream: string): string => {
       const plan = wanted.get(stream);
       return plan === undefined ? stream : nameOf(plan.ref);
@@ -108,11 +111,11 @@ export function keepStreams(options: KeeperOptions): StreamKeeper {
 
 interface Wish {
   readonly plans: readonly StreamPlan[];
-  /** Undefined before anything is known. */
+  /** Undefined until the first registration. */
   readonly needed: ReadonlySet<string> | undefined;
 }
 
-/** The streams in hand, and how they come and go. */
+/** The streams that this bridge holds, and the operations that take and release them. */
 function hands({ store, follow, log }: KeeperOptions) {
   const kept = new Map<string, { readonly held: HeldStream; readonly stream: FollowedStream }>();
   const take = async (plan: StreamPlan): Promise<string | undefined> => {
@@ -123,19 +126,20 @@ function hands({ store, follow, log }: KeeperOptions) {
   };
   return {
     kept,
-    /** `forget`: nobody follows it any more. */
+    /** @param forget if true, no function needs the stream any more: its data is deleted. */
     async letGo(id: string, forget: boolean): Promise<void> {
       const each = kept.get(id);
       if (each === undefined) return;
       await each.stream.stop();
       kept.delete(id);
       if (each.held.lost.aborted) return;
-      // Whatever Redis refuses, the turn goes on: the lease ends by itself, and what is not forgotten is found again.
+      // If Redis refuses, the turn continues: the lease ends by itself, and data that was not deleted is found again
+      // later.
       await (forget ? each.held.forget() : each.held.release()).catch((error: unknown) => {
         log.warn({ err: error, stream: id }, "Redis refused to release a stream; its lease ends by itself");
       });
     },
-    /** Those that nobody wants any more, and that no bridge had in hand when that came about. */
+    /** Deletes the data of streams that are no longer needed and that no bridge held when they became unneeded. */
     async forgetNobodys(
       ours: (streams: readonly string[]) => readonly string[],
       needed: ReadonlySet<string>,
@@ -145,7 +149,7 @@ function hands({ store, follow, log }: KeeperOptions) {
         if (!("heldBy" in answer)) await answer.forget();
       }
     },
-    /** Takes those that are free; answers in whose hands the others are. */
+    /** Takes the free streams. Returns, for each of the others, the reason why it could not be taken. */
     async takeAll(plans: readonly StreamPlan[]): Promise<readonly string[]> {
       const absent: string[] = [];
       for (const plan of plans.filter(({ stream }) => !kept.has(stream))) {
@@ -160,10 +164,10 @@ function hands({ store, follow, log }: KeeperOptions) {
   };
 }
 
-/** How seldom it is looked for streams that are nobody's: about once a minute. */
+/** Turns between two clean-ups of unneeded streams (about a minute). */
 const turnsPerLook = 90;
 
-/** How long a Redis that does not answer is waited for at the end: its leases end by themselves. */
+/** How long to wait at the end for a Redis that does not answer: its leases end by themselves. */
 const farewell: Milliseconds = 2_000;
 
 const isSame = (a: StreamPlan, b: StreamPlan): boolean =>

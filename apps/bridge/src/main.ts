@@ -1,18 +1,18 @@
 /**
  * # The bridge
  *
- * Watches the API server and turns every change into wakes of keys. All that it writes to the cluster is the status of
- * ReconcileFunctions.
+ * Watches the API server and turns every change into wakes of keys. To the cluster it writes only the status of
+ * ReconcileFunctions and its own Lease.
  *
- * - Which controllers there are: `registered-functions.ts` follows the cluster's ReconcileFunctions, `registrations.ts`
- *   reads files; `registration.ts` is what one means.
- * - `plan-streams.ts` of @drover/streams says which kinds must be followed for them, and who listens.
- * - `keep-streams.ts` holds this bridge's part of these streams, under leases in Redis.
- * - `follow-stream.ts` follows one; `filings-of.ts` says what is to be looked up later, and `wakes-of.ts` what an event
- *   means for a listener, both of @drover/streams.
- * - `serve-bridge.ts` makes it a part of a process: of this one, and of those that `@drover/embedded` runs.
- * - `campaigns.ts` has all objects of a controller reconciled once more.
- * - `hooks/` takes the events of the outside world.
+ * - `registered-functions.ts` watches the cluster's ReconcileFunctions, which declare the controllers;
+ *   `registrations.ts` reads them from files. `registration.ts` is the registration that one of them yields.
+ * - `plan-streams.ts` of @drover/streams plans the streams to follow for them, and the subscribers of each.
+ * - `keep-streams.ts` holds this bridge's share of these streams, under leases in Redis.
+ * - `follow-stream.ts` follows one stream. Of @drover/streams, `filings-of.ts` computes the entries of the reverse
+ *   index, and `wakes-of.ts` maps an event to a subscriber's wakes.
+ * - `serve-bridge.ts` adds the bridge to a process: to this one, and to those that `@drover/embedded` runs.
+ * - `campaigns.ts` reconciles all objects of a controller once more.
+ * - `hooks/` receives events from outside the cluster.
  */
 import type { Milliseconds } from "@drover/controller";
 import {
@@ -34,7 +34,7 @@ import { readRegistrations } from "./registrations.ts";
 import { serveBridge } from "./serve-bridge.ts";
 import { stateStatus } from "./state-status.ts";
 
-/** How often the status of functions is looked after. */
+/** How often the status of functions is updated. */
 const statedEvery: Milliseconds = 1_000;
 
 const serve = async (process: Process<BridgeSettings>): Promise<void> => {
@@ -86,7 +86,7 @@ function takeFromCluster(
   const leases = { client, namespace, holds, log, signal: stopping };
   const renewed = keepPartLease({ ...leases, part: "bridge" });
   closing("lease", () => renewed);
-  // The deployer reports that bridge or gateway does not run.
+  // The bridge checks only the deployer: the deployer reports an absent bridge or gateway.
   const { all: absent, runs, done } = watchParts({ ...leases, parts: ["deployer"] });
   closing("leases", () => done);
   const stating = (async () => {

@@ -5,65 +5,68 @@ import type { KnownOrigins } from "@drover/streams";
 import { type TokenBucket, tokenBucket } from "./token-bucket.ts";
 import { wordsOf } from "./words-of.ts";
 
-/** The queues of the registered controllers, and the origin of each. */
+/**
+ * The queues of the registered controllers, and the first incarnation of each: the id under which its data began,
+ * empty.
+ */
 export interface Queues {
-  /** These controllers there are: their queues are opened, those of others closed. */
+  /** Sets the registered controllers: opens their queues, and closes all others. */
   want(controllers: readonly string[]): void;
   readonly of: (controller: string) => WorkQueue;
   readonly all: () => readonly WorkQueue[];
-  /** Of the queues that have told it, now or to an earlier bridge. */
+  /** The first incarnations that the queues have reported, to this bridge or to an earlier one. */
   readonly origins: ReadonlyMap<string, string>;
-  /** Queues that were not asked to the end yet. */
+  /** Queues that have neither answered nor timed out yet, as messages. */
   problems(): readonly string[];
-  /** Queues that nothing is known of, since they do not answer or their Redis is not there, and why. */
+  /** Queues without a known first incarnation, because they or their Redis do not answer, each with the reason. */
   readonly silent: () => ReadonlyMap<string, string>;
   close(): Promise<void>;
 }
 
 export interface QueuesOptions {
-  /** Where each queue is. */
+  /** Returns the Redis of a queue. */
   readonly redisFor: TenantRedis["redisFor"];
   readonly known: KnownOrigins;
   readonly log: Log;
-  /** A queue that could not tell its origin, or has changed it too often, is asked again after this time. */
+  /** Time before a queue is asked again if it did not report its first incarnation, or has changed it too often. */
   readonly again: Milliseconds;
-  /** Another origin is known than before, or a queue has become silent. */
+  /** A first incarnation has changed, or a queue has stopped answering. */
   readonly onChange: () => void;
 }
 
-/** The queue of a registered controller, and how far it is known. */
+/** The queue of a registered controller, and its state. */
 interface Opened {
   readonly controller: string;
-  /** Undefined while its Redis is not there, or must not be written to. */
+  /** Undefined while its Redis is unavailable or must not be written to. */
   queue?: WorkQueue | undefined;
-  /** Set while it does not tell its origin: why. */
+  /** Why it does not report its first incarnation; undefined if it does. */
   silence?: string | undefined;
-  /** Changes of its origin that may be taken note of. */
+  /** Limits how often a change of its first incarnation is accepted. */
   readonly changes: TokenBucket;
-  /** The last one that was, also where it could not be remembered at once. */
+  /** The last change that was accepted, even if storing it failed at first. */
   taken?: string;
-  /** The retry loop is pausing: it asks for the origin again by itself. */
+  /** If true, the retry loop is pausing, and will ask for the first incarnation again by itself. */
   waits?: boolean;
   readonly closed: AbortController;
 }
 
 /**
- * After a queue's origin changes, every object is enqueued again. This lists the function's kinds again, and other functions
- * that watch them wait meanwhile. A function's Redis user can change the origin at any time, so changes are rate-limited: five
- * at once, then one every 15 s.
+ * After a queue's first incarnation changes, every object is enqueued again. This lists the function's kinds again, and
+ * other functions that watch them wait meanwhile. A function's Redis user can change the incarnation at any time, so
+ * changes are rate-limited: five at once, then one every 15 s.
  */
 const changesTaken = { burst: 5, perSecond: 1 / 15 };
 
-/** How long a queue is waited for before it counts as silent. */
+/** Time without an answer after which a queue counts as silent. */
 const patience: Milliseconds = 2_000;
-/** How long queues are waited for when they are closed. */
+/** How long to wait for queues when they are closed. */
 const farewell: Milliseconds = 2_000;
 
 export function openQueues(options: QueuesOptions): Queues {
   const { known, log } = options;
   const opened = new Map<string, Opened>();
   const origins = new Map<string, string>();
-  /** As earlier bridges have left them, and as they were told since. */
+  /** The values that earlier bridges stored, updated with those reported since. */
   const recall = recent(async () => new Map(await known.all()), Infinity);
   const learn = originLearner(options, opened, origins, recall);
   const open = (controller: string): void => {
@@ -84,7 +87,7 @@ export function openQueues(options: QueuesOptions): Queues {
     const names = await recall();
     const stale = [...names.keys()].filter((name) => !opened.has(name));
     await known.forget(stale);
-    // One of them may be registered again meanwhile.
+    // One of them may have been registered again meanwhile.
     for (const name of stale) if (!opened.has(name)) names.delete(name);
   };
   const silences = (): readonly (readonly [string, string | undefined])[] =>
@@ -116,7 +119,7 @@ export function openQueues(options: QueuesOptions): Queues {
   };
 }
 
-/** Never rejects: a queue that does not close keeps nothing from being opened, closed or forgotten. */
+/** Never rejects: a queue that cannot be closed must not prevent others from being opened, closed or forgotten. */
 async function closeQueue(one: Opened): Promise<void> {
   const { queue } = one;
   one.queue = undefined;
@@ -124,8 +127,8 @@ async function closeQueue(one: Opened): Promise<void> {
 }
 
 /**
- * Opens a queue where it is, and again where its Redis is given up.
- * @throws TenantRedisError while its Redis is not there.
+ * Opens a queue on its Redis, and again on the next connection when that one is abandoned.
+ * @throws TenantRedisError while its Redis is unavailable.
  */
 const queueOpener =
   ({ redisFor, log }: QueuesOptions, learn: (one: Opened) => void) =>
@@ -146,8 +149,8 @@ const queueOpener =
   };
 
 /**
- * Opens a queue once its Redis is there, and asks it for its origin until it answers. Until then it counts as the one that it was
- * when it last answered.
+ * Opens a queue once its Redis is available, and asks for its first incarnation until it answers. Until then the last
+ * stored value is used.
  */
 function originLearner(
   options: QueuesOptions,
@@ -157,7 +160,7 @@ function originLearner(
 ) {
   const { known, log, again, onChange } = options;
   const openedQueue = queueOpener(options, (one) => void learn(one));
-  /** False while its origin changes more often than it may: it must be asked again. */
+  /** Returns false if the first incarnation changed more often than allowed: it must be asked for again. */
   const asked = async (one: Opened): Promise<boolean> => {
     const { controller } = one;
     const origin = await openedQueue(one).origin();
@@ -169,7 +172,7 @@ function originLearner(
       }
       one.taken = origin;
     }
-    // Before anything is recorded for it: a bridge that starts while it is silent must know it.
+    // Stored before it is used: a bridge that starts while the queue is silent must find it.
     await known.remember(controller, origin);
     (await recall()).set(controller, origin);
     if (opened.get(controller) !== one) return true;
@@ -192,7 +195,7 @@ function originLearner(
   };
   const learn = async (one: Opened): Promise<void> => {
     const { signal } = one.closed;
-    // Where the origins of before cannot be read, the next turn tries again.
+    // If the stored values cannot be read, the next turn tries again.
     const trouble = (error: unknown): void => void silenced(one, wordsOf(error)).catch(() => undefined);
     while (!isOver(signal) && one.waits !== true) {
       const late = setTimeout(trouble, patience, new Error(`Redis has not answered for ${patience} ms.`));

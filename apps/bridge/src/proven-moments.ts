@@ -3,36 +3,40 @@ import type { KubeClient } from "@drover/kube";
 import { type QueueMoment, raceAbort, within, type WorkQueue } from "@drover/queue";
 import type { EventSource, StreamPlan } from "@drover/streams";
 
-/** How old a moment may become while there are events: what was made since is believed of younger ones only. */
+/**
+ * While events arrive, a moment older than this is refreshed. A cached object is used only if its moment is recent
+ * (copy-9 in docs/work-queue.md).
+ */
 const refreshEvery: Milliseconds = 20_000;
 
-/** What is known of when a stream's versions were made, by moments of the queues whose runs are brought copies. */
+/** Lower bounds for when a stream's versions were created, as moments of the queues that get cached objects. */
 export interface ProvenMoments {
-  /** Of events for that queue. */
+  /** The bounds for events that go to this queue. */
   of(queue: string): Pick<EventSource, "listedAfter" | "madeAfter">;
-  /** To be awaited before the stream lists; `newest` says that it will be told the newest state. */
+  /** Must be awaited before the stream lists. `newest`: if true, the list returns the newest state. */
   beforeListing(newest: boolean): Promise<void>;
-  /** It has listed all, at this version. */
+  /** Called when the stream has listed everything, at this version. */
   listed(version: string): void;
-  /** There are events: where what is known is old, asks anew, and nobody waits for it. */
+  /** Called when events arrive. Refreshes old moments in the background. */
   keepFresh(): void;
 }
 
 export interface ProvenMomentsOptions {
   readonly plan: Pick<StreamPlan, "ref" | "namespace" | "listeners">;
   readonly queueOf: (queue: string) => Pick<WorkQueue, "moment">;
-  /** Whether a queue does not take its wakes now: it is not asked. */
+  /** True if a queue does not accept its wakes at present. It is not asked for a moment then. */
   readonly isBehind: (queue: string) => boolean;
   readonly client: Pick<KubeClient, "list">;
   readonly signal: AbortSignal;
   readonly log: Log;
-  /** Milliseconds of a clock that does not jump. */
+  /** A monotonic clock, in milliseconds. */
   readonly now?: () => Milliseconds;
 }
 
 /**
- * No event says how late it comes. But what is newer than the newest version of all, asked for after a moment, was made
- * after it. A listing tells that version, and so does a list of one object.
+ * No event carries the time at which its version was created. But take a moment, and then read the newest version of
+ * the collection: every newer version was created after that moment. A list returns that version, also if it is limited
+ * to one object.
  */
 export function provenMoments(options: ProvenMomentsOptions): ProvenMoments {
   const { plan, queueOf, isBehind, client, signal, log, now = () => performance.now() } = options;
@@ -86,9 +90,9 @@ export function provenMoments(options: ProvenMomentsOptions): ProvenMoments {
   };
 }
 
-/** How long a queue is waited for that does not tell its moment; a server that took over settles in that time. */
+/** How long to wait for a queue's moment. A server that took over completes its recovery window in that time. */
 const patience: Milliseconds = 2_000;
 
-/** The moment, or undefined where the queue does not tell it: then its runs read live. */
+/** The moment, or undefined if the queue does not return it in time. Its runs read live then. */
 const momentOf = (ask: () => Promise<QueueMoment>, signal: AbortSignal): Promise<QueueMoment | undefined> =>
   within(patience, raceAbort(Promise.try(ask), signal)).catch(() => undefined);

@@ -4,20 +4,20 @@ import { atMost, isOver, pause } from "@drover/runtime";
 import type { OwedWakes } from "@drover/streams";
 import { wordsOf } from "./words-of.ts";
 
-/** Brings the wakes of one stream to one queue. A queue that does not take them holds up no other. */
+/** Delivers the wakes of one stream to one queue. A queue that does not accept them does not delay others. */
 export interface QueueDelivery {
   /**
-   * Resolves when the queue has the wakes, or they are recorded as owed to it: within {@link DeliveryTimes.patience} twice,
-   * unless the streams' own Redis is away.
+   * Resolves when the queue has the wakes, or when they are recorded as owed to it: within twice {@link
+   * DeliveryTimes.patience}, unless the streams' own Redis is unavailable.
    */
   deliver(wakes: readonly Wake[]): Promise<void>;
   /** Set while the queue is behind. */
   lag(): QueueLag | undefined;
-  /** Resolves when nothing is under way any more, once the signal has fired. */
+  /** Resolves when no delivery is in progress any more, once the signal has fired. */
   stopped(): Promise<void>;
 }
 
-/** A queue that does not take its wakes. */
+/** A queue that does not accept its wakes. */
 export interface QueueLag {
   readonly queue: string;
   /** Milliseconds since 1970. */
@@ -26,13 +26,13 @@ export interface QueueLag {
 }
 
 export interface DeliveryTimes {
-  /** How long a queue may take to record wakes, though it refuses nothing. */
+  /** How long a queue may take to record wakes before it counts as behind. */
   readonly patience: Milliseconds;
-  /** The longest wait between two attempts to hand over what a queue is owed. The first is a twentieth. */
+  /** The longest pause between two attempts to deliver owed wakes. The first pause is a twentieth of it. */
   readonly longestBackoff: Milliseconds;
   /**
-   * For so long after it has caught up, wakes are still recorded as owed and handed over from there: a queue that falls
-   * behind again and again costs the others its patience once in that time.
+   * For this long after the queue has caught up, wakes are still recorded as owed and delivered from that record. So a
+   * queue that keeps falling behind delays the others by `patience` once in that time.
    */
   readonly probation: Milliseconds;
 }
@@ -41,10 +41,10 @@ export const usualTimes: DeliveryTimes = { patience: 1_000, longestBackoff: 5_00
 
 export interface DeliveryOptions {
   readonly queue: string;
-  /** Looked up for each call: it throws once the queue is closed. */
+  /** Called for each delivery: it throws once the queue is closed. */
   readonly workQueue: () => Pick<WorkQueue, "wake" | "forceAll">;
   readonly owed: OwedWakes;
-  /** Wakes for every object in the stream's index that concerns the queue. */
+  /** Wakes for every object in the stream's index that affects the queue. */
   readonly allKeys: () => AsyncIterable<readonly Wake[]>;
   readonly onWoken: (wakes: readonly Wake[]) => void;
   readonly signal: AbortSignal;
@@ -53,9 +53,9 @@ export interface DeliveryOptions {
 }
 
 /**
- * Wakes go to their queue directly until it refuses them, or does not answer. From then on they are recorded beside the
- * stream, which goes on, and handed over from there until the queue has caught up. The record is the stream's: it
- * outlives the bridge, and the queue's tenant cannot write it.
+ * Wakes go to their queue directly until it refuses them or does not answer. From then on they are recorded as owed,
+ * with the stream's data, and delivered from that record until the queue has caught up. The stream continues meanwhile.
+ * The record is in the streams' Redis: it outlives the bridge, and the queue's tenant cannot write it.
  */
 export function deliverTo(options: DeliveryOptions): QueueDelivery {
   const { queue, workQueue, owed, signal, log, onWoken, times = usualTimes } = options;
@@ -63,7 +63,7 @@ export function deliverTo(options: DeliveryOptions): QueueDelivery {
   let lag: QueueLag | undefined =
     owed.since === undefined ? undefined : { queue, since: owed.since, why: "It has not caught up yet." };
   let directFrom = -Infinity;
-  /** Something was recorded since the last look at what is owed. */
+  /** True if wakes were recorded since the last check of the owed wakes. */
   let added = false;
   let isHandingOver = false;
   let handing = Promise.resolve();
@@ -89,7 +89,7 @@ export function deliverTo(options: DeliveryOptions): QueueDelivery {
         await pause(Math.min(times.longestBackoff, (times.longestBackoff / 20) * 2 ** failures++), signal);
       }
     }
-    // In the same turn as the last look: nothing can have been added in between.
+    // In the same synchronous step as the last check, so no wakes can have been added in between.
     isHandingOver = false;
   };
   const startHandingOver = (): void => {
@@ -119,7 +119,7 @@ export function deliverTo(options: DeliveryOptions): QueueDelivery {
   };
 }
 
-/** Why a call was refused, or that it took too long; undefined when it was done. */
+/** Returns why a call was refused or that it took too long; undefined if it succeeded. */
 async function attempt(
   call: () => Promise<void>,
   owed: Pick<OwedWakes, "answers">,
@@ -133,13 +133,13 @@ async function attempt(
   );
   await atMost(patience, done);
   if (refusal !== late) return refusal;
-  // A Redis that is away for the stream, too, is waited for: nothing could be recorded.
+  // If the streams' Redis does not answer either, wait for it: no owed wakes could be recorded.
   await owed.answers();
   await atMost(patience, done);
   return refusal;
 }
 
-/** Hands over what a queue is owed. */
+/** Delivers the wakes that a queue is owed. */
 function debtsOf({ workQueue, owed, allKeys, onWoken, signal }: DeliveryOptions) {
   const wake = async (wakes: readonly Wake[]): Promise<void> => {
     if (wakes.length === 0) return;
@@ -147,12 +147,12 @@ function debtsOf({ workQueue, owed, allKeys, onWoken, signal }: DeliveryOptions)
     onWoken(wakes);
   };
   return {
-    /** Answers what is left, and was recorded meanwhile. */
+    /** Returns what is still owed, including wakes that were recorded meanwhile. */
     async pay() {
       if ((await owed.look()).all) {
         await owed.tellAll("begin");
         for await (const wakes of allKeys()) await wake(wakes);
-        // Objects that are gone since are in no index any more, but in the queue's own.
+        // Objects deleted meanwhile are no longer in the stream's index, but the queue still has their keys.
         await workQueue().forceAll({ retry: false, signal });
         await owed.tellAll("end");
       }

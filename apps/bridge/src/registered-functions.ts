@@ -11,7 +11,7 @@ import { InvalidRegistrationError } from "@drover/streams";
 import { type Registration, registrationOf } from "./registration.ts";
 import { wantedCampaign, wantedRetries } from "./wanted-campaign.ts";
 
-/** A ReconcileFunction of the cluster: what it registers, or why it does not. */
+/** A ReconcileFunction of the cluster: its registration, or the problem that prevents it. */
 export interface RegisteredFunction {
   readonly key: ObjectKey;
   readonly object: KubeObject;
@@ -19,20 +19,20 @@ export interface RegisteredFunction {
   readonly problem?: string;
 }
 
-/** The ReconcileFunctions of the cluster, as they come, change and go. */
+/** The current ReconcileFunctions of the cluster. */
 export interface RegisteredFunctions {
   readonly reflector: Reflector;
   all(): readonly RegisteredFunction[];
 }
 
 export interface FollowOptions extends Omit<PermittedFunctionsOptions, "onChange"> {
-  /** Called when all functions are known, and with every change from then on. */
+  /** Called when all functions are known, and on every change from then on. */
   readonly onChange: (registrations: readonly Registration[]) => void;
 }
 
 /**
- * With authors `checked`, a function registers what its permit allows. While it asks for something else it stays registered
- * as it was; without a permit it is not registered.
+ * With authors `checked`, a function registers only what its permit allows. While its spec asks for more than that, it
+ * keeps its last registration; without a permit it is not registered.
  */
 export function followFunctions({ onChange, ...options }: FollowOptions): RegisteredFunctions {
   let functions: readonly RegisteredFunction[] = [];
@@ -45,7 +45,7 @@ export function followFunctions({ onChange, ...options }: FollowOptions): Regist
         isAllowed(permits, one) ? registered(one) : heldAs(permits, one, known),
       );
       const next = functions.flatMap(({ registration }) => registration ?? []);
-      // Most changes are those of a status.
+      // Most changes affect only the status.
       if (isDeepStrictEqual(next, registrations)) return;
       registrations = next;
       onChange(next);

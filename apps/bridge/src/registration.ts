@@ -8,17 +8,17 @@ import {
 import { type Follower, followsOf } from "@drover/streams";
 import { type Hook, hooksOf } from "./hooks/hook.ts";
 
-/** A controller that the bridge wakes keys for. */
+/** A controller, the kinds that the bridge follows for it, and its hooks and campaigns. */
 export interface Registration extends Follower {
   readonly controller: QueueName;
   readonly campaign?: Campaign | undefined;
-  /** A campaign of the objects that failed or are parked. */
+  /** A campaign over the objects that failed or are parked. */
   readonly retries?: Campaign | undefined;
   readonly hooks: readonly Hook[];
 }
 
 /**
- * @param identity of the ReconcileFunction; what a file registers has only a name.
+ * @param identity of the ReconcileFunction. A registration from a file has only a name.
  * @throws InvalidRegistrationError naming the field.
  */
 export function registrationOf(identity: FunctionIdentity, spec: ReconcileFunctionSpec): Registration {

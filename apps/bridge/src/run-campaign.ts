@@ -6,7 +6,7 @@ import type { CampaignId, CampaignStore } from "@drover/streams";
 export interface CampaignOptions {
   readonly id: CampaignId;
   readonly campaign: Campaign;
-  /** The keys of its objects, in pieces, as they are now. */
+  /** The current keys of its objects, in pages. */
   readonly keys: () => AsyncIterable<readonly ObjectKey[]>;
   readonly kind: string;
   readonly queue: Pick<WorkQueue, "wake" | "notRunSince">;
@@ -16,16 +16,17 @@ export interface CampaignOptions {
   readonly onProgress: (progress: CampaignProgress) => void;
 }
 
-/** Between one count of those that have not run and the next, and twice as long as the last one took. */
+/** Pause between two counts of the keys that have not run. Twice the duration of the last count is added. */
 const betweenCounts: Milliseconds = 1_000;
-/** Those that were woken and have not run are woken again after this time: what woke them may have been lost. */
+/** Keys that have not run by then are woken again, since their wakes may have been lost. */
 const patience: Milliseconds = 10_000;
 
 /**
- * Wakes objects of a controller, so many a second, until each has had a run that started after the campaign began.
+ * Wakes a controller's objects at a limited rate, until each has had a run that started after the campaign began.
  *
- * It goes by the ledger alone, which knows when each key ran last: whoever begins anew, after a crash or on another
- * bridge, passes over those that have run and needs no other memory. Goes before resyncs, and behind changes.
+ * It relies on the ledger alone, which records when each key last ran. A campaign that restarts, after a crash or on
+ * another bridge, skips the keys that have run and needs no other state. Its wakes are queued after changes and before
+ * resyncs.
  */
 export async function runCampaign(options: CampaignOptions): Promise<void> {
   const { id, campaign, queue, store, log, signal, onProgress } = options;

@@ -9,13 +9,13 @@ import { streamProblem } from "./stream-problem.ts";
 const readyWithin: Milliseconds = 1_000;
 
 export interface ServedBridge {
-  /** The controller whose function is the rest of the process. */
+  /** The controller of the function that runs in the same process. */
   readonly embeddedIn?: string;
-  /** Where each queue is. Default: in the process's Redis. */
+  /** Returns the Redis of a queue. Default: the process's Redis. */
   readonly redisFor?: TenantRedis["redisFor"];
 }
 
-/** A bridge as a part of a process, which is ready when it follows all that it is to. What that is, `register` says. */
+/** Adds a bridge to a process. The bridge is ready once it follows everything that `register` asked for. */
 export function serveBridge(
   { settings, log, client, redis, registry, readiness, closing }: Process<FollowSettings>,
   { embeddedIn, redisFor }: ServedBridge = {},
@@ -40,7 +40,7 @@ export function serveBridge(
     ];
     return problems.length === 0 ? undefined : problems.join("; ");
   });
-  // A tenant's queue must not take the bridge away from the others.
+  // Only a note: one tenant's queue must not make the bridge unready for the others.
   readiness("queues", () => {
     const notes = bridge.notes();
     return notes.length === 0 ? undefined : { note: notes.join("; ") };

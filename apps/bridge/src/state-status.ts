@@ -17,14 +17,17 @@ type Follows = NonNullable<ReconcileFunctionStatus["follows"]>;
 type State = Follows[string];
 
 /**
- * Writes into the status of ReconcileFunctions how the kinds are followed that this bridge holds, and how far campaigns
- * have come, where it is not there yet. Each bridge writes of its own kinds only, so that several do not argue.
+ * Writes how this bridge follows the kinds, and the progress of campaigns, into the status of ReconcileFunctions, where
+ * it differs. Each bridge writes only the kinds that it follows, so that bridges do not overwrite each other.
  */
 export async function stateStatus(options: {
   readonly client: KubeClient;
   readonly functions: readonly RegisteredFunction[];
   readonly bridge: Pick<Bridge, "followed" | "campaigns" | "silent">;
-  /** Only bridges can report that no deployer runs. Undefined: not known yet; the condition is left as it is. */
+  /**
+   * `AbsentPart`: no deployer runs, which only bridges can report. Undefined: not known yet; the condition is left as
+   * it is.
+   */
   readonly deployer: AbsentPart | "runs" | undefined;
   readonly log: Log;
 }): Promise<void> {
@@ -43,7 +46,7 @@ export async function stateStatus(options: {
     const conditions = withDeployer(object, deployer);
     if (status === undefined && conditions === undefined) continue;
     const body = {
-      // The deployer writes conditions, too: what it has written in the meantime stays.
+      // The deployer writes conditions too. The resourceVersion keeps this patch from overwriting them.
       ...(conditions && { metadata: { resourceVersion: object.metadata.resourceVersion } }),
       status: { ...status, ...(conditions && { conditions }) },
     };
@@ -59,7 +62,10 @@ export async function stateStatus(options: {
   }
 }
 
-/** The conditions of an object with that no deployer runs, or without it; undefined when they are to stay. */
+/**
+ * The object's conditions, with the condition for an absent deployer added or removed; undefined if they need no
+ * change.
+ */
 function withDeployer(
   object: KubeObject,
   deployer: AbsentPart | "runs" | undefined,
@@ -85,7 +91,7 @@ interface Stated {
   readonly campaign: CampaignProgress | undefined;
 }
 
-/** What of these is not in an object's status; undefined when all is. */
+/** The parts that the object's status lacks or has differently; undefined if there are none. */
 function differing(object: KubeObject, { problem, follows, campaign }: Stated): object | undefined {
   const stated = ReconcileFunction.status.safeParse(object["status"] ?? {}).data ?? {};
   const differ = (a: unknown, b: unknown): boolean => !isDeepStrictEqual(a, b);
@@ -99,7 +105,7 @@ function differing(object: KubeObject, { problem, follows, campaign }: Stated): 
   };
 }
 
-/** By kind. Of a kind that is followed by several streams, the state of the worst. */
+/** By kind. If several streams follow a kind, the worst state counts. */
 function followsOf(
   { controller, follows }: Registration,
   mine: readonly FollowedStream[],
@@ -107,7 +113,7 @@ function followsOf(
 ): Follows {
   const states = mine.map((stream) => [nameOf(stream.plan.ref), stateOf(stream, controller)] as const);
   const silence = bridge.silent();
-  // Every bridge says this, in the same words: no stream is followed for such a queue.
+  // Every bridge writes this, with the same text: no bridge follows a stream for such a queue.
   const silent = follows.flatMap(({ ref, queue = controller }) => {
     const why = silence.get(controller) ?? silence.get(queue);
     return why === undefined ? [] : [[nameOf(ref), silentState(why)] as const];

@@ -1,12 +1,12 @@
 import { placeWords } from "@drover/streams";
 import type { FollowedStream } from "./follow-stream.ts";
 
-/** A stream that has heard nothing for longer than this, though it reconnects after 60 s, is not well. */
+/** A stream reconnects after 60 s of silence. One that has been silent for longer than this is not healthy. */
 const tooSilent = 90_000;
 
 /**
- * Why a stream keeps the bridge from being ready; undefined when it does not. A kind that cannot be followed until
- * somebody acts (no such kind, no permission) is that controller's trouble, not the others'.
+ * Why a stream keeps the bridge from being ready; undefined if it does not. A kind that cannot be followed before a
+ * person acts (the kind does not exist, or permission is missing) affects only its own controllers, and not readiness.
  */
 export function streamProblem({ plan, reflector }: FollowedStream): string | undefined {
   const kind = placeWords(plan);

@@ -1,12 +1,12 @@
 import type { Milliseconds } from "@drover/controller";
 
-/** How many may pass. */
+/** A rate limit with bursts. */
 export interface TokenBucket {
-  /** Whether one more may pass now. */
+  /** Takes a token. Returns false if none is left. */
   take(): boolean;
 }
 
-/** @param now a clock that never goes back. */
+/** @param now a monotonic clock. */
 export function tokenBucket(
   { perSecond, burst }: { readonly perSecond: number; readonly burst: number },
   now: () => Milliseconds,

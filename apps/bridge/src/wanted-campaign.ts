@@ -1,15 +1,16 @@
 import type { Campaign, ReconcileFunctionSpec, ReconcileFunctionStatus } from "@drover/controller";
 
 /**
- * The campaign that a function wants: the one that its spec names, and one for each version that has taken over, where the
- * spec says so. Both together are one campaign, under both names: whatever begins anew looks at every object.
+ * The campaign that a function wants: the one that its spec names, and one for each version that was rolled out, if the
+ * spec asks for that. Both together are one campaign under a combined name: if either part changes, all objects are
+ * reconciled once more.
  */
 export function wantedCampaign(
   { campaign, onRollout }: ReconcileFunctionSpec,
   { rollout }: ReconcileFunctionStatus,
 ): Campaign | undefined {
   const { complete = 0 } = rollout ?? {};
-  // Objects that there were before the first version are looked at by it anyway.
+  // The first version reconciles all existing objects anyway.
   const version = onRollout === "campaign" && complete > 1 ? `rollout-${complete}` : undefined;
   const name = [campaign?.name, version].filter((part) => part !== undefined).join(".");
   return name === "" ? undefined : { ...campaign, name };

@@ -3,7 +3,9 @@ import { unverified } from "./event-refused.ts";
 import type { Scheme } from "./scheme.ts";
 import { shortSecret } from "./short-secret.ts";
 
-/** The header Authorization has the secret itself (RFC 6750): genuine as long as nobody but TLS sees the request. */
+/**
+ * The Authorization header contains the secret itself (RFC 6750). Genuine only if the connection is protected by TLS.
+ */
 export const bearer: Scheme = {
   problemOf: shortSecret,
   claimOf(headers) {

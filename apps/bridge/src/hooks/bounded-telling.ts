@@ -1,12 +1,14 @@
 import type { Milliseconds } from "@drover/controller";
 import { unavailable } from "./event-refused.ts";
 
-/** Tells Redis something, and waits for it for so long only. */
+/** Runs a Redis operation, and waits for it for a limited time. */
 export type Telling = <Answer>(tell: () => Promise<Answer>) => Promise<Answer>;
 
 /**
- * A wake waits for Redis for as long as it is away; a sender cannot. What nobody waits for any more is still told when
- * Redis is back, which is harmless; but so many of them there may be at once, and no more.
+ * A wake waits for as long as Redis is unavailable; a sender cannot. After `within` the caller gets an error, and the
+ * operation still completes when Redis is back, which is harmless. At most `most` operations are in progress at once.
+ *
+ * @throws EventRefusedError `unavailable` when either limit is reached.
  */
 export function boundedTelling({
   most,

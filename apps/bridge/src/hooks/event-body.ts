@@ -3,11 +3,11 @@ import { parseMessage, UnreadableJsonError } from "@drover/webhook";
 import { EventRefusedError, unavailable } from "./event-refused.ts";
 import type { SentHeaders } from "./sent-headers.ts";
 
-/** Bytes of the largest event that is taken. */
+/** Size limit of an event's body, in bytes. */
 export const largestEvent = 2 ** 20;
 
 /**
- * Refuses by the headers alone what no hook takes.
+ * Refuses requests that no hook accepts, by their headers alone.
  * @throws EventRefusedError
  */
 export function refuseForm(headers: SentHeaders): void {
@@ -28,7 +28,7 @@ export function refuseForm(headers: SentHeaders): void {
   if (Number(headers.one("content-length") ?? 0) > largestEvent) throw tooLarge();
 }
 
-/** @throws EventRefusedError when it is not taken whole. */
+/** @throws EventRefusedError if the complete body cannot be read. */
 export async function readBody(body: Pick<IncomingBody, "read">): Promise<Uint8Array> {
   try {
     return await body.read();
@@ -37,7 +37,7 @@ export async function readBody(body: Pick<IncomingBody, "read">): Promise<Uint8A
   }
 }
 
-/** The sender sees the message only of a body that is too large: otherwise its connection is closed. */
+/** The sender receives the message only for a body that is too large. In all other cases its connection is closed. */
 function refusalOf({ why, message }: BodyRefusedError): EventRefusedError {
   switch (why) {
     case "too large":
@@ -57,7 +57,7 @@ function refusalOf({ why, message }: BodyRefusedError): EventRefusedError {
 const tooLarge = (): EventRefusedError =>
   new EventRefusedError("too large", `An event has at most ${largestEvent} bytes. Send less.`);
 
-/** @throws EventRefusedError when it is no JSON, or deeper than any event is. */
+/** @throws EventRefusedError if it is not JSON, or nested too deeply. */
 export function parseBody(body: Uint8Array): unknown {
   try {
     return parseMessage(body);

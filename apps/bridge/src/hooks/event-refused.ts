@@ -1,8 +1,8 @@
-/** What came of an event that was not taken. */
+/** Why an event was not accepted. */
 export type Refusal =
   "unverified" | "malformed" | "unsupported" | "too large" | "too many keys" | "throttled" | "unavailable";
 
-/** The HTTP status of each. 401 also for a hook that there is not: see `hook-app.ts`. */
+/** The HTTP status of each refusal. 401 also if the hook does not exist: see `hook-app.ts`. */
 export const statusOf = {
   unverified: 401,
   malformed: 400,
@@ -13,11 +13,14 @@ export const statusOf = {
   unavailable: 503,
 } as const satisfies Readonly<Record<Refusal, number>>;
 
-/** An event is not taken. The message goes to the sender and says what to do; it holds nothing of event or secret. */
+/**
+ * An event was not accepted. The message is sent to the sender, states the remedy, and contains no part of the event or
+ * secret.
+ */
 export class EventRefusedError extends Error {
   override readonly name = "EventRefusedError";
   readonly refusal: Refusal;
-  /** For the log of those who run the bridge: no sender is told more than that it was not verified. */
+  /** The reason for the bridge's log. A sender gets no more detail than that its event was not verified. */
   readonly why: string;
 
   constructor(refusal: Refusal, message: string, why = message) {
@@ -27,7 +30,7 @@ export class EventRefusedError extends Error {
   }
 }
 
-/** The same words for a hook that there is not: who guesses learns nothing. */
+/** The message is the same if the hook does not exist, so that guessing names reveals nothing. */
 export const unverified = (why: string): EventRefusedError =>
   new EventRefusedError(
     "unverified",
@@ -35,6 +38,6 @@ export const unverified = (why: string): EventRefusedError =>
     why,
   );
 
-/** To be sent again later. */
+/** The sender should send the event again later. */
 export const unavailable = (why: string): EventRefusedError =>
   new EventRefusedError("unavailable", "The event cannot be taken now. Send it again later.", why);

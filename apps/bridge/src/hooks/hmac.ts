@@ -5,7 +5,10 @@ import type { HmacForm } from "./hook.ts";
 import type { Scheme } from "./scheme.ts";
 import { shortSecret } from "./short-secret.ts";
 
-/** A header has the HMAC of the body, as GitHub and many others send it. It signs no time: a kept event stays good. */
+/**
+ * A header contains the HMAC of the body, as GitHub and many others send it. No time is signed, so an event can be
+ * replayed.
+ */
 export function hmac({ header, algorithm, prefix, encoding }: HmacForm): Scheme {
   const form = encoding === "hex" ? /^[0-9a-fA-F]+$/ : /^[A-Za-z0-9+/]+={0,2}$/;
   return {

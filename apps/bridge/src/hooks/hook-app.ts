@@ -11,7 +11,7 @@ export interface HookAppParts {
   readonly hooks: HooksInUse;
   readonly take: (inUse: HookInUse, event: SentEvent) => Promise<Taken>;
   readonly admission: Admission;
-  /** Called for every event, with the address of its hook if there is such a one. */
+  /** Called for every accepted event, with the address of its hook. */
   readonly onTaken: (hook: string, taken: Taken) => void;
   readonly onRefused: (hook: string | undefined, refused: EventRefusedError) => void;
   readonly onError: (error: unknown) => void;
@@ -21,15 +21,16 @@ const path = "/hooks/:namespace/:fn/:hook";
 
 type Env = { Bindings: HttpBindings };
 
-/** Seconds after which to send again. */
+/** The `retry-after` header, in seconds. */
 const retryAfter: Partial<Record<Refusal, string>> = { throttled: "1", unavailable: "5" };
 
 /**
- * `POST /hooks/<namespace>/<function>/<hook>`: 204 when the event's wakes are in Redis, also when it named nobody or came again.
+ * `POST /hooks/<namespace>/<function>/<hook>`: 204 when the event's wakes are in Redis, also if it named no object or
+ * is a repetition.
  *
- * A hook that there is not is answered as a wrong signature is, 401: who guesses names learns nothing, and a sender whose
- * hook comes back a moment later (a function that is deployed anew) has not been told that it is gone for good, as by 404
- * or 410, at which some give up.
+ * A hook that does not exist is answered like a wrong signature, with 401. So guessing names reveals nothing. And if
+ * a hook is missing for a moment (its function is being deployed again), its sender does not receive 404 or 410, at
+ * which some senders stop for good.
  */
 export function hookApp({ hooks, take, admission, onTaken, onRefused, onError }: HookAppParts): Hono<Env> {
   const receive = async (address: string, { env: { incoming } }: Context<Env>): Promise<Taken> => {
@@ -48,7 +49,7 @@ export function hookApp({ hooks, take, admission, onTaken, onRefused, onError }:
   const app = new Hono<Env>();
   app
     .post(path, async (c) => {
-      // No part of an address contains a slash, also where a request escapes one.
+      // No part of a hook's address contains a slash, so a request with an escaped slash matches no hook.
       const { namespace, fn, hook } = c.req.param();
       const address = [namespace, fn, hook].join("/");
       try {
@@ -73,7 +74,7 @@ function answer(c: Context<Env>, { refusal, message }: EventRefusedError): Respo
   const after = retryAfter[refusal];
   if (after !== undefined) c.header("retry-after", after);
   if (refusal === "unverified") c.header("www-authenticate", "Webhook");
-  // What was not read is not waited for.
+  // Do not wait for the rest of a body that was not read.
   if (!c.env.incoming.complete) c.header("connection", "close");
   return c.json({ error: message }, statusOf[refusal]);
 }

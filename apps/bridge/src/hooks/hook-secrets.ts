@@ -6,22 +6,22 @@ import { z } from "zod";
 import type { Hook } from "./hook.ts";
 import { schemeOf } from "./scheme.ts";
 
-/** What a hook's secret is, several while it is changed. Never logged, never in Redis. */
+/** Reads a hook's secrets: several while they are rotated. Never logged, never stored in Redis. */
 export type ReadSecrets = (hook: Hook) => Promise<readonly string[]>;
 
-/** A hook's secret that cannot be used. The message says where it is looked for and what to do; never what it is. */
+/** A hook's secret cannot be used. The message states where it was looked up and the remedy, never the secret. */
 export class HookSecretError extends Error {
   override readonly name = "HookSecretError";
 }
 
-/** How long the API server is waited for, while a sender waits. */
+/** How long to wait for the API server while a sender waits. */
 const patience: Milliseconds = 3_000;
 const mostSecrets = 10;
 const secretSchema = z.object({ data: z.record(z.string(), z.base64()).nullish() });
 
 /**
- * Those of a function of the cluster are Secrets in its own namespace, read live; those of a file are files in `folder`,
- * laid out as a mounted Secret: `<name>/<key>`.
+ * For a function of the cluster, secrets are Secrets in its own namespace, read live. For one registered by a file,
+ * they are files in `folder`, laid out as a mounted Secret: `<name>/<key>`.
  */
 export function secretReader(client: Pick<KubeClient, "get">, folder: string | undefined): ReadSecrets {
   return async (hook) => {

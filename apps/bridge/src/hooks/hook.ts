@@ -8,26 +8,34 @@ import {
 import { type FieldPath, refOf, type ResourceRef } from "@drover/kube";
 import { declaredPath, InvalidRegistrationError } from "@drover/streams";
 
-/** Whose events wake which keys, as a registration declares it. */
+/** A hook as a registration declares it: how its events are verified, and which keys they wake. */
 export interface Hook {
   readonly name: string;
-  /** `<namespace>/<function>/<name>`: events are sent to `/hooks/` and this. */
+  /** `<namespace>/<function>/<name>`: events are sent to `/hooks/` followed by this. */
   readonly address: string;
   /** The queue of its function. */
   readonly controller: string;
-  /** The namespace of the function and of its Secrets; a file has none. */
+  /** The namespace of the function and of its Secrets; undefined if a file registered it. */
   readonly home: string | undefined;
   readonly for: ResourceRef;
   readonly secretRef: SecretRef;
   readonly verify: Verification;
-  /** Where an event's id is that no signature has: without one nothing is known to be a repetition. */
+  /**
+   * Where an event carries its id, if the signature does not cover one. Without an id, repetitions are not detected.
+   */
   readonly id: InEvent | undefined;
   readonly names: InEvent;
-  /** What an event names is a value that objects hold at this path; undefined: the objects themselves. */
+  /**
+   * If set, an event names a value, and wakes the objects that hold it at this path. If undefined, it names the
+   * objects.
+   */
   readonly heldBy: FieldPath | undefined;
-  /** The namespace of what is named; left out, an event says `namespace/name`, or `name` where there are none. */
+  /**
+   * The namespace of the named objects. If undefined, an event names `namespace/name`, or `name` for a cluster-scoped
+   * kind.
+   */
   readonly namespace: string | undefined;
-  /** In which namespaces it may wake keys; undefined: in all, and those of cluster-scoped kinds. */
+  /** Namespaces in which it may wake keys. Undefined: all, and cluster-scoped kinds. */
   readonly reach: readonly string[] | undefined;
 }
 
@@ -36,11 +44,11 @@ export interface SecretRef {
   readonly key: string;
 }
 
-/** How an event shows that it is genuine. */
+/** How an event is verified. */
 export type Verification =
   { readonly by: "standardWebhooks" } | ({ readonly by: "hmac" } & HmacForm) | { readonly by: "bearer" };
 
-/** How a signature is made and written. */
+/** How a signature is computed and encoded. */
 export interface HmacForm {
   readonly header: string;
   readonly algorithm: "sha256" | "sha512";
@@ -144,7 +152,9 @@ function heldByOf({ heldBy, namespace }: HookDeclaration["names"], at: string): 
   return heldBy === undefined ? undefined : declaredPath(heldBy, `${at}.heldBy`);
 }
 
-/** Who may send an event to a function of one namespace must not have an effect in another, unless that is granted. */
+/**
+ * The sender of an event for a function in one namespace must not have an effect in another, unless that is granted.
+ */
 function reachOf(
   { namespace, acrossNamespaces = false }: HookDeclaration["names"],
   { scope, namespaces }: ReconcileFunctionSpec["for"],

@@ -5,29 +5,29 @@ import { boundedTelling, type Telling } from "./bounded-telling.ts";
 import type { Hook } from "./hook.ts";
 import type { ReadSecrets } from "./hook-secrets.ts";
 
-/** A hook, and what this bridge keeps for it. */
+/** A hook, and this bridge's state for it. */
 export interface HookInUse {
   readonly hook: Hook;
   readonly secrets: RememberedSecrets;
-  /** Of verified events only: who cannot sign cannot use it up. */
+  /** Counts only verified events, so that a sender without the secret cannot use it up. */
   readonly rate: TokenBucket;
   readonly tell: Telling;
 }
 
-/** The hooks that there are, by address. */
+/** The registered hooks, by address. */
 export interface HooksInUse {
-  /** These there are now. What is kept for one that did not change stays. */
+  /** Replaces the hooks. An unchanged hook keeps its state. */
   want(hooks: readonly Hook[]): void;
   of(address: string): HookInUse | undefined;
-  /** Whether it was said which there are. */
+  /** True once hooks have been registered. */
   areKnown(): boolean;
 }
 
 export interface HookLimits {
   readonly rate: { readonly perSecond: number; readonly burst: number };
-  /** Events of one hook that are being told to Redis at once, also those that nobody waits for any more. */
+  /** Limit of Redis operations of one hook in progress at once, including those that no sender waits for any more. */
   readonly telling: number;
-  /** How long Redis is waited for, while a sender waits. */
+  /** How long to wait for Redis while a sender waits. */
   readonly patience: Milliseconds;
 }
 
@@ -37,10 +37,10 @@ export const usualLimits: HookLimits = {
   patience: 5_000,
 };
 
-/** A secret that was taken back is believed for this long. */
+/** How long a revoked secret is still accepted. */
 const believedFor: Milliseconds = 30_000;
 
-/** @param clock one that never goes back. */
+/** @param clock a monotonic clock. */
 export function openHooksInUse(read: ReadSecrets, limits: HookLimits, clock: () => Milliseconds): HooksInUse {
   let inUse: ReadonlyMap<string, HookInUse> | undefined;
   const use = (hook: Hook): HookInUse => ({

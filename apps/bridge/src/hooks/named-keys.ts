@@ -4,24 +4,28 @@ import { EventRefusedError } from "./event-refused.ts";
 import type { Hook, InEvent } from "./hook.ts";
 import type { SentHeaders } from "./sent-headers.ts";
 
-/** Keys that one event may wake. */
+/** The most keys that one event may wake. */
 const mostKeys = 1_000;
 
-/** An event that was verified. */
+/** An event after verification. */
 export interface VerifiedEvent {
   readonly headers: SentHeaders;
   readonly body: Uint8Array;
   readonly content: unknown;
-  /** The id that was signed, where there is one. */
+  /** The id that the signature covers, if any. */
   readonly signedId: string | undefined;
 }
 
-/** Which objects of a hook's kind a value in an event names. It may ask Redis: it is waited for as a wake is. */
+/**
+ * Finds the objects of a hook's kind that a value in an event names. It may read Redis, under the time limit of the
+ * wake.
+ */
 export type Find = (hook: Hook, value: string) => Promise<readonly ObjectKey[]>;
 
 /**
- * The keys that an event names, each once, within the hook's reach. A value that no key can be made of names nobody.
- * @throws EventRefusedError when they are too many.
+ * The keys that an event names, each once, within the hook's reach. A value that does not form a valid key names no
+ * object.
+ * @throws EventRefusedError if there are too many.
  */
 export async function namedKeys(hook: Hook, event: VerifiedEvent, find: Find): Promise<readonly ObjectKey[]> {
   const values = new Set(textsAt(hook.names, event));
@@ -32,7 +36,7 @@ export async function namedKeys(hook: Hook, event: VerifiedEvent, find: Find): P
   return [...keys];
 }
 
-/** The value is the object's name, with its namespace before it where the hook does not say it. */
+/** The value is the object's name, preceded by its namespace if the hook does not set it. */
 export const byName: Find = ({ for: { namespaced }, namespace }, value) => {
   const text = namespaced && namespace !== undefined ? `${namespace}/${value}` : value;
   const key = objectKeyIn(text);
@@ -40,7 +44,7 @@ export const byName: Find = ({ for: { namespaced }, namespace }, value) => {
   return Promise.resolve(fits ? [key] : []);
 };
 
-/** The texts at a place of an event. */
+/** The string values at a place of an event. */
 export function textsAt(place: InEvent, { headers, content }: VerifiedEvent): readonly string[] {
   const found = "header" in place ? [headers.one(place.header)] : valuesAt(content, place.field);
   return found.filter((value) => typeof value === "string");

@@ -1,11 +1,12 @@
 /**
  * # Hooks
  *
- * Events of the outside world that wake keys: `POST /hooks/<namespace>/<function>/<name>`, on a listener of their own. Every bridge takes all.
+ * Events from outside the cluster that wake keys: `POST /hooks/<namespace>/<function>/<name>`, on a separate listener.
+ * Every bridge accepts the events of all hooks.
  *
- * - `hook.ts` is what is declared.
- * - `hook-app.ts` is the HTTP of it, `event-refused.ts` what is answered.
- * - `take-event.ts` is the order of things: `verify-event.ts` (by `standard-webhooks.ts`, `hmac.ts` or `bearer.ts`, with
+ * - `hook.ts`: the declaration.
+ * - `hook-app.ts`: the HTTP interface; `event-refused.ts`: its error responses.
+ * - `take-event.ts`: the order of steps: `verify-event.ts` (with `standard-webhooks.ts`, `hmac.ts` or `bearer.ts`, and
  *   `hook-secrets.ts`), `event-body.ts`, `named-keys.ts`, the queue, and the ids of @drover/streams.
  */
 import { type Log, messageOf } from "@drover/controller";
@@ -25,9 +26,9 @@ import { eventTaker } from "./take-event.ts";
 
 export interface HooksOptions {
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0 takes a free port. */
   readonly port: number;
-  /** Where the secrets of registrations from files are. */
+  /** The folder with the secrets of hooks that files register. */
   readonly secrets: string | undefined;
   readonly bridge: Pick<Bridge, "queueOf" | "holders">;
   readonly client: Pick<KubeClient, "get">;
@@ -36,11 +37,11 @@ export interface HooksOptions {
   readonly log: Log;
 }
 
-/** This bridge's listener for events. */
+/** This bridge's listener for hook events. */
 export interface Hooks extends PublicServer {
-  /** These registrations there are now. */
+  /** Replaces the registrations. */
   register(registrations: readonly Registration[]): void;
-  /** @throws HookSecretError when a secret that is a file cannot be used: those of a cluster may come later. */
+  /** @throws HookSecretError if a secret in a file cannot be used. Secrets in a cluster may be created later. */
   checkFiles(registrations: readonly Registration[]): Promise<void>;
 }
 
@@ -96,7 +97,7 @@ export async function openHooks(options: HooksOptions): Promise<Hooks> {
   };
 }
 
-/** By the name of an object, or by a value that it holds. */
+/** Finds objects by their name, or by a value that they hold. */
 const findIn =
   (bridge: Pick<Bridge, "holders">): Find =>
   (hook, value) =>

@@ -5,24 +5,24 @@ import { hmac } from "./hmac.ts";
 import type { SentHeaders } from "./sent-headers.ts";
 import { standardWebhooks } from "./standard-webhooks.ts";
 
-/** How an event shows that it is genuine. */
+/** A method of verifying events. */
 export interface Scheme {
-  /** What is wrong with a secret; never the secret. Undefined for one that can be used. */
+  /** Describes why a secret cannot be used, without its value; undefined if it can be used. */
   problemOf(secret: string): string | undefined;
   /**
-   * What the headers claim, before the body is read.
-   * @throws EventRefusedError when no secret and no body could make it true.
+   * Reads the claim from the headers, before the body is read.
+   * @throws EventRefusedError if no secret and no body could make the claim valid.
    */
   claimOf(headers: SentHeaders, now: Milliseconds): Claim;
 }
 
-/** What the headers of an event claim. */
+/** The authenticity claim in the headers of an event. */
 export interface Claim {
-  /** The event's id, where it is part of what is signed. */
+  /** The event's id, if the signature covers it. */
   readonly id?: string;
-  /** Whether a body is needed to tell. */
+  /** True if the check needs the body. */
   readonly isOverBody: boolean;
-  /** Compares in constant time. */
+  /** True if the claim was made with this secret. Compares in constant time. */
   isMadeWith(secret: string, body: Uint8Array): boolean;
 }
 

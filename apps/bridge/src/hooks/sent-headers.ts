@@ -1,15 +1,15 @@
 import { EventRefusedError } from "./event-refused.ts";
 
-/** The headers of a request, as they were sent. */
+/** The headers of a request, exactly as sent. */
 export interface SentHeaders {
   /**
-   * The value of a header; undefined when there is none.
-   * @throws EventRefusedError when it came twice: who checks one and who reads the other would be told different things.
+   * The value of a header; undefined if it is absent.
+   * @throws EventRefusedError if it was sent twice: the check and a later reader could use different values.
    */
   one(name: string): string | undefined;
 }
 
-/** @param raw names and values in turn, as Node has them. */
+/** @param raw names and values in turn, as in Node's `rawHeaders`. */
 export function sentHeaders(raw: readonly string[]): SentHeaders {
   const values = new Map<string, string[]>();
   for (let i = 0; i + 1 < raw.length; i += 2) {

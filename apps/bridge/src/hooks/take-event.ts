@@ -11,7 +11,7 @@ import { type Find, namedKeys, textsAt, type VerifiedEvent } from "./named-keys.
 import type { SentHeaders } from "./sent-headers.ts";
 import { verifyEvent } from "./verify-event.ts";
 
-/** What came of an event that was answered with success. */
+/** The result of an event that was answered with success. */
 export interface Taken {
   readonly outcome: "accepted" | "repeated" | "nobody";
   readonly keys: number;
@@ -23,19 +23,22 @@ export interface SentEvent {
 }
 
 export interface TakingParts {
-  /** @throws when the controller is gone. */
+  /** @throws if the controller is no longer registered. */
   readonly queueOf: (controller: string) => Pick<WorkQueue, "wake">;
   readonly idsOf: (hook: Hook) => EventIds;
   readonly find: Find;
-  /** Ids could not be looked up or recorded: what comes again wakes again, which is better than not at all. */
+  /**
+   * Called when ids could not be looked up or recorded. A repetition then wakes its keys again, which is better than no
+   * wake.
+   */
   readonly onTrouble: (hook: string, error: unknown) => void;
-  /** Wall clock, which a sender's is compared with. */
+  /** Wall clock, for comparison with a sender's timestamps. */
   readonly now: () => Milliseconds;
 }
 
 /**
- * Takes an event for a hook: verified, then parsed, then told. It is answered when its wakes are in Redis. The id is
- * recorded after them: a crash in between repeats the wakes, and loses none.
+ * Processes an event for a hook: verifies it, parses it, and wakes its keys. Resolves when the wakes are in Redis. The
+ * id is recorded after them: a crash in between repeats the wakes, and loses none.
  * @throws EventRefusedError
  */
 export function eventTaker({ queueOf, idsOf, find, onTrouble, now }: TakingParts) {
@@ -86,8 +89,9 @@ function idOf({ id: place }: Hook, event: VerifiedEvent): string | undefined {
 }
 
 /**
- * By what a repetition is known: the same id, the same body and the same keys. An id that no signature covers could
- * otherwise be used up by somebody who sends an old event under it, and the event whose id it is would wake nobody.
+ * Identifies a repetition: the same id, body and keys. If the id alone counted, and no signature covers it, a sender
+ * could replay an old event under a new id. The genuine event with that id would then count as a repetition and wake no
+ * key.
  */
 function markOf({ controller, name }: Hook, id: string, body: Uint8Array, keys: readonly string[]): string {
   const head = JSON.stringify([controller, name, id, keys.toSorted()]);
@@ -97,13 +101,13 @@ function markOf({ controller, name }: Hook, id: string, body: Uint8Array, keys: 
 const wakeOf = ({ name }: Hook, key: Wake["key"], version: string): Wake => ({
   key,
   kind: `hook:${name}`,
-  // No number: it says only that this is another event than the last one.
+  // Not a number: it only distinguishes this event from the previous one.
   resourceVersion: version,
   reason: `Hook ${name}`,
   class: "change",
 });
 
-/** @throws EventRefusedError when the controller was taken away meanwhile. */
+/** @throws EventRefusedError if the controller is no longer registered. */
 async function wake(
   queueOf: TakingParts["queueOf"],
   { controller }: Hook,

@@ -16,24 +16,25 @@ export interface EventToVerify {
   readonly now: Milliseconds;
 }
 
-/** An event that somebody sent who has the secret. */
+/** An event from a sender that has the secret. */
 export interface Verified {
   readonly body: Uint8Array;
   readonly signedId: string | undefined;
 }
 
 /**
- * Checks the headers, then the body where the signature is over it; nothing of the body is parsed. Secrets that do not fit
- * are read again, so that a new one is good at once; no body outlives its connection meanwhile.
+ * Checks the headers, then the body if the signature covers it; nothing of the body is parsed. If no remembered secret
+ * matches, the secrets are read again, so that a new one is accepted at once. That wait ends when the connection
+ * closes, so no body outlives its connection.
  * @throws EventRefusedError
  */
 export async function verifyEvent({ verify, secrets, headers, body, now }: EventToVerify): Promise<Verified> {
   const claim = claimOf(verify, headers, now);
-  // Before the body, so that none is held while a Secret is read.
+  // Read before the body, so that no body is held in memory while a Secret is read.
   const remembered = await readable(secrets.now());
   const bytes = claim.isOverBody ? await readBody(body) : undefined;
   const isGood = (all: readonly string[]): boolean =>
-    // All are tried, so that the time does not say which it was.
+    // All secrets are tried, so that the time taken does not reveal which one matched.
     all.filter((secret) => claim.isMadeWith(secret, bytes ?? nothing)).length > 0;
   if (!isGood(remembered)) {
     const newer = await readable(raceAbort(secrets.newerThan(remembered), body.signal));
@@ -45,7 +46,7 @@ export async function verifyEvent({ verify, secrets, headers, body, now }: Event
 
 const nothing = new Uint8Array();
 
-/** A doubled header is answered as a wrong signature is: by nothing shall it be known that there is such a hook. */
+/** A duplicated header is answered like a wrong signature, so that the answer does not reveal that the hook exists. */
 function claimOf(verify: Verification, headers: SentHeaders, now: Milliseconds): Claim {
   try {
     return schemeOf(verify).claimOf(headers, now);
@@ -54,7 +55,7 @@ function claimOf(verify: Verification, headers: SentHeaders, now: Milliseconds):
   }
 }
 
-/** While its secret cannot be read an event is neither good nor bad. */
+/** While its secret cannot be read, an event can be neither accepted nor rejected. */
 async function readable<Secrets>(reading: Promise<Secrets>): Promise<Secrets> {
   try {
     return await reading;
