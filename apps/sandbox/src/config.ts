@@ -3,7 +3,7 @@ import { z } from "zod";
 
 const sandboxSettings = z.object({
   sandboxHost: plain(z.string().default("127.0.0.1")),
-  /** Names, with commas between them, under which clients reach it, beside its own address and `localhost`. */
+  /** Comma-separated host names under which clients reach it, in addition to its own address and `localhost`. */
   sandboxNames: plain(
     z
       .string()
@@ -14,16 +14,15 @@ const sandboxSettings = z.object({
       .default([]),
   ),
   /**
-   * The bearer token that clients must send. Left out: a random one, which is in the kubeconfig at `kubeconfigOut` and
-   * nowhere else.
+   * The bearer token that clients must send. Default: a random one, written only to the kubeconfig at `kubeconfigOut`.
    */
   sandboxToken: z
     .string()
     .regex(/^[\w.~+/-]{32,}=*$/, { error: "give at least 32 letters and digits" })
     .optional(),
-  /** 0 takes a free one. */
+  /** 0 takes a free port. */
   sandboxPort: plain(wholeNumber({ least: 0, most: 65_535 }).default(0)),
-  /** Where a kubeconfig for this server is written, with its token; left out: nowhere. */
+  /** Path of a kubeconfig to write for this server, with its token. Default: none is written. */
   kubeconfigOut: plain(z.string().optional()),
   logLevel: plain(z.enum(["debug", "info", "warn", "error"]).default("info")),
 });

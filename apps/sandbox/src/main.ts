@@ -1,8 +1,8 @@
 /**
  * # The sandbox, as a process
  *
- * The API server of `@drover/sandbox`, for the demo and for docker-compose. It serves until SIGTERM and forgets
- * everything then.
+ * Serves the API server of `@drover/sandbox`, for the demo and for docker-compose, until SIGTERM. Everything is in
+ * memory, and is lost then.
  */
 import { logUncaught, openLog, stopOnSignals } from "@drover/runtime";
 import { startSandbox } from "@drover/sandbox";
@@ -28,7 +28,7 @@ try {
   process.exitCode = 1;
 }
 
-/** Whoever waits for the file finds it whole. */
+/** Writes the file atomically: a process that waits for it never reads a part of it. */
 async function writeWhole(path: string, text: string): Promise<void> {
   await writeFile(`${path}.new`, text, { mode: 0o600 });
   await rename(`${path}.new`, path);
