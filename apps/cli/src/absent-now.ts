@@ -16,23 +16,23 @@ export interface AbsentNowOptions {
   /** The namespace in which Drover is installed. */
   readonly namespace: string;
   readonly parts: readonly Part[];
-  /** Resolves after a time; for tests. */
+  /** Waits for a time; tests replace it. */
   readonly wait?: (span: Milliseconds) => Promise<unknown>;
 }
 
-/** Between two looks at a Lease that seems old. */
+/** Pause between two reads of a Lease that seems old. */
 const lookAgainAfter: Milliseconds = 1_000;
 
 /**
- * That parts of Drover do not run which these functions need, a sentence each: by the parts' Leases or, for who may not read
- * those, by the conditions of the functions.
+ * The parts of Drover that these functions need and that do not run, a sentence each. Read from the parts' Leases; if
+ * the user may not read those, from the functions' conditions.
  */
 export async function absentFor(
   client: KubeClient,
   functions: readonly DeployedFunction[],
   namespace: string,
 ): Promise<readonly string[]> {
-  // One with a bridge in its process needs none of them.
+  // An embedded function, with a bridge in its process, needs none of them.
   const deployed = functions.filter((one) => one.namespace !== "");
   if (deployed.length === 0) return [];
   const parts = allParts.filter(
@@ -49,10 +49,12 @@ export async function absentFor(
 const allParts: readonly Part[] = ["bridge", "deployer", "gateway"];
 
 /**
- * The parts of Drover of which no replica runs now. A Lease with a recent time is believed; one with another time is looked at
- * until it changes, for as long as a renewal may take: this machine's clock may be minutes from the cluster's.
+ * The parts of Drover without a running replica. A Lease with a recent time is accepted. One with another time is read
+ * again until it changes, for as long as a renewal may take: this machine's clock may differ from the cluster's by
+ * minutes.
  *
- * @returns undefined where who asks may not read Leases in that namespace: then the conditions of functions are all there is.
+ * @returns undefined if the user may not read Leases in that namespace. Only the functions' conditions are available
+ * then.
  */
 export async function absentNow(
   client: KubeClient,

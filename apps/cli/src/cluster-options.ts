@@ -12,7 +12,7 @@ export const clusterOptionsSchema = z.object({
 });
 export type ClusterOptions = z.output<typeof clusterOptionsSchema>;
 
-/** The options of every command that asks a cluster. */
+/** The options of every command that connects to a cluster. */
 export const withClusterOptions = (command: Command): Command =>
   command
     .addOption(
@@ -21,7 +21,7 @@ export const withClusterOptions = (command: Command): Command =>
     .option("--context <name>", "of that kubeconfig; default: its current one")
     .option("-n, --namespace <name>", "default: the context's");
 
-/** For commands that look at Drover itself. */
+/** For commands that check Drover itself. */
 export const droverNamespace = (): Option =>
   new Option("--drover-namespace <name>", "in which Drover is installed").default("drover");
 
@@ -32,14 +32,14 @@ export function existingFile(path: string): string {
 
 const ofHome = join(homedir(), ".kube/config");
 
-/** A cluster, and where in it a person means. */
+/** A connection to a cluster, and the namespace that a command works in. */
 export interface Cluster {
   readonly client: KubeClient;
-  /** What was said, or the context's. */
+  /** From --namespace, else the context's. */
   readonly namespace: string;
 }
 
-/** The kubeconfig that is given, else those of KUBECONFIG, else that of the home folder. */
+/** The given kubeconfig, else those of KUBECONFIG, else the one in the home folder. */
 export async function kubeconfigOf({
   kubeconfig,
 }: Pick<ClusterOptions, "kubeconfig">): Promise<CredentialSource["kubeconfig"]> {
@@ -48,8 +48,8 @@ export async function kubeconfigOf({
 }
 
 /**
- * Does something with the cluster that a person means, and gives the connections back.
- * @throws KubeConfigError when there is no kubeconfig, or it cannot be used.
+ * Calls `use` with the cluster that the options select, and closes the connections afterwards.
+ * @throws KubeConfigError if no kubeconfig is found, or it cannot be used.
  */
 export async function withCluster<T>(
   { context, namespace, ...said }: ClusterOptions,

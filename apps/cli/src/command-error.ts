@@ -1,4 +1,4 @@
-/** A command cannot do what it was asked for; the message says why and what to do, and is all that is shown. */
+/** A command cannot do what was requested. The CLI prints only the message, which states the reason and the remedy. */
 export class CommandError extends Error {
   override readonly name: string = "CommandError";
 }

@@ -2,7 +2,7 @@ import { z } from "zod";
 
 const environment = z.looseObject({
   PATH: z.string().default(""),
-  /** Of the processes that are started. */
+  /** Log level of the processes that are started. */
   DROVER_LOG_LEVEL: z.string().default("info"),
   DROVER_REDIS_URL: z.string().optional(),
   DROVER_REDIS_CA_FILE: z.string().optional(),
@@ -12,13 +12,13 @@ export interface CliConfig {
   readonly path: string;
   readonly logLevel: string;
   /**
-   * Lays the environment of a process of Drover over our own, from which what was meant for other processes is taken
-   * away: a setting that a process does not know is refused by it.
+   * Returns variables to set for a Drover process, and `undefined` for every other `DROVER_` variable of this process:
+   * a process refuses a setting that it does not know.
    */
   readonly processEnvironment: (settings: Environment) => Environment;
 }
 
-/** Variables; `undefined` takes one away. */
+/** Variables; `undefined` removes one. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export function cliConfig(): CliConfig {
@@ -29,26 +29,27 @@ export function cliConfig(): CliConfig {
 }
 
 /**
- * The variables by which AWS tools find credentials: `AWS_...`, and the home folder, which has the profiles in `.aws`.
+ * The variables by which AWS tools find credentials: `AWS_...`, and the home folder, which contains the profiles in
+ * `.aws`.
  */
 export const awsEnvironment = (): Environment =>
   Object.fromEntries(
     Object.entries(process.env).filter(([name]) => name.startsWith("AWS_") || isOfHome.test(name)),
   );
 
-/** On Windows it is USERPROFILE. */
+/** Windows uses USERPROFILE. */
 const isOfHome = /^(HOME|USERPROFILE)$/;
 
-/** Our own, for a command that is to use a certain kubeconfig. */
+/** This process's environment, for a command that must use a certain kubeconfig. */
 export const commandEnvironment = (kubeconfig: string): Environment => ({
   ...process.env,
   KUBECONFIG: kubeconfig,
   DROVER_KUBECONFIG: kubeconfig,
 });
 
-/** Redis, where the environment names it. */
+/** The URL of Redis, if the environment sets it. */
 export const usualRedis = (): string | undefined => environment.parse(process.env).DROVER_REDIS_URL;
 
-/** A file with the certificates that `rediss://` believes, where the environment names one. */
+/** The file with the CA certificates to trust for `rediss://`, if the environment sets it. */
 export const usualRedisCaFile = (): string | undefined =>
   environment.parse(process.env).DROVER_REDIS_CA_FILE || undefined;

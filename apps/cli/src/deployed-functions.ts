@@ -7,20 +7,20 @@ import {
 import { isApiError, keyOf, type KubeClient, type KubeObject, listAll, refOf } from "@drover/kube";
 import { CommandError } from "./command-error.ts";
 
-/** A ReconcileFunction as it stands in the cluster. */
+/** A ReconcileFunction as read from the cluster. */
 export interface DeployedFunction {
   readonly key: string;
   readonly namespace: string;
   readonly name: string;
-  /** Names its queues. */
+  /** Determines the names of its queues. */
   readonly identity: FunctionIdentity;
   readonly object: KubeObject;
-  /** Undefined for one that is none. */
+  /** Undefined if the spec is invalid. */
   readonly spec: ReconcileFunctionSpec | undefined;
   readonly status: Partial<ReconcileFunctionStatus>;
 }
 
-/** @throws CommandError saying that Drover is not installed, where that is the cause; else the cause itself. */
+/** @throws CommandError if the cause is that Drover is not installed; otherwise the cause itself. */
 export function explainAbsence(cause: unknown): never {
   if (!isApiError(cause, "NotServed")) throw cause;
   throw new CommandError(
@@ -30,7 +30,7 @@ export function explainAbsence(cause: unknown): never {
   );
 }
 
-/** All functions of a namespace, or of all of them, by name. */
+/** All functions of a namespace, sorted by name; of all namespaces, if `namespace` is undefined. */
 export async function deployedFunctions(
   client: KubeClient,
   namespace: string | undefined,

@@ -18,7 +18,7 @@ import { statusCommand } from "./status/status-command.ts";
 import { testCommand } from "./test/test-command.ts";
 import { whyCommand } from "./why/why-command.ts";
 
-/** The `drover` command. An option or command that there is not is refused with the one that was probably meant. */
+/** The `drover` command. For an unknown option or command, the error suggests the most similar one. */
 export function droverCommand(): Command {
   const program = new Command("drover").description("Serverless controllers for Kubernetes");
   const commands = [

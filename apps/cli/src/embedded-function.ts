@@ -9,7 +9,10 @@ interface Servers {
   readonly redis: RedisConnection;
 }
 
-/** For where no ReconcileFunction of that name was found: the function with a bridge in its process, if there is one. */
+/**
+ * For use when no ReconcileFunction of that name was found: returns the embedded function, with a bridge in its
+ * process, if there is one.
+ */
 export const orEmbedded =
   (servers: Servers, controller: string) =>
   async (error: unknown): Promise<DeployedFunction> => {
@@ -19,10 +22,10 @@ export const orEmbedded =
   };
 
 /**
- * A function with a bridge in its process, by its controller's name, `plural.group`. No ReconcileFunction tells of it; that
- * there is one says the queue of that name, and what it is for the kind's CRD.
+ * An embedded function by its controller's name, `plural.group`. It has no ReconcileFunction: its queue shows that it
+ * exists, and the kind's CRD provides its spec.
  *
- * @returns undefined where there is no such kind, or nobody has ever woken anything of it.
+ * @returns undefined if no such kind exists, or no key of it has ever been woken.
  */
 async function embeddedFunction(
   { client, redis }: Servers,

@@ -18,13 +18,13 @@ const problems: Readonly<Record<string, string>> = {
 
 const reading = /^(read|scandir|stat|lstat|opendir|access)$/;
 
-/** Explains an error of the file system in a sentence that says what to do; undefined for any other error. */
+/** Explains a file system error in a sentence with a remedy; undefined for any other error. */
 export function fileProblem(error: unknown): string | undefined {
   const { data } = systemError.safeParse(error);
   const problem = problems[data?.code ?? ""];
   if (data === undefined || problem === undefined) return undefined;
   const { path, syscall } = data;
-  // `open` does not say for which of both.
+  // `open` can be for reading or writing.
   const verb = reading.test(syscall) ? "read" : syscall === "open" ? "opened" : "written";
   return `${path ?? "A file"} could not be ${verb}: ${problem}`;
 }

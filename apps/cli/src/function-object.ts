@@ -15,12 +15,12 @@ const statusSchema = z.looseObject({
   conditions: z.array(conditionSchema).nullish(),
 });
 
-/** A condition of an object of any kind, as it stands. */
+/** The current condition of an object of any kind, by type. */
 export function conditionOf(object: KubeObject, type: string = ready): StatedCondition | undefined {
   const status = statusSchema.safeParse(object["status"]).data;
   return status?.conditions?.find((condition) => condition.type === type);
 }
 
-/** Whether an object's status speaks of the spec that it has now. */
+/** True if an object's status was written for its current spec. */
 export const isObserved = (object: KubeObject): boolean =>
   statusSchema.safeParse(object["status"]).data?.observedGeneration === object.metadata.generation;

@@ -7,47 +7,53 @@ import { type DeployedFunction, deployedFunctions } from "./deployed-functions.t
 import { orEmbedded } from "./embedded-function.ts";
 import { elsewhere } from "./redis-option.ts";
 
-/** The servers that a command asks. */
+/** The servers that a command reads. */
 export interface Servers {
   readonly client: KubeClient;
   readonly redis: RedisConnection;
 }
 
-/** The function that a person means. */
+/** The function that the command line names. */
 export interface MeantFunction {
-  /** `plural.group`, a plural, a kind, or a function: `name` or `namespace/name`; of one with a bridge in its process the first. */
+  /**
+   * A kind (`plural.group`, plural or kind) or a function (`name` or `namespace/name`). For an embedded function:
+   * `plural.group`.
+   */
   readonly word: string;
-  /** Of the objects, to choose among several functions of one kind. */
+  /** The objects' namespace, to choose among several functions of one kind. */
   readonly namespace: string;
-  /** The command as it would name this function. */
+  /** Returns the command line that names this function; for error messages. */
   readonly example: (fn: string) => string;
 }
 
-/** The object that a person means. */
+/** The object that the command line names. */
 export interface MeantObject {
   /** As {@link MeantFunction.word}. */
   readonly kind: string;
   /** `name` or `namespace/name`. */
   readonly name: string;
-  /** For a name without one. */
+  /** The namespace if `name` contains none. */
   readonly namespace: string;
-  /** The command's own name. */
+  /** The name of the running subcommand. */
   readonly command: string;
 }
 
-/** A function whose spec can be read. */
+/** A function with a readable spec. */
 export type ReadableFunction = DeployedFunction & { readonly spec: NonNullable<DeployedFunction["spec"]> };
 
-/** @throws CommandError when there is no such function, or several. */
+/** @throws CommandError if no function matches, or several do. */
 export async function functionMeant(servers: Servers, meant: MeantFunction): Promise<ReadableFunction> {
   const fn = await functionNamed(servers, meant);
   if (isReadable(fn)) return fn;
   throw new CommandError(`The spec of ${fn.key} cannot be read: deploy it again, or see its status.`);
 }
 
-/** By the words of a ReconcileFunction, else by those that only the kind's CRD has: its singular and its short names. */
+/**
+ * Searches the names in ReconcileFunctions first, then those that only the kind's CRD contains: its singular and short
+ * names.
+ */
 async function functionNamed(servers: Servers, meant: MeantFunction): Promise<DeployedFunction> {
-  // Asked for once; where Drover is not installed, there may still be one with a bridge in its process.
+  // Read once for all words. An error is kept: where Drover is not installed, there may still be an embedded function.
   const functions = deployedFunctions(servers.client, undefined);
   const look = (word: string): Promise<DeployedFunction> =>
     functions.then((all) => functionFor({ ...meant, word }, all)).catch(orEmbedded(servers, word));
@@ -69,7 +75,7 @@ async function functionNamed(servers: Servers, meant: MeantFunction): Promise<De
   });
 }
 
-/** No function has that word for its kind. */
+/** The word matches no function's kind or name. */
 class UnknownKindError extends CommandError {
   override readonly name = "UnknownKindError";
 }
@@ -84,7 +90,7 @@ const severalFor = (
 
 export const isReadable = (fn: DeployedFunction): fn is ReadableFunction => fn.spec !== undefined;
 
-/** @throws CommandError when no object can be meant. */
+/** @throws CommandError if no function matches, several do, or the name is not valid. The object may be absent. */
 export async function objectMeant(
   servers: Servers,
   meant: MeantObject,
@@ -95,13 +101,13 @@ export async function objectMeant(
   return { fn, key: keyMeant(meant, fn.spec.for.scope) };
 }
 
-/** Whether the queue of a function is in this Redis. To open one would make it there. */
+/** True if a function's queue exists in this Redis. Opening a queue would create it. */
 export const hasQueue = (redis: RedisConnection, { identity }: DeployedFunction): Promise<boolean> =>
   hasWorkQueue(redis, queueOf(identity));
 
 /**
- * Does something with a function's queue.
- * @throws CommandError where it is not in this Redis.
+ * Calls `use` with a function's queue, and closes the queue afterwards.
+ * @throws CommandError if it is not in this Redis.
  */
 export async function withQueue<T>(
   redis: RedisConnection,
@@ -112,7 +118,7 @@ export async function withQueue<T>(
   return whileOpen(redis, queueOf(fn.identity), use);
 }
 
-/** Opens a queue, which looks after nothing in it, for as long as it is used. One that is not there would be made. */
+/** Opens a queue without upkeep, and closes it when `use` has ended. A queue that does not exist would be created. */
 export async function whileOpen<T>(
   redis: RedisConnection,
   controller: QueueName,
@@ -127,9 +133,9 @@ export async function whileOpen<T>(
 }
 
 /**
- * `KIND/NAME`, as kubectl has it, or `KIND NAME`.
- * @param takesScopes whether the command has --in and --all.
- * @throws CommandError when no object is named.
+ * Splits `KIND/NAME`, as in kubectl, or takes `KIND NAME`.
+ * @param takesScopes true if the command has --in and --all.
+ * @throws CommandError if no object is named.
  */
 export function objectWords(
   first: string,
@@ -168,11 +174,11 @@ function functionFor(meant: MeantFunction, all: readonly DeployedFunction[]): De
   throw severalFor(meant, [only, ...others]);
 }
 
-/** The namespace of the object that is meant, where its kind has namespaces. */
+/** The namespace of the named object, if its kind is namespaced. */
 const namespaceOf = ({ name, namespace }: MeantObject): string =>
   name.includes("/") ? name.slice(0, name.indexOf("/")) : namespace;
 
-/** @throws CommandError where that is the name of no object. */
+/** @throws CommandError if it is not a valid object name. */
 export function keyMeant({ name, namespace }: MeantObject, scope: "Namespaced" | "Cluster"): ObjectKey {
   const text = scope === "Cluster" || name.includes("/") ? name : `${namespace}/${name}`;
   const key = objectKeyIn(text);

@@ -4,8 +4,8 @@ import type { ReadableFunction } from "./meant-object.ts";
 import { roughly } from "./roughly.ts";
 
 /**
- * The pauses of an object with their authors, and how each is ended: `it is paused by ann@host for 5m (to resume it: ...)`.
- * Empty if it is not paused.
+ * The pauses of an object with their authors, and the command that ends each: `it is paused by ann@host for 5m (to
+ * resume it: ...)`. Empty if it is not paused.
  *
  * @param now Redis' clock, ms.
  */

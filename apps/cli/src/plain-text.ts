@@ -1,10 +1,10 @@
 import { unprintable } from "@drover/controller";
 
-/** A value as JSON, for programs and for terminals. */
+/** A value as indented JSON that is safe to print on a terminal. */
 export const jsonText = (value: unknown): string =>
   JSON.stringify(value, undefined, 2).split("\n").map(printable).join("\n");
 
-/** A line of JSON with what a terminal would not print as escapes: it parses to the same. */
+/** Escapes the unprintable characters of a line of JSON. The result parses to the same value. */
 export const printable = (line: string): string =>
   line.replace(unprintable, (some) => some.split("").map(escaped).join(""));
 

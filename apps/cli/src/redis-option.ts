@@ -4,19 +4,19 @@ import { CommandError } from "./command-error.ts";
 import { usualRedis, usualRedisCaFile } from "./config.ts";
 import { parseRedisUrl, type RedisConnection, UnfitRedisError } from "@drover/queue";
 
-/** How long somebody at a terminal waits for a Redis that is not there. */
+/** How long a command waits for a Redis that does not answer. */
 const patience = 5_000;
 
 export const redisOption = (): Option =>
   new Option("--redis <url>", "that Drover runs on; default: DROVER_REDIS_URL").argParser(redisUrl);
 
-/** @throws CommandError where it is no URL of a Redis; it does not show it. */
+/** @throws CommandError if it is not a Redis URL. The message does not contain the URL, which may have a password. */
 export function redisUrl(text: string): string {
   try {
     parseRedisUrl(text);
     return text;
   } catch (error) {
-    // Not an InvalidArgumentError: Commander shows the argument with that.
+    // Not an InvalidArgumentError: Commander prints the argument with it.
     throw error instanceof UnfitRedisError
       ? new CommandError(`--redis cannot be used: ${error.message}`)
       : error;
@@ -24,8 +24,8 @@ export function redisUrl(text: string): string {
 }
 
 /**
- * The Redis that a command cannot do without: as given, or as the environment names it.
- * @throws CommandError where neither does.
+ * The URL of the Redis that a command needs: the given one, else DROVER_REDIS_URL.
+ * @throws CommandError if neither is set.
  */
 export function neededRedis(given: string | undefined): string {
   const url = given ?? usualRedis();
@@ -34,8 +34,8 @@ export function neededRedis(given: string | undefined): string {
 }
 
 /**
- * Does something with Redis, and gives the connection back.
- * @throws UnfitRedisError when it cannot be reached or used.
+ * Calls `use` with a connection to Redis, and closes it afterwards.
+ * @throws UnfitRedisError if Redis cannot be reached or used.
  */
 export async function withRedis<T>(url: string, use: (redis: RedisConnection) => Promise<T>): Promise<T> {
   const { connectRedis, disconnectRedis } = await import("@drover/queue");
@@ -56,7 +56,7 @@ export async function withRedis<T>(url: string, use: (redis: RedisConnection) =>
   }
 }
 
-/** For functions that have no queue in the Redis that was asked. To open one would make it there. */
+/** The message for functions without a queue in this Redis. Do not open such a queue: that would create it. */
 export const elsewhere = (functions: readonly string[]): string =>
   `This Redis has no queue of ${functions.join(", ")}. A namespace that has a Redis of its own (DROVER_TENANTS_FILE of the ` +
   "bridge) has its queues there: give its URL with --redis. Or no bridge has woken anything of it yet.";

@@ -7,7 +7,7 @@ const units: readonly (readonly [Milliseconds, string])[] = [
   [1_000, "s"],
 ];
 
-/** A span as a person wants to know it, as kubectl has ages: `350ms`, `12s`, `3m`, `5h`, `2d`. */
+/** A rounded duration, formatted like kubectl's ages: `350ms`, `12s`, `3m`, `5h`, `2d`. */
 export function roughly(span: Milliseconds): string {
   if (span < 1_000) return `${Math.max(0, Math.round(span))}ms`;
   const [size, unit] = units.find(([each]) => span >= 2 * each) ?? [1_000, "s"];

@@ -4,8 +4,8 @@ import { droverCommand } from "./drover-command.ts";
 import { fileProblem } from "./file-problem.ts";
 
 /**
- * The `drover` command, with the words that follow it. What is wrong is said in one message on stderr; only what nobody
- * has foreseen comes with a stack.
+ * Runs the `drover` command with these arguments. An error is printed as one message on stderr; only an unexpected one
+ * has a stack.
  *
  * @returns the exit code.
  */
@@ -20,7 +20,7 @@ export async function runDrover(words: readonly string[]): Promise<number> {
   }
 }
 
-/** Errors of ours have a message that says what to do; those of the language are faults. */
+/** Drover's own error classes have a message with a remedy. The language's error classes indicate a bug. */
 const isForeseen = (error: unknown): error is Error =>
   error instanceof CommandError ||
   (error instanceof Error && !["TypeError", "ReferenceError", "RangeError", "Error"].includes(error.name));

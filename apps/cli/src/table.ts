@@ -1,10 +1,10 @@
 import { oneLine } from "@drover/controller";
 
-/** Rows under their headings, each column as wide as what is widest in it. */
+/** Headings and rows, with each column as wide as its widest cell. */
 export const table = (headings: readonly string[], rows: readonly (readonly string[])[]): readonly string[] =>
   pagedTable(headings)(rows);
 
-/** A table whose rows come in pages: a column gets no narrower than it was in the page before. */
+/** A table that is printed page by page: a column never gets narrower than on the previous page. */
 export function pagedTable(
   headings: readonly string[],
 ): (rows: readonly (readonly string[])[]) => readonly string[] {

@@ -10,19 +10,25 @@ import { isFields, mergePatch } from "./merge-patch.ts";
 
 export type Applied = "created" | "changed" | "unchanged";
 
-/** What was applied last, so that what is left out later is taken away, and what others added is not. */
+/**
+ * The spec that was applied last: a field that is removed from the manifest is removed from the object, and fields that
+ * others added are kept.
+ */
 const appliedAnnotation = "drover.dev/applied-spec";
 
 export interface ApplyOptions {
-  /** Remember what was applied. Not for a CRD: all that matters in one is a list, and lists are replaced whole. */
+  /**
+   * If true, records the applied spec. Not for a CRD: its versions are a list, and a merge patch replaces lists
+   * completely.
+   */
   readonly remembers: boolean;
-  /** Annotations that go with every change of the spec, and with no other. */
+  /** Annotations to write with every change of the spec, and only then. */
   readonly annotations: Readonly<Record<string, string>>;
 }
 
 /**
- * Creates an object, or changes its spec, labels and annotations to those of the manifest. Tries again after a conflict with
- * another writer.
+ * Creates an object, or changes its spec, labels and annotations to those of the manifest. Retries after a conflict
+ * with another writer.
  */
 export async function applyManifest(
   client: KubeClient,
@@ -73,7 +79,7 @@ async function change(
   return "changed";
 }
 
-/** The labels and annotations of a manifest. Those that others have added stay. */
+/** The labels and annotations of a manifest. Those added by others are kept. */
 const wordsOf = ({ labels = {}, annotations = {} }: NewObject["metadata"]) => ({ labels, annotations });
 
 const annotationsFor = (spec: unknown, { remembers, annotations }: ApplyOptions) => ({

@@ -22,7 +22,7 @@ export const deployCommand = (): Command =>
     .allowExcessArguments(false)
     .action(async (given: unknown) => {
       const { dir, wait, ...options } = optionsSchema.parse(given);
-      // What it stands on takes a moment to load: other commands need not.
+      // Loaded here because its imports take a moment to load, and other commands do not need them.
       const { deploy } = await import("./deploy.ts");
       const say = (line: string): void => console.log(line);
       const { namespace } = options;

@@ -20,11 +20,11 @@ import { type FunctionManifest, readManifests } from "./read-manifests.ts";
 import { untilRolledOut } from "./until-rolled-out.ts";
 
 export interface DeployOptions {
-  /** Of manifests. */
+  /** The folder of manifests. */
   readonly folder: string;
-  /** The namespace that a person has said; it must be the manifest's, where that has one. */
+  /** The namespace of --namespace. It must equal the manifest's, if that has one. */
   readonly namespace: string | undefined;
-  /** How long a function may take to be rolled out. 0: it is not waited for. */
+  /** How long a function may take to roll out. 0: do not wait. */
   readonly wait: Milliseconds;
   /** How long a CRD may take to be served. Default: a minute. */
   readonly crdWithin?: Milliseconds;
@@ -34,8 +34,8 @@ export interface DeployOptions {
 const ref = refOf(ReconcileFunction);
 
 /**
- * Applies the CRDs and the functions of a folder, and waits until the functions are rolled out. Nothing is written before it
- * is sure that whoever asks may deploy all of them. Doing it again changes nothing.
+ * Applies the CRDs and the functions of a folder, and waits until the functions are rolled out. Writes nothing until it
+ * has checked that the user may deploy all of them. Idempotent.
  */
 export async function deploy(
   cluster: Cluster,
@@ -63,7 +63,7 @@ export async function deploy(
   for (const one of placed) await waitRolledOut(client, one, { wait, say });
 }
 
-/** Reads what is written later: a cluster without Drover gets no CRDs either. */
+/** Reads before anything is written, so that a cluster without Drover gets no CRDs either. */
 async function refuseUninstalled(client: KubeClient, functions: readonly Placed[]): Promise<void> {
   for (const one of functions) {
     await client.get(ref, keyOf(one)).catch(explainAbsence);
@@ -97,7 +97,10 @@ function placedIn({ metadata, spec }: FunctionManifest, said: string | undefined
   return { metadata: { ...metadata, namespace }, spec };
 }
 
-/** Names the author: the API server writes that itself only from Kubernetes 1.36 on, and else insists that we do. */
+/**
+ * Sets the author annotations. From Kubernetes 1.36 on, an admission policy sets them; on older versions the policies
+ * require the client to do it.
+ */
 async function applyFunction(
   client: KubeClient,
   manifest: Placed,
@@ -115,7 +118,10 @@ async function applyFunction(
   return applyManifest(client, ref, { ...manifest }, options).catch(explainAbsence);
 }
 
-/** The epoch that a spec written now carries; left out where there is none, or we may not read it: then the server says so. */
+/**
+ * The annotation with the current author epoch. Empty if there is none or it may not be read: if the epoch is required,
+ * the server's admission policy then rejects the write.
+ */
 async function epochNow(client: KubeClient): Promise<Readonly<Record<string, string>>> {
   const at = objectKey({ name: epochName });
   const object = await client.get(refOf(AuthorEpoch), at).catch((error: unknown) => {

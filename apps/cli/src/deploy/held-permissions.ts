@@ -5,7 +5,7 @@ import { z } from "zod";
 import { CommandError } from "../command-error.ts";
 import type { FunctionManifest } from "./read-manifests.ts";
 
-/** Who asks, as the API server knows them. */
+/** The user that runs the command, as the API server identifies it. */
 export interface Asker {
   readonly username: string;
   readonly groups: readonly string[];
@@ -15,7 +15,7 @@ const askerSchema = z.looseObject({
   userInfo: z.looseObject({ username: z.string(), groups: z.array(z.string()).default([]) }),
 });
 
-/** Who we are; undefined where the API server does not say. */
+/** Returns the current user; undefined if the API server does not report it. */
 export async function askerOf(client: KubeClient): Promise<Asker | undefined> {
   const status = await reviewed(client, builtin.selfSubjectReview, {});
   return status === undefined ? undefined : askerSchema.parse(status).userInfo;
@@ -24,8 +24,9 @@ export async function askerOf(client: KubeClient): Promise<Asker | undefined> {
 const answerSchema = z.looseObject({ allowed: z.boolean() });
 
 /**
- * Whoever deploys a function must be allowed all that it may do, or its controller refuses it later.
- * @throws CommandError with all that is missing.
+ * The user that deploys a function must hold all permissions that the function asks for; otherwise the deployer refuses
+ * it later.
+ * @throws CommandError listing all missing permissions.
  */
 export async function refuseUnlessHeld(
   client: KubeClient,
@@ -48,7 +49,7 @@ async function isAllowed(client: KubeClient, access: Access): Promise<boolean> {
   return status === undefined || answerSchema.parse(status).allowed;
 }
 
-/** The answer; undefined from a server that has no such reviews. */
+/** The review's status; undefined if the server does not serve such reviews. */
 async function reviewed(client: KubeClient, ...question: Parameters<KubeClient["review"]>): Promise<unknown> {
   try {
     return await client.review(...question);

@@ -4,8 +4,8 @@ import { isDeepStrictEqual } from "node:util";
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * The JSON merge patch (RFC 7386) that brings what there is to what is wanted: it takes away what was applied before
- * and is not wanted any more, and leaves alone what others have added. Undefined when nothing is to be done.
+ * The JSON merge patch (RFC 7386) from the present fields to the wanted ones. It removes fields that were applied
+ * before and are no longer wanted, and keeps fields added by others. Undefined if nothing differs.
  */
 export function mergePatch(wanted: Fields, applied: Fields, present: Fields): Fields | undefined {
   const gone = Object.keys(applied).filter(

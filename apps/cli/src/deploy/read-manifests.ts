@@ -7,7 +7,7 @@ import { parseAllDocuments } from "yaml";
 import { z } from "zod";
 import { CommandError } from "../command-error.ts";
 
-/** What is to be applied, as a folder has it. */
+/** The manifests of a folder. */
 export interface Manifests {
   readonly crds: readonly NewObject[];
   readonly functions: readonly FunctionManifest[];
@@ -39,7 +39,7 @@ const anySchema = z.looseObject({ kind: z.string() });
 
 /**
  * Reads a folder of manifests: CRDs and ReconcileFunctions.
- * @throws CommandError naming the file, and what to write or do instead.
+ * @throws CommandError naming the file and the remedy.
  */
 export function readManifests(folder: string): Manifests {
   const crds: NewObject[] = [];
@@ -83,7 +83,7 @@ function documentsOf(file: string): readonly unknown[] {
       return value;
     },
   );
-  // As kubectl, which skips a document without content, such as one behind a last ---.
+  // Like kubectl, skip a document without content, such as one after a trailing ---.
   return documents.filter((document) => document !== null);
 }
 

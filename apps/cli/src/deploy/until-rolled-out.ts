@@ -4,20 +4,20 @@ import { setTimeout as delay } from "node:timers/promises";
 import { CommandError } from "../command-error.ts";
 import { conditionOf, isObserved, type StatedCondition } from "../function-object.ts";
 
-/** Between two looks. */
+/** Pause between two reads. */
 const lookAgainAfter: Milliseconds = 250;
-/** Reasons that do not pass by themselves. */
+/** Reasons that do not resolve by themselves. */
 const lasting: readonly string[] = [
   ...["InvalidSpec", "PermissionNotHeld", "AuthorsUnguarded", "NameTaken", "NotInUse", "ImageNotPulled"],
 ];
 
 /**
- * Until a function is Ready for the spec that it has now and, where it has a container, a Pod of that has been Ready and
- * all older ones are gone. One that is paused is not tried: it is Ready, and RolledOut is Unknown.
+ * Waits until a function is Ready for its current spec and, if it has a container, a Pod of that version has been Ready
+ * and all older Pods are gone. A paused function counts as rolled out: it is Ready, and RolledOut is Unknown.
  *
- * @param onNews called with what is missing, whenever that is something else.
+ * @param onNews called with the reason for waiting, whenever it changes.
  * @returns its Ready condition.
- * @throws CommandError with the reason, when it is none that passes, or the time is over.
+ * @throws CommandError with the reason, if it does not resolve by itself, or the time is over.
  */
 export async function untilRolledOut(
   { client, ref, key }: { readonly client: KubeClient; readonly ref: ResourceRef; readonly key: ObjectKey },

@@ -3,13 +3,13 @@ import { constants } from "node:os";
 import type { Environment } from "../config.ts";
 import { CommandError } from "../command-error.ts";
 
-/** A command that is started again after each of its deaths. */
+/** A command that is started again each time a fault kills it. */
 export interface MortalCommand {
-  /** SIGKILL, to it and all that it has started; a new one comes up once it is gone. */
+  /** Sends SIGKILL to its process group. A new process is started once the old one has exited. */
   die(): void;
-  /** Passes a signal on; no new one comes up from then on. */
+  /** Passes a signal on. From then on, no new process is started. */
   end(signal: NodeJS.Signals): void;
-  /** Resolves with its exit code when it ends otherwise. As in a shell, a signal counts 128 more than its number. */
+  /** Resolves with the exit code when the command ends by itself. As in a shell, a signal gives 128 plus its number. */
   readonly ended: Promise<number>;
 }
 
@@ -17,7 +17,7 @@ export function mortalCommand(options: {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Environment;
-  /** Called when one is gone and before the next one is started. */
+  /** Called after a killed process has exited and before the next one is started. */
   readonly onDeath: () => void;
 }): MortalCommand {
   const { command, args, env, onDeath } = options;
@@ -26,7 +26,7 @@ export function mortalCommand(options: {
   let isEnding = false;
   const signal = (name: NodeJS.Signals): void => {
     if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
-    // A group of its own: what a shell has started dies with it.
+    // Signal the process group, so that processes started by a shell die with it.
     process.kill(-child.pid, name);
   };
   const born = (): ChildProcess => spawn(command, args, { env, stdio: "inherit", detached: true });

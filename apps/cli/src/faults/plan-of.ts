@@ -5,8 +5,8 @@ import { parse } from "yaml";
 import { CommandError } from "../command-error.ts";
 
 /**
- * The plan of a file, or of a seed.
- * @throws CommandError when there is neither, or both; InvalidPlanError.
+ * The plan in a file, or one derived from a seed.
+ * @throws CommandError if neither or both are given; InvalidPlanError.
  */
 export function planOf({
   file,

@@ -20,7 +20,7 @@ import { type MortalCommand, mortalCommand } from "./mortal-command.ts";
 
 export interface FaultsOptions {
   readonly plan: Plan;
-  /** Of the cluster. */
+  /** Kubeconfig of the cluster. */
   readonly kubeconfig: CredentialSource["kubeconfig"];
   readonly context?: string | undefined;
   readonly port: number;
@@ -28,11 +28,11 @@ export interface FaultsOptions {
   readonly view: Readonly<Record<string, string>>;
   readonly writeKubeconfig?: string | undefined;
   readonly record?: string | undefined;
-  /** Empty: until somebody asks to stop. */
+  /** Empty: run until Ctrl-C. */
   readonly command: readonly string[];
 }
 
-/** Runs a command behind a fault proxy, telling all calls on stderr. Resolves with the exit code. */
+/** Runs a command behind a fault proxy, and logs all calls on stderr. Resolves with the exit code. */
 export async function runWithFaults(options: FaultsOptions): Promise<number> {
   const { plan, kubeconfig, context, view, port } = options;
   refuseUnknownViews(plan, view);
@@ -45,7 +45,7 @@ export async function runWithFaults(options: FaultsOptions): Promise<number> {
     port,
     decider: telling(decider),
     onEntry: (entry) => tell(describeEntry(entry)),
-    // With nobody to kill, it is the connections that die.
+    // Without a command to kill, only the connections are dropped.
     onKill: () => (running === undefined ? proxy.nextLife() : running.die()),
   });
   const folder = await mkdtemp(join(tmpdir(), "drover-faults-"));
@@ -82,7 +82,7 @@ function refuseUnknownViews(plan: Plan, views: FaultsOptions["view"]): void {
 
 const tell = (line: string): void => console.error(line);
 
-/** Faults of events are told as they happen; those of calls stand in their entries. */
+/** Faults of events are logged as they happen; those of calls are part of the calls' entries. */
 const telling = (decider: PlannedDecider): PlannedDecider => ({
   ...decider,
   ofEvent(event, call) {
@@ -92,7 +92,7 @@ const telling = (decider: PlannedDecider): PlannedDecider => ({
   },
 });
 
-/** Ctrl-C and SIGTERM are the command's, too. */
+/** Passes Ctrl-C and SIGTERM on to the command. Resolves with the exit code. */
 async function theEnd(command: MortalCommand | undefined): Promise<number> {
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -109,7 +109,7 @@ async function theEnd(command: MortalCommand | undefined): Promise<number> {
   }
 }
 
-/** Says what came of the plan; 1 when something of it has met nothing. */
+/** Prints the plan's results. Returns 1 if a rule of the plan matched nothing, otherwise 0. */
 function summary(record: readonly Entry[], decider: PlannedDecider, isSeeded: boolean): number {
   const faults = record.flatMap(({ fault, events }) => [...(fault === undefined ? [] : [fault]), ...events]);
   const lives = new Set(record.map(({ call }) => call.life)).size;

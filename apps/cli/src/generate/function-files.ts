@@ -9,16 +9,18 @@ import { stringify } from "yaml";
 import { z } from "zod";
 import { CommandError } from "../command-error.ts";
 
-/** A file by its path below the function's folder. */
+/** File contents by path, relative to the function's folder. */
 export type Files = Readonly<Record<string, string>>;
 
 const header = "# Written by `drover generate` from the code: change that, and run it again.\n";
 
 /**
- * The files that follow from a function's code.
+ * The files that are generated from a function's code.
  *
- * @param embedded what runs it has a bridge in its process, and kubectl applies it: there is no ReconcileFunction.
- * @throws CommandError when its deployment is none; InvalidSchemaError when its kind has what a CRD cannot say.
+ * @param embedded if true, the function runs with a bridge in its process and is applied with kubectl, without a
+ * ReconcileFunction.
+ * @throws CommandError if its deployment is invalid; InvalidSchemaError if its kind's schema cannot be expressed in a
+ * CRD.
  */
 export function functionFiles(definition: DeployableFunction, embedded = false): Files {
   const yaml = (...manifests: readonly object[]): string =>

@@ -7,15 +7,15 @@ import { functionModule, loadFunction } from "./load-function.ts";
 export interface GenerateOptions {
   /** The function's folder. */
   readonly folder: string;
-  /** Its module, below that folder. */
+  /** The path of its module, relative to that folder. */
   readonly module?: string | undefined;
-  /** It is to run with a bridge in its process. */
+  /** If true, the function runs with a bridge in its process. */
   readonly embedded?: boolean;
 }
 
 /**
- * Writes the files that follow from a function's code, where they are not as they should be.
- * @returns what was written.
+ * Writes the files that are generated from a function's code, where they differ.
+ * @returns the paths of the written files.
  */
 export async function generate(options: GenerateOptions): Promise<readonly string[]> {
   const { folder } = options;
@@ -28,7 +28,7 @@ export async function generate(options: GenerateOptions): Promise<readonly strin
   return stale;
 }
 
-/** @throws CommandError naming the files that are not as the code has them, and the command that writes them. */
+/** @throws CommandError naming the files that differ from the code, and the command that writes them. */
 export async function checkGenerated(options: GenerateOptions): Promise<readonly string[]> {
   const files = await filesOf(options);
   const stale = staleIn(options.folder, files);

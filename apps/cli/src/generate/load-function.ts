@@ -3,14 +3,14 @@ import { statSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { CommandError } from "../command-error.ts";
 
-/** Where a function says how it is deployed, unless another module is named. */
+/** The module that defines a function's deployment, unless another one is named. */
 export const functionModule = "src/function.ts";
 
 /**
- * The function that a module exports by default: `defineFunction({ controller, ... })`, or a function of no arguments
- * that answers it, where the controller stands on something.
+ * The default export of a module: the result of `defineFunction({ controller, ... })`, or a function without arguments
+ * that returns it, if the controller needs other objects.
  *
- * @throws CommandError when there is no such module, it cannot be loaded, or exports something else.
+ * @throws CommandError if the module does not exist, cannot be loaded, or exports something else.
  */
 export async function loadFunction(file: string): Promise<DeployableFunction> {
   if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) {
@@ -52,7 +52,7 @@ function problemOf(cause: unknown): string {
 const isDeployable = (value: unknown): value is DeployableFunction =>
   isObject(value) && isController(value["controller"]) && isAbsentOrObject(value["deployment"]);
 
-/** As far as can be told from outside: `defineController` has checked the rest. */
+/** Checks only the shape: `defineController` has checked the rest. */
 const isController = (value: unknown): value is Controller =>
   isObject(value) &&
   typeof value["name"] === "string" &&

@@ -9,16 +9,16 @@ import { generate } from "../generate/generate.ts";
 import { type Names, writeScaffold } from "./scaffold.ts";
 
 export interface InitOptions extends Names {
-  /** Where the new folder is made. */
+  /** The folder in which the new one is created. */
   readonly parent: string;
 }
 
 /**
- * Makes a new function in a folder of its name: one that runs, and whose tests pass.
+ * Creates a new function in a folder of its name. It runs, and its tests pass.
  *
- * @returns the paths of its files below that folder.
- * @throws CommandError for a name that is none or is taken, or a folder that has something in it; nothing is left of what
- *   was made before it failed.
+ * @returns the paths of its files, relative to that folder.
+ * @throws CommandError for a name that is invalid or taken, or a folder that is not empty. Files created before the
+ * failure are removed.
  */
 export async function init({ parent, ...names }: InitOptions): Promise<readonly string[]> {
   checkNames(names);
@@ -39,7 +39,7 @@ export async function init({ parent, ...names }: InitOptions): Promise<readonly 
 
 async function make(folder: string, names: Names): Promise<readonly string[]> {
   const written = writeScaffold(folder, names);
-  // Nothing is installed there yet: what it imports is found from here.
+  // No packages are installed there yet: resolve its imports from this package.
   const hooks = registerHooks({
     resolve: (specifier, context, next) => {
       const isBare = /^[a-z@]/.test(specifier) && !specifier.includes(":");
@@ -54,21 +54,21 @@ async function make(folder: string, names: Names): Promise<readonly string[]> {
   }
 }
 
-/** The name of a kind for a function that looks after such objects: `guest-books` -> `GuestBook`. */
+/** Derives the kind from the name of a function: `guest-books` -> `GuestBook`. */
 export function kindFor(name: string): string {
   const words = name.split(/[^A-Za-z0-9]+/).filter((word) => word !== "");
   const camel = words.map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`).join("");
   return singularOf(camel);
 }
 
-/** The reverse of `pluralOf`, as far as the endings say: `Caches` may be of a cache or of a cach. */
+/** The reverse of `pluralOf`, as well as the ending shows it: `Caches` can be the plural of `Cache` or of `Cach`. */
 function singularOf(word: string): string {
   if (/[^aeiou]ies$/.test(word)) return `${word.slice(0, -3)}y`;
   if (/(ss|x|sh|[tn]ch|[^aeiou]us)es$/.test(word)) return word.slice(0, -2);
   return /(ss|us|is)$/.test(word) ? word : word.replace(/s$/, "");
 }
 
-/** @throws CommandError, or InvalidResourceError, which says how Kubernetes has names of kinds and groups. */
+/** @throws CommandError, or InvalidResourceError, which explains the rules for names of kinds and groups. */
 function checkNames({ name, kind, plural, group }: Names): void {
   if (!/^[a-z][a-z0-9-]{0,61}[a-z0-9]$/.test(name)) {
     throw new CommandError(

@@ -4,13 +4,13 @@ import { z } from "zod";
 import { CommandError } from "../command-error.ts";
 import { inRepository } from "../repository.ts";
 
-/** What a new function is called. */
+/** The names of a new function. */
 export interface Names {
-  /** Its folder, package, image and process. */
+  /** Name of its folder, package, image and process. */
   readonly name: string;
   /** CamelCase, singular. */
   readonly kind: string;
-  /** Of the kind, in lower case. */
+  /** Plural of the kind, in lower case. */
   readonly plural: string;
   readonly group: string;
 }
@@ -18,9 +18,9 @@ export interface Names {
 const template = inRepository("apps/cli/src/init/template");
 
 /**
- * Writes a function's files, but for those that follow from its code.
- * @returns their paths below the folder.
- * @throws CommandError, before anything is written, for names that are those of other things in the template.
+ * Writes a function's files, except those that are generated from its code.
+ * @returns their paths, relative to the folder.
+ * @throws CommandError, before anything is written, if a name collides with another one in the template.
  */
 export function writeScaffold(folder: string, names: Names): readonly string[] {
   const paths = globSync("**/*", { cwd: template })
@@ -60,7 +60,10 @@ const packageSchema = z.object({
   optionalDependencies: packages,
 });
 
-/** The template is a function of its own, `greeter`, which is checked and tested like all others here. */
+/**
+ * Replaces the template's names. The template is a function of its own, `greeter`, which is checked and tested like all
+ * others in this repository.
+ */
 function renamed(text: string, { name, kind, plural, group }: Names): string {
   const words: Readonly<Record<string, string>> = {
     greeter: name,

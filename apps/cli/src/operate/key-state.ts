@@ -1,6 +1,6 @@
 import type { KeyReport, ListedState } from "@drover/queue";
 
-/** The states of a key for people. A `failing` key is in one of the others as well. */
+/** The states of a key as users see them. A `failing` key is also in one of the other states. */
 export const keyStates = ["due", "running", "waiting", "paused", "parked", "failing"] as const;
 export type ShownState = (typeof keyStates)[number];
 
@@ -24,7 +24,10 @@ export function stateOf(report: KeyReport, now: number): Exclude<ShownState, "fa
   return report.pauses.length > 0 ? "paused" : "due";
 }
 
-/** The lists of the queue that have all keys in a state, and others. Undefined: of all states, each key once. */
+/**
+ * The queue's lists that contain all keys in a state; they may contain others, too. Undefined: all states, each key
+ * once.
+ */
 export function listsOf(state: ShownState | undefined): readonly ListedState[] {
   switch (state) {
     case undefined:
@@ -43,7 +46,7 @@ export function listsOf(state: ShownState | undefined): readonly ListedState[] {
   }
 }
 
-/** Why a key is in its state, in a word or two. */
+/** The reason for a key's state, in a few words. */
 export function reasonOf(report: KeyReport): string {
   const { state, why, reasons, pauses } = report;
   const [pause] = pauses;

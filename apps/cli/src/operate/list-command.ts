@@ -65,7 +65,7 @@ export const listCommand = (): Command =>
       if (keys === 0) console.error(nothing(asked));
     });
 
-/** Resolves when the reader has taken the lines: a slow one must not have all of them held here. */
+/** Resolves when stdout has taken the lines, so that with a slow reader only one page is in memory. */
 function print(lines: readonly string[]): Promise<void> {
   const text = lines.map((line) => `${line}\n`).join("");
   return new Promise((resolve, reject) => {
@@ -76,7 +76,7 @@ function print(lines: readonly string[]): Promise<void> {
   });
 }
 
-/** A reader such as `head` may have read enough. */
+/** Ends quietly when a reader such as `head` closes the pipe. */
 function endWithReader(): void {
   process.stdout.prependListener("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") throw error;

@@ -7,26 +7,26 @@ import { elsewhere } from "../redis-option.ts";
 import type { ListedKeys } from "./shown-keys.ts";
 import { type Wanted, wantedKeys } from "./wanted-keys.ts";
 
-/** Which keys are listed. */
+/** Selects the keys to list. */
 export interface ListRequest extends Wanted {
-  /** Undefined: those of all functions of the namespace, or of all namespaces. */
+  /** Undefined: the keys of all functions of the namespace, or of all namespaces. */
   readonly function: string | undefined;
   readonly allNamespaces: boolean;
   readonly limit: number;
 }
 
-/** What was listed. */
+/** The result of a listing. */
 export interface ListSummary {
   readonly keys: number;
-  /** Functions whose queue is not in this Redis. */
+  /** Functions without a queue in this Redis. */
   readonly absent: readonly string[];
 }
 
 /**
  * Lists the keys of functions, page by page.
  *
- * @param write called with each page, in order; the next page is read once it has resolved.
- * @throws CommandError when there is no such function, or the one that is named has no queue in this Redis.
+ * @param write called with each page, in order. The next page is read once it has resolved.
+ * @throws CommandError if no such function exists, or the named one has no queue in this Redis.
  */
 export async function listKeys(
   cluster: Cluster,

@@ -1,3 +1,3 @@
-/** The rights that a command takes which works on a queue. */
+/** The permissions that a command needs if it works on a queue; part of its help text. */
 export const operatorNeeds =
   "It takes a Redis user of the role operator (docs/operating-redis.md), and may read ReconcileFunctions.";

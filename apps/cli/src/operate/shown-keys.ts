@@ -5,15 +5,15 @@ import { pagedTable } from "../table.ts";
 import { reasonOf, stateOf } from "./key-state.ts";
 import type { KeysAt } from "./wanted-keys.ts";
 
-/** Keys of a function. */
+/** Keys of one function. */
 export interface ListedKeys extends KeysAt {
   readonly fn: string;
 }
 
-/** Makes lines of one page after the other. */
+/** Formats pages of keys as lines, one page after the other. */
 export interface KeyWriter {
   readonly page: (listed: ListedKeys) => readonly string[];
-  /** The lines behind the last page. */
+  /** The lines after the last page. */
   readonly end: () => readonly string[];
 }
 
@@ -57,7 +57,7 @@ const shownKey = (fn: string, report: KeyReport, now: number): object => ({
   pauses: report.pauses.map(({ since, ...pause }) => ({ ...pause, since: isoTime(since) })),
 });
 
-/** How long it has been in its state, or until when. Of a run only the end of its lease is known. */
+/** How long the key has been in its state, or in how long it is due. Of a running key only the lease's end is known. */
 function sinceWords({ state, at }: KeyReport, now: number): string {
   if (state === "leased") return "now";
   return at > now ? `in ${roughly(at - now)}` : `${roughly(now - at)} ago`;

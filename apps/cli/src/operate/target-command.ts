@@ -13,7 +13,7 @@ const optionsSchema = clusterOptionsSchema.extend({
   all: z.boolean().default(false),
 });
 
-/** A command of operators, for an object, the objects of a function in a namespace, or all of them. */
+/** An operator's command on one object, on a function's objects in a namespace, or on all its objects. */
 export interface TargetCommand {
   readonly name: string;
   readonly summary: string;

@@ -13,7 +13,7 @@ import {
 } from "../meant-object.ts";
 import { objectOf } from "../why/key-facts.ts";
 
-/** The objects that an operator's command is about, as the command line names them. */
+/** The target of an operator's command, as the command line names it. */
 export interface TargetWords {
   readonly command: string;
   readonly first: string;
@@ -28,15 +28,15 @@ export interface TargetWords {
 export interface Target {
   readonly fn: ReadableFunction;
   readonly scope: Scope;
-  /** For people: `Bucket web/photos`, `all objects of web/buckets in namespace web`. */
+  /** For messages: `Bucket web/photos`, `all objects of web/buckets in namespace web`. */
   readonly words: string;
   /** The command that resumes it. */
   readonly resume: string;
-  /** Whether the object, or the namespace, is there; undefined where this user may not see it. */
+  /** Resolves with true if the object or namespace exists; undefined if this user may not see it. */
   readonly exists: () => Promise<boolean | undefined>;
 }
 
-/** @throws CommandError when nothing can be meant, or several functions. */
+/** @throws CommandError if the words match no target, or several functions. */
 export async function targetOf(cluster: Cluster, servers: Servers, words: TargetWords): Promise<Target> {
   if (words.all && words.in !== undefined) throw new CommandError("Give --all or --in, not both.");
   return words.all || words.in !== undefined
@@ -106,7 +106,7 @@ async function namespaceExists(client: KubeClient, name: string): Promise<boolea
   return (await client.get(builtin.namespace, objectKey({ name }))) !== undefined;
 }
 
-/** Undefined where this user may not see it. */
+/** Undefined if this user may not see it. */
 async function seen(look: () => Promise<boolean>): Promise<boolean | undefined> {
   try {
     return await look();
@@ -116,7 +116,7 @@ async function seen(look: () => Promise<boolean>): Promise<boolean | undefined> 
   }
 }
 
-/** @throws CommandError where the target is known not to be there. */
+/** @throws CommandError if the target is known not to exist. */
 export async function refuseAbsent({ words, exists, scope }: Target): Promise<void> {
   if ((await exists()) !== false) return;
   throw new CommandError(
@@ -125,14 +125,14 @@ export async function refuseAbsent({ words, exists, scope }: Target): Promise<vo
 }
 
 /**
- * The name of the operator, to be shown as the author of a pause.
- * @param user throws for a user id without a name. Default: that of the operating system.
+ * The name of the operator, recorded as the author of a pause.
+ * @param user throws for a user id without a name. Default: the operating system's user.
  */
 export function operatorName(user: () => { readonly username: string } = userInfo): string {
   try {
     return `${user().username}@${hostname()}`;
   } catch {
-    // A user id without a name, as containers have them.
+    // A user id without a name, as is usual in containers.
     return `${process.getuid?.() ?? "somebody"}@${hostname()}`;
   }
 }

@@ -1,24 +1,24 @@
 import { type KeyReport, listedPages, type WorkQueue } from "@drover/queue";
 import { listsOf, reasonOf, type ShownState, stateOf } from "./key-state.ts";
 
-/** Which keys are wanted. */
+/** Selects keys. */
 export interface Wanted {
-  /** Undefined: all that are not idle. */
+  /** Undefined: all states except idle. */
   readonly state: ShownState | undefined;
-  /** Only keys whose reason or last error contains this, in any case. */
+  /** Only keys with this text in their reason or last error, in any case. */
   readonly reason?: string | undefined;
-  /** Only those of this namespace. */
+  /** Only keys of this namespace. */
   readonly namespace?: string | undefined;
 }
 
-/** Keys as they were at a time. */
+/** Keys, and the time at which they were read. */
 export interface KeysAt {
   readonly keys: readonly KeyReport[];
   /** Redis' clock, ms. */
   readonly now: number;
 }
 
-/** The keys of a queue that are wanted, in pages as Redis has them: no more than one page is in memory. */
+/** The selected keys of a queue, in Redis' pages: at most one page is in memory. */
 export async function* wantedKeys(
   queue: Pick<WorkQueue, "list" | "notRunSince">,
   wanted: Wanted,
@@ -28,7 +28,7 @@ export async function* wantedKeys(
     for await (const page of listedPages(queue, list)) {
       const found = page.filter((report) => isWanted(report, wanted, now));
       if (found.length > 0) yield { keys: found, now };
-      // The list is ordered by time: behind the first key whose time has not come, none is due.
+      // The list is sorted by time: after the first key with a future time, none is due.
       if (list === "waits" && isDueOnly(wanted) && (page.at(-1)?.at ?? 0) > now) break;
     }
   }

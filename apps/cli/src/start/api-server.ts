@@ -6,13 +6,13 @@ import { z } from "zod";
 import { inRepository } from "../repository.ts";
 import type { Run } from "./run.ts";
 
-/** The sandbox: an API server in memory, as a process of its own. */
+/** The sandbox: an in-memory API server, as a separate process. */
 export interface ApiServer {
   readonly url: string;
   readonly pid: number;
 }
 
-/** Starts the sandbox and waits until it answers. Its end is the end of the run: what it held is gone. */
+/** Starts the sandbox and waits until it answers. If it ends, the run ends: its objects are lost. */
 export async function startApiServer(
   { config, folder, request, opened }: Run,
   signal: AbortSignal,
@@ -47,7 +47,7 @@ const kubeconfigSchema = z.object({
   clusters: z.tuple([z.object({ cluster: z.object({ server: z.string() }) })], z.unknown()),
 });
 
-/** The server that a kubeconfig names first; undefined while there is no whole one. */
+/** The first server in a kubeconfig; undefined until the file is complete. */
 function serverIn(file: string): string | undefined {
   try {
     const parsed = kubeconfigSchema.safeParse(parse(readFileSync(file, "utf8")));
@@ -57,7 +57,7 @@ function serverIn(file: string): string | undefined {
   }
 }
 
-/** Whether a server of ours says that it is ready. */
+/** True if a server of this run reports that it is ready. */
 export const isReady = (url: string, signal: AbortSignal): Promise<boolean> =>
   fetch(`${url}/readyz`, { signal }).then(
     async (response) => {

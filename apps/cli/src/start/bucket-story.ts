@@ -1,13 +1,13 @@
 import { type BucketView, isReadyNow } from "./bucket-view.ts";
 import type { Tone } from "./narrator.ts";
 
-/** One thing that happened to a Bucket, in plain words. */
+/** One change of a Bucket, as a sentence. */
 export interface News {
   readonly text: string;
   readonly tone: Tone;
 }
 
-/** What happened to a Bucket between two looks at it; `undefined` is a look that found none. */
+/** The changes of a Bucket between two states; `undefined`: it did not exist. */
 export function newsOf(before: BucketView | undefined, after: BucketView | undefined): readonly News[] {
   if (after === undefined) return before === undefined ? [] : [plain(endOf(before))];
   if (before === undefined)
@@ -17,7 +17,7 @@ export function newsOf(before: BucketView | undefined, after: BucketView | undef
   return changes(before, after);
 }
 
-/** An object that is being deleted goes with its last finalizer, and nobody sees it without. */
+/** An object that is being deleted disappears with its last finalizer, so it is never seen without one. */
 const endOf = ({ deleting, finalizers }: BucketView): string =>
   deleting && finalizers.length > 0
     ? "its finalizer was taken off, and the object is gone"
@@ -42,7 +42,7 @@ function changes(before: Earlier, after: BucketView): readonly News[] {
 }
 
 function specNews(before: Earlier, { generation, deleting }: BucketView): readonly News[] {
-  // A deletion counts as a generation too, where the object has finalizers.
+  // Deleting an object with finalizers increments its generation, too.
   if (before.generation === undefined || before.generation === generation || deleting) return [];
   return [plain(`the spec was changed (generation ${generation})`)];
 }
@@ -81,7 +81,7 @@ function statusNews(before: Earlier, after: BucketView): readonly News[] {
   ];
 }
 
-/** What the Ready condition says, and about which spec. */
+/** Identifies the content of the Ready condition and the generation that it is for. */
 function said(view: Earlier): string {
   if (view.ready === undefined) return "";
   const { status, reason, message } = view.ready;

@@ -1,7 +1,7 @@
 import type { KubeObject } from "@drover/kube";
 import { z } from "zod";
 
-/** What the story tells of a Bucket. A part that is not as it should be is as if it were not there. */
+/** The fields of a Bucket that the demo reports. An invalid field counts as absent. */
 export interface BucketView {
   readonly uid: string;
   readonly generation: number;
@@ -10,9 +10,9 @@ export interface BucketView {
   readonly onDelete: string | undefined;
   readonly observedGeneration: number | undefined;
   readonly ready: { readonly status: string; readonly reason: string; readonly message: string } | undefined;
-  /** The bucket that it has, or is about to have. */
+  /** The bucket that it has, or that is about to be created. */
   readonly bucket: string | undefined;
-  /** It was written down that a bucket is about to be made. */
+  /** True if the status records that a bucket is about to be created. */
   readonly announced: boolean;
 }
 
@@ -46,6 +46,6 @@ export function viewOf(object: KubeObject): BucketView {
   };
 }
 
-/** It is Ready, for the spec that it has now. */
+/** True if it is Ready for its current spec. */
 export const isReadyNow = ({ ready, generation, observedGeneration }: BucketView): boolean =>
   ready?.status === "True" && observedGeneration === generation;

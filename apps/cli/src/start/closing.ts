@@ -2,14 +2,14 @@ import { messageOf } from "@drover/controller";
 import type { Narrator } from "./narrator.ts";
 import { seconds } from "./narrator.ts";
 
-/** Something that was started, and is stopped at the end. */
+/** A part that was started, to be stopped at the end. */
 export interface Opened {
-  /** What a person calls it. */
+  /** The part's name in messages. */
   readonly name: string;
   readonly stop: () => Promise<void>;
 }
 
-/** Stops everything, what was opened last first, and says so. One that fails does not keep the others. */
+/** Stops all parts in reverse order, and reports each. Continues after a failure, and then returns false. */
 export async function closeInOrder(opened: readonly Opened[], { say }: Narrator): Promise<boolean> {
   let clean = true;
   for (const { name, stop } of [...opened].reverse()) {

@@ -9,10 +9,10 @@ import type { Run } from "./run.ts";
 import type { Servers } from "./servers.ts";
 import { watchBuckets } from "./watch-buckets.ts";
 
-// This file and what only it imports load the clients of the API server and of S3, which takes a moment: `start.ts`
-// loads it while the servers start.
+// This module and its own imports load the clients of the API server and of S3, which takes a moment: `start.ts` loads
+// it while the servers start.
 
-/** Connects to the cluster, and throws what is wrong when it does not answer. */
+/** Connects to the cluster. Rejects with the cause if it does not answer. */
 export async function openCluster({ opened, request }: Run, servers: Servers): Promise<KubeClient> {
   const { kubeconfig, context } = servers;
   const client = await connect({ kubeconfig, context, userAgent: "drover-start" });
@@ -21,7 +21,7 @@ export async function openCluster({ opened, request }: Run, servers: Servers): P
   return client;
 }
 
-/** Installs the CRD of Bucket, made from its schemas, and waits until it is served. */
+/** Installs the CRD of Bucket, generated from its schemas, and waits until it is served. */
 export async function installBucketKind(
   { narrator, request: { signal } }: Run,
   cluster: KubeClient,
@@ -34,11 +34,14 @@ export async function installBucketKind(
 export interface Stage {
   readonly servers: Servers;
   readonly cluster: KubeClient;
-  /** Of the bucket function, while it runs. */
+  /** Process id of the bucket function, while it runs. */
   readonly functionPid: () => number | undefined;
 }
 
-/** Apply the example, and tell its life until it is ready; then what to try next. Buckets are told of until the end. */
+/**
+ * Applies the example, reports its progress until it is ready, and then prints the next steps. Changes of Buckets are
+ * reported until the end.
+ */
 export async function tellOfExample(run: Run, { servers, cluster, functionPid }: Stage): Promise<void> {
   const { narrator, request, folder, config } = run;
   const { signal } = request;
@@ -63,7 +66,7 @@ export async function tellOfExample(run: Run, { servers, cluster, functionPid }:
   );
 }
 
-/** After this time somebody who waits wants to know where to look. */
+/** If the object is not ready by then, print where to look for the reason. */
 const slow = 30_000;
 
 function patiently<T>({ narrator, folder }: Run, key: ObjectKey, ready: Promise<T>): Promise<T> {

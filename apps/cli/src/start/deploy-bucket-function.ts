@@ -15,8 +15,8 @@ const image = "drover/s3-bucket";
 const namespace = "default";
 
 /**
- * Deploys the bucket function to our own API server: a node runs Pods as processes of this machine, and the deployer has
- * as many of them as there is work for. Answers how to find the process that works now, if there is one.
+ * Deploys the bucket function to the run's own API server: a node runs Pods as processes of this machine, and the
+ * deployer scales them with the work. Returns a function that returns the id of a running process, if there is one.
  */
 export async function deployBucketFunction(
   run: Run,
@@ -24,13 +24,13 @@ export async function deployBucketFunction(
   client: KubeClient,
 ): Promise<() => number | undefined> {
   const { signal } = run.request;
-  // Where bridge and deployer renew their Leases.
+  // Bridge and deployer renew their Leases in this namespace.
   await createOrReplace(client, builtin.namespace, { metadata: { name: "drover" } }, { signal });
   await installCrd(client, { ...customResourceDefinition(ReconcileFunction) }, { signal });
   const images = {
     [image]: { command: [process.execPath, inRepository("functions/s3-bucket/src/main.ts")] },
   };
-  // A node gives credentials to what runs on it, as the machines of a cloud do.
+  // A node provides credentials to its Pods, as machines in a cloud do.
   const node = await startNode({
     client,
     name: "this-machine",
@@ -46,7 +46,7 @@ export async function deployBucketFunction(
   await startDeployer(run, servers);
   const { spec, ...bucket } = manifestIn("functions/s3-bucket/deploy/function.yaml");
   const env = Object.entries(present(servers.s3.settings)).map(([name, value]) => ({ name, value }));
-  // Well within the example's `pollInterval`: between two looks at its bucket there is no Pod.
+  // Well below the example's `pollInterval`, so that no Pod runs between two checks of its bucket.
   const scaling = { min: 0, max: 3, idleAfter: "10s" };
   const deployed = { ...bucket, spec: { ...spec, container: { image, env }, scaling } };
   await createOrReplace(client, refOf(ReconcileFunction), deployed, { signal });

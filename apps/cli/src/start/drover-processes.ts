@@ -6,8 +6,8 @@ import type { Run } from "./run.ts";
 import type { Servers } from "./servers.ts";
 
 /**
- * The bridge: watches the API server and wakes keys. Of our own API server it follows the functions that are deployed; in
- * somebody else's cluster it knows of the bucket function alone.
+ * The bridge: watches the API server and wakes keys. On the run's own API server it watches the deployed functions. In
+ * a cluster given by the user it serves only the bucket function, from a file.
  */
 export const startBridge = (run: Run, servers: Servers): Promise<KeptProcess> =>
   keepProcess(
@@ -17,7 +17,7 @@ export const startBridge = (run: Run, servers: Servers): Promise<KeptProcess> =>
       main: "apps/bridge/src/main.ts",
       environment: {
         ...common(servers),
-        DROVER_LOG_LEVEL: "debug", // it logs wakes
+        DROVER_LOG_LEVEL: "debug", // to log wakes
         DROVER_AUTHORS: "trusted",
         ...(servers.sandboxUrl === undefined && {
           DROVER_FUNCTIONS: inRepository("functions/s3-bucket/deploy/function.yaml"),
@@ -28,14 +28,14 @@ export const startBridge = (run: Run, servers: Servers): Promise<KeptProcess> =>
     run,
   );
 
-/** The bucket function: takes keys and looks after their buckets. */
+/** The bucket function: runs keys, and creates, updates and deletes their buckets. */
 export const startBucketFunction = (run: Run, servers: Servers): Promise<KeptProcess> =>
   keepProcess(
     {
       name: "the bucket function",
       file: "s3-bucket",
       main: "functions/s3-bucket/src/main.ts",
-      // At debug it tells of every run.
+      // The level at which it logs every run.
       environment: {
         ...common(servers),
         ...servers.s3.settings,
@@ -47,7 +47,7 @@ export const startBucketFunction = (run: Run, servers: Servers): Promise<KeptPro
     run,
   );
 
-/** The deployer: has functions run, as many Pods of each as there is work for. */
+/** The deployer: scales the Pods of functions with their work. */
 export const startDeployer = (run: Run, servers: Servers): Promise<KeptProcess> =>
   keepProcess(
     {
@@ -78,7 +78,7 @@ const deployersFunction = "default/reconcilefunctions.drover.dev";
 const tellOfWakes =
   ({ say }: Narrator) =>
   ({ msg, key, reason, queue }: LogLine): void => {
-    // The deployer is woken by each change of a Pod, of which people are told anyway.
+    // The deployer is woken by every change of a Pod, and those are reported separately.
     if (msg === "Woke" && key !== undefined && !queue?.startsWith(`${deployersFunction}/`))
       say(`${key}: key woken by the bridge (${reason ?? "changed"})`, "quiet");
   };
@@ -86,7 +86,7 @@ const tellOfWakes =
 const tellOfRuns =
   ({ say }: Narrator) =>
   ({ msg, key, verdict = "done", ms = 0, why = [] }: LogLine): void => {
-    // A look that nobody asked for, and that found nothing to do, is no news.
+    // A run without a cause that changed nothing is not reported.
     if (verdict === "done" && why.length === 0) return;
     if (msg === "Reconciled" && key !== undefined)
       say(`${key}: reconciled by the bucket function in ${ms} ms (${verdict})`, "quiet");

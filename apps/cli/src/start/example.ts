@@ -17,13 +17,13 @@ export interface Example {
   readonly manifest: z.output<typeof manifestSchema>;
 }
 
-/** A Bucket out of a YAML file. */
+/** Reads a Bucket from a YAML file. */
 export async function readBucket(file: string): Promise<Example> {
   const manifest = manifestSchema.parse(parse(await readFile(file, "utf8")));
   return { key: keyOf(manifest), manifest };
 }
 
-/** Creates the object; where it is there already, its spec is made the manifest's and the rest left as it is. */
+/** Creates the object. If it exists, sets the manifest's spec fields and leaves the rest as it is. */
 export async function applyBucket(
   client: KubeClient,
   ref: ResourceRef,

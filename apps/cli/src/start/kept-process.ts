@@ -9,13 +9,13 @@ import { type LogLine, parseLogLine } from "./log-line.ts";
 import { seconds } from "./narrator.ts";
 import type { Run } from "./run.ts";
 
-/** A process of Drover: it logs JSON lines, and serves `/readyz` at the `url` that one of them names. */
+/** A process of Drover: it logs JSON lines, one of which has the `url` of its `/readyz`. */
 export interface ProcessDescription {
-  /** What a person calls it. */
+  /** The process's name in messages. */
   readonly name: string;
-  /** Of its log file. */
+  /** Name of its log file, without `.log`. */
   readonly file: string;
-  /** Its main, in the repository. */
+  /** The path of its main module in the repository. */
   readonly main: string;
   readonly environment: Environment;
   readonly onLine: (line: LogLine) => void;
@@ -23,15 +23,15 @@ export interface ProcessDescription {
 
 /** A process that is started again when it dies. */
 export interface KeptProcess {
-  /** Of the process that runs now. */
+  /** Id of the current process. */
   readonly pid: number;
 }
 
-/** How often it may die within a minute before that is taken for more than an accident. */
+/** The number of deaths within a minute at which it is no longer restarted. */
 const mostDeaths = 5;
 const aMinute = 60_000;
 const beforeAgain = 500;
-/** How long the runs under way may take to end. */
+/** How long runs in progress may take to end. */
 const grace = { told: "10s", killedAfter: 12_000 };
 
 /** Starts a process, waits until it is ready, and starts it again whenever it dies. */

@@ -1,25 +1,25 @@
 import { z } from "zod";
 
-/** What a line of a process's log says, as far as the story needs it. */
+/** The fields of a log line that the demo reports. */
 const lineSchema = z.looseObject({
   level: z.string(),
   msg: z.string(),
-  /** Where the process serves its health. */
+  /** The URL of the process's health endpoints. */
   url: z.string().optional(),
   key: z.string().optional(),
-  /** In which queue a key was woken. */
+  /** The queue in which a key was woken. */
   queue: z.string().optional(),
-  /** Why a key was woken. */
+  /** The reason why a key was woken. */
   reason: z.string().optional(),
-  /** How a run of a key ended. */
+  /** The outcome of a run. */
   verdict: z.string().optional(),
   ms: z.number().optional(),
-  /** What a run was woken by; empty when only time had passed. */
+  /** The reasons that caused a run; empty if only time had passed. */
   why: z.array(z.string()).optional(),
 });
 export type LogLine = z.output<typeof lineSchema>;
 
-/** A line of JSON; undefined for anything else that a process prints. */
+/** Parses a line of JSON; undefined for any other output of a process. */
 export function parseLogLine(text: string): LogLine | undefined {
   if (!text.startsWith("{")) return undefined;
   try {

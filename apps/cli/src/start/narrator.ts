@@ -1,17 +1,17 @@
 import { oneLine } from "@drover/controller";
 import { styleText } from "node:util";
 
-/** What kind of news a line is. */
+/** The kind of a message, which determines its colour. */
 export type Tone = "plain" | "good" | "bad" | "quiet";
 
-/** Tells a person what happens, a line each, with the seconds since the start. */
+/** Prints messages, one a line, with the seconds since the start. */
 export interface Narrator {
   readonly say: (text: string, tone?: Tone) => void;
-  /** Lines as they are, without a time. */
+  /** Prints lines unchanged, without a time. */
   readonly show: (lines: readonly string[]) => void;
 }
 
-/** Where the lines go. Colour is for terminals, and for those who have not said NO_COLOR. */
+/** The destination of the lines. Colour is used only on terminals, and not if NO_COLOR is set. */
 export type Output = Pick<NodeJS.WriteStream, "write">;
 
 /**
@@ -38,7 +38,7 @@ const formats: Readonly<Record<Tone, Parameters<typeof styleText>[0] | undefined
   quiet: "dim",
 };
 
-/** Milliseconds as a person reads them: `0.42 s`, `12.3 s`, `75 s`. */
+/** Milliseconds as readable text: `0.42 s`, `12.3 s`, `75 s`. */
 export function seconds(span: number): string {
   const value = span / 1_000;
   return `${value.toFixed(value < 10 ? 2 : value < 60 ? 1 : 0)} s`;

@@ -12,11 +12,11 @@ export interface NextSteps {
   readonly logs: string;
   /** The value of PATH. */
   readonly path: string;
-  /** Of the bucket function, which survives being killed; it may be at rest. */
+  /** Process id of the bucket function, to try killing it; undefined if it is scaled to zero. */
   readonly functionPid: number | undefined;
 }
 
-/** What a person may try now, with the tools that are there. */
+/** Commands to try next, using the tools that are installed. */
 export function nextSteps(steps: NextSteps): readonly string[] {
   return [
     "",
@@ -48,7 +48,7 @@ function objectSteps(steps: NextSteps): readonly Step[] {
   ];
 }
 
-/** Prints the token of the sandbox's kubeconfig, which has one user. */
+/** A command that prints the token of the sandbox's kubeconfig, which has one user. */
 const tokenIn = (kubeconfig: string): string => `sed -n 's/^ *token: "\\(.*\\)"$/\\1/p' '${kubeconfig}'`;
 
 function kubectlSteps({ servers: { context }, namespace, name }: NextSteps): readonly Step[] {

@@ -19,14 +19,14 @@ const podSchema = z.looseObject({
     .default({ containerStatuses: [] }),
 });
 
-/** A Pod of the bucket function, as people are told of it. */
+/** The fields of a bucket function's Pod that the demo reports. */
 export interface PodView {
-  /** The process that it runs now. */
+  /** Id of its current process. */
   readonly process: number | undefined;
   readonly leaving: boolean;
 }
 
-/** What happened to a Pod between two looks; `undefined` is a look that found none. */
+/** The change of a Pod between two states; `undefined`: it did not exist. */
 export function podNews(
   name: string,
   before: PodView | undefined,
@@ -41,7 +41,7 @@ export function podNews(
   return `the bucket function runs: process ${after.process}`;
 }
 
-/** Tells of the bucket function's Pods until the end. */
+/** Reports changes of the bucket function's Pods until the end. */
 export function tellOfPods(
   { narrator, request, folder }: Run,
   client: KubeClient,

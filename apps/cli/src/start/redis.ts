@@ -8,10 +8,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Run } from "./run.ts";
 
 /**
- * Starts a Redis that keeps its data on disk, and starts it again with that data when it dies.
+ * Starts a Redis that keeps its data on disk, and restarts it with that data when it dies.
  *
- * Its data belong to a cluster: for a real one they are kept from run to run; the sandbox begins empty each time, and
- * so does its Redis.
+ * The data belong to one cluster. For a given cluster they are kept between runs. The sandbox is empty at each start,
+ * so its Redis is, too.
  */
 export async function startOwnRedis(run: Run, signal: AbortSignal): Promise<RedisServer> {
   const { options, folder, opened, request } = run;
@@ -49,12 +49,12 @@ async function keep(
   }
 }
 
-/** Where a Redis URL leads, for people: a URL may carry a password. */
+/** The hosts and ports of a Redis URL, for messages: the URL itself may contain a password. */
 export const placesOf = (url: string): string => parseRedisUrl(url).nodes.map(placeOf).join(", ");
 
 const placeOf = ({ host, port }: RedisNode): string => `${host}:${port}`;
 
-/** Rejects, with what to do, unless somebody listens where a Redis is said to be: at one of a cluster's nodes. */
+/** Rejects, with a remedy, unless one of the URL's nodes accepts a TCP connection. */
 export async function checkRedis(url: string, signal: AbortSignal): Promise<void> {
   const absences = await Promise.all(parseRedisUrl(url).nodes.map((node) => absenceOf(node, signal)));
   signal.throwIfAborted();
@@ -63,7 +63,7 @@ export async function checkRedis(url: string, signal: AbortSignal): Promise<void
   throw new Error(`No Redis answers at ${why}. Start it, or leave --redis out to have one started.`);
 }
 
-/** Why nobody can be reached there; undefined when somebody can. */
+/** Returns why a node cannot be reached; undefined if it can. */
 function absenceOf(node: RedisNode, signal: AbortSignal): Promise<string | undefined> {
   return new Promise((resolve) => {
     const socket = connect({ ...node, signal, timeout: 15_000 });

@@ -3,31 +3,31 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { z } from "zod";
 
-/** What a run says about itself while it runs, in `running.json`. */
+/** The content of `running.json`, which describes a run in progress. */
 const runningSchema = z.object({
   pid: z.number(),
   since: z.string(),
   kubeconfig: z.string(),
-  /** The processes that it has started and that run now, by what they are. */
+  /** The processes that it has started and that are running, by name. */
   processes: z.record(z.string(), z.number()),
 });
 export type Running = z.output<typeof runningSchema>;
 
-/** Where a run keeps its files. One run at a time has it. */
+/** The folder with the files of a run. Only one run at a time may use it. */
 export interface RunFolder {
   readonly path: string;
   readonly logs: string;
-  /** Where our own API server writes one. */
+  /** The path of the kubeconfig that the run's own API server writes. */
   readonly kubeconfig: string;
-  /** What a run that ended without cleaning up has said about itself. */
+  /** The `running.json` of a run that ended without cleaning up. */
   readonly crashed: Running | undefined;
-  /** Says of a process that it is this run's, in place of an earlier one of that name. */
+  /** Records a process of this run; it replaces an earlier one of that name. */
   readonly noteProcess: (name: string, pid: number) => void;
-  /** Gives the folder back. */
+  /** Releases the folder. */
   readonly release: () => void;
 }
 
-/** Somebody else has the folder. */
+/** Another process uses the folder. */
 export class AlreadyRunningError extends Error {
   override readonly name = "AlreadyRunningError";
   constructor(path: string, by: Running | undefined) {
@@ -42,12 +42,12 @@ export class AlreadyRunningError extends Error {
 }
 
 /**
- * Takes a folder for this run, and clears away what an earlier run has left in it.
+ * Takes a folder for this run, and removes the files that an earlier run left in it.
  *
- * @param given the kubeconfig of the cluster that this run uses, where it does not start one.
- * The lock is SQLite's on a file, which the kernel releases however its holder ends: a folder left by a crash is never
- * taken for one in use, nor the other way round.
+ * The lock is SQLite's on a file. The kernel releases it however its holder ends, so a folder left by a crash never
+ * counts as in use, and one in use never counts as free.
  *
+ * @param given the kubeconfig of the given cluster, if the run does not start one.
  * @throws AlreadyRunningError
  */
 export function takeRunFolder(path: string, given?: string): RunFolder {
@@ -68,7 +68,7 @@ export function takeRunFolder(path: string, given?: string): RunFolder {
     kubeconfig: given ?? files.kubeconfig,
     processes: {},
   };
-  // Whole at any time, for whoever reads it.
+  // Written atomically, so that readers never see an incomplete file.
   const note = (now: Running): void => {
     writeFileSync(`${files.running}.new`, `${JSON.stringify(now, null, 2)}\n`);
     renameSync(`${files.running}.new`, files.running);
@@ -101,7 +101,7 @@ function readRunning(file: string): Running | undefined {
 /** SQLITE_BUSY */
 const busy = 5;
 
-/** Answers how to unlock, or undefined when another process has the lock. */
+/** Returns the function that unlocks, or undefined if another process holds the lock. */
 function lock(file: string): (() => void) | undefined {
   const database = new DatabaseSync(file);
   try {

@@ -4,7 +4,7 @@ import type { Narrator } from "./narrator.ts";
 import type { RunFolder } from "./run-folder.ts";
 import type { StopRequest } from "./stop-request.ts";
 
-/** What a person asked for. What is left out is started here. */
+/** The command's options. Servers that are not given are started by the run. */
 export interface StartOptions {
   readonly kubeconfig?: string | undefined;
   /** A context of `kubeconfig`. */
@@ -17,13 +17,13 @@ export interface StartOptions {
   readonly dir: string;
 }
 
-/** One `drover start`, and what all its parts share. */
+/** One `drover start`: the state that its parts share. */
 export interface Run {
   readonly options: StartOptions;
   readonly config: CliConfig;
   readonly folder: RunFolder;
   readonly narrator: Narrator;
   readonly request: StopRequest;
-  /** What has been started, in that order. Whoever starts something puts it here at once. */
+  /** The parts that have been started, in order. Code that starts a part must add it here at once. */
   readonly opened: Opened[];
 }

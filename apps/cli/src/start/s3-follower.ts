@@ -4,25 +4,23 @@ import type { BucketView } from "./bucket-view.ts";
 import type { Narrator } from "./narrator.ts";
 import { hasBucket, type S3Access } from "./s3.ts";
 
-/** Asks the S3 server itself what came of what objects ask for. */
+/** Checks on the S3 server itself that the buckets of objects exist or are gone. */
 export interface S3Follower {
-  /** Hears of every change of an object; `undefined` when it is gone. */
+  /** Called on every change of an object; `undefined` if it is gone. */
   changed(key: ObjectKey, view: BucketView | undefined): void;
 }
 
 interface Followed {
   readonly bucket: string;
-  /** Ends the asking. */
+  /** Ends the checks. */
   readonly over: AbortController;
   there: boolean;
 }
 
-/** Milliseconds between two questions: at first, and at most. */
+/** Milliseconds between two checks: the first pause, and the longest. */
 const pauses = { first: 20, most: 1_000 };
 
-/**
- * @param onThere called when the bucket of an object was found.
- */
+/** @param onThere called when the bucket of an object has been found. */
 export function s3Follower(
   s3: S3Access,
   { say }: Narrator,
@@ -58,7 +56,7 @@ export function s3Follower(
         if (forget(key)?.there === true && known !== undefined) void lookOnce(key, known.bucket);
         return;
       }
-      // One that is made anew is to be found anew.
+      // A bucket that is created again must be found again.
       const anew = view.announced && known?.there === true;
       if (view.bucket === undefined || (known?.bucket === view.bucket && !anew)) return;
       forget(key);
@@ -67,7 +65,7 @@ export function s3Follower(
   };
 }
 
-/** True when it was found, false when nobody wants to know any more. */
+/** Resolves with true when it has been found, with false when the signal fired first. */
 async function appears(s3: S3Access, bucket: string, signal: AbortSignal): Promise<boolean> {
   for (let span = pauses.first; !signal.aborted; span = Math.min(span * 1.5, pauses.most)) {
     if ((await hasBucket(s3, bucket, signal)) === true) return !signal.aborted;

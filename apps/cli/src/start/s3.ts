@@ -6,18 +6,18 @@ import type { Run } from "./run.ts";
 /** How the bucket function reaches its S3 server. */
 export interface S3Access {
   readonly url: string;
-  /** Which server it is, as settings of the function. */
+  /** Settings of the function that select the server. */
   readonly settings: Environment;
-  /** Variables with which the AWS SDK finds its credentials. */
+  /** Environment variables in which the AWS SDK finds the credentials. */
   readonly credentials: Environment;
-  /** Whether it is ours: then everybody may ask it, without a signature. */
+  /** True if this run started it. It then answers requests without a signature. */
   readonly own: boolean;
   readonly pid?: number;
 }
 
 const lookEvery = 500;
 
-/** Starts an S3 server. Its end is the end of the run: the buckets are gone with it. */
+/** Starts an S3 server. If it ends, the run ends: its buckets are lost. */
 export async function startOwnS3({ folder, opened, request }: Run, signal: AbortSignal): Promise<S3Access> {
   const s3 = await startS3({ dir: folder.logs, signal });
   folder.noteProcess("s3", s3.pid);
@@ -41,7 +41,7 @@ export async function startOwnS3({ folder, opened, request }: Run, signal: Abort
   };
 }
 
-/** True when the server has ended though nobody asked it to. */
+/** Resolves with true if the server ended before the signal fired. */
 async function watchOver({ pid }: S3Server, signal: AbortSignal): Promise<boolean> {
   while (!signal.aborted) {
     if (!isRunning(pid)) return true;
@@ -51,8 +51,8 @@ async function watchOver({ pid }: S3Server, signal: AbortSignal): Promise<boolea
 }
 
 /**
- * An S3 server that was given, reached with the AWS credentials of this process' environment. Rejects, with what to do,
- * when nobody answers there.
+ * A given S3 server, with the AWS credentials of this process's environment. Rejects, with a remedy, if no server
+ * answers at the URL.
  */
 export async function givenS3(url: string, region: string, signal: AbortSignal): Promise<S3Access> {
   try {
@@ -69,8 +69,8 @@ export async function givenS3(url: string, region: string, signal: AbortSignal):
 }
 
 /**
- * Whether the S3 server has a bucket, asked of it without a signature and without a word to Drover: one that is there
- * answers 200, or 403 or a redirect where the asker is not known.
+ * Checks if the S3 server has a bucket, with an unsigned request that bypasses Drover. An existing bucket answers 200,
+ * or 403 or a redirect if the caller is not authenticated. Undefined if the answer does not show it.
  */
 export async function hasBucket(
   { url }: S3Access,

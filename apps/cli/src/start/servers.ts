@@ -5,19 +5,19 @@ import type { Run } from "./run.ts";
 import { givenS3, type S3Access, startOwnS3 } from "./s3.ts";
 import { orStop } from "./stop-request.ts";
 
-/** What Drover stands on, given or started. */
+/** The servers that Drover needs, given or started. */
 export interface Servers {
   readonly kubeconfig: string;
   readonly context: string | undefined;
-  /** Of the sandbox; undefined for a cluster that was given. */
+  /** URL of the sandbox; undefined if a cluster was given. */
   readonly sandboxUrl: string | undefined;
   readonly redisUrl: string;
   readonly s3: S3Access;
 }
 
 /**
- * Starts the servers that were not given, all at once. When one does not start, everything is to be stopped,
- * and its error is thrown.
+ * Starts the servers that were not given, all at once. If one does not start, requests the stop of everything and
+ * rejects with its error.
  */
 export async function startServers(run: Run): Promise<Servers> {
   const { options, folder, request } = run;
@@ -27,7 +27,7 @@ export async function startServers(run: Run): Promise<Servers> {
     orStop(request, redis(run, signal)),
     orStop(request, s3(run, signal)),
   ] as const;
-  // All of them, so that none is still starting when the end begins.
+  // Wait for all of them, so that none is still starting when the stop begins.
   await Promise.allSettled(starts);
   const [api, redisUrl, buckets] = await Promise.all(starts);
   return {
@@ -81,7 +81,7 @@ async function s3(run: Run, signal: AbortSignal): Promise<S3Access> {
   );
 }
 
-/** After this time somebody who waits wants to know why. */
+/** If a server takes longer, print a hint at the reason. */
 const slow = 4_000;
 const installed = " The first time, it is installed with pip.";
 

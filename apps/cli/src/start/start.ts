@@ -10,7 +10,7 @@ import { AlreadyRunningError, type RunFolder, takeRunFolder } from "./run-folder
 import { type Servers, startServers } from "./servers.ts";
 import { orStop, stopOnSignals, stopRequest } from "./stop-request.ts";
 
-/** Everything, from nothing to Ctrl-C. Answers the exit code. */
+/** Runs the demo from start to stop. Returns the exit code. */
 export async function startDemo(options: StartOptions, config: CliConfig): Promise<number> {
   const folder = folderOrReason(options);
   if (typeof folder === "string") {
@@ -29,7 +29,7 @@ export async function startDemo(options: StartOptions, config: CliConfig): Promi
   try {
     await live(run);
   } catch (error) {
-    // What fails because everything is being stopped changes nothing: the first reason stands.
+    // Has no effect if a stop was requested before: failures during the stop do not replace the first reason.
     request.stop({ kind: "broken", problem: messageOf(error) });
   }
   const code = await end(run);
@@ -46,13 +46,13 @@ function folderOrReason({ dir, kubeconfig }: StartOptions): RunFolder | string {
   }
 }
 
-/** Start, tell, and go on telling until somebody wants it to stop. */
+/** Starts everything, applies the example, and reports changes until a stop is requested. */
 async function live(run: Run): Promise<void> {
   const { narrator, request } = run;
   const { signal } = request;
   narrator.say("Starting the servers and Drover's processes");
   const starting = startServers(run);
-  // The clients take a while to load, and so do the servers.
+  // Load the clients while the servers start: both take a moment.
   const [servers, { openCluster, installBucketKind, tellOfExample }] = await Promise.all([
     starting,
     import("./cluster.ts"),
@@ -71,7 +71,10 @@ async function live(run: Run): Promise<void> {
   if (!signal.aborted) await once(signal, "abort");
 }
 
-/** On our own API server it is deployed, and comes from zero; for another cluster it is a process that stays. */
+/**
+ * On the run's own API server the function is deployed, and scales from zero. For a given cluster it is a process that
+ * stays.
+ */
 async function bucketFunction(
   run: Run,
   servers: Servers,

@@ -1,15 +1,15 @@
 import { messageOf } from "@drover/controller";
 
-/** Why everything is to be stopped. */
+/** Why everything is stopped. */
 export type StopReason =
   | { readonly kind: "asked" }
-  /** Something that the rest stands on is gone. */
+  /** A server or process that the demo needs is gone. */
   | { readonly kind: "broken"; readonly problem: string };
 
-/** One request to stop, from whoever is first: a person, or a part that broke. */
+/** A request to stop, from a user or a broken part. Only the first request counts. */
 export interface StopRequest {
   readonly signal: AbortSignal;
-  /** Undefined until somebody has asked. */
+  /** Undefined until a stop is requested. */
   reason(): StopReason | undefined;
   stop(reason: StopReason): void;
 }
@@ -28,7 +28,7 @@ export function stopRequest(): StopRequest {
   };
 }
 
-/** Passes a start on; when it fails, everything is to be stopped, and so are the starts beside it. */
+/** Returns the result of a start. If the start fails, requests a stop, which also ends the starts in progress. */
 export const orStop = <T>(request: StopRequest, start: Promise<T>): Promise<T> =>
   start.catch((error: unknown) => {
     request.stop({ kind: "broken", problem: messageOf(error) });
@@ -36,8 +36,8 @@ export const orStop = <T>(request: StopRequest, start: Promise<T>): Promise<T> =
   });
 
 /**
- * Ctrl-C, SIGTERM, the terminal's end, or nobody reading any more: stop. A second one ends this process at once; what
- * it has started dies with it.
+ * Requests a stop on Ctrl-C, SIGTERM, the end of the terminal, or a closed stdout. A second signal ends this process at
+ * once; the processes that it has started end with it.
  */
 export function stopOnSignals(request: StopRequest): void {
   const asked = (code: number) => (): void => {

@@ -18,11 +18,14 @@ export interface WatchBucketsOptions {
   readonly s3: S3Access;
   readonly narrator: Narrator;
   readonly signal: AbortSignal;
-  /** An object is Ready and the S3 server has its bucket, which may be known in either order. */
+  /** Called when an object is Ready and the S3 server has its bucket, whichever comes first. */
   readonly onReady: (key: ObjectKey, bucket: string) => void;
 }
 
-/** Tells what happens to Bucket objects, and what the S3 server says to it, until the signal. Resolves once it has listed them. */
+/**
+ * Reports the changes of Bucket objects, and of their buckets on the S3 server, until the signal. Resolves once it has
+ * listed the objects.
+ */
 export async function watchBuckets(options: WatchBucketsOptions): Promise<{ readonly done: Promise<void> }> {
   const { client, ref, s3, narrator, signal, onReady } = options;
   const views = new Map<ObjectKey, BucketView>();

@@ -4,7 +4,7 @@ import type { QueueStats, RedisConnection } from "@drover/queue";
 import type { DeployedFunction } from "../deployed-functions.ts";
 import { hasQueue, whileOpen } from "../meant-object.ts";
 
-/** How many keys of a function are in which state; what nobody has said is left out. */
+/** The number of a function's keys in each state; undefined if not known. */
 export interface FunctionFigures {
   readonly due?: number | undefined;
   readonly running?: number | undefined;
@@ -12,14 +12,14 @@ export interface FunctionFigures {
   readonly waiting?: number | undefined;
   readonly failing?: number | undefined;
   readonly parked?: number | undefined;
-  /** Would be due, but are paused on purpose. */
+  /** Keys that would be due, but are paused. */
   readonly paused?: number | undefined;
   readonly oldestDueSeconds?: number | undefined;
 }
 
 const answerWithin: Milliseconds = 5_000;
 
-/** As Redis has them now, in all queues of the function. Undefined where its queue is not in this Redis. */
+/** The live counts in Redis, over all queues of the function. Undefined if its queue is not in this Redis. */
 export async function figuresNow(
   redis: RedisConnection,
   fn: DeployedFunction,
@@ -42,7 +42,7 @@ export async function figuresNow(
   };
 }
 
-/** As the functions' controller wrote them last. */
+/** The counts that the deployer wrote last into the function's status. */
 export const figuresStated = ({ status }: DeployedFunction): FunctionFigures => {
   const { due, running, failing, parked, pausedKeys: paused, oldestDueSeconds } = status;
   return { due, running, failing, parked, paused, oldestDueSeconds };

@@ -10,42 +10,42 @@ import { roughly } from "../roughly.ts";
 import { table } from "../table.ts";
 import { figuresNow, figuresStated, type FunctionFigures } from "./function-figures.ts";
 
-/** What is known of a function. */
+/** The status of a function, as shown. */
 export interface FunctionStatus extends FunctionFigures {
   readonly namespace: string;
   readonly name: string;
-  /** The Ready condition; undefined where nobody has looked at the function yet. */
+  /** The Ready condition; undefined until the deployer has written one. */
   readonly ready: { readonly status: string; readonly reason: string; readonly message: string } | undefined;
   readonly rolledOut: FunctionStatus["ready"];
-  /** The whole function is paused by its spec; `paused` is how many keys are, on purpose, that would be due. */
+  /** True if the spec pauses the function. `paused` is the number of paused keys that would be due. */
   readonly functionPaused: boolean;
   readonly pods: number | undefined;
   readonly readyPods: number | undefined;
 }
 
 export interface Statuses {
-  /** Where the figures are from: Redis, now; or the functions' status, as it was written last. */
+  /** The source of the counts: Redis, live; or the functions' status, as last written. */
   readonly figures: "redis" | "status";
   readonly functions: readonly FunctionStatus[];
-  /** Functions whose queue is not in the Redis that was asked: their figures are from their status. */
+  /** Functions without a queue in this Redis: their counts are from their status. */
   readonly elsewhere?: readonly string[];
-  /** That parts of Drover do not run which these functions need, a sentence each. */
+  /** The parts of Drover that these functions need and that do not run, a sentence each. */
   readonly notRunning: readonly string[];
 }
 
 export interface StatusOptions {
-  /** Undefined: all. */
+  /** Undefined: all namespaces. */
   readonly namespace: string | undefined;
   readonly name: string | undefined;
   readonly redis: string | undefined;
-  /** In which Drover is installed. */
+  /** The namespace in which Drover is installed. */
   readonly droverNamespace: string;
 }
 
 /**
- * A function with a bridge in its process is known by its name, `plural.group`, and by Redis.
+ * The status of functions. An embedded function is found by its name, `plural.group`, and only in Redis.
  *
- * @throws CommandError when there is no function of that name, or its queue is not in that Redis.
+ * @throws CommandError if no function has that name, or its queue is not in that Redis.
  */
 export async function statusOf(
   client: KubeClient,
@@ -116,7 +116,7 @@ const headings = [
   ...["PARKED", "PAUSED", "OLDEST DUE"],
 ];
 
-/** The statuses as a table; `-` for what nobody has said. */
+/** The statuses as a table; `-` for an unknown value. */
 export const statusTable = ({ functions }: Statuses): readonly string[] =>
   table(
     headings,
@@ -130,7 +130,7 @@ export const statusTable = ({ functions }: Statuses): readonly string[] =>
     ]),
   );
 
-/** Where the figures are from, and what of Drover does not run, in words. */
+/** The source of the counts, and the parts of Drover that do not run, as text. */
 export const sourceWords = ({ figures, elsewhere: absent, notRunning }: Statuses): string =>
   [
     ...notRunning.map(oneLine),

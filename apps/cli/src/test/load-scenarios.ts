@@ -4,14 +4,14 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { CommandError } from "../command-error.ts";
 
-/** Where scenarios are looked for that are not named. */
+/** The modules to load if none are named. */
 export const scenarioModules = "**/*.faults.ts";
 
 /**
- * The scenarios that modules export by default: one, or several in an array.
+ * The default exports of modules: a scenario each, or an array of scenarios.
  *
- * @param modules paths; with none, every `*.faults.ts` below the folder.
- * @throws CommandError when there is none, one cannot be loaded, or exports something else.
+ * @param modules paths; if empty, every `*.faults.ts` below the folder.
+ * @throws CommandError if there is none, one cannot be loaded, or exports something else.
  */
 export async function loadScenarios(
   folder: string,
@@ -52,7 +52,7 @@ async function defaultExportOf(file: string, name: string): Promise<unknown> {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null;
 
-/** As far as can be told from outside. */
+/** Checks only the shape. */
 const isScenario = (value: unknown): value is Scenario =>
   isObject(value) &&
   typeof value["name"] === "string" &&

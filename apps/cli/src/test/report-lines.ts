@@ -1,6 +1,6 @@
 import type { FaultReport, PlanResult } from "@drover/testing";
 
-/** What came of a scenario, for people: the plans that were derived and executed, and a story for each that is not well. */
+/** The report of a scenario as text: the plans that were derived and executed, and the events of each failed one. */
 export function reportLines({ scenario, writes, plans, problems }: FaultReport): readonly string[] {
   const executed = plans.filter(({ outcome }) => outcome !== "unexecuted");
   const unwell = plans.filter(({ outcome }) => outcome !== "same");
@@ -19,7 +19,7 @@ export function reportLines({ scenario, writes, plans, problems }: FaultReport):
   ];
 }
 
-/** Whether all is well: every plan was executed, and came to the end that there is without faults. */
+/** True if all plans were executed, and ended in the same state as the run without faults. */
 export const isWell = ({ plans, problems }: FaultReport): boolean =>
   problems.length === 0 && plans.every(({ outcome }) => outcome === "same");
 

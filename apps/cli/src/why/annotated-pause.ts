@@ -13,10 +13,10 @@ const entrySchema = z.looseObject({
 });
 
 /**
- * The pauses of an object: those that the queue has recorded, and the annotation with the field manager that wrote it, which the
- * queue may not have recorded yet.
+ * The pauses of an object: those recorded in the queue, and the annotation with the field manager that wrote it. The
+ * queue may not have recorded the annotation yet.
  *
- * @param now for an annotation whose time is not known, ms.
+ * @param now for an annotation without a known time, ms.
  */
 export function pausesOf(
   known: readonly Pause[],
@@ -44,7 +44,7 @@ function writerOf({
     .find(({ fieldsV1 }) => Object.hasOwn(fieldsV1["f:metadata"]["f:annotations"], `f:${pausedAnnotation}`));
 }
 
-/** A warning about a value of the annotation that pauses nothing; undefined if there is none. */
+/** A warning about a value of the annotation that does not pause; undefined if there is none. */
 export function idlePause(object: KubeObject | undefined): string | undefined {
   const value = object?.metadata.annotations?.[pausedAnnotation];
   if (value === undefined || value === "true") return undefined;

@@ -4,14 +4,14 @@ import { pauseWords } from "../pause-words.ts";
 import { roughly } from "../roughly.ts";
 import type { KeyFacts } from "./key-facts.ts";
 
-/** Why an object runs or does not: one sentence, and when it runs next, where that is known. */
+/** Explains in one sentence why an object runs or does not, and when it runs next, if that is known. */
 export interface Explanation {
   readonly summary: string;
-  /** ISO 8601, by Redis' clock; undefined when no time is set. */
+  /** ISO 8601, by Redis' clock; undefined if no time is set. */
   readonly nextRunAt: string | undefined;
 }
 
-/** Explains a key's state to somebody who waits for it. */
+/** Explains a key's state to a user. */
 export function explanationOf(facts: KeyFacts): Explanation {
   const { report, now } = facts;
   const name = `${facts.kind} ${facts.key}`;
@@ -46,7 +46,7 @@ function sentence(facts: KeyFacts): string {
     case "parked":
       return parked(facts);
     case "waits":
-      // That its time has come is not in the queue yet where nobody looks after it.
+      // While no dispatcher runs, a key stays in this state after its time has come.
       if (report.at > now) return waits(facts);
       break;
     case "ready":
@@ -114,7 +114,7 @@ function due(facts: KeyFacts, since: number): string {
   return `has been due for ${waited}, and waits for a free worker: ${stats.due} are due and ${stats.running} run.`;
 }
 
-/** What holds it back on purpose, and a deletion with it. */
+/** The pauses that hold it back, and its deletion with it. */
 function pausedWords({ fn, key, report, now, object }: KeyFacts): string {
   const words = pauseWords(fn, key, report.pauses, now);
   const isDeleting = words !== "" && object?.metadata.deletionTimestamp !== undefined;

@@ -10,12 +10,12 @@ import {
   withQueue,
 } from "../meant-object.ts";
 
-/** All that is known of one object: by the queue, and by the API server. */
+/** Everything that the queue and the API server contain about one object. */
 export interface KeyFacts {
   readonly kind: string;
   readonly key: ObjectKey;
   readonly fn: ReadableFunction;
-  /** Undefined when there is none. */
+  /** Undefined if it does not exist. */
   readonly object: KubeObject | undefined;
   /** Redis' clock, ms. */
   readonly now: number;
@@ -26,7 +26,7 @@ export interface KeyFacts {
   readonly stats: QueueStats;
 }
 
-/** @throws CommandError when nobody can be meant. */
+/** @throws CommandError if no function matches, or several do; or if the queue is not in this Redis. */
 export async function keyFacts(servers: Servers, meant: MeantObject): Promise<KeyFacts> {
   const { fn, key } = await objectMeant(servers, meant);
   const kind = fn.spec.for;
@@ -44,7 +44,7 @@ export async function keyFacts(servers: Servers, meant: MeantObject): Promise<Ke
 
 const answerWithin = 5_000;
 
-/** An object as it is now; undefined when there is none. */
+/** Reads an object; undefined if it does not exist. */
 export async function objectOf(
   client: KubeClient,
   kind: Parameters<typeof refOf>[0],

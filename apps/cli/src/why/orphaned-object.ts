@@ -5,19 +5,18 @@ import { crdsNamed } from "../crds-named.ts";
 import { deployedFunctions } from "../deployed-functions.ts";
 import { keyMeant, type MeantObject } from "../meant-object.ts";
 
-/** A finalizer of a controller of Drover; the rest is the controller's name. */
+/** The prefix of Drover's finalizers; the rest is the controller's name. */
 const ours = "drover.dev/";
 
 /**
- * Why an object stays, though it is deleted, that no ReconcileFunction looks after any more: what it waits for, and how that
- * can be ended.
+ * Explains why an object that no ReconcileFunction manages any more cannot be deleted, and how to resolve that.
  *
- * @returns undefined where no such object can be meant.
+ * @returns undefined if no such object is found.
  */
 export async function orphanedWords(client: KubeClient, meant: MeantObject): Promise<string | undefined> {
   const crds = await crdsNamed(client, meant.kind);
   const functions = await deployedFunctions(client, undefined).catch((error: unknown) => {
-    // Drover's own kinds may have been removed, and then there is no function.
+    // If Drover's kinds have been removed, no functions exist.
     if (error instanceof CommandError) return [];
     throw error;
   });
@@ -39,7 +38,7 @@ interface Held {
   /** `plural.group`. */
   readonly kind: string;
   readonly key: ObjectKey;
-  /** Finalizers of Drover's functions. */
+  /** Its finalizers of Drover's functions. */
   readonly held: readonly string[];
 }
 

@@ -7,8 +7,8 @@ import { explanationOf } from "./explanation.ts";
 import type { KeyFacts } from "./key-facts.ts";
 
 /**
- * The explanation first, then what it stands on.
- * @param notRunning of parts of Drover of which none runs, a sentence each.
+ * The explanation, followed by the facts that it is based on.
+ * @param notRunning the parts of Drover that do not run, a sentence each.
  */
 export function whyLines(facts: KeyFacts, notRunning: readonly string[]): readonly string[] {
   const { fn, report, runs, now, object } = facts;
@@ -51,7 +51,7 @@ export const runTable = (runs: KeyFacts["runs"], now: number): readonly string[]
     ]),
   );
 
-/** The same for programs. */
+/** The same as JSON. */
 export function whyJson(facts: KeyFacts): object {
   const { kind, key, fn, report, runs, object } = facts;
   return {

@@ -51,7 +51,7 @@ export const whyCommand = (): Command =>
       console.log(output === "json" ? jsonText(answer.json) : answer.text);
     });
 
-/** By the function that looks after an object, and its queue. */
+/** Reads the facts from the object's function and its queue. */
 async function factsOf(
   client: KubeClient,
   meant: MeantObject,

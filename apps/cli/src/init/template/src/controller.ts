@@ -2,11 +2,11 @@ import { defineController } from "@drover/controller";
 import { Greeting } from "./greeting.ts";
 
 /**
- * Moves one object a step towards its spec. It may be called at any time, for any reason, and any number of times: look
- * at the world, and change what differs.
+ * Moves one object towards its spec. It may be called at any time, for any reason, and any number of times: read the
+ * current state, and change only what differs.
  *
- * - Throw an error, and it is tried again with backoff; a TerminalError waits for a change of the object.
- * - Make something outside the cluster, and `finalize` is where it is unmade.
+ * - If it throws, the run is tried again with backoff. After a TerminalError it is not, until the object changes.
+ * - If it creates anything outside the cluster, define `finalize` to remove that.
  */
 export const controller = defineController({
   for: Greeting,

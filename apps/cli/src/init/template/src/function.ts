@@ -1,7 +1,10 @@
 import { defineFunction } from "@drover/controller";
 import { controller } from "./controller.ts";
 
-/** How it is deployed. `npx drover generate` writes deploy/ and the Dockerfile from this and from the controller. */
+/**
+ * The deployment of the function. `npx drover generate` writes deploy/ and the Dockerfile from this and from the
+ * controller.
+ */
 export default defineFunction({
   controller,
   deployment: {

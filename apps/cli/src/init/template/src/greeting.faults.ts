@@ -4,11 +4,11 @@ import deployedAs from "./function.ts";
 
 const hello = { apiVersion: "example.com/v1alpha1", kind: "Greeting", metadata: { name: "hello" } };
 
-/** What people do. `npx drover test --faults` lives through it with everything that can go wrong, and compares the ends. */
+/** The steps of a user. `npx drover test --faults` repeats them with each fault, and compares the final states. */
 export default faultScenario({
   name: "a greeting comes, changes and goes",
   start: () => controller,
-  // It may do what this grants, and meets 403 at all else.
+  // The function gets only the permissions that this grants, and 403 for everything else.
   deployedAs,
   steps: [
     { apply: { ...hello, spec: { name: "Ada" } } },

@@ -1,7 +1,7 @@
 import { defineResource } from "@drover/controller";
 import { z } from "zod";
 
-/** What people ask for (spec) and are told (status). Types, the CRD and validation all come from these schemas. */
+/** The fields that users set (spec) and those that they see (status). Types, CRD and validation come from them. */
 export const Greeting = defineResource({
   group: "example.com",
   version: "v1alpha1",
