@@ -90,8 +90,8 @@ it("beside the cluster's bridges it takes nothing away from them, nor they from 
   // Nobody has made the others forget how far they were.
   await world.cluster.apply(bucket("theirs", { pollInterval: "1h" }));
   await Promise.all([
-    world.startBridge({ awaited: "Taken up where it was left; watching" }),
-    start("Taken up where it was left; watching"),
+    world.startBridge({ awaited: "Resumed at the stored position; watching" }),
+    start("Resumed at the stored position; watching"),
   ]);
   await world.until(bucket("theirs"), isReady);
   await areReady("more");

@@ -50,7 +50,7 @@ let bridge: Started & { readonly hooks: string };
 async function startBridge(): Promise<typeof bridge> {
   const started = await world.startBridge({
     functions: ofCluster,
-    awaited: "Taking events",
+    awaited: "Accepting events",
     machine: thisMachine, // The sender is this process.
     env: { DROVER_HOOKS_PORT: "0", DROVER_REDIS_URL: gate.url, DROVER_LOG_LEVEL: "debug" },
   });

@@ -61,7 +61,7 @@ it("a bridge that starts wakes nobody but whose object has changed", async () =>
   const bridge = await world.startBridge();
   await makeReady("three", "a");
   await bridge.stop();
-  const next = await world.startBridge({ awaited: "Taken up where it was left; watching" });
+  const next = await world.startBridge({ awaited: "Resumed at the stored position; watching" });
   await makeReady("three", "b");
   expect(await number(next, "drover_stream_wakes_total")).toBe(1);
 });

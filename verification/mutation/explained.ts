@@ -36,7 +36,7 @@ const EXPLAINED: readonly Explained[] = [
   },
   {
     file: "apps/bridge/src/hooks/open-hooks.ts",
-    original: '(error) => warn("error", { err: error }, "An event could not be taken")',
+    original: '(error) => warn("error", { err: error }, "An event could not be processed")',
     replacement: "() => undefined",
     reason: "Only logs.",
   },

@@ -21,23 +21,25 @@ export function bridgeMetrics(registry: Registry, bridge: Bridge): void {
   const status = ({ reflector }: FollowedStream) => reflector.status();
   gauge(
     "drover_stream_silent_seconds",
-    "How long ago the last byte came.",
+    "Seconds since the stream received its last byte.",
     (s) => status(s).silentFor / 1_000,
   );
-  gauge("drover_stream_synced", "1 when the kind was listed whole.", (s) => Number(status(s).synced));
-  gauge("drover_stream_degraded", "1 while the kind cannot be followed until somebody acts.", (s) =>
+  gauge("drover_stream_synced", "1 once the kind has been listed completely.", (s) =>
+    Number(status(s).synced),
+  );
+  gauge("drover_stream_degraded", "1 while the kind cannot be watched until an operator acts.", (s) =>
     Number(status(s).degraded !== undefined),
   );
   gauge("drover_stream_relists", "Listings beyond the first.", (s) => status(s).relists);
   gauge("drover_stream_reconnects", "Watches beyond the first.", (s) => status(s).reconnects);
   gauge(
     "drover_stream_comparisons",
-    "Comparisons of what was told with a listing.",
+    "Comparisons of the emitted changes with a list.",
     (s) => status(s).comparisons,
   );
   gauge(
     "drover_stream_queues_behind",
-    "Queues that do not take what the stream tells.",
+    "Queues that do not accept the wakes of the stream.",
     (s) => s.lags().length,
   );
   lagMetrics(registry, bridge);
@@ -68,11 +70,15 @@ function countMetrics(registry: Registry, bridge: Bridge): void {
       },
     });
   };
-  counter("drover_stream_events_total", "Objects that came, changed or went.", (s) => s.counts.events);
-  counter("drover_stream_wakes_total", "Wakes told to queues.", (s) => s.counts.wakes);
+  counter(
+    "drover_stream_events_total",
+    "Objects that were added, modified or deleted.",
+    (s) => s.counts.events,
+  );
+  counter("drover_stream_wakes_total", "Wakes sent to queues.", (s) => s.counts.wakes);
   counter(
     "drover_stream_missed_total",
-    "What a listing found that a watch should have told.",
+    "Changes that the watch missed and a list found.",
     (s) => s.counts.missed,
   );
 }
@@ -80,7 +86,7 @@ function countMetrics(registry: Registry, bridge: Bridge): void {
 function lagMetrics(registry: Registry, bridge: Pick<Bridge, "followed">): void {
   new Gauge({
     name: "drover_stream_queue_behind_seconds",
-    help: "For how long a queue has not taken what the stream tells; absent for those that do.",
+    help: "Seconds for which a queue has not accepted the wakes of the stream; absent for queues that accept them.",
     labelNames: ["kind", "namespace", "queue"],
     registers: [registry],
     collect() {

@@ -160,7 +160,7 @@ const lagsWords = ({ plan, lags }: FollowedStream): readonly string[] =>
   lags().map((lag) => lagWords(plan, lag));
 
 const lagWords = (plan: StreamPlan, { queue, since, why }: QueueLag): string =>
-  `the queue of ${shownQueue(queue)} has not taken the wakes of ${placeWords(plan)} since ${new Date(since).toISOString()}: ${why}`;
+  `the queue of ${shownQueue(queue)} has not accepted the wakes of ${placeWords(plan)} since ${new Date(since).toISOString()}: ${why}`;
 
 const queuesOf = ({ controller, follows }: Registration): readonly string[] => [
   controller,

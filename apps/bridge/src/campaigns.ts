@@ -134,7 +134,7 @@ async function keepRunning(
       return;
     } catch (error) {
       if (isOver(signal)) return;
-      log.warn({ err: error, ...campaign.id }, "A campaign broke off; going on");
+      log.warn({ err: error, ...campaign.id }, "A campaign failed; it continues in a second");
       await pause(again, signal);
     }
   }

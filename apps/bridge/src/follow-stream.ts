@@ -83,7 +83,7 @@ export function followStream(options: FollowOptions): FollowedStream {
   };
 
   const from = { position: held.position, toldToAll: held.toldToAll };
-  if (from.toldToAll) log.info({ ...place, from: from.position }, "Taken up where it was left; watching");
+  if (from.toldToAll) log.info({ ...place, from: from.position }, "Resumed at the stored position; watching");
   const reflector = runReflector({
     client,
     ref,
@@ -111,11 +111,11 @@ export function followStream(options: FollowOptions): FollowedStream {
   };
 }
 
-/** @returns how many events no watch had delivered. */
+/** Logs the events that a list found and the watch missed. @returns how many there are. */
 function logMissed(events: readonly ObjectEvent[], log: Log, place: object): number {
   const missed = events.filter((event) => event.missed);
   for (const { key, type } of missed)
-    log.warn({ ...place, key, type }, "A listing found what no watch had told");
+    log.warn({ ...place, key, type }, "A list found a change that the watch missed");
   return missed.length;
 }
 

@@ -54,7 +54,7 @@ it("a queue that its function has poisoned stops no other, and gets what it miss
     { queue: "-/evil/-", why: expect.stringMatching(/SCHEMA 999/) as string },
   ]);
   expect(running.bridge.problems()).toEqual([]);
-  expect(running.bridge.notes().join()).toMatch(/the queue of evil has not taken the wakes of configmaps/);
+  expect(running.bridge.notes().join()).toMatch(/the queue of evil has not accepted the wakes of configmaps/);
 
   await heal("evil");
   for (const name of ["one", "two", "three"])

@@ -35,9 +35,9 @@ it("misses a stream from the moment on at which it is wanted", async () => {
   });
   expect(keeper.missing()).toEqual([]);
   keeper.want([pods], new Set(["v1/pods"]));
-  expect(keeper.missing()).toEqual(["pods/v1 is not looked after yet"]);
+  expect(keeper.missing()).toEqual(["pods/v1 is not followed yet"]);
   await asked.promise;
-  expect(keeper.missing()).toEqual(["pods/v1 is not looked after yet"]);
+  expect(keeper.missing()).toEqual(["pods/v1 is not followed yet"]);
   answer.resolve(undefined);
   await expect.poll(() => keeper.missing()).toEqual(["pods/v1 is still held by another"]);
   await keeper.stop();
@@ -176,7 +176,7 @@ it("says why a stream cannot be taken up, and takes up the others, and it when i
   keeper.want([pods, nodes], new Set([pods.stream, nodes.stream]));
   await expect
     .poll(() => keeper.missing())
-    .toEqual(["pods/v1 cannot be taken up: NOPERM it may not", "nodes/v1 is still held by another"]);
+    .toEqual(["pods/v1 cannot be followed: NOPERM it may not", "nodes/v1 is still held by another"]);
   refusals.length = 0;
   await expect
     .poll(() => keeper.missing())

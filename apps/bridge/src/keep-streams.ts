@@ -82,7 +82,7 @@ export function keepStreams(options: KeeperOptions): StreamKeeper {
     while (!stopping.signal.aborted) {
       wake = new AbortController();
       await turn().catch((error: unknown) => {
-        log.warn({ err: error }, "Could not look after the streams; trying again");
+        log.warn({ err: error }, "Could not update the streams; trying again");
       });
       await pause(every, AbortSignal.any([wake.signal, stopping.signal]));
     }
@@ -97,7 +97,7 @@ export function keepStreams(options: KeeperOptions): StreamKeeper {
     followed: () => [...kept.values()].map(({ stream }) => stream),
     missing: () => {
       const ahead = wish.plans.filter(({ stream }) => !lookedAfter.has(stream));
-      return [...missing, ...ahead.map((plan) => `${placeWords(plan)} is not looked after yet`)];
+      return [...missing, ...ahead.map((plan) => `${placeWords(plan)} is not followed yet`)];
     },
     async stop() {
       stopping.abort();
@@ -154,8 +154,8 @@ function hands({ store, follow, log }: KeeperOptions) {
       const absent: string[] = [];
       for (const plan of plans.filter(({ stream }) => !kept.has(stream))) {
         const problem = await take(plan).catch((error: unknown) => {
-          log.warn({ err: error, stream: plan.stream }, "Could not take up a stream; trying again");
-          return `${placeWords(plan)} cannot be taken up: ${wordsOf(error)}`;
+          log.warn({ err: error, stream: plan.stream }, "Could not start to follow a stream; trying again");
+          return `${placeWords(plan)} cannot be followed: ${wordsOf(error)}`;
         });
         if (problem !== undefined) absent.push(problem);
       }

@@ -32,7 +32,7 @@ it("origins that Redis did not give at first are read again, and what is gone is
   expect([...queues.origins]).toEqual([]);
   await until(() =>
     expect(warnings).toContainEqual([
-      "Could not forget the origins of controllers that are gone",
+      "Could not delete the stored incarnations of removed controllers",
       { err: new Error("NOPERM") },
     ]),
   );

@@ -97,7 +97,7 @@ export function openQueues(options: QueuesOptions): Queues {
     want(controllers) {
       for (const controller of controllers) if (!opened.has(controller)) open(controller);
       closeUnwanted(controllers).catch((error: unknown) => {
-        log.warn({ err: error }, "Could not forget the origins of controllers that are gone");
+        log.warn({ err: error }, "Could not delete the stored incarnations of removed controllers");
       });
     },
     of(controller) {
@@ -139,7 +139,7 @@ const queueOpener =
     const queue = openWorkQueue({ redis, controller, log, onIncarnation: () => learn(one) });
     one.queue = queue;
     const reopen = (): void => {
-      one.silence = "Its Redis is not used any more.";
+      one.silence = "The connection to its Redis was closed; a new one is opened.";
       one.waits = false;
       void closeQueue(one);
       learn(one);
@@ -185,7 +185,7 @@ function originLearner(
   const silenced = async (one: Opened, why: string): Promise<void> => {
     const { controller } = one;
     const isNew = one.silence === undefined;
-    if (isNew) log.warn({ controller, why }, "A queue does not tell its origin; trying again");
+    if (isNew) log.warn({ controller, why }, "A queue does not answer; trying again");
     one.silence = why;
     const before = (await recall()).get(controller);
     // It may have answered meanwhile.

@@ -84,7 +84,7 @@ export function provenMoments(options: ProvenMomentsOptions): ProvenMoments {
       askedAt = now();
       void refresh().catch((error: unknown) => {
         if (!signal.aborted)
-          log.debug({ err: error, ref }, "It is not known how new events are; runs read live");
+          log.debug({ err: error, ref }, "Could not determine the age of events; runs read live");
       });
     },
   };

@@ -69,7 +69,8 @@ export function deliverTo(options: DeliveryOptions): QueueDelivery {
   let handing = Promise.resolve();
 
   const fallBehind = (why: string): void => {
-    if (lag === undefined) log.warn({ queue, why }, "A queue does not take its wakes; the others go on");
+    if (lag === undefined)
+      log.warn({ queue, why }, "A queue does not accept its wakes; other queues continue");
     lag = { queue, since: lag?.since ?? Date.now(), why };
   };
   const isAdded = (): boolean => added;

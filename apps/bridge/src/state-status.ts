@@ -56,7 +56,7 @@ export async function stateStatus(options: {
         if (conditions !== undefined && isApiError(error, "Conflict")) return;
         log.warn(
           { err: error, function: key },
-          "Could not say in its status how a function's kinds are followed",
+          "Could not write how a function's kinds are followed into its status",
         );
       });
   }
@@ -124,7 +124,7 @@ function followsOf(
 
 const badness: Readonly<Record<State["state"], number>> = { Following: 0, Listing: 1, Degraded: 2 };
 
-const heal = "What it misses is kept, and follows once its Redis takes wakes.";
+const heal = "Missed wakes are kept, and delivered once its Redis accepts them.";
 
 const silentState = (why: string): State => ({
   state: "Degraded",
@@ -142,7 +142,7 @@ function stateOf({ plan, reflector, lags }: FollowedStream, controller: string):
   const lag = lags().find(({ queue }) => queues.includes(queue));
   if (lag !== undefined) {
     const since = new Date(lag.since).toISOString();
-    const message = `The queue ${lag.queue} has taken no wakes since ${since}: ${lag.why} ${heal} (tried again every 5 s)`;
+    const message = `The queue ${lag.queue} has accepted no wakes since ${since}: ${lag.why} ${heal} (tried again every 5 s)`;
     return { state: "Degraded", reason: "QueueBehind", message };
   }
   return synced

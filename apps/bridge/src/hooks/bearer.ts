@@ -10,7 +10,8 @@ export const bearer: Scheme = {
   problemOf: shortSecret,
   claimOf(headers) {
     const [, token] = /^bearer +([!-~]{1,4096}) *$/i.exec(headers.one("authorization") ?? "") ?? [];
-    if (token === undefined) throw unverified("Authorization is missing or not written as Bearer <secret>");
+    if (token === undefined)
+      throw unverified("Authorization is missing or does not have the form Bearer <secret>");
     return {
       isOverBody: false,
       isMadeWith: (secret) => isSame(Buffer.from(token), Buffer.from(secret)),

@@ -19,12 +19,12 @@ export function boundedTelling({
 }): Telling {
   let underWay = 0;
   return async (tell) => {
-    if (underWay >= most) throw unavailable(`${most} events are being told to Redis already`);
+    if (underWay >= most) throw unavailable(`${most} events are already being written to Redis`);
     underWay++;
     const told = tell().finally(() => underWay--);
     const late = Promise.withResolvers<never>();
     const timer = setTimeout(
-      () => late.reject(unavailable(`Redis did not take it within ${within} ms`)),
+      () => late.reject(unavailable(`Redis did not answer within ${within} ms`)),
       within,
     );
     return Promise.race([told, late.promise]).finally(() => clearTimeout(timer));

@@ -15,7 +15,7 @@ export function refuseForm(headers: SentHeaders): void {
   if (encoding.toLowerCase() !== "identity") {
     throw new EventRefusedError(
       "unsupported",
-      "A compressed body is not taken. Send it without Content-Encoding.",
+      "A compressed body is not accepted. Send it without Content-Encoding.",
     );
   }
   const [type = ""] = (headers.one("content-type") ?? "").split(";");
@@ -50,12 +50,12 @@ function refusalOf({ why, message }: BodyRefusedError): EventRefusedError {
         message,
       );
     case "displaced":
-      return unavailable("the oldest bodies that were not verified gave way to newer ones");
+      return unavailable("too many unverified bodies were in memory, and the oldest were dropped");
   }
 }
 
 const tooLarge = (): EventRefusedError =>
-  new EventRefusedError("too large", `An event has at most ${largestEvent} bytes. Send less.`);
+  new EventRefusedError("too large", `An event may have at most ${largestEvent} bytes. Send a smaller one.`);
 
 /** @throws EventRefusedError if it is not JSON, or nested too deeply. */
 export function parseBody(body: Uint8Array): unknown {
@@ -63,6 +63,6 @@ export function parseBody(body: Uint8Array): unknown {
     return parseMessage(body);
   } catch (error) {
     if (!(error instanceof UnreadableJsonError)) throw error;
-    throw new EventRefusedError("malformed", `The body ${error.message}. Send JSON, flatter than that.`);
+    throw new EventRefusedError("malformed", `The body ${error.message}. Send JSON with less nesting.`);
   }
 }

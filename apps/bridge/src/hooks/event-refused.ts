@@ -34,10 +34,10 @@ export class EventRefusedError extends Error {
 export const unverified = (why: string): EventRefusedError =>
   new EventRefusedError(
     "unverified",
-    "There is no such hook, or the event is not signed as it wants. Check the URL, the secret and the clock.",
+    "There is no such hook, or the event is not signed for it. Check the URL, the secret and the clock.",
     why,
   );
 
 /** The sender should send the event again later. */
 export const unavailable = (why: string): EventRefusedError =>
-  new EventRefusedError("unavailable", "The event cannot be taken now. Send it again later.", why);
+  new EventRefusedError("unavailable", "The event cannot be accepted now. Send it again later.", why);

@@ -18,7 +18,7 @@ export function hmac({ header, algorithm, prefix, encoding }: HmacForm): Scheme 
       if (value === undefined) throw unverified(`${header} is missing`);
       const encoded = value.slice(prefix.length);
       if (!value.startsWith(prefix) || encoded.length > 200 || !form.test(encoded)) {
-        throw unverified(`${header} is not written as ${prefix}<${encoding}>`);
+        throw unverified(`${header} does not have the form ${prefix}<${encoding}>`);
       }
       const claimed = Buffer.from(encoded, encoding);
       return {

@@ -266,7 +266,7 @@ describe("a hook that there is not, and a wrong signature,", () => {
       expect(await rawPost(good, `${name}: v1,x\r\n`, body)).toMatch(/^HTTP\/1\.1 401/);
     }
     expect(await rawPost(good, `Content-Type: text/plain\r\n`, body)).toMatch(
-      / 400 [^]*content-type came twice/,
+      / 400 [^]*content-type was sent twice/,
     );
     expect(await rawPost(good, `Content-Length: 5\r\n`, body)).toMatch(/^HTTP\/1\.1 400/);
     expect(await rawPost(good, "", body)).toMatch(/^HTTP\/1\.1 204/);
@@ -305,7 +305,7 @@ describe("refuses", () => {
 
   it("an event without the id that is declared", async () => {
     const body = '{"repository":"a"}';
-    expect((await post("git", body, bearer())).text).toMatch(/not one id where the hook wants it/);
+    expect((await post("git", body, bearer())).text).toMatch(/exactly one id where the hook declares it/);
     expect((await post("git", body, bearer({ "x-delivery": "a".repeat(501) }))).status).toBe(400);
     for (const [ids, status] of [
       [[], 400],

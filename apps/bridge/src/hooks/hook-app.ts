@@ -36,7 +36,7 @@ export function hookApp({ hooks, take, admission, onTaken, onRefused, onError }:
   const receive = async (address: string, { env: { incoming } }: Context<Env>): Promise<Taken> => {
     const headers = sentHeaders(incoming.rawHeaders);
     refuseForm(headers);
-    if (!hooks.areKnown()) throw unavailable("it is not known yet which hooks there are");
+    if (!hooks.areKnown()) throw unavailable("the hooks have not been read yet");
     const inUse = hooks.of(address);
     if (inUse === undefined) throw unverified("there is no such hook");
     const body = admission.body(incoming, { most: largestEvent, group: address });
@@ -65,7 +65,7 @@ export function hookApp({ hooks, take, admission, onTaken, onRefused, onError }:
     .notFound((c) => c.json({ error: "Events are sent to /hooks/<namespace>/<function>/<hook>." }, 404))
     .onError((error, c) => {
       onError(error);
-      return c.json({ error: "The event could not be taken. Send it again later." }, 500);
+      return c.json({ error: "The event could not be accepted. Send it again later." }, 500);
     });
   return app;
 }

@@ -75,7 +75,7 @@ it("reads Secrets in the function's own namespace, live, and no file", async () 
   };
   const hook = hookOf();
   file(whsec);
-  await expect(read(hook)).rejects.toThrow(/The Secret web\/hooks has no s3. Create it/);
+  await expect(read(hook)).rejects.toThrow(/The Secret web\/hooks has no key s3. Add it/);
   await post("/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: "web" } });
   const data = { s3: Buffer.from(otherWhsec).toString("base64") };
   await post("/api/v1/namespaces/web/secrets", {

@@ -42,7 +42,9 @@ async function ofCluster(
   });
   const value = secretSchema.parse(secret ?? {}).data?.[key];
   if (value === undefined) {
-    throw new HookSecretError(`The Secret ${namespace}/${name} has no ${key}. Create it, or name another.`);
+    throw new HookSecretError(
+      `The Secret ${namespace}/${name} has no key ${key}. Add it, or name another one.`,
+    );
   }
   return Buffer.from(value, "base64").toString("utf8");
 }
@@ -50,7 +52,7 @@ async function ofCluster(
 function ofFile({ name, key }: Hook["secretRef"], folder: string | undefined): string {
   if (folder === undefined) {
     throw new HookSecretError(
-      `Where the secret ${name}/${key} is, is not known. Set DROVER_HOOK_SECRETS to a folder that has it.`,
+      `The secret ${name}/${key} cannot be found. Set DROVER_HOOK_SECRETS to a folder that contains it.`,
     );
   }
   const read = secretFile.safeParse(join(folder, name, key));

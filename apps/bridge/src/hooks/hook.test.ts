@@ -51,18 +51,18 @@ it.each<[string, object, RegExp]>([
   [
     "names in a header that nobody signs",
     { names: { header: "ce-subject" } },
-    /standardWebhooks signs no such header/,
+    /standardWebhooks does not sign this header/,
   ],
   [
     "the same, with an HMAC",
     { names: { header: "ce-subject" }, verify: { hmac } },
-    /hmac signs no such header/,
+    /hmac does not sign this header/,
   ],
   ["a path that is none", { names: { field: "a..b" } }, /names\.field: "a\.\.b" is not a field path/],
   [
     "another namespace",
     { names: { field: "a", namespace: "other" } },
-    /other is not where this hook may wake/,
+    /may not wake objects in the namespace other/,
   ],
   ["a name that is no part of a URL", { name: "a/b" }, /DNS label/],
   [
@@ -78,7 +78,9 @@ it.each<[string, object, RegExp]>([
 
 it("refuses what no cluster-scoped kind has, or is not granted", () => {
   const own = { scope: "Cluster" };
-  expect(() => hookOf({}, { own })).toThrow(/in no namespace, so not in this one. Give acrossNamespaces/);
+  expect(() => hookOf({}, { own })).toThrow(
+    /in no namespace, so also not in that of the function. Give acrossNamespaces/,
+  );
   const names = { field: "a", namespace: "web", acrossNamespaces: true };
   expect(() => hookOf({ names }, { own })).toThrow(/a cluster-scoped kind has none/);
   expect(hookOf({}, { own, home: null }).reach).toBeUndefined();

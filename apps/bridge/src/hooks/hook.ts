@@ -71,7 +71,7 @@ export function hooksOf(spec: ReconcileFunctionSpec, owner: FunctionIdentity): r
     }
     if (earlier.some(({ secretRef: { name: of, key } }) => of === secretRef.name && key === secretRef.key)) {
       throw new InvalidRegistrationError(
-        `spec.hooks[${i}].verify: another hook has the same secret, and would believe events that were sent to this one. ` +
+        `spec.hooks[${i}].verify: another hook has the same secret, and would accept events that were sent to this one. ` +
           `Give each a secret of its own.`,
       );
     }
@@ -92,7 +92,7 @@ function hookOf(
   }
   if (names.header !== undefined && by !== "bearer") {
     throw new InvalidRegistrationError(
-      `${at}.names.header: ${by} signs no such header, and anybody could change it on the way. Name a field of the body.`,
+      `${at}.names.header: ${by} does not sign this header, so it could be changed on the way. Name a field of the body.`,
     );
   }
   return {
@@ -146,7 +146,7 @@ function placeOf(
 function heldByOf({ heldBy, namespace }: HookDeclaration["names"], at: string): FieldPath | undefined {
   if (heldBy !== undefined && namespace !== undefined) {
     throw new InvalidRegistrationError(
-      `${at}.namespace: with heldBy an event names no objects, which would be in it. Leave it out.`,
+      `${at}.namespace: with heldBy an event contains a value, and no object names that could need a namespace. Leave it out.`,
     );
   }
   return heldBy === undefined ? undefined : declaredPath(heldBy, `${at}.heldBy`);
@@ -168,7 +168,7 @@ function reachOf(
     }
     if (!free) {
       throw new InvalidRegistrationError(
-        `${at}: objects of a cluster-scoped kind are in no namespace, so not in this one. Give acrossNamespaces: true.`,
+        `${at}: objects of a cluster-scoped kind are in no namespace, so also not in that of the function. Give acrossNamespaces: true.`,
       );
     }
     return undefined;
@@ -176,7 +176,7 @@ function reachOf(
   const reach = free ? namespaces : [home].filter((each) => namespaces?.includes(each) ?? true);
   if (namespace !== undefined && !(reach?.includes(namespace) ?? true)) {
     throw new InvalidRegistrationError(
-      `${at}.namespace: ${namespace} is not where this hook may wake anybody. Give acrossNamespaces: true, and leave ` +
+      `${at}.namespace: this hook may not wake objects in the namespace ${namespace}. Give acrossNamespaces: true, and leave ` +
         `spec.for.namespaces out or name it there.`,
     );
   }

@@ -58,5 +58,5 @@ function isWithin({ reach }: Hook, key: ObjectKey): boolean {
 const tooMany = (count: number): EventRefusedError =>
   new EventRefusedError(
     "too many keys",
-    `An event may name ${mostKeys} objects, not ${count}. Send it in parts.`,
+    `An event may name at most ${mostKeys} objects, not ${count}. Send it in parts.`,
   );

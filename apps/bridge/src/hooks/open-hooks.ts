@@ -55,7 +55,7 @@ export async function openHooks(options: HooksOptions): Promise<Hooks> {
   const warn = sparingWarnings(log, warnEvery, clock);
   const events = new Counter({
     name: "drover_hook_events_total",
-    help: "Events that came, by hook and by what came of them.",
+    help: "Events received, by hook and outcome.",
     labelNames: ["hook", "outcome"],
     registers: [registry],
   });
@@ -67,18 +67,23 @@ export async function openHooks(options: HooksOptions): Promise<Hooks> {
       queueOf: bridge.queueOf,
       find: findIn(bridge),
       now: Date.now,
-      onTrouble: (hook, error) => warn(`${hook} ids`, { hook, err: error }, "The ids of events are not kept"),
+      onTrouble: (hook, error) =>
+        warn(
+          `${hook} ids`,
+          { hook, err: error },
+          "Event ids cannot be stored: repeated events wake their keys again",
+        ),
       idsOf: ({ controller: queue, name }) => openEventIds(redis, { queue, hook: name }),
     }),
     onTaken(hook, { outcome, keys }) {
       events.inc({ hook, outcome });
-      log.info({ hook, outcome, keys }, "An event came");
+      log.info({ hook, outcome, keys }, "An event was accepted");
     },
     onRefused(hook = "", { refusal, why }) {
       events.inc({ hook, outcome: refusal });
       warn(`${hook} ${refusal}`, { hook, refusal, why }, "An event was refused");
     },
-    onError: (error) => warn("error", { err: error }, "An event could not be taken"),
+    onError: (error) => warn("error", { err: error }, "An event could not be processed"),
   });
   const server = await servePublicly({
     app,
@@ -87,7 +92,7 @@ export async function openHooks(options: HooksOptions): Promise<Hooks> {
     port,
     settings: "DROVER_HOOKS_PORT and DROVER_HOOKS_HOST",
   });
-  log.info({ hooks: server.url }, "Taking events at /hooks/<namespace>/<function>/<hook>");
+  log.info({ hooks: server.url }, "Accepting events at /hooks/<namespace>/<function>/<hook>");
   return {
     ...server,
     register: (registrations) => hooks.want(hooksIn(registrations)),

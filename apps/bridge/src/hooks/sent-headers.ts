@@ -24,7 +24,7 @@ export function sentHeaders(raw: readonly string[]): SentHeaders {
       if (more.length > 0) {
         throw new EventRefusedError(
           "malformed",
-          `The header ${name.toLowerCase()} came twice. Send it once.`,
+          `The header ${name.toLowerCase()} was sent twice. Send it once.`,
         );
       }
       return value;

@@ -71,7 +71,7 @@ export function eventTaker({ queueOf, idsOf, find, onTrouble, now }: TakingParts
 
 const throttled = new EventRefusedError(
   "throttled",
-  "More events came than this hook takes. Send it again in a second.",
+  "The rate limit of this hook is exceeded. Send the event again in a second.",
 );
 
 const longestId = 500;
@@ -82,7 +82,7 @@ function idOf({ id: place }: Hook, event: VerifiedEvent): string | undefined {
   if (id === "" || id.length > longestId || more.length > 0) {
     throw new EventRefusedError(
       "malformed",
-      `The event has not one id where the hook wants it, a text of 1 to ${longestId} characters. Send it.`,
+      `The event must have exactly one id where the hook declares it, a text of 1 to ${longestId} characters.`,
     );
   }
   return id;

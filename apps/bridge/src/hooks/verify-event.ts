@@ -38,7 +38,7 @@ export async function verifyEvent({ verify, secrets, headers, body, now }: Event
     all.filter((secret) => claim.isMadeWith(secret, bytes ?? nothing)).length > 0;
   if (!isGood(remembered)) {
     const newer = await readable(raceAbort(secrets.newerThan(remembered), body.signal));
-    if (newer === undefined || !isGood(newer)) throw unverified("no secret of the hook fits");
+    if (newer === undefined || !isGood(newer)) throw unverified("no secret of the hook matches");
   }
   body.verified();
   return { body: bytes ?? (await readBody(body)), signedId: claim.id };
