@@ -73,5 +73,5 @@ it("from drover init to a changed object that the new function has reconciled", 
   console.log(took.join("\n"));
 
   expect(await drover("status", "-n", home)).toMatch(/apps +greetings\.example\.com +True +Running/);
-  expect(await drover("why", "greeting/hello", "-n", home)).toMatch(/^Greeting apps\/hello is as asked for/);
+  expect(await drover("why", "greeting/hello", "-n", home)).toMatch(/^Greeting apps\/hello is reconciled/);
 }, 600_000);

@@ -68,14 +68,14 @@ it(
     expect(deployed.stdout).toMatch(/ReconcileFunction default\/greetings\.example\.com: created\n/);
     expect(deployed.stdout).toMatch(/greetings\.example\.com is Ready: Running: 1 of 1 Pods are Ready/);
     expect(deployed.code).toBe(0);
-    expect((await drover("why", "greeting/hello")).stdout).toMatch(/^Greeting default\/hello is not there/);
+    expect((await drover("why", "greeting/hello")).stdout).toMatch(/^Greeting default\/hello does not exist/);
 
     await world.cluster.apply(example());
     const greeted = await world.until(example(), isReady);
     expect(greeted?.status).toMatchObject({ text: "Hello, Ada!" });
 
     const { stdout: table, stderr: source } = await drover("status");
-    expect(source).toBe("Figures are Redis', now.\n");
+    expect(source).toBe("Live counts from Redis.\n");
     const [headings, row] = table.split("\n").map((line) => line.split(/ {3,}/));
     expect(headings?.slice(0, 4)).toEqual(["NAMESPACE", "NAME", "READY", "REASON"]);
     expect(row?.slice(0, 3)).toEqual(["default", "greetings.example.com", "True"]);
@@ -87,7 +87,7 @@ it(
 
     const { stdout: why } = await drover("why", "greetings.example.com", "default/hello");
     expect(why).toMatch(
-      /^Greeting default\/hello is as asked for, and is looked at again in \d+(ms|s|m|h): for its resync/,
+      /^Greeting default\/hello is reconciled, and runs again in \d+(ms|s|m|h): for its resync/,
     );
     expect(why).toMatch(/ {2}Ready +True, AsAskedFor: /);
     expect(why).toMatch(/ago +\w+ +done +Added/);
@@ -135,6 +135,6 @@ it("what will never be Ready is said at once, and figures without Redis are the 
       cwd: folder,
     });
     expect(stdout).toMatch(/greetings\.example\.com +False +InvalidSpec/);
-    expect(source).toMatch(/deployer wrote last; give --redis/);
+    expect(source).toMatch(/deployer wrote them last. For live counts give --redis/);
   });
 }, 120_000);

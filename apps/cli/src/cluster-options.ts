@@ -16,14 +16,17 @@ export type ClusterOptions = z.output<typeof clusterOptionsSchema>;
 export const withClusterOptions = (command: Command): Command =>
   command
     .addOption(
-      new Option("--kubeconfig <file>", "default: KUBECONFIG, or ~/.kube/config").argParser(existingFile),
+      new Option(
+        "--kubeconfig <file>",
+        "kubeconfig of the cluster; default: KUBECONFIG, or ~/.kube/config",
+      ).argParser(existingFile),
     )
-    .option("--context <name>", "of that kubeconfig; default: its current one")
-    .option("-n, --namespace <name>", "default: the context's");
+    .option("--context <name>", "context of that kubeconfig; default: its current one")
+    .option("-n, --namespace <name>", "namespace to use; default: the one of the context");
 
 /** For commands that check Drover itself. */
 export const droverNamespace = (): Option =>
-  new Option("--drover-namespace <name>", "in which Drover is installed").default("drover");
+  new Option("--drover-namespace <name>", "namespace in which Drover is installed").default("drover");
 
 export function existingFile(path: string): string {
   if (statSync(path, { throwIfNoEntry: false })?.isFile() === true) return resolve(path);

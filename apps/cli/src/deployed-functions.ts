@@ -24,7 +24,7 @@ export interface DeployedFunction {
 export function explainAbsence(cause: unknown): never {
   if (!isApiError(cause, "NotServed")) throw cause;
   throw new CommandError(
-    "This cluster knows no ReconcileFunctions: Drover is not installed in it. Apply apps/bridge/deploy/crd.yaml, and " +
+    "This cluster does not serve ReconcileFunctions: Drover is not installed in it. Apply apps/bridge/deploy/crd.yaml, and " +
       "run the bridge and the deployer.",
     { cause },
   );

@@ -27,7 +27,7 @@ export function droverCommand(): Command {
     ...[retryCommand, pauseCommand, resumeCommand],
   ];
   for (const command of commands) program.addCommand(command());
-  return program.showHelpAfterError("(--help lists what there is)");
+  return program.showHelpAfterError("(--help lists commands and options)");
 }
 
 const startOptions = z.object({
@@ -43,15 +43,15 @@ function startCommand(): Command {
   return new Command("start")
     .summary("start a demo: a Bucket object becomes a bucket")
     .description(
-      "Start what it takes to see a Bucket object become a bucket, and tell what happens, until Ctrl-C.\n" +
-        "What you do not give is started on this machine, for this run alone.",
+      "Start a demo in which a Bucket object becomes a bucket, and report what happens, until Ctrl-C.\n" +
+        "Servers that you do not give are started on this machine, for this run only.",
     )
     .addOption(new Option("--kubeconfig <file>", "use this cluster").argParser(existingFile))
-    .addOption(new Option("--context <name>", "of that kubeconfig; default: its current one"))
+    .addOption(new Option("--context <name>", "context of that kubeconfig; default: its current one"))
     .addOption(
       new Option(
         "--redis <url>",
-        "use this Redis or Valkey (7.0 or newer); a cluster's nodes have commas between",
+        "use this Redis or Valkey (7.0 or newer); for a cluster, its nodes with commas between",
       ).argParser(redisUrl),
     )
     .addOption(
@@ -60,7 +60,7 @@ function startCommand(): Command {
       ),
     )
     .addOption(
-      new Option("--s3-region <region>", "of buckets that name none; with --s3").default("us-east-1"),
+      new Option("--s3-region <region>", "region of buckets that name none; with --s3").default("us-east-1"),
     )
     .addOption(
       new Option("--dir <folder>", "where data, logs and the kubeconfig are kept")

@@ -22,7 +22,7 @@ it.each([
     () => mkdirSync(join(file, "folder")),
     /could not be written: a part of its path/,
   ],
-  ["a file of the name", () => mkdirSync(file), /could not be written: there is something else/],
+  ["a file of the name", () => mkdirSync(file), /could not be written: something else has/],
   ["a folder in the way of a file", () => writeFileSync(folder, ""), /could not be opened: it is a folder/],
   ["a folder that is none", () => readdirSync(file), /could not be read: a part of its path is a file/],
   [

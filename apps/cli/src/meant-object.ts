@@ -85,7 +85,7 @@ const severalFor = (
   functions: readonly [DeployedFunction, ...DeployedFunction[]],
 ): CommandError =>
   new CommandError(
-    `Several functions look after ${JSON.stringify(word)}: ${functions.map(({ key }) => key).join(", ")}. Write: ${example(functions[0].key)}`,
+    `Several functions manage ${JSON.stringify(word)}: ${functions.map(({ key }) => key).join(", ")}. Write: ${example(functions[0].key)}`,
   );
 
 export const isReadable = (fn: DeployedFunction): fn is ReadableFunction => fn.spec !== undefined;
@@ -168,7 +168,7 @@ function functionFor(meant: MeantFunction, all: readonly DeployedFunction[]): De
   if (only === undefined) {
     const known = all.map(({ key }) => key).join(", ");
     throw new UnknownKindError(
-      `No function looks after ${JSON.stringify(word)}. ${known === "" ? "There is none at all" : `There are: ${known}`}.`,
+      `No function manages ${JSON.stringify(word)}. ${known === "" ? "There are no functions" : `There are: ${known}`}.`,
     );
   }
   throw severalFor(meant, [only, ...others]);
@@ -183,5 +183,5 @@ export function keyMeant({ name, namespace }: MeantObject, scope: "Namespaced" |
   const text = scope === "Cluster" || name.includes("/") ? name : `${namespace}/${name}`;
   const key = objectKeyIn(text);
   if (key !== undefined) return key;
-  throw new CommandError(`${JSON.stringify(name)} is no object's name. Give name, or namespace/name.`);
+  throw new CommandError(`${JSON.stringify(name)} is not a valid object name. Give name, or namespace/name.`);
 }

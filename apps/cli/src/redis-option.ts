@@ -8,7 +8,7 @@ import { parseRedisUrl, type RedisConnection, UnfitRedisError } from "@drover/qu
 const patience = 5_000;
 
 export const redisOption = (): Option =>
-  new Option("--redis <url>", "that Drover runs on; default: DROVER_REDIS_URL").argParser(redisUrl);
+  new Option("--redis <url>", "the Redis that Drover uses; default: DROVER_REDIS_URL").argParser(redisUrl);
 
 /** @throws CommandError if it is not a Redis URL. The message does not contain the URL, which may have a password. */
 export function redisUrl(text: string): string {
@@ -30,7 +30,7 @@ export function redisUrl(text: string): string {
 export function neededRedis(given: string | undefined): string {
   const url = given ?? usualRedis();
   if (url !== undefined) return url;
-  throw new CommandError("What is due is in Redis: give --redis, or set DROVER_REDIS_URL.");
+  throw new CommandError("This command reads the queue in Redis: give --redis, or set DROVER_REDIS_URL.");
 }
 
 /**
@@ -59,7 +59,7 @@ export async function withRedis<T>(url: string, use: (redis: RedisConnection) =>
 /** The message for functions without a queue in this Redis. Do not open such a queue: that would create it. */
 export const elsewhere = (functions: readonly string[]): string =>
   `This Redis has no queue of ${functions.join(", ")}. A namespace that has a Redis of its own (DROVER_TENANTS_FILE of the ` +
-  "bridge) has its queues there: give its URL with --redis. Or no bridge has woken anything of it yet.";
+  "bridge) has its queues there: give its URL with --redis. Or no bridge has woken any of its objects yet.";
 
 async function usualRedisCa(): Promise<string | undefined> {
   const file = usualRedisCaFile();

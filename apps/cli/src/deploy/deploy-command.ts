@@ -11,11 +11,11 @@ export const deployCommand = (): Command =>
     .summary("apply a function's CRD and ReconcileFunction, and wait until it is rolled out")
     .description(
       "Apply a function's CRD and ReconcileFunction, and wait until a Pod of it has been Ready and Pods of older versions\n" +
-        "are gone. Checks beforehand whether you hold all that the function asks for.",
+        "are gone. First checks that you hold all permissions that the function asks for.",
     )
-    .option("--dir <folder>", "of manifests, as drover generate writes them", "deploy")
+    .option("--dir <folder>", "folder of manifests, as drover generate writes them", "deploy")
     .addOption(
-      new Option("--wait <time>", "for it to be rolled out; 0s: not at all")
+      new Option("--wait <time>", "how long the roll-out may take; 0s: do not wait")
         .argParser(span)
         .default(300_000, "5m"),
     )

@@ -87,7 +87,7 @@ const change = async (from: string, to: string): Promise<void> => {
 
 it("who lacks something is told of all of it at once, and nothing is written", async () => {
   const { code, stderr } = await deploy();
-  expect(stderr).toBe(`error: greetings.example.com asks for what you, ${author}, may not do:
+  expect(stderr).toBe(`error: greetings.example.com asks for permissions that you, ${author}, do not have:
   - list greetings of example.com in all namespaces
   - watch greetings of example.com in all namespaces
   - get greetings of example.com in all namespaces
@@ -95,7 +95,7 @@ it("who lacks something is told of all of it at once, and nothing is written", a
   - create events of events.k8s.io in all namespaces
   - patch events of events.k8s.io in all namespaces
   - create pods in namespace default
-Have it granted to you, have somebody deploy it who may, or let the function ask for less.
+Get these permissions, let a user with them deploy it, or let the function ask for less.
 `);
   expect(code).toBe(1);
   expect(await admin.get(builtin.crd, objectKey({ name: "greetings.example.com" }))).toBeUndefined();
@@ -163,7 +163,7 @@ it("who holds it all deploys it as its author; again changes nothing; a change i
 it("a function that nobody looks after is not Ready, and it says what may be missing", async () => {
   const { code, stderr } = await deploy("--wait", "1s");
   expect(stderr).toBe(
-    "error: default/greetings.example.com is not Ready: nobody has looked at it since it was written. " +
+    "error: default/greetings.example.com is not Ready: the deployer has not processed it since it was written. " +
       "Does Drover's deployer run in this cluster?\n",
   );
   expect(code).toBe(1);

@@ -49,7 +49,7 @@ const deployBuckets = (kubeconfig: string) =>
 it("writes nothing into a cluster in which Drover is not installed", async () => {
   const { stderr, code } = await deployBuckets("kubeconfig");
   expect(stderr).toMatch(
-    /^error: This cluster knows no ReconcileFunctions: Drover is not installed in it\. Apply /,
+    /^error: This cluster does not serve ReconcileFunctions: Drover is not installed in it\. Apply /,
   );
   expect(code).toBe(1);
   expect(await listAll(client, builtin.crd, {})).toEqual([]);
@@ -298,7 +298,7 @@ describe("of a folder", () => {
     write({ "c.yaml": [second, functionOf("third", {}, { permissions: { namespace: rules } })] });
     const heal = noting();
     await expect(deployed({ who: { ...ada, mayNot: ["r0", "r7", "r8", "r11"] } })).rejects.toThrow(
-      "third asks for what you, ada, may not do:\n" +
+      "third asks for permissions that you, ada, do not have:\n" +
         ["r0", "r7", "r8", "r11"].map((name) => `  - get ${name} in namespace tea\n`).join(""),
     );
     heal();

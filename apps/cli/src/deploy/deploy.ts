@@ -46,7 +46,8 @@ export async function deploy(
   const placed = functions.map((one) => placedIn(one, namespace, cluster.namespace));
   await refuseUninstalled(client, placed);
   const asker = await askerOf(client);
-  if (asker === undefined) say("This server does not say who may do what; its deployer will.");
+  if (asker === undefined)
+    say("This server does not review permissions for users; the deployer will check them.");
   for (const one of placed) {
     if (asker !== undefined) {
       await refuseUnlessHeld(client, one, { namespace: one.metadata.namespace, asker });
@@ -77,7 +78,7 @@ async function applyCrd(client: KubeClient, crd: NewObject, crdWithin: Milliseco
   await waitEstablished(client, name, { signal }).catch((cause: unknown) => {
     if (!signal.aborted) throw cause;
     throw new CommandError(
-      `The CRD ${name} is not served after ${roughly(crdWithin)}. Its conditions say why: kubectl describe crd ${name}`,
+      `The CRD ${name} is not served after ${roughly(crdWithin)}. Its conditions show why: kubectl describe crd ${name}`,
       { cause },
     );
   });

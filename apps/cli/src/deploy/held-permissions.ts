@@ -37,9 +37,9 @@ export async function refuseUnlessHeld(
   const missing = await Array.fromAsync(deniedOf(needed, (access) => isAllowed(client, access)));
   if (missing.length === 0) return;
   throw new CommandError(
-    `${metadata.name} asks for what you, ${asker.username}, may not do:\n` +
+    `${metadata.name} asks for permissions that you, ${asker.username}, do not have:\n` +
       missing.map((access) => `  - ${accessWords(access)}\n`).join("") +
-      "Have it granted to you, have somebody deploy it who may, or let the function ask for less.",
+      "Get these permissions, let a user with them deploy it, or let the function ask for less.",
   );
 }
 

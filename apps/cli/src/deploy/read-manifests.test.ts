@@ -38,7 +38,7 @@ it("every document of every .yaml and .yml file is read, in the order of files, 
 it.each([
   ["is not YAML", "a: [", /x\.yaml is not YAML: /],
   ["is of another kind", "kind: ConfigMap", /x\.yaml has a ConfigMap: .* apply it with kubectl/],
-  ["is no object", "- a", /x\.yaml has no object of Kubernetes/],
+  ["is no object", "- a", /x\.yaml has no Kubernetes object/],
   ["is of another version", bucket("function").replace("v1alpha1", "v1"), /cannot be used:\n.*apiVersion/s],
   ["is a CRD of an old version", bucket("crd").replace("/v1", "/v1beta1"), /cannot be used:\n.*apiVersion/s],
   ["has no name", bucket("function").replace(/name: buckets.*/, "labels: {}"), /metadata\.name/],

@@ -51,8 +51,8 @@ export function readManifests(folder: string): Manifests {
       else if (kind === ReconcileFunction.kind) functions.push(parsed(functionSchema, document, file));
       else {
         throw new CommandError(
-          `${file} has ${kind === undefined ? "no object of Kubernetes" : `a ${kind}`}: CRDs and ReconcileFunctions ` +
-            "are what is deployed from here. Move it elsewhere, and apply it with kubectl.",
+          `${file} has ${kind === undefined ? "no Kubernetes object" : `a ${kind}`}: drover deploy applies only ` +
+            "CRDs and ReconcileFunctions. Move it elsewhere, and apply it with kubectl.",
         );
       }
     }

@@ -80,7 +80,7 @@ it("tells what is missing once for as long as it stays so", async () => {
 it("does not believe what was said of an older spec", async () => {
   await state("True", "Running", "", { observedGeneration: 0 });
   await expect(untilRolledOut({ client, ref, key }, 0, () => undefined)).rejects.toThrow(
-    "default/cups is not Ready: nobody has looked at it since it was written.",
+    "default/cups is not Ready: the deployer has not processed it since it was written.",
   );
 });
 
@@ -117,7 +117,7 @@ it("an image that does not exist fails at once, though nothing is due", async ()
 it("a version that does not take over fails when the time is over, though Pods of the one before are Ready", async () => {
   await state("True", "Running", "1 of 1", { rollout: ["False", "NewPodsDoNotStart", "exit code 3"] });
   await expect(untilRolledOut({ client, ref, key }, 0, () => undefined)).rejects.toThrow(
-    "default/cups is not rolled out: NewPodsDoNotStart: exit code 3. Pods of the version before go on.",
+    "default/cups is not rolled out: NewPodsDoNotStart: exit code 3. Pods of the previous version keep running.",
   );
 });
 

@@ -43,7 +43,7 @@ export async function untilRolledOut(
 
 const wordsOf = (condition: StatedCondition | undefined): string =>
   condition === undefined
-    ? "nobody has looked at it since it was written"
+    ? "the deployer has not processed it since it was written"
     : oneLine(`${condition.reason}: ${condition.message}`);
 
 function notRolledOut(object: KubeObject, key: ObjectKey, words: string): CommandError {
@@ -54,6 +54,6 @@ function notRolledOut(object: KubeObject, key: ObjectKey, words: string): Comman
       ? " Does Drover's deployer run in this cluster?"
       : state === "not Ready"
         ? ""
-        : " Pods of the version before go on.";
+        : " Pods of the previous version keep running.";
   return new CommandError(`${key} is ${state}: ${words}${words.endsWith(".") ? "" : "."}${hint}`);
 }

@@ -17,35 +17,38 @@ const optionsSchema = z.object({
 
 export const faultsCommand = (): Command =>
   new Command("faults")
-    .summary("run a command against a cluster where things go wrong")
+    .summary("run a command against a cluster with injected faults")
     .description(
-      "Stand in front of a cluster's API server and let go wrong what a plan or a seed says. COMMAND gets there by its\n" +
-        "KUBECONFIG (and DROVER_KUBECONFIG); without one this runs until Ctrl-C. Tells every call and what came of it.\n" +
-        "Exits with COMMAND's code, or with 1 when a rule of the plan has met nothing.",
+      "Start a proxy in front of a cluster's API server that injects the faults of a plan or a seed. COMMAND gets its\n" +
+        "kubeconfig by KUBECONFIG (and DROVER_KUBECONFIG); without COMMAND the proxy runs until Ctrl-C. Every call and its\n" +
+        "outcome are logged. Exits with COMMAND's code, or with 1 if a rule of the plan matched nothing.",
     )
-    .argument("[command...]", "after --: what is run; a fault may kill it, then it is started again")
+    .argument("[command...]", "after --: the command to run; if a fault kills it, it is started again")
     .addOption(
-      new Option("--plan <file>", "what goes wrong (YAML or JSON; docs/fault-proxy.md)").argParser(
+      new Option("--plan <file>", "the faults to inject (YAML or JSON; docs/fault-proxy.md)").argParser(
         existingPlan,
       ),
     )
     .addOption(
-      new Option("--seed <number>", "let chance choose; the same seed chooses the same").argParser(
+      new Option("--seed <number>", "choose faults at random; the same seed chooses the same ones").argParser(
         wholeNumber,
       ),
     )
     .addOption(
       new Option(
         "--rate <share>",
-        "of calls and events that meet a fault, with --seed; default: 0.1",
+        "share of calls and events that get a fault, with --seed; default: 0.1",
       ).argParser(share),
     )
     .addOption(
-      new Option("--kubeconfig <file>", "default: KUBECONFIG, or ~/.kube/config").argParser(existingFile),
+      new Option(
+        "--kubeconfig <file>",
+        "kubeconfig of the cluster; default: KUBECONFIG, or ~/.kube/config",
+      ).argParser(existingFile),
     )
-    .option("--context <name>", "of that kubeconfig; default: its current one")
+    .option("--context <name>", "context of that kubeconfig; default: its current one")
     .addOption(
-      new Option("--port <number>", "of 127.0.0.1; default: a free one")
+      new Option("--port <number>", "port on 127.0.0.1; default: a free one")
         .argParser(wholeNumber)
         .default(0, "a free one"),
     )
@@ -54,8 +57,8 @@ export const faultsCommand = (): Command =>
         .argParser(view)
         .default({}, "none"),
     )
-    .option("--write-kubeconfig <file>", "where the kubeconfig that leads here is written")
-    .option("--record <file>", "where all calls are written, as JSON")
+    .option("--write-kubeconfig <file>", "write the kubeconfig of the proxy to this file")
+    .option("--record <file>", "write all calls to this file, as JSON")
     .allowExcessArguments(false)
     .action(async (command: readonly string[], given: unknown) => {
       const { plan: file, seed, rate, ...options } = optionsSchema.parse(given);

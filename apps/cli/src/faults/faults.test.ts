@@ -96,7 +96,7 @@ describe("drover faults", () => {
   it("lets a seed choose, and writes down the plan that does the same again", async () => {
     const seeded = await ensure("--seed", "3", "--rate", "0.6");
     const told = noted();
-    const [, again = ""] = /^The same again, as a plan: (.+)$/m.exec(seeded.stderr) ?? [];
+    const [, again = ""] = /^To repeat this run, use the plan: (.+)$/m.exec(seeded.stderr) ?? [];
     const plan = join(folder, "again.yaml");
     writeFileSync(plan, again);
     rmSync(join(folder, "notes"));
@@ -131,7 +131,7 @@ describe("drover faults", () => {
   });
 
   it.each<[string, string[], RegExp]>([
-    ["neither plan nor seed", [], /error: What is to go wrong\? Give --plan or --seed\./],
+    ["neither plan nor seed", [], /error: No faults are given\. Give --plan or --seed\./],
     [
       "a plan that is none",
       ["--plan", "PLAN"],
@@ -142,12 +142,12 @@ describe("drover faults", () => {
       ["--plan", "absent"],
       /'absent' is invalid\. There is no such file\. Give the path of a plan\./,
     ],
-    ["a plan that is no YAML", ["--plan", "BROKEN"], /error: .*broken\.yaml is no YAML: /],
+    ["a plan that is no YAML", ["--plan", "BROKEN"], /error: .*broken\.yaml is not YAML: /],
     ["a rate of nothing", ["--plan", "PLAN", "--rate", "1"], /--rate is the rate of a seed/],
     [
       "a view that nobody knows",
       ["--plan", "STALE"],
-      /The plan has a view old\. Say where it is: --view old=KUBECONFIG/,
+      /The plan has a view old\. Give its kubeconfig: --view old=KUBECONFIG/,
     ],
     ["a rate that is none", ["--seed", "1", "--rate", "2"], /Give a number from 0 to 1/],
   ])("refuses %s", async (_, words, problem) => {

@@ -22,7 +22,7 @@ export function planOf({
   if (rate !== undefined && seed === undefined)
     throw new CommandError("--rate is the rate of a seed: give --seed too.");
   if (file !== undefined) return parsePlan(yamlOf(file));
-  if (seed === undefined) throw new CommandError("What is to go wrong? Give --plan or --seed.");
+  if (seed === undefined) throw new CommandError("No faults are given. Give --plan or --seed.");
   return parsePlan({ seed, ...(rate === undefined ? {} : { rate }) });
 }
 
@@ -31,6 +31,6 @@ function yamlOf(file: string): unknown {
     const value: unknown = parse(readFileSync(file, "utf8"));
     return value;
   } catch (error) {
-    throw new CommandError(`${file} is no YAML: ${messageOf(error)}`);
+    throw new CommandError(`${file} is not YAML: ${messageOf(error)}`);
   }
 }

@@ -54,9 +54,7 @@ export async function runWithFaults(options: FaultsOptions): Promise<number> {
     await writeFile(path, proxy.kubeconfig(), { mode: 0o600 });
     const [command, ...args] = options.command;
     if (command === undefined) {
-      tell(
-        `The API server with faults is ${proxy.url}, the kubeconfig that leads there ${path}. Ctrl-C ends it.`,
-      );
+      tell(`The API server with faults is ${proxy.url}, its kubeconfig ${path}. Ctrl-C ends it.`);
     } else {
       const env = commandEnvironment(path);
       running = mortalCommand({ command, args, env, onDeath: () => proxy.nextLife() });
@@ -75,7 +73,7 @@ function refuseUnknownViews(plan: Plan, views: FaultsOptions["view"]): void {
   for (const { fault } of plan.rules) {
     if (fault.do === "stale" && !(fault.view in views))
       throw new CommandError(
-        `The plan has a view ${fault.view}. Say where it is: --view ${fault.view}=KUBECONFIG`,
+        `The plan has a view ${fault.view}. Give its kubeconfig: --view ${fault.view}=KUBECONFIG`,
       );
   }
 }
@@ -114,7 +112,7 @@ function summary(record: readonly Entry[], decider: PlannedDecider, isSeeded: bo
   const faults = record.flatMap(({ fault, events }) => [...(fault === undefined ? [] : [fault]), ...events]);
   const lives = new Set(record.map(({ call }) => call.life)).size;
   tell(`Calls: ${record.length}. Faults: ${faults.length}. Lives: ${lives}.`);
-  if (isSeeded) tell(`The same again, as a plan: ${JSON.stringify(decider.again())}`);
+  if (isSeeded) tell(`To repeat this run, use the plan: ${JSON.stringify(decider.again())}`);
   const unmet = decider.unmet();
   for (const rule of unmet) tell(`Not met: ${JSON.stringify(rule)}`);
   return unmet.length > 0 ? 1 : 0;

@@ -48,14 +48,14 @@ function usable<T>(made: () => T): T {
 }
 
 const dockerfile = ({ deployment }: DeployableFunction): string => `${header}#
-#     npm run build                # dist/main.mjs: the function and all that it stands on
+#     npm run build                # dist/main.mjs: the function with its dependencies
 #     docker build -t ${deployment?.container?.image ?? "IMAGE"} .
 #
 # BASE may be any image that has Node 24. This one has no shell, no package manager and no root.
 ARG BASE=gcr.io/distroless/nodejs24-debian13:nonroot@sha256:9eeb7f5887d0e239e78264b06f7f11d2e14be534050481803a9e4728fcdd278e
 FROM \${BASE}
 ENV NODE_ENV=production
-# The young generation in an eighth of what Node takes, and one heap of the C library for all threads.
+# A young generation of an eighth of the default size, and one malloc arena for all threads.
 ENV NODE_OPTIONS=--max-semi-space-size=8
 ENV MALLOC_ARENA_MAX=1
 ENV PATH=/nodejs/bin:/usr/local/bin:/usr/bin:/bin
@@ -64,6 +64,6 @@ COPY --chmod=0444 dist/main.mjs ./
 # A number, so that Kubernetes can see that it is not root.
 USER 65532:65532
 EXPOSE ${String(deployment?.container?.port ?? 8_080)}
-# The old are collected when they are half as many again as were alive. With the above, half the memory.
+# The old generation is collected after it has grown by half. With the above, this halves the memory.
 ENTRYPOINT ["node", "--heap-growing-percent=50", "/app/main.mjs"]
 `;

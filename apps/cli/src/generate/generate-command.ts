@@ -12,19 +12,21 @@ export const generateCommand = (): Command =>
   new Command("generate")
     .summary("write CRD, ReconcileFunction and Dockerfile from a function's code")
     .description(
-      "Write deploy/crd.yaml, deploy/function.yaml and Dockerfile from a function's code: its kind's schema, its pace,\n" +
-        "and the least permissions that it runs with. Run it in the function's folder.",
+      "Write deploy/crd.yaml, deploy/function.yaml and Dockerfile from a function's code: its kind's schema, its\n" +
+        "settings, and the least permissions that it needs. Run it in the function's folder.",
     )
-    .addArgument(new Argument("[module]", "exports the function by default").default(functionModule))
+    .addArgument(
+      new Argument("[module]", "module with the function as its default export").default(functionModule),
+    )
     .option(
       "--embedded",
       "for a function with a bridge in its process: deploy/embedded.yaml, for kubectl apply",
     )
-    .option("--check", "write nothing; fail when a file is not as the code has it")
+    .option("--check", "write nothing; fail if a file is out of date")
     .allowExcessArguments(false)
     .action(async (given: string, options: unknown) => {
       const { check, embedded } = optionsSchema.parse(options);
       const module = given === functionModule ? undefined : given;
       const files = await (check ? checkGenerated : generate)({ folder: process.cwd(), module, embedded });
-      console.log(check || files.length === 0 ? "As the code has it." : `Written: ${files.join(", ")}`);
+      console.log(check || files.length === 0 ? "Up to date." : `Written: ${files.join(", ")}`);
     });

@@ -43,7 +43,7 @@ it("drover generate writes the CRD, the ReconcileFunction and the Dockerfile, an
   expect(read("deploy/crd.yaml")).toContain("name: cups.example.com");
   expect(read("deploy/function.yaml")).toContain("image: cups:1");
   expect(read("Dockerfile")).toContain("EXPOSE 9000");
-  expect((await runDrover(["generate"], { cwd })).stdout).toBe("As the code has it.\n");
+  expect((await runDrover(["generate"], { cwd })).stdout).toBe("Up to date.\n");
   expect((await runDrover(["generate", "--check"], { cwd })).code).toBe(0);
 });
 
@@ -57,7 +57,7 @@ it("drover generate --embedded writes what kubectl applies in place of a Reconci
   expect(kinds).toEqual(["ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Deployment"]);
   define(code(", concurrency: 3"));
   expect((await runDrover(["generate", "--embedded", "--check"], { cwd })).stderr).toBe(
-    "error: deploy/embedded.yaml: not as the code has it. Run: npx drover generate --embedded\n",
+    "error: deploy/embedded.yaml: out of date. Run: npx drover generate --embedded\n",
   );
   define(code().replace('container: { image: "cups:1", port: 9000 }', "concurrency: 3"));
   expect((await runDrover(["generate", "--embedded"], { cwd })).stderr).toContain(
@@ -72,18 +72,18 @@ it("drover generate --check names the files that are not as the code has them, a
   const before = read("deploy/function.yaml");
   expect(await runDrover(["generate", "--check"], { cwd })).toMatchObject({
     code: 1,
-    stderr: "error: deploy/function.yaml: not as the code has it. Run: npx drover generate\n",
+    stderr: "error: deploy/function.yaml: out of date. Run: npx drover generate\n",
   });
   expect(read("deploy/function.yaml")).toBe(before);
   appendFileSync(join(cwd, "Dockerfile"), "# mine\n");
   expect((await runDrover(["generate", "--check"], { cwd })).stderr).toContain(
-    "deploy/function.yaml, Dockerfile: not as the code has them.",
+    "deploy/function.yaml, Dockerfile: out of date.",
   );
 });
 
 it.each([
-  ["no module", undefined, /There is no .*src\/function\.ts\. Make it, with/],
-  ["another export", "export default { name: 'cups' };", /exports no function by default\. Write/],
+  ["no module", undefined, /There is no .*src\/function\.ts\. Create it, with/],
+  ["another export", "export default { name: 'cups' };", /has no function as its default export\. Write/],
   ["an exception", "throw new Error('no cups');", /cannot be loaded: Error: no cups/],
   [
     "a function that throws",

@@ -39,9 +39,7 @@ export async function checkGenerated(options: GenerateOptions): Promise<readonly
     ...(embedded ? ["--embedded"] : []),
     ...(module === undefined ? [] : [module]),
   ];
-  throw new CommandError(
-    `${stale.join(", ")}: not as the code has ${stale.length === 1 ? "it" : "them"}. Run: ${command.join(" ")}`,
-  );
+  throw new CommandError(`${stale.join(", ")}: out of date. Run: ${command.join(" ")}`);
 }
 
 const filesOf = async ({ folder, module = functionModule, embedded }: GenerateOptions): Promise<Files> =>

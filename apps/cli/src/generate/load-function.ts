@@ -15,14 +15,14 @@ export const functionModule = "src/function.ts";
 export async function loadFunction(file: string): Promise<DeployableFunction> {
   if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) {
     throw new CommandError(
-      `There is no ${file}. Make it, with \`export default defineFunction({ controller, ... })\`, or name the module.`,
+      `There is no ${file}. Create it, with \`export default defineFunction({ controller, ... })\`, or name the module.`,
     );
   }
   const exported = await defaultExportOf(file);
   const given: unknown = isMaker(exported) ? await called(exported, file) : exported;
   if (isDeployable(given)) return given;
   throw new CommandError(
-    `${file} exports no function by default. Write \`export default defineFunction({ controller, ... })\`, with a ` +
+    `${file} has no function as its default export. Write \`export default defineFunction({ controller, ... })\`, with a ` +
       "controller of defineController.",
   );
 }

@@ -15,10 +15,10 @@ export const initCommand = (): Command =>
     .description(
       "Make a new function in a folder of that name: a kind, its controller, a test, and how it is deployed.",
     )
-    .argument("<name>", "of the function, such as greetings")
-    .option("--kind <Kind>", "that it looks after; default: made from its name")
-    .option("--plural <plural>", "of that kind, as in `kubectl get`; default: made from it")
-    .option("--group <group>", "of that kind", "example.com")
+    .argument("<name>", "name of the function, such as greetings")
+    .option("--kind <Kind>", "kind of its objects; default: derived from its name")
+    .option("--plural <plural>", "plural of the kind, as in `kubectl get`; default: derived from it")
+    .option("--group <group>", "API group of the kind", "example.com")
     .allowExcessArguments(false)
     .action(async (name: string, options: unknown) => {
       const { group, kind = kindFor(name), plural = pluralOf(kind) } = optionsSchema.parse(options);

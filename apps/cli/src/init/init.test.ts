@@ -41,7 +41,7 @@ it(
 
     linkModules(folder);
     const [tested] = await Promise.all([runNpm(folder, "test"), runNpm(folder, "run", "check")]);
-    expect(tested).toMatch(/3 passed[^]*?(\d+) executed, \1 with the same end/);
+    expect(tested).toMatch(/3 passed[^]*?(\d+) executed, \1 with the same final state/);
     await runNpm(folder, "run", "build");
     expect(statSync(join(folder, "dist/main.mjs")).size).toBeGreaterThan(100_000);
   },
@@ -50,8 +50,8 @@ it(
 it.each([
   ["a folder that has something in it", ["taken"], /taken is there, and not empty/],
   ["a folder that is a file", ["a-file"], /a-file is a file\. Take another name/],
-  ["a name that is none", ["Taken!"], /"Taken!" is no name for a function: write a lower-case/],
-  ["a name that begins with a digit", ["2048"], /"2048" is no name for a function/],
+  ["a name that is none", ["Taken!"], /"Taken!" is not a valid function name: use 2 to 63 lower-case/],
+  ["a name that begins with a digit", ["2048"], /"2048" is not a valid function name/],
   ["a name of a package that it needs", ["vitest"], /vitest is the name of a package/],
   ["a kind that begins with a digit", ["cups", "--kind", "2Cups"], /a kind is one CamelCase word/],
   ...["Controller", "Config", "Function", "Main"].map((kind): [string, string[], RegExp] => [

@@ -72,7 +72,7 @@ function singularOf(word: string): string {
 function checkNames({ name, kind, plural, group }: Names): void {
   if (!/^[a-z][a-z0-9-]{0,61}[a-z0-9]$/.test(name)) {
     throw new CommandError(
-      `${JSON.stringify(name)} is no name for a function: write a lower-case letter, then those, digits and "-", 2 to 63, such as greetings.`,
+      `${JSON.stringify(name)} is not a valid function name: use 2 to 63 lower-case letters, digits and "-", the first a letter, such as greetings.`,
     );
   }
   defineResource({

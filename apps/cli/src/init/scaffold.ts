@@ -42,7 +42,7 @@ function refuseTaken({ name, kind }: Names, targets: readonly string[]): void {
   const twice = targets.find((target, index) => targets.indexOf(target) !== index);
   if (twice !== undefined) {
     throw new CommandError(
-      `The kind ${kind} would have its schemas in ${twice}, where every function has something else. Give another with --kind.`,
+      `The kind ${kind} would have its schemas in ${twice}, a file that every function needs for something else. Give another with --kind.`,
     );
   }
   const manifest = packageSchema.parse(JSON.parse(readFileSync(join(template, "package.json"), "utf8")));

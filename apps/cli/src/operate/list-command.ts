@@ -21,7 +21,7 @@ export const listCommand = (): Command =>
     .summary("the objects of functions that run, are due, wait, are paused, are parked, fail")
     .description(
       "The objects that a function's queue holds: those that run, are due, wait, are paused, are parked or fail.\n" +
-        "An object that is done, and waits for nothing, is not listed: drover why tells of it.\n" +
+        "An object that is done, and waits for nothing, is not listed: use drover why for it.\n" +
         operatorNeeds,
     )
     .argument("[function]", "name, namespace/name, or its kind; default: all of the namespace")
@@ -29,7 +29,7 @@ export const listCommand = (): Command =>
     .addOption(new Option("--state <state>", "only those in this state").choices(keyStates))
     .option("--reason <text>", "only those whose REASON or ERROR contains this")
     .option("--in <namespace>", "only objects in this namespace")
-    .addOption(new Option("--limit <count>", "no more than so many").argParser(wholeNumber))
+    .addOption(new Option("--limit <count>", "list at most this many").argParser(wholeNumber))
     .addOption(redisOption())
     .addOption(new Option("-o, --output <form>", "output format").choices(["table", "json"]).default("table"))
     .allowExcessArguments(false)

@@ -120,7 +120,7 @@ it("retries what is parked and what waits after a failure, each once, and counts
 });
 
 it.each([
-  ["memos", "other", /default\/memos looks after no objects in namespace other, but in: web\./],
+  ["memos", "other", /default\/memos manages no objects in namespace other, but in: web\./],
   ["papers", "web", /Note is cluster-scoped: give --all, or an object\./],
 ])("all objects of %s in namespace %s cannot be meant", async (first, within, problem) => {
   const servers = { client: world.client, redis: world.connection };

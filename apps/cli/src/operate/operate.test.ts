@@ -160,7 +160,7 @@ describe("of objects that have come to their verdicts", () => {
       ]),
     );
     expect((await drover("history", "note/unheard")).stderr).toBe(
-      "No run of Note default/unheard is remembered.\n",
+      "No run of Note default/unheard is recorded.\n",
     );
   });
 
@@ -244,7 +244,7 @@ it("drover list reads 100,000 objects in little memory", async () => {
 }, 180_000);
 
 it.each([
-  [["list", "cups"], /No function looks after "cups"\. There are: default\/notes\./],
+  [["list", "cups"], /No function manages "cups"\. There are: default\/notes\./],
   [
     ["list", "notes", "--state", "lost"],
     /Allowed choices are due, running, waiting, paused, parked, failing/,
@@ -255,12 +255,12 @@ it.each([
     /Which object\? Write: drover retry notes NAMESPACE\/NAME, or give --in NAMESPACE or --all/,
   ],
   [["retry", "note/nothing"], /There is no Note default\/nothing\./],
-  [["retry", "note/a/b/c"], /is no object's name/],
+  [["retry", "note/a/b/c"], /is not a valid object name/],
   [["pause", "note/nothing"], /There is no Note default\/nothing\./],
   [["pause", "notes", "due", "--all"], /leave out "due", or the option/],
   [["pause", "notes", "--in", "nowhere"], /There is no namespace nowhere\./],
   [["pause", "notes", "--in", "default", "--all"], /Give --all or --in, not both/],
-  [["pause", "cup/a"], /No function looks after "cup"/],
+  [["pause", "cup/a"], /No function manages "cup"/],
   [["history", "notes"], /Which object\? Write: drover history notes NAMESPACE\/NAME/],
   [["resume", "note/a", "--redis", "redis://127.0.0.1:1"], /127\.0\.0\.1:1/],
 ])("%j is refused, with what to do", async (words, said) => {
@@ -313,7 +313,7 @@ it("a CRD that may not be read is no function's, and any other refusal is an err
   const rules = redisUserRules({ role: "operator", controllers: [queueOf({ name: crd })] });
   await connection.call("ACL", "SETUSER", "operator", ...rules.split(" "), ">secret");
   expect(await answering(403, `/${crd}`, "list", crd)).toEqual({
-    said: 'error: No function looks after "cups.example.com". There are: default/notes.\n',
+    said: 'error: No function manages "cups.example.com". There are: default/notes.\n',
     code: 1,
   });
   expect(await answering(400, `/${crd}`, "list", crd)).toMatchObject({
@@ -327,7 +327,7 @@ it.each(["list", "retry", "pause", "resume", "history"])(
   async (name) => {
     const { KUBECONFIG = "" } = env;
     const { stderr, code } = await runDrover([name, "note/a"], { env: { KUBECONFIG } });
-    expect(stderr).toContain("What is due is in Redis: give --redis, or set DROVER_REDIS_URL.");
+    expect(stderr).toContain("This command reads the queue in Redis: give --redis, or set DROVER_REDIS_URL.");
     expect(code).toBe(1);
   },
 );

@@ -1,3 +1,3 @@
 /** The permissions that a command needs if it works on a queue; part of its help text. */
 export const operatorNeeds =
-  "It takes a Redis user of the role operator (docs/operating-redis.md), and may read ReconcileFunctions.";
+  "Needs a Redis user of the role operator (docs/operating-redis.md), and permission to read ReconcileFunctions.";

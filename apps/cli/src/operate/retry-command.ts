@@ -9,7 +9,7 @@ export const retryCommand = (): Command =>
     summary: "run objects now that failed, are parked, or wait",
     description:
       "Run an object now, whatever it waits for; with --in or --all: the objects that are parked or failed. An object that is\n" +
-      "paused runs once it is resumed, one whose account is asked to wait when that time is over.",
+      "paused runs once it is resumed, and one with a throttled account once that time is over.",
     act,
   });
 

@@ -98,7 +98,7 @@ function refuseForeignNamespace({ key, spec: { for: own } }: ReadableFunction, n
     throw new CommandError(`${own.kind} is cluster-scoped: give --all, or an object.`);
   if (own.namespaces?.includes(namespace) ?? true) return;
   throw new CommandError(
-    `${key} looks after no objects in namespace ${namespace}, but in: ${own.namespaces?.join(", ")}.`,
+    `${key} manages no objects in namespace ${namespace}, but in: ${own.namespaces?.join(", ")}.`,
   );
 }
 

@@ -35,20 +35,18 @@ it("tells each step of a life once, in order", () => {
   const told = life.flatMap((after, index) => (index === 0 ? [] : texts(life[index - 1], after)));
   expect(told).toEqual([
     "the object is there (generation 1)",
-    "finalizer drover.dev/buckets persisted: the object stays until its bucket is looked after",
-    "bucket hello is not there yet; written down that it is about to be made",
+    "finalizer drover.dev/buckets persisted: the object stays until its bucket is deleted or released",
+    "bucket hello does not exist yet; the status records that it is about to be created",
     "Ready: As the spec asks.",
-    "deletion was asked for: its bucket is deleted first (onDelete: Delete)",
-    "its finalizer was taken off, and the object is gone",
+    "deletion was requested: its bucket is deleted first (onDelete: Delete)",
+    "its finalizer was removed, and the object is gone",
   ]);
 });
 
 it("tells of a finalizer that is taken off while others hold the object", () => {
   const shared = { ...leaving, finalizers: ["drover.dev/buckets", "example.com/other"] };
   const rest = { ...shared, finalizers: ["example.com/other"] };
-  expect(texts(shared, rest)).toEqual([
-    "finalizer drover.dev/buckets taken off: nothing is left to do for it",
-  ]);
+  expect(texts(shared, rest)).toEqual(["finalizer drover.dev/buckets removed: nothing is left to do for it"]);
 });
 
 it("has nothing to tell of a change that changes nothing", () => {
@@ -58,7 +56,7 @@ it("has nothing to tell of a change that changes nothing", () => {
 it("tells what an object that is found has come to already", () => {
   expect(texts(undefined, well)).toEqual([
     "the object is there (generation 1)",
-    "finalizer drover.dev/buckets persisted: the object stays until its bucket is looked after",
+    "finalizer drover.dev/buckets persisted: the object stays until its bucket is deleted or released",
     "Ready: As the spec asks.",
   ]);
 });

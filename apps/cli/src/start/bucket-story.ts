@@ -20,7 +20,7 @@ export function newsOf(before: BucketView | undefined, after: BucketView | undef
 /** An object that is being deleted disappears with its last finalizer, so it is never seen without one. */
 const endOf = ({ deleting, finalizers }: BucketView): string =>
   deleting && finalizers.length > 0
-    ? "its finalizer was taken off, and the object is gone"
+    ? "its finalizer was removed, and the object is gone"
     : "the object is gone";
 
 const blank = {
@@ -53,22 +53,24 @@ function finalizerNews(before: Earlier, after: BucketView): readonly News[] {
   const removed = had.filter((name) => !after.finalizers.includes(name));
   return [
     ...added.map((name) =>
-      plain(`finalizer ${name} persisted: the object stays until its bucket is looked after`),
+      plain(`finalizer ${name} persisted: the object stays until its bucket is deleted or released`),
     ),
-    ...removed.map((name) => plain(`finalizer ${name} taken off: nothing is left to do for it`)),
+    ...removed.map((name) => plain(`finalizer ${name} removed: nothing is left to do for it`)),
   ];
 }
 
 function deletionNews(before: Earlier, { deleting, onDelete }: BucketView): readonly News[] {
   if (!deleting || before.deleting) return [];
-  const then = onDelete === "Delete" ? "its bucket is deleted first" : "its bucket is kept, and let go of";
-  return [plain(`deletion was asked for: ${then} (onDelete: ${onDelete ?? "Retain"})`)];
+  const then = onDelete === "Delete" ? "its bucket is deleted first" : "its bucket is kept, and released";
+  return [plain(`deletion was requested: ${then} (onDelete: ${onDelete ?? "Retain"})`)];
 }
 
 function statusNews(before: Earlier, after: BucketView): readonly News[] {
   const { ready, bucket } = after;
   if (after.announced && !before.announced) {
-    return [plain(`bucket ${bucket ?? ""} is not there yet; written down that it is about to be made`)];
+    return [
+      plain(`bucket ${bucket ?? ""} does not exist yet; the status records that it is about to be created`),
+    ];
   }
   if (ready === undefined || said(before) === said(after)) return [];
   if (isReadyNow(after)) return [{ text: `Ready: ${ready.message}`, tone: "good" }];

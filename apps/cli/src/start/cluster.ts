@@ -70,7 +70,7 @@ export async function tellOfExample(run: Run, { servers, cluster, functionPid }:
 const slow = 30_000;
 
 function patiently<T>({ narrator, folder }: Run, key: ObjectKey, ready: Promise<T>): Promise<T> {
-  const hint = `${key} is not ready yet. Its Ready condition and the logs may say why: ${folder.logs}`;
+  const hint = `${key} is not ready yet. Its Ready condition and the logs may show why: ${folder.logs}`;
   const timer = setTimeout(() => narrator.say(hint, "bad"), slow);
   return ready.finally(() => clearTimeout(timer));
 }

@@ -36,7 +36,7 @@ export class AlreadyRunningError extends Error {
     const use = by === undefined ? "" : ` To use it: export KUBECONFIG=${by.kubeconfig}`;
     super(
       `Drover is running here already${who}. ${stop}. ` +
-        `To run another one beside it, give that a folder of its own: npm start -- --dir FOLDER (this is ${path}).${use}`,
+        `To run a second one, give it a folder of its own: npm start -- --dir FOLDER (this is ${path}).${use}`,
     );
   }
 }

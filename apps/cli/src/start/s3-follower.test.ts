@@ -63,7 +63,7 @@ it("a bucket is found though its server does not answer at first", async () => {
   expect([there, said]).toEqual([[], []]);
   answer = status(200);
   await expect.poll(() => there).toEqual(["hello"]);
-  expect(said).toEqual(["default/hello: bucket hello exists, says the S3 server"]);
+  expect(said).toEqual(["default/hello: bucket hello exists on the S3 server"]);
 });
 
 it("a bucket whose server does not answer is not reported, and one that no object names is not requested", async () => {
@@ -79,7 +79,7 @@ it("a bucket whose server does not answer is not reported, and one that no objec
   const before = asked;
   follower.changed(key, undefined);
   await expect.poll(() => asked).toBe(before + 1);
-  expect(said).toEqual(["default/hello: bucket hello exists, says the S3 server"]);
+  expect(said).toEqual(["default/hello: bucket hello exists on the S3 server"]);
 });
 
 it("a bucket that is about to be made anew is looked for anew, and one of another name in place of it", async () => {

@@ -40,13 +40,13 @@ export function s3Follower(
     followed.set(key, one);
     if (!(await appears(s3, bucket, AbortSignal.any([signal, one.over.signal])))) return;
     one.there = true;
-    say(`${key}: bucket ${bucket} exists, says the S3 server`);
+    say(`${key}: bucket ${bucket} exists on the S3 server`);
     onThere(key, bucket);
   };
   const lookOnce = async (key: ObjectKey, bucket: string): Promise<void> => {
     const there = await hasBucket(s3, bucket, signal);
     if (there !== undefined)
-      say(`${key}: bucket ${bucket} ${there ? "still exists" : "is gone"}, says the S3 server`);
+      say(`${key}: bucket ${bucket} ${there ? "still exists on" : "is gone from"} the S3 server`);
   };
 
   return {

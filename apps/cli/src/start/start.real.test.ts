@@ -32,8 +32,8 @@ it(
     const second = startDrover(join(dir, "run"), args);
     await second.says(/bucket ready: hello-drover, .* after its object was applied/);
     await promisify(execFile)(cluster.kubectl, ["delete", "bucket", "hello", "--timeout=60s"]);
-    await second.says(/default\/hello: bucket hello-drover is gone, says the S3 server/);
-    expect(second.text()).toContain("its finalizer was taken off, and the object is gone");
+    await second.says(/default\/hello: bucket hello-drover is gone from the S3 server/);
+    expect(second.text()).toContain("its finalizer was removed, and the object is gone");
     second.kill("SIGINT");
     expect(await second.ended).toBe(0);
   },

@@ -39,7 +39,7 @@ describe("drover start", { timeout: 240_000 }, () => {
       /key woken by the bridge/,
       /the bucket function gets a Pod/,
       /finalizer drover\.dev\/buckets\.s3\.drover\.dev persisted/,
-      /bucket hello-drover exists, says the S3 server/,
+      /bucket hello-drover exists on the S3 server/,
       /Ready: /,
       /bucket ready: hello-drover, [\d.]+ s after its object was created/,
     ];

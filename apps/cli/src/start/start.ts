@@ -24,7 +24,9 @@ export async function startDemo(options: StartOptions, config: CliConfig): Promi
   const run: Run = { options, config, folder, narrator, request, opened: [] };
   const { say } = narrator;
   if (folder.crashed !== undefined) {
-    say(`The run of process ${folder.crashed.pid} ended without cleaning up. What it left is cleared away.`);
+    say(
+      `The run of process ${folder.crashed.pid} ended without cleaning up. The files that it left are removed.`,
+    );
   }
   try {
     await live(run);

@@ -23,11 +23,11 @@ export const statusCommand = (): Command =>
     .description(
       "The functions, whether they are Ready, and how many of their objects are due, run, wait, fail.",
     )
-    .argument("[name]", "of one function")
-    .option("-A, --all-namespaces", "of all namespaces")
+    .argument("[name]", "only this function")
+    .option("-A, --all-namespaces", "the functions of all namespaces")
     .addOption(redisOption())
     .addOption(droverNamespace())
-    .addOption(new Option("-o, --output <form>", "of the answer").choices(["table", "json"]).default("table"))
+    .addOption(new Option("-o, --output <form>", "output format").choices(["table", "json"]).default("table"))
     .allowExcessArguments(false)
     .action(async (name: string | undefined, given: unknown) => {
       const { allNamespaces, redis = usualRedis(), output, ...options } = optionsSchema.parse(given);

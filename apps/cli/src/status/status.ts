@@ -89,8 +89,8 @@ async function functionsMeant(
 function noSuch(name: string, namespace: string | undefined, all: readonly DeployedFunction[]): CommandError {
   const where = namespace === undefined ? "" : ` in namespace ${namespace}`;
   const known =
-    all.length === 0 ? "There is none at all" : `There are: ${all.map((one) => one.name).join(", ")}`;
-  const hint = namespace === undefined ? "" : " With -A all namespaces are looked at.";
+    all.length === 0 ? "There are no functions" : `There are: ${all.map((one) => one.name).join(", ")}`;
+  const hint = namespace === undefined ? "" : " -A looks in all namespaces.";
   return new CommandError(`There is no function ${name}${where}. ${known}.${hint}`);
 }
 
@@ -135,7 +135,7 @@ export const sourceWords = ({ figures, elsewhere: absent, notRunning }: Statuses
   [
     ...notRunning.map(oneLine),
     figures === "redis"
-      ? "Figures are Redis', now."
-      : "Figures are those that the deployer wrote last; give --redis, or set DROVER_REDIS_URL, for now's.",
-    ...(absent === undefined ? [] : [`${elsewhere(absent)} Its figures are those of its status.`]),
+      ? "Live counts from Redis."
+      : "Counts as the deployer wrote them last. For live counts give --redis, or set DROVER_REDIS_URL.",
+    ...(absent === undefined ? [] : [`${elsewhere(absent)} Its counts are from its status.`]),
   ].join("\n");

@@ -34,7 +34,7 @@ async function scenariosIn(file: string, name: string): Promise<readonly Scenari
   const all: readonly unknown[] = Array.isArray(exported) ? exported : [exported];
   if (all.length > 0 && all.every(isScenario)) return all;
   throw new CommandError(
-    `${name} exports no scenario by default. Write \`export default faultScenario({ name, start, steps })\`, or an array ` +
+    `${name} has no scenario as its default export. Write \`export default faultScenario({ name, start, steps })\`, or an array ` +
       "of such.",
   );
 }

@@ -11,10 +11,10 @@ export function reportLines({ scenario, writes, plans, problems }: FaultReport):
     ...problems.map((problem) => `  ✗ without any fault: ${problem}`),
     ...unwell.flatMap(planLines),
     ...(problems.length > 0
-      ? ["  No plan is derived: put that right first."]
+      ? ["  No plan is derived: fix this first."]
       : [
           `  ${count(plans.length, "plan")} derived: ${counts.join(", ")}`,
-          `  ${executed.length} executed, ${plans.length - unwell.length} with the same end`,
+          `  ${executed.length} executed, ${plans.length - unwell.length} with the same final state`,
         ]),
   ];
 }
@@ -25,7 +25,9 @@ export const isWell = ({ plans, problems }: FaultReport): boolean =>
 
 function planLines({ words, outcome, differences, story }: PlanResult): readonly string[] {
   const what =
-    outcome === "unexecuted" ? ["the fault met nothing: the run went another way before"] : differences;
+    outcome === "unexecuted"
+      ? ["the fault was not injected: the run took another course before it"]
+      : differences;
   return [
     `  ✗ ${words}`,
     ...story.map((line) => `      ${line}`),

@@ -7,16 +7,19 @@ const optionsSchema = z.object({ faults: z.boolean().default(false), plan: z.str
 
 export const testCommand = (): Command =>
   new Command("test")
-    .summary("live through a function's scenarios, with --faults through all that can go wrong")
+    .summary("run a function's scenarios, with --faults also with injected faults")
     .description(
-      "Live through the scenarios of *.faults.ts, on an API server and a queue in this process. With --faults every\n" +
-        "plan is derived and lived through, too: crashes before and after every write, answers lost after the commit,\n" +
-        "refusals, stale views, steps that nobody saw, objects taken away, other people's objects. A function that is\n" +
-        "right comes to the same end. The exit code is 0 when all did.",
+      "Run the scenarios of *.faults.ts, on an API server and a queue in this process. With --faults, plans are derived\n" +
+        "from each scenario and run, too: crashes before and after every write, answers lost after the commit, refusals,\n" +
+        "stale views, missed steps, objects deleted by others, foreign objects in the way. A correct function reaches the\n" +
+        "same final state each time. The exit code is 0 if all runs did.",
     )
-    .argument("[modules...]", "export scenarios by default; left out: every *.faults.ts below this folder")
-    .option("--faults", "and all that can go wrong")
-    .option("--plan <words>", "only plans that have these words in them")
+    .argument(
+      "[modules...]",
+      "modules with scenarios as default export; default: every *.faults.ts below this folder",
+    )
+    .option("--faults", "also run them with injected faults")
+    .option("--plan <words>", "only plans that contain these words")
     .allowExcessArguments(false)
     .action(async (modules: readonly string[], given: unknown) => {
       const { faults, plan } = optionsSchema.parse(given);

@@ -52,7 +52,7 @@ describe("drover test", () => {
     expect(without.stdout).toContain("a cup comes: 2 writes without faults");
     const { code, stdout } = await runDrover(["test", "--faults", "--plan", "crash"], { cwd });
     expect(stdout).toContain("4 plans derived: crash before 2, crash after 2");
-    expect(stdout).toContain("4 executed, 4 with the same end");
+    expect(stdout).toContain("4 executed, 4 with the same final state");
     expect(code).toBe(0);
   });
 
@@ -85,7 +85,7 @@ describe("drover test", () => {
     };
     expect(await refusal()).toContain("docs/testing.md");
     write("export default 1;");
-    expect(await refusal()).toContain("src/cups.faults.ts exports no scenario by default");
+    expect(await refusal()).toContain("src/cups.faults.ts has no scenario as its default export");
     write("throw new Error('broken');");
     expect(await refusal()).toContain("src/cups.faults.ts cannot be loaded: Error: broken");
   });

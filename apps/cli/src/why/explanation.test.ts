@@ -62,19 +62,19 @@ it.each<[string, Told, string]>([
   [
     "nobody has heard of",
     { report: { state: "unknown" } },
-    "has not been told of: the bridge does not follow it yet, or buckets leaves it out",
+    "has never been queued: the bridge does not watch it yet, or the namespaces or labels of buckets exclude it",
   ],
-  ["is not there", { report: { state: "unknown" }, absent: true }, "is not there: no such object"],
+  ["is not there", { report: { state: "unknown" }, absent: true }, "does not exist, and is not in the queue"],
   [
     "a function not in use is for",
     { report: { state: "unknown" }, status: { problem: "Its name is taken." } },
     "buckets is not in use: Its name is taken.",
   ],
-  ["rests", { report: {} }, "rests: nothing is due. It runs when it changes."],
+  ["rests", { report: {} }, "is idle: nothing is due. It runs when it changes."],
   [
     "rests, and is paused",
     { report: { pauses: [ann] } },
-    "rests, and does not run when it changes: it is paused by ann@host for 5s (to resume it: drover resume default/buckets default/photos).",
+    "is idle, and does not run when it changes: it is paused by ann@host for 5s (to resume it: drover resume default/buckets default/photos).",
   ],
   [
     "runs",
@@ -84,7 +84,7 @@ it.each<[string, Told, string]>([
   [
     "is in backoff",
     { report: { state: "waits", at: soon, why: "backoff", fails: 3, error: "ECONNREFUSED" } },
-    "is tried again in 12s, after 3 failures in a row; a change has it tried at once: ECONNREFUSED",
+    "is tried again in 12s, after 3 failures in a row; a change makes it run at once: ECONNREFUSED",
   ],
   [
     "is in backoff, and paused",
@@ -97,27 +97,23 @@ it.each<[string, Told, string]>([
         pauses: [{ ...ann, scope: "namespace" }],
       },
     },
-    "after 1 failure; a change has it tried at once. Then it does not run, for its namespace is paused by ann@host for 5s (to resume it: drover resume default/buckets --in default).",
+    "after 1 failure; a change makes it run at once. Then it does not run, because its namespace is paused by ann@host for 5s (to resume it: drover resume default/buckets --in default).",
   ],
   [
     "killed its workers",
     { report: { state: "waits", at: soon, why: "lease ended", fails: 2 } },
     "is tried again in 12s: its worker died during its last 2 runs.",
   ],
-  [
-    "is well",
-    { report: { state: "waits", at: soon, why: "again" } },
-    "is as asked for, and is looked at again in 12s",
-  ],
+  ["is well", { report: { state: "waits", at: soon, why: "again" } }, "is reconciled, and runs again in 12s"],
   [
     "is waited for",
     { report: { state: "waits", at: soon, why: "wait" } },
-    "is not done, and its last run asked to look again in 12s.",
+    "is not done, and its last run asked to run again in 12s.",
   ],
   [
     "met a conflict",
     { report: { state: "waits", at: soon, why: "conflict" } },
-    "is tried again in 12s: somebody else changed it",
+    "is tried again in 12s: another client changed it",
   ],
   [
     "a newer version has run",
@@ -127,12 +123,12 @@ it.each<[string, Told, string]>([
   [
     "is parked",
     { report: { state: "parked", at: before, error: "region is immutable" } },
-    "is parked until it changes, for its last run said that trying again is no use: region is immutable",
+    "is parked until it changes, because its last run ended with a terminal error: region is immutable",
   ],
   [
     "is given up on",
     { report: { state: "parked", why: "backoff", fails: 5, error: "no" } },
-    "is given up on after 5 failures in a row, until it changes: no",
+    "is parked after 5 failures in a row, until it changes: no",
   ],
   [
     "waits for a worker",
@@ -183,17 +179,17 @@ it.each<[string, Told, string]>([
       },
       deleted: true,
     },
-    "is due, and does not run: it has the annotation drover.dev/paused, and is paused by kubectl-annotate for 5s (to resume it: take the annotation drover.dev/paused from it); it is being deleted, and finalize waits for that.",
+    "is due, and does not run: it has the annotation drover.dev/paused, and is paused by kubectl-annotate for 5s (to resume it: take the annotation drover.dev/paused from it); it is being deleted, and finalize waits for the resume.",
   ],
   [
     "is parked, and paused",
     { report: { state: "parked", at: before, error: "no", pauses: [ann] } },
-    "no use (then it does not run, for it is paused by ann@host for 5s (to resume it: drover resume default/buckets default/photos)): no",
+    "a terminal error (then it does not run, because it is paused by ann@host for 5s (to resume it: drover resume default/buckets default/photos)): no",
   ],
   [
     "has a throttled account",
     { report: { state: "ready", at: before, account: "team", accountOpens: soon } },
-    "is due, and waits for its account team, which is asked to wait for another 12s.",
+    "is due, and waits for its account team, which is throttled for another 12s.",
   ],
 ])("an object that %s", (_what, told, sentence) => {
   const { summary } = explanationOf(facts(told));

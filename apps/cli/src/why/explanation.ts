@@ -39,8 +39,8 @@ function sentence(facts: KeyFacts): string {
       return unknown(facts);
     case "idle":
       return isPaused
-        ? `rests, and does not run when it changes: ${paused}.`
-        : "rests: nothing is due. It runs when it changes.";
+        ? `is idle, and does not run when it changes: ${paused}.`
+        : "is idle: nothing is due. It runs when it changes.";
     case "leased":
       return `runs now: a worker holds it, for at least another ${roughly(report.at - now)}.`;
     case "parked":
@@ -58,44 +58,44 @@ function sentence(facts: KeyFacts): string {
 
 function unknown(facts: KeyFacts): string {
   const { object, fn } = facts;
-  if (object === undefined) return "is not there: no such object, and nothing is queued for one.";
+  if (object === undefined) return "does not exist, and is not in the queue.";
   const paused = pausedWords(facts);
   if (paused !== "") return `does not run: ${paused}.`;
   const problem = fn.status.problem;
   return problem === undefined
-    ? `has not been told of: the bridge does not follow it yet, or ${fn.name} leaves it out (its namespaces, its labels).`
-    : `has not been told of: ${fn.name} is not in use: ${problem}`;
+    ? `has never been queued: the bridge does not watch it yet, or the namespaces or labels of ${fn.name} exclude it.`
+    : `has never been queued: ${fn.name} is not in use: ${problem}`;
 }
 
 function parked(facts: KeyFacts): string {
   const { report } = facts;
   const paused = pausedWords(facts);
-  const held = paused === "" ? "" : ` (then it does not run, for ${paused})`;
+  const held = paused === "" ? "" : ` (then it does not run, because ${paused})`;
   const said = report.error === undefined ? held : `${held}: ${report.error}`;
   return report.why === "backoff"
-    ? `is given up on after ${times(report.fails)}, until it changes${said}`
-    : `is parked until it changes, for its last run said that trying again is no use${said}`;
+    ? `is parked after ${times(report.fails)}, until it changes${said}`
+    : `is parked until it changes, because its last run ended with a terminal error${said}`;
 }
 
 function waits(facts: KeyFacts): string {
   const { report, now, runs } = facts;
   const left = roughly(report.at - now);
   const paused = pausedWords(facts);
-  const held = paused === "" ? "" : ` Then it does not run, for ${paused}.`;
+  const held = paused === "" ? "" : ` Then it does not run, because ${paused}.`;
   const said = report.error === undefined ? "." : `: ${report.error}`;
   switch (report.why ?? "wait") {
     case "backoff":
-      return `is tried again in ${left}, after ${times(report.fails)}; a change has it tried at once${said}${held}`;
+      return `is tried again in ${left}, after ${times(report.fails)}; a change makes it run at once${said}${held}`;
     case "lease ended":
       return `is tried again in ${left}: its worker died during its last ${report.fails} runs.${held}`;
     case "again":
-      return `is as asked for, and is looked at again in ${left}: for its resync, or because its last run said so.${held}`;
+      return `is reconciled, and runs again in ${left}: for its resync, or because its last run asked for it.${held}`;
     case "conflict":
-      return `is tried again in ${left}: somebody else changed it during its last run.${held}`;
+      return `is tried again in ${left}: another client changed it during its last run.${held}`;
     case "newer function":
       return `waits for a Pod of the newer version of its function, which has run it before.${held}`;
     default:
-      return `is not done, and its last run asked to look again in ${left}${lastWords(runs[0]?.error)}${held}`;
+      return `is not done, and its last run asked to run again in ${left}${lastWords(runs[0]?.error)}${held}`;
   }
 }
 
@@ -104,7 +104,7 @@ function due(facts: KeyFacts, since: number): string {
   const waited = roughly(now - since);
   if (isClosed(facts)) {
     const { account = "" } = report;
-    return `is due, and waits for its account ${account}, which is asked to wait for another ${roughly(report.accountOpens - now)}.`;
+    return `is due, and waits for its account ${account}, which is throttled for another ${roughly(report.accountOpens - now)}.`;
   }
   const { container } = fn.spec;
   if (container !== undefined && (fn.status.readyReplicas ?? 0) === 0) {
@@ -118,7 +118,7 @@ function due(facts: KeyFacts, since: number): string {
 function pausedWords({ fn, key, report, now, object }: KeyFacts): string {
   const words = pauseWords(fn, key, report.pauses, now);
   const isDeleting = words !== "" && object?.metadata.deletionTimestamp !== undefined;
-  return isDeleting ? `${words}; it is being deleted, and finalize waits for that` : words;
+  return isDeleting ? `${words}; it is being deleted, and finalize waits for the resume` : words;
 }
 
 const times = (fails: number): string => (fails === 1 ? "1 failure" : `${fails} failures in a row`);

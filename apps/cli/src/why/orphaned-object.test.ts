@@ -25,7 +25,7 @@ const wordsOf = (kind: string) =>
   orphanedWords(client, { kind, name: "a", namespace: "default", command: "why" });
 
 it("an object is an orphan in a cluster that knows no functions, Drover having been removed", async () => {
-  expect(await wordsOf("forks.left.example.com")).toMatch(/^Fork default\/a will not go/);
+  expect(await wordsOf("forks.left.example.com")).toMatch(/^Fork default\/a will stay/);
 });
 
 it("only the kind is orphaned that no function is for, though another group has one of that name", async () => {
@@ -39,12 +39,12 @@ it("only the kind is orphaned that no function is for, though another group has 
   expect(await wordsOf("forks.left.example.com")).toMatch(
     / -n default --type=merge -p '\{"metadata":\{"finalizers":\[\]\}\}'\n/,
   );
-  expect(await wordsOf("fork")).toMatch(/no ReconcileFunction looks after forks\.left\.example\.com\./);
+  expect(await wordsOf("fork")).toMatch(/no ReconcileFunction manages forks\.left\.example\.com\./);
 });
 
 it("an object of a kind that is in no namespace is found by its name alone", async () => {
   const words = await wordsOf("table");
-  expect(words).toMatch(/^Table a will not go/);
+  expect(words).toMatch(/^Table a will stay/);
   expect(words).toMatch(/ patch tables\.left\.example\.com a --type=merge /);
 });
 

@@ -49,15 +49,15 @@ function words({ kind: name, metadata }: KubeObject, { kind, key, held }: Held):
   const where = namespace === undefined ? "" : ` -n ${namespace}`;
   const state =
     deletionTimestamp === undefined
-      ? `will not go when it is deleted, for it has the finalizer ${held.join(", ")}`
-      : `is deleted since ${deletionTimestamp}, and waits for its finalizer ${held.join(", ")} to be taken off`;
+      ? `will stay when it is deleted, because it has the finalizer ${held.join(", ")}`
+      : `has been terminating since ${deletionTimestamp}, and waits for its finalizer ${held.join(", ")} to be removed`;
   return [
-    oneLine(`${name} ${key} ${state}: no ReconcileFunction looks after ${kind}.`),
+    oneLine(`${name} ${key} ${state}: no ReconcileFunction manages ${kind}.`),
     "",
     oneLine(
-      `  Deploy ${functions} again: it undoes what it made outside the cluster, and the object goes. Or leave`,
+      `  Deploy ${functions} again: it removes what it created outside the cluster, and then the finalizer. Or leave`,
     ),
-    "  that as it is, and take the finalizer off yourself:",
+    "  that in place, and remove the finalizer yourself:",
     oneLine(`  kubectl patch ${kind} ${metadata.name}${where} --type=merge -p '${left}'`),
     oneLine(
       `  (A function with a bridge in its own process has no ReconcileFunction: drover why ${kind} ${key} finds it.)`,

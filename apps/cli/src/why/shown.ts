@@ -22,7 +22,7 @@ export function whyLines(facts: KeyFacts, notRunning: readonly string[]): readon
     ["failures", report.fails === 0 ? undefined : String(report.fails)],
     ["last error", report.error],
     ["account", report.account],
-    ["object", object === undefined ? "there is none" : undefined],
+    ["object", object === undefined ? "does not exist" : undefined],
     ["annotation", idlePause(object)],
     ["deleted", object?.metadata.deletionTimestamp],
     ["Ready", ready && `${ready.status}, ${ready.reason}: ${ready.message}`],
@@ -34,7 +34,7 @@ export function whyLines(facts: KeyFacts, notRunning: readonly string[]): readon
     "",
     ...given.map(([name, value]) => oneLine(`  ${name.padEnd(12)}${value}`)),
     "",
-    ...(runs.length === 0 ? ["  No run is remembered."] : runTable(runs, now).map((line) => `  ${line}`)),
+    ...(runs.length === 0 ? ["  No run is recorded."] : runTable(runs, now).map((line) => `  ${line}`)),
   ];
 }
 

@@ -32,7 +32,7 @@ export const whyCommand = (): Command =>
     .argument("[name]", "NAME, or NAMESPACE/NAME")
     .addOption(redisOption())
     .addOption(droverNamespace())
-    .addOption(new Option("-o, --output <form>", "of the answer").choices(["text", "json"]).default("text"))
+    .addOption(new Option("-o, --output <form>", "output format").choices(["text", "json"]).default("text"))
     .allowExcessArguments(false)
     .action(async (first: string, second: string | undefined, given: unknown) => {
       const { output, ...options } = optionsSchema.parse(given);

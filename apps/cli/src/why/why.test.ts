@@ -73,15 +73,15 @@ afterAll(() => world.stop());
 it.each([
   [
     "failing",
-    /^Note default\/failing is tried again in \d+m, after 1 failure; a change has it tried at once: /,
+    /^Note default\/failing is tried again in \d+m, after 1 failure; a change makes it run at once: /,
   ],
   ["parked", /^Note default\/parked is parked until it changes, .*: colour is immutable\n/],
-  ["well", /^Note default\/well is as asked for, and is looked at again in \d+m/],
-  ["resting", /^Note default\/resting rests: nothing is due/],
+  ["well", /^Note default\/well is reconciled, and runs again in \d+m/],
+  ["resting", /^Note default\/resting is idle: nothing is due/],
   ["throttled", /^Note default\/throttled is due, and waits for its account team, .* another \d+m/],
   ["due", /^Note default\/due has been due for \w+, and waits for a Pod of notes: none is Ready/],
-  ["unheard", /^Note default\/unheard has not been told of: the bridge/],
-  ["absent", /^Note default\/absent is not there/],
+  ["unheard", /^Note default\/unheard has never been queued: the bridge/],
+  ["absent", /^Note default\/absent does not exist/],
 ])("drover why tells of an object that is %s", async (name, sentence) => {
   const { stdout, code } = await runDrover(["why", `note/${name}`], { env });
   expect(stdout).toMatch(sentence);
@@ -104,10 +104,10 @@ it("knows a kind by all names that its CRD gives it, as kubectl does", async () 
     "default/notes",
   ]) {
     const { stdout, stderr } = await runDrover(["why", word, "resting"], { env });
-    expect(stderr + stdout).toMatch(/^Note default\/resting rests/);
+    expect(stderr + stdout).toMatch(/^Note default\/resting is idle/);
   }
   const { stderr, code } = await runDrover(["why", "nts", "resting"], { env });
-  expect(stderr).toMatch(/^error: No function looks after "nts"/);
+  expect(stderr).toMatch(/^error: No function manages "nts"/);
   expect(code).toBe(1);
 });
 
@@ -122,7 +122,7 @@ it("tells of an object whose kind is not served any more, and passes on any othe
   };
   expect(await answering(404)).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(/ {2}object +there is none\n/) as string,
+    stdout: expect.stringMatching(/ {2}object +does not exist\n/) as string,
   });
   expect(await answering(403)).toMatchObject({
     code: 1,
@@ -165,7 +165,7 @@ it("drover why and status tell of a function with a bridge in its process", asyn
   await installCrd(client, { ...customResourceDefinition(spoon) });
   await client.create(refOf(spoon), { metadata: { name: "old", namespace: "default" }, spec: {} });
   const words = ["why", "spoons.example.com/old"];
-  expect((await runDrover(words, { env })).stderr).toMatch(/No function looks after "spoons\.example\.com"/);
+  expect((await runDrover(words, { env })).stderr).toMatch(/No function manages "spoons\.example\.com"/);
   const spoons = openWorkQueue({
     redis: connection,
     controller: queueOf({ name: "spoons.example.com" }),
@@ -198,7 +198,7 @@ it("drover why tells of an annotation that the queue has not been told of, and o
   );
   await annotate("yes");
   const { stdout } = await runDrover(["why", "note/unheard"], { env });
-  expect(stdout).toMatch(/^Note default\/unheard has not been told of/);
+  expect(stdout).toMatch(/^Note default\/unheard has never been queued/);
   expect(stdout).toMatch(
     /annotation +drover\.dev\/paused is "yes", which pauses nothing: only "true" does\n/,
   );
@@ -206,9 +206,9 @@ it("drover why tells of an annotation that the queue has not been told of, and o
 });
 
 it.each([
-  [["why", "cup/a"], /No function looks after "cup"\. There are: default\/notes\./],
+  [["why", "cup/a"], /No function manages "cup"\. There are: default\/notes\./],
   [["why", "note"], /Which object\? Write: drover why note NAMESPACE\/NAME/],
-  [["why", "note", "a/b/c"], /"a\/b\/c" is no object's name/],
+  [["why", "note", "a/b/c"], /"a\/b\/c" is not a valid object name/],
   [["why", "note/a", "--redis", "localhost"], /--redis/],
   [["why", "note/a", "--redis", "redis://127.0.0.1:1"], /127\.0\.0\.1:1/],
   [["why", "note/a", "--kubeconfig", "/nowhere"], /There is no such file\. Give the path of a kubeconfig/],
@@ -236,7 +236,7 @@ it("of several functions for a kind the one whose namespaces have the object is 
   await also("memos", "other");
   const { stderr } = await runDrover(["why", "note/well"], { env });
   expect(stderr).toMatch(
-    /Several functions look after "note": default\/notes, other\/memos\. Write: drover why default\/notes NAME\n$/,
+    /Several functions manage "note": default\/notes, other\/memos\. Write: drover why default\/notes NAME\n$/,
   );
   for (const [word, named] of [
     ["memos", "other/memos"],
@@ -248,7 +248,7 @@ it("of several functions for a kind the one whose namespaces have the object is 
   }
   const all = await runDrover(["status", "-A"], { env });
   expect(all.stderr).toMatch(
-    /^Figures are Redis', now\.\nThis Redis has no queue of other\/memos, other\/notes\./,
+    /^Live counts from Redis\.\nThis Redis has no queue of other\/memos, other\/notes\./,
   );
   const one = await runDrover(["status", "memos", "-n", "other"], { env });
   expect(one.stderr).toMatch(/This Redis has no queue of other\/memos\./);
@@ -262,7 +262,7 @@ it("of several functions for a kind the one whose namespaces have the object is 
 it("without Redis, why says how to name it, and status has no figures but those written down", async () => {
   const { KUBECONFIG = "" } = env;
   const { stderr } = await runDrover(["why", "note/a"], { env: { KUBECONFIG } });
-  expect(stderr).toContain("What is due is in Redis: give --redis, or set DROVER_REDIS_URL.");
+  expect(stderr).toContain("This command reads the queue in Redis: give --redis, or set DROVER_REDIS_URL.");
   const { stdout } = await runDrover(["status", "-o", "json"], { env: { KUBECONFIG } });
   expect(JSON.parse(stdout)).toMatchObject({ figures: "status", functions: [{ name: "notes" }] });
 });
@@ -286,7 +286,7 @@ it("says which part of Drover does not run, and since when", async () => {
       "effect. See: kubectl get pods -n drover",
   ];
   const [first, ...lines] = (await runDrover(["why", "default/notes", "well"], { env })).stdout.split("\n");
-  expect(first).toMatch(/^Note default\/well is as asked for/);
+  expect(first).toMatch(/^Note default\/well is reconciled/);
   expect(lines.slice(0, 3)).toEqual([...words, ""]);
   const json = await runDrover(["status", "notes", "-o", "json"], { env });
   expect(JSON.parse(json.stdout)).toMatchObject({ notRunning: words });
@@ -322,7 +322,7 @@ it("tells of a deleted object whose function is gone, what it waits for and how 
   });
   await client.create(refOf(fork), { metadata: { name: "free", namespace: "default" }, spec: {} });
   expect((await runDrover(["why", "fork/left"], { env })).stdout).toMatch(
-    /^Fork default\/left will not go when it is deleted, for it has the finalizer drover\.dev\/forks\.example\.com: no /,
+    /^Fork default\/left will stay when it is deleted, because it has the finalizer drover\.dev\/forks\.example\.com: no /,
   );
   await client.delete(refOf(fork), at);
   // Redis may be gone, too.
@@ -331,12 +331,12 @@ it("tells of a deleted object whose function is gone, what it waits for and how 
   });
   expect(code).toBe(0);
   expect(stdout).toMatch(
-    /^Fork default\/left is deleted since 20\S+, and waits for its finalizer drover\.dev\/forks\.example\.com to be taken off: no/,
+    /^Fork default\/left has been terminating since 20\S+, and waits for its finalizer drover\.dev\/forks\.example\.com to be removed: no/,
   );
   const [, patch = ""] = /--type=merge -p '(.*)'/.exec(stdout) ?? [];
   expect(JSON.parse(patch)).toEqual({ metadata: { finalizers: ["example.com/others"] } });
   await client.patch(refOf(fork), at, { type: "merge", body: JSON.parse(patch) as object });
   const waiting = await runDrover(["why", "fork/left"], { env });
-  expect(waiting.stderr).toMatch(/No function looks after "fork"/);
-  expect((await runDrover(["why", "fork/free"], { env })).stderr).toMatch(/No function looks after "fork"/);
+  expect(waiting.stderr).toMatch(/No function manages "fork"/);
+  expect((await runDrover(["why", "fork/free"], { env })).stderr).toMatch(/No function manages "fork"/);
 });

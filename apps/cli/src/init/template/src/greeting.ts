@@ -9,7 +9,7 @@ export const Greeting = defineResource({
   plural: "greetings",
   scope: "Namespaced",
   spec: z.object({
-    name: z.string().min(1).max(100).meta({ description: "Who is greeted." }),
+    name: z.string().min(1).max(100).meta({ description: "The name to greet." }),
     loudly: z.boolean().default(false).meta({ description: "In capitals." }),
   }),
   status: z.object({ text: z.string() }),
