@@ -5,6 +5,7 @@ import { run } from "./children.mjs";
 import { countedTests } from "./counted-tests.mjs";
 import { Failure } from "./failure.mjs";
 import { nightly } from "./nightly.mjs";
+import { unitTests } from "./unit-tests.mjs";
 
 const always = () => true;
 const never = () => false;
@@ -33,6 +34,7 @@ export const tasks = {
     run: (repository) => program(repository, "apps/cli/src/main.ts", ["start"]),
   },
   test: { needsPython: always, run: (repository) => countedTests(repository) },
+  "test:unit": { needsPython: never, run: testUnits },
   "test:real": { needsPython: always, run: testReal },
   // Each test that asks for a cluster builds what is missing, so nothing is built beforehand.
   "test:cluster": {
@@ -74,6 +76,14 @@ export const tasks = {
 
 async function program({ root, node, env, args }, file, first = []) {
   return (await run(node, [join(root, file), ...first, ...args], { cwd: root, env })).code;
+}
+
+/** The tests that need no server; with `--watch` again after each change of a file. */
+async function testUnits(repository) {
+  const { root, args } = repository;
+  const files = await unitTests(root);
+  if (!args.includes("--watch")) return countedTests({ ...repository, args: [...args, ...files] });
+  return program(repository, "node_modules/vitest/vitest.mjs", ["watch", ...files]);
 }
 
 const BUILD = `

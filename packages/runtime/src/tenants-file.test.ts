@@ -84,12 +84,12 @@ it.each<[what: string, content: string, says: RegExp]>([
     "one node of two clusters",
     `- {namespaces: [a], url: 'redis://x:1,y:2', functionsUrl: redis://p}
 - {namespaces: [b], url: 'redis://y:2,z:3', functionsUrl: redis://q}`,
-    /the server y:2 stands/,
+    /the server y:2 is in entries 1 and 2/,
   ],
   [
     "one server as Pods reach it",
     "[{namespaces: [a], url: 'redis://a', functionsUrl: 'redis://in:1'}, {namespaces: [b], url: 'redis://in.:1'}]",
-    /the server in:1 stands/,
+    /the server in:1 is in entries 1 and 2/,
   ],
 ])("refuses %s", (_what, content, says) => {
   let said = "";

@@ -1,0 +1,69 @@
+import { glob, readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+
+const FOLDERS = "{packages,functions,apps,tools}/**/*.test.ts";
+/** Suites of their own: they need a real API server or Pods, or play a controller through all of its faults. */
+const SUITES = /\.(real|pods|faults)\.test\.ts$/;
+/** A module that leads to one of these starts processes: a server, or the program that it tests. */
+const STARTS_PROCESSES = ["child_process", "cluster", "worker_threads"].flatMap((name) => [
+  name,
+  `node:${name}`,
+]);
+
+/**
+ * Finds the tests that need no server: files whose imports, followed through all packages of the repository, lead to no
+ * module that starts a process.
+ *
+ * @returns paths, relative to the root.
+ */
+export async function unitTests(root) {
+  const files = [];
+  for await (const file of glob(FOLDERS, { cwd: root, exclude: (name) => name.includes("node_modules") }))
+    if (!SUITES.test(file)) files.push(file);
+  const starters = withImporters(await importsOf(root, files), STARTS_PROCESSES);
+  return files.filter((file) => !starters.has(file)).sort();
+}
+
+/** The modules, and all modules that import one of them, directly or through others. */
+function withImporters(graph, modules) {
+  const importers = new Map();
+  for (const [file, imports] of graph)
+    for (const module of imports) importers.set(module, [...(importers.get(module) ?? []), file]);
+  const found = new Set(modules);
+  for (const module of found) for (const importer of importers.get(module) ?? []) found.add(importer);
+  return found;
+}
+
+/** The imports of every module that the files lead to, by path. Foreign packages are not followed. */
+async function importsOf(root, files) {
+  const require = createRequire(join(root, "package.json"));
+  const { build } = require("esbuild");
+  const { metafile } = await build({
+    stdin: { contents: files.map((file) => `import "./${file}";`).join("\n"), resolveDir: root },
+    absWorkingDir: root,
+    bundle: true,
+    write: false,
+    metafile: true,
+    platform: "node",
+    format: "esm",
+    logLevel: "error",
+    packages: "external",
+    alias: await ownPackages(root),
+    loader: { ".lua": "text" },
+  });
+  return new Map(
+    Object.entries(metafile.inputs).map(([file, { imports }]) => [file, imports.map(({ path }) => path)]),
+  );
+}
+
+/** The packages of the repository, by name: the path of each one's entry point. */
+async function ownPackages(root) {
+  const own = {};
+  for await (const file of glob("{packages,functions,apps,tools}/*/package.json", { cwd: root })) {
+    const { name, exports } = JSON.parse(await readFile(join(root, file), "utf8"));
+    if (exports !== undefined)
+      own[name] = join(root, file, "..", typeof exports === "string" ? exports : exports["."]);
+  }
+  return own;
+}
