@@ -1,5 +1,7 @@
-// The linter carries the laws that a type checker cannot see: who may import whom, one door per foreign
-// library, and configuration read in one place. Formatting is prettier's.
+// The rules that a type checker cannot see: the packages that each package may import, one door for each foreign library, and
+// configuration that is read in one place. Formatting is prettier's.
+import { globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import tseslint from "typescript-eslint";
 
 const doors = [
@@ -16,38 +18,81 @@ const doors = [
   { group: ["@aws-sdk/*"], message: "functions/s3-bucket is the only door to S3." },
 ];
 const door = (...mine) => doors.filter(({ group }) => !mine.some((name) => group.includes(name)));
-const unseen = (layers, message) => ({
-  group: layers.flatMap((l) => [`@drover/${l}`, `@drover/${l}/*`]),
-  message,
-});
 const deep = {
   group: ["@drover/*/*", "**/../../packages/**", "**/../../apps/**"],
   message: "Import a package by its name: its index is its interface.",
 };
 
-/** One layer of the dependency law: the packages that `files` must not know, and the doors that stay shut to it. */
-const layer = (files, forbidden, mine = []) => ({
+/**
+ * The dependency law: the packages that each package may import. `json` is at the bottom, then `controller`, then `queue`,
+ * `kube` and `webhook`, then what stands on them; functions and apps are at the top, and no package imports an app.
+ */
+const mayImport = {
+  json: [],
+  listener: [],
+  controller: ["json"],
+  timers: ["controller"],
+  webhook: ["controller", "json"],
+  queue: ["controller", "timers"],
+  kube: ["controller", "json", "timers"],
+  sandbox: ["json", "listener"],
+  "fault-proxy": ["controller", "json", "kube", "listener"],
+  workloads: ["controller", "json", "kube"],
+  streams: ["controller", "kube", "queue"],
+  runtime: ["controller", "json", "kube", "listener", "queue", "webhook"],
+  testing: ["controller", "fault-proxy", "json", "kube", "queue", "runtime", "sandbox", "streams", "timers"],
+  // A function and a bridge in one process.
+  embedded: ["bridge", "controller", "runtime"],
+  deployment: ["controller", "kube", "runtime", "workloads"],
+  replicaset: ["controller", "kube", "runtime", "workloads"],
+  "s3-bucket": ["controller", "runtime"],
+  bridge: ["controller", "kube", "queue", "runtime", "streams", "webhook"],
+  cli: [
+    ...["controller", "deployer", "fault-proxy", "json", "kube", "local-servers", "node", "queue", "runtime"],
+    ...["s3-bucket", "testing"],
+  ],
+  deployer: ["controller", "kube", "queue", "runtime"],
+  gateway: ["controller", "json", "kube", "queue", "runtime", "webhook"],
+  "sandbox-server": ["runtime", "sandbox"],
+  "client-go-queue": [],
+  "local-servers": ["listener"],
+  node: ["controller", "kube", "local-servers", "runtime"],
+  "real-cluster": ["local-servers"],
+};
+/** The doors that a package may open. */
+const opens = { queue: ["ioredis"], kube: ["@kubernetes/client-node"], "s3-bucket": ["@aws-sdk/*"] };
+
+/** What `files` must not import: a door that is not open to them, and packages that `law` does not name. */
+const imports = (files, mine, law) => ({
   files,
   rules: {
     "no-restricted-imports": [
       "error",
-      {
-        patterns: [
-          deep,
-          ...door(...mine),
-          ...(forbidden.length
-            ? [
-                unseen(
-                  forbidden,
-                  "The dependency law: json <- controller <- queue, kube, webhook <- streams, workloads, runtime <- functions; apps put them together.",
-                ),
-              ]
-            : []),
-        ],
-      },
+      { patterns: [deep, ...door(...mine), ...(law === undefined ? [] : [only(law)])] },
     ],
   },
 });
+const only = (names) => ({
+  regex: `^@drover/(?!(${names.join("|")})$)`,
+  message: "The dependency law, mayImport in eslint.config.js, does not allow this import.",
+});
+
+/** One rule for each package of the repository, by its folder: a package that the law does not name is an error. */
+const layers = globSync("{packages,functions,apps,tools}/*/package.json", { cwd: import.meta.dirname }).map(
+  (file) => {
+    const name = JSON.parse(readFileSync(join(import.meta.dirname, file), "utf8")).name.replace(
+      "@drover/",
+      "",
+    );
+    if (!Object.hasOwn(mayImport, name)) {
+      throw new Error(
+        `${file}: add a row for ${name} to mayImport in eslint.config.js: the packages that it may import.`,
+      );
+    }
+    return imports([`${dirname(file)}/src/**`], opens[name] ?? [], mayImport[name]);
+  },
+);
+
 /**
  * A bell is disposable: timers, retries, order and folding are the ledger's. So BullMQ is met in one file, which gives a
  * job nothing but these options, and asks for none of BullMQ's own timers and pauses.
@@ -74,8 +119,6 @@ const bellLaw = [
     message: "BullMQ only rings: its delays, retries, pauses and limits stay unused.",
   },
 ];
-const apps = ["bridge", "cli", "gateway", "sandbox-server"];
-const functions = ["deployment", "replicaset", "s3-bucket"];
 const tests = ["**/*.test.ts", "**/*.contract.ts", "**/*.faults.ts", "tests/**", "verification/**"];
 
 export default tseslint.config(
@@ -126,63 +169,14 @@ export default tseslint.config(
     files: ["apps/cli/src/init/template/**"],
     rules: { "@typescript-eslint/require-await": "off" },
   },
-  layer(
-    ["packages/{json,listener}/src/**"],
-    [
-      "controller",
-      "queue",
-      "kube",
-      "streams",
-      "runtime",
-      "webhook",
-      "sandbox",
-      "local-servers",
-      ...functions,
-      ...apps,
-    ],
-  ),
-  layer(
-    ["packages/controller/src/**"],
-    ["queue", "kube", "streams", "runtime", "webhook", "sandbox", "local-servers", ...functions, ...apps],
-  ),
-  layer(
-    ["packages/webhook/src/**"],
-    ["queue", "kube", "streams", "runtime", "sandbox", ...functions, ...apps],
-  ),
-  layer(
-    ["packages/queue/src/**"],
-    ["kube", "streams", "runtime", "sandbox", ...functions, ...apps],
-    ["ioredis"],
-  ),
-  layer(
-    ["packages/queue/src/bullmq-{bells,client,scripts}.ts"],
-    ["kube", "streams", "runtime", "sandbox", ...functions, ...apps],
-    ["bullmq", "ioredis"],
-  ),
+  ...layers,
+  imports(["packages/queue/src/bullmq-{bells,client,scripts}.ts"], ["bullmq", "ioredis"], mayImport.queue),
   { files: [bells], rules: { "no-restricted-syntax": ["error", ...bellLaw] } },
-  layer(
-    ["packages/kube/src/**"],
-    ["queue", "streams", "runtime", ...functions, ...apps],
-    ["@kubernetes/client-node"],
-  ),
-  layer(["packages/streams/src/**"], ["runtime", "sandbox", ...functions, ...apps]),
-  layer(
-    ["packages/fault-proxy/src/**"],
-    ["queue", "streams", "runtime", "sandbox", "local-servers", "real-cluster", ...functions, ...apps],
-  ),
-  layer(["packages/testing/src/**"], ["local-servers", "real-cluster", ...functions, ...apps]),
-  layer(["packages/runtime/src/**"], ["streams", ...functions, ...apps]),
-  layer(
-    ["packages/sandbox/src/**"],
-    ["controller", "queue", "kube", "streams", "runtime", ...functions, ...apps],
-  ),
-  layer(["packages/workloads/src/**"], ["queue", "streams", "runtime", "sandbox", ...functions, ...apps]),
-  // A function and a bridge in one process.
-  layer(["packages/embedded/src/**"], [...functions, ...apps.filter((app) => app !== "bridge")]),
-  layer(["functions/*/src/**"], ["queue", "streams", ...functions, ...apps], ["@aws-sdk/*"]),
-  layer(["apps/*/src/**"], []),
   // A bench puts others beside us: it opens their doors too.
-  layer(["bench/**"], [], ["bullmq", "ioredis"]),
+  imports(["bench/**"], ["bullmq", "ioredis"]),
   // A test may bring the real parts that its subject stands on.
-  { files: [...tests, "functions/*/src/testing/**"], rules: { "no-restricted-imports": "off" } },
+  {
+    files: [...tests, "**/*.fixture.ts", "**/src/testing/**", "packages/queue/src/client-go/**"],
+    rules: { "no-restricted-imports": "off" },
+  },
 );
