@@ -10,7 +10,7 @@ import {
 } from "../../packages/sandbox/src/json.ts";
 import type { Json, JsonObject } from "../../packages/sandbox/src/json.ts";
 import { definitions } from "../../packages/sandbox/conformance/fixtures.ts";
-import { awaited, get, named, patch, post, put, saying } from "../../packages/sandbox/conformance/steps.ts";
+import { awaited, get, named, post, put, saying } from "../../packages/sandbox/conformance/steps.ts";
 import type { Case, Step } from "../../packages/sandbox/conformance/steps.ts";
 import { exampleOf } from "./examples.ts";
 import { mutationsOf } from "./mutations.ts";
@@ -93,11 +93,6 @@ export const examplesFor = (kind: Kind): JsonObject[] =>
     };
   });
 
-const applied = (path: string, body: Json): Step => ({
-  ...patch(path, body),
-  headers: { "content-type": "application/apply-patch+yaml" },
-});
-
 /** The object under another name, in the namespace of its case. */
 function placed(object: JsonObject, name: string): JsonObject {
   const metadata = omit(
@@ -145,22 +140,12 @@ export function asking(kind: Kind, { object, file }: Found, id: string, effort: 
       about("update", put(`${at}?fieldManager=other`, asLive(body))),
       live(),
       ...(kind.hasStatus ? statusRequests(kind, body, at, asLive, about, live) : []),
-      about("apply", applied(`${at}?fieldManager=applier&force=true`, body)),
-      about("apply, new", applied(`${kind.path}/${own}-a?fieldManager=applier`, placed(object, `${own}-a`))),
-      about(
-        "apply, dry run",
-        applied(`${kind.path}/${own}-b?fieldManager=applier&${strict}`, placed(object, `${own}-b`)),
-      ),
-      live(),
-      ...mutationsOf(placed(object, `${own}-m`), kind.schema, kind.broken, effort.mutations).flatMap(
-        ({ word, place, object: changed }): Labelled[] => [
-          { label: `${word} at ${place}`, isMutation: true, step: post(`${kind.path}?${strict}`, changed) },
-          {
-            label: `apply with ${word} at ${place}`,
-            isMutation: true,
-            step: applied(`${kind.path}/${own}-m?fieldManager=applier&dryRun=All`, changed),
-          },
-        ],
+      ...mutationsOf(placed(object, `${own}-m`), kind.schema, kind.broken, effort.mutations).map(
+        ({ word, place, object: changed }): Labelled => ({
+          label: `${word} at ${place}`,
+          isMutation: true,
+          step: post(`${kind.path}?${strict}`, changed),
+        }),
       ),
     ],
   };

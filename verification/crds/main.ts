@@ -5,7 +5,7 @@
  *
  * Finds every CustomResourceDefinition and every object of their kinds in the YAML and JSON files of a folder, starts a
  * real kube-apiserver and the sandbox, installs the definitions on both, and asks both the same about each object: create
- * (dry run and for real), update, status, server-side apply; and the same about objects that break one word of their
+ * (dry run and for real), update, status; and the same about objects that break one word of their
  * schema each. Compared are status code, message, warnings and the stored object, but for what two servers cannot have in
  * common (packages/sandbox/conformance). Exits with 1 when anything differs that is not on the list of what the sandbox
  * does not check (packages/sandbox/conformance/not-checked.ts). A folder's own folders are projects of their own.

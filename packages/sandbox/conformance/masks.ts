@@ -1,6 +1,6 @@
 // What two servers cannot have in common is masked before their answers are compared, and nothing else: uids, times,
 // versions (their order stays), suffixes of generated names, continue tokens and allotted addresses.
-import { field, isArray, isObject, isString, listAt, objectAt, textAt } from "../src/json.ts";
+import { field, isArray, isObject, isString, listAt, objectAt, omit, textAt } from "../src/json.ts";
 import { builtInTypes } from "../src/built-in-types.ts";
 import type { Json, JsonObject } from "../src/json.ts";
 import { isMissing } from "../src/missing.ts";
@@ -87,23 +87,6 @@ function withSortedCauses(status: JsonObject): JsonObject {
   };
 }
 
-/** What is wrong with an applied object is told in the order of Go's maps, a line each. */
-const withSortedLines = (text: string): string => {
-  const [head = "", ...lines] = text.split("\n  ");
-  return head.endsWith("errors:") ? [head, ...lines.sort()].join("\n  ") : text;
-};
-
-/** Entries are in the order of their times, to the second: which of two servers is how fast. */
-const withSortedOwners = (metadata: JsonObject): JsonObject =>
-  isArray(metadata["managedFields"])
-    ? {
-        ...metadata,
-        managedFields: [...metadata["managedFields"]].sort((a, b) => (ownerOf(a) < ownerOf(b) ? -1 : 1)),
-      }
-    : metadata;
-const ownerOf = (entry: Json): string =>
-  ["operation", "manager", "apiVersion", "subresource"].map((key) => textAt(entry, key) ?? "").join(" ");
-
 /** Whether both servers have it, at any time: other cases make and delete definitions meanwhile. */
 const isShared = (group: string, resource?: string): boolean => {
   const [plural = "", subresource = ""] = (resource ?? "").split("/");
@@ -155,10 +138,7 @@ export function masked(run: Run, now = Date.now()): readonly Answer[] {
       : `<version ${rank} or later>`;
   };
   const text = (value: string): string => {
-    const without = generated.reduce(
-      (rest, name) => rest.replaceAll(name, "$1<generated>"),
-      withSortedLines(value),
-    );
+    const without = generated.reduce((rest, name) => rest.replaceAll(name, "$1<generated>"), value);
     return without
       .replaceAll(uid, (one) => {
         if (!given.has(one)) return one;
@@ -188,7 +168,7 @@ export function masked(run: Run, now = Date.now()): readonly Answer[] {
         return [text(key), walk(inner, listed && key === "metadata")];
       }),
     );
-    return withSortedOwners(withSortedCauses(shown));
+    return omit(withSortedCauses(shown), "managedFields");
   };
   return answers.map(({ code, headers, body }) => ({
     code,

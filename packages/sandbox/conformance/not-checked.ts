@@ -63,6 +63,11 @@ export const notChecked: readonly NotChecked[] = [
     isCause: (cause) => isRuleField(cause),
   },
   {
+    what: "Server-side apply, and scales",
+    instead: "answers 501",
+    testIn: realCluster,
+  },
+  {
     what: "Conversion of custom resources by webhooks",
     instead: "refuses a definition that asks for it",
     testIn: realCluster,

@@ -218,7 +218,6 @@ export function typesOf(definition: KubeObject): ResourceType[] {
         storedVersion: textAt(stored, "name") ?? "",
       }),
       status: field(version, "subresources", "status") !== undefined,
-      scale: scaleIn(version),
       behaviour: scaledBehaviour(scaleIn(version)),
       columns: columns.length > 0 ? columns : [{ ...ageColumn, description: createdAt }],
       warnings: warningsIn(

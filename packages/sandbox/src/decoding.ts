@@ -64,9 +64,9 @@ function typeMetaOf(type: ResourceType, body: JsonObject): { apiVersion: string;
  * `unknown` is given the path of every field that was dropped.
  * Throws 400 for another kind or version, and for wrong types where Go would fail to decode them: in metadata, and
  * anywhere in a built-in kind. (Wrong types in a custom resource are 422 and come from its schema.) Nulls that mean
- * nothing are dropped, but kept for the schema to refuse where the object comes from server-side apply.
+ * nothing are dropped.
  */
-export function decoded(type: ResourceType, given: Json, unknown: string[], keepNulls = false): KubeObject {
+export function decoded(type: ResourceType, given: Json, unknown: string[]): KubeObject {
   const body = given === null && !type.custom ? {} : given;
   if (body === null) throw unrecognized(type, body, "Object 'Kind' is missing in 'null'");
   if (!isObject(body))
@@ -74,7 +74,7 @@ export function decoded(type: ResourceType, given: Json, unknown: string[], keep
   const { apiVersion, kind } = typeMetaOf(type, body);
   const metadata = metadataIn(body["metadata"] ?? {}, "metadata", unknown);
   if (!metadata) throw mismatch(type, kind, type.version, "json: metadata: it is not an object");
-  const content = fitted(type, { ...body, apiVersion, kind, metadata: {} }, unknown, keepNulls);
+  const content = fitted(type, { ...body, apiVersion, kind, metadata: {} }, unknown);
   const found: string[] = [];
   const refusal = (why: string): Error => mismatch(type, kind, type.version, why);
   const inner = type.custom ? coerced(content, type.schema, "", found, refusal) : content;

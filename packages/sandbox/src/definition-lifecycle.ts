@@ -5,7 +5,7 @@ import { definitionsBucket } from "./cluster.ts";
 import type { Cluster } from "./cluster.ts";
 import { cleanupFinalizer, conditionOf, typesOf, withCondition } from "./custom-resources.ts";
 import { deleteObject } from "./deletions.ts";
-import { ownersAfter, withOwners } from "./field-tracking.ts";
+import { withManagers } from "./managed-fields.ts";
 import { equal, field, objectAt, textAt, textsAt, withField } from "./json.ts";
 import type { JsonObject } from "./json.ts";
 import { beingDeleted, finalizersOf, nameOf, withMeta, withTop } from "./kube-object.ts";
@@ -38,9 +38,9 @@ function keepDefinition(cluster: Cluster, { type, object }: Change): void {
 function write(cluster: Cluster, live: KubeObject, next: KubeObject): KubeObject {
   if (equal(next, live)) return live;
   const type = cluster.typeOf("apiextensions.k8s.io", "v1", "customresourcedefinitions");
-  const change = { live, next, body: {}, manager: "kube-apiserver" };
-  const owners = type ? ownersAfter(cluster, { type, subresource: "status" }, change) : new Map();
-  return cluster.store.put(definitionsBucket, withOwners(next, owners));
+  if (!type) return live;
+  const writing = { type, subresource: "status", manager: "kube-apiserver" };
+  return cluster.store.put(definitionsBucket, withManagers(cluster, writing, next, live));
 }
 
 const resourceNames = ["plural", "singular"];

@@ -63,7 +63,6 @@ function resourceList(types: Types, group: string, version: string): JsonObject 
       ...(categories.length > 0 && { categories }),
     };
     const part = { singularName: "", namespaced, kind, verbs: ["get", "patch", "update"] };
-    const scaled = { group: "autoscaling", version: "v1", ...part, kind: "Scale" };
     return [
       main,
       ...(type.bucket === "pods"
@@ -71,7 +70,6 @@ function resourceList(types: Types, group: string, version: string): JsonObject 
         : []),
       ...(type.bucket === "namespaces" ? [{ name: "namespaces/finalize", ...part, verbs: ["update"] }] : []),
       ...(status ? [{ name: `${resource}/status`, ...part }] : []),
-      ...(type.scale ? [{ name: `${resource}/scale`, ...scaled }] : []),
     ];
   });
   const builtIn = served.some(({ custom }) => !custom);

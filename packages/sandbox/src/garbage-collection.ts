@@ -4,7 +4,7 @@ import { isHeld } from "./admission.ts";
 import type { Cluster } from "./cluster.ts";
 import { inForeground, orphaning } from "./deletion-policy.ts";
 import type { Propagation } from "./deletion-policy.ts";
-import { ownersAfter, withOwners } from "./field-tracking.ts";
+import { withManagers } from "./managed-fields.ts";
 import { field, isObject, listAt, textAt } from "./json.ts";
 import type { Json } from "./json.ts";
 import { beingDeleted, finalizersOf, keyOf, nameOf, namespaceOf, uidOf, withMeta } from "./kube-object.ts";
@@ -154,9 +154,8 @@ function orphanDependents(cluster: Cluster, graph: Graph, type: ResourceType, ow
 /** Writes as the collector does, unless the object has changed meanwhile: then its own change is attended to. */
 function write(cluster: Cluster, type: ResourceType, live: KubeObject, next: KubeObject): KubeObject {
   if (cluster.store.get(type.bucket, namespaceOf(live), nameOf(live)) !== live) return live;
-  const change = { live, next, body: {}, manager: "kube-controller-manager" };
-  const owners = ownersAfter(cluster, { type, subresource: "" }, change);
-  return cluster.store.put(type.bucket, withOwners(next, owners));
+  const writing = { type, subresource: "", manager: "kube-controller-manager" };
+  return cluster.store.put(type.bucket, withManagers(cluster, writing, next, live));
 }
 
 function withoutOwners(

@@ -25,8 +25,13 @@ const missing: ReadonlyMap<string, string> = new Map([
   ...["pods/eviction", "pods/resize", "serviceaccounts/token"].map((one) => [one, server] as const),
 ]);
 
+/** Throws 501 for a server-side apply. */
+export function refuseApply(contentType: string): void {
+  if (contentType.startsWith("application/apply-patch+yaml")) throw notImplemented("server-side apply", server);
+}
+
 export const isMissing = (resource: string, subresource: string): boolean =>
-  missing.has(`${resource}/${subresource}`);
+  subresource === "scale" || missing.has(`${resource}/${subresource}`);
 
 /** Throws 501 for a kind by which a real API server tells who somebody is, and what they may do. */
 export function refuseReview(group: string, resource: string): void {
@@ -36,6 +41,7 @@ export function refuseReview(group: string, resource: string): void {
 
 /** Throws 501 for a subresource that a real API server has of this resource. */
 export function refuseMissing({ resource, custom }: ResourceType, subresource: string): void {
-  const where = custom ? undefined : missing.get(`${resource}/${subresource}`);
-  if (where !== undefined) throw notImplemented(`the subresource ${resource}/${subresource}`, where);
+  if (custom ? subresource !== "scale" : !isMissing(resource, subresource)) return;
+  const where = missing.get(`${resource}/${subresource}`) ?? server;
+  throw notImplemented(`the subresource ${resource}/${subresource}`, where);
 }

@@ -38,8 +38,6 @@ export interface ResourceType {
   readonly storedVersion?: string;
   /** The status subresource exists: the main endpoint does not write status, `/status` writes nothing else. */
   readonly status: boolean;
-  /** Paths of a scale subresource; without one for the selector, a built-in kind's `spec.selector` is it. */
-  readonly scale?: ScalePaths | undefined;
   /** metadata.generation counts the changes of what is asked for. */
   readonly generation: boolean;
   /** PUT without a resourceVersion is accepted. */
@@ -146,15 +144,10 @@ const renamed = (object: KubeObject, pairs: readonly (readonly [string, string])
 };
 
 /** An object through a type's schema: unknown fields out (their paths into `unknown`), defaults in. */
-export function fitted(
-  type: ResourceType,
-  object: KubeObject,
-  unknown: string[] = [],
-  keepNulls = false,
-): KubeObject {
+export function fitted(type: ResourceType, object: KubeObject, unknown: string[] = []): KubeObject {
   const { apiVersion, kind, metadata, ...rest } = object;
   const known = pruned(rest, type.schema, "", unknown);
-  const content = defaulted(type.custom ? known : withoutEmpty(known, type.schema), type.schema, keepNulls);
+  const content = defaulted(type.custom ? known : withoutEmpty(known, type.schema), type.schema);
   return { ...(isObject(content) ? content : {}), apiVersion, kind, metadata };
 }
 

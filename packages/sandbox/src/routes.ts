@@ -1,6 +1,5 @@
 // From paths to what they name, and from verbs to what is done.
 import type { ServerResponse } from "node:http";
-import { appliedBody, isApply } from "./applied-body.ts";
 import type { Cluster } from "./cluster.ts";
 import { isFieldValidation, summary } from "./decoding.ts";
 import { optionsOfDelete, remove } from "./deletions.ts";
@@ -8,14 +7,14 @@ import { isPropagation } from "./deletion-policy.ts";
 import type { Propagation } from "./deletion-policy.ts";
 import { invalid, notSupported, when } from "./field-errors.ts";
 import type { FieldError } from "./field-errors.ts";
-import { managerErrors, managerOf } from "./field-tracking.ts";
+import { managerOf } from "./managed-fields.ts";
 import { readDuplicates } from "./json-text.ts";
 import type { JsonText } from "./json-text.ts";
 import { isObject, listAt, parseJson } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { isKubeObject, nameOf, namespaceOf } from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
-import { refuseMissing, refuseReview } from "./missing.ts";
+import { refuseApply, refuseMissing, refuseReview } from "./missing.ts";
 import { finalizingBehaviour } from "./namespaces.ts";
 import { patchFor } from "./patch.ts";
 import { segmentsOf } from "./paths.ts";
@@ -23,12 +22,10 @@ import { fromProtobuf } from "./protobuf.ts";
 import { flagIn, get, integerIn, list } from "./reads.ts";
 import { representationFor } from "./representation.ts";
 import type { ResourceType } from "./resource-type.ts";
-import { readScale, scaleTypeOf } from "./scale.ts";
-import type { ScaleChange } from "./scale.ts";
 import * as status from "./status.ts";
 import { startWatch } from "./watch.ts";
 import type { Watch } from "./watch.ts";
-import { apply, bind, create, patch, refuseOtherName, replace, scale } from "./writes.ts";
+import { bind, create, patch, replace } from "./writes.ts";
 import type { Target, WriteOptions } from "./writes.ts";
 
 export interface ApiRequest {
@@ -88,7 +85,6 @@ function targetOf(cluster: Cluster, path: string): Route | undefined {
   refuseMissing(type, subresource);
   if (!type.custom && named.length > 3) throw status.noSuchResource();
   if (subresource === "") return { ...target, subresource };
-  if (subresource === "scale" && type.scale) return { ...target, subresource };
   if (subresource === "finalize" && type.bucket === "namespaces")
     return { ...target, type: { ...type, behaviour: finalizingBehaviour }, subresource };
   if (subresource === "status" && type.status) return { ...target, subresource };
@@ -101,7 +97,6 @@ function writeOptions({ query, method, header, warn }: ApiRequest): WriteOptions
   const fieldValidation = query.get("fieldValidation") || "Warn";
   const dryRun = query.getAll("dryRun");
   const errors = [
-    ...managerErrors(query, isApply(header("content-type")) ? "apply" : kind),
     ...dryRunErrors(dryRun),
     ...when(
       !isFieldValidation(fieldValidation),
@@ -181,7 +176,6 @@ export async function serveResource(
     return bindOne(context, request, target);
   }
   if (target.subresource === "finalize" && method !== "PUT") throw status.methodNotAllowed();
-  if (target.subresource === "scale") return scaleOne(context, request, target);
   if (method === "GET")
     return target.name === "" ? readMany(context, request, target) : readOne(context, request, target);
   if (method === "DELETE")
@@ -245,21 +239,15 @@ async function write(context: ApiContext, request: ApiRequest, target: Target): 
   const { type } = target;
   const options = writeOptions(request);
   const shown = shapeFor(context, request, type);
-  if (request.method === "PATCH" && isApply(request.header("content-type"))) {
-    const config = appliedBody(await request.body());
-    const force = flagIn(request.query, "force");
-    const { object, created } = apply(cluster, target, config, { ...options, force });
-    return answer(shown.object(object), created ? 201 : 200);
-  }
   if (request.method === "PATCH") {
+    refuseApply(request.header("content-type"));
     const { change, duplicates } = await patchIn(request, type);
     return answer(shown.object(patch(cluster, target, change, { ...options, duplicates })));
   }
   const { value, duplicates } = await objectBody(request, type);
   if (request.method === "POST")
     return answer(shown.object(create(cluster, target, value, { ...options, duplicates })), 201);
-  const { object, created } = replace(cluster, target, value, { ...options, duplicates });
-  return answer(shown.object(object), created ? 201 : 200);
+  return answer(shown.object(replace(cluster, target, value, { ...options, duplicates })));
 }
 
 /** What the request's patch makes of an object, and the fields that it has more than once. */
@@ -275,31 +263,6 @@ async function bindOne({ cluster }: ApiContext, request: ApiRequest, target: Tar
   const options = writeOptions(request);
   const body = parsed(await request.body(), "");
   return answer(bind(cluster, target, body, options), 201);
-}
-
-async function scaleOne(context: ApiContext, request: ApiRequest, target: Target): Promise<ApiAnswer> {
-  const { cluster } = context;
-  const { method, query } = request;
-  const type = scaleTypeOf(target.type);
-  const shown = shapeFor(context, request, type);
-  if (method === "GET") return answer(shown.object(readScale(target.type, get(cluster, target, query))));
-  if (method !== "PUT" && method !== "PATCH") throw status.methodNotAllowed();
-  const options = writeOptions(request);
-  const change = await scaleChange(request, type, target.name);
-  return answer(shown.object(scale(cluster, target, change, options)));
-}
-
-async function scaleChange(request: ApiRequest, type: ResourceType, name: string): Promise<ScaleChange> {
-  if (request.method === "PATCH" && isApply(request.header("content-type")))
-    return {
-      kind: "apply",
-      body: appliedBody(await request.body()),
-      force: flagIn(request.query, "force"),
-    };
-  if (request.method === "PATCH") return { kind: "patch", body: (await patchIn(request, type)).change };
-  const { value } = await objectBody(request, type);
-  refuseOtherName(name, isObject(value) ? value : {});
-  return { kind: "update", body: () => value };
 }
 
 async function deleteOptions(request: ApiRequest) {

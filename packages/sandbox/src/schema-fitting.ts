@@ -89,11 +89,10 @@ const meaninglessNull = (value: Json | undefined, schema: Json | undefined): boo
   value === null && isObject(schema) && field(schema, "nullable") !== true;
 
 /**
- * The value with defaults where nothing, or a null that is not nullable, stands; other such nulls are dropped, or kept
- * for the validation to refuse.
+ * The value with its defaults. A null that is not nullable counts as no value: its default takes its place, or it goes.
  */
-export function defaulted(value: Json, schema: Json | undefined, keepNulls = false): Json {
-  if (isArray(value)) return value.map((item) => defaulted(item, field(schema, "items"), keepNulls));
+export function defaulted(value: Json, schema: Json | undefined): Json {
+  if (isArray(value)) return value.map((item) => defaulted(item, field(schema, "items")));
   if (!isObject(value) || !isObject(schema)) return value;
   const missing = Object.entries(objectAt(schema, "properties")).flatMap(([key, of]): [string, Json][] => {
     const byDefault = field(of, "default");
@@ -104,8 +103,7 @@ export function defaulted(value: Json, schema: Json | undefined, keepNulls = fal
   return Object.fromEntries(
     Object.entries(complete).flatMap(([key, inner]): [string, Json][] => {
       const of = schemaOfProperty(schema, key);
-      if (!keepNulls && meaninglessNull(inner, of)) return [];
-      return [[key, defaulted(inner, of, keepNulls)]];
+      return meaninglessNull(inner, of) ? [] : [[key, defaulted(inner, of)]];
     }),
   );
 }

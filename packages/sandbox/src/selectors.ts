@@ -1,6 +1,6 @@
 // Label and field selectors, parsed from the query of a request into one predicate.
 import { writeJson } from "@drover/json";
-import { field, isString, listAt, objectAt, textAt, textsAt } from "./json.ts";
+import { field, isString, objectAt, textAt } from "./json.ts";
 import type { Json } from "./json.ts";
 import { labelRequirements } from "./label-selector.ts";
 import { nameOf, namespaceOf } from "./kube-object.ts";
@@ -16,30 +16,6 @@ function labelsMatch(selector: string): Matches {
     const labels = objectAt(object, "metadata", "labels");
     return matches((key) => textAt(labels, key));
   };
-}
-
-const operators: Readonly<Record<string, string>> = {
-  In: " in ",
-  NotIn: " notin ",
-  Exists: "",
-  DoesNotExist: "",
-};
-
-/** A LabelSelector as the text that selects the same, sorted by key. */
-export function selectorText(selector: Json | undefined): string {
-  const labels = Object.entries(objectAt(selector, "matchLabels")).map(([key, value]) => [
-    key,
-    `${key}=${shown(value)}`,
-  ]);
-  const expressions = listAt(selector, "matchExpressions").map((one) => {
-    const [key, operator] = [textAt(one, "key") ?? "", textAt(one, "operator") ?? ""];
-    const values = operator.endsWith("In") ? `(${[...textsAt(one, "values")].sort().join(",")})` : "";
-    return [key, `${operator === "DoesNotExist" ? "!" : ""}${key}${operators[operator] ?? ""}${values}`];
-  });
-  return [...labels, ...expressions]
-    .sort(([a = ""], [b = ""]) => (a < b ? -1 : 1))
-    .map(([, text]) => text)
-    .join(",");
 }
 
 const shown = (value: Json | undefined): string =>

@@ -5,7 +5,6 @@ import { beingDeleted } from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
 import { ageColumn } from "./resource-type.ts";
 import type { Column } from "./resource-type.ts";
-import { selectorText } from "./selectors.ts";
 
 type Of = (object: KubeObject) => Json;
 const text = (name: string, of: Of): Column => ({ name, type: "string", jsonPath: "", of });
@@ -25,7 +24,6 @@ const ofContainers =
       .map((one) => textAt(one, key) ?? "")
       .join(",");
 const template = [wide("Containers", ofContainers("name")), wide("Images", ofContainers("image"))];
-const selector = wide("Selector", (object) => selectorText(objectAt(object, "spec", "selector")) || "<none>");
 const ready = text("Ready", ({ spec = {}, status = {} }) => {
   const [has, wants] = [objectAt({ status }, "status"), objectAt({ spec }, "spec")];
   return `${numberOf(has["readyReplicas"])}/${numberOf(wants["replicas"])}`;
@@ -97,8 +95,4 @@ export const serviceColumns: readonly Column[] = [
   text("External-IP", orNone("spec", "externalName")),
   text("Port(s)", (service) => listAt(service, "spec", "ports").map(portText).join(",") || "<none>"),
   ageColumn,
-  wide(
-    "Selector",
-    (service) => selectorText({ matchLabels: objectAt(service, "spec", "selector") }) || "<none>",
-  ),
 ];

@@ -1,4 +1,4 @@
-// The kinds of apps/v1 as the API server alone has them: stored, defaulted, scaled; nothing here makes a pod.
+// The kinds of apps/v1 as the API server alone has them: stored and defaulted; nothing here makes a pod.
 import { metadataSchema } from "./object-metadata.ts";
 import { ageColumn } from "./resource-type.ts";
 import type { Column, ResourceType } from "./resource-type.ts";
@@ -8,12 +8,6 @@ import { deploymentColumns, replicaSetColumns, statefulSetColumns } from "./work
 import { deploymentBehaviour, deploymentSchema, replicaSetBehaviour, replicaSetSchema } from "./workloads.ts";
 
 const column = (name: string, jsonPath: string, type = "string"): Column => ({ name, type, jsonPath });
-/** What a scale subresource of these kinds maps to. */
-const scale = {
-  specReplicasPath: ".spec.replicas",
-  statusReplicasPath: ".status.replicas",
-  labelSelectorPath: "",
-};
 const workload = { status: true, generation: true, unconditionalUpdate: true, categories: ["all"] } as const;
 
 /** Rows for the table of built-in kinds. */
@@ -24,7 +18,6 @@ export const workloads: readonly (Partial<ResourceType> &
     kind: "Deployment",
     resource: "deployments",
     shortNames: ["deploy"],
-    scale,
     schema: deploymentSchema(metadataSchema),
     behaviour: deploymentBehaviour,
     columns: deploymentColumns,
@@ -34,7 +27,6 @@ export const workloads: readonly (Partial<ResourceType> &
     kind: "ReplicaSet",
     resource: "replicasets",
     shortNames: ["rs"],
-    scale,
     schema: replicaSetSchema(metadataSchema),
     behaviour: replicaSetBehaviour,
     columns: replicaSetColumns,
@@ -45,7 +37,6 @@ export const workloads: readonly (Partial<ResourceType> &
     kind: "StatefulSet",
     resource: "statefulsets",
     shortNames: ["sts"],
-    scale,
     nameRule: "label",
     schema: statefulSetSchema(metadataSchema),
     behaviour: statefulSetBehaviour,

@@ -6,8 +6,6 @@ import { conditionOf } from "./custom-resources.ts";
 import { decoded, faultOf, refuseUnknown, refusing } from "./decoding.ts";
 import type { Telling } from "./decoding.ts";
 import { invalid } from "./field-errors.ts";
-import { emptyObject, occasionFor, ownersAfter, ownersOf } from "./field-tracking.ts";
-import { withOwners, withoutManaged } from "./field-tracking.ts";
 import { quoted } from "./go-text.ts";
 import { equal, isObject, listAt, omit, textAt } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
@@ -21,14 +19,11 @@ import {
   withMeta,
 } from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
-import type { Owners } from "./managed-fields.ts";
+import { withManagers } from "./managed-fields.ts";
 import { nameFaults } from "./names.ts";
 import { bound, nodeOfBinding } from "./pods.ts";
 import { asServed, asStored } from "./resource-type.ts";
 import type { ResourceType } from "./resource-type.ts";
-import { scaled, scaleOf } from "./scale.ts";
-import type { ScaleChange } from "./scale.ts";
-import { applied, configuration } from "./server-side-apply.ts";
 import * as status from "./status.ts";
 
 /** What a request is about: an object, or with the name "" all of a kind. */
@@ -36,7 +31,7 @@ export interface Target {
   readonly type: ResourceType;
   readonly namespace: string;
   readonly name: string;
-  readonly subresource: "" | "status" | "binding" | "scale" | "finalize";
+  readonly subresource: "" | "status" | "binding" | "finalize";
 }
 
 export interface WriteOptions extends Telling {
@@ -120,7 +115,7 @@ function refuseWithoutNamespace({ store }: Cluster, { type, namespace }: Target,
 export function create(cluster: Cluster, target: Target, body: Json, options: WriteOptions): KubeObject {
   const { metadata, ...content } = decode(target, body, options);
   const object = { ...content, metadata: omit(metadata, "deletionTimestamp", "deletionGracePeriodSeconds") };
-  const made = add(cluster, target, object, options.dryRun, tracked(cluster, target, body, options));
+  const made = add(cluster, target, object, options);
   warnOf(target.type, object, undefined, options.warn);
   return made;
 }
@@ -141,32 +136,15 @@ function warnOf(
       warn(`metadata.finalizers: ${JSON.stringify(one)}: ${why}`);
 }
 
-/** Who owns what after a change; the first argument is what was there before. */
-type Tracking = (live: KubeObject | undefined, next: KubeObject) => Owners;
-const tracked =
-  (cluster: Cluster, target: Target, body: Json, { manager }: WriteOptions): Tracking =>
-  (live, next) => {
-    const complete = target.type.behaviour.completed?.(next, live) ?? next;
-    return ownersAfter(cluster, target, { live, next: complete, body, manager });
-  };
-
-/** An object that comes into being by way of its status gets nothing from the server. */
-function withoutAdmission(type: ResourceType): ResourceType {
-  const { completed, errors } = type.behaviour;
-  return { ...type, behaviour: { ...(completed && { completed }), ...(errors && { errors }) } };
-}
-
 const leaving = "create not allowed while custom resource definition is terminating";
 
 function add(
   cluster: Cluster,
   target: Target,
   object: KubeObject,
-  dryRun: boolean,
-  owners: Tracking,
+  { dryRun, manager }: WriteOptions,
 ): KubeObject {
-  const { namespace, subresource } = target;
-  const type = subresource === "" ? target.type : withoutAdmission(target.type);
+  const { type, namespace } = target;
   const given = inNamespace(target, object);
   refuseWithoutNamespace(cluster, target, given);
   const others = cluster.store.list(type.bucket).objects;
@@ -182,10 +160,10 @@ function add(
   if (there && textAt(given, "metadata", "generateName"))
     throw status.generatedNameTaken(type, nameOf(admitted), beingDeleted(there));
   if (there) throw status.alreadyExists(type, nameOf(admitted), beingDeleted(there));
-  return commit(cluster, type, withOwners(admitted, owners(undefined, given)), dryRun);
+  return commit(cluster, type, withManagers(cluster, { ...target, manager }, admitted, undefined), dryRun);
 }
 
-export function refuseOtherName(name: string, object: JsonObject): void {
+function refuseOtherName(name: string, object: JsonObject): void {
   const given = nameOf(object);
   if (given === name) return;
   if (given !== "")
@@ -195,15 +173,6 @@ export function refuseOtherName(name: string, object: JsonObject): void {
   );
 }
 
-/** Where etcd would have an object: some messages say it. */
-function storageKey({ type, namespace, name }: Target): string {
-  const folders: Readonly<Record<string, string>> = { nodes: "minions", services: "services/specs" };
-  const own =
-    type.custom || type.group === "apiextensions.k8s.io" ? `${type.group}/${type.resource}` : undefined;
-  const folder = own ?? folders[type.resource] ?? type.resource;
-  return ["/registry", folder, ...(namespace === "" ? [] : [namespace]), name].join("/");
-}
-
 function refuseUnreadVersion(object: KubeObject): void {
   const version = versionOf(object);
   if (!/^\d*$/.test(version))
@@ -211,36 +180,17 @@ function refuseUnreadVersion(object: KubeObject): void {
 }
 
 /** PUT, of the object or of its status. Throws 400, 404, 409 or 422. */
-export function replace(
-  cluster: Cluster,
-  target: Target,
-  body: Json,
-  options: WriteOptions,
-): { object: KubeObject; created: boolean } {
+export function replace(cluster: Cluster, target: Target, body: Json, options: WriteOptions): KubeObject {
   const { type, name } = target;
   const object = decode(target, body, options);
-  const owners = tracked(cluster, target, body, options);
   refuseOtherName(name, object);
-  if (type.createOnUpdate && !find(cluster, target)) {
-    refuseUnreadVersion(object);
-    const fresh = withMeta(object, "resourceVersion", undefined);
-    const made = add(cluster, target, fresh, options.dryRun, owners);
-    // A dry run does not come to where the version is replaced.
-    const told = options.dryRun && versionOf(object) !== "";
-    return { object: told ? withMeta(made, "resourceVersion", versionOf(object)) : made, created: true };
-  }
   const old = existing(cluster, target);
   const [wanted, uid] = [uidOf(object) || uidOf(old), uidOf(old)];
-  const why = `Precondition failed: UID in precondition: ${wanted}, UID in object meta: ${uid}`;
-  if (wanted !== uid)
-    throw status.conflict(
-      type,
-      name,
-      `StorageError: invalid object, Code: 4, Key: ${storageKey(target)}, ResourceVersion: 0, AdditionalErrorMsg: ${why}`,
-    );
-  const updated = update(cluster, target, object, old, options.dryRun, owners);
+  const mismatch = `Precondition failed: UID in precondition: ${wanted}, UID in object meta: ${uid}`;
+  if (wanted !== uid) throw status.conflict(type, name, mismatch);
+  const updated = update(cluster, target, object, old, options);
   warnOf(type, object, old, options.warn);
-  return { object: updated, created: false };
+  return updated;
 }
 
 /** PATCH: the same as a PUT of what `change` makes of the object, against the version it was made from. */
@@ -255,62 +205,9 @@ export function patch(
   if (!isObject(body)) throw status.badRequest("the patch does not leave an object");
   const object = refusing(target.type, body, options, () => decode(target, body, options, false));
   refuseOtherName(target.name, object);
-  const updated = update(
-    cluster,
-    target,
-    object,
-    old,
-    options.dryRun,
-    tracked(cluster, target, body, options),
-  );
+  const updated = update(cluster, target, object, old, options);
   warnOf(target.type, object, old, options.warn);
   return updated;
-}
-
-/**
- * PATCH by server-side apply; what is not there is created. Throws 400, 404, 409 (with a cause for each field that
- * another manager owns, unless forced), 422 or 500.
- */
-export function apply(
-  cluster: Cluster,
-  target: Target,
-  body: Json,
-  options: WriteOptions & { readonly force: boolean },
-): { object: KubeObject; created: boolean } {
-  const { type, name } = target;
-  const old =
-    target.subresource === "" || type.createOnUpdate ? find(cluster, target) : existing(cluster, target);
-  const occasion = occasionFor(cluster, target, options.manager);
-  const config = configuration(occasion, type.kind, body);
-  const empty = emptyObject(type);
-  const before = old && asServed(type, old);
-  const live = before ? withoutManaged(before) : empty;
-  const known = before ? ownersOf(before) : new Map();
-  const { object = live, owners } = applied(occasion, live, config, known, empty, options.force);
-  const next = decoded(type, object, [], type.custom);
-  refuseOtherName(target.name, next);
-  if (old)
-    return { object: update(cluster, target, next, old, options.dryRun, () => owners), created: false };
-  const uid = `uid mismatch: the provided object specified uid ${uidOf(next)}, and no existing object was found`;
-  if (uidOf(next) !== "") throw status.conflict(type, name, uid);
-  const fresh = withMeta(next, "resourceVersion", undefined);
-  return { object: add(cluster, target, fresh, options.dryRun, () => owners), created: true };
-}
-
-/** PUT or PATCH of the scale: writes the replicas of the object. Returns the new Scale. Throws 400, 404, 409 or 422. */
-export function scale(
-  cluster: Cluster,
-  target: Target,
-  change: ScaleChange,
-  options: WriteOptions,
-): KubeObject {
-  const { type } = target;
-  const old = existing(cluster, target);
-  const { object, owners } = scaled(cluster, type, asServed(type, old), change, options);
-  return scaleOf(
-    type,
-    update(cluster, { ...target, subresource: "" }, object, old, options.dryRun, () => owners),
-  );
 }
 
 function update(
@@ -318,8 +215,7 @@ function update(
   target: Target,
   object: KubeObject,
   old: KubeObject,
-  dryRun: boolean,
-  owners: Tracking,
+  { dryRun, manager }: WriteOptions,
 ): KubeObject {
   const { type, name, namespace, subresource } = target;
   const expected = versionOf(object);
@@ -332,7 +228,8 @@ function update(
   const part = subresource === "status" ? "status" : "";
   const sent = inNamespace(target, object);
   const given = part === "status" ? throughStatus(type, sent, before) : sent;
-  const after = withOwners(admittedUpdate(type, given, before, part), owners(before, given));
+  const admitted = admittedUpdate(type, given, before, part);
+  const after = withManagers(cluster, { ...target, manager }, admitted, before);
   if (!beingDeleted(old) || isHeld(type, after))
     // What looks the same is written where it is stored otherwise: in another version, or with what its schema has lost.
     return equal(asStored(type, after), old) ? before : commit(cluster, type, after, dryRun);

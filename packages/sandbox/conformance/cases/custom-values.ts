@@ -164,13 +164,6 @@ export const customValues: readonly Case[] = [
         patch(`${samplesIn}/s?fieldValidation=${how}`, {
           spec: { embedded: { apiVersion: "v1", kind: "Pod", metadata } },
         }),
-        {
-          ...patch(
-            `${samplesIn}/s?fieldValidation=${how}&fieldManager=m&force=true`,
-            sample({ embedded: { apiVersion: "v1", kind: "Pod", metadata } }),
-          ),
-          headers: { "content-type": "application/apply-patch+yaml" },
-        },
         get(`${samplesIn}/s`),
       ],
     })),

@@ -1,5 +1,4 @@
 import type { Case } from "../steps.ts";
-import { applied } from "./apply.ts";
 import { bodiesCases } from "./bodies.ts";
 import { customValues } from "./custom-values.ts";
 import { definitionChanges } from "./definition-changes.ts";
@@ -21,7 +20,6 @@ import { statefulSets } from "./stateful-sets.ts";
 import { watches } from "./watches.ts";
 
 const themes: Readonly<Record<string, readonly Case[]>> = {
-  apply: applied,
   bodies: bodiesCases,
   "custom values": customValues,
   definitions: [...refusals, ...definitionChanges, ...definitionEnds],

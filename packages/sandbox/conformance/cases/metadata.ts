@@ -1,5 +1,4 @@
 // Names, labels, annotations, owners and finalizers, good and bad; on create and on update.
-import { objectAt } from "../../src/json.ts";
 import type { JsonObject } from "../../src/json.ts";
 import { configMap, configMapsIn, gadgetsAt, pod, widget, widgetsIn } from "../fixtures.ts";
 import { del, get, named, object, patch, post, put } from "../steps.ts";
@@ -269,13 +268,6 @@ const throughStatus: readonly Case[] = byStatus.flatMap(({ path, first, spec }) 
           { spec },
           path === widgetsIn ? "merge-patch" : "strategic-merge-patch",
         ),
-        {
-          ...patch(`${path}/a${subresource}?fieldManager=fourth&force=true`, {
-            ...first({}),
-            spec: { ...objectAt(first({}), "spec"), ...spec },
-          }),
-          headers: { "content-type": "application/apply-patch+yaml" },
-        },
         named("read", get(`${path}/a`)),
         put(
           `${path}/a${subresource}?fieldManager=fifth`,
@@ -290,19 +282,6 @@ const throughStatus: readonly Case[] = byStatus.flatMap(({ path, first, spec }) 
 export const metadata: readonly Case[] = [
   ...throughStatus,
   ...ofConditions,
-  {
-    name: "the status of a Service that is not there",
-    steps: [
-      put(`${servicesIn}/a/status`, service("a")),
-      get(`${servicesIn}/a`),
-      {
-        ...patch(`${servicesIn}/b/status?fieldManager=m`, service("b")),
-        headers: { "content-type": "application/apply-patch+yaml" },
-      },
-      patch(`${servicesIn}/c/status`, {}),
-      put(`${servicesIn}/d/status?dryRun=All`, service("d")),
-    ],
-  },
   ...ruled.flatMap(({ path, apiVersion, kind, more }) =>
     names.map((name) => ({
       name: `${kind} called ${shortened(JSON.stringify(name))}`,

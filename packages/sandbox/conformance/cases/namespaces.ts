@@ -35,12 +35,6 @@ const deleted = (name: string, body?: Json, metadata?: JsonObject): Case => ({
   ],
 });
 
-const apply = (path: string, body: JsonObject): Step => ({
-  method: "PATCH",
-  path: `${path}?fieldManager=m`,
-  text: JSON.stringify(body),
-  headers: { "content-type": "application/apply-patch+yaml" },
-});
 const finalized = (finalizers: Json, more: JsonObject = {}): JsonObject =>
   namespace({ spec: { finalizers }, ...more });
 
@@ -147,12 +141,6 @@ export const namespaces: readonly Case[] = [
     post(configMapsIn, configMap("a")),
     post(widgetsIn, { ...widget("b"), spec: { size: 1000 } }),
     post(configMapsIn, configMap("B_")),
-    put(
-      "/apis/coordination.k8s.io/v1/namespaces/<ns>/leases/a",
-      object("coordination.k8s.io/v1", "Lease", "a"),
-    ),
-    apply(`${configMapsIn}/b`, configMap("b")),
-    apply(`${configMapsIn}/a`, configMap("a", { data: { a: "1" } })),
   ),
   leaving(
     "what is there is changed and deleted",

@@ -284,11 +284,6 @@ function stepsOf(name: string, more: JsonObject, statuses: readonly Json[]): Ste
   ];
 }
 
-const applied = (path: string, body: JsonObject): Step => ({
-  ...patch(`${path}?fieldManager=m&force=true`, body),
-  headers: { "content-type": "application/apply-patch+yaml" },
-});
-
 /** Other fields of no schema: they are kept, or refused, and what is in them is lost. */
 const others: Case = {
   name: "other fields of no schema",
@@ -328,13 +323,7 @@ export const rootSchemas: readonly Case[] = [
           version("v1", schema, { subresources: { status: {}, ...(name === "a scale" && { scale }) } }),
         ],
       }),
-      ...Object.entries(objects).flatMap(([one, more]) => [
-        ...stepsOf(one, more, statuses),
-        applied(`${inHome()}/${one.toLowerCase().replace("_", "-x")}`, {
-          ...object(apiVersion, "Thing", one.toLowerCase().replace("_", "-x"), more),
-          ...more,
-        }),
-      ]),
+      ...Object.entries(objects).flatMap(([one, more]) => stepsOf(one, more, statuses)),
     ],
   })),
 ];

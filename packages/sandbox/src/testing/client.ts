@@ -33,7 +33,7 @@ export interface Client extends Sandbox {
   call(method: string, path: string, body?: Json, headers?: Record<string, string>): Promise<Reply>;
   /** The same with a body that is no JSON. */
   send(method: string, path: string, text: string, headers: Record<string, string>): Promise<Reply>;
-  patch(path: string, body: Json, kind?: "merge" | "json" | "strategic-merge" | "apply"): Promise<Reply>;
+  patch(path: string, body: Json, kind?: "merge" | "json" | "strategic-merge"): Promise<Reply>;
   watch(path: string, headers?: Record<string, string>): Promise<OpenWatch>;
 }
 
@@ -109,7 +109,7 @@ export async function startClient(options: SandboxOptions = {}): Promise<Client>
     text: async (path) => (await fetchPath(path)).text(),
     patch: (path, body, kind = "merge") =>
       call("PATCH", path, body, {
-        "content-type": kind === "apply" ? "application/apply-patch+yaml" : `application/${kind}-patch+json`,
+        "content-type": `application/${kind}-patch+json`,
       }),
     watch: (path, headers = {}) =>
       openWatch(`${sandbox.url}${path}${path.includes("?") ? "&" : "?"}watch=true`, {

@@ -1,4 +1,0 @@
-import { applyContract } from "./apply.contract.ts";
-import { startClient } from "./testing/client.ts";
-
-applyContract(() => startClient({ controllers: false }));
