@@ -128,19 +128,13 @@ function keptMetadata(object: KubeObject, old: KubeObject): JsonObject {
   return kept;
 }
 
-/** What comes by way of `/status`, without what the kind leaves alone then. */
-export const throughStatus = ({ behaviour }: ResourceType, object: KubeObject, old: KubeObject): KubeObject =>
-  (behaviour.statusKeeps ?? []).reduce((kept, key) => withMeta(kept, key, old.metadata[key]), object);
-
 /** Of a status update only status counts; built-in kinds let labels and the like through as well. */
 function onlyStatus(type: ResourceType, { metadata, ...object }: KubeObject, old: KubeObject): KubeObject {
   return { ...withTop(old, "status", object["status"]), metadata: type.custom ? old.metadata : metadata };
 }
 
-const asked = ({ behaviour }: ResourceType, object: KubeObject): JsonObject =>
-  behaviour.countsAnnotations
-    ? { ...omit(object, "apiVersion"), metadata: field(object, "metadata", "annotations") ?? null }
-    : omit(object, "metadata", "apiVersion");
+/** The part of an object that its generation counts the changes of. */
+const asked = (object: KubeObject): JsonObject => omit(object, "metadata", "apiVersion");
 
 /** The object to store for an update of `old`, through the main endpoint or `/status`. Throws 422 with all that is wrong. */
 export function admittedUpdate(
@@ -158,13 +152,12 @@ export function admittedUpdate(
         : kept;
   const complete = settled(type, written, old);
   const askedAnew =
-    (type.generation || type.custom) && subresource === "" && !equal(asked(type, complete), asked(type, old));
+    (type.generation || type.custom) && subresource === "" && !equal(asked(complete), asked(old));
   const admitted = askedAnew ? withMeta(complete, "generation", generationOf(old) + 1) : complete;
   // The generic code and the kind's own each look at metadata, so a fault is told more than once.
   const whole = metadataErrors({ ...type, custom: true }, admitted.metadata);
   const changed = [...updateErrors(admitted, old), ...changeableErrors(admitted.metadata)];
-  const again = type.behaviour.leavesMetadata === "all" ? [] : changed;
-  refuseInvalid(type, admitted, old, [...whole, ...changed, ...again], subresource);
+  refuseInvalid(type, admitted, old, [...whole, ...changed, ...changed], subresource);
   return admitted;
 }
 

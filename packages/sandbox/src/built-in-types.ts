@@ -1,56 +1,29 @@
-// The table of kinds that are there without a CustomResourceDefinition. A new kind is a row, not code.
+// The table of the kinds that need no CustomResourceDefinition: those that the demo, the testing kit and the tests of the
+// bridge make. All others are tested on a real API server.
 import { definitionBehaviour, definitionSchema } from "./custom-resources.ts";
+import { invalid, when } from "./field-errors.ts";
+import { equal, field } from "./json.ts";
+import type { JsonObject } from "./json.ts";
 import { configMapBehaviour, secretBehaviour } from "./key-value-kinds.ts";
 import { namespaceBehaviour } from "./namespaces.ts";
-import { podSpecSchema, podStatusSchema } from "./pod-schema.ts";
-import { podBehaviour } from "./pods.ts";
-import { ageColumn, plainType } from "./resource-type.ts";
-import type { Column, ResourceType } from "./resource-type.ts";
-import {
-  always,
-  anyObject,
-  apiCondition,
-  atomic,
-  boolean,
-  each,
-  fields,
-  integer,
-  intOrString,
-  knowing,
-  labelSelector,
-  listBy,
-  listOf,
-  mapOf,
-  omitted,
-  or,
-  string,
-  strings,
-  struct,
-} from "./schema-words.ts";
+import { podBehaviour, podSchema } from "./pods.ts";
+import { plainType } from "./resource-type.ts";
+import type { Behaviour, ResourceType } from "./resource-type.ts";
+import { always, anyObject, boolean, each, fields, integer, knowing, listOf } from "./schema-words.ts";
+import { mapOf, or, string, strings } from "./schema-words.ts";
 import { serviceBehaviour, serviceSchema } from "./services.ts";
-import {
-  bindingBehaviour,
-  disruptionBudgetBehaviour,
-  leaseBehaviour,
-  networkPolicyBehaviour,
-  nodeBehaviour,
-  nodeSchema,
-  policyPort,
-} from "./small-kinds.ts";
-import { podColumns, serviceColumns } from "./workload-columns.ts";
-import { workloads } from "./workload-types.ts";
-import { conditions } from "./workloads.ts";
+import { deploymentBehaviour, deploymentSchema, replicaSetBehaviour, replicaSetSchema } from "./workloads.ts";
 
-/** What rows may leave out. */
+/** A row may leave out what is the same for most kinds. */
 type Row = Partial<ResourceType> & Pick<ResourceType, "kind" | "resource" | "schema">;
 
-const column = (name: string, jsonPath: string, type = "string"): Column => ({ name, type, jsonPath });
 const bytes = { type: "string", format: "byte" };
-const whenever = or(string, null);
+/** A spec, and a status where one is written, that the sandbox stores as they come. */
+const stored: JsonObject = fields({ spec: always(anyObject), status: anyObject });
 const unconditionalUpdate = true;
-const createOnUpdate = true;
 const returnsDeleted = true;
 const namespaced = false;
+const generation = true;
 const status = true;
 
 const core: readonly Row[] = [
@@ -64,11 +37,10 @@ const core: readonly Row[] = [
     returnsDeleted,
     schema: fields({
       spec: always(fields({ finalizers: listOf(string) })),
-      status: always(knowing({ phase: or(string, "Active"), conditions: conditions("lastTransitionTime") })),
+      status: always(knowing({ phase: or(string, "Active") })),
     }),
     nameRule: "label",
     behaviour: namespaceBehaviour,
-    columns: [column("Status", ".status.phase"), ageColumn],
     selectable: ["status.phase"],
   },
   {
@@ -90,63 +62,20 @@ const core: readonly Row[] = [
       type: or(string, "Opaque"),
     }),
     behaviour: secretBehaviour,
-    columns: [column("Type", ".type"), ageColumn],
     selectable: ["type"],
-  },
-  {
-    kind: "Event",
-    resource: "events",
-    shortNames: ["ev"],
-    unconditionalUpdate,
-    createOnUpdate,
-    schema: fields({
-      ...strings("reason message type action"),
-      ...each("eventTime firstTimestamp lastTimestamp", whenever),
-      ...each("reportingComponent reportingInstance", or(string, "")),
-      related: atomic(anyObject),
-      series: anyObject,
-      involvedObject: always(atomic(anyObject)),
-      source: always(anyObject),
-      count: integer,
-    }),
-    behaviour: { leavesMetadata: "all" },
-    columns: [
-      column("Last Seen", ".lastTimestamp", "date"),
-      column("Type", ".type"),
-      column("Reason", ".reason"),
-      column("Kind", ".involvedObject.kind"),
-      column("Object", ".involvedObject.name"),
-      column("Message", ".message"),
-    ],
-    selectable: [
-      ...["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"].map(
-        (one) => `involvedObject.${one}`,
-      ),
-      ...["reason", "reportingComponent", "source", "type"],
-    ],
   },
   {
     kind: "Pod",
     resource: "pods",
     shortNames: ["po"],
     categories: ["all"],
-    generation: true,
+    generation,
     status,
     unconditionalUpdate,
     returnsDeleted,
-    schema: fields({ spec: always(podSpecSchema), status: or(podStatusSchema, {}) }),
+    schema: podSchema,
     behaviour: podBehaviour,
-    columns: podColumns,
-    selectable: [
-      "spec.nodeName",
-      "spec.restartPolicy",
-      "spec.serviceAccountName",
-      "spec.schedulerName",
-      "spec.hostNetwork",
-      "status.nominatedNodeName",
-      "status.phase",
-      "status.podIP",
-    ],
+    selectable: ["spec.nodeName", "status.phase"],
   },
   {
     kind: "Service",
@@ -156,12 +85,9 @@ const core: readonly Row[] = [
     nameRule: "label",
     status,
     unconditionalUpdate,
-    createOnUpdate,
     returnsDeleted,
     schema: serviceSchema,
     behaviour: serviceBehaviour,
-    columns: serviceColumns,
-    selectable: ["spec.clusterIP", "spec.type"],
   },
   {
     kind: "ServiceAccount",
@@ -170,100 +96,71 @@ const core: readonly Row[] = [
     unconditionalUpdate,
     returnsDeleted,
     schema: fields({
-      secrets: listBy("name", atomic(anyObject)),
-      imagePullSecrets: listOf(anyObject),
+      ...each("secrets imagePullSecrets", listOf(anyObject)),
       automountServiceAccountToken: boolean,
     }),
   },
+  {
+    kind: "Node",
+    resource: "nodes",
+    shortNames: ["no"],
+    namespaced,
+    status,
+    unconditionalUpdate,
+    schema: stored,
+  },
 ];
 
-const node: Row = {
-  kind: "Node",
-  resource: "nodes",
-  shortNames: ["no"],
-  namespaced,
-  status,
-  unconditionalUpdate,
-  schema: nodeSchema,
-  behaviour: nodeBehaviour,
-  columns: [
-    column("Status", '.status.conditions[?(@.type=="Ready")].reason'),
-    ageColumn,
-    column("Version", ".status.nodeInfo.kubeletVersion"),
-  ],
-  selectable: ["spec.unschedulable"],
-};
+const workloads: readonly Row[] = [
+  {
+    kind: "Deployment",
+    resource: "deployments",
+    shortNames: ["deploy"],
+    categories: ["all"],
+    generation,
+    status,
+    unconditionalUpdate,
+    schema: deploymentSchema,
+    behaviour: deploymentBehaviour,
+  },
+  {
+    kind: "ReplicaSet",
+    resource: "replicasets",
+    shortNames: ["rs"],
+    categories: ["all"],
+    generation,
+    status,
+    unconditionalUpdate,
+    schema: replicaSetSchema,
+    behaviour: replicaSetBehaviour,
+  },
+];
 
-const networkPolicy: Row = {
-  kind: "NetworkPolicy",
-  resource: "networkpolicies",
-  shortNames: ["netpol"],
-  generation: true,
-  unconditionalUpdate,
+const times = "eventTime firstTimestamp lastTimestamp";
+const event = { kind: "Event", resource: "events", shortNames: ["ev"], unconditionalUpdate };
+/** Events as `kubectl describe` reads them. */
+const coreEvent: Row = {
+  ...event,
   schema: fields({
-    spec: always(
-      fields({
-        podSelector: always(labelSelector),
-        policyTypes: listOf(string),
-        ingress: listOf(fields({ ports: listOf(policyPort), from: listOf(anyObject) })),
-        egress: listOf(fields({ ports: listOf(policyPort), to: listOf(anyObject) })),
-      }),
-    ),
+    ...strings(`reason message type action reportingComponent reportingInstance ${times}`),
+    ...each("related series involvedObject source", anyObject),
+    count: integer,
   }),
-  behaviour: networkPolicyBehaviour,
-};
-
-const disruptionBudget: Row = {
-  kind: "PodDisruptionBudget",
-  resource: "poddisruptionbudgets",
-  shortNames: ["pdb"],
-  generation: true,
-  status,
-  schema: fields({
-    spec: always(
-      fields({
-        minAvailable: intOrString,
-        maxUnavailable: intOrString,
-        selector: labelSelector,
-        unhealthyPodEvictionPolicy: string,
-      }),
-    ),
-    status: always(
-      fields({
-        ...each("disruptionsAllowed currentHealthy desiredHealthy expectedPods", or(integer, 0)),
-        observedGeneration: omitted(integer),
-        disruptedPods: mapOf(string),
-        conditions: listBy("type", apiCondition),
-      }),
-    ),
-  }),
-  behaviour: disruptionBudgetBehaviour,
-  columns: [
-    column("Min Available", ".spec.minAvailable"),
-    column("Max Unavailable", ".spec.maxUnavailable"),
-    column("Allowed Disruptions", ".status.disruptionsAllowed", "integer"),
-    ageColumn,
+  selectable: [
+    ...["kind", "namespace", "name", "uid"].map((one) => `involvedObject.${one}`),
+    ...["reason", "type"],
   ],
 };
-
-/** The same objects as v1 Events under the newer names: one bucket, as in a real API server. */
-const events: Row = {
-  kind: "Event",
-  resource: "events",
-  shortNames: ["ev"],
+/** The same objects under newer names: they share a bucket, as in a real API server. */
+const newEvent: Row = {
+  ...event,
   bucket: "events",
-  unconditionalUpdate,
-  createOnUpdate,
   schema: fields({
-    ...strings("reason note type action reportingController reportingInstance"),
-    ...each("eventTime deprecatedFirstTimestamp deprecatedLastTimestamp", whenever),
-    related: atomic(anyObject),
-    series: anyObject,
-    regarding: always(atomic(anyObject)),
-    deprecatedSource: always(anyObject),
+    ...strings("reason note type action reportingController reportingInstance eventTime"),
+    ...strings("deprecatedFirstTimestamp deprecatedLastTimestamp"),
+    ...each("related series regarding deprecatedSource", anyObject),
     deprecatedCount: integer,
   }),
-  behaviour: { leavesMetadata: "whole" },
   renames: [
     ["regarding", "involvedObject"],
     ["note", "message"],
@@ -273,25 +170,29 @@ const events: Row = {
     ["deprecatedLastTimestamp", "lastTimestamp"],
     ["deprecatedCount", "count"],
   ],
-  columns: [column("Type", ".type"), column("Reason", ".reason"), column("Note", ".note"), ageColumn],
   selectable: ["reason", "reportingController", "type"],
+};
+
+const networkPolicy: Row = {
+  kind: "NetworkPolicy",
+  resource: "networkpolicies",
+  shortNames: ["netpol"],
+  generation,
+  unconditionalUpdate,
+  schema: stored,
 };
 
 const lease: Row = {
   kind: "Lease",
   resource: "leases",
-  createOnUpdate,
   schema: fields({
     spec: always(
       fields({
         ...strings("holderIdentity acquireTime renewTime strategy preferredHolder"),
-        leaseDurationSeconds: integer,
-        leaseTransitions: integer,
+        ...each("leaseDurationSeconds leaseTransitions", integer),
       }),
     ),
   }),
-  behaviour: leaseBehaviour,
-  columns: [column("Holder", ".spec.holderIdentity"), ageColumn],
 };
 
 const definition: Row = {
@@ -301,39 +202,32 @@ const definition: Row = {
   categories: ["api-extensions"],
   namespaced,
   status,
-  generation: true,
+  generation,
   returnsDeleted,
   // The real server still stores them in the version before.
   storedVersion: "v1beta1",
   schema: definitionSchema,
   behaviour: definitionBehaviour,
-  columns: [column("Created At", ".metadata.creationTimestamp")],
 };
 
-const rules = or(
-  listOf(fields(each("apiGroups resources resourceNames nonResourceURLs verbs", listOf(string)), ["verbs"])),
-  null,
-);
-const access = { unconditionalUpdate, createOnUpdate, nameRule: "path" } as const;
-const subject = struct({ kept: "kind name", text: "apiGroup namespace" });
-const binding = {
-  ...access,
-  schema: fields({
-    subjects: listOf(subject),
-    roleRef: always(atomic(struct({ kept: "kind name", text: "apiGroup" }))),
-  }),
-  behaviour: bindingBehaviour,
-  columns: [column("Role", ".roleRef.name"), ageColumn],
-};
-const rbac: readonly Row[] = [
-  { ...access, kind: "Role", resource: "roles", schema: fields({ rules }) },
-  {
-    ...access,
-    kind: "ClusterRole",
-    resource: "clusterroles",
-    namespaced,
-    schema: fields({ rules, aggregationRule: anyObject }),
+const roleSchema = fields({ rules: or(listOf(anyObject), null), aggregationRule: anyObject });
+const bindingBehaviour: Behaviour = {
+  errors: (binding, old) => {
+    const role = field(binding, "roleRef");
+    const isChanged = old !== undefined && !equal(field(old, "roleRef"), role);
+    return when(isChanged, invalid("roleRef", role, "cannot change roleRef"));
   },
+};
+const binding = {
+  unconditionalUpdate,
+  nameRule: "path",
+  schema: fields({ subjects: listOf(anyObject), roleRef: anyObject }),
+  behaviour: bindingBehaviour,
+} as const;
+const role = { unconditionalUpdate, nameRule: "path", schema: roleSchema } as const;
+const rbac: readonly Row[] = [
+  { ...role, kind: "Role", resource: "roles" },
+  { ...role, kind: "ClusterRole", resource: "clusterroles", namespaced },
   { ...binding, kind: "RoleBinding", resource: "rolebindings" },
   { ...binding, kind: "ClusterRoleBinding", resource: "clusterrolebindings", namespaced },
 ];
@@ -350,12 +244,11 @@ const served = (group: string, rows: readonly Row[]): ResourceType[] =>
 
 /** The kinds that every sandbox serves. */
 export const builtInTypes: readonly ResourceType[] = [
-  ...served("", [...core, node]),
+  ...served("", [...core, coreEvent]),
   // As a real server prefers them.
   ...served("apps", workloads),
-  ...served("events.k8s.io", [events]),
+  ...served("events.k8s.io", [newEvent]),
   ...served("networking.k8s.io", [networkPolicy]),
-  ...served("policy", [disruptionBudget]),
   ...served("rbac.authorization.k8s.io", rbac),
   ...served("apiextensions.k8s.io", [definition]),
   ...served("coordination.k8s.io", [lease]),

@@ -9,7 +9,7 @@ import { parts } from "./openapi-schema.ts";
 import { ageColumn, plainType, rankOf } from "./resource-type.ts";
 import type { Behaviour, Column, ResourceType, ScalePaths } from "./resource-type.ts";
 import { scaledBehaviour } from "./scale.ts";
-import { always, anyObject, boolean, each, fields, integer, knowing, listBy } from "./schema-words.ts";
+import { always, anyObject, boolean, each, fields, integer, knowing } from "./schema-words.ts";
 import { listOf, omitted, or, string, strings } from "./schema-words.ts";
 import { isKnownFormat } from "./string-formats.ts";
 
@@ -55,7 +55,7 @@ export const definitionSchema = fields({
       ),
     }),
   ),
-  status: always(knowing({ conditions: or(listBy("type", anyObject), null), acceptedNames: names })),
+  status: always(knowing({ conditions: or(listOf(anyObject), null), acceptedNames: names })),
 });
 
 export const conditionOf = (object: KubeObject, type: string): string | undefined =>
@@ -129,7 +129,7 @@ export const definitionBehaviour: Behaviour = {
     const found = new Set(formatsIn(definition).filter((format) => !known.has(format)));
     return [...found].map((format) => `unrecognized format ${JSON.stringify(format)}`);
   },
-  leavesMetadata: "whole",
+  leavesMetadata: true,
   completed,
   errors: definitionErrors,
   terminating: (definition, now) => {

@@ -8,11 +8,8 @@ import type { ResourceType } from "./resource-type.ts";
 
 type Types = readonly ResourceType[];
 
-const verbs = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
-const verbsOf = ({ custom, bucket }: ResourceType): string[] => {
-  const some = bucket === "namespaces" ? verbs.filter((verb) => verb !== "deletecollection") : verbs;
-  return custom ? some : some.toSorted();
-};
+const verbs = ["delete", "get", "list", "patch", "create", "update", "watch"];
+const verbsOf = ({ custom }: ResourceType): string[] => (custom ? verbs : verbs.toSorted());
 
 /** Tells clients which versions are one resource: by what is stored. */
 const storageVersionHash = ({
@@ -68,7 +65,6 @@ function resourceList(types: Types, group: string, version: string): JsonObject 
       ...(type.bucket === "pods"
         ? [{ name: "pods/binding", ...part, kind: "Binding", verbs: ["create"] }]
         : []),
-      ...(type.bucket === "namespaces" ? [{ name: "namespaces/finalize", ...part, verbs: ["update"] }] : []),
       ...(status ? [{ name: `${resource}/status`, ...part }] : []),
     ];
   });

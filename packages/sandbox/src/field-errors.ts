@@ -34,11 +34,6 @@ export const forbidden = (field: string, detail: string): FieldError => ({
   field,
   body: detailed("Forbidden", detail),
 });
-export const notFoundValue = (field: string, value: Json): FieldError => ({
-  reason: "FieldValueNotFound",
-  field,
-  body: `Not found: ${shown(value)}`,
-});
 export const duplicate = (field: string, value: Json): FieldError => ({
   reason: "FieldValueDuplicate",
   field,

@@ -71,13 +71,3 @@ export function goValue(value: Json): string {
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
   return `map[${entries.map(([key, inner]) => `${key}:${goValue(inner)}`).join(" ")}]`;
 }
-
-/** Data as Go's %#v prints it. */
-export function goSyntax(value: Json): string {
-  if (value === null) return "interface {}(nil)";
-  if (isString(value)) return quoted(value);
-  if (isArray(value)) return `[]interface {}{${value.map(goSyntax).join(", ")}}`;
-  if (!isObject(value)) return goValue(value);
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return `map[string]interface {}{${entries.map(([key, inner]) => `${quoted(key)}:${goSyntax(inner)}`).join(", ")}}`;
-}

@@ -37,8 +37,11 @@ function fieldsIn(value: Json, path: readonly string[] = []): [string, Json][] {
 }
 
 /** The values of the fields that a manager can own, by path. */
-const fieldsOf = (object: KubeObject): ReadonlyMap<string, Json> =>
-  new Map(fieldsIn({ ...omit(object, "apiVersion", "kind"), metadata: omit(object.metadata, ...unowned) }));
+function fieldsOf(object: KubeObject): ReadonlyMap<string, Json> {
+  const content = omit(object, "apiVersion", "kind", "metadata");
+  const metadata = omit(object.metadata, ...unowned);
+  return new Map(fieldsIn(isMap(metadata) ? { ...content, metadata } : content));
+}
 
 function pathsIn(fieldsV1: JsonObject, above: readonly string[] = []): string[] {
   return Object.entries(fieldsV1).flatMap(([name, inner]) =>

@@ -29,3 +29,15 @@ it.each([
     expect(body).toMatchObject({ message: containing(where) });
   }
 });
+
+it("answers 501 for server-side apply, scales and the deletion of collections", async () => {
+  const at = "/api/v1/namespaces/default/configmaps";
+  const applying = { "content-type": "application/apply-patch+yaml" };
+  const answers = await Promise.all([
+    api.call("PATCH", `${at}/a?fieldManager=a`, {}, applying),
+    api.call("GET", "/apis/apps/v1/namespaces/default/deployments/a/scale"),
+    api.call("DELETE", at),
+  ]);
+  for (const { body } of answers)
+    expect(body).toMatchObject({ code: 501, message: containing("test it against a real one") });
+});

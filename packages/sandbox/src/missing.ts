@@ -30,6 +30,9 @@ export function refuseApply(contentType: string): void {
   if (contentType.startsWith("application/apply-patch+yaml")) throw notImplemented("server-side apply", server);
 }
 
+/** The answer to a request to delete all objects of a kind. */
+export const noCollections = (): Error => notImplemented("the deletion of collections", server);
+
 export const isMissing = (resource: string, subresource: string): boolean =>
   subresource === "scale" || missing.has(`${resource}/${subresource}`);
 

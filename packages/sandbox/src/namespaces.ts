@@ -47,9 +47,3 @@ export const namespaceBehaviour: Behaviour = {
   held: heldBySpec,
 };
 
-/** Of `finalize`, where whoever emptied a namespace says so. */
-export const finalizingBehaviour: Behaviour = {
-  completed: labelled,
-  errors: finalizerErrors,
-  held: heldBySpec,
-};

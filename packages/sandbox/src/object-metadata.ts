@@ -10,26 +10,24 @@ import {
   integer,
   listOf,
   mapOf,
+  or,
   string,
   strings,
   time,
 } from "./schema-words.ts";
-import { atomic, listBy, or, setOf } from "./schema-words.ts";
 
-const owner = atomic(
-  fields({
-    ...each("apiVersion kind name uid", or(string, "")),
-    ...each("controller blockOwnerDeletion", boolean),
-  }),
-);
+const owner = fields({
+  ...each("apiVersion kind name uid", or(string, "")),
+  ...each("controller blockOwnerDeletion", boolean),
+});
 /** Of every object's metadata. */
 export const metadataSchema = fields({
   ...strings("name generateName namespace selfLink uid resourceVersion"),
   ...each("creationTimestamp deletionTimestamp", time),
   ...each("generation deletionGracePeriodSeconds", integer),
   ...each("labels annotations", mapOf(string)),
-  finalizers: setOf(string),
-  ownerReferences: listBy("uid", owner),
+  finalizers: listOf(string),
+  ownerReferences: listOf(owner),
   managedFields: listOf(
     fields({
       ...strings("manager operation apiVersion fieldsType subresource"),

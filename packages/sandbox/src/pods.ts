@@ -1,13 +1,23 @@
-// What the API server itself does with pods: it binds them to a node, once, and lets them go only after their grace.
-import { notSupported, required } from "./field-errors.ts";
-import { field, listAt, objectAt, textAt } from "./json.ts";
+// Pods: the server binds a pod to a node once, and removes it only after its grace period. Of a pod's spec it fills in
+// only the defaults that controllers and nodes read, and does not validate it.
+import { forbidden, notSupported, required, when } from "./field-errors.ts";
+import type { FieldError } from "./field-errors.ts";
+import { equal, field, listAt, objectAt, omit, textAt } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { beingDeleted, isKubeObject, nameOf, withTop } from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
-import { admittedPod, completedPod, qosClass } from "./pod-defaults.ts";
-import { podSpecErrors, podUpdateErrors } from "./pod-validation.ts";
 import type { Behaviour } from "./resource-type.ts";
+import { always, anyObject, fields, integer, knowing, listOf, or, string } from "./schema-words.ts";
 import * as status from "./status.ts";
+
+const podSpec = knowing({
+  containers: listOf(anyObject),
+  restartPolicy: or(string, "Always"),
+  terminationGracePeriodSeconds: or(integer, 30),
+});
+export const podSchema: JsonObject = fields({ spec: always(podSpec), status: or(anyObject, {}) });
+/** The schema of a template of pods. */
+export const podTemplate: JsonObject = always(knowing({ spec: always(podSpec) }));
 
 const nodeOf = (pod: KubeObject): string => textAt(pod, "spec", "nodeName") ?? "";
 
@@ -23,23 +33,28 @@ function gracePeriod(pod: KubeObject, asked: number | undefined): number {
   return period < 0 ? 1 : period;
 }
 
-function admitted(pod: KubeObject, old: KubeObject | undefined): KubeObject {
-  const spec = admittedPod(objectAt(pod, "spec"), old && objectAt(old, "spec"));
-  const status = old ? objectAt(pod, "status") : { phase: "Pending" };
-  const quality = textAt(old, "status", "qosClass") ?? qosClass(spec);
-  return withTop(withTop(pod, "spec", spec), "status", { ...status, qosClass: quality });
-}
+const fixed =
+  "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`," +
+  "`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations)," +
+  "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
+
+/** The part of a pod's spec that an update must not change. */
+const kept = (pod: KubeObject): JsonObject => {
+  const spec = objectAt(pod, "spec");
+  const withoutImages = (key: string): Json => listAt(spec, key).map((one) => omit(objectAt(one), "image"));
+  return {
+    ...omit(spec, "activeDeadlineSeconds", "tolerations", "schedulingGates"),
+    containers: withoutImages("containers"),
+    initContainers: withoutImages("initContainers"),
+  };
+};
+const updateErrors = (pod: KubeObject, old: KubeObject): FieldError[] =>
+  when(!equal(kept(pod), kept(old)), forbidden("spec", fixed));
 
 export const podBehaviour: Behaviour = {
-  // Kubelets of old did not know owners, and took them away.
-  statusKeeps: ["ownerReferences", "deletionTimestamp"],
   gracePeriod,
-  completed: (pod) => withTop(pod, "spec", completedPod(objectAt(pod, "spec"))),
-  admitted,
-  errors: (pod, old) => [
-    ...podSpecErrors(objectAt(pod, "spec"), "spec"),
-    ...(old ? podUpdateErrors(objectAt(pod, "spec"), objectAt(old, "spec")) : []),
-  ],
+  admitted: (pod, old) => (old ? pod : withTop(pod, "status", { phase: "Pending" })),
+  errors: (pod, old) => (old ? updateErrors(pod, old) : []),
 };
 
 /** The node that a Binding is about. Throws 400 when it is none, or another pod's. */

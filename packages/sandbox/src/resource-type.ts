@@ -1,6 +1,6 @@
 import type { FieldError } from "./field-errors.ts";
 import { isObject } from "./json.ts";
-import type { Json, JsonObject } from "./json.ts";
+import type { JsonObject } from "./json.ts";
 import type { KubeObject } from "./kube-object.ts";
 import { defaulted, pruned, withoutEmpty, withoutNulls } from "./schema-fitting.ts";
 
@@ -12,8 +12,6 @@ export interface Column {
   readonly format?: string | undefined;
   readonly description?: string | undefined;
   readonly priority?: number;
-  /** Where no path says it: the cell itself. */
-  readonly of?: (object: KubeObject) => Json;
 }
 
 /** One resource in one version, as it is served: built in, or made from a CustomResourceDefinition. */
@@ -42,8 +40,6 @@ export interface ResourceType {
   readonly generation: boolean;
   /** PUT without a resourceVersion is accepted. */
   readonly unconditionalUpdate: boolean;
-  /** PUT of an object that is not there creates it. */
-  readonly createOnUpdate: boolean;
   /** DELETE answers the object instead of a Status. */
   readonly returnsDeleted: boolean;
   readonly nameRule: NameRule;
@@ -82,24 +78,12 @@ export interface Behaviour {
   readonly warnings?: (object: KubeObject, old: KubeObject | undefined) => string[];
   /** What the first deletion changes, besides the deletion timestamp. */
   readonly terminating?: (object: KubeObject, now: string) => KubeObject;
-  /**
-   * Completes an object about to be created by what no `other` of its kind has; `turn` grows with every change. Throws
-   * 422 for what nothing can be allotted to, unless nothing is stored.
-   */
-  readonly allotted?: (
-    object: KubeObject,
-    others: readonly KubeObject[],
-    turn: number,
-    dryRun: boolean,
-  ) => KubeObject;
+  /** Completes an object about to be created by a value that no `other` of its kind has; `turn` grows with every change. */
+  readonly allotted?: (object: KubeObject, others: readonly KubeObject[], turn: number) => KubeObject;
   /** Deletion is graceful: after how many seconds the object goes, where a request `asked` for that or did not. */
   readonly gracePeriod?: (object: KubeObject, asked: number | undefined) => number;
-  /** Metadata that an update of its status leaves alone. */
-  readonly statusKeeps?: readonly string[];
-  /** An update of it leaves metadata to the generic code: as a whole, or even what may change of it. */
-  readonly leavesMetadata?: "whole" | "all";
-  /** A change of annotations counts in metadata.generation as well. */
-  readonly countsAnnotations?: true;
+  /** An update of it leaves metadata to the generic code. */
+  readonly leavesMetadata?: true;
   /** Something other than metadata.finalizers keeps a deleted object. */
   readonly held?: (object: KubeObject) => boolean;
 }
@@ -118,7 +102,6 @@ export const plainType = {
   status: false,
   generation: false,
   unconditionalUpdate: false,
-  createOnUpdate: false,
   returnsDeleted: false,
   nameRule: "subdomain",
   columns: [ageColumn],

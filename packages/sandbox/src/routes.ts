@@ -12,13 +12,11 @@ import { readDuplicates } from "./json-text.ts";
 import type { JsonText } from "./json-text.ts";
 import { isObject, listAt, parseJson } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
-import { isKubeObject, nameOf, namespaceOf } from "./kube-object.ts";
+import { isKubeObject } from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
-import { refuseApply, refuseMissing, refuseReview } from "./missing.ts";
-import { finalizingBehaviour } from "./namespaces.ts";
+import { noCollections, refuseApply, refuseMissing, refuseReview } from "./missing.ts";
 import { patchFor } from "./patch.ts";
 import { segmentsOf } from "./paths.ts";
-import { fromProtobuf } from "./protobuf.ts";
 import { flagIn, get, integerIn, list } from "./reads.ts";
 import { representationFor } from "./representation.ts";
 import type { ResourceType } from "./resource-type.ts";
@@ -57,18 +55,14 @@ export interface ApiContext {
 interface Route extends Target {
   /** All namespaces at once: only reading is possible. */
   readonly everywhere: boolean;
-  /** Watched, by the older way to say so: `/api/v1/watch/pods`. */
-  readonly watched: boolean;
 }
 
 /** What a path names, or undefined where nothing serves it. Throws 404 or 501 inside of what is served. */
 function targetOf(cluster: Cluster, path: string): Route | undefined {
   const [root, ...parts] = segmentsOf(path);
-  const [group = "", version = "", ...after] = root === "api" ? ["", ...parts] : parts;
+  const [group = "", version = "", ...rest] = root === "api" ? ["", ...parts] : parts;
   if (root === "apis" && group === "") return undefined;
-  const watched = after[0] === "watch";
-  const rest = watched ? after.slice(1) : after;
-  const ofNamespace = group === "" && (rest[2] === "status" || rest[2] === "finalize");
+  const ofNamespace = group === "" && rest[2] === "status";
   const inNamespace = rest[0] === "namespaces" && rest.length > 2 && !ofNamespace;
   const named = inNamespace ? rest.slice(2) : rest;
   const [resource = "", name = "", subresource = ""] = named;
@@ -81,12 +75,10 @@ function targetOf(cluster: Cluster, path: string): Route | undefined {
     throw status.noSuchResource();
   }
   const namespace = inNamespace ? (rest[1] ?? "") : "";
-  const target = { type, name, namespace, watched, everywhere: type.namespaced && !inNamespace };
+  const target = { type, name, namespace, everywhere: type.namespaced && !inNamespace };
   refuseMissing(type, subresource);
   if (!type.custom && named.length > 3) throw status.noSuchResource();
   if (subresource === "") return { ...target, subresource };
-  if (subresource === "finalize" && type.bucket === "namespaces")
-    return { ...target, type: { ...type, behaviour: finalizingBehaviour }, subresource };
   if (subresource === "status" && type.status) return { ...target, subresource };
   if (subresource === "binding" && type.bucket === "pods") return { ...target, subresource };
   throw type.custom ? status.notFound(type, name) : status.noSuchResource();
@@ -138,8 +130,6 @@ function refuseMedia(request: ApiRequest): void {
 }
 
 async function objectBody(request: ApiRequest, { kind, custom }: ResourceType): Promise<JsonText> {
-  if (mediaOf(request) === "application/vnd.kubernetes.protobuf")
-    return { value: fromProtobuf(await request.body()), duplicates: [] };
   refuseMedia(request);
   const body = await request.body();
   parsed(body, `the object provided is unrecognized (must be of type ${kind}): `);
@@ -167,7 +157,6 @@ export async function serveResource(
   if (!target) return undefined;
   target.type.warnings.forEach(request.warn);
   const { method } = request;
-  if (target.watched) return watchOne(context, request, target);
   const outside = target.type.namespaced && target.namespace === "";
   if (outside && target.type.custom && !(method === "GET" && target.name === "")) return undefined;
   if (target.everywhere && method !== "GET") throw status.methodNotAllowed();
@@ -175,11 +164,10 @@ export async function serveResource(
     if (method !== "POST") throw status.methodNotAllowed();
     return bindOne(context, request, target);
   }
-  if (target.subresource === "finalize" && method !== "PUT") throw status.methodNotAllowed();
   if (method === "GET")
     return target.name === "" ? readMany(context, request, target) : readOne(context, request, target);
-  if (method === "DELETE")
-    return target.name === "" ? removeMany(context, request, target) : removeOne(context, request, target);
+  if (method === "DELETE" && target.name === "") throw noCollections();
+  if (method === "DELETE") return removeOne(context, request, target);
   const { type } = target;
   if (type.custom && target.name === "" && method === "PUT") throw status.badRequest("name must be provided");
   if (type.custom && !["POST", "PUT", "PATCH"].includes(method)) throw status.notSupportedVerb(type, "");
@@ -216,22 +204,6 @@ function readMany(
   const watch = startWatch(about, out, () => void watches.delete(watch));
   watches.add(watch);
   return "watching";
-}
-
-/** The older way to watch: a name stands in the path, not in a field selector. */
-function watchOne(context: ApiContext, request: ApiRequest, target: Route): ApiAnswer | "watching" {
-  const { type, subresource } = target;
-  if (subresource !== "")
-    throw type.custom ? status.notSupportedVerb(type, "watch") : status.noSuchResource();
-  // Of definitions' kinds the word in the path is the verb, whatever the request's own.
-  if (request.method !== "GET" && !type.custom) throw status.methodNotAllowed();
-  const query = new URLSearchParams(request.query);
-  query.set("watch", "true");
-  const selected = /(?:^|,)metadata\.name==?([^,]*)/.exec(query.get("fieldSelector") ?? "")?.[1];
-  if (target.name !== "" && query.get("fieldSelector") && selected !== target.name)
-    throw status.badRequest("fieldSelector metadata.name doesn't match requested name");
-  if (target.name !== "") query.set("fieldSelector", `metadata.name=${target.name}`);
-  return readMany(context, { ...request, query }, target);
 }
 
 async function write(context: ApiContext, request: ApiRequest, target: Target): Promise<ApiAnswer> {
@@ -313,19 +285,3 @@ async function removeOne(context: ApiContext, request: ApiRequest, target: Targe
   return answer(shown, held && options.orphans === false ? 202 : 200);
 }
 
-async function removeMany(
-  context: ApiContext,
-  request: ApiRequest,
-  { type, namespace }: Target,
-): Promise<ApiAnswer> {
-  if (type.bucket === "namespaces") throw status.methodNotAllowed();
-  const options = await deleteOptions(request);
-  const { objects, metadata } = list(context.cluster, type, namespace, request.query);
-  for (const object of objects)
-    remove(
-      context.cluster,
-      { type, namespace: namespaceOf(object), name: nameOf(object), subresource: "" },
-      options,
-    );
-  return answer(shapeFor(context, request, type).list(objects, metadata));
-}

@@ -1,7 +1,7 @@
 // What happens to an object before it is validated: unknown fields go, defaults come, nulls that mean nothing go.
 import { duplicate, invalid, when } from "./field-errors.ts";
 import type { FieldError } from "./field-errors.ts";
-import { field, isArray, isNumber, isObject, listAt, objectAt, sorted, sortedJson } from "./json.ts";
+import { field, isArray, isObject, listAt, objectAt, sorted, sortedJson } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
 
 const keepsUnknown = (schema: Json | undefined): boolean =>
@@ -73,7 +73,6 @@ export function withoutEmpty(value: Json, schema: Json | undefined): Json {
       withoutEmpty(item === null && items !== undefined ? zero(items) : item, items),
     );
   }
-  if (field(schema, "x-quantity") === true && isNumber(value)) return String(value);
   if (!isObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value).flatMap(([key, inner]): [string, Json][] => {

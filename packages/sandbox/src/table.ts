@@ -27,7 +27,6 @@ export function humanDuration(seconds: number): string {
 }
 
 function cell(column: Column, object: KubeObject, now: Date): Json {
-  if (column.of) return column.of(object);
   const [value] = jsonPath(column.jsonPath)(object);
   if (value === undefined || value === null) return column.type === "date" ? "<unknown>" : null;
   switch (column.type) {

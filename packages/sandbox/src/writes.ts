@@ -1,5 +1,5 @@
 // The verbs that change something. Each runs from its check to its commit without waiting, so requests cannot interleave.
-import { admittedNew, admittedUpdate, isHeld, throughStatus, timestamp } from "./admission.ts";
+import { admittedNew, admittedUpdate, isHeld, timestamp } from "./admission.ts";
 import { definitionsBucket, namespacesBucket } from "./cluster.ts";
 import type { Cluster } from "./cluster.ts";
 import { conditionOf } from "./custom-resources.ts";
@@ -31,7 +31,7 @@ export interface Target {
   readonly type: ResourceType;
   readonly namespace: string;
   readonly name: string;
-  readonly subresource: "" | "status" | "binding" | "finalize";
+  readonly subresource: "" | "status" | "binding";
 }
 
 export interface WriteOptions extends Telling {
@@ -149,7 +149,7 @@ function add(
   refuseWithoutNamespace(cluster, target, given);
   const others = cluster.store.list(type.bucket).objects;
   const turn = cluster.firstAddress + cluster.store.version;
-  const allotted = type.behaviour.allotted?.(given, others, turn, dryRun) ?? given;
+  const allotted = type.behaviour.allotted?.(given, others, turn) ?? given;
   const admitted = admittedNew(type, allotted, cluster.now());
   const definition = type.custom ? cluster.store.get(definitionsBucket, "", type.bucket) : undefined;
   if (definition && conditionOf(definition, "Terminating") === "True")
@@ -226,8 +226,7 @@ function update(
   if (expected !== "" && expected !== versionOf(old)) throw status.conflict(type, name);
   const before = asServed(type, old);
   const part = subresource === "status" ? "status" : "";
-  const sent = inNamespace(target, object);
-  const given = part === "status" ? throughStatus(type, sent, before) : sent;
+  const given = inNamespace(target, object);
   const admitted = admittedUpdate(type, given, before, part);
   const after = withManagers(cluster, { ...target, manager }, admitted, before);
   if (!beingDeleted(old) || isHeld(type, after))

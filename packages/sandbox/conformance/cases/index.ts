@@ -16,7 +16,6 @@ import { patternCases } from "./patterns.ts";
 import { policies } from "./policies.ts";
 import { rootSchemas } from "./root-schemas.ts";
 import { schemaRefusals } from "./schema-refusals.ts";
-import { statefulSets } from "./stateful-sets.ts";
 import { watches } from "./watches.ts";
 
 const themes: Readonly<Record<string, readonly Case[]>> = {
@@ -34,7 +33,6 @@ const themes: Readonly<Record<string, readonly Case[]>> = {
   patterns: patternCases,
   policies,
   "root schemas": [...rootSchemas, ...schemaRefusals],
-  "stateful sets": statefulSets,
   watches,
 };
 
