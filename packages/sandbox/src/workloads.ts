@@ -7,7 +7,8 @@ import { withTop } from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
 import { podTemplate } from "./pods.ts";
 import type { Behaviour } from "./resource-type.ts";
-import { always, anyObject, boolean, fields, integer, knowing, or, string } from "./schema-words.ts";
+import { always, anyObject, boolean, each, fields, integer, knowing } from "./schema-words.ts";
+import { omitted, or, string } from "./schema-words.ts";
 
 const common = {
   replicas: or(integer, 1),
@@ -15,9 +16,16 @@ const common = {
   selector: anyObject,
   template: podTemplate,
 };
+/** Counts of a status: a zero is left out. */
+const counts = (names: string): JsonObject => each(names, omitted(integer));
 export const replicaSetSchema: JsonObject = fields({
   spec: always(knowing(common)),
-  status: or(anyObject, { replicas: 0 }),
+  status: always(
+    knowing({
+      replicas: or(integer, 0),
+      ...counts("fullyLabeledReplicas readyReplicas availableReplicas observedGeneration"),
+    }),
+  ),
 });
 export const deploymentSchema: JsonObject = fields({
   spec: always(
@@ -29,7 +37,13 @@ export const deploymentSchema: JsonObject = fields({
       progressDeadlineSeconds: or(integer, 600),
     }),
   ),
-  status: always(anyObject),
+  status: always(
+    knowing(
+      counts(
+        "observedGeneration replicas updatedReplicas readyReplicas availableReplicas unavailableReplicas",
+      ),
+    ),
+  ),
 });
 
 /** A rolling update has limits, and another strategy has none. */
