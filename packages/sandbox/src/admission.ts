@@ -1,6 +1,5 @@
 // What the server itself decides about an object before it is stored: system metadata, generation, status, validity.
 import { randomInt, randomUUID } from "node:crypto";
-import { embeddedErrors } from "./embedded-objects.ts";
 import { forbidden, invalid, when } from "./field-errors.ts";
 import type { FieldError } from "./field-errors.ts";
 import { equal, field, omit, textAt, withField } from "./json.ts";
@@ -30,8 +29,7 @@ function customErrors(
   subresource: "" | "status",
 ): FieldError[] {
   if (old && subresource === "status") return statusErrors(object, schema, old);
-  const { metadata: _, ...content } = object;
-  return [...objectErrors(object, schema, old), ...embeddedErrors(content, schema, "")];
+  return objectErrors(object, schema, old);
 }
 
 function refuseInvalid(

@@ -7,9 +7,9 @@ import type { Context } from "hono";
 import { discoveryDocument } from "./discovery.ts";
 import { faultStatus } from "./faults.ts";
 import type { FaultHook, SandboxRequest } from "./faults.ts";
-import { htmlSafe, quoted } from "./go-text.ts";
+import { htmlSafe } from "./go-text.ts";
 import type { JsonObject } from "./json.ts";
-import { decodedPath, isVerbAlone, segmentsOf } from "./paths.ts";
+import { decodedPath } from "./paths.ts";
 import { serveResource } from "./routes.ts";
 import type { ApiContext } from "./routes.ts";
 import { ApiError, internalError, methodNotAllowed, tooLargeBody } from "./status.ts";
@@ -72,19 +72,6 @@ async function resource(api: ApiContext, context: Context<Env>): Promise<Respons
   return respond(answer.body, answer.code);
 }
 
-/** Documents that are not made for built-in kinds are there for every verb. */
-function takesAnyVerb({ cluster }: ApiContext, path: string): boolean {
-  const [root, group] = segmentsOf(path);
-  const builtIn = cluster.types().some((type) => !type.custom && type.group === group);
-  return root === undefined || (root === "apis" && !builtIn);
-}
-
-function unreadable(given: string): string {
-  const { pathname, search } = new URL(given);
-  const why = `unable to determine kind and namespace from url, ${pathname}${search}`;
-  return `Internal Server Error: ${quoted(pathname + search)}: failed to create RequestInfo: ${why}\n`;
-}
-
 /** The whole server as a Hono application. Needs Node's response in its environment: watches write to it. */
 export function createApplication(api: ApiContext, hooks: ReadonlySet<FaultHook>): Hono<Env> {
   const app = new Hono<Env>();
@@ -105,9 +92,8 @@ export function createApplication(api: ApiContext, hooks: ReadonlySet<FaultHook>
   app.all("*", (context) => {
     const [path, host, { method }] = [context.get("path"), context.req.header("host") ?? "", context.req];
     const document = discoveryDocument(api.cluster.types(), path, host);
-    if (document && !["GET", "HEAD"].includes(method) && !takesAnyVerb(api, path)) throw methodNotAllowed();
+    if (document && !["GET", "HEAD"].includes(method)) throw methodNotAllowed();
     if (document) return respond(document, 200);
-    if (isVerbAlone(path)) return said(unreadable(context.req.url), 500);
     return /^\/apis?\//.test(path) ? resource(api, context) : notThere();
   });
   app.notFound(notThere);

@@ -170,18 +170,6 @@ describe("a definition", () => {
       `${at}.properties[a].default`,
     ],
     [
-      "a default that holds an object without a text for its apiVersion",
-      withSchema({
-        a: {
-          type: "object",
-          "x-kubernetes-embedded-resource": true,
-          "x-kubernetes-preserve-unknown-fields": true,
-          default: { apiVersion: 1, kind: "A" },
-        },
-      }),
-      `${at}.properties[a].default`,
-    ],
-    [
       "a pattern that is none",
       withSchema({ a: { type: "string", pattern: "(" } }),
       `${at}.properties[a].pattern`,

@@ -7,8 +7,7 @@ import { finalizersOf, nameOf, withMeta, withTop } from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
 import { parts } from "./openapi-schema.ts";
 import { ageColumn, plainType, rankOf } from "./resource-type.ts";
-import type { Behaviour, Column, ResourceType, ScalePaths } from "./resource-type.ts";
-import { scaledBehaviour } from "./scale.ts";
+import type { Behaviour, Column, ResourceType } from "./resource-type.ts";
 import { always, anyObject, boolean, each, fields, integer, knowing } from "./schema-words.ts";
 import { listOf, omitted, or, string, strings } from "./schema-words.ts";
 import { isKnownFormat } from "./string-formats.ts";
@@ -156,18 +155,6 @@ const column = (json: Json): Column => ({
   priority: Number(field(json, "priority") ?? 0),
 });
 
-function scaleIn(version: Json): ScalePaths | undefined {
-  const scale = field(version, "subresources", "scale");
-  const path = (key: string): string => textAt(scale, key) ?? "";
-  return scale === undefined
-    ? undefined
-    : {
-        specReplicasPath: path("specReplicasPath"),
-        statusReplicasPath: path("statusReplicasPath"),
-        labelSelectorPath: path("labelSelectorPath"),
-      };
-}
-
 const warningsIn = (
   version: Json,
   versions: readonly Json[],
@@ -218,7 +205,6 @@ export function typesOf(definition: KubeObject): ResourceType[] {
         storedVersion: textAt(stored, "name") ?? "",
       }),
       status: field(version, "subresources", "status") !== undefined,
-      behaviour: scaledBehaviour(scaleIn(version)),
       columns: columns.length > 0 ? columns : [{ ...ageColumn, description: createdAt }],
       warnings: warningsIn(
         version,

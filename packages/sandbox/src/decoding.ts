@@ -1,8 +1,7 @@
 // A request's body, as an object of the kind that its path names.
 import { writeJson } from "@drover/json";
-import { coerced } from "./embedded-objects.ts";
 import { invalid } from "./field-errors.ts";
-import { isObject, isString, objectAt, omit, textAt } from "./json.ts";
+import { isObject, isString, omit, textAt } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { nameOf } from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
@@ -75,16 +74,13 @@ export function decoded(type: ResourceType, given: Json, unknown: string[]): Kub
   const metadata = metadataIn(body["metadata"] ?? {}, "metadata", unknown);
   if (!metadata) throw mismatch(type, kind, type.version, "json: metadata: it is not an object");
   const content = fitted(type, { ...body, apiVersion, kind, metadata: {} }, unknown);
-  const found: string[] = [];
-  const refusal = (why: string): Error => mismatch(type, kind, type.version, why);
-  const inner = type.custom ? coerced(content, type.schema, "", found, refusal) : content;
-  if (type.custom) unknown.sort().push(...found.sort());
+  if (type.custom) unknown.sort();
   const wrong = [
     ...validated(metadata, metadataSchema, "metadata"),
     ...(type.custom ? [] : validated(omit(content, "metadata"), type.schema, "")),
   ].find(({ reason }) => reason === "FieldValueTypeInvalid");
   if (wrong) throw mismatch(type, kind, type.version, `json: ${wrong.field}: ${wrong.body}`);
-  return { ...objectAt(inner), apiVersion, kind, metadata: filledFields(metadata) };
+  return { ...content, apiVersion, kind, metadata: filledFields(metadata) };
 }
 
 /** What a patch leaves and cannot be read is a fault of the patch: 422 about it instead of a 400. */
@@ -102,7 +98,7 @@ export function refusing(
   if (!type.custom && version === "") {
     // Without a version it is decoded as something that has no fields at all.
     const fields = Object.keys(omit(patched, "apiVersion", "kind")).sort();
-    const faults = fields.map((key) => faultOf("unknown", key));
+    const faults = fields.map((key) => `unknown field ${JSON.stringify(key)}`);
     refuseUnknown(type, faults, fieldValidation, warn);
     throw badRequest(
       `the name of the object (${name} based on URL) was undeterminable: name must be provided`,
@@ -130,10 +126,6 @@ export function refuseUnknown(
     throw mismatch(type, type.kind, type.version, `strict decoding error: ${faults.join(", ")}`);
   if (how === "Warn") faults.forEach(warn);
 }
-
-/** How a field is told that a kind does not know, or that a body has twice. */
-export const faultOf = (what: "unknown" | "duplicate", path: string): string =>
-  `${what} field ${JSON.stringify(path)}`;
 
 export const isFieldValidation = (text: string): text is FieldValidation =>
   ["Strict", "Warn", "Ignore"].includes(text);

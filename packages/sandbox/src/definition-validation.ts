@@ -1,12 +1,11 @@
 // What is wrong with a CustomResourceDefinition (apiextensions-apiserver, pkg/apis/apiextensions/validation).
-import { duplicate, forbidden, invalid, notSupported, required, when } from "./field-errors.ts";
+import { forbidden, invalid, notSupported, required, when } from "./field-errors.ts";
 import type { FieldError } from "./field-errors.ts";
 import { equal, field, isObject, listAt, objectAt, textAt, textsAt } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { nameOf } from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
 import { nameFaults } from "./names.ts";
-import { requestUri } from "./request-uri.ts";
 import { schemaErrors } from "./structural-schema.ts";
 
 const text = (value: Json | undefined, key: string): string => textAt(value, key) ?? "";
@@ -72,13 +71,6 @@ function versionsErrors(versions: readonly Json[]): FieldError[] {
         columnErrors(column, `${path}.additionalPrinterColumns[${i}]`),
       ),
     ),
-    ...placed("selectableFields", (version, path) =>
-      selectableErrors(
-        listAt(version, "selectableFields"),
-        field(version, "schema", "openAPIV3Schema"),
-        `${path}.selectableFields`,
-      ),
-    ),
   ];
 }
 
@@ -130,38 +122,6 @@ function columnErrors(column: Json, path: string): FieldError[] {
   ];
 }
 
-/** Where a path of fields leads in a schema. */
-const reached = (schema: Json | undefined, path: string): Json | undefined =>
-  path
-    .split(".")
-    .slice(1)
-    .reduce<Json | undefined>(
-      (at, key) => field(at, "properties", key) ?? field(at, "additionalProperties"),
-      schema,
-    );
-
-const scalar =
-  "must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.";
-
-function selectableErrors(fields: readonly Json[], schema: Json | undefined, path: string): FieldError[] {
-  const paths = fields.map((one) => text(one, "jsonPath"));
-  return paths.flatMap((given, i) => {
-    const at = `${path}[${i}].jsonPath`;
-    if (given === "") return [required(at)];
-    const unread = `is an invalid path: expected [ or . but got: ${/^[^.[]*/.exec(given)?.[0] ?? ""}`;
-    if (!given.startsWith(".")) return [invalid(at, given, unread)];
-    if (given.startsWith(".metadata.")) return [invalid(at, given, "must not point to fields in metadata")];
-    const found = reached(schema, given);
-    const nowhere = "is an invalid path: does not refer to a valid field";
-    if (found === undefined) return [invalid(at, given, nowhere)];
-    const isScalar = ["string", "boolean", "integer"].includes(text(found, "type"));
-    return [
-      ...when(!isScalar, invalid(at, given, scalar)),
-      ...when(paths.indexOf(given) < i, duplicate(at, given)),
-    ];
-  });
-}
-
 const pruning =
   "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead";
 
@@ -169,37 +129,12 @@ const pruning =
 const shown = (versions: readonly Json[]): Json =>
   versions.map((one) => ({ Name: text(one, "name"), Served: field(one, "served") === true }));
 
-function groupErrors(definition: KubeObject, old: KubeObject | undefined): FieldError[] {
+function groupErrors(definition: KubeObject): FieldError[] {
   const group = textAt(definition, "spec", "group") ?? "";
   if (group === "") return [required("spec.group")];
   const faults = nameFaults("subdomain", group);
   if (faults.length > 0) return [invalid("spec.group", group, faults.join(","))];
-  return [
-    ...when(!group.includes("."), invalid("spec.group", group, "should be a domain with at least one dot")),
-    ...(/(^|\.)(k8s|kubernetes)\.io$/.test(group) ? approvalErrors(definition, old) : []),
-  ];
-}
-
-const approval = "api-approved.kubernetes.io";
-type Approval = "missing" | "given" | "invalid";
-
-function approvalOf(definition: KubeObject): Approval {
-  const said = textAt(definition, "metadata", "annotations", approval) ?? "";
-  if (said === "") return "missing";
-  const isUrl = requestUri(said) && /^[a-z][a-z0-9+.-]*:\/\/[^/?]/i.test(said);
-  return said.startsWith("unapproved") || isUrl ? "given" : "invalid";
-}
-
-/** Groups of Kubernetes' own need somebody's approval, unless nothing of that is changed. */
-function approvalErrors(definition: KubeObject, old: KubeObject | undefined): FieldError[] {
-  const state = approvalOf(definition);
-  if (state === "given" || (old && approvalOf(old) === state)) return [];
-  const at = `metadata.annotations[${approval}]`;
-  const must = `protected groups must have approval annotation "${approval}"`;
-  const see = "see https://github.com/kubernetes/enhancements/pull/1111";
-  if (state === "missing") return [required(at, `${must}, ${see}`)];
-  const said = textAt(definition, "metadata", "annotations", approval);
-  return [invalid(at, said, `${must} with either a URL or a reason starting with "unapproved", ${see}`)];
+  return when(!group.includes("."), invalid("spec.group", group, "should be a domain with at least one dot"));
 }
 
 function specErrors(spec: JsonObject): FieldError[] {
@@ -283,7 +218,7 @@ export function definitionErrors(
       !old && nameOf(definition) !== name,
       invalid("metadata.name", nameOf(definition), `must be spec.names.plural+"."+spec.group`),
     ),
-    ...groupErrors(definition, old),
+    ...groupErrors(definition),
     ...specErrors(spec),
     ...accepted,
     ...storedErrors(definition),

@@ -1,6 +1,6 @@
 // Values as Go writes them in messages.
 import { writeJson } from "@drover/json";
-import { isArray, isInteger, isNumber, isObject, isString } from "./json.ts";
+import { isArray, isNumber, isObject, isString } from "./json.ts";
 import type { Json } from "./json.ts";
 
 const escapes: Readonly<Record<string, string>> = {
@@ -51,23 +51,4 @@ export function shownValue(value: Json): string {
   if (isString(value)) return quoted(value);
   if (isNumber(value)) return goNumber(value);
   return isObject(value) || isArray(value) ? htmlSafe(writeJson(value)) : String(value);
-}
-
-/** What Go keeps data in that it knows nothing of. */
-export function goType(value: Json): string {
-  if (value === null) return "<nil>";
-  if (isArray(value)) return "[]interface {}";
-  if (isObject(value)) return "map[string]interface {}";
-  if (isNumber(value)) return isInteger(value) ? "int64" : "float64";
-  return typeof value === "boolean" ? "bool" : "string";
-}
-
-/** Data as Go's %v prints it. */
-export function goValue(value: Json): string {
-  if (value === null) return "<nil>";
-  if (isNumber(value)) return goNumber(value);
-  if (isArray(value)) return `[${value.map(goValue).join(" ")}]`;
-  if (!isObject(value)) return String(value);
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return `map[${entries.map(([key, inner]) => `${key}:${goValue(inner)}`).join(" ")}]`;
 }

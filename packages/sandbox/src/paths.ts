@@ -28,7 +28,3 @@ export const decodedPath = (path: string): string | undefined =>
 
 /** The segments of a decoded path: slashes at its end do not count, others do. */
 export const segmentsOf = (path: string): string[] => path.replace(/\/+$/, "").split("/").slice(1);
-
-/** The root of all that a path names is a verb, with nothing to apply it to: nobody can tell what is meant. */
-export const isVerbAlone = (path: string): boolean =>
-  /^\/(api|apis\/[^/]+)\/[^/]+\/(watch|proxy)\/*$/.test(path);

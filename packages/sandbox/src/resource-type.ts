@@ -55,13 +55,6 @@ export interface ResourceType {
   readonly behaviour: Behaviour;
 }
 
-/** Where a Scale finds its fields: `.spec.replicas` and the like. */
-export interface ScalePaths {
-  readonly specReplicasPath: string;
-  readonly statusReplicasPath: string;
-  readonly labelSelectorPath: string;
-}
-
 /** The little that some kinds need code for. Every function is pure and may be left out. */
 export interface Behaviour {
   /** The defaults of an object about to be created (`old` undefined) or updated: who writes it owns them. */

@@ -8,8 +8,6 @@ import type { Propagation } from "./deletion-policy.ts";
 import { invalid, notSupported, when } from "./field-errors.ts";
 import type { FieldError } from "./field-errors.ts";
 import { managerOf } from "./managed-fields.ts";
-import { readDuplicates } from "./json-text.ts";
-import type { JsonText } from "./json-text.ts";
 import { isObject, listAt, parseJson } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { isKubeObject } from "./kube-object.ts";
@@ -100,7 +98,6 @@ function writeOptions({ query, method, header, warn }: ApiRequest): WriteOptions
     dryRun: dryRun.length > 0,
     fieldValidation,
     warn,
-    duplicates: [],
     manager: managerOf(query, header("user-agent")),
   };
 }
@@ -129,11 +126,9 @@ function refuseMedia(request: ApiRequest): void {
   if (media !== "" && media !== "application/json") throw status.unsupportedMediaType(taken);
 }
 
-async function objectBody(request: ApiRequest, { kind, custom }: ResourceType): Promise<JsonText> {
+async function objectBody(request: ApiRequest, { kind }: ResourceType): Promise<Json> {
   refuseMedia(request);
-  const body = await request.body();
-  parsed(body, `the object provided is unrecognized (must be of type ${kind}): `);
-  return readDuplicates(Buffer.from(body).toString(), !custom);
+  return parsed(await request.body(), `the object provided is unrecognized (must be of type ${kind}): `);
 }
 
 function refuseTimeout(query: URLSearchParams): void {
@@ -212,23 +207,20 @@ async function write(context: ApiContext, request: ApiRequest, target: Target): 
   const options = writeOptions(request);
   const shown = shapeFor(context, request, type);
   if (request.method === "PATCH") {
-    refuseApply(request.header("content-type"));
-    const { change, duplicates } = await patchIn(request, type);
-    return answer(shown.object(patch(cluster, target, change, { ...options, duplicates })));
+    const change = await patchIn(request, type);
+    return answer(shown.object(patch(cluster, target, change, options)));
   }
-  const { value, duplicates } = await objectBody(request, type);
-  if (request.method === "POST")
-    return answer(shown.object(create(cluster, target, value, { ...options, duplicates })), 201);
-  return answer(shown.object(replace(cluster, target, value, { ...options, duplicates })));
+  const body = await objectBody(request, type);
+  if (request.method === "POST") return answer(shown.object(create(cluster, target, body, options)), 201);
+  return answer(shown.object(replace(cluster, target, body, options)));
 }
 
-/** What the request's patch makes of an object, and the fields that it has more than once. */
+/** Returns the change that a patch makes of an object. */
 async function patchIn(request: ApiRequest, { custom }: ResourceType) {
+  refuseApply(request.header("content-type"));
   const change = patchFor(request.header("content-type"), custom);
-  const body = await request.body();
-  const given = parsed(body, "error decoding patch: ");
-  const { duplicates } = readDuplicates(Buffer.from(body).toString(), false);
-  return { change: (object: KubeObject) => change(object, given), duplicates };
+  const given = parsed(await request.body(), "error decoding patch: ");
+  return (object: KubeObject) => change(object, given);
 }
 
 async function bindOne({ cluster }: ApiContext, request: ApiRequest, target: Target): Promise<ApiAnswer> {

@@ -68,7 +68,6 @@ function createNamespaces(cluster: Cluster): void {
     dryRun: false,
     fieldValidation: "Ignore",
     warn: () => undefined,
-    duplicates: [],
     manager: "kube-apiserver",
   } as const;
   for (const name of ["default", "kube-node-lease", "kube-public", "kube-system"])

@@ -1,7 +1,6 @@
 // Whether a CustomResourceDefinition's schema is structural, as apiextensions-apiserver asks before it serves one
 // (pkg/apiserver/schema/validation.go and complete.go): what has to hold of an object's structure is said outside of allOf
 // and the like, and only there. And whether its defaults are data of their own schemas.
-import { coerced, embeddedErrors } from "./embedded-objects.ts";
 import { forbidden, invalid, required, when } from "./field-errors.ts";
 import type { FieldError } from "./field-errors.ts";
 import { equal, field, isObject, isTrueAt, listAt, objectAt, omit, sorted, textAt } from "./json.ts";
@@ -187,19 +186,7 @@ function ownDefault(schema: Json, path: string): FieldError[] {
   const unknown: string[] = [];
   pruned(value, schema, "", unknown);
   const stale = when(unknown.length > 0, invalid(path, sorted(value), "must not have unknown fields"));
-  const metadata = metadataErrors(value, schema, path);
-  return [...stale, ...(metadata.length > 0 ? metadata : below(path, validated(value, schema, "")))];
-}
-
-/** What is wrong with the types and metadata of objects in a default. */
-function metadataErrors(value: Json, schema: Json, path: string): FieldError[] {
-  try {
-    coerced(value, schema, path, [], (why) => new TypeError(why));
-  } catch (error) {
-    if (error instanceof TypeError) return [invalid(path, value, error.message)];
-    throw error;
-  }
-  return embeddedErrors(value, schema, path);
+  return [...stale, ...below(path, validated(value, schema, ""))];
 }
 
 /** What a schema says about values, with the two ways to say int-or-string that are structural. */

@@ -3,11 +3,11 @@ import { admittedNew, admittedUpdate, isHeld, timestamp } from "./admission.ts";
 import { definitionsBucket, namespacesBucket } from "./cluster.ts";
 import type { Cluster } from "./cluster.ts";
 import { conditionOf } from "./custom-resources.ts";
-import { decoded, faultOf, refuseUnknown, refusing } from "./decoding.ts";
+import { decoded, refuseUnknown, refusing } from "./decoding.ts";
 import type { Telling } from "./decoding.ts";
 import { invalid } from "./field-errors.ts";
 import { quoted } from "./go-text.ts";
-import { equal, isObject, listAt, omit, textAt } from "./json.ts";
+import { equal, isObject, omit, textAt } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
 import {
   beingDeleted,
@@ -38,8 +38,6 @@ export interface WriteOptions extends Telling {
   readonly dryRun: boolean;
   /** Under which name the request writes. */
   readonly manager: string;
-  /** Paths of the fields that the body has more than once. */
-  readonly duplicates: readonly string[];
 }
 
 const find = ({ store }: Cluster, { type, namespace, name }: Target) =>
@@ -61,33 +59,15 @@ export function existing(cluster: Cluster, target: Target): KubeObject {
 const commit = ({ store }: Cluster, type: ResourceType, object: KubeObject, dryRun: boolean): KubeObject =>
   asServed(type, dryRun ? asStored(type, object) : store.put(type.bucket, asStored(type, object)));
 
-/** Faults are told in the order of the body, where Go still knows it: it does not of custom resources and of patches. */
+/** Unknown fields are reported in the order of the body, where Go knows it: it does not for custom resources and patches. */
 function decode({ type }: Target, body: Json, options: WriteOptions, inOrder = !type.custom): KubeObject {
-  const { fieldValidation, warn, duplicates } = options;
   const unknown: string[] = [];
   const object = decoded(type, body, unknown);
-  const faults = [
-    ...(inOrder ? duplicates.filter((path) => !unknown.includes(path)) : duplicates).map((path) =>
-      faultOf("duplicate", path),
-    ),
-    ...(inOrder || type.custom ? unknown : unknown.sort()).map((path) => faultOf("unknown", path)),
-  ];
-  refuseUnknown(type, faults, fieldValidation, warn);
-  return withSingleOwners(object, warn);
-}
-
-/** An owner is named once; who names one twice is told. */
-function withSingleOwners(object: KubeObject, warn: (text: string) => void): KubeObject {
-  const owners = listAt(object, "metadata", "ownerReferences");
-  const single = owners.filter((owner, i) => !owners.slice(0, i).some((other) => equal(owner, other)));
-  if (single.length === owners.length) return object;
-  const again = new Set(
-    owners.filter((owner) => !single.includes(owner)).map((one) => textAt(one, "uid") ?? ""),
+  const faults = (inOrder || type.custom ? unknown : unknown.sort()).map(
+    (path) => `unknown field ${JSON.stringify(path)}`,
   );
-  warn(
-    `.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${[...again].join(", ")}`,
-  );
-  return withMeta(object, "ownerReferences", single);
+  refuseUnknown(type, faults, options.fieldValidation, options.warn);
+  return object;
 }
 
 function inNamespace({ type, namespace }: Target, object: KubeObject): KubeObject {
