@@ -32,6 +32,12 @@ export const allowedDifferences: readonly Allowed[] = [
     reason: "To what may not change of a pod the real server adds the difference between two Go structs.",
   },
   {
+    request: /^PUT /,
+    path: /message$/,
+    real: /StorageError: invalid object/,
+    reason: "The real server names the key in etcd of an object that has another uid.",
+  },
+  {
     request: /^GET \/versio/,
     path: /^body\.(git\w+|buildDate|goVersion|compiler|platform)$/,
     reason: "Which build answers is what these fields of /version are for.",
@@ -46,16 +52,16 @@ export const allowedDifferences: readonly Allowed[] = [
   {
     request: /\(application\/yaml\)$/,
     path: /./,
-    reason: "Bodies in YAML are taken by server-side apply alone: clients send JSON.",
+    reason: "The sandbox reads no YAML: clients send JSON.",
   },
   {
-    request: /\/services\//,
-    path: /nodePort$/,
-    reason: "Services get no port on nodes: nothing would be behind it.",
+    request: /\/pods/,
+    path: /\bspec\b|qosClass/,
+    reason: "The sandbox fills in few defaults of pods: those that controllers and nodes read.",
   },
   {
-    request: /^GET \/(api\/v1|apis\/[^/]*(apps|k8s\.io|policy))\//,
+    request: /^GET \/(api\/v1|apis\/[^/]*k8s\.io)\//,
     path: /columnDefinitions|cells/,
-    reason: "Tables of built-in kinds have the sandbox's own columns: people read them, programs do not.",
+    reason: "Tables of built-in kinds have an age only: people read them, programs do not.",
   },
 ];

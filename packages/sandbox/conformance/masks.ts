@@ -120,8 +120,14 @@ function withShared(body: Json): Json {
   const main = (one: Json): string => (textAt(one, "name") ?? "").split("/")[0] ?? "";
   const shared = resources.filter((one) => isShared(group, textAt(one, "name") ?? ""));
   const sorted = group === "example.com" ? shared.sort((a, b) => main(a).localeCompare(main(b))) : shared;
-  return { ...body, resources: sorted };
+  return { ...body, resources: sorted.map(withoutCollections) };
 }
+
+/** The sandbox deletes no collections. */
+const withoutCollections = (resource: Json): JsonObject => ({
+  ...objectAt(resource),
+  verbs: listAt(resource, "verbs").filter((verb) => verb !== "deletecollection"),
+});
 
 /** Masks the answers of one case on one server. */
 export function masked(run: Run, now = Date.now()): readonly Answer[] {

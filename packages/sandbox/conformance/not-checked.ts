@@ -104,7 +104,8 @@ export const notChecked: readonly NotChecked[] = [
   },
   {
     what: "Built-in kinds but ConfigMaps and Secrets: their fields, and most of their defaults",
-    instead: "stores what comes, with a few defaults, and keeps what an update may not change: built-in-types.ts",
+    instead:
+      "stores what comes, with a few defaults, and keeps what an update may not change: built-in-types.ts",
     testIn: realCluster,
   },
   {

@@ -77,11 +77,12 @@ export function withManagers(
   const changed = [...after].flatMap(([path, value]) =>
     isWritten(path) && !equal(before.get(path), value) ? [path] : [],
   );
+  const gone = [...before.keys()].filter((path) => isWritten(path) && !after.has(path));
   const own = { manager, apiVersion: apiVersionOf(type), subresource };
   const isOwn = (entry: Json): boolean =>
     Object.entries(own).every(([key, value]) => (textAt(entry, key) ?? "") === value);
   const keptBy = (entry: Json): string[] =>
-    pathsIn(objectAt(entry, "fieldsV1")).filter((path) => after.has(path) && !changed.includes(path));
+    pathsIn(objectAt(entry, "fieldsV1")).filter((path) => !gone.includes(path) && !changed.includes(path));
   const entries = listAt(live, "metadata", "managedFields").filter(isObject);
   const kept = entries
     .filter((entry) => changed.length === 0 || !isOwn(entry))

@@ -22,12 +22,15 @@ const missing: ReadonlyMap<string, string> = new Map([
     (one) => [`pods/${one}`, node] as const,
   ),
   ...["services/proxy", "nodes/proxy"].map((one) => [one, node] as const),
-  ...["pods/eviction", "pods/resize", "serviceaccounts/token"].map((one) => [one, server] as const),
+  ...["pods/eviction", "pods/resize", "serviceaccounts/token", "namespaces/finalize"].map(
+    (one) => [one, server] as const,
+  ),
 ]);
 
 /** Throws 501 for a server-side apply. */
 export function refuseApply(contentType: string): void {
-  if (contentType.startsWith("application/apply-patch+yaml")) throw notImplemented("server-side apply", server);
+  if (contentType.startsWith("application/apply-patch+yaml"))
+    throw notImplemented("server-side apply", server);
 }
 
 /** The answer to a request to delete all objects of a kind. */

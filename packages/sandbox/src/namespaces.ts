@@ -46,4 +46,3 @@ export const namespaceBehaviour: Behaviour = {
     withTop(namespace, "status", { ...objectAt(namespace, "status"), phase: "Terminating" }),
   held: heldBySpec,
 };
-

@@ -276,4 +276,3 @@ async function removeOne(context: ApiContext, request: ApiRequest, target: Targe
   const shown = isObjectLeft ? shapeFor(context, request, target.type).object(left) : left;
   return answer(shown, held && options.orphans === false ? 202 : 200);
 }
-

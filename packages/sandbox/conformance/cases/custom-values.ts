@@ -1,7 +1,7 @@
 // What a structural schema makes of values: one POST each.
 import type { Json } from "../../src/json.ts";
 import { sample, samplesIn } from "../fixtures.ts";
-import { get, patch, post, put } from "../steps.ts";
+import { get, post } from "../steps.ts";
 import type { Case } from "../steps.ts";
 
 const long = "x".repeat(300);
@@ -58,68 +58,7 @@ const specs: readonly Json[] = [
   ...[{}, { must: null }, { must: "" }, { may: "x" }].map((strict) => ({ strict })),
   ...[{}, { a: { b: null, c: [] } }, null, 1].map((free) => ({ free })),
   ...[{ a: null }, null, 1, "x", []].map((any) => ({ any })),
-  ...[
-    { apiVersion: "v1", kind: "Pod", metadata: { name: "p" }, spec: { x: 1 } },
-    { apiVersion: "v1", kind: "Pod", metadata: { name: "Bad_Name" } },
-    { apiVersion: "v1", metadata: {} },
-    { kind: "a/b", apiVersion: "a/b/c" },
-    {},
-    ...[
-      { name: "p", bogus: 1 },
-      { name: "p", bogus: { a: [1] }, labels: { a: "b" }, ownerReferences: [{ uid: "u", other: 1 }] },
-      { name: 1 },
-      { name: null, labels: null },
-      { labels: { a: 1 } },
-      { labels: { "-": "v", a: "-" } },
-      { labels: "x" },
-      { labels: [] },
-      { labels: { a: null } },
-      { annotations: { a: true } },
-      { annotations: { "a b": "x" } },
-      { finalizers: "x" },
-      { finalizers: [1] },
-      { finalizers: ["x"] },
-      { ownerReferences: [{}] },
-      { ownerReferences: [{ apiVersion: "v1", kind: "ConfigMap", name: "n", uid: 5 }] },
-      { creationTimestamp: "2020-01-01T00:00:00Z", deletionTimestamp: null },
-      { creationTimestamp: "yesterday" },
-      { creationTimestamp: null },
-      { generation: "1" },
-      { generation: 1.5 },
-      { namespace: "Bad_Ns" },
-      { namespace: "a/b", name: "a/b" },
-      { generateName: "Bad_" },
-      { uid: 1 },
-      { managedFields: [{ manager: "m", bogus: 1 }] },
-      { managedFields: 1 },
-      { Name: "upper" },
-      {},
-      null,
-      1,
-      "x",
-      [],
-    ].map((metadata) => ({ apiVersion: "v1", kind: "Pod", metadata })),
-    ...[1, null, "", {}, ["v1"], "v1/", "/v1", "a.b/v1", "V1"].map((apiVersion) => ({
-      apiVersion,
-      kind: "Pod",
-    })),
-    ...[1, null, "", {}, ["Pod"], "1Pod", "pod", "Pod_x", "a.b", "x".repeat(64)].map((kind) => ({
-      apiVersion: "v1",
-      kind,
-    })),
-    ...[null, 1, "x", []],
-  ].map((embedded) => ({ embedded })),
-  ...[
-    { apiVersion: "v1", kind: "Pod", metadata: { name: "p", bogus: 1 }, spec: { x: 1 }, other: 2 },
-    { apiVersion: "v1", kind: "Pod", metadata: { name: "p" }, spec: { known: "x" } },
-    { apiVersion: "v1", kind: "Pod", metadata: { name: "Bad_Name", labels: { a: 1 } } },
-    { apiVersion: 1, kind: "Pod", spec: { known: 1 } },
-    { spec: {} },
-  ].flatMap((one) => [
-    { closed: one },
-    { many: [{ apiVersion: "v1", kind: "Pod" }, one] },
-    { mapped: { a: one } },
-  ]),
+  { embedded: { apiVersion: "v1", kind: "Pod", metadata: { name: "p" }, spec: { x: 1 } } },
   ...["2020-01-01T00:00:00Z", "2020-01-01", "2020-13-01T00:00:00Z", ""].map((datetime) => ({ datetime })),
   ...["2020-01-01", "2020-02-31", "x"].map((date) => ({ date })),
   ...["aGVsbG8=", "aGVsbG8", "%"].map((byte) => ({ byte })),
@@ -128,11 +67,7 @@ const specs: readonly Json[] = [
   ...["::1", "1.2.3.4", "x"].map((ipv6) => ({ ipv6 })),
   ...["10.0.5.0/24", "10.2.0.0/33"].map((cidr) => ({ cidr })),
   ...["a.example.com", "-a", long].map((hostname) => ({ hostname })),
-  ...["a@example.com", "a"].map((email) => ({ email })),
   ...["https://example.com/x", "/x", "x"].map((uri) => ({ uri })),
-  ...["1h30m", "1 day", "x", ""].map((duration) => ({ duration })),
-  ...["01:23:45:67:89:ab", "x"].map((mac) => ({ mac })),
-  { password: "x" },
   { whole: "1", flag: 1, few: [], from1to10: 11, strict: {} },
   { map: [{ name: "a" }, { name: "a" }], set: ["a", "a"], from1to10: 0, choice: "z" },
 ];
@@ -142,32 +77,7 @@ const shortened = (value: Json): string => {
   return text.length > 70 ? `${text.slice(0, 70)}...` : text;
 };
 
-const withEmbedded = (metadata: Json): Json =>
-  sample({
-    embedded: { apiVersion: "v1", kind: "Pod", metadata },
-    closed: { apiVersion: "v1", kind: "Pod", metadata },
-  });
-
 export const customValues: readonly Case[] = [
-  ...["Strict", "Warn", "Ignore"].flatMap((how) =>
-    [
-      { name: "p", bogus: 1 },
-      { name: "p", ownerReferences: [{ other: 1 }] },
-      { name: 1 },
-      { labels: { a: 1, b: "2" } },
-    ].map((metadata) => ({
-      name: `embedded metadata with fieldValidation=${how}: ${JSON.stringify(metadata)}`,
-      steps: [
-        post(`${samplesIn}?fieldValidation=${how}`, withEmbedded(metadata)),
-        post(`${samplesIn}?fieldValidation=${how}`, sample({})),
-        put(`${samplesIn}/s?fieldValidation=${how}`, withEmbedded(metadata)),
-        patch(`${samplesIn}/s?fieldValidation=${how}`, {
-          spec: { embedded: { apiVersion: "v1", kind: "Pod", metadata } },
-        }),
-        get(`${samplesIn}/s`),
-      ],
-    })),
-  ),
   ...specs.map((spec) => ({ name: `spec ${shortened(spec)}`, steps: [post(samplesIn, sample(spec))] })),
   ...[null, 1, "x", []].map((spec) => ({
     name: `a whole spec of ${JSON.stringify(spec)}`,

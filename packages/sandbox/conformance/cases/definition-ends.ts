@@ -162,7 +162,6 @@ const deleted: readonly Case[] = [
       served(),
       post(inHome(), thing("a")),
       // Whether the end comes in the second in which it began decides who owns its time: nobody does, then.
-      patch(at, { metadata: { managedFields: [{}] } }),
       del(at),
       saying(at, '"InstanceDeletionCompleted"'),
       saying(at, '"finalizers":["example.com/hold"]'),

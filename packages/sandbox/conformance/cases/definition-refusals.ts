@@ -1,6 +1,6 @@
 // Definitions that are refused, and changes of those that are served.
 import type { JsonObject } from "../../src/json.ts";
-import { definitionOf, definitions, spec, version } from "../fixtures.ts";
+import { definitions, spec, version } from "../fixtures.ts";
 import { get, patch, post, put } from "../steps.ts";
 import type { Case } from "../steps.ts";
 import { group, at, text, plain, things, made, inVersions } from "../things.ts";
@@ -85,22 +85,6 @@ const wrong: readonly (readonly [string, JsonObject])[] = [
     }),
   ],
   [
-    "selectable fields that are none",
-    things({
-      versions: [
-        version("v1", plain, {
-          selectableFields: [
-            { jsonPath: ".spec.none" },
-            { jsonPath: "spec.name" },
-            { jsonPath: ".spec" },
-            { jsonPath: ".spec.name" },
-            { jsonPath: ".spec.name" },
-          ],
-        }),
-      ],
-    }),
-  ],
-  [
     "a scale that is none",
     things({
       versions: [
@@ -119,15 +103,6 @@ const wrong: readonly (readonly [string, JsonObject])[] = [
   [
     "an empty warning",
     things({ versions: [version("v1", plain, { deprecated: true, deprecationWarning: "" })] }),
-  ],
-  [
-    "a group of Kubernetes' own",
-    definitionOf({
-      group: "<id>.k8s.io",
-      plural: "things",
-      kind: "Thing",
-      versions: [version("v1", plain)],
-    }),
   ],
 ];
 

@@ -82,31 +82,6 @@ const graceful = (name: string, spec: JsonObject, ...steps: readonly Step[]): Ca
 });
 const grace = (gracePeriodSeconds: number): Step => del(`${podsIn}/a`, options({ gracePeriodSeconds }));
 
-const many: Step[] = ["a", "b", "c"].flatMap((name, i) => [
-  post(
-    configMapsIn,
-    configMap(name, {}, { labels: { n: String(i) }, ...(i === 1 && { finalizers: ["e.x/a"] }) }),
-  ),
-  post(
-    widgetsIn,
-    widget(name, undefined, { labels: { n: String(i) }, ...(i === 1 && { finalizers: ["e.x/a"] }) }),
-  ),
-]);
-const collections = [
-  "",
-  "?labelSelector=n%3D0",
-  "?labelSelector=n+in+(0,1)",
-  "?fieldSelector=metadata.name%3Da",
-  "?limit=1",
-  "?labelSelector=%21%21",
-  "?fieldSelector=data%3Dx",
-  "?dryRun=All",
-  "?propagationPolicy=x",
-  "?limit=-1",
-  "?limit=x",
-  "?gracePeriodSeconds=0",
-];
-
 export const deletion: readonly Case[] = [
   ...bodies.flatMap((body): Case[] => {
     const name = JSON.stringify(body).slice(0, 110);
@@ -221,29 +196,5 @@ export const deletion: readonly Case[] = [
       del(`${podsIn}/a`),
       get(`${podsIn}/a`),
     ],
-  },
-  ...collections.map((query) => ({
-    name: `all of a kind${query === "" ? "" : ` with ${query.slice(1)}`}`,
-    steps: [
-      ...many,
-      del(`${configMapsIn}${query}`),
-      get(configMapsIn),
-      del(`${widgetsIn}${query}`),
-      get(widgetsIn),
-    ],
-  })),
-  {
-    name: "all of a kind with a body",
-    steps: [
-      ...many,
-      del(configMapsIn, options({ preconditions: { uid: nobody } })),
-      del(widgetsIn, options({ dryRun: ["All"] })),
-      get(configMapsIn),
-      get(widgetsIn),
-    ],
-  },
-  {
-    name: "all pods",
-    steps: [post(podsIn, pod("a")), post(podsIn, pod("b")), bind("b"), del(podsIn), get(podsIn)],
   },
 ];

@@ -97,12 +97,6 @@ const podFields = [
   "spec.nodeName=n",
   "status.phase=Pending",
   "status.phase!=Pending",
-  "spec.restartPolicy=Always",
-  "spec.schedulerName=default-scheduler",
-  "spec.serviceAccountName=",
-  "status.podIP=",
-  "spec.hostNetwork=false",
-  "status.nominatedNodeName=",
   "spec.other=1",
 ];
 

@@ -35,88 +35,6 @@ const deleted = (name: string, body?: Json, metadata?: JsonObject): Case => ({
   ],
 });
 
-const finalized = (finalizers: Json, more: JsonObject = {}): JsonObject =>
-  namespace({ spec: { finalizers }, ...more });
-
-const finalizing: readonly Case[] = [
-  {
-    name: "finalize: lets go of one that is deleted",
-    steps: [post(all, namespace()), del(own), put(`${own}/finalize`, finalized([])), get(own)],
-  },
-  {
-    name: "finalize: of one that nobody deleted",
-    steps: [
-      post(all, namespace()),
-      put(`${own}/finalize`, finalized([])),
-      get(own),
-      put(own, namespace()),
-      del(own),
-      get(own),
-      del(own, options({ preconditions: { resourceVersion: "1" } })),
-      del(own),
-      get(own),
-    ],
-  },
-  {
-    name: "finalize: takes no other method",
-    steps: [
-      post(all, namespace()),
-      get(`${own}/finalize`),
-      patch(`${own}/finalize`, { spec: { finalizers: [] } }),
-      post(`${own}/finalize`, finalized([])),
-      del(`${own}/finalize`),
-    ],
-  },
-  {
-    name: "finalize: names, versions and what else it lets through",
-    steps: [
-      named("made", post(all, namespace())),
-      put(`${own}/finalize`, finalized(["kubernetes", "example.com/a"])),
-      put(`${own}/finalize`, finalized(["Bad_Name/x", "plain", "example.com/b"])),
-      put(`${own}/finalize`, finalized(["kubernetes"], { status: { phase: "Terminating" } })),
-      put(`${own}/finalize`, namespace({ spec: { finalizers: ["kubernetes"] } }, { labels: { a: "b" } })),
-      put(`${own}/finalize`, namespace({}, { resourceVersion: "<made.metadata.resourceVersion>" })),
-      put(`${own}/finalize?dryRun=All`, finalized([])),
-      put(`${own}/finalize`, { ...namespace(), metadata: { name: "other" } }),
-      put(`${own}/finalize`, namespace({ spec: { finalizers: "x" } })),
-      put(own, namespace({ spec: { finalizers: ["example.com/c"] } })),
-      put(own, namespace()),
-      get(own),
-    ],
-  },
-  {
-    name: "finalize: held by metadata as well",
-    steps: [
-      post(all, namespace({}, { finalizers: ["example.com/a"] })),
-      del(own),
-      put(`${own}/finalize`, namespace({}, { finalizers: ["example.com/a"] })),
-      get(own),
-      del(own),
-      patch(own, { metadata: { finalizers: null } }),
-      get(own),
-    ],
-  },
-  {
-    name: "finalize: metadata first",
-    steps: [
-      post(all, namespace({}, { finalizers: ["example.com/a"] })),
-      del(own),
-      patch(own, { metadata: { finalizers: null } }),
-      put(`${own}/finalize`, finalized([])),
-      get(own),
-      post(all, namespace()),
-    ],
-  },
-  {
-    name: "finalize: of none",
-    steps: [
-      put(`${own}/finalize`, finalized([])),
-      post(all, namespace({ spec: { finalizers: ["example.com/a"] } })),
-      post(all, namespace({ spec: { finalizers: ["kubernetes"] } })),
-    ],
-  },
-];
-
 export const namespaces: readonly Case[] = [
   deleted("nothing"),
   deleted("a grace", options({ gracePeriodSeconds: 30 })),
@@ -151,7 +69,6 @@ export const namespaces: readonly Case[] = [
     post(`${podsIn}/a/binding`, object("v1", "Binding", "a", { target: { kind: "Node", name: "n" } })),
     get(podsIn),
     del(`${configMapsIn}/a`),
-    del(widgetsIn),
     get(configMapsIn),
     get(widgetsIn),
   ),
@@ -167,9 +84,6 @@ export const namespaces: readonly Case[] = [
     patch(home, { spec: { finalizers: [] } }),
     put(home, object("v1", "Namespace", "<ns>")),
     patch(`${home}/status`, { status: { phase: "Active" } }),
-    patch(`${home}/status`, {
-      status: { conditions: [{ type: "NamespaceContentRemaining", status: "True", reason: "r" }] },
-    }),
     post(all, object("v1", "Namespace", "<ns>")),
     del(home),
   ),
@@ -182,12 +96,7 @@ export const namespaces: readonly Case[] = [
     ),
   ),
   {
-    name: "a collection of them is not deleted",
-    steps: [post(all, namespace()), del(all), del(`${all}?labelSelector=none`)],
-  },
-  {
     name: "those that stay for ever",
     steps: ["default", "kube-system", "kube-public"].map((name) => del(`${all}/${name}`)),
   },
-  ...finalizing,
 ];

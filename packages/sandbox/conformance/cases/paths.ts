@@ -42,7 +42,6 @@ const wrong = [
   "/api/v1/namespaces/<ns>/configmaps/.",
   "/api/v1/namespaces/Bad_Ns/configmaps",
   "/apis/example.com/v1/namespaces/<ns>/widgets/a/status",
-  "/apis/example.com/v1/namespaces/<ns>/widgets/a/scale",
   "/apis/example.com/v1/namespaces/<ns>/widgets/a/nothing",
   "/apis/example.com/v1/gadgets/<id>/status",
   "/apis/example.com/v1/widgets/a",
@@ -79,10 +78,6 @@ const odd = [
   "/apis/apps//",
   "/apis//",
   "/apis//v1",
-  "/apis/example.com/",
-  "/apis/example.com//",
-  "/apis/example.com/v1/",
-  "/apis/example.com/v1//",
   "/apis/example.com//widgets",
   "/apis/example.com//namespaces/<ns>/widgets/a",
   "/apis//v1/namespaces/<ns>/widgets/a",
@@ -135,9 +130,6 @@ const odd = [
   "/apis/example.com/v1/namespaces/<ns>/widgets/%FF",
   "/apis/example.com/v1/namespaces/<ns>/widgets/a%25b",
   "/api/v1/namespaces/<ns>/configmaps/a%E2%82",
-  "/apis/example.com%2Fv1",
-  "/%61pis/example.com",
-  "/apis/%65xample.com",
   "/h%65althz",
   "/healthz/",
   "/livez/",
@@ -159,7 +151,7 @@ const discovery = [
   "/apis/events.k8s.io/v1",
   "/apis/rbac.authorization.k8s.io",
   "/api/v1",
-  ...["apps", "coordination.k8s.io", "networking.k8s.io", "policy", "rbac.authorization.k8s.io"].map(
+  ...["apps", "coordination.k8s.io", "networking.k8s.io", "rbac.authorization.k8s.io"].map(
     (group) => `/apis/${group}/v1`,
   ),
   "/apis/apps",
@@ -187,7 +179,7 @@ export const paths: readonly Case[] = [
       .filter(
         (verb) =>
           !(verb === "GET" && /v1\/(namespaces|gadgets|configmaps|widgets)$/.test(path)) &&
-          !(verb === "DELETE" && /v1\/(configmaps|widgets|gadgets)$/.test(path)) &&
+          !(verb === "DELETE" && /\/(configmaps|widgets|gadgets|namespaces)$/.test(path)) &&
           !(verb === "HEAD"),
       )
       .map((verb) => ({
@@ -202,7 +194,7 @@ export const paths: readonly Case[] = [
   ),
   ...["POST", "PUT", "DELETE"].map((verb) => ({
     name: `${verb} where only documents are`,
-    steps: ["/api", "/api/v1", "/apis/example.com", "/version", "/healthz"].map((path) => one(verb, path)),
+    steps: ["/api", "/api/v1", "/version", "/healthz"].map((path) => one(verb, path)),
   })),
   ...odd.map((path) => ({
     name: `an odd path: ${path}`,
@@ -210,7 +202,7 @@ export const paths: readonly Case[] = [
       post(configMapsIn, configMap("a")),
       post(widgetsIn, widget("a")),
       post(podsIn, pod("a")),
-      ...["GET", "POST", "PUT", "PATCH", "DELETE"].map((verb) => bodied(verb, path)),
+      ...["GET", "POST", "PUT", "PATCH"].map((verb) => bodied(verb, path)),
     ],
   })),
   {
@@ -222,7 +214,6 @@ export const paths: readonly Case[] = [
       return [
         ...[`${root}/${plural}`, `${root}/namespaces//${plural}`].flatMap((path) => [
           get(path + none),
-          one("DELETE", path + none),
           post(path, body),
           put(path, body),
         ]),
@@ -234,59 +225,7 @@ export const paths: readonly Case[] = [
       ];
     }),
   },
-  {
-    name: "older ways to say a verb",
-    steps: [
-      post(configMapsIn, configMap("a")),
-      ...[
-        "/api/v1/watch",
-        "/api/v1/watch/",
-        "/api/v1/proxy",
-        "/apis/apps/v1/watch",
-        "/apis/example.com/v1/watch?a=b",
-      ].flatMap((path) => [get(path), post(path, {})]),
-      ...[
-        "/api/v1/watch/nothing",
-        "/api/v1/proxy/nothing",
-        "/api/v1/watch/namespaces/<ns>/nothing",
-        "/api/v1/watch/configmaps/a",
-        "/api/v1/watch/nodes/a/status",
-        "/api/v1/watch/namespaces/<ns>/pods/a/status",
-        "/api/v1/watch/namespaces/<ns>/pods/a/nothing",
-        "/apis/example.com/v1/watch/namespaces/<ns>/widgets/a/nothing",
-        "/apis/apps/v1/watch/nothing",
-        "/apis/example.com/v1/watch/nothing",
-        "/apis/none.example.com/v1/watch/widgets",
-      ].map((path) => get(path)),
-      ...[
-        "/api/v1/watch/configmaps",
-        "/api/v1/watch/namespaces/<ns>/configmaps",
-        "/api/v1/watch/namespaces/<ns>/configmaps/a",
-        "/api/v1/watch/namespaces",
-        "/apis/apps/v1/watch/deployments",
-      ].flatMap((path) => ["POST", "PUT", "PATCH", "DELETE"].map((verb) => bodied(verb, path))),
-    ],
-  },
-  ...["GET", "POST", "PUT", "PATCH", "DELETE"].map((verb) => ({
-    name: `${verb} of definitions' kinds by the older way to watch`,
-    steps: [
-      post(widgetsIn, widget("a")),
-      ...[
-        "/apis/example.com/v1/watch/namespaces/<ns>/widgets",
-        "/apis/example.com/v1/watch/namespaces/<ns>/widgets/a",
-        "/apis/example.com/v1/watch/namespaces/<ns>/widgets/a/status",
-        "/apis/example.com/v1/watch/gadgets/<id>",
-        "/apis/example.com/v1/watch/gadgets/<id>/status",
-        "/apis/example.com/v1/watch/widgets",
-      ].map((path) => bodied(verb, `${path}?timeoutSeconds=1&labelSelector=no%3Dsuch`)),
-    ],
-  })),
-  ...["/", "/apis", "/apis/"].flatMap((path) =>
-    ["GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"].map((verb) => ({
-      name: `${verb} all there is, at ${path}`,
-      steps: [one(verb, path)],
-    })),
-  ),
+  ...["/", "/apis", "/apis/"].map((path) => ({ name: `all there is, at ${path}`, steps: [get(path)] })),
   ...discovery.map((path) => ({ name: `discovery at ${path}`, steps: [get(path)] })),
   {
     name: "a namespace that is not there",

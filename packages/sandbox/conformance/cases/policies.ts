@@ -28,26 +28,6 @@ const places: readonly Place[] = [
   },
   { kind: "Pod", path: podsIn, of: (metadata = {}) => pod("<id>", {}, metadata) },
   {
-    kind: "ReplicaSet",
-    path: "/apis/apps/v1/namespaces/<ns>/replicasets",
-    of: (metadata = {}) =>
-      object(
-        "apps/v1",
-        "ReplicaSet",
-        "<id>",
-        {
-          spec: {
-            selector: { matchLabels: { app: "a" } },
-            template: {
-              metadata: { labels: { app: "a" } },
-              spec: { containers: [{ name: "main", image: "image" }] },
-            },
-          },
-        },
-        metadata,
-      ),
-  },
-  {
     kind: "Namespace",
     path: "/api/v1/namespaces",
     of: (metadata = {}) => object("v1", "Namespace", "<id>", {}, metadata),
@@ -137,17 +117,6 @@ const afterOne = (place: Place): Case[] => {
   ];
 };
 
-const many = (path: string, of: (name: string, metadata: JsonObject) => JsonObject): Step[] => [
-  post(path, of("a", {})),
-  post(path, of("b", { finalizers: ["example.com/a"] })),
-  post(path, of("c", { finalizers: ["orphan"] })),
-  post(path, of("d", { finalizers: ["foregroundDeletion"], labels: { d: "d" } })),
-];
-const collections = ["Foreground", "Orphan", "Background", "Other"].flatMap((asked) => [
-  `?propagationPolicy=${asked}`,
-  `?propagationPolicy=${asked}&labelSelector=d`,
-]);
-
 const owned = (name: string, blockOwnerDeletion: boolean): JsonObject => ({
   apiVersion: "v1",
   kind: "ConfigMap",
@@ -158,22 +127,6 @@ const owned = (name: string, blockOwnerDeletion: boolean): JsonObject => ({
 
 export const policies: readonly Case[] = [
   ...places.flatMap(afterOne),
-  ...[...collections, "?orphanDependents=true", "?orphanDependents=false"].map((query) => ({
-    name: `all of a kind with ${query.slice(1)}`,
-    steps: [
-      ...many(configMapsIn, (name, metadata) => configMap(name, {}, metadata)),
-      del(configMapsIn + query),
-      get(configMapsIn),
-      del(configMapsIn),
-      get(configMapsIn),
-      ...many(widgetsIn, (name, metadata) => widget(name, { spec: { size: 1 } }, metadata)),
-      del(widgetsIn + query),
-      get(widgetsIn),
-      del(widgetsIn, policy("Orphan")),
-      del(widgetsIn, policy("Background")),
-      get(widgetsIn),
-    ],
-  })),
   ...["Foreground", "Orphan", "Background"].map((asked) => ({
     name: `an owner with ${asked}: what it owns stays as it is`,
     steps: [

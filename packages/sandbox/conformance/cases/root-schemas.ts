@@ -247,23 +247,6 @@ const table: Table = {
       E_: { spec: {} },
     },
   ],
-  "a scale": [
-    struct({ spec: struct({ replicas: { "x-kubernetes-preserve-unknown-fields": true } }), status: free }),
-    {
-      a: { spec: { replicas: -1 } },
-      b: { spec: { replicas: "x" } },
-      c: { spec: { replicas: 2147483648 } },
-      d: { spec: { replicas: { a: [1, "x"] } } },
-      e: { spec: { replicas: 1 } },
-    },
-    [{ replicas: -1 }, { replicas: true, selector: 1 }, { replicas: 1, selector: "a=b" }],
-  ],
-};
-
-const scale = {
-  specReplicasPath: ".spec.replicas",
-  statusReplicasPath: ".status.replicas",
-  labelSelectorPath: ".status.selector",
 };
 
 function stepsOf(name: string, more: JsonObject, statuses: readonly Json[]): Step[] {
@@ -319,9 +302,7 @@ export const rootSchemas: readonly Case[] = [
     name,
     steps: [
       ...made({
-        versions: [
-          version("v1", schema, { subresources: { status: {}, ...(name === "a scale" && { scale }) } }),
-        ],
+        versions: [version("v1", schema, { subresources: { status: {} } })],
       }),
       ...Object.entries(objects).flatMap(([one, more]) => stepsOf(one, more, statuses)),
     ],

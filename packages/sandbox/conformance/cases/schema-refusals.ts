@@ -143,7 +143,6 @@ const roots: Readonly<Record<string, JsonObject>> = {
   "a root with an enum": struct({ a: text }, { enum: [{}] }),
   "a root with limits": struct({ a: text }, { minProperties: 1, maxProperties: 9 }),
   "a root with other fields": { type: "object", additionalProperties: text },
-  "a root with a default": struct({ a: text }, { default: {} }),
   "a root that is embedded": struct({ a: text }, { "x-kubernetes-embedded-resource": true }),
   "a root that is mixed": { ...mixed },
   "a root with an empty word": struct(

@@ -69,32 +69,7 @@ const refused = [
   "&includeObject=x",
 ];
 
-/** The same by the older paths, which clients no longer use. */
-const older = (path: string, create: readonly Step[]): Case[] => {
-  const watched = path.replace("/v1/", "/v1/watch/");
-  return ["", "/a"].flatMap((name) =>
-    [
-      "",
-      "&watch=false",
-      "&labelSelector=app%3Done",
-      "&fieldSelector=metadata.name%3Da",
-      "&fieldSelector=metadata.name%3Db",
-    ].map((query) => ({
-      name: `by an older path: ${watched}${name} ${query}`,
-      steps: [
-        ...create,
-        watch(
-          `${watched}${name}?resourceVersion=<start.metadata.resourceVersion>&timeoutSeconds=1${query}`,
-          "none",
-        ),
-      ],
-    })),
-  );
-};
-
 export const watches: readonly Case[] = [
-  ...older(configMapsIn, ofMaps),
-  ...older(widgetsIn, ofWidgets),
   ...both("from the beginning", from),
   ...both("from the first object on", "&resourceVersion=<first.metadata.resourceVersion>"),
   ...both("from the last but one", "&resourceVersion=<again.metadata.resourceVersion>"),

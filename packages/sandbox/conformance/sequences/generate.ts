@@ -16,15 +16,6 @@ interface Subject {
   readonly change: (random: Random) => JsonObject;
 }
 
-const deploymentsIn = "/apis/apps/v1/namespaces/<ns>/deployments";
-const leasesIn = "/apis/coordination.k8s.io/v1/namespaces/<ns>/leases";
-const container = (image: string): JsonObject => ({ containers: [{ name: "main", image }] });
-const deploymentSpec = (replicas: number, image: string): JsonObject => ({
-  replicas,
-  selector: { matchLabels: { app: "a" } },
-  template: { metadata: { labels: { app: "a" } }, spec: container(image) },
-});
-
 const subjects: readonly [Subject, ...Subject[]] = [
   {
     path: configMapsIn,
@@ -73,40 +64,6 @@ const subjects: readonly [Subject, ...Subject[]] = [
         { status: { phase: random.pick(["Running", "Failed", "Pending"]) } },
         { spec: { activeDeadlineSeconds: random.pick<Json>([5, 9, null]) } },
       ]),
-  },
-  {
-    path: deploymentsIn,
-    status: true,
-    strategic: true,
-    make: (random, name, metadata) =>
-      object(
-        "apps/v1",
-        "Deployment",
-        name,
-        { spec: deploymentSpec(random.below(3), random.pick(["i", "j"])) },
-        metadata,
-      ),
-    change: (random) =>
-      random.pick<JsonObject>([
-        { spec: { replicas: random.pick<Json>([0, 1, 3, null, -1]) } },
-        { spec: { paused: random.chance(50) } },
-        { status: { replicas: random.below(3), observedGeneration: 1 } },
-        { metadata: { annotations: { note: random.pick(["x", "y"]) } } },
-      ]),
-  },
-  {
-    path: leasesIn,
-    status: false,
-    strategic: true,
-    make: (random, name, metadata) =>
-      object(
-        "coordination.k8s.io/v1",
-        "Lease",
-        name,
-        { spec: { leaseDurationSeconds: random.pick([15, 0]) } },
-        metadata,
-      ),
-    change: (random) => ({ spec: { holderIdentity: random.pick<Json>(["me", "you", null]) } }),
   },
 ];
 
@@ -216,7 +173,6 @@ function anyStep(scene: Scene, subject: Subject): Step {
       path: `${at}/binding`,
       body: object("v1", "Binding", name, { target: { kind: "Node", name: "n" } }),
     };
-  if (draw < 86) return { method: "DELETE", path: `${subject.path}?${random.pick(selectors)}` };
   if (draw < 92) return { method: "GET", path: at };
   return { method: "GET", path: `${subject.path}?${random.pick(selectors)}` };
 }
