@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { validated } from "../../packages/sandbox/src/schema-validation.ts";
-import { repeatedItems } from "../../packages/sandbox/src/schema-fitting.ts";
+import { validated } from "../../packages/sandbox/src/schema/schema-validation.ts";
+import { repeatedItems } from "../../packages/sandbox/src/schema/schema-fitting.ts";
 import type { Json, JsonObject } from "../../packages/sandbox/src/json.ts";
 import { exampleOf } from "./examples.ts";
 import { mutationsOf } from "./mutations.ts";

@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { matches, patternProblem } from "../../packages/sandbox/src/pattern.ts";
+import { matches, patternProblem } from "../../packages/sandbox/src/schema/pattern.ts";
 import { randomPattern, randomText } from "./random-patterns.ts";
 
 /* Patterns in the sandbox, in the zod compiler and in the runtime, beside Go's own regexp, which the API server has. */

@@ -1,9 +1,9 @@
 // What two servers cannot have in common is masked before their answers are compared, and nothing else: uids, times,
 // versions (their order stays), suffixes of generated names, continue tokens and allotted addresses.
 import { field, isArray, isObject, isString, listAt, objectAt, omit, textAt } from "../src/json.ts";
-import { builtInTypes } from "../src/built-in-types.ts";
+import { builtInTypes } from "../src/kinds/built-in-types.ts";
 import type { Json, JsonObject } from "../src/json.ts";
-import { isMissing } from "../src/missing.ts";
+import { isMissing } from "../src/http/missing.ts";
 import { fixturePlurals } from "./fixtures.ts";
 import type { Run } from "./run-case.ts";
 import type { Answer } from "./servers.ts";

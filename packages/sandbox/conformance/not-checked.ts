@@ -2,7 +2,7 @@
 // the two count a refusal for one of these reasons as not checked, never as the same.
 import { field, isObject, listAt, objectAt, textAt } from "../src/json.ts";
 import type { Json } from "../src/json.ts";
-import { uncheckedFormats } from "../src/string-formats.ts";
+import { uncheckedFormats } from "../src/schema/string-formats.ts";
 
 export interface NotChecked {
   readonly what: string;

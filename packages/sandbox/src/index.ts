@@ -45,11 +45,11 @@
  * Deployments' and Services' are read. v1 and events.k8s.io/v1 Events are one
  * store, as in a real one. What was compared with a real one, and what still differs: conformance/README.md.
  */
-export type { FaultAnswer, Faults, SandboxRequest } from "./faults.ts";
+export type { FaultAnswer, Faults, SandboxRequest } from "./http/faults.ts";
 export { isArray, isObject, sortedJson } from "./json.ts";
 export type { Json, JsonObject } from "./json.ts";
 export type { KubeObject } from "./kube-object.ts";
 export { startSandbox } from "./sandbox.ts";
 export type { Sandbox, SandboxOptions } from "./sandbox.ts";
-export type { StaleView } from "./stale-view.ts";
-export { isMergedSet, mergeKeyOf } from "./strategic-merge.ts";
+export type { StaleView } from "./http/stale-view.ts";
+export { isMergedSet, mergeKeyOf } from "./writing/strategic-merge.ts";

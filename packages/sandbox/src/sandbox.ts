@@ -1,20 +1,20 @@
 import { newToken } from "@drover/listener";
-import { createApplication } from "./application.ts";
-import { createCluster } from "./cluster.ts";
-import type { Cluster } from "./cluster.ts";
-import { keepDefinitions } from "./definition-lifecycle.ts";
-import type { FaultHook, Faults } from "./faults.ts";
+import { createApplication } from "./http/application.ts";
+import { createCluster } from "./storage/cluster.ts";
+import type { Cluster } from "./storage/cluster.ts";
+import { keepDefinitions } from "./definitions/definition-lifecycle.ts";
+import type { FaultHook, Faults } from "./http/faults.ts";
 import type { KubeObject } from "./kube-object.ts";
-import { collectGarbage } from "./garbage-collection.ts";
-import { kubeconfigFor } from "./kubeconfig.ts";
-import { keepNamespaces } from "./namespace-lifecycle.ts";
-import { listen } from "./listen.ts";
-import { asServed } from "./resource-type.ts";
-import { startStaleView } from "./stale-view.ts";
-import type { StaleView } from "./stale-view.ts";
-import { createStore } from "./store.ts";
-import type { Watch } from "./watch.ts";
-import { create } from "./writes.ts";
+import { collectGarbage } from "./controllers/garbage-collection.ts";
+import { kubeconfigFor } from "./http/kubeconfig.ts";
+import { keepNamespaces } from "./controllers/namespace-lifecycle.ts";
+import { listen } from "./http/listen.ts";
+import { asServed } from "./kinds/resource-type.ts";
+import { startStaleView } from "./http/stale-view.ts";
+import type { StaleView } from "./http/stale-view.ts";
+import { createStore } from "./storage/store.ts";
+import type { Watch } from "./reading/watch.ts";
+import { create } from "./writing/writes.ts";
 
 export interface SandboxOptions {
   /** 0, the default, takes a free one. */

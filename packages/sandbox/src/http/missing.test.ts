@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { containing, startClient } from "../testing/client.ts";
+import type { Client } from "../testing/client.ts";
+
+let api: Client;
+beforeAll(async () => void (api = await startClient()));
+afterAll(() => api.close());
+
+it("answers 501 for reviews of access, and says where to test that", async () => {
+  for (const path of [
+    "authorization.k8s.io/v1/selfsubjectaccessreviews",
+    "authorization.k8s.io/v1/namespaces/default/localsubjectaccessreviews",
+    "authentication.k8s.io/v1/tokenreviews",
+  ]) {
+    const { body } = await api.call("POST", `/apis/${path}`, {});
+    expect(body).toMatchObject({ code: 501, message: containing("everybody may do everything") });
+  }
+});
+
+it.each([
+  ["pods", "log exec attach portforward proxy ephemeralcontainers", "test it in tests/cluster"],
+  ["services", "proxy", "test it in tests/cluster"],
+  ["pods", "eviction resize", "test it against a real one"],
+  ["serviceaccounts", "token", "test it against a real one"],
+])("answers 501 for %s/%s, and says where to test that", async (plural, subresources, where) => {
+  for (const one of subresources.split(" ")) {
+    const { body } = await api.call("GET", `/api/v1/namespaces/default/${plural}/x/${one}`);
+    expect(body).toMatchObject({ code: 501, message: containing(`${plural}/${one}, which`) });
+    expect(body).toMatchObject({ message: containing(where) });
+  }
+});
+
+it("answers 501 for server-side apply, scales and the deletion of collections", async () => {
+  const at = "/api/v1/namespaces/default/configmaps";
+  const applying = { "content-type": "application/apply-patch+yaml" };
+  const answers = await Promise.all([
+    api.call("PATCH", `${at}/a?fieldManager=a`, {}, applying),
+    api.call("GET", "/apis/apps/v1/namespaces/default/deployments/a/scale"),
+    api.call("DELETE", at),
+  ]);
+  for (const { body } of answers)
+    expect(body).toMatchObject({ code: 501, message: containing("test it against a real one") });
+});

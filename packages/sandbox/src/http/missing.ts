@@ -1,0 +1,53 @@
+// What a real API server has and the sandbox does not, and where to test what needs it: said, never guessed at.
+import type { ResourceType } from "../kinds/resource-type.ts";
+import { notImplemented } from "./status.ts";
+
+const node = "needs a node that runs containers: test it in tests/cluster (npm run test:cluster)";
+const server = "is kube-apiserver's own: test it against a real one (tools/real-cluster, npm run test:real)";
+
+const access =
+  "asks who may do what, and here everybody may do everything: test it against a real one (tools/real-cluster, npm run test:real)";
+const reviews = new Set([
+  ...[
+    "subjectaccessreviews",
+    "selfsubjectaccessreviews",
+    "localsubjectaccessreviews",
+    "selfsubjectrulesreviews",
+  ].map((one) => `${one}.authorization.k8s.io`),
+  ...["tokenreviews", "selfsubjectreviews"].map((one) => `${one}.authentication.k8s.io`),
+]);
+
+const missing: ReadonlyMap<string, string> = new Map([
+  ...["log", "exec", "attach", "portforward", "proxy", "ephemeralcontainers"].map(
+    (one) => [`pods/${one}`, node] as const,
+  ),
+  ...["services/proxy", "nodes/proxy"].map((one) => [one, node] as const),
+  ...["pods/eviction", "pods/resize", "serviceaccounts/token", "namespaces/finalize"].map(
+    (one) => [one, server] as const,
+  ),
+]);
+
+/** Throws 501 for a server-side apply. */
+export function refuseApply(contentType: string): void {
+  if (contentType.startsWith("application/apply-patch+yaml"))
+    throw notImplemented("server-side apply", server);
+}
+
+/** The answer to a request to delete all objects of a kind. */
+export const noCollections = (): Error => notImplemented("the deletion of collections", server);
+
+export const isMissing = (resource: string, subresource: string): boolean =>
+  subresource === "scale" || missing.has(`${resource}/${subresource}`);
+
+/** Throws 501 for a kind by which a real API server tells who somebody is, and what they may do. */
+export function refuseReview(group: string, resource: string): void {
+  const name = `${resource}.${group}`;
+  if (reviews.has(name)) throw notImplemented(name, access);
+}
+
+/** Throws 501 for a subresource that a real API server has of this resource. */
+export function refuseMissing({ resource, custom }: ResourceType, subresource: string): void {
+  if (custom ? subresource !== "scale" : !isMissing(resource, subresource)) return;
+  const where = missing.get(`${resource}/${subresource}`) ?? server;
+  throw notImplemented(`the subresource ${resource}/${subresource}`, where);
+}

@@ -1,0 +1,278 @@
+// From paths to what they name, and from verbs to what is done.
+import type { ServerResponse } from "node:http";
+import type { Cluster } from "../storage/cluster.ts";
+import { isFieldValidation, summary } from "../writing/decoding.ts";
+import { optionsOfDelete, remove } from "../writing/deletions.ts";
+import { isPropagation } from "../writing/deletion-policy.ts";
+import type { Propagation } from "../writing/deletion-policy.ts";
+import { invalid, notSupported, when } from "../admission/field-errors.ts";
+import type { FieldError } from "../admission/field-errors.ts";
+import { managerOf } from "../writing/managed-fields.ts";
+import { isObject, listAt, parseJson } from "../json.ts";
+import type { Json, JsonObject } from "../json.ts";
+import { isKubeObject } from "../kube-object.ts";
+import type { KubeObject } from "../kube-object.ts";
+import { noCollections, refuseApply, refuseMissing, refuseReview } from "./missing.ts";
+import { patchFor } from "../writing/patch.ts";
+import { segmentsOf } from "./paths.ts";
+import { flagIn, get, integerIn, list } from "../reading/reads.ts";
+import { representationFor } from "./representation.ts";
+import type { ResourceType } from "../kinds/resource-type.ts";
+import * as status from "./status.ts";
+import { startWatch } from "../reading/watch.ts";
+import type { Watch } from "../reading/watch.ts";
+import { bind, create, patch, replace } from "../writing/writes.ts";
+import type { Target, WriteOptions } from "../writing/writes.ts";
+
+export interface ApiRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** A header's value, "" without it. */
+  readonly header: (name: string) => string;
+  /** Rejects with 413 when it is too large. */
+  readonly body: () => Promise<Uint8Array>;
+  /** Tells the client something besides the answer, whatever that will be. */
+  readonly warn: (text: string) => void;
+  /** The response, for a watch to write to. */
+  readonly out: ServerResponse;
+}
+
+export interface ApiAnswer {
+  readonly code: number;
+  readonly body: JsonObject;
+}
+
+export interface ApiContext {
+  readonly cluster: Cluster;
+  readonly watches: Set<Watch>;
+  readonly bookmarkEveryMs: number;
+}
+
+/** What a path names, and how it says it. */
+interface Route extends Target {
+  /** All namespaces at once: only reading is possible. */
+  readonly everywhere: boolean;
+}
+
+/** What a path names, or undefined where nothing serves it. Throws 404 or 501 inside of what is served. */
+function targetOf(cluster: Cluster, path: string): Route | undefined {
+  const [root, ...parts] = segmentsOf(path);
+  const [group = "", version = "", ...rest] = root === "api" ? ["", ...parts] : parts;
+  if (root === "apis" && group === "") return undefined;
+  const ofNamespace = group === "" && rest[2] === "status";
+  const inNamespace = rest[0] === "namespaces" && rest.length > 2 && !ofNamespace;
+  const named = inNamespace ? rest.slice(2) : rest;
+  const [resource = "", name = "", subresource = ""] = named;
+  const type = cluster.typeOf(group, version, resource);
+  const misplaced = type && (type.namespaced ? !inNamespace && name !== "" : inNamespace);
+  if (!type) refuseReview(group, resource);
+  if (!type || misplaced) {
+    const known = cluster.types().some((one) => !one.custom && one.group === group);
+    if (!known) return undefined;
+    throw status.noSuchResource();
+  }
+  const namespace = inNamespace ? (rest[1] ?? "") : "";
+  const target = { type, name, namespace, everywhere: type.namespaced && !inNamespace };
+  refuseMissing(type, subresource);
+  if (!type.custom && named.length > 3) throw status.noSuchResource();
+  if (subresource === "") return { ...target, subresource };
+  if (subresource === "status" && type.status) return { ...target, subresource };
+  if (subresource === "binding" && type.bucket === "pods") return { ...target, subresource };
+  throw type.custom ? status.notFound(type, name) : status.noSuchResource();
+}
+
+function writeOptions({ query, method, header, warn }: ApiRequest): WriteOptions {
+  const kind = method === "PATCH" ? "PatchOptions" : method === "PUT" ? "UpdateOptions" : "CreateOptions";
+  const fieldValidation = query.get("fieldValidation") || "Warn";
+  const dryRun = query.getAll("dryRun");
+  const errors = [
+    ...dryRunErrors(dryRun),
+    ...when(
+      !isFieldValidation(fieldValidation),
+      notSupported("fieldValidation", fieldValidation, ["", "Ignore", "Strict", "Warn"]),
+    ),
+  ];
+  if (errors.length > 0 || !isFieldValidation(fieldValidation)) throw status.invalidOptions(kind, errors);
+  return {
+    dryRun: dryRun.length > 0,
+    fieldValidation,
+    warn,
+    manager: managerOf(query, header("user-agent")),
+  };
+}
+
+const dryRunErrors = (values: readonly Json[]): FieldError[] =>
+  when(
+    values.some((value) => value !== "All"),
+    notSupported("dryRun", values, ["All"]),
+  );
+
+function parsed(body: Uint8Array, what: string): Json {
+  const text = Buffer.from(body).toString();
+  try {
+    return parseJson(text);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw status.badRequest(`${what}couldn't get version/kind; json parse error: ${why} (${summary(text)})`);
+  }
+}
+
+const mediaOf = (request: ApiRequest): string => request.header("content-type").split(";")[0]?.trim() ?? "";
+
+function refuseMedia(request: ApiRequest): void {
+  const media = mediaOf(request);
+  const taken = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
+  if (media !== "" && media !== "application/json") throw status.unsupportedMediaType(taken);
+}
+
+async function objectBody(request: ApiRequest, { kind }: ResourceType): Promise<Json> {
+  refuseMedia(request);
+  return parsed(await request.body(), `the object provided is unrecognized (must be of type ${kind}): `);
+}
+
+function refuseTimeout(query: URLSearchParams): void {
+  const timeout = query.get("timeout") ?? "";
+  if (timeout !== "" && !/^(\d+(\.\d*)?(ns|us|µs|ms|s|m|h))+$/.test(timeout))
+    throw status.badRequest(
+      `invalid timeout specified in the request URL - time: invalid duration ${JSON.stringify(timeout)}`,
+    );
+}
+
+/**
+ * Serves one request for a resource. Returns undefined when nothing of the path is served, and "watching" when the
+ * response is the watch's from here on. Rejects with ApiError.
+ */
+export async function serveResource(
+  context: ApiContext,
+  request: ApiRequest,
+): Promise<ApiAnswer | "watching" | undefined> {
+  refuseTimeout(request.query);
+  const target = targetOf(context.cluster, request.path);
+  if (!target) return undefined;
+  target.type.warnings.forEach(request.warn);
+  const { method } = request;
+  const outside = target.type.namespaced && target.namespace === "";
+  if (outside && target.type.custom && !(method === "GET" && target.name === "")) return undefined;
+  if (target.everywhere && method !== "GET") throw status.methodNotAllowed();
+  if (target.subresource === "binding") {
+    if (method !== "POST") throw status.methodNotAllowed();
+    return bindOne(context, request, target);
+  }
+  if (method === "GET")
+    return target.name === "" ? readMany(context, request, target) : readOne(context, request, target);
+  if (method === "DELETE" && target.name === "") throw noCollections();
+  if (method === "DELETE") return removeOne(context, request, target);
+  const { type } = target;
+  if (type.custom && target.name === "" && method === "PUT") throw status.badRequest("name must be provided");
+  if (type.custom && !["POST", "PUT", "PATCH"].includes(method)) throw status.notSupportedVerb(type, "");
+  if (type.custom && method === "POST" && target.subresource !== "")
+    throw status.notSupportedVerb(type, "create");
+  if (type.custom && method === "PATCH" && target.name === "") patchFor(request.header("content-type"), true);
+  if (method === "POST" && (target.name === "" || type.custom)) return write(context, request, target);
+  if ((method === "PUT" || method === "PATCH") && target.name !== "") return write(context, request, target);
+  throw status.methodNotAllowed();
+}
+
+const shapeFor = ({ cluster }: ApiContext, { header, query }: ApiRequest, type: ResourceType) =>
+  representationFor(type, header("accept"), query, cluster.now);
+const answer = (body: JsonObject, code = 200): ApiAnswer => ({ code, body });
+
+function readOne(context: ApiContext, request: ApiRequest, target: Target): ApiAnswer {
+  const shown = shapeFor(context, request, target.type);
+  return answer(shown.object(get(context.cluster, target, request.query)));
+}
+
+function readMany(
+  context: ApiContext,
+  request: ApiRequest,
+  { type, namespace }: Target,
+): ApiAnswer | "watching" {
+  const { cluster, watches, bookmarkEveryMs } = context;
+  const { query, out } = request;
+  const shown = shapeFor(context, request, type);
+  if (!flagIn(query, "watch")) {
+    const { objects, metadata } = list(cluster, type, namespace, query);
+    return answer(shown.list(objects, metadata));
+  }
+  const about = { cluster, type, namespace, query, shown, bookmarkEveryMs };
+  const watch = startWatch(about, out, () => void watches.delete(watch));
+  watches.add(watch);
+  return "watching";
+}
+
+async function write(context: ApiContext, request: ApiRequest, target: Target): Promise<ApiAnswer> {
+  const { cluster } = context;
+  const { type } = target;
+  const options = writeOptions(request);
+  const shown = shapeFor(context, request, type);
+  if (request.method === "PATCH") {
+    const change = await patchIn(request, type);
+    return answer(shown.object(patch(cluster, target, change, options)));
+  }
+  const body = await objectBody(request, type);
+  if (request.method === "POST") return answer(shown.object(create(cluster, target, body, options)), 201);
+  return answer(shown.object(replace(cluster, target, body, options)));
+}
+
+/** Returns the change that a patch makes of an object. */
+async function patchIn(request: ApiRequest, { custom }: ResourceType) {
+  refuseApply(request.header("content-type"));
+  const change = patchFor(request.header("content-type"), custom);
+  const given = parsed(await request.body(), "error decoding patch: ");
+  return (object: KubeObject) => change(object, given);
+}
+
+async function bindOne({ cluster }: ApiContext, request: ApiRequest, target: Target): Promise<ApiAnswer> {
+  const options = writeOptions(request);
+  const body = parsed(await request.body(), "");
+  return answer(bind(cluster, target, body, options), 201);
+}
+
+async function deleteOptions(request: ApiRequest) {
+  const { query, body } = request;
+  const sent = await body();
+  if (sent.length > 0) refuseMedia(request);
+  const options = sent.length === 0 ? {} : (parsed(sent, "") ?? {});
+  if (!isObject(options)) throw status.badRequest("couldn't get version/kind; json parse error: no object");
+  const { errors, ...policy } = policyIn(query, options);
+  const dryRun = [...query.getAll("dryRun"), ...listAt(options, "dryRun")];
+  const all = [...errors, ...dryRunErrors(dryRun)];
+  if (all.length > 0) throw status.invalidOptions("DeleteOptions", all);
+  const grace = integerIn(query, "gracePeriodSeconds");
+  const asked = grace === undefined ? options : { gracePeriodSeconds: grace, ...options };
+  return optionsOfDelete(asked, dryRun.length > 0, policy);
+}
+
+/** What is to become of what the object owns: as a policy, or as older clients say it. */
+function policyIn(
+  query: URLSearchParams,
+  options: JsonObject,
+): { propagation: Propagation | undefined; orphans: boolean | undefined; errors: FieldError[] } {
+  const policy = query.get("propagationPolicy") ?? options["propagationPolicy"];
+  const given = query.has("orphanDependents")
+    ? flagIn(query, "orphanDependents")
+    : options["orphanDependents"];
+  const orphans = typeof given === "boolean" ? given : undefined;
+  const older = orphans === undefined ? undefined : orphans ? "Orphan" : "Background";
+  if (policy === undefined || policy === null) return { propagation: older, orphans, errors: [] };
+  if (!isPropagation(policy))
+    return {
+      propagation: undefined,
+      orphans,
+      errors: [notSupported("propagationPolicy", policy, ["Foreground", "Background", "Orphan", "nil"])],
+    };
+  const both = "orphanDependents and deletionPropagation cannot be both set";
+  const errors = when(given !== undefined, invalid("propagationPolicy", policy, both));
+  return { propagation: policy, orphans, errors };
+}
+
+async function removeOne(context: ApiContext, request: ApiRequest, target: Target): Promise<ApiAnswer> {
+  if (target.subresource !== "")
+    throw target.type.custom ? status.notSupportedVerb(target.type, "delete") : status.methodNotAllowed();
+  const options = await deleteOptions(request);
+  const { left, held } = remove(context.cluster, target, options);
+  const isObjectLeft = isKubeObject(left) && left.kind !== "Status";
+  const shown = isObjectLeft ? shapeFor(context, request, target.type).object(left) : left;
+  return answer(shown, held && options.orphans === false ? 202 : 200);
+}

@@ -1,0 +1,65 @@
+// Deployments and ReplicaSets: their defaults and their selector, which stays. Controllers make pods of them, and the rest
+// of what a real server checks is tested on a real one.
+import { invalid, when } from "../admission/field-errors.ts";
+import { equal, field, objectAt, textAt } from "../json.ts";
+import type { JsonObject } from "../json.ts";
+import { withTop } from "../kube-object.ts";
+import type { KubeObject } from "../kube-object.ts";
+import { podTemplate } from "./pods.ts";
+import type { Behaviour } from "./resource-type.ts";
+import { always, anyObject, boolean, each, fields, integer, knowing } from "../schema/schema-words.ts";
+import { omitted, or, string } from "../schema/schema-words.ts";
+
+const common = {
+  replicas: or(integer, 1),
+  minReadySeconds: integer,
+  selector: anyObject,
+  template: podTemplate,
+};
+/** Counts of a status: a zero is left out. */
+const counts = (names: string): JsonObject => each(names, omitted(integer));
+export const replicaSetSchema: JsonObject = fields({
+  spec: always(knowing(common)),
+  status: always(
+    knowing({
+      replicas: or(integer, 0),
+      ...counts("fullyLabeledReplicas readyReplicas availableReplicas observedGeneration"),
+    }),
+  ),
+});
+export const deploymentSchema: JsonObject = fields({
+  spec: always(
+    knowing({
+      ...common,
+      paused: boolean,
+      strategy: always(knowing({ type: or(string, "RollingUpdate") })),
+      revisionHistoryLimit: or(integer, 10),
+      progressDeadlineSeconds: or(integer, 600),
+    }),
+  ),
+  status: always(
+    knowing(
+      counts(
+        "observedGeneration replicas updatedReplicas readyReplicas availableReplicas unavailableReplicas",
+      ),
+    ),
+  ),
+});
+
+/** A rolling update has limits, and another strategy has none. */
+function withStrategy(deployment: KubeObject): KubeObject {
+  const spec = objectAt(deployment, "spec");
+  const strategy = objectAt(spec, "strategy");
+  if (textAt(strategy, "type") !== "RollingUpdate") return deployment;
+  const rollingUpdate = { maxUnavailable: "25%", maxSurge: "25%", ...objectAt(strategy, "rollingUpdate") };
+  return withTop(deployment, "spec", { ...spec, strategy: { ...strategy, rollingUpdate } });
+}
+
+export const replicaSetBehaviour: Behaviour = {
+  errors: (object, old) => {
+    const [selector, before] = [field(object, "spec", "selector"), field(old, "spec", "selector")];
+    const isChanged = old !== undefined && !equal(selector, before);
+    return when(isChanged, invalid("spec.selector", selector, "field is immutable"));
+  },
+};
+export const deploymentBehaviour: Behaviour = { ...replicaSetBehaviour, completed: withStrategy };

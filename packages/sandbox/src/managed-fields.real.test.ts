@@ -1,4 +1,0 @@
-import { managedFieldsContract } from "./managed-fields.contract.ts";
-import { startRealClient } from "./testing/real-client.ts";
-
-managedFieldsContract(() => startRealClient());

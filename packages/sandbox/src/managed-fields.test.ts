@@ -1,4 +1,0 @@
-import { managedFieldsContract } from "./managed-fields.contract.ts";
-import { startClient } from "./testing/client.ts";
-
-managedFieldsContract(() => startClient({ controllers: false }));

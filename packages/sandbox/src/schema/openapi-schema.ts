@@ -1,0 +1,240 @@
+// What a definition's schema may say at all, and where (apiextensions-apiserver, ValidateCustomResourceDefinitionOpenAPISchema).
+// Rules (x-kubernetes-validations) are looked at as texts only: conformance/not-checked.ts.
+import { forbidden, invalid, notSupported, required, when } from "../admission/field-errors.ts";
+import type { FieldError } from "../admission/field-errors.ts";
+import { field, isArray, isObject, isTrueAt, listAt, objectAt, textAt, textsAt } from "../json.ts";
+import type { Json } from "../json.ts";
+
+/** What is known of the place of a schema in the whole. */
+interface Place {
+  readonly root?: boolean;
+  /** Inside of the metadata or of the types of an object. */
+  readonly meta?: boolean;
+  /** Why nothing is by default here. */
+  readonly noDefaults?: string;
+}
+
+export const schemaTypes = ["array", "boolean", "integer", "number", "object", "string"];
+const listTypes = ["atomic", "set", "map"];
+const mapTypes = ["atomic", "granular"];
+const unsupported = ["id", "additionalItems", "patternProperties", "definitions", "dependencies", "$ref"];
+const quadratic = "uniqueItems cannot be set to true since the runtime complexity becomes quadratic";
+const isGiven = (value: Json | undefined): boolean =>
+  value !== undefined && value !== "" && !(isObject(value) && Object.keys(value).length === 0);
+
+/** Whether a schema says something, anywhere, that no schema of a definition may say. */
+export const isUnsupported = (schema: Json | undefined): boolean =>
+  isObject(schema) &&
+  (unsupported.some((key) => isGiven(field(schema, key))) ||
+    isArray(field(schema, "items")) ||
+    parts(schema, "").some(([, part]) => isUnsupported(part)));
+
+/** The schemas in a schema, with their paths. */
+export const parts = (schema: Json, path: string): [path: string, part: Json, key: string][] => [
+  ...["not", "items", "additionalProperties"].flatMap((key): [string, Json, string][] => {
+    const part = field(schema, key);
+    return isObject(part) ? [[`${path}.${key}`, part, key]] : [];
+  }),
+  ...["allOf", "anyOf", "oneOf"].flatMap((key) =>
+    listAt(schema, key).map((one, i): [string, Json, string] => [`${path}.${key}[${i}]`, one, key]),
+  ),
+  ...Object.entries(objectAt(schema, "properties")).map(([key, one]): [string, Json, string] => [
+    `${path}.properties[${key}]`,
+    one,
+    `properties.${key}`,
+  ]),
+];
+
+const metaFields = ["metadata", "kind", "apiVersion"];
+/** The place of a part of a schema. */
+function placeOf(schema: Json, key: string, place: Place): Place {
+  const { root = false, ...inside } = place;
+  if (key === "additionalProperties" && inside.meta)
+    return { ...inside, noDefaults: "inside additionalProperties applying to object metadata" };
+  const name = key.startsWith("properties.") ? key.slice("properties.".length) : "";
+  if (!metaFields.includes(name) || !(root || isTrueAt(schema, "x-kubernetes-embedded-resource")))
+    return inside;
+  return { ...inside, meta: true, ...(root && { noDefaults: `in top-level ${name}` }) };
+}
+
+/** All that is wrong with what a schema says, whether or not it is structural. */
+export const openApiErrors = (schema: Json, path: string, place: Place = { root: true }): FieldError[] => [
+  ...wordErrors(schema, path, place),
+  ...typedErrors(schema, path),
+  ...listErrors(schema, path),
+  ...ruleErrors(schema, path),
+  ...parts(schema, path).flatMap(([at, part, key]) => openApiErrors(part, at, placeOf(schema, key, place))),
+];
+
+function wordErrors(schema: Json, path: string, place: Place): FieldError[] {
+  const type = textAt(schema, "type") ?? "";
+  const additional = field(schema, "additionalProperties");
+  const isMixed = additional !== undefined && additional !== true && isGiven(objectAt(schema, "properties"));
+  const no = (holds: boolean, key: string, why: string): FieldError[] =>
+    when(holds, forbidden(`${path}.${key}`, why));
+  const noDefault = `must not be set ${place.noDefaults ?? ""}`;
+  const noNull = "type cannot be set to null, use nullable as an alternative";
+  return [
+    ...when(type !== "" && !schemaTypes.includes(type), notSupported(`${path}.type`, type, schemaTypes)),
+    ...no(
+      place.noDefaults !== undefined && (field(schema, "default") ?? null) !== null,
+      "default",
+      noDefault,
+    ),
+    ...unsupported.flatMap((key) => no(isGiven(field(schema, key)), key, `${key} is not supported`)),
+    ...no(type === "null", "type", noNull),
+    ...no(isArray(field(schema, "items")), "items", "items must be a schema object and not an array"),
+    ...no(
+      place.meta === true && isTrueAt(schema, "x-kubernetes-embedded-resource"),
+      "x-kubernetes-embedded-resource",
+      "must not be used inside of resource meta",
+    ),
+    ...no(isTrueAt(schema, "uniqueItems"), "uniqueItems", quadratic),
+    ...no(isMixed, "additionalProperties", "additionalProperties and properties are mutual exclusive"),
+    ...when(
+      field(schema, "x-kubernetes-preserve-unknown-fields") === false,
+      invalid(`${path}.x-kubernetes-preserve-unknown-fields`, false, "must be true or undefined"),
+    ),
+  ];
+}
+
+/** Lists are of one of three types, maps of one of two. */
+function typedErrors(schema: Json, path: string): FieldError[] {
+  const type = textAt(schema, "type") ?? "";
+  const check = (key: string, wanted: string, known: readonly string[]): FieldError[] => {
+    const given = textAt(schema, key);
+    const why = `must be ${wanted} if ${key} is specified`;
+    const fault = type === "" ? required(`${path}.type`, why) : invalid(`${path}.type`, type, why);
+    return given === undefined
+      ? []
+      : [
+          ...when(type !== wanted, fault),
+          ...when(!known.includes(given), notSupported(`${path}.${key}`, given, known)),
+        ];
+  };
+  return [
+    ...check("x-kubernetes-map-type", "object", mapTypes),
+    ...check("x-kubernetes-list-type", "array", listTypes),
+  ];
+}
+
+function listErrors(schema: Json, path: string): FieldError[] {
+  const list = textAt(schema, "x-kubernetes-list-type");
+  const items = field(schema, "items");
+  const keys = listAt(schema, "x-kubernetes-list-map-keys");
+  const keyed = "must be map if x-kubernetes-list-map-keys is non-empty";
+  const at = `${path}.x-kubernetes-list-type`;
+  const notMap = list === undefined ? required(at, keyed) : invalid(at, list, keyed);
+  return [
+    ...when(keys.length > 0 && list !== "map", notMap),
+    ...(list === "set" && textAt(schema, "type") === "array" && isObject(items)
+      ? setErrors(items, path)
+      : []),
+    ...(list === "map" ? keyErrors(schema, path) : []),
+    ...when(
+      (list === "set" || list === "map") && isTrueAt(items, "nullable"),
+      forbidden(`${path}.items.nullable`, `cannot be nullable when x-kubernetes-list-type is ${list ?? ""}`),
+    ),
+  ];
+}
+
+function setErrors(items: Json, path: string): FieldError[] {
+  const type = textAt(items, "type");
+  const [list, map] = [textAt(items, "x-kubernetes-list-type"), textAt(items, "x-kubernetes-map-type")];
+  const why = "must be atomic as item of a list with x-kubernetes-list-type=set";
+  return [
+    ...when(
+      type === "array" && list !== undefined && list !== "atomic",
+      invalid(`${path}.items.x-kubernetes-list-type`, list, why),
+    ),
+    ...when(
+      type === "object" && map !== "atomic",
+      invalid(`${path}.items.x-kubernetes-map-type`, list ?? null, why),
+    ),
+  ];
+}
+
+/** What tells items of a list apart is in each of them. */
+function keyErrors(schema: Json, path: string): FieldError[] {
+  const items = field(schema, "items");
+  const keys = textsAt(schema, "x-kubernetes-list-map-keys");
+  const type = textAt(items, "type") ?? "";
+  const at = `${path}.x-kubernetes-list-map-keys`;
+  const wrongType = "must be object if parent array's x-kubernetes-list-type is map";
+  const isOfObjects = isObject(items) && type === "object";
+  return [
+    ...when(keys.length === 0, required(at, "must not be empty if x-kubernetes-list-type is map")),
+    ...when(
+      items === undefined,
+      required(`${path}.items`, "must have a schema if x-kubernetes-list-type is map"),
+    ),
+    ...when(isObject(items) && type !== "object", invalid(`${path}.items.type`, type, wrongType)),
+    ...(isOfObjects ? keys.flatMap((key, i) => keyError(items, keys, i, key, path, at)) : []),
+    ...(isObject(items) ? keys.flatMap((key) => unsureErrors(items, key, path)) : []),
+  ];
+}
+
+function keyError(
+  items: Json,
+  keys: readonly string[],
+  i: number,
+  key: string,
+  path: string,
+  at: string,
+): FieldError[] {
+  const property = field(items, "properties", key);
+  const isScalar = !["array", "object"].includes(textAt(property, "type") ?? "");
+  const notScalar = "must be a scalar type if parent array's x-kubernetes-list-type is map";
+  return [
+    ...when(property === undefined, invalid(at, keys, "entries must all be names of item properties")),
+    ...when(!isScalar, invalid(`${path}.items.properties[${key}].type`, textAt(items, "type"), notScalar)),
+    ...when(keys.indexOf(key) < i, invalid(at, keys, "must not contain duplicate entries")),
+  ];
+}
+
+/** A key that an item may lack is none. */
+function unsureErrors(items: Json, key: string, path: string): FieldError[] {
+  const property = field(items, "properties", key);
+  if (property === undefined) return [];
+  const at = `${path}.items.properties[${key}]`;
+  const why = "this property is in x-kubernetes-list-map-keys, so it";
+  const isSure = textsAt(items, "required").includes(key) || (field(property, "default") ?? null) !== null;
+  return [
+    ...when(!isSure, required(`${at}.default`, `${why} must have a default or be a required property`)),
+    ...when(isTrueAt(property, "nullable"), forbidden(`${at}.nullable`, `${why} cannot be nullable`)),
+  ];
+}
+
+const reasons = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
+const hasBreaks = (text: string): boolean => /[\n\r]/.test(text);
+
+/** Rules as texts. */
+const ruleErrors = (schema: Json, path: string): FieldError[] =>
+  listAt(schema, "x-kubernetes-validations").flatMap((one, i) => {
+    const text = (key: string): string => textAt(one, key) ?? "";
+    const at = `${path}.x-kubernetes-validations[${i}]`;
+    const [rule, message, reason] = [text("rule").trim(), text("message"), textAt(one, "reason")];
+    const isBlank = (key: string): boolean => text(key) !== "" && text(key).trim() === "";
+    const first =
+      rule === ""
+        ? [required(`${at}.rule`, "rule is not specified")]
+        : isBlank("message")
+          ? [invalid(`${at}.message`, message, "must be non-empty if specified")]
+          : hasBreaks(message.trim())
+            ? [invalid(`${at}.message`, message, "must not contain line breaks")]
+            : when(
+                hasBreaks(rule) && message.trim() === "",
+                required(`${at}.message`, "message must be specified if rule contains line breaks"),
+              );
+    return [
+      ...first,
+      ...when(
+        isBlank("messageExpression"),
+        required(`${at}.messageExpression`, "messageExpression must be non-empty if specified"),
+      ),
+      ...when(
+        reason !== undefined && !reasons.includes(reason),
+        notSupported(`${at}.reason`, reason ?? "", reasons),
+      ),
+    ];
+  });

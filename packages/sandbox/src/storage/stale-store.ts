@@ -1,0 +1,64 @@
+import { nameOf, namespaceOf } from "../kube-object.ts";
+import type { Change, Store } from "./store.ts";
+
+/** A store as it was at one moment, for as long as it is frozen; the one behind it goes on. */
+export interface StaleStore extends Store {
+  freeze(): void;
+  /** Listeners hear what they have missed, and then go on. */
+  thaw(): void;
+}
+
+/** @throws from each read while it is frozen, when the store behind it has forgotten that moment. */
+export function staleStore(live: Store): StaleStore {
+  let at: number | undefined;
+  const waiting = new Set<() => void>();
+
+  const list: Store["list"] = (bucket) => {
+    if (at === undefined) return live.list(bucket);
+    const then = live.listAt(bucket, at);
+    if (then) return then;
+    throw new Error(
+      `The sandbox has forgotten version ${at}: give it a larger historyLimit, or thaw the view.`,
+    );
+  };
+  const hasHappened = (version: number): boolean => at === undefined || version <= at;
+  return {
+    ...live,
+    get version() {
+      return at ?? live.version;
+    },
+    get compactedVersion() {
+      return Math.min(live.compactedVersion, at ?? Infinity);
+    },
+    list,
+    get: (bucket, namespace, name) =>
+      at === undefined
+        ? live.get(bucket, namespace, name)
+        : list(bucket).objects.find((one) => nameOf(one) === name && namespaceOf(one) === namespace),
+    listAt: (bucket, version) => (hasHappened(version) ? live.listAt(bucket, version) : undefined),
+    changesSince: (bucket, version) =>
+      live.changesSince(bucket, version)?.filter((change) => hasHappened(change.version)),
+    subscribe(bucket, listener) {
+      // Who begins to listen while it is frozen has missed what has happened since.
+      let untold: Change[] = at === undefined ? [] : [...(live.changesSince(bucket, at) ?? [])];
+      const tell = (): void => {
+        for (const change of untold.splice(0)) listener(change);
+      };
+      waiting.add(tell);
+      const unsubscribe = live.subscribe(bucket, (change) => {
+        untold.push(change);
+        if (at === undefined) tell();
+      });
+      return () => {
+        untold = [];
+        waiting.delete(tell);
+        unsubscribe();
+      };
+    },
+    freeze: () => void (at ??= live.version),
+    thaw() {
+      at = undefined;
+      for (const tell of [...waiting]) tell();
+    },
+  };
+}

@@ -1,0 +1,168 @@
+import { keyOf, nameOf, namespaceOf, withMeta } from "../kube-object.ts";
+import type { KubeObject } from "../kube-object.ts";
+
+/** One committed change. `previous` is what the change replaced; a deletion carries the last state at its own version. */
+export interface Change {
+  readonly type: "ADDED" | "MODIFIED" | "DELETED";
+  readonly bucket: string;
+  readonly version: number;
+  readonly object: KubeObject;
+  readonly previous?: KubeObject;
+}
+
+export interface Snapshot {
+  readonly version: number;
+  /** In the order of their keys. */
+  readonly objects: readonly KubeObject[];
+}
+
+/**
+ * All objects, in buckets (one per resource), under one counter of versions, with the changes that led here.
+ *
+ * Guarantees: versions grow by one per change over all buckets. Listeners hear every change of their bucket once, in
+ * order, and a change made by a listener comes after the one it heard. Only the last `historyLimit` changes are kept:
+ * what happened at or before `compactedVersion` is forgotten.
+ */
+export interface Store {
+  readonly version: number;
+  readonly compactedVersion: number;
+  get(bucket: string, namespace: string, name: string): KubeObject | undefined;
+  /** Creates or replaces. Returns the object with its new resourceVersion. */
+  put(bucket: string, object: KubeObject): KubeObject;
+  remove(bucket: string, namespace: string, name: string): void;
+  list(bucket: string): Snapshot;
+  /** The bucket as it was at a version, or undefined when that is forgotten or has not happened yet. */
+  listAt(bucket: string, version: number): Snapshot | undefined;
+  /** The bucket's changes after a version, or undefined when some of them are forgotten. */
+  changesSince(bucket: string, version: number): readonly Change[] | undefined;
+  /** Calls back for every change of a bucket from now on, until the returned function is called. */
+  subscribe(bucket: string, listener: (change: Change) => void): () => void;
+  /** The same for every bucket. */
+  subscribeAll(listener: (change: Change) => void): void;
+  /** Forgets all history. */
+  compact(): void;
+}
+
+const byKey = (a: [string, KubeObject], b: [string, KubeObject]): number => (a[0] < b[0] ? -1 : 1);
+const snapshot = (version: number, objects: ReadonlyMap<string, KubeObject>): Snapshot => ({
+  version,
+  objects: [...objects].sort(byKey).map(([, object]) => object),
+});
+const stamped = (object: KubeObject, version: number): KubeObject =>
+  withMeta(object, "resourceVersion", String(version));
+
+interface Bucket {
+  readonly objects: Map<string, KubeObject>;
+  readonly listeners: Set<(change: Change) => void>;
+}
+
+/** The changes of the past, and whoever waits for those to come. */
+interface Journal {
+  readonly compactedVersion: number;
+  readonly changes: readonly Change[];
+  add(change: Change): void;
+  forget(count: number): void;
+}
+
+function createJournal(limit: number, tell: (change: Change) => void): Journal {
+  const changes: Change[] = [];
+  const untold: Change[] = [];
+  let compactedVersion = 0;
+  const forget = (count: number): void => {
+    compactedVersion = changes.splice(0, count).at(-1)?.version ?? compactedVersion;
+  };
+  return {
+    changes,
+    forget,
+    get compactedVersion() {
+      return compactedVersion;
+    },
+    add(change) {
+      changes.push(change);
+      // In batches: dropping one element per change would move the whole array every time.
+      if (changes.length > limit * 1.25) forget(changes.length - limit);
+      untold.push(change);
+      // A change made while one is being told waits its turn, so that everybody hears both in order.
+      if (untold.length > 1) return;
+      for (let next = untold[0]; next; untold.shift(), next = untold[0]) tell(next);
+    },
+  };
+}
+
+/** A bucket as it was at a version, by undoing what came after. */
+function rewound(
+  bucket: string,
+  now: ReadonlyMap<string, KubeObject>,
+  changes: readonly Change[],
+  at: number,
+): Snapshot {
+  const objects = new Map(now);
+  for (let i = changes.length - 1; i >= 0; i -= 1) {
+    const change = changes[i];
+    if (!change || change.version <= at) break;
+    if (change.bucket !== bucket) continue;
+    const key = keyOf(namespaceOf(change.object), nameOf(change.object));
+    if (change.previous) objects.set(key, change.previous);
+    else objects.delete(key);
+  }
+  return snapshot(at, objects);
+}
+
+/** Makes an empty store. `historyLimit` is a count of changes, over all buckets. */
+export function createStore(historyLimit: number): Store {
+  const buckets = new Map<string, Bucket>();
+  const everyone = new Set<(change: Change) => void>();
+  let version = 0;
+  const bucketOf = (name: string): Bucket => {
+    const found = buckets.get(name) ?? { objects: new Map(), listeners: new Set() };
+    buckets.set(name, found);
+    return found;
+  };
+  const journal = createJournal(historyLimit, (change) => {
+    for (const listener of [...bucketOf(change.bucket).listeners, ...everyone]) listener(change);
+  });
+  return {
+    get version() {
+      return version;
+    },
+    get compactedVersion() {
+      return journal.compactedVersion;
+    },
+    get: (bucket, namespace, name) => bucketOf(bucket).objects.get(keyOf(namespace, name)),
+    put(bucket, object) {
+      const { objects } = bucketOf(bucket);
+      const key = keyOf(namespaceOf(object), nameOf(object));
+      const previous = objects.get(key);
+      const next = stamped(object, ++version);
+      objects.set(key, next);
+      const change = { bucket, version, object: next };
+      journal.add(previous ? { ...change, type: "MODIFIED", previous } : { ...change, type: "ADDED" });
+      return next;
+    },
+    remove(bucket, namespace, name) {
+      const { objects } = bucketOf(bucket);
+      const previous = objects.get(keyOf(namespace, name));
+      if (!previous) return;
+      objects.delete(keyOf(namespace, name));
+      version += 1;
+      journal.add({ type: "DELETED", bucket, version, object: stamped(previous, version), previous });
+    },
+    list: (bucket) => snapshot(version, bucketOf(bucket).objects),
+    listAt(bucket, at) {
+      if (at < journal.compactedVersion || at > version) return undefined;
+      return rewound(bucket, bucketOf(bucket).objects, journal.changes, at);
+    },
+    changesSince(bucket, since) {
+      if (since < journal.compactedVersion) return undefined;
+      const from = journal.changes.findLastIndex((change) => change.version <= since) + 1;
+      return journal.changes.slice(from).filter((change) => change.bucket === bucket);
+    },
+    subscribe(bucket, listener) {
+      const { listeners } = bucketOf(bucket);
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    subscribeAll: (listener) => void everyone.add(listener),
+    compact: () => journal.forget(journal.changes.length),
+  };
+}

@@ -1,0 +1,4 @@
+import { integersContract } from "./integers.contract.ts";
+import { startRealClient } from "../testing/real-client.ts";
+
+integersContract(() => startRealClient());

@@ -1,0 +1,4 @@
+import { managedFieldsContract } from "./managed-fields.contract.ts";
+import { startClient } from "../testing/client.ts";
+
+managedFieldsContract(() => startClient({ controllers: false }));
