@@ -1,6 +1,6 @@
-// JSON values as the server holds them: immutable, shared freely between store, watchers and requests.
+// JSON values of the server: immutable, and shared between store, watches and requests.
 // Keys come from users. Objects are therefore built only with spread and Object.fromEntries, which define a key
-// called `__proto__` like any other, and are read with `field`, which sees own keys only.
+// called `__proto__` like any other, and are read with `field`, which reads own keys only.
 
 import { parseJson as parseExact, writeJson } from "@drover/json";
 
@@ -20,7 +20,7 @@ export const isNumber = (value: unknown): value is number | bigint =>
 export const isInteger = (value: unknown): boolean =>
   typeof value === "bigint" || Number.isSafeInteger(value);
 
-/** The own value at a path of keys, or undefined where the path leaves the data. */
+/** The own value at a path of keys; undefined if the path leaves the data. */
 export function field(value: Json | undefined, ...path: readonly string[]): Json | undefined {
   let at = value;
   for (const key of path) {
@@ -52,7 +52,7 @@ export const isTrueAt = (value: Json | undefined, ...path: readonly string[]): b
 export const textsAt = (value: Json | undefined, ...path: readonly string[]): readonly string[] =>
   listAt(value, ...path).filter(isString);
 
-/** The object with `key` set, or without it when the value is undefined. */
+/** The object with `key` set, or without it if the value is undefined. */
 export function withField(object: JsonObject, key: string, value: Json | undefined): JsonObject {
   if (value !== undefined) return { ...object, [key]: value };
   return Object.hasOwn(object, key) ? omit(object, key) : object;
@@ -62,13 +62,13 @@ export function withField(object: JsonObject, key: string, value: Json | undefin
 export const omit = (object: JsonObject, ...keys: readonly string[]): JsonObject =>
   Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)));
 
-/** An object of the fields that are there: the one place where undefined means absent. */
+/** An object of the defined fields: the one place where undefined means absent. */
 export const present = (fields: Readonly<Record<string, Json | undefined>>): JsonObject =>
   Object.fromEntries(
     Object.entries(fields).filter((entry): entry is [string, Json] => entry[1] !== undefined),
   );
 
-/** Equality of data: the order of keys does not count, the order of lists does. */
+/** True if the data is equal. The order of lists matters, the order of keys does not. */
 export function equal(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true;
   if (isArray(a) && isArray(b)) return a.length === b.length && a.every((item, i) => equal(item, b[i]));
@@ -80,7 +80,7 @@ export function equal(a: Json | undefined, b: Json | undefined): boolean {
   );
 }
 
-/** The same data with the keys of objects in order, as in Go's maps. */
+/** The same data with sorted keys, as Go prints maps. */
 export function sorted(value: Json): Json {
   if (isArray(value)) return value.map(sorted);
   if (!isObject(value)) return value;
@@ -88,20 +88,20 @@ export function sorted(value: Json): Json {
   return Object.fromEntries(entries.map(([key, inner]) => [key, sorted(inner)]));
 }
 
-/** JSON as Go writes maps: keys in order, no spaces. */
+/** JSON as Go writes maps: sorted keys, no spaces. */
 export const sortedJson = (value: Json): string => writeJson(sorted(value));
 
-/** Deeper data than any schema describes would only exhaust the stack of what walks it. */
+/** The depth of nested data. Deeper data would exhaust the stack, and no schema describes it. */
 const deepest = 512;
 
-/** Whether it is what JSON can hold. */
+/** True if JSON can represent the value. */
 export function isJson(value: unknown, depth = 0): value is Json {
   if (typeof value === "number") return Number.isFinite(value);
   if (typeof value !== "object" || value === null) return true;
   return depth < deepest && Object.values(value).every((inner) => isJson(inner, depth + 1));
 }
 
-/** Parses a JSON text. Throws SyntaxError when it is none or nests deeper than 512. */
+/** Parses a JSON text. Throws SyntaxError if it is invalid or nests deeper than 512. */
 export function parseJson(text: string): Json {
   const value = parseExact(text);
   if (!isJson(value)) throw new SyntaxError("exceeded max depth");

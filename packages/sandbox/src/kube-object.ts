@@ -1,7 +1,7 @@
 import { field, isObject, isString, textAt, textsAt, withField } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
 
-/** What all objects of the API have in common. */
+/** The fields that all objects of the API have. */
 export interface KubeObject extends JsonObject {
   readonly apiVersion: string;
   readonly kind: string;
@@ -27,16 +27,19 @@ export const finalizersOf = (object: JsonObject): readonly string[] =>
 export const beingDeleted = (object: JsonObject): boolean =>
   textAt(object, "metadata", "deletionTimestamp") !== undefined;
 
-/** The object with one metadata field set, or removed when the value is undefined. */
+/** The object with one metadata field set, or without it if the value is undefined. */
 export const withMeta = (object: KubeObject, key: string, value: Json | undefined): KubeObject => ({
   ...object,
   metadata: withField(object.metadata, key, value),
 });
-/** The object without one of its top-level fields other than the three every object has. */
+/**
+ * The object with one top-level field set, or without it if the value is undefined; not for the three fields of all
+ * objects.
+ */
 export function withTop(object: KubeObject, key: string, value: Json | undefined): KubeObject {
   const { apiVersion, kind, metadata } = object;
   return { ...withField(object, key, value), apiVersion, kind, metadata };
 }
-/** Key in the store: sorts as etcd does, namespace before name. */
+/** The key in the store. Keys sort as in etcd, namespace before name. */
 export const keyOf = (namespace: string, name: string): string =>
   namespace === "" ? name : `${namespace}/${name}`;

@@ -17,42 +17,48 @@ import type { Watch } from "./reading/watch.ts";
 import { create } from "./writing/writes.ts";
 
 export interface SandboxOptions {
-  /** 0, the default, takes a free one. */
+  /** 0, the default, selects a free port. */
   readonly port?: number;
   /** 127.0.0.1 by default. */
   readonly host?: string;
   /**
-   * The bearer token that every request must bring, except for health. Whoever has it may do everything: there is no
+   * The bearer token of all requests but those for health. A client with the token may do everything, without
    * authorization. Default: a random one.
    */
   readonly token?: string;
-  /** Host names, without port, under which clients reach it, beside its own address and `localhost`. */
+  /** Host names, without port, under which clients reach it, besides its own address and `localhost`. */
   readonly hosts?: readonly string[];
   /** The clock of timestamps and ages. */
   readonly now?: () => Date;
-  /** How many changes are kept for watches and lists of older versions; 10,000 by default. Older ones answer 410. */
+  /**
+   * The number of changes that are kept for watches and lists of older versions; 10,000 by default. Older ones answer
+   * 410.
+   */
   readonly historyLimit?: number;
-  /** How often a watch that allows bookmarks gets one; a minute by default. */
+  /** The interval of bookmarks, for watches that allow them; a minute by default. */
   readonly bookmarkEveryMs?: number;
   /**
-   * Whether there is what kube-controller-manager does here: objects go with their owners, deleted namespaces are
-   * emptied; true by default. An API server alone only sets the finalizers that it would wait for, and leaves
+   * If true, the default, the sandbox also does the work of kube-controller-manager: it deletes the dependents of
+   * deleted owners, and empties deleted namespaces. An API server alone only sets the finalizers for that, and leaves
    * deleted namespaces Terminating.
    */
   readonly controllers?: boolean;
 }
 
-/** A running API server. Whoever started it closes it. */
+/** A running API server. The code that started it closes it. */
 export interface Sandbox {
   readonly url: string;
-  /** What clients send as `Authorization: Bearer ...`. */
+  /** The token that clients send as `Authorization: Bearer ...`. */
   readonly token: string;
   /** A kubeconfig (YAML) for this server, with its token. */
   kubeconfig(): string;
   readonly faults: Faults;
-  /** What there is now, for tests to look at, as its first version shows it: by plural and group (`pods`, `widgets.example.com`), in order of keys. */
+  /**
+   * The current objects, for tests, in the first version of their kind and in the order of their keys; `resource` is a
+   * plural and a group (`pods`, `widgets.example.com`).
+   */
   objects(resource: string): readonly KubeObject[];
-  /** Another address of the same objects, which can be frozen. Closes with the sandbox. */
+  /** Another address of the same objects, which can be frozen. It closes with the sandbox. */
   staleView(): Promise<StaleView>;
   /** The latest resourceVersion. */
   readonly resourceVersion: string;
@@ -74,7 +80,7 @@ function createNamespaces(cluster: Cluster): void {
     create(cluster, { type, namespace: "", name, subresource: "" }, { metadata: { name } }, options);
 }
 
-/** Starts an API server with nothing in it but namespaces. Rejects when the port is taken. */
+/** Starts an API server that contains only namespaces. Rejects if the port is in use. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const {
     port = 0,

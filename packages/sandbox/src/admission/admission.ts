@@ -1,4 +1,4 @@
-// What the server itself decides about an object before it is stored: system metadata, generation, status, validity.
+// The decisions of the server about an object before it is stored: system metadata, generation, status, validity.
 import { randomInt, randomUUID } from "node:crypto";
 import { forbidden, invalid, when } from "./field-errors.ts";
 import type { FieldError } from "./field-errors.ts";
@@ -12,7 +12,7 @@ import type { ResourceType } from "../kinds/resource-type.ts";
 import { objectErrors, rulesLeftOut, statusErrors, validated } from "../schema/schema-validation.ts";
 import { invalidObject } from "../http/status.ts";
 
-/** Consonants and digits, so that no words come out: what apiserver's name generator draws from. */
+/** Consonants and digits, so that a suffix is never a word. The name generator of apiserver draws from the same. */
 const suffixLetters = "bcdfghjklmnpqrstvwxz2456789";
 const generatedName = (base: string): string =>
   base.slice(0, 58) +
@@ -21,7 +21,7 @@ const generatedName = (base: string): string =>
 /** RFC 3339 to the second, as in every timestamp of metadata. */
 export const timestamp = (now: Date): string => `${now.toISOString().slice(0, 19)}Z`;
 
-/** What its schema says against an object of a custom kind, and against the objects in it. */
+/** The errors of an object of a custom kind against its schema. */
 function customErrors(
   { schema }: ResourceType,
   object: KubeObject,
@@ -46,13 +46,13 @@ function refuseInvalid(
       ? []
       : metadataErrors(type, metadata)),
     ...(type.behaviour.errors?.(object, old, subresource) ?? []),
-    // What repeats itself in a list of a built-in kind is told by the code of that kind.
+    // Only custom kinds report repeated items of lists here: a built-in kind has code of its own for them.
     ...(type.custom ? customErrors(type, object, old, subresource) : validated(content, type.schema, "")),
   ];
   const all = type.custom ? [...errors, ...rulesLeftOut(errors, type.schema)] : errors;
   if (all.length > 0)
     throw invalidObject(
-      // Events are one kind, by whichever name.
+      // Both versions of Events are one kind.
       type.bucket === "events" ? { group: "", kind: type.kind } : type,
       nameOf(object),
       all,
@@ -67,13 +67,13 @@ const notForNew = [
   "managedFields",
 ];
 
-/** The object with its defaults and what the server adds to them. */
+/** The object with its defaults and the additions of the server. */
 function settled({ behaviour }: ResourceType, object: KubeObject, old: KubeObject | undefined): KubeObject {
   const complete = behaviour.completed?.(object, old) ?? object;
   return behaviour.admitted?.(complete, old) ?? complete;
 }
 
-/** The object to store for a create. Throws 422 with all that is wrong. */
+/** The object to store for a create. Throws 422 with all errors. */
 export function admittedNew(type: ResourceType, object: KubeObject, now: Date): KubeObject {
   const given = omit(object.metadata, ...notForNew);
   const base = textAt(given, "generateName");
@@ -112,7 +112,7 @@ function updateErrors({ metadata, ...object }: KubeObject, old: KubeObject): Fie
   ];
 }
 
-/** What an update may not touch, taken from the old object. */
+/** The metadata of an update; fields that an update must not change come from the old object. */
 function keptMetadata(object: KubeObject, old: KubeObject): JsonObject {
   const { metadata } = old;
   let kept = omit(object.metadata, "selfLink", "managedFields");
@@ -126,7 +126,7 @@ function keptMetadata(object: KubeObject, old: KubeObject): JsonObject {
   return kept;
 }
 
-/** Of a status update only status counts; built-in kinds let labels and the like through as well. */
+/** A status update changes only the status. Built-in kinds also accept changes of labels and other metadata. */
 function onlyStatus(type: ResourceType, { metadata, ...object }: KubeObject, old: KubeObject): KubeObject {
   return { ...withTop(old, "status", object["status"]), metadata: type.custom ? old.metadata : metadata };
 }
@@ -134,7 +134,7 @@ function onlyStatus(type: ResourceType, { metadata, ...object }: KubeObject, old
 /** The part of an object that its generation counts the changes of. */
 const asked = (object: KubeObject): JsonObject => omit(object, "metadata", "apiVersion");
 
-/** The object to store for an update of `old`, through the main endpoint or `/status`. Throws 422 with all that is wrong. */
+/** The object to store for an update of `old`, through the main endpoint or `/status`. Throws 422 with all errors. */
 export function admittedUpdate(
   type: ResourceType,
   object: KubeObject,
@@ -152,7 +152,7 @@ export function admittedUpdate(
   const askedAnew =
     (type.generation || type.custom) && subresource === "" && !equal(asked(complete), asked(old));
   const admitted = askedAnew ? withMeta(complete, "generation", generationOf(old) + 1) : complete;
-  // The generic code and the kind's own each look at metadata, so a fault is told more than once.
+  // The generic code and the code of the kind both check metadata, so an error is reported more than once.
   const whole = metadataErrors({ ...type, custom: true }, admitted.metadata);
   const changed = [...updateErrors(admitted, old), ...changeableErrors(admitted.metadata)];
   refuseInvalid(type, admitted, old, [...whole, ...changed, ...changed], subresource);
@@ -161,13 +161,13 @@ export function admittedUpdate(
 
 const inSeconds = (from: Date, seconds: number): string =>
   timestamp(new Date(from.getTime() + seconds * 1000));
-/** The seconds that a deleted object was given. */
+/** The grace period of a deleted object, in seconds. */
 export const graceOf = (object: KubeObject): number | undefined => {
   const grace = field(object, "metadata", "deletionGracePeriodSeconds");
   return typeof grace === "number" ? grace : undefined;
 };
 
-/** The object as the first deletion leaves it while finalizers hold it, or its grace of so many seconds. */
+/** The object after its first deletion, while finalizers hold it or a grace period of so many seconds runs. */
 export function markedDeleted(type: ResourceType, object: KubeObject, now: Date, grace = 0): KubeObject {
   const at = inSeconds(now, grace);
   const marked = withMeta(object, "deletionTimestamp", at);
@@ -177,7 +177,7 @@ export function markedDeleted(type: ResourceType, object: KubeObject, now: Date,
   return withMeta(counted, "deletionGracePeriodSeconds", grace);
 }
 
-/** The object, already deleted, after somebody asked for a grace of so many seconds: only a shorter one counts. */
+/** A deleted object after another deletion with a grace period of so many seconds. Only a shorter one has an effect. */
 export function hastened(object: KubeObject, asked: number | undefined): KubeObject {
   const grace = graceOf(object);
   const at = textAt(object, "metadata", "deletionTimestamp");
@@ -186,6 +186,6 @@ export function hastened(object: KubeObject, asked: number | undefined): KubeObj
   return withMeta(sooner, "deletionGracePeriodSeconds", asked);
 }
 
-/** Whether a deleted object has to stay. */
+/** True if a deleted object must stay. */
 export const isHeld = (type: ResourceType, object: KubeObject): boolean =>
   finalizersOf(object).length > 0 || (graceOf(object) ?? 0) > 0 || type.behaviour.held?.(object) === true;

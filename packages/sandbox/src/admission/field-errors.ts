@@ -2,11 +2,11 @@ import { quoted, shownValue } from "../http/go-text.ts";
 import { isString } from "../json.ts";
 import type { Json } from "../json.ts";
 
-/** What is wrong with one field, in the words and reasons of the API server (apimachinery, util/validation/field). */
+/** The error of one field, with the words and reasons of the API server (apimachinery, util/validation/field). */
 export interface FieldError {
   readonly reason: string;
   readonly field: string;
-  /** Everything after the field's name in the message. */
+  /** The message after the name of the field. */
   readonly body: string;
 }
 
@@ -57,5 +57,5 @@ export const tooMany = (field: string, count: number, most: number): FieldError 
   body: `Too many: ${count}: must have at most ${counted(most, "item")}`,
 });
 
-/** The error if it holds, to be spread into a list of them. */
+/** A list of the error if the condition holds, else an empty list. */
 export const when = (holds: boolean, error: FieldError): FieldError[] => (holds ? [error] : []);

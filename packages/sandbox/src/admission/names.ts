@@ -66,7 +66,7 @@ function broken(text: string, rule: Rule): string[] {
   return [...faults, dotted ? "must not contain dots" : sentence(rule)];
 }
 
-/** What is wrong with a name under a kind's rule, one sentence each. */
+/** The errors of a name under the rule of its kind, one sentence each. */
 export function nameFaults(rule: NameRule, name: string): string[] {
   if (rule !== "path") return broken(name, rules[rule]);
   if (name === "." || name === "..") return [`may not be '${name}'`];
@@ -120,13 +120,13 @@ const annotationLimit = 256 * 1024;
 const size = (entries: readonly [string, Json][]): number =>
   entries.reduce((sum, [name, value]) => sum + name.length + (isString(value) ? value.length : 0), 0);
 
-/** What of a kind decides over its names. */
+/** The properties of a kind that decide which names are valid. */
 type NameRules = Pick<ResourceType, "nameRule" | "namespaced" | "custom">;
 
 function nameErrors(type: NameRules, metadata: JsonObject): FieldError[] {
   const name = textAt(metadata, "name") ?? "";
   const base = textAt(metadata, "generateName") ?? "";
-  // A prefix may end in what a name may not.
+  // A prefix may end in a dash, and a name must not.
   const prefix = nameFaults(type.nameRule, base.length > 1 ? base.replace(/-$/, "a") : base);
   return [
     ...(base === "" ? [] : prefix.map((fault) => invalid("metadata.generateName", base, fault))),
@@ -137,11 +137,11 @@ function nameErrors(type: NameRules, metadata: JsonObject): FieldError[] {
   ];
 }
 
-/** What is wrong with a label's key, and with its value. */
+/** The errors of the key of a label, and of its value. */
 export const labelKeyFaults = (key: string): string[] => qualifiedFaults(key);
 export const labelValueFaults = (value: string): string[] => broken(value, rules.value);
 
-/** What is wrong with the keys and values of labels that stand at `path`. */
+/** The errors of the keys and values of labels at `path`. */
 export const labelErrors = (labels: JsonObject, path: string): FieldError[] =>
   Object.entries(labels)
     .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -156,7 +156,7 @@ const loose = "name is neither a standard finalizer name nor is it fully qualifi
 const isLoose = (finalizer: string): boolean =>
   !finalizer.includes("/") && !standardFinalizers.includes(finalizer);
 
-/** What is wrong with the name of a finalizer, where the kind is no custom one. */
+/** The errors of the name of a finalizer, for built-in kinds. */
 export const finalizerFaults = (one: string): string[] => [
   ...qualifiedFaults(one),
   ...(isLoose(one) ? [loose] : []),
@@ -178,20 +178,20 @@ function finalizerErrors(type: NameRules, metadata: JsonObject): FieldError[] {
   ];
 }
 
-/** What is wrong with the keys of annotations that stand at `path`. */
+/** The errors of the keys of annotations at `path`. */
 export const annotationErrors = (annotations: JsonObject, path: string): FieldError[] =>
   Object.keys(annotations).flatMap((name) =>
     qualifiedFaults(name.toLowerCase()).map((fault) => invalid(path, name, fault)),
   );
 
-/** What is wrong with the parts of metadata that an update may change. */
+/** The errors of the metadata that an update may change. */
 export const changeableErrors = (metadata: JsonObject): FieldError[] => [
   ...labelErrors(objectAt(metadata, "labels"), "metadata.labels"),
   ...annotationErrors(objectAt(metadata, "annotations"), "metadata.annotations"),
   ...ownerErrors(listAt(metadata, "ownerReferences")),
 ];
 
-/** What is wrong with an object's metadata, whatever its kind. */
+/** The errors of the metadata of an object of any kind. */
 export function metadataErrors(type: NameRules, metadata: JsonObject): FieldError[] {
   const annotations = Object.entries(objectAt(metadata, "annotations"));
   return [

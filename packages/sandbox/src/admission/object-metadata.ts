@@ -1,4 +1,4 @@
-// What metadata has for fields, in every object and in those that stand in others.
+// The fields of metadata.
 import { isArray, isObject } from "../json.ts";
 import type { Json, JsonObject } from "../json.ts";
 import { defaulted, pruned, withoutEmpty } from "../schema/schema-fitting.ts";
@@ -20,7 +20,7 @@ const owner = fields({
   ...each("apiVersion kind name uid", or(string, "")),
   ...each("controller blockOwnerDeletion", boolean),
 });
-/** Of every object's metadata. */
+/** The schema of the metadata of every object. */
 export const metadataSchema = fields({
   ...strings("name generateName namespace selfLink uid resourceVersion"),
   ...each("creationTimestamp deletionTimestamp", time),
@@ -37,7 +37,7 @@ export const metadataSchema = fields({
   ),
 });
 
-/** Metadata fields that mean nothing when they are empty: Go's `omitempty`. */
+/** True if a metadata field is empty: Go leaves such fields out (`omitempty`). */
 const isEmpty = (value: Json): boolean =>
   value === null ||
   value === "" ||
@@ -47,7 +47,9 @@ const isEmpty = (value: Json): boolean =>
 export const filledFields = (metadata: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(metadata).filter(([, value]) => !isEmpty(value)));
 
-/** What is metadata of what stands there; other fields are told. */
+/**
+ * The known fields of metadata. Adds the paths of other fields to `unknown`; undefined if the value is not an object.
+ */
 export function metadataIn(given: Json, path: string, unknown: string[]): JsonObject | undefined {
   const known = defaulted(
     withoutEmpty(pruned(given, metadataSchema, path, unknown), metadataSchema),

@@ -1,5 +1,5 @@
-// What kube-controller-manager's garbage collector does: objects go with their owners, at once or before them, or lose
-// them. Everything has happened when the answer to the request that caused it is sent.
+// The garbage collector of kube-controller-manager: it deletes objects after their owners or before them, or removes
+// the references to owners. All of it has happened when the request that caused it is answered.
 import { isHeld } from "../admission/admission.ts";
 import type { Cluster } from "../storage/cluster.ts";
 import { inForeground, orphaning } from "../writing/deletion-policy.ts";
@@ -13,14 +13,14 @@ import { apiVersionOf } from "../kinds/resource-type.ts";
 import type { ResourceType } from "../kinds/resource-type.ts";
 import { deleteObject } from "../writing/deletions.ts";
 
-/** Where an object is, whichever it is by now. */
+/** The place of an object, which may by now hold another object. */
 interface Place {
   readonly bucket: string;
   readonly namespace: string;
   readonly name: string;
 }
 
-/** What an owner reference names: an object, nothing, or what cannot be looked up. */
+/** The target of an owner reference: an object, nothing, or an object of an unknown kind. */
 type Owner = KubeObject | "absent" | "unknown";
 
 const referencesOf = (object: KubeObject): readonly Json[] => listAt(object, "metadata", "ownerReferences");
@@ -33,7 +33,7 @@ const placeOf = (bucket: string, object: KubeObject): Place => ({
   name: nameOf(object),
 });
 
-/** Dependents by the uid of their owners: what is in the store, kept up with every change. */
+/** The dependents in the store by the uid of their owners, updated with every change. */
 function createGraph(cluster: Cluster) {
   const places = new Map<string, Map<string, Place>>();
   const id = ({ bucket, namespace, name }: Place): string => `${bucket}/${keyOf(namespace, name)}`;
@@ -63,7 +63,7 @@ const typeIn = (cluster: Cluster, bucket: string): ResourceType | undefined =>
 const typeNamed = (cluster: Cluster, apiVersion?: string, kind?: string): ResourceType | undefined =>
   cluster.types().find((type) => type.kind === kind && apiVersionOf(type) === apiVersion);
 
-/** Owners are looked for in the dependent's own namespace; one of a kind that is not served is not known to be gone. */
+/** Looks an owner up in the namespace of the dependent. An owner of a kind that is not served is unknown. */
 function ownerOf(cluster: Cluster, dependent: KubeObject, reference: Json): Owner {
   const type = typeNamed(cluster, textAt(reference, "apiVersion"), textAt(reference, "kind"));
   const namespace = type?.namespaced === true ? namespaceOf(dependent) : "";
@@ -72,7 +72,7 @@ function ownerOf(cluster: Cluster, dependent: KubeObject, reference: Json): Owne
   return found && uidOf(found) === uidIn(reference) ? found : "absent";
 }
 
-/** Starts collecting. Runs inside the store's notifications: there is nothing to stop. */
+/** Starts the collector. It runs inside the notifications of the store, so it needs no stop. */
 export function collectGarbage(cluster: Cluster): void {
   const graph = createGraph(cluster);
   cluster.store.subscribeAll(({ type, bucket, object, previous }) => {
@@ -81,7 +81,7 @@ export function collectGarbage(cluster: Cluster): void {
     graph.changed(place, previous, gone ? undefined : object);
     if (gone) for (const [where] of graph.dependentsOf(uidOf(object))) attend(cluster, graph, where);
     else attend(cluster, graph, place);
-    // Whoever waits for its dependents may be waiting for this one.
+    // An owner that waits for its dependents may wait for this one.
     for (const reference of [...(previous ? referencesOf(previous) : []), ...referencesOf(object)]) {
       const owner = ownerOf(cluster, object, reference);
       if (typeof owner === "object" && waitsFor(inForeground, owner)) {
@@ -92,7 +92,7 @@ export function collectGarbage(cluster: Cluster): void {
   });
 }
 
-/** Does what is to be done about one object now. */
+/** Does all that is due for one object now. */
 function attend(cluster: Cluster, graph: Graph, place: Place): void {
   const object = cluster.store.get(place.bucket, place.namespace, place.name);
   const type = typeIn(cluster, place.bucket);
@@ -102,7 +102,7 @@ function attend(cluster: Cluster, graph: Graph, place: Place): void {
   else if (!beingDeleted(object) && referencesOf(object).length > 0) weigh(cluster, graph, type, object);
 }
 
-/** Keeps an object while one of its owners stays, and lets it go with the last. */
+/** Keeps an object while one of its owners stays, and deletes it with the last owner. */
 function weigh(cluster: Cluster, graph: Graph, type: ResourceType, object: KubeObject): void {
   const owners = referencesOf(object).map((one) => [one, ownerOf(cluster, object, one)] as const);
   if (owners.some(([, owner]) => owner === "unknown")) return;
@@ -120,7 +120,7 @@ function weigh(cluster: Cluster, graph: Graph, type: ResourceType, object: KubeO
     deleteObject(cluster, type, object, { propagation: askedBefore(object) });
     return;
   }
-  // A circle of owners: one that is waited for cannot wait for what it blocks.
+  // In a circle of owners, an owner cannot wait for an object that it blocks.
   const circular = has.some(([, one]) => waitsFor(inForeground, one));
   const current = circular ? unblocked(cluster, type, object) : object;
   deleteObject(cluster, type, current, { propagation: "Foreground" });
@@ -133,7 +133,7 @@ const askedBefore = (object: KubeObject): Propagation =>
       ? "Foreground"
       : "Background";
 
-/** Of an owner that goes last: its dependents first, and itself when none is left that holds it. */
+/** Deletes the dependents of an owner, and the owner once no dependent blocks it. */
 function deleteDependents(cluster: Cluster, graph: Graph, type: ResourceType, owner: KubeObject): void {
   const uid = uidOf(owner);
   for (const [place, dependent] of graph.dependentsOf(uid))
@@ -151,7 +151,9 @@ function orphanDependents(cluster: Cluster, graph: Graph, type: ResourceType, ow
   released(cluster, type, owner, orphaning);
 }
 
-/** Writes as the collector does, unless the object has changed meanwhile: then its own change is attended to. */
+/**
+ * Writes a change of the collector. If the object has changed meanwhile, does nothing: that change is handled itself.
+ */
 function write(cluster: Cluster, type: ResourceType, live: KubeObject, next: KubeObject): KubeObject {
   if (cluster.store.get(type.bucket, namespaceOf(live), nameOf(live)) !== live) return live;
   const writing = { type, subresource: "", manager: "kube-controller-manager" };
@@ -176,7 +178,7 @@ function unblocked(cluster: Cluster, type: ResourceType, object: KubeObject): Ku
   return write(cluster, type, object, withMeta(object, "ownerReferences", references));
 }
 
-/** Takes the finalizer off, and the object away where it was the last thing that held it. */
+/** Removes the finalizer, and the object if nothing else holds it. */
 function released(cluster: Cluster, type: ResourceType, object: KubeObject, finalizer: string): void {
   const left = finalizersOf(object).filter((one) => one !== finalizer);
   const next = withMeta(object, "finalizers", left.length > 0 ? left : undefined);

@@ -1,4 +1,4 @@
-// What kube-controller-manager does with deleted namespaces, at once and inside the server: they take along what is in them.
+// The namespace controller of kube-controller-manager: it empties deleted namespaces, at once and inside the server.
 import { namespacesBucket } from "../storage/cluster.ts";
 import type { Cluster } from "../storage/cluster.ts";
 import { deleteObject } from "../writing/deletions.ts";
@@ -7,7 +7,7 @@ import { beingDeleted, finalizersOf, nameOf, namespaceOf, withTop } from "../kub
 import type { KubeObject } from "../kube-object.ts";
 import type { ResourceType } from "../kinds/resource-type.ts";
 
-/** Starts emptying deleted namespaces. Runs inside the store's notifications: there is nothing to stop. */
+/** Starts to empty deleted namespaces. It runs inside the notifications of the store, so it needs no stop. */
 export function keepNamespaces(cluster: Cluster): void {
   cluster.store.subscribe(namespacesBucket, ({ type, object }) => {
     if (type !== "DELETED" && beingDeleted(object)) emptyNamespace(cluster, nameOf(object));
@@ -19,7 +19,7 @@ export function keepNamespaces(cluster: Cluster): void {
   });
 }
 
-/** One type for each bucket with namespaces. */
+/** One type for each bucket of objects in namespaces. */
 function namespacedTypes(cluster: Cluster): ResourceType[] {
   const types = cluster.types().filter((type) => type.namespaced);
   return [...new Map(types.map((type) => [type.bucket, type])).values()];

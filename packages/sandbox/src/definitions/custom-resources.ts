@@ -1,4 +1,4 @@
-// CustomResourceDefinitions: what makes one valid, and the types it serves.
+// CustomResourceDefinitions: their schema and defaults, and the types that they serve.
 import { keptSchema } from "../schema/definition-schema.ts";
 import { definitionErrors } from "./definition-validation.ts";
 import { field, listAt, objectAt, textAt, textsAt } from "../json.ts";
@@ -23,7 +23,7 @@ const names = always(
     categories: listOf(string),
   }),
 );
-/** The schema of definitions themselves, but for the schemas in them. */
+/** The schema of a definition, without the schemas in it. */
 export const definitionSchema = fields({
   spec: always(
     fields({
@@ -63,7 +63,7 @@ export const conditionOf = (object: KubeObject, type: string): string | undefine
     "status",
   );
 
-/** The object with one status condition set; the time of its transition stays while its status does. */
+/** The object with one status condition set. The time of its transition changes only with its status. */
 export function withCondition(
   object: KubeObject,
   condition: Readonly<Record<"type" | "status" | "reason" | "message", string>>,
@@ -110,7 +110,7 @@ function completed(definition: KubeObject): KubeObject {
   return withTop(withTop(definition, "spec", complete), "status", status);
 }
 
-/** The formats that a schema names and no server checks, each time. */
+/** The formats in a schema that no server knows; a format that occurs twice is listed twice. */
 const strangeFormats = (schema: Json): string[] => {
   const format = textAt(schema, "format") ?? "";
   const isStrange = format !== "" && !isKnownFormat(textAt(schema, "type") ?? "", format);
@@ -121,7 +121,7 @@ const formatsIn = (definition: KubeObject | undefined): string[] =>
     strangeFormats(field(version, "schema", "openAPIV3Schema") ?? {}),
   );
 
-/** How definitions differ from objects that are only stored. */
+/** The behaviour of definitions. */
 export const definitionBehaviour: Behaviour = {
   warnings: (definition, old) => {
     const known = new Set(formatsIn(old));
@@ -142,7 +142,7 @@ export const definitionBehaviour: Behaviour = {
   },
 };
 
-/** What the column of a definition without any says. */
+/** The description of the column of a definition that has no columns. */
 const createdAt =
   "CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
 

@@ -1,5 +1,5 @@
-// What the API server's own controllers do with definitions, at once: names are accepted, or refused while another has
-// them; definitions are established; deleted ones take their objects along.
+// The controllers of the API server for definitions, at once: they accept names, or refuse them while another
+// definition has them; they establish definitions, and delete the objects of deleted definitions.
 import { timestamp } from "../admission/admission.ts";
 import { definitionsBucket } from "../storage/cluster.ts";
 import type { Cluster } from "../storage/cluster.ts";
@@ -12,7 +12,7 @@ import { beingDeleted, finalizersOf, nameOf, withMeta, withTop } from "../kube-o
 import type { KubeObject } from "../kube-object.ts";
 import type { Change } from "../storage/store.ts";
 
-/** Starts looking after definitions. Runs inside the store's notifications: there is nothing to stop. */
+/** Starts the controllers. They run inside the notifications of the store, so they need no stop. */
 export function keepDefinitions(cluster: Cluster): void {
   cluster.store.subscribe(definitionsBucket, (change) => keepDefinition(cluster, change));
   cluster.store.subscribeAll(({ type, bucket }) => {
@@ -27,7 +27,7 @@ function keepDefinition(cluster: Cluster, { type, object }: Change): void {
   const current = cluster.store.get(definitionsBucket, "", nameOf(object));
   const isNow = type !== "DELETED" && current === object;
   if (isNow) accept(cluster, object);
-  // What it had, or has let go of, may be what others of its group wait for.
+  // Another definition of the group may wait for a name that this one had.
   for (const other of cluster.store.list(definitionsBucket).objects)
     if (groupOf(other) === groupOf(object) && nameOf(other) !== nameOf(object)) accept(cluster, other);
   const left = isNow ? cluster.store.get(definitionsBucket, "", nameOf(object)) : undefined;
@@ -53,7 +53,7 @@ const reasons: Readonly<Record<string, string>> = {
   listKind: "ListKindConflict",
 };
 
-/** The names that a definition gets of those that it wants, and why not all of them. */
+/** The names that a definition gets, and the conflict if it does not get all of those in its spec. */
 function namesFor(
   cluster: Cluster,
   definition: KubeObject,
@@ -99,7 +99,7 @@ const established = [
   "the initial names have been accepted",
 ] as const;
 
-/** Accepts the names that are free, and serves the definition once it has had all of them. */
+/** Accepts the names that are free, and serves the definition once all of its names have been accepted. */
 function accept(cluster: Cluster, definition: KubeObject): void {
   const isEstablished = conditionOf(definition, "Established") === "True";
   const [wanted, had] = [
@@ -131,7 +131,7 @@ const ending = [
 const ended = ["Terminating", "False", "InstanceDeletionCompleted", "removed all instances"];
 const neverServed = ["Terminating", "False", "NeverEstablished", "resource was never established"];
 
-/** Deletes what is left of a deleted definition's objects, and lets go of it with the last. */
+/** Deletes the objects of a deleted definition, and removes the definition with the last of them. */
 function finish(cluster: Cluster, definition: KubeObject): void {
   const left = finalizersOf(definition).filter((one) => one !== cleanupFinalizer);
   if (left.length === finalizersOf(definition).length) return;

@@ -1,4 +1,4 @@
-// What is wrong with a CustomResourceDefinition (apiextensions-apiserver, pkg/apis/apiextensions/validation).
+// The errors of a CustomResourceDefinition (apiextensions-apiserver, pkg/apis/apiextensions/validation).
 import { forbidden, invalid, notSupported, required, when } from "../admission/field-errors.ts";
 import type { FieldError } from "../admission/field-errors.ts";
 import { equal, field, isObject, listAt, objectAt, textAt, textsAt } from "../json.ts";
@@ -38,7 +38,7 @@ function nameErrors(names: JsonObject, path: string): FieldError[] {
   ];
 }
 
-/** Of what all versions have alike the server speaks once, as if it stood beside the versions. */
+/** An error of a part that is the same in all versions is reported once, with a path outside of the versions. */
 function versionsErrors(versions: readonly Json[]): FieldError[] {
   const alike = (key: string): boolean =>
     versions.every((one) => equal(field(one, key), field(versions[0], key)));
@@ -125,7 +125,7 @@ function columnErrors(column: Json, path: string): FieldError[] {
 const pruning =
   "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead";
 
-/** Versions as the server prints them: in Go's names, as far as a reader can tell them apart by. */
+/** Versions as the server prints them: with the names of Go, and only the fields by which versions differ. */
 const shown = (versions: readonly Json[]): Json =>
   versions.map((one) => ({ Name: text(one, "name"), Served: field(one, "served") === true }));
 
@@ -150,7 +150,7 @@ function specErrors(spec: JsonObject): FieldError[] {
     ...nameErrors(names, "spec.names"),
     ...oneOf(text(spec, "scope"), ["Cluster", "Namespaced"], "spec.scope"),
     ...versionsErrors(versions),
-    // The first version is told again by the name that it had when there was one only.
+    // The server reports the first version a second time as `spec.version`, from when there was only one.
     ...named.slice(0, 1).flatMap((one) => labelled(one, "spec.version")),
     ...when(
       new Set(named).size < named.length,
@@ -172,7 +172,7 @@ function specErrors(spec: JsonObject): FieldError[] {
   ];
 }
 
-/** What stored objects may still be in has to stay. */
+/** A version in which objects may be stored must stay. */
 function storedErrors(definition: KubeObject): FieldError[] {
   const stored = textsAt(definition, "status", "storedVersions");
   const at = "status.storedVersions";
@@ -196,7 +196,7 @@ function storedErrors(definition: KubeObject): FieldError[] {
 const fixed = [["group"], ["names", "plural"]];
 const fixedOnceServed = [["scope"], ["names", "kind"]];
 
-/** All that is wrong with a definition about to be created, or updated from `old`. */
+/** All errors of a definition that is to be created, or updated from `old`. */
 export function definitionErrors(
   definition: KubeObject,
   old: KubeObject | undefined,

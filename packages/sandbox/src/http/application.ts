@@ -1,4 +1,4 @@
-// The HTTP side: faults first, then health and discovery, then resources; and every refusal as a Status.
+// The HTTP application: faults first, then health and discovery, then resources. Each refusal is a Status.
 import { writeJson } from "@drover/json";
 import type { HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
@@ -63,7 +63,7 @@ async function resource(api: ApiContext, context: Context<Env>): Promise<Respons
     out: context.env.outgoing,
     warn: (text) => {
       warnings.add(`299 - ${JSON.stringify(text)}`);
-      // One header for each: a Response would join them.
+      // One header for each warning: a Response would join them.
       context.env.outgoing.setHeader("warning", [...warnings]);
     },
   });
@@ -72,7 +72,7 @@ async function resource(api: ApiContext, context: Context<Env>): Promise<Respons
   return respond(answer.body, answer.code);
 }
 
-/** The whole server as a Hono application. Needs Node's response in its environment: watches write to it. */
+/** The server as a Hono application. Needs the response of Node in its environment: watches write to it. */
 export function createApplication(api: ApiContext, hooks: ReadonlySet<FaultHook>): Hono<Env> {
   const app = new Hono<Env>();
   app.onError(refusal);
@@ -87,7 +87,7 @@ export function createApplication(api: ApiContext, hooks: ReadonlySet<FaultHook>
   });
   for (const path of ["/healthz", "/livez", "/readyz"])
     app.all(path, () => new Response("ok", { headers: { "content-type": plainText } }));
-  // An empty document in protobuf: what kubectl reads when it looks for a kind that is not served.
+  // An empty document in protobuf. kubectl reads it when it looks for a kind that is not served.
   app.get("/openapi/v2", () => new Response("", { headers: { "content-type": openApiV2 } }));
   app.all("*", (context) => {
     const [path, host, { method }] = [context.get("path"), context.req.header("host") ?? "", context.req];

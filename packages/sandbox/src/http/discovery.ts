@@ -1,4 +1,4 @@
-// What is served, in the documents that clients find it by.
+// The documents of discovery: they list the served groups, versions and kinds.
 import { createHash } from "node:crypto";
 import { omit } from "../json.ts";
 import type { JsonObject } from "../json.ts";
@@ -11,7 +11,7 @@ type Types = readonly ResourceType[];
 const verbs = ["delete", "get", "list", "patch", "create", "update", "watch"];
 const verbsOf = ({ custom }: ResourceType): string[] => (custom ? verbs : verbs.toSorted());
 
-/** Tells clients which versions are one resource: by what is stored. */
+/** Clients compare this hash to find the versions of one resource: it is made of what is stored. */
 const storageVersionHash = ({
   group,
   version,
@@ -91,8 +91,8 @@ const openApiRoot = (types: Types): JsonObject => ({
 const info = { title: "Kubernetes", version: "v1.36.0" };
 
 /**
- * As much as `kubectl apply` reads: that patches take fieldValidation, so that it leaves the validation to the server.
- * There are no schemas, so `kubectl explain` has nothing to tell.
+ * The part that `kubectl apply` reads: patches take fieldValidation, so kubectl leaves the validation to the server.
+ * It has no schemas, so `kubectl explain` prints nothing.
  */
 function openApiDocument(types: Types, path: string): JsonObject | undefined {
   const served = types.filter((type) => pathOf(type) === path);
@@ -139,7 +139,7 @@ const versionDocument = {
   platform: "",
 };
 
-/** The document at a path, or undefined where the path is none of discovery's. */
+/** The document at a path; undefined if discovery has no such path. */
 export function discoveryDocument(types: Types, path: string, host: string): JsonObject | undefined {
   const [root, first, second, ...rest] = segmentsOf(path);
   if (path === "/") return { paths: pathsOf(types) };

@@ -1,19 +1,19 @@
-// Which requests are served at all, decided by their headers: web pages are refused, and all but health needs the token.
+// Checks the headers of each request: requests of web pages are refused, and all paths but health need the token.
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { guarded, refusalOf, takeToken } from "@drover/listener";
 import { ApiError } from "./status.ts";
 
-/** What a request must bring to be served. */
+/** The conditions under which a request is served. */
 export interface Entrance {
-  /** The bearer token of every request but those for health. */
+  /** The bearer token of all requests but those for health. */
   readonly token: string;
-  /** Host names, without port, under which clients reach the sandbox, beside its own address and `localhost`. */
+  /** Host names, without port, under which clients reach the sandbox, besides its own address and `localhost`. */
   readonly hosts: readonly string[];
 }
 
 const health = new Set(["/healthz", "/livez", "/readyz"]);
 
-/** As the API server answers who brings no token, or a wrong one; what to do is ours to add. */
+/** The answer of an API server to a request without a valid token. The sandbox adds what to do. */
 const unauthorized = (): ApiError =>
   new ApiError(
     401,
@@ -23,8 +23,8 @@ const unauthorized = (): ApiError =>
   );
 
 /**
- * A real API server takes such a body for JSON, and kubectl puts scales so. A POST is all that web pages send without a
- * type and without asking first; clients do not.
+ * A real API server reads such a body as JSON. Web pages can send a POST without a type and without a preflight
+ * request; clients of the API do not.
  */
 const untyped = (): ApiError =>
   new ApiError(
@@ -48,13 +48,13 @@ function problemOf(request: IncomingMessage, token: string): ApiError | undefine
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   Number(headers["content-length"] ?? 0) > 0 || headers["transfer-encoding"] !== undefined;
 
-/** The body that may follow is not read: the connection ends with the answer. */
+/** Does not read the body: the connection ends with the answer. */
 function refuse(response: ServerResponse, { code, status }: ApiError): void {
   const headers = { "content-type": "application/json", connection: "close" };
   response.writeHead(code, headers).end(`${JSON.stringify(status)}\n`);
 }
 
-/** Serves what may come in, and refuses the rest with a Status, before it reads a body. */
+/** Serves permitted requests, and refuses the others with a Status before it reads a body. */
 export const behindEntrance = (handle: RequestListener, { token, hosts }: Entrance): RequestListener =>
   guarded(
     (request, response) => {

@@ -9,7 +9,7 @@ export interface SandboxRequest {
   readonly query: URLSearchParams;
 }
 
-/** An answer instead of the real one. */
+/** The answer that replaces the real one. */
 export interface FaultAnswer {
   /** HTTP status, e.g. 429. */
   readonly status: number;
@@ -19,15 +19,15 @@ export interface FaultAnswer {
 
 export type FaultHook = (request: SandboxRequest) => FaultAnswer | undefined;
 
-/** What can be made to go wrong. Each takes effect at once. */
+/** Faults that a test can cause. Each takes effect at once. */
 export interface Faults {
   /** Breaks the connections of all watches, without an end of the response. */
   dropWatches(): void;
   /** Forgets all history: older resourceVersions and continue tokens answer 410. */
   compact(): void;
   /**
-   * Asks the hook first about every request; where it returns an answer, that is sent and nothing else happens.
-   * Several hooks are asked in the order they came. The returned function takes the hook back.
+   * Calls the hook before each request is served. If it returns an answer, that is sent and nothing else happens.
+   * Several hooks are called in the order in which they were added. The returned function removes the hook.
    */
   respond(hook: FaultHook): () => void;
 }

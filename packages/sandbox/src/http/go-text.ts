@@ -11,11 +11,11 @@ const escapes: Readonly<Record<string, string>> = {
   "\u2029": String.raw`\u2029`,
 };
 
-/** A JSON text as Go's encoder leaves it: safe to stand in HTML. */
+/** A JSON text as Go encodes it, with escapes that make it safe inside of HTML. */
 export const htmlSafe = (json: string): string =>
   json.replaceAll(/[<>&\u2028\u2029]/g, (letter) => escapes[letter] ?? letter);
 
-/** What Go does not print as it is. */
+/** Characters that Go escapes. */
 const unprintable = /[\p{C}\p{Z}]/gu;
 function escaped(letter: string): string {
   const code = letter.codePointAt(0) ?? 0;
@@ -26,10 +26,10 @@ function escaped(letter: string): string {
     : `\\u${code.toString(16).padStart(4, "0")}`;
 }
 
-/** Bytes that have a letter in Go and none in JSON. */
+/** Bytes with a letter as escape in Go, but not in JSON. */
 const named: Readonly<Record<string, string>> = { "07": String.raw`\a`, "0b": String.raw`\v` };
 
-/** A text in quotes as Go's strconv.Quote has it: names out of paths may have any byte in them. */
+/** A quoted text as by strconv.Quote of Go. A name from a path may contain any byte. */
 export const quoted = (text: string): string =>
   JSON.stringify(text)
     .replaceAll(/\\(?:\\|u(?:00|dc)(..))/g, (all, byte: string | undefined) =>
@@ -37,7 +37,7 @@ export const quoted = (text: string): string =>
     )
     .replaceAll(unprintable, escaped);
 
-/** A number as Go's %v has it: a fraction, beyond six digits before the point, with an exponent. */
+/** A number as Go prints it by %v: a fraction with more than six digits before the point has an exponent. */
 export function goNumber(value: number | bigint): string {
   if (typeof value === "bigint") return String(value);
   const size = Math.abs(value);
@@ -46,7 +46,7 @@ export function goNumber(value: number | bigint): string {
   return `${digits}e${exponent.slice(0, 1)}${exponent.slice(1).padStart(2, "0")}`;
 }
 
-/** A value as errors about fields show it. Go's structs have an order of their own: data out of maps is `sorted` before. */
+/** A value as errors of fields show it. Sort data of maps before (`sorted`); a struct of Go keeps its order. */
 export function shownValue(value: Json): string {
   if (isString(value)) return quoted(value);
   if (isNumber(value)) return goNumber(value);

@@ -1,7 +1,7 @@
 import { equal, field, isArray, isObject } from "../json.ts";
 import type { Json } from "../json.ts";
 
-/** From one value to the values a step leads to. */
+/** Maps a value to the values that one step of a path selects. */
 type Step = (value: Json) => readonly Json[];
 
 const token =
@@ -28,7 +28,7 @@ function stepOf(match: RegExpExecArray): Step {
 
 /**
  * Compiles a JSONPath as printer columns use them: `.a.b`, `['a']`, `[0]`, `[*]`, `[?(@.type=="Ready")]`.
- * The function answers every value found; a path it cannot read finds nothing.
+ * The function returns all values that the path selects. A path with an error selects nothing.
  */
 export function jsonPath(path: string): (value: Json) => readonly Json[] {
   const steps: Step[] = [];

@@ -1,6 +1,6 @@
 import { serverWithToken } from "@drover/listener";
 
-/** A kubeconfig (YAML) with one context, for a server without TLS that wants a bearer token. */
+/** A kubeconfig (YAML) with one context, for a server without TLS and with a bearer token. */
 export const kubeconfigFor = (url: string, token: string): string => `apiVersion: v1
 kind: Config
 clusters:

@@ -6,11 +6,11 @@ import type { Watch } from "../reading/watch.ts";
 
 export interface ListenOptions extends Entrance {
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0 selects a free port. */
   readonly port: number;
 }
 
-/** Serves an application at an address of its own. Rejects when the port is taken. */
+/** Serves an application at an address of its own. Rejects if the port is in use. */
 export async function listen(
   app: ReturnType<typeof createApplication>,
   watches: ReadonlySet<Watch>,

@@ -1,4 +1,4 @@
-// What a real API server has and the sandbox does not, and where to test what needs it: said, never guessed at.
+// Features of a real API server that the sandbox lacks. Each is answered with 501 and the place to test it.
 import type { ResourceType } from "../kinds/resource-type.ts";
 import { notImplemented } from "./status.ts";
 
@@ -39,7 +39,7 @@ export const noCollections = (): Error => notImplemented("the deletion of collec
 export const isMissing = (resource: string, subresource: string): boolean =>
   subresource === "scale" || missing.has(`${resource}/${subresource}`);
 
-/** Throws 501 for a kind by which a real API server tells who somebody is, and what they may do. */
+/** Throws 501 for the kinds by which a real API server reviews identities and permissions. */
 export function refuseReview(group: string, resource: string): void {
   const name = `${resource}.${group}`;
   if (reviews.has(name)) throw notImplemented(name, access);

@@ -1,4 +1,4 @@
-// Paths as Go's HTTP server and the API server's routers read them.
+// Paths as the HTTP server of Go and the routers of the API server read them.
 
 const isText = (escaped: string): boolean => {
   try {
@@ -8,7 +8,7 @@ const isText = (escaped: string): boolean => {
   }
 };
 
-/** Bytes that are no UTF-8 are kept as the lone surrogates U+DC80 to U+DCFF. */
+/** Decodes escapes. Bytes that are not UTF-8 become the lone surrogates U+DC80 to U+DCFF. */
 function decodedRun(run: string): string {
   let text = "";
   for (let at = 0; at < run.length;) {
@@ -22,9 +22,9 @@ function decodedRun(run: string): string {
   return text;
 }
 
-/** A path of a URL without its escapes, which are read before it is split, or undefined where one is none. */
+/** The decoded path of a URL, which is split only after that; undefined if an escape is invalid. */
 export const decodedPath = (path: string): string | undefined =>
   /%(?![0-9A-Fa-f]{2})/.test(path) ? undefined : path.replaceAll(/(?:%..)+/g, decodedRun);
 
-/** The segments of a decoded path: slashes at its end do not count, others do. */
+/** The segments of a decoded path. Slashes at its end add no segments, others do. */
 export const segmentsOf = (path: string): string[] => path.replace(/\/+$/, "").split("/").slice(1);

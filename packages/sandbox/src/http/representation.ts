@@ -1,4 +1,4 @@
-// In which shape objects leave the server: whole, metadata only, or as a table; chosen by the Accept header.
+// The shape of objects in answers, by the Accept header: complete, metadata only, or a table.
 import { omit } from "../json.ts";
 import type { JsonObject } from "../json.ts";
 import { versionOf } from "../kube-object.ts";
@@ -18,7 +18,7 @@ const shapes: readonly string[] = [
 const isShape = (text: string): text is Shape => shapes.includes(text);
 
 export interface Representation {
-  /** The shape is one that single objects have. */
+  /** True if single objects can have this shape. */
   readonly hasEvents: boolean;
   object(object: KubeObject): JsonObject;
   list(objects: readonly KubeObject[], metadata: JsonObject): JsonObject;
@@ -37,7 +37,7 @@ function mediaRanges(accept: string): readonly { media: string; parameters: Read
   });
 }
 
-/** A shape, and in which version of meta.k8s.io it is said. */
+/** A shape, and the version of meta.k8s.io of the answer. */
 interface Asked {
   readonly shape: Shape;
   readonly version: string;
@@ -81,11 +81,11 @@ const wholeList = (type: ResourceType, objects: readonly KubeObject[], metadata:
   apiVersion: apiVersionOf(type),
   // Typed lists leave out an empty continue token.
   metadata: type.custom ? { continue: "", ...metadata } : metadata,
-  // Typed lists leave out what the list already says; those of custom resources do not.
+  // The items of typed lists have no apiVersion and kind; those of custom resources have both.
   items: type.custom ? objects : objects.map((object) => omit(object, "apiVersion", "kind")),
 });
 
-/** The shape a request asks for. Throws 406 where its Accept header leaves none. */
+/** The shape that a request asks for. Throws 406 if its Accept header permits none. */
 export function representationFor(
   type: ResourceType,
   accept: string,

@@ -1,4 +1,4 @@
-// From paths to what they name, and from verbs to what is done.
+// Routes: the path of a request selects a type and an object, and its method selects the operation.
 import type { ServerResponse } from "node:http";
 import type { Cluster } from "../storage/cluster.ts";
 import { isFieldValidation, summary } from "../writing/decoding.ts";
@@ -28,13 +28,13 @@ export interface ApiRequest {
   readonly method: string;
   readonly path: string;
   readonly query: URLSearchParams;
-  /** A header's value, "" without it. */
+  /** The value of a header; "" if the request lacks it. */
   readonly header: (name: string) => string;
-  /** Rejects with 413 when it is too large. */
+  /** Rejects with 413 if the body is too large. */
   readonly body: () => Promise<Uint8Array>;
-  /** Tells the client something besides the answer, whatever that will be. */
+  /** Adds a warning to the answer. */
   readonly warn: (text: string) => void;
-  /** The response, for a watch to write to. */
+  /** The response, to which a watch writes. */
   readonly out: ServerResponse;
 }
 
@@ -49,13 +49,15 @@ export interface ApiContext {
   readonly bookmarkEveryMs: number;
 }
 
-/** What a path names, and how it says it. */
+/** The target of a path. */
 interface Route extends Target {
-  /** All namespaces at once: only reading is possible. */
+  /** All namespaces at once: only reads are possible. */
   readonly everywhere: boolean;
 }
 
-/** What a path names, or undefined where nothing serves it. Throws 404 or 501 inside of what is served. */
+/**
+ * The target of a path; undefined if its group is not served. Throws 404 or 501 for other paths that are not served.
+ */
 function targetOf(cluster: Cluster, path: string): Route | undefined {
   const [root, ...parts] = segmentsOf(path);
   const [group = "", version = "", ...rest] = root === "api" ? ["", ...parts] : parts;
@@ -140,8 +142,8 @@ function refuseTimeout(query: URLSearchParams): void {
 }
 
 /**
- * Serves one request for a resource. Returns undefined when nothing of the path is served, and "watching" when the
- * response is the watch's from here on. Rejects with ApiError.
+ * Serves one request for a resource. Returns undefined if the group of the path is not served, and "watching" if a
+ * watch writes the response from now on. Rejects with ApiError.
  */
 export async function serveResource(
   context: ApiContext,
@@ -244,7 +246,7 @@ async function deleteOptions(request: ApiRequest) {
   return optionsOfDelete(asked, dryRun.length > 0, policy);
 }
 
-/** What is to become of what the object owns: as a policy, or as older clients say it. */
+/** The treatment of the dependents of an object: a policy, or the older flag `orphanDependents`. */
 function policyIn(
   query: URLSearchParams,
   options: JsonObject,

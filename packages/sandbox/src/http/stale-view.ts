@@ -6,16 +6,16 @@ import type { ApiContext } from "./routes.ts";
 import { staleStore } from "../storage/stale-store.ts";
 
 /**
- * The same objects behind another address: an API server that lags behind. While it is frozen, every get, list and watch
- * is answered as of the moment of the freeze, also those that a real API server would ask etcd for; a write answers 504,
- * as a real one does once its patience ends. Which kinds are served is not frozen.
+ * The same objects at another address: an API server that lags behind. While it is frozen, each get, list and watch is
+ * answered with the state at the moment of the freeze, even those for which a real API server would read etcd. A write
+ * is answered with 504, as by a real one after its timeout. The set of served kinds is not frozen.
  */
 export interface StaleView {
   readonly url: string;
   /** A kubeconfig (YAML) for this address, with the sandbox's token. */
   kubeconfig(): string;
   freeze(): void;
-  /** Watches hear what they have missed. */
+  /** Watches then receive the changes that they have missed. */
   thaw(): void;
   close(): Promise<void>;
 }

@@ -1,18 +1,18 @@
-// Every answer that is not a success, as the Status object the API server would send.
-// Reasons, messages and details follow apimachinery's api/errors: clients decide by reason and code, people read the message.
+// The answers that are not successes, as Status objects of the API server. Reasons, messages and details follow
+// api/errors of apimachinery: clients decide by reason and code, people read the message.
 import type { FieldError } from "../admission/field-errors.ts";
 import { quoted } from "./go-text.ts";
 import { present } from "../json.ts";
 import type { Json, JsonObject } from "../json.ts";
 
-/** What a message names: a resource by group and plural, or by group and kind. */
+/** The resource that a message names, by group and plural, or by group and kind. */
 export interface Named {
   readonly group: string;
   readonly resource: string;
   readonly kind: string;
 }
 
-/** A request that is answered with a failure Status. Thrown by what serves it, turned into a response in one place. */
+/** The failure Status that answers a request. Thrown by the code that serves it; one place makes it a response. */
 export class ApiError extends Error {
   readonly code: number;
   readonly status: JsonObject;
@@ -23,7 +23,7 @@ export class ApiError extends Error {
     message: string,
     details?: JsonObject,
     metadata: JsonObject = {},
-    /** For logs, where a real server's message does not say it. */
+    /** The cause, for logs, if the message of a real server lacks it. */
     why = message,
   ) {
     super(why);
@@ -68,7 +68,7 @@ export const success = (type: Named, name: string, uid: string): JsonObject => (
 
 export const notFound = (type: Named, name: string): ApiError =>
   new ApiError(404, "NotFound", `${resourceOf(type)} ${quoted(name)} not found`, about(type, name));
-/** Answer for a path inside a served group version that leads nowhere. */
+/** The answer for a path in a served group version that has no resource. */
 export const noSuchResource = (): ApiError =>
   new ApiError(404, "NotFound", "the server could not find the requested resource", {});
 export const methodNotAllowed = (): ApiError =>
@@ -78,7 +78,7 @@ export const methodNotAllowed = (): ApiError =>
     "the server does not allow this method on the requested resource",
     {},
   );
-/** The same, as custom resources say it. */
+/** The same, with the words for custom resources. */
 export const notSupportedVerb = (type: Named, verb: string): ApiError =>
   new ApiError(
     405,
@@ -93,7 +93,7 @@ export const alreadyExists = (type: Named, name: string, beingDeleted: boolean):
     `${beingDeleted ? "object is being deleted: " : ""}${resourceOf(type)} ${JSON.stringify(name)} already exists`,
     about(type, name),
   );
-/** The same where a prefix was given: another try may find a name that is free. */
+/** The same for a generated name: another try may find a name that is free. */
 export const generatedNameTaken = (type: Named, name: string, beingDeleted: boolean): ApiError =>
   new ApiError(
     409,
@@ -118,7 +118,7 @@ export const forbiddenBy = (type: Named, name: string, why: string, cause?: Json
     about(type, name, type.resource, cause && { causes: [cause] }),
   );
 
-/** 422 with one cause per field error; equal errors are told once in the message. */
+/** 422 with one cause per field error. Equal errors are in the message once. */
 export function invalidObject(
   type: Omit<Named, "resource">,
   name: string,
@@ -140,7 +140,7 @@ export const invalidOptions = (kind: string, errors: readonly FieldError[]): Api
   invalidObject({ group: "meta.k8s.io", kind }, "", errors);
 
 export const badRequest = (message: string): ApiError => new ApiError(400, "BadRequest", message);
-/** 422 for a patch that does not fit. A real server keeps the why to itself; ours is in the error, for logs. */
+/** 422 for a patch that does not fit. The message of a real server has no cause; the error here has it, for logs. */
 export const unprocessable = (why: string): ApiError =>
   new ApiError(422, "Invalid", "the server rejected our request due to an error in our request", {}, {}, why);
 export const expired = (message: string, continueWith?: string): ApiError =>
@@ -158,10 +158,10 @@ export const unsupportedMediaType = (accepted: readonly string[]): ApiError =>
     "UnsupportedMediaType",
     `the body of the request was in an unknown format - accepted media types include: ${accepted.join(", ")}`,
   );
-/** Where the kind's route takes no patch of this sort at all. */
+/** The answer for a type of patch that the route of the kind does not take. */
 export const unsupportedPatch = (): ApiError =>
   new ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {});
-/** Where the kind's route brings nothing that is asked for. */
+/** The answer for an Accept header that the route of the kind cannot satisfy. */
 export const notAvailable = (): ApiError =>
   new ApiError(
     406,
@@ -170,10 +170,10 @@ export const notAvailable = (): ApiError =>
     {},
   );
 export const notAcceptable = (message: string): ApiError => new ApiError(406, "NotAcceptable", message);
-/** What a real API server has and the sandbox does not, and why: `where` says where to test it instead. */
+/** The answer for a feature that the sandbox lacks; `where` is the reason, and the place to test it. */
 export const notImplemented = (what: string, where: string): ApiError =>
   new ApiError(501, "NotImplemented", `the sandbox does not have ${what}, which ${where}`);
-/** 500 without a reason: how a real server answers some requests that are only wrong. */
+/** 500 without a reason: the answer of a real server to some invalid requests. */
 export const serverError = (message: string): ApiError => new ApiError(500, "", message);
 export const internalError = (message: string): ApiError =>
   new ApiError(500, "InternalError", `Internal error occurred: ${message}`, { causes: [{ message }] });

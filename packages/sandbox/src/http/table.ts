@@ -1,4 +1,4 @@
-// Objects as the table that `kubectl get` prints.
+// Objects as a table, which `kubectl get` prints.
 import { writeJson } from "@drover/json";
 import { isNumber, isString } from "../json.ts";
 import type { Json, JsonObject } from "../json.ts";
@@ -68,9 +68,9 @@ const definition = ({
 });
 
 export interface TableOptions {
-  /** What each row carries of its object. */
+  /** The part of its object in each row. */
   readonly include: "None" | "Metadata" | "Object";
-  /** Column definitions: in a watch only the first table has them. */
+  /** True if the table has column definitions; in a watch only the first one has them. */
   readonly headers: boolean;
 }
 

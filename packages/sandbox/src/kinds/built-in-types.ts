@@ -1,5 +1,5 @@
-// The table of the kinds that need no CustomResourceDefinition: those that the demo, the testing kit and the tests of the
-// bridge make. All others are tested on a real API server.
+// The table of the kinds that need no CustomResourceDefinition: those that the demo, the testing kit and the tests of
+// the bridge make. All others are tested on a real API server.
 import { definitionBehaviour, definitionSchema } from "../definitions/custom-resources.ts";
 import { invalid, when } from "../admission/field-errors.ts";
 import { equal, field } from "../json.ts";
@@ -23,11 +23,11 @@ import { mapOf, or, string, strings } from "../schema/schema-words.ts";
 import { serviceBehaviour, serviceSchema } from "./services.ts";
 import { deploymentBehaviour, deploymentSchema, replicaSetBehaviour, replicaSetSchema } from "./workloads.ts";
 
-/** A row may leave out what is the same for most kinds. */
+/** A row of the table. A field that has the same value for most kinds may be left out. */
 type Row = Partial<ResourceType> & Pick<ResourceType, "kind" | "resource" | "schema">;
 
 const bytes = { type: "string", format: "byte" };
-/** A spec, and a status where one is written, that the sandbox stores as they come. */
+/** A spec and a status that the sandbox stores without checks. */
 const stored: JsonObject = fields({ spec: always(anyObject), status: anyObject });
 const unconditionalUpdate = true;
 const returnsDeleted = true;
@@ -213,7 +213,7 @@ const definition: Row = {
   status,
   generation,
   returnsDeleted,
-  // The real server still stores them in the version before.
+  // The real server still stores definitions in the previous version.
   storedVersion: "v1beta1",
   schema: definitionSchema,
   behaviour: definitionBehaviour,
@@ -254,7 +254,7 @@ const served = (group: string, rows: readonly Row[]): ResourceType[] =>
 /** The kinds that every sandbox serves. */
 export const builtInTypes: readonly ResourceType[] = [
   ...served("", [...core, coreEvent]),
-  // As a real server prefers them.
+  // In the order in which a real server prefers them.
   ...served("apps", workloads),
   ...served("events.k8s.io", [newEvent]),
   ...served("networking.k8s.io", [networkPolicy]),

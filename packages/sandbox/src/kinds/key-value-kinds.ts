@@ -1,4 +1,5 @@
-// ConfigMaps and Secrets: what is wrong with their keys, and what may change (core/v1, validation.go).
+// ConfigMaps and Secrets: the errors of their keys and sizes, and of updates of immutable ones (core/v1,
+// validation.go).
 import { forbidden, invalid, tooLong, when } from "../admission/field-errors.ts";
 import type { FieldError } from "../admission/field-errors.ts";
 import { equal, field, isString, objectAt } from "../json.ts";
@@ -23,7 +24,7 @@ const keyErrors = (map: JsonObject, path: string): FieldError[] =>
   Object.keys(map).flatMap((key) => keyFaults(key).map((fault) => invalid(`${path}[${key}]`, key, fault)));
 
 const frozen = "field is immutable when `immutable` is set";
-/** What an object that says it is immutable does not let happen. */
+/** The errors of an update of an immutable object. */
 function frozenErrors(
   object: KubeObject,
   old: KubeObject | undefined,

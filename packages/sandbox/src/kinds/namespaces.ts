@@ -28,7 +28,7 @@ const withFinalizer = (namespace: KubeObject): KubeObject => {
   return withTop(namespace, "spec", { ...objectAt(namespace, "spec"), finalizers });
 };
 
-/** A namespace carries its name as a label, and stays, Terminating, until its content is gone. */
+/** A namespace has its name as a label. A deleted one stays, as Terminating, until its content is gone. */
 export const namespaceBehaviour: Behaviour = {
   completed: labelled,
   admitted: (namespace, old) =>

@@ -22,8 +22,8 @@ export const podTemplate: JsonObject = always(knowing({ spec: always(podSpec) })
 const nodeOf = (pod: KubeObject): string => textAt(pod, "spec", "nodeName") ?? "";
 
 /**
- * Seconds until a deleted pod is gone: none for one that is on no node or has finished, else what is asked for, else
- * what its spec says (registry/core/pod, CheckGracefulDelete).
+ * The seconds until a deleted pod is gone: 0 for a pod that has finished or is on no node, else the seconds of the
+ * request, else those of its spec (registry/core/pod, CheckGracefulDelete).
  */
 function gracePeriod(pod: KubeObject, asked: number | undefined): number {
   const phase = textAt(pod, "status", "phase");
@@ -57,7 +57,7 @@ export const podBehaviour: Behaviour = {
   errors: (pod, old) => (old ? updateErrors(pod, old) : []),
 };
 
-/** The node that a Binding is about. Throws 400 when it is none, or another pod's. */
+/** The node of a Binding. Throws 400 if the body is not a Binding, or names another pod. */
 export function nodeOfBinding(body: Json, name: string): string {
   if (!isKubeObject(body) || body.kind !== "Binding") throw status.badRequest("not a Binding object");
   if (nameOf(body) !== name) throw status.badRequest("name in URL does not match name in Binding object");
@@ -70,7 +70,7 @@ export function nodeOfBinding(body: Json, name: string): string {
   throw status.serverError(problems.length === 1 ? String(problems[0]) : `[${problems.join(", ")}]`);
 }
 
-/** The pod on this node. Throws 409 when it is on one already or about to go. */
+/** The pod with this node. Throws 409 if the pod already has a node or is being deleted. */
 export function bound(pod: KubeObject, node: string, now: string): KubeObject {
   const name = nameOf(pod);
   const refusal = beingDeleted(pod)

@@ -25,59 +25,62 @@ export interface ResourceType {
   readonly namespaced: boolean;
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
-  /** Where its objects are stored: equal for all versions of one resource. */
+  /** The place of its objects in the store: the same for all versions of one resource. */
   readonly bucket: string;
   readonly custom: boolean;
-  /** Structural schema of everything but metadata: what is not in it is pruned. */
+  /** The structural schema of all fields but metadata. Fields that are not in it are pruned. */
   readonly schema: JsonObject;
-  /** Of the version that is stored, where that is another: what it does not know is lost. */
+  /** The schema of the stored version, if that is another one. Fields that are not in it are lost. */
   readonly storedSchema?: JsonObject;
-  /** The version that is stored, where that is another. */
+  /** The stored version, if that is another one. */
   readonly storedVersion?: string;
-  /** The status subresource exists: the main endpoint does not write status, `/status` writes nothing else. */
+  /** True if the status is a subresource: the main endpoint does not write it, and `/status` writes nothing else. */
   readonly status: boolean;
-  /** metadata.generation counts the changes of what is asked for. */
+  /** True if metadata.generation counts the changes of the spec. */
   readonly generation: boolean;
-  /** PUT without a resourceVersion is accepted. */
+  /** True if a PUT needs no resourceVersion. */
   readonly unconditionalUpdate: boolean;
-  /** DELETE answers the object instead of a Status. */
+  /** True if a DELETE is answered with the object instead of a Status. */
   readonly returnsDeleted: boolean;
   readonly nameRule: NameRule;
-  /** What everybody is told who asks for it: that the version is deprecated. */
+  /** Warnings for each request: that the version is deprecated. */
   readonly warnings: readonly string[];
-  /** Columns after NAME; the last is an age. */
+  /** The columns after NAME. */
   readonly columns: readonly Column[];
   /** Fields, besides metadata.name and metadata.namespace, that a field selector may ask for. */
   readonly selectable: readonly string[];
   /** Field names that differ between this version and the stored one: [here, stored]. */
   readonly renames: readonly (readonly [string, string])[];
-  /** What a few built-in kinds do besides being stored. */
+  /** The code of a kind for more than storage. */
   readonly behaviour: Behaviour;
 }
 
-/** The little that some kinds need code for. Every function is pure and may be left out. */
+/** The parts of a kind that need code. Each function is pure and optional. */
 export interface Behaviour {
-  /** The defaults of an object about to be created (`old` undefined) or updated: who writes it owns them. */
+  /** Adds the defaults to an object that is to be created (`old` is undefined) or updated. */
   readonly completed?: (object: KubeObject, old: KubeObject | undefined) => KubeObject;
-  /** What the server and its admission plugins add after that: nobody owns it. */
+  /** Adds the fields that the server sets after that. */
   readonly admitted?: (object: KubeObject, old: KubeObject | undefined) => KubeObject;
-  /** What is wrong with it beyond its schema. */
+  /** The errors that its schema does not cover. */
   readonly errors?: (
     object: KubeObject,
     old: KubeObject | undefined,
     subresource?: "" | "status",
   ) => FieldError[];
-  /** What whoever writes it is told. */
+  /** Warnings for a write. */
   readonly warnings?: (object: KubeObject, old: KubeObject | undefined) => string[];
-  /** What the first deletion changes, besides the deletion timestamp. */
+  /** The changes by the first deletion, besides the deletion timestamp. */
   readonly terminating?: (object: KubeObject, now: string) => KubeObject;
-  /** Completes an object about to be created by a value that no `other` of its kind has; `turn` grows with every change. */
+  /**
+   * Adds a value that no other object of the kind has to an object that is to be created; `turn` grows with every
+   * change.
+   */
   readonly allotted?: (object: KubeObject, others: readonly KubeObject[], turn: number) => KubeObject;
-  /** Deletion is graceful: after how many seconds the object goes, where a request `asked` for that or did not. */
+  /** Deletion is graceful: returns the seconds until the object is gone; `asked` is the number in the request. */
   readonly gracePeriod?: (object: KubeObject, asked: number | undefined) => number;
-  /** An update of it leaves metadata to the generic code. */
+  /** True if only the generic code checks the metadata of an update. */
   readonly leavesMetadata?: true;
-  /** Something other than metadata.finalizers keeps a deleted object. */
+  /** True if something other than metadata.finalizers holds a deleted object. */
   readonly held?: (object: KubeObject) => boolean;
 }
 
@@ -85,7 +88,7 @@ export type NameRule = "subdomain" | "label" | "version" | "path";
 
 export const ageColumn: Column = { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" };
 
-/** What a type is where nothing else is said of it. */
+/** The values of a type that a row leaves out. */
 export const plainType = {
   version: "v1",
   namespaced: true,
@@ -119,7 +122,7 @@ const renamed = (object: KubeObject, pairs: readonly (readonly [string, string])
   return Object.fromEntries(Object.entries(object).map(([key, value]) => [names.get(key) ?? key, value]));
 };
 
-/** An object through a type's schema: unknown fields out (their paths into `unknown`), defaults in. */
+/** The object with defaults and without unknown fields; their paths are added to `unknown`. */
 export function fitted(type: ResourceType, object: KubeObject, unknown: string[] = []): KubeObject {
   const { apiVersion, kind, metadata, ...rest } = object;
   const known = pruned(rest, type.schema, "", unknown);
@@ -128,8 +131,8 @@ export function fitted(type: ResourceType, object: KubeObject, unknown: string[]
 }
 
 /**
- * A stored custom resource as it is read: with the defaults of the version that is stored; another version only leaves
- * out what it does not know.
+ * A stored custom resource as a read returns it: with the defaults of the stored version. Another version only leaves
+ * out the fields that it does not know.
  */
 function asRead(type: ResourceType, object: KubeObject): KubeObject {
   if (!type.storedSchema) return fitted(type, object);
@@ -141,8 +144,8 @@ function asRead(type: ResourceType, object: KubeObject): KubeObject {
 const servedAs = new WeakMap<ResourceType, WeakMap<KubeObject, KubeObject>>();
 
 /**
- * A stored object as this version of its resource shows it. Custom resources are fitted to the schema that holds now,
- * which may be newer than the object; stored objects never change, so each is worked out once per type.
+ * A stored object in this version of its resource. Custom resources are fitted to the current schema, which may be
+ * newer than the object. Stored objects never change, so the result is computed once per type.
  */
 export function asServed(type: ResourceType, stored: KubeObject): KubeObject {
   if (!type.custom && type.renames.length === 0) return stored;
@@ -160,13 +163,13 @@ export function asServed(type: ResourceType, stored: KubeObject): KubeObject {
   return result;
 }
 
-/** An object of this version as it is stored: in the version, and under the field names, that own the bucket. */
+/** An object of this version as it is stored: in the version and with the field names of the bucket. */
 export const asStored = (type: ResourceType, object: KubeObject): KubeObject => {
   const { storedSchema, storedVersion = type.version } = type;
   if (storedSchema) {
     const apiVersion = apiVersionOf({ group: type.group, version: storedVersion });
     const { apiVersion: _, kind, metadata, ...rest } = object;
-    // Defaults come when it is read.
+    // Reads add the defaults.
     const content = withoutNulls(pruned(rest, storedSchema, "", []), storedSchema);
     return { ...(isObject(content) ? content : {}), apiVersion, kind, metadata };
   }

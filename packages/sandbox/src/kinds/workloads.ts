@@ -1,5 +1,5 @@
-// Deployments and ReplicaSets: their defaults and their selector, which stays. Controllers make pods of them, and the rest
-// of what a real server checks is tested on a real one.
+// Deployments and ReplicaSets: their defaults and their selector, which stays. Controllers make pods of them, and the
+// rest of what a real server checks is tested on a real one.
 import { invalid, when } from "../admission/field-errors.ts";
 import { equal, field, objectAt, textAt } from "../json.ts";
 import type { JsonObject } from "../json.ts";

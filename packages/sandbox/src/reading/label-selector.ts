@@ -16,7 +16,7 @@ const tokens = (text: string): string[] => {
   return found;
 };
 
-/** What is left to read. `isWord` counts `in` and `notin` as words: they are none only where an operator stands. */
+/** The tokens that are left. `in` and `notin` are words (`isWord`) except in the place of an operator. */
 interface Reader {
   readonly at: () => string;
   readonly take: () => string;
@@ -101,7 +101,7 @@ function requirement(reader: Reader): Requirement {
   }
 }
 
-/** One predicate of a selector's text. Throws a 400 in the server's words. */
+/** The predicate of a selector. Throws 400 with the words of the server if it cannot be parsed. */
 export function labelRequirements(text: string): Requirement {
   const left = tokens(text);
   const reader: Reader = { at: () => left[0] ?? "", take: () => left.shift() ?? "" };

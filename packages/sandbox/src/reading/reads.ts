@@ -1,4 +1,4 @@
-// get and list, with the meaning that Kubernetes gives to resourceVersion, limit and continue.
+// get and list, with resourceVersion, limit and continue as in Kubernetes.
 import type { Cluster } from "../storage/cluster.ts";
 import { forbidden, notSupported } from "../admission/field-errors.ts";
 import type { FieldError } from "../admission/field-errors.ts";
@@ -27,7 +27,7 @@ export interface Listed {
   readonly metadata: JsonObject;
 }
 
-/** A resourceVersion of a query: undefined when it is not given. Throws what `refusal` makes of one that is no decimal. */
+/** The resourceVersion of a query, or undefined. If it is not a decimal, throws the error that `refusal` makes. */
 export function versionIn(query: URLSearchParams, refusal = badRequest): number | undefined {
   const text = query.get("resourceVersion") ?? "";
   if (/^\d*$/.test(text)) return text === "" ? undefined : Number(text);
@@ -46,14 +46,14 @@ export function integerIn(query: URLSearchParams, name: string): number | undefi
   return Number(text);
 }
 
-/** A flag of a query, which stands for more than `true`. */
+/** A flag of a query. Other values than `true` set it, too. */
 export const flagIn = (query: URLSearchParams, name: string): boolean =>
   !["", "0", "false"].includes(query.get(name) ?? "") || (query.has(name) && query.get(name) === "");
 
 export const selectorIn = (type: ResourceType, query: URLSearchParams): Matches | undefined =>
   selectedBy(type, query.get("labelSelector") ?? "", query.get("fieldSelector") ?? "");
 
-/** GET of one object. Throws 404, or 504 for a version that has not happened yet. */
+/** GET of one object. Throws 404, or 504 for a future version. */
 export function get(cluster: Cluster, target: Target, query: URLSearchParams): KubeObject {
   const { type, namespace, name } = target;
   refuseFuture(cluster, versionIn(query, serverError));
@@ -86,7 +86,9 @@ function refuseListOptions(query: URLSearchParams): void {
   if (errors.length > 0) throw invalidOptions("ListOptions", errors);
 }
 
-/** Where a paged list goes on: after a key, at the version of its first page (-1: whatever holds now). */
+/**
+ * The position at which a paged list continues: after a key, at the version of its first page (-1: the current one).
+ */
 interface Position {
   readonly version: number;
   readonly after: string;
@@ -141,7 +143,7 @@ function snapshotFor(
   return exact;
 }
 
-/** LIST. Throws 400 or 422 for bad options, 410 for what is forgotten, 504 for what has not happened. */
+/** LIST. Throws 400 or 422 for invalid options, 410 for a version that is too old, 504 for a future one. */
 export function list(
   cluster: Cluster,
   type: ResourceType,
@@ -151,7 +153,7 @@ export function list(
   refuseListOptions(query);
   integerIn(query, "timeoutSeconds");
   const asked = Math.max(0, integerIn(query, "limit") ?? 0);
-  // What may be of any age comes out of the real server's cache, which has no pages.
+  // A real server answers a list at version 0 from its cache, which has no pages.
   const limit = query.get("resourceVersion") === "0" ? 0 : asked;
   const matches = selectorIn(type, query);
   const token = query.get("continue") ?? "";
@@ -165,7 +167,7 @@ export function list(
   const page = limit > 0 ? rest.slice(0, limit) : rest;
   const last = page.at(-1);
   const isFull = limit > 0 && last !== undefined && page.length === limit;
-  // Whether what comes after a full page is selected is only seen when somebody asks for it.
+  // An object after a full page counts even if it is not selected: the server checks it only for the next page.
   const more = isFull && all.some((object) => keyed(object) > keyed(last));
   return {
     objects: page,

@@ -1,4 +1,4 @@
-// Label and field selectors, parsed from the query of a request into one predicate.
+// The label and field selectors of a query, as one predicate.
 import { writeJson } from "@drover/json";
 import { field, isString, objectAt, textAt } from "../json.ts";
 import type { Json } from "../json.ts";
@@ -53,7 +53,7 @@ function fieldsMatch(type: ResourceType, selector: string): Matches {
   return (object) => terms.every((matches) => matches(object));
 }
 
-/** One predicate from both selectors of a request; undefined selects everything. Throws a 400 for what does not parse. */
+/** The predicate of both selectors of a request; undefined selects all objects. Throws 400 if one cannot be parsed. */
 export function selectedBy(type: ResourceType, labels: string, fields: string): Matches | undefined {
   if (labels === "" && fields === "") return undefined;
   const byLabels = labelsMatch(labels);

@@ -1,4 +1,4 @@
-// One watch: what is there or was missed, then every change as it happens, as lines of JSON.
+// One watch: existing objects or missed changes first, then each change when it happens, as lines of JSON.
 import { writeJson } from "@drover/json";
 import type { ServerResponse } from "node:http";
 import type { Cluster } from "../storage/cluster.ts";
@@ -14,12 +14,12 @@ import type { ResourceType } from "../kinds/resource-type.ts";
 import { ApiError, expired, invalidOptions, serverError, tooLargeVersion } from "../http/status.ts";
 import type { Change } from "../storage/store.ts";
 
-/** A reader this far behind is cut off, as the API server does: it will come back with its last version. */
+/** A client this many bytes behind is disconnected, as by the API server. It comes back with its last version. */
 const mostUnsent = 64 * 1024 * 1024;
 
-/** A watch under way. */
+/** A running watch. */
 export interface Watch {
-  /** Ends the response as a timeout would. */
+  /** Ends the response, as after a timeout. */
   end(): void;
   /** Breaks the connection without ending the response. */
   drop(): void;
@@ -41,7 +41,7 @@ function refuseWatchOptions(query: URLSearchParams): void {
   if (errors.length > 0) throw invalidOptions("ListOptions", errors);
 }
 
-/** What a change is to somebody who sees only the objects that `sees` accepts. */
+/** The change for a client that sees only the objects that `sees` accepts. */
 function seenAs(
   type: ResourceType,
   change: Change,
@@ -64,11 +64,11 @@ export interface WatchContext {
 }
 
 interface WatchOptions {
-  /** Only changes after this version are told. */
+  /** Only changes after this version are sent. */
   readonly since: number;
-  /** Begin with what is there; with bookmarks, one marks its end. */
+  /** True if the watch begins with the existing objects. With bookmarks, one marks their end. */
   readonly initial: boolean;
-  /** What was missed since a version, or why that cannot be told. */
+  /** The changes since a version, or the error that answers the request. */
   readonly missed: readonly Change[] | ApiError;
   readonly bookmarks: boolean;
   readonly timeoutMs: number;
@@ -98,7 +98,10 @@ function optionsOf({ cluster, type, query }: WatchContext): WatchOptions {
   };
 }
 
-/** Starts a watch on `out`, which it ends. Throws 400, 422 or 500 before anything is sent. `done` is called once, at its end. */
+/**
+ * Starts a watch on `out`, which it ends. Throws 400, 422 or 500 before it sends anything. Calls `done` once, at its
+ * end.
+ */
 export function startWatch(context: WatchContext, out: ServerResponse, done: () => void): Watch {
   const { cluster, type, namespace, query, shown, bookmarkEveryMs } = context;
   const { since, initial, missed, bookmarks, timeoutMs } = optionsOf(context);
@@ -109,7 +112,7 @@ export function startWatch(context: WatchContext, out: ServerResponse, done: () 
     if (!out.writableEnded) out.write(`${writeJson({ type: event, object })}\n`);
     if (out.writableLength > mostUnsent) out.destroy();
   };
-  // In a shape that events cannot have, the watch ends instead of the first one.
+  // If events cannot have the shape, the watch ends instead of the first event.
   const tellObject = (event: string, object: KubeObject): void => {
     if (shown.hasEvents) send(event, shown.event(object));
     else out.end();

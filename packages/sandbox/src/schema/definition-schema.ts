@@ -1,5 +1,4 @@
-// A definition's schema as a server keeps it: without words that Go leaves out when they are empty, and without words that
-// no schema has.
+// The schema of a definition as a server keeps it: without unknown keywords, and without empty ones that Go leaves out.
 import { isArray, isObject } from "../json.ts";
 import type { Json, JsonObject } from "../json.ts";
 
@@ -7,7 +6,7 @@ const texts = "id $schema description type format title pattern";
 const flags =
   "exclusiveMaximum exclusiveMinimum uniqueItems nullable x-kubernetes-embedded-resource x-kubernetes-int-or-string";
 const lists = "enum required x-kubernetes-list-map-keys x-kubernetes-validations";
-/** What is kept even where it is empty, as Go keeps what a pointer leads to. */
+/** Keywords that are kept even if they are empty: pointers in Go. */
 const pointers =
   "$ref default maximum minimum maxLength minLength maxItems minItems multipleOf maxProperties minProperties externalDocs example x-kubernetes-preserve-unknown-fields x-kubernetes-list-type x-kubernetes-map-type";
 const schemas = "items not additionalProperties additionalItems";
@@ -25,7 +24,7 @@ const isEmpty = (value: Json): boolean =>
   (isArray(value) && value.length === 0) ||
   (isObject(value) && Object.keys(value).length === 0);
 
-/** One word of a schema as it is kept, or undefined. */
+/** One keyword of a schema as it is kept, or undefined. */
 function keptWord(word: string, value: Json): Json | undefined {
   const sort = words.get(word);
   if (sort === undefined || value === null) return undefined;

@@ -1,16 +1,17 @@
-// What a definition's schema may say at all, and where (apiextensions-apiserver, ValidateCustomResourceDefinitionOpenAPISchema).
-// Rules (x-kubernetes-validations) are looked at as texts only: conformance/not-checked.ts.
+// The keywords that the schema of a definition may have, and their places (apiextensions-apiserver,
+// ValidateCustomResourceDefinitionOpenAPISchema). Of rules (x-kubernetes-validations) only the texts are checked:
+// conformance/not-checked.ts.
 import { forbidden, invalid, notSupported, required, when } from "../admission/field-errors.ts";
 import type { FieldError } from "../admission/field-errors.ts";
 import { field, isArray, isObject, isTrueAt, listAt, objectAt, textAt, textsAt } from "../json.ts";
 import type { Json } from "../json.ts";
 
-/** What is known of the place of a schema in the whole. */
+/** The place of a schema in the schema of the object. */
 interface Place {
   readonly root?: boolean;
-  /** Inside of the metadata or of the types of an object. */
+  /** True inside of the metadata, the kind or the apiVersion of an object. */
   readonly meta?: boolean;
-  /** Why nothing is by default here. */
+  /** The reason why this place permits no default. */
   readonly noDefaults?: string;
 }
 
@@ -22,14 +23,14 @@ const quadratic = "uniqueItems cannot be set to true since the runtime complexit
 const isGiven = (value: Json | undefined): boolean =>
   value !== undefined && value !== "" && !(isObject(value) && Object.keys(value).length === 0);
 
-/** Whether a schema says something, anywhere, that no schema of a definition may say. */
+/** True if a schema contains a keyword, at any depth, that no definition may have. */
 export const isUnsupported = (schema: Json | undefined): boolean =>
   isObject(schema) &&
   (unsupported.some((key) => isGiven(field(schema, key))) ||
     isArray(field(schema, "items")) ||
     parts(schema, "").some(([, part]) => isUnsupported(part)));
 
-/** The schemas in a schema, with their paths. */
+/** The schemas directly in a schema, with their paths. */
 export const parts = (schema: Json, path: string): [path: string, part: Json, key: string][] => [
   ...["not", "items", "additionalProperties"].flatMap((key): [string, Json, string][] => {
     const part = field(schema, key);
@@ -57,7 +58,7 @@ function placeOf(schema: Json, key: string, place: Place): Place {
   return { ...inside, meta: true, ...(root && { noDefaults: `in top-level ${name}` }) };
 }
 
-/** All that is wrong with what a schema says, whether or not it is structural. */
+/** The errors of the keywords of a schema, structural or not. */
 export const openApiErrors = (schema: Json, path: string, place: Place = { root: true }): FieldError[] => [
   ...wordErrors(schema, path, place),
   ...typedErrors(schema, path),
@@ -98,7 +99,7 @@ function wordErrors(schema: Json, path: string, place: Place): FieldError[] {
   ];
 }
 
-/** Lists are of one of three types, maps of one of two. */
+/** The errors of the types of lists and maps. */
 function typedErrors(schema: Json, path: string): FieldError[] {
   const type = textAt(schema, "type") ?? "";
   const check = (key: string, wanted: string, known: readonly string[]): FieldError[] => {
@@ -154,7 +155,7 @@ function setErrors(items: Json, path: string): FieldError[] {
   ];
 }
 
-/** What tells items of a list apart is in each of them. */
+/** The errors of the keys of a list: each item must have them. */
 function keyErrors(schema: Json, path: string): FieldError[] {
   const items = field(schema, "items");
   const keys = textsAt(schema, "x-kubernetes-list-map-keys");
@@ -192,7 +193,7 @@ function keyError(
   ];
 }
 
-/** A key that an item may lack is none. */
+/** The error of a key that an item may lack. */
 function unsureErrors(items: Json, key: string, path: string): FieldError[] {
   const property = field(items, "properties", key);
   if (property === undefined) return [];
@@ -208,7 +209,7 @@ function unsureErrors(items: Json, key: string, path: string): FieldError[] {
 const reasons = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
 const hasBreaks = (text: string): boolean => /[\n\r]/.test(text);
 
-/** Rules as texts. */
+/** The errors of the texts of rules. */
 const ruleErrors = (schema: Json, path: string): FieldError[] =>
   listAt(schema, "x-kubernetes-validations").flatMap((one, i) => {
     const text = (key: string): string => textAt(one, key) ?? "";

@@ -1,14 +1,14 @@
-// Patterns of schemas as the API server reads them: by Go's regexp, which is RE2, here by RE2JS.
+// The patterns of schemas. The API server reads them with regexp of Go, which is RE2; here RE2JS does.
 import { RE2JS } from "re2js";
 
 /** A Unicode property by name: `\p{Lu}`, `\p{^Greek}`. */
 const properties = /\\[pP]\{\^?([^}]*)\}/g;
-/** General categories, the only names that every version of Go takes besides those of scripts. */
+/** General categories: besides the names of scripts, the only names that all versions of Go accept. */
 const category = /^(Any|[LMNPSZC][a-z]?)$/;
 
 const isScript = (name: string): boolean => {
   try {
-    // Go 1.26 does not take those with a `_`.
+    // Go 1.26 does not accept names with a `_`.
     return /^[A-Z][a-z]+$/.test(name) && new RegExp(`\\p{Script=${name}}`, "u").unicode;
   } catch {
     return false;
@@ -20,8 +20,8 @@ const compiled = new Map<string, RE2JS>();
 /**
  * A pattern, compiled.
  *
- * @throws Error in Go's words where Go does not compile it, or in words of its own where only the real server can judge:
- * a property by a long name (which of them Go takes depends on its version), and two groups of one name.
+ * @throws Error with the words of Go if Go does not compile it, or with other words if only a real server can decide:
+ * for a property by a long name (the version of Go decides), and for two groups of one name.
  */
 export function patternOf(source: string): RE2JS {
   const known = compiled.get(source);
@@ -34,10 +34,10 @@ export function patternOf(source: string): RE2JS {
   return pattern;
 }
 
-/** Whether a part of `text` matches. Half of a pair of surrogates is U+FFFD, as for Go's decoder. */
+/** True if a part of `text` matches. A lone surrogate counts as U+FFFD, as in the decoder of Go. */
 export const matches = (source: string, text: string): boolean => patternOf(source).test(text.toWellFormed());
 
-/** Why a pattern cannot be compiled; undefined where it can. */
+/** The reason why a pattern cannot be compiled; undefined if it can. */
 export function patternProblem(source: string): string | undefined {
   try {
     patternOf(source);

@@ -1,35 +1,35 @@
-// A custom resource that its definition has left behind may still be changed elsewhere: what is wrong with values that an
-// update leaves alone is not told (apiextensions-apiserver, CRDValidationRatcheting).
+// A custom resource that its definition no longer accepts may still be changed elsewhere: an update reports no errors
+// of values that it does not change (apiextensions-apiserver, CRDValidationRatcheting).
 import { equal, field, isArray, isObject, sortedJson, textsAt } from "../json.ts";
 import type { Json, JsonObject } from "../json.ts";
 
-/** What stood there before, and the schema that says which of its items are which. */
+/** The previous value, and its schema, which identifies the items of lists. */
 export interface Before {
   readonly value: Json;
   readonly schema: Json | undefined;
 }
 
-/** The schema of a field; one that a schema does not name is never found again. */
+/** The schema of a field; undefined if the schema does not name it. */
 function schemaOf(schema: Json | undefined, key: string): JsonObject | undefined {
   const found = field(schema, "properties", key) ?? field(schema, "additionalProperties");
   return isObject(found) ? found : undefined;
 }
 
-/** A field as it was. Nobody changes the types of whole objects. */
+/** The previous value of a field; undefined for the apiVersion and the kind of the object. */
 export function keptField(before: Before | undefined, key: string, path: string): Before | undefined {
   const [value, schema] = [field(before?.value, key), schemaOf(before?.schema, key)];
   if (value === undefined || schema === undefined) return undefined;
   return path === "" && (key === "apiVersion" || key === "kind") ? undefined : { value, schema };
 }
 
-/** What tells an item of a list apart, where something does. */
+/** The identity of an item of a list, if its keys have values. */
 function identity(item: Json, keys: readonly string[]): string | undefined {
   const values = keys.map((key) => field(item, key));
   const isTold = values.every((one) => ["string", "number", "boolean"].includes(typeof one));
   return isTold ? sortedJson(values.map((one) => one ?? null)) : undefined;
 }
 
-/** An item as it was, in a list whose items have keys. */
+/** The previous value of an item, in a list of items with keys. */
 export function keptItem(before: Before | undefined, item: Json): Before | undefined {
   const [schema, keys] = [
     field(before?.schema, "items"),
@@ -41,7 +41,7 @@ export function keptItem(before: Before | undefined, item: Json): Before | undef
   return value === undefined ? undefined : { value, schema };
 }
 
-/** Whether a value is as it was. Items with keys may have changed places. */
+/** True if a value has not changed. Items with keys may have changed places. */
 export function isKept(value: Json, before: Before | undefined): boolean {
   if (!before || value === null || before.value === null) return before?.value === value;
   if (isArray(value) && isArray(before.value)) {

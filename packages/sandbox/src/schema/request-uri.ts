@@ -1,7 +1,7 @@
-// URIs as Go's net/url.ParseRequestURI takes them.
+// URIs that net/url.ParseRequestURI of Go accepts.
 import { isIPv6 } from "node:net";
 
-/** Escapes are two hexadecimal digits; in a host they stand for bytes beyond ASCII, or for "%" itself. */
+/** True if each escape has two hexadecimal digits. In a host, escapes are bytes beyond ASCII, or "%" itself. */
 const isEscaped = (text: string): boolean => !/%(?![0-9a-f]{2})/i.test(text);
 const hostBytes = /^(?:[A-Za-z0-9\-_.~!$&'()*+,;=:[\]<>"]|%25|%[89a-f][0-9a-f]|[^\x00-\x7f])*$/i;
 const zoneBytes = /^(?:[A-Za-z0-9\-_.~!$&'()*+,;=:[\]<>"]|%[0-9a-f]{2}|[^\x00-\x7f])*$/i;
@@ -31,7 +31,7 @@ function isAuthority(scheme: string, authority: string): boolean {
   return isHost(scheme, authority.slice(at + 1)) && /^[\w\-.:~!$&'()*+,;=%@]*$/.test(user) && isEscaped(user);
 }
 
-/** Whether a text is an absolute URI, or an absolute path. */
+/** True if a text is an absolute URI, or an absolute path. */
 export function requestUri(text: string): boolean {
   if (text === "" || /[\x00-\x1f\x7f]/.test(text) || text.startsWith(":")) return false;
   if (text === "*") return true;

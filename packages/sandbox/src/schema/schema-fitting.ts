@@ -1,4 +1,4 @@
-// What happens to an object before it is validated: unknown fields go, defaults come, nulls that mean nothing go.
+// The preparation of an object for validation: unknown fields and meaningless nulls are dropped, defaults are added.
 import { duplicate, invalid, when } from "../admission/field-errors.ts";
 import type { FieldError } from "../admission/field-errors.ts";
 import { field, isArray, isObject, listAt, objectAt, sorted, sortedJson } from "../json.ts";
@@ -12,12 +12,12 @@ const schemaOfProperty = (schema: Json | undefined, key: string): Json | undefin
   return known ?? (others === false ? undefined : others);
 };
 
-/** Fields that every embedded resource has, whether or not its schema says so. */
+/** Fields that every embedded resource has, even if its schema lacks them. */
 const typeMeta = new Set(["apiVersion", "kind", "metadata"]);
 
 /**
- * The value without the fields that the structural schema does not know; each one's path is added to `unknown`.
- * Values of the wrong type are left for the validation to refuse.
+ * The value without the fields that the structural schema does not know; their paths are added to `unknown`.
+ * Values of a wrong type stay, and the validation refuses them.
  */
 export function pruned(
   value: Json,
@@ -29,7 +29,7 @@ export function pruned(
   if (isArray(value)) {
     const items = field(schema, "items");
     if (keeps && items === undefined) return value;
-    // The items of a list that keeps all do so, too; what is in them does not.
+    // The items of a list that keeps unknown fields keep them, too. Objects in the items do not.
     return value.map((item, i) => pruned(item, items, `${path}[${i}]`, unknown, keeps || undefined));
   }
   if (!isObject(value)) return value;
@@ -55,7 +55,7 @@ const isEmpty = (value: Json, schema: Json | undefined): boolean => {
   return field(schema, "x-omitempty") === true && (value === "" || value === 0 || value === false);
 };
 
-/** What Go makes of a null in a map or a list. */
+/** The value that Go makes of a null in a map or a list. */
 const zeroes: ReadonlyMap<Json | undefined, Json> = new Map<Json, Json>([
   ["string", ""],
   ["integer", 0],
@@ -65,7 +65,10 @@ const zeroes: ReadonlyMap<Json | undefined, Json> = new Map<Json, Json>([
 ]);
 const zero = (schema: Json | undefined): Json => zeroes.get(field(schema, "type")) ?? {};
 
-/** The value of a built-in kind without what Go leaves out: empty maps and lists, and what is marked so. */
+/**
+ * The value of a built-in kind without the parts that Go leaves out: empty maps and lists, and empty fields that are
+ * marked.
+ */
 export function withoutEmpty(value: Json, schema: Json | undefined): Json {
   if (isArray(value)) {
     const items = field(schema, "items");
@@ -107,7 +110,7 @@ export function defaulted(value: Json, schema: Json | undefined): Json {
   );
 }
 
-/** The value without nulls that mean nothing and stand for no default. */
+/** The value without nulls that mean nothing and that no default replaces. */
 export function withoutNulls(value: Json, schema: Json | undefined): Json {
   if (isArray(value)) return value.map((item) => withoutNulls(item, field(schema, "items")));
   if (!isObject(value)) return value;
@@ -120,7 +123,7 @@ export function withoutNulls(value: Json, schema: Json | undefined): Json {
   );
 }
 
-/** What a list's type says of its items. */
+/** The errors of the items of a list by the type of the list. */
 function itemErrors(value: readonly Json[], schema: Json, path: string): FieldError[] {
   const list = field(schema, "x-kubernetes-list-type");
   if (list !== "map" && list !== "set") return [];
@@ -142,7 +145,7 @@ function itemErrors(value: readonly Json[], schema: Json, path: string): FieldEr
   });
 }
 
-/** What `x-kubernetes-list-type` forbids: items that are there twice, each once; and items without keys. */
+/** The errors by `x-kubernetes-list-type`: one for each repeated item, and one for items without keys. */
 export function repeatedItems(value: Json, schema: Json | undefined, path: string): FieldError[] {
   if (isArray(value)) {
     const inside = value.flatMap((item, i) => repeatedItems(item, field(schema, "items"), `${path}[${i}]`));

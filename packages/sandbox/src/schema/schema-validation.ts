@@ -1,5 +1,5 @@
-// Values against structural schemas, with the errors of the API server (kube-openapi's pkg/validation/validate), and of
-// those the same ones: where several schemas are tried, the errors of the one that came furthest are told.
+// The validation of values by structural schemas, with the errors of the API server (kube-openapi,
+// pkg/validation/validate). If several schemas are tried, the errors of the one that came furthest are reported.
 // x-kubernetes-validations (CEL) is not evaluated: conformance/not-checked.ts.
 import { invalid, notSupported, required, tooLong, tooMany, typeInvalid } from "../admission/field-errors.ts";
 import type { FieldError } from "../admission/field-errors.ts";
@@ -25,14 +25,14 @@ import type { Before } from "./ratcheting.ts";
 import { repeatedItems } from "./schema-fitting.ts";
 import { hasFormat, isKnownFormat } from "./string-formats.ts";
 
-/** What one look at a value came to: its errors, and how many of the checks were passed on the way. */
+/** The result of a check of a value: its errors, and the number of checks that it passed. */
 interface Verdict {
   readonly errors: readonly FieldError[];
   readonly passed: number;
 }
 const fine = (passed: number): Verdict => ({ errors: [], passed });
 const wrong = (...errors: readonly FieldError[]): Verdict => ({ errors, passed: 0 });
-/** All of them, an error that two of them have once. */
+/** All results as one. An error that two of them have is in it once. */
 function together(verdicts: readonly Verdict[], passed = 0): Verdict {
   const errors = new Map(
     verdicts.flatMap((one) => one.errors.map((error) => [`${error.field}: ${error.body}`, error])),
@@ -43,10 +43,10 @@ function together(verdicts: readonly Verdict[], passed = 0): Verdict {
   };
 }
 
-/** How a path is named as a field: that of a map in the root begins with a dot. */
+/** The path of a field without a leading dot, which the paths of maps in the root have. */
 const named = (path: string): string => path.replace(/^\./, "") || "<nil>";
 
-/** A type of JSON Schema, and what Go keeps such a value in. */
+/** The type of a value in JSON Schema, and its type in Go. */
 function typeOf(value: Json): readonly [type: string, format: string] {
   if (value === null) return ["null", ""];
   if (isArray(value)) return ["array", ""];
@@ -63,7 +63,7 @@ const typesOf = (schema: Json): readonly string[] => {
   const type = textAt(schema, "type") ?? "";
   return type === "" ? [] : [type];
 };
-/** The format, if it means something for the type. */
+/** The format, if the server knows it for the type. */
 const formatOf = (schema: Json): string => {
   const format = textAt(schema, "format") ?? "";
   const types = typesOf(schema);
@@ -71,8 +71,8 @@ const formatOf = (schema: Json): string => {
 };
 
 /**
- * Everything that is wrong with `value`, whose path from the root of the object is `path` ("" at the root), where it is
- * not the same as before.
+ * The errors of the parts of `value` that differ from `before`; `path` is its path from the root of the object ("" at
+ * the root).
  */
 export const validated = (
   value: Json,
@@ -81,14 +81,14 @@ export const validated = (
   before?: Before,
 ): readonly FieldError[] => verdict(value, schema, path, before).errors;
 
-/** The errors of a value, as of one that stands at `path` of another. */
+/** The errors of a value, with paths below `path`. */
 export const below = (path: string, errors: readonly FieldError[]): FieldError[] =>
   errors.map((error) => ({
     ...error,
     field: error.field === "<nil>" ? path : `${path}.${error.field}`,
   }));
 
-/** What is wrong with a value that is the same as before is not told. */
+/** The result without the errors of a value that has not changed. */
 function verdict(value: Json, schema: Json | undefined, path: string, before?: Before): Verdict {
   const found = look(value, schema, path, before);
   return found.errors.length > 0 && isKept(value, before) ? { ...found, errors: [] } : found;
@@ -128,20 +128,20 @@ function typeVerdict(value: Json, schema: Json, path: string): Verdict {
     (typeof value === "number" && types.includes("integer") && isNearlyWhole(value));
   const isText = isString(value) || isArray(value);
   if (!isText && format !== "" && !fits && kept !== format) return fail(format, kept);
-  // A list that stands for a text with a format is taken, too; but not where the server itself decodes.
+  // A list in the place of a text with a format is accepted, too, but not if the server itself decodes the field.
   const passes =
     isText && !numeric && format !== "" && (isString(value) || field(schema, "x-drover-decoded") !== true);
   return fits || passes ? fine(1) : fail(types.join(","), type);
 }
 
-/** As go-openapi's swag takes a float for an integer. */
+/** True if swag of go-openapi accepts a float as an integer. */
 function isNearlyWhole(value: number): boolean {
   if (Math.abs(value) > Number.MAX_SAFE_INTEGER) return false;
   const whole = Math.trunc(value);
   return whole === value || (whole !== 0 && Math.abs(value - whole) / Math.abs(value + whole) < 1e-9);
 }
 
-/** An error about the kind of a number, which names no field. */
+/** The error of the kind of a number, which names no field. */
 const unfit = (what: string, path: string): FieldError => invalid("<nil>", undefined, `${what} in ${path}`);
 
 function choices(value: Json, schema: Json, path: string): Verdict {
@@ -149,7 +149,7 @@ function choices(value: Json, schema: Json, path: string): Verdict {
   const isOne = (one: Json): boolean =>
     one !== null &&
     (equal(one, value) ||
-      // Go converts a number to the kind of the one that it is compared with.
+      // Go converts a number to the kind of the number that it is compared with.
       (typeof one === "number" && typeof value === "number" && isInteger(one) && Math.trunc(value) === one));
   return allowed.length === 0 || allowed.some(isOne)
     ? fine(0)
@@ -176,7 +176,7 @@ function formatted(value: string, schema: Json, path: string): Verdict {
   );
 }
 
-/** Why a number is not of the schema's own kind of numbers. */
+/** The reason why a number is not of the kind of numbers in the schema. */
 function kindFault(value: Numeric, schema: Json): string | undefined {
   const types = typesOf(schema);
   const type = types.length === 1 ? types[0] : undefined;
@@ -199,7 +199,7 @@ function isMultiple(value: Numeric, factor: Numeric): boolean {
   return part === undefined || part === 0n || (whole ?? 0n) % part === 0n;
 }
 
-/** Limits are of the value's own kind where they can be: those of whole numbers lose their fraction. */
+/** The errors of a number. A limit for an integer loses its fraction. */
 function quantity(value: Numeric, schema: Json, path: string): Verdict {
   const errors: FieldError[] = [];
   const own = kindFault(value, schema);
@@ -277,11 +277,11 @@ function object(value: Json, schema: Json, path: string, before?: Before): Verdi
   ]);
 }
 
-/** The one that came furthest, the first of equals. */
+/** The result with the most passed checks; the first of equal ones. */
 const furthest = (verdicts: readonly Verdict[]): Verdict =>
   verdicts.reduce((best, one) => (one.passed > best.passed ? one : best), verdicts[0] ?? fine(0));
 
-/** allOf, anyOf, oneOf, not. Their own errors name no field, as in the real server. */
+/** The result of allOf, anyOf, oneOf and not. Their own errors name no field, as in the real server. */
 function junctors(value: Json, schema: Json, path: string, before?: Before): Verdict {
   const told = JSON.stringify(path);
   const fail = (detail: string): Verdict => wrong(invalid("<nil>", undefined, `${told} must ${detail}`));
@@ -311,12 +311,12 @@ function junctors(value: Json, schema: Json, path: string, before?: Before): Ver
 
 const unchecked =
   "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
-/** What keeps a server from looking at rules at all. */
+/** The reasons of errors that keep a server from the evaluation of rules. */
 const blocking = ["NotSupported", "Required", "TooLong", "TooMany", "TypeInvalid"].map(
   (one) => `FieldValue${one}`,
 );
 
-/** Whether a schema has rules (CEL) anywhere but inside of allOf and the like. */
+/** True if a schema has rules (CEL) outside of allOf, anyOf, oneOf and not. */
 function hasRules(schema: Json | undefined): boolean {
   if (!isObject(schema)) return false;
   const inside = [field(schema, "items"), field(schema, "additionalProperties")];
@@ -326,20 +326,20 @@ function hasRules(schema: Json | undefined): boolean {
   );
 }
 
-/** That rules were not looked at, where the schema has some and the errors are such. */
+/** The error that rules were not evaluated, if the schema has rules and one of the errors prevents that. */
 export const rulesLeftOut = (errors: readonly FieldError[], schema: Json): FieldError[] =>
   errors.some(({ reason }) => blocking.includes(reason)) && hasRules(schema)
     ? [invalid("<nil>", null, unchecked)]
     : [];
 
-/** All that is wrong with a whole object, about to be created, or to take the place of `old`. */
+/** The errors of an object that is to be created, or to replace `old`. */
 export function objectErrors(value: Json, schema: Json, old: Json | undefined): FieldError[] {
   const before = old === undefined ? undefined : { value: old, schema };
   const wasRepeated = old !== undefined && repeatedItems(old, schema, "").length > 0;
   return [...validated(value, schema, "", before), ...(wasRepeated ? [] : repeatedItems(value, schema, ""))];
 }
 
-/** The same where only its status is written. */
+/** The same for a write of its status. */
 export function statusErrors(value: Json, schema: Json, old: Json): FieldError[] {
   const [status, own] = [field(value, "status"), field(schema, "properties", "status")];
   const was = field(old, "status");

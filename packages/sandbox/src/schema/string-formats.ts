@@ -1,5 +1,5 @@
-// The formats of texts that an API server checks in custom resources: kube-openapi's strfmt, as far as
-// apiextensions-apiserver supports them (pkg/apiserver/validation/formats.go). Any other format means nothing.
+// The formats of texts that an API server checks in custom resources: those of strfmt (kube-openapi) that
+// apiextensions-apiserver supports (pkg/apiserver/validation/formats.go). Any other format means nothing.
 import { isIPv4, isIPv6 } from "node:net";
 import { requestUri } from "./request-uri.ts";
 
@@ -14,14 +14,14 @@ const isDate = (text: string): boolean =>
   dateText.test(text) && new Date(`${text}T00:00:00Z`).toISOString().startsWith(text);
 
 const time = /^(\d\d):(\d\d):(\d\d)(?:.\d+)?(?:z|[+-]\d\d:\d\d)$/;
-/** A date, "t", a time; what stands behind another "t" is not read. */
+/** True if a text is a date, "t", and a time. The rest after another "t" is not read. */
 function isDateTime(text: string): boolean {
   const [date = "", clock] = text.toLowerCase().split("t");
   const [, hours = "", minutes = "", seconds = ""] = time.exec(clock ?? "") ?? [];
   return hours !== "" && isDate(date) && hours <= "23" && minutes <= "59" && seconds <= "59";
 }
 
-/** Addresses as Go read them before 1.17, when leading zeros meant nothing. */
+/** The address without leading zeros, which Go ignored before 1.17. */
 const plain = (address: string): string => address.replaceAll(/(^|[:.])0+(?=[0-9a-f])/gi, "$1");
 const isSloppyIPv4 = (text: string): boolean => isIPv4(plain(text));
 const isSloppyIPv6 = (text: string): boolean => !text.includes("%") && isIPv6(plain(text));
@@ -35,7 +35,7 @@ const hostname =
 const isHostname = (text: string): boolean =>
   bytes(text) <= 255 && text.split(".").every((part) => bytes(part) <= 63) && hostname.test(text);
 
-/** By their names without dashes. */
+/** The formats that the sandbox checks, by their names without dashes. */
 const checked: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ["uri", requestUri],
   ["hostname", isHostname],

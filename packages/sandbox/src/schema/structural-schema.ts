@@ -1,6 +1,6 @@
-// Whether a CustomResourceDefinition's schema is structural, as apiextensions-apiserver asks before it serves one
-// (pkg/apiserver/schema/validation.go and complete.go): what has to hold of an object's structure is said outside of allOf
-// and the like, and only there. And whether its defaults are data of their own schemas.
+// The errors of a schema that is not structural, as apiextensions-apiserver reports them
+// (pkg/apiserver/schema/validation.go and complete.go): the structure of an object is described outside of allOf,
+// anyOf, oneOf and not, and only there. Also the errors of defaults that do not fit their own schemas.
 import { forbidden, invalid, required, when } from "../admission/field-errors.ts";
 import type { FieldError } from "../admission/field-errors.ts";
 import { equal, field, isObject, isTrueAt, listAt, objectAt, omit, sorted, textAt } from "../json.ts";
@@ -12,7 +12,7 @@ import { below, validated } from "./schema-validation.ts";
 
 type Level = "root" | "item" | "field";
 
-/** Keywords that belong to the structure, not inside allOf, anyOf, oneOf or not; by what they have to be there. */
+/** Keywords of the structure, by the value that they must have inside of allOf, anyOf, oneOf or not. */
 const structureOnly: Readonly<Record<string, string>> = {
   empty: "type title description x-kubernetes-list-map-keys x-kubernetes-validations",
   undefined: "additionalProperties default x-kubernetes-list-type x-kubernetes-map-type",
@@ -35,7 +35,7 @@ const junctors = (schema: Json): [string, Json][] => [
   ...Object.entries(objectAt(schema)).filter(([key]) => key === "not"),
 ];
 
-/** Everything that is wrong with the schema of a definition; `path` is where it stands in it. */
+/** The errors of the schema of a definition; `path` is its place in the definition. */
 export function schemaErrors(schema: Json, path: string, withStatus: boolean): FieldError[] {
   const structural = isUnsupported(schema)
     ? []
@@ -54,7 +54,7 @@ export function schemaErrors(schema: Json, path: string, withStatus: boolean): F
 
 const besideStatusFields =
   "Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations";
-/** What a root may not say where the status is validated by itself. */
+/** Keywords that a root must not have if the status is a subresource. */
 const notBesideStatus =
   "id $schema $ref nullable default maxProperties minProperties enum allOf oneOf anyOf not additionalProperties patternProperties dependencies additionalItems definitions x-kubernetes-embedded-resource x-kubernetes-int-or-string x-kubernetes-list-map-keys x-kubernetes-list-type x-kubernetes-map-type";
 
@@ -130,7 +130,7 @@ function extensionErrors(schema: Json, path: string, level: Level): FieldError[]
   ];
 }
 
-/** Types and metadata are the server's: a schema may say no more about them than what names a root takes. */
+/** The errors of schemas of apiVersion, kind and metadata: a schema may restrict only the names of a root object. */
 function metaErrors(schema: Json, path: string, level: Level): FieldError[] {
   if (level !== "root" && !isTrueAt(schema, "x-kubernetes-embedded-resource")) return [];
   const ofType = (key: string, wanted: string): FieldError[] => {
@@ -155,7 +155,7 @@ function metaErrors(schema: Json, path: string, level: Level): FieldError[] {
   ];
 }
 
-/** Whether metadata has no more than names in its schema. */
+/** True if the schema of metadata restricts only names. */
 function isPlain(metadata: Json): boolean {
   const named = Object.keys(objectAt(metadata, "properties")).every(
     (key) => key === "name" || key === "generateName",
@@ -164,16 +164,16 @@ function isPlain(metadata: Json): boolean {
   return named && Object.values(rest).every((value) => value === "" || value === false);
 }
 
-/** Every default in a schema is data of that schema: it is valid, and survives pruning. */
+/** The errors of defaults: a default must be valid by its schema, and have no unknown fields. */
 function defaultErrors(schema: Json, path: string, isRoot: boolean): FieldError[] {
   const items = field(schema, "items");
   const isResource = isRoot || isTrueAt(schema, "x-kubernetes-embedded-resource");
-  // Defaults of types and metadata are none of the schema's alone.
+  // The server does not check defaults of types and metadata by the schema.
   const fields = properties(schema).filter(
     ([key]) => !(isResource && ["apiVersion", "kind", "metadata"].includes(key)),
   );
   return [
-    // A whole object has its types and metadata, whatever the schema says.
+    // The root object always has types and metadata.
     ...ownDefault(isRoot ? { ...objectAt(schema), ...embedded } : schema, `${path}.default`),
     ...(isObject(items) ? defaultErrors(items, `${path}.items`, false) : []),
     ...fields.flatMap(([key, inner]) => defaultErrors(inner, keyed(path, key), false)),
@@ -189,7 +189,7 @@ function ownDefault(schema: Json, path: string): FieldError[] {
   return [...stale, ...below(path, validated(value, schema, ""))];
 }
 
-/** What a schema says about values, with the two ways to say int-or-string that are structural. */
+/** The errors of the keywords about values. Two forms of int-or-string are structural. */
 function values(schema: Json, path: string): FieldError[] {
   const isIntOrString = (value: Json): boolean => equal(field(value, "anyOf"), intOrString);
   const nested = junctors(schema).filter(([name]) => !(name.startsWith("anyOf") && isIntOrString(schema)));
@@ -206,7 +206,7 @@ function values(schema: Json, path: string): FieldError[] {
 
 function nestedValues(schema: Json, path: string): FieldError[] {
   const items = field(schema, "items");
-  // That there are other fields, or none, is no schema of them.
+  // A boolean additionalProperties is not a schema.
   const isSaid = (key: string): boolean => {
     const value = field(schema, key) ?? false;
     return value !== false && value !== "" && !(key === "additionalProperties" && value === true);
@@ -230,7 +230,7 @@ function nestedValues(schema: Json, path: string): FieldError[] {
   ];
 }
 
-/** Inside of allOf and the like there are no ways to say int-or-string. */
+/** The same inside of allOf, anyOf, oneOf and not, where no form of int-or-string is permitted. */
 function nestedJunctors(schema: Json, path: string): FieldError[] {
   return [
     ...patternErrors(schema, `${path}.pattern`),
@@ -245,7 +245,10 @@ function patternErrors(schema: Json, path: string): FieldError[] {
   return when(problem !== undefined, invalid(path, pattern, why));
 }
 
-/** What is said of a part that the structure does not have; `at` is its place in the structure. Only roots are asked. */
+/**
+ * The errors of parts that are described, but missing in the structure; `at` is the place in the structure. For roots
+ * only.
+ */
 function incomplete(schema: Json, spine: Json | undefined, path: string, at: string): FieldError[] {
   if (spine === undefined) return [required(at, `because it is defined in ${path}`)];
   return junctors(schema).flatMap(([name, one]) => incompleteIn(one, spine, `${path}.${name}`, at));

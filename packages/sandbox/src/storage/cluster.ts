@@ -5,7 +5,7 @@ import { conditionOf } from "../definitions/custom-resources.ts";
 import type { ResourceType } from "../kinds/resource-type.ts";
 import type { Store } from "./store.ts";
 
-/** The bucket of definitions, which decide what else is served. */
+/** The bucket of definitions, which add to the served kinds. */
 export const definitionsBucket = "customresourcedefinitions.apiextensions.k8s.io";
 export const namespacesBucket = "namespaces";
 
@@ -13,9 +13,9 @@ export const namespacesBucket = "namespaces";
 export interface Cluster {
   readonly store: Store;
   readonly now: () => Date;
-  /** Where the addresses of Services begin. Sandboxes of one machine share its loopback, so each begins elsewhere. */
+  /** The first address for Services. Sandboxes of one machine share its loopback, so each has another one. */
   readonly firstAddress: number;
-  /** Everything served now: the built-in kinds and those of established definitions. */
+  /** The served types: the built-in kinds and those of established definitions. */
   types(): readonly ResourceType[];
   typeOf(group: string, version: string, resource: string): ResourceType | undefined;
 }

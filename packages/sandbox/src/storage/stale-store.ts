@@ -1,14 +1,14 @@
 import { nameOf, namespaceOf } from "../kube-object.ts";
 import type { Change, Store } from "./store.ts";
 
-/** A store as it was at one moment, for as long as it is frozen; the one behind it goes on. */
+/** A store that shows the state at one moment while it is frozen. The store behind it goes on. */
 export interface StaleStore extends Store {
   freeze(): void;
-  /** Listeners hear what they have missed, and then go on. */
+  /** Listeners receive the changes that they have missed, and then new ones. */
   thaw(): void;
 }
 
-/** @throws from each read while it is frozen, when the store behind it has forgotten that moment. */
+/** @throws from each read while it is frozen, if the store behind it no longer has that moment. */
 export function staleStore(live: Store): StaleStore {
   let at: number | undefined;
   const waiting = new Set<() => void>();
@@ -39,7 +39,7 @@ export function staleStore(live: Store): StaleStore {
     changesSince: (bucket, version) =>
       live.changesSince(bucket, version)?.filter((change) => hasHappened(change.version)),
     subscribe(bucket, listener) {
-      // Who begins to listen while it is frozen has missed what has happened since.
+      // A listener that is added while the store is frozen has missed the changes since the freeze.
       let untold: Change[] = at === undefined ? [] : [...(live.changesSince(bucket, at) ?? [])];
       const tell = (): void => {
         for (const change of untold.splice(0)) listener(change);

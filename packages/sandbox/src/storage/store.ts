@@ -1,7 +1,9 @@
 import { keyOf, nameOf, namespaceOf, withMeta } from "../kube-object.ts";
 import type { KubeObject } from "../kube-object.ts";
 
-/** One committed change. `previous` is what the change replaced; a deletion carries the last state at its own version. */
+/**
+ * One committed change. `previous` is what the change replaced; a deletion carries the last state at its own version.
+ */
 export interface Change {
   readonly type: "ADDED" | "MODIFIED" | "DELETED";
   readonly bucket: string;
@@ -12,16 +14,16 @@ export interface Change {
 
 export interface Snapshot {
   readonly version: number;
-  /** In the order of their keys. */
+  /** Sorted by their keys. */
   readonly objects: readonly KubeObject[];
 }
 
 /**
- * All objects, in buckets (one per resource), under one counter of versions, with the changes that led here.
+ * All objects, in buckets (one per resource), with one counter of versions and the latest changes.
  *
- * Guarantees: versions grow by one per change over all buckets. Listeners hear every change of their bucket once, in
- * order, and a change made by a listener comes after the one it heard. Only the last `historyLimit` changes are kept:
- * what happened at or before `compactedVersion` is forgotten.
+ * Guarantees: versions grow by one per change over all buckets. Listeners receive every change of their bucket once, in
+ * order, and a change made by a listener comes after the one that it received. Only the last `historyLimit` changes are
+ * kept: changes at or before `compactedVersion` are gone.
  */
 export interface Store {
   readonly version: number;
@@ -31,15 +33,15 @@ export interface Store {
   put(bucket: string, object: KubeObject): KubeObject;
   remove(bucket: string, namespace: string, name: string): void;
   list(bucket: string): Snapshot;
-  /** The bucket as it was at a version, or undefined when that is forgotten or has not happened yet. */
+  /** The bucket at a version; undefined if the version is too old or in the future. */
   listAt(bucket: string, version: number): Snapshot | undefined;
-  /** The bucket's changes after a version, or undefined when some of them are forgotten. */
+  /** The changes of a bucket after a version; undefined if some of them are no longer kept. */
   changesSince(bucket: string, version: number): readonly Change[] | undefined;
-  /** Calls back for every change of a bucket from now on, until the returned function is called. */
+  /** Calls the listener for every change of a bucket from now on, until the returned function is called. */
   subscribe(bucket: string, listener: (change: Change) => void): () => void;
   /** The same for every bucket. */
   subscribeAll(listener: (change: Change) => void): void;
-  /** Forgets all history. */
+  /** Drops all kept changes. */
   compact(): void;
 }
 
@@ -56,7 +58,7 @@ interface Bucket {
   readonly listeners: Set<(change: Change) => void>;
 }
 
-/** The changes of the past, and whoever waits for those to come. */
+/** The kept changes, and the delivery of new ones to listeners. */
 interface Journal {
   readonly compactedVersion: number;
   readonly changes: readonly Change[];
@@ -79,17 +81,17 @@ function createJournal(limit: number, tell: (change: Change) => void): Journal {
     },
     add(change) {
       changes.push(change);
-      // In batches: dropping one element per change would move the whole array every time.
+      // In batches: the removal of one element per change would move all others every time.
       if (changes.length > limit * 1.25) forget(changes.length - limit);
       untold.push(change);
-      // A change made while one is being told waits its turn, so that everybody hears both in order.
+      // A change made during a delivery waits, so that all listeners receive both in order.
       if (untold.length > 1) return;
       for (let next = untold[0]; next; untold.shift(), next = untold[0]) tell(next);
     },
   };
 }
 
-/** A bucket as it was at a version, by undoing what came after. */
+/** A bucket at a version: the current one without the later changes. */
 function rewound(
   bucket: string,
   now: ReadonlyMap<string, KubeObject>,
@@ -108,7 +110,7 @@ function rewound(
   return snapshot(at, objects);
 }
 
-/** Makes an empty store. `historyLimit` is a count of changes, over all buckets. */
+/** Makes an empty store. `historyLimit` is a number of changes, over all buckets. */
 export function createStore(historyLimit: number): Store {
   const buckets = new Map<string, Bucket>();
   const everyone = new Set<(change: Change) => void>();

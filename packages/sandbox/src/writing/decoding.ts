@@ -1,4 +1,4 @@
-// A request's body, as an object of the kind that its path names.
+// The decoding of the body of a request as an object of the kind in its path.
 import { writeJson } from "@drover/json";
 import { invalid } from "../admission/field-errors.ts";
 import { isObject, isString, omit, textAt } from "../json.ts";
@@ -11,7 +11,7 @@ import type { ResourceType } from "../kinds/resource-type.ts";
 import { validated } from "../schema/schema-validation.ts";
 import { ApiError, badRequest, internalError, invalidObject } from "../http/status.ts";
 
-/** What happens to fields that a kind does not know: 400, a Warning header, or nothing. They are never stored. */
+/** The treatment of unknown fields: 400, a Warning header, or nothing. They are never stored. */
 export type FieldValidation = "Strict" | "Warn" | "Ignore";
 export interface Telling {
   readonly fieldValidation: FieldValidation;
@@ -21,7 +21,7 @@ export interface Telling {
 const mismatch = (type: ResourceType, kind: string, version: string, why: string): Error =>
   badRequest(`${kind} in version ${JSON.stringify(version)} cannot be handled as a ${type.kind}: ${why}`);
 
-/** As little of a body as a message needs to name it (apiserver, endpoints/handlers, summarizeData). */
+/** The beginning of a body, for messages (apiserver, endpoints/handlers, summarizeData). */
 export function summary(body: string): string {
   const most = 30;
   const start = body.startsWith("{")
@@ -59,8 +59,8 @@ function typeMetaOf(type: ResourceType, body: JsonObject): { apiVersion: string;
 }
 
 /**
- * Checks the type, drops what the kind does not know, and sets defaults.
- * `unknown` is given the path of every field that was dropped.
+ * Checks the type, drops unknown fields, and sets defaults.
+ * Adds the path of every dropped field to `unknown`.
  * Throws 400 for another kind or version, and for wrong types where Go would fail to decode them: in metadata, and
  * anywhere in a built-in kind. (Wrong types in a custom resource are 422 and come from its schema.) Nulls that mean
  * nothing are dropped.
@@ -83,7 +83,7 @@ export function decoded(type: ResourceType, given: Json, unknown: string[]): Kub
   return { ...content, apiVersion, kind, metadata: filledFields(metadata) };
 }
 
-/** What a patch leaves and cannot be read is a fault of the patch: 422 about it instead of a 400. */
+/** If the result of a patch cannot be decoded, throws 422 about the patch instead of 400. */
 export function refusing(
   type: ResourceType,
   patched: JsonObject,
@@ -96,7 +96,7 @@ export function refusing(
   if (type.custom && version === "" && kind)
     throw internalError("Object 'apiVersion' is missing in 'object has no apiVersion field'");
   if (!type.custom && version === "") {
-    // Without a version it is decoded as something that has no fields at all.
+    // An object without a version is decoded as a kind without fields.
     const fields = Object.keys(omit(patched, "apiVersion", "kind")).sort();
     const faults = fields.map((key) => `unknown field ${JSON.stringify(key)}`);
     refuseUnknown(type, faults, fieldValidation, warn);
@@ -115,7 +115,7 @@ export function refusing(
   }
 }
 
-/** Faults of fields by the caller's wish: an error in the server's words, or warnings. */
+/** Reports faults of fields as the request asks: as an error with the words of the server, or as warnings. */
 export function refuseUnknown(
   type: ResourceType,
   faults: readonly string[],

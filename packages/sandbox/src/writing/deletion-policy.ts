@@ -1,5 +1,5 @@
-// How a deletion treats what an object owns: finalizers on it that the garbage collector waits for (registry/generic's
-// deletionFinalizersForGarbageCollection). The server sets them whether or not something collects.
+// The treatment of the dependents of a deleted object: finalizers that the garbage collector handles (registry/generic,
+// deletionFinalizersForGarbageCollection). The server sets them even if no collector runs.
 import type { Json } from "../json.ts";
 import { finalizersOf, withMeta } from "../kube-object.ts";
 import type { KubeObject } from "../kube-object.ts";
@@ -11,7 +11,7 @@ export const isPropagation = (value: Json): value is Propagation =>
 export const orphaning = "orphan";
 export const inForeground = "foregroundDeletion";
 
-/** The object with the finalizers for a deletion that asks for this policy, or for what its finalizers say. */
+/** The object with the finalizers for a deletion with this policy; without one, the finalizers of the object decide. */
 export function withDeletionPolicy(object: KubeObject, asked: Propagation | undefined): KubeObject {
   const known = finalizersOf(object);
   const orphans = asked === undefined ? known.includes(orphaning) : asked === "Orphan";

@@ -1,4 +1,4 @@
-// Deletion: what it asks for, what holds an object back, and what is left of it.
+// Deletion: its options, the reasons that hold an object, and the result.
 import { graceOf, hastened, isHeld, markedDeleted } from "../admission/admission.ts";
 import { definitionsBucket, namespacesBucket } from "../storage/cluster.ts";
 import type { Cluster } from "../storage/cluster.ts";
@@ -19,11 +19,11 @@ export interface DeleteOptions {
   readonly dryRun: boolean;
   readonly uid: string | undefined;
   readonly resourceVersion: string | undefined;
-  /** Seconds, for kinds that are deleted gracefully. */
+  /** The grace period in seconds, for kinds that have one. */
   readonly grace: number | undefined;
-  /** What becomes of what the object owns; undefined leaves it to the object's finalizers. */
+  /** The treatment of dependents; if undefined, the finalizers of the object decide. */
   readonly propagation: Propagation | undefined;
-  /** What an older client said of that, true or false. */
+  /** The older flag `orphanDependents`, if the request has it. */
   readonly orphans: boolean | undefined;
 }
 
@@ -49,7 +49,7 @@ const immortal = ["default", "kube-system", "kube-public"];
 
 /**
  * DELETE. Removes the object, or marks it while finalizers hold it.
- * Returns the object when it stays or its kind answers so, a success Status otherwise. Throws 403, 404 or 409.
+ * Returns the object if it stays or if its kind is answered so, else a success Status. Throws 403, 404 or 409.
  */
 export function remove(
   cluster: Cluster,
@@ -62,9 +62,9 @@ export function remove(
     throw status.forbiddenBy(type, name, "this namespace may not be deleted");
   const old = existing(cluster, target);
   refusePreconditions(target, old, options);
-  // The code of namespaces takes "not orphaned" for "waited for".
+  // For namespaces, the server takes `orphanDependents: false` as the policy Foreground.
   const asked = isNamespace && options.orphans === false ? "Foreground" : options.propagation;
-  // The first deletion of a definition heeds no policy.
+  // The first deletion of a definition ignores the policy.
   const isFirst = type.bucket === definitionsBucket && !beingDeleted(old);
   const propagation = isFirst ? undefined : asked;
   const { object, held } = deleteObject(cluster, type, old, { ...options, propagation });
@@ -73,8 +73,8 @@ export function remove(
 }
 
 /**
- * Deletes what is there. Returns it as it was last, and whether it stays because something holds it. What is deleted
- * gracefully is marked before it goes, even when its grace is none: watches see both.
+ * Deletes an object. Returns its last state; `held` is true if something holds it. An object of a kind with a grace
+ * period is marked before it is removed, even if the period is 0: watches receive both changes.
  */
 export function deleteObject(
   { store, now }: Cluster,
@@ -86,13 +86,13 @@ export function deleteObject(
   const again = beingDeleted(old);
   const graceful = gracePeriod !== undefined && (!again || (graceOf(old) ?? 0) > 0);
   const sooner = again && graceful ? hastened(old, grace) : old;
-  // A policy changes nothing while there is something else to wait for than finalizers.
+  // A policy changes nothing while something other than finalizers holds the object.
   if (again && ((graceful && sooner === old) || heldByKind?.(old) === true))
     return { object: old, held: true };
   const decided = withDeletionPolicy(sooner, propagation);
   const timed = graceOf(decided) === undefined ? withMeta(decided, "deletionGracePeriodSeconds", 0) : decided;
   const object = again ? timed : markedDeleted(type, decided, now(), gracePeriod?.(old, grace));
-  // What its kind may hold is only marked by the first deletion, even when nothing holds it.
+  // If the kind can hold objects, the first deletion only marks one, even if nothing holds it.
   const held = isHeld(type, object) || (!again && heldByKind !== undefined);
   if (dryRun) return { object: held || graceful ? object : old, held };
   const marked = (held || graceful) && object !== old ? store.put(type.bucket, object) : object;

@@ -1,5 +1,5 @@
-// metadata.managedFields: the manager that set a field last, and the time. Server-side apply, which the sandbox does not
-// have, needs more: here, a list is one field.
+// metadata.managedFields: the manager that set a field last, and the time. Server-side apply, which the sandbox does
+// not have, needs more: here, a list is one field.
 import { timestamp } from "../admission/admission.ts";
 import type { Cluster } from "../storage/cluster.ts";
 import { equal, isObject, listAt, objectAt, omit, textAt } from "../json.ts";

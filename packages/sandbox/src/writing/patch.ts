@@ -1,10 +1,10 @@
-// The patch formats but server-side apply. Patches come from users: results are built without ever assigning to a key of theirs.
+// JSON patch, merge patch and strategic merge patch. Patches come from users: no code assigns to a key of theirs.
 import { equal, field, isArray, isObject, textAt, withField } from "../json.ts";
 import type { Json, JsonObject } from "../json.ts";
 import { badRequest, unprocessable, unsupportedMediaType, unsupportedPatch } from "../http/status.ts";
 import { strategicMerge } from "./strategic-merge.ts";
 
-/** RFC 7386, as evanphx/json-patch has it: in lists, too, fields that are null go, unless the list replaces an object. */
+/** RFC 7386, as in evanphx/json-patch: null fields are removed in lists, too, unless the list replaces an object. */
 export function mergePatch(target: Json | undefined, patch: Json): Json {
   if (isArray(patch) && !isObject(target))
     return patch.map((item) => (item === null ? null : mergePatch(undefined, item)));
@@ -22,14 +22,14 @@ function wholeMerge(object: JsonObject, patch: Json): Json {
   return mergePatch(object, patch);
 }
 
-/** What kind an object is of, a strategic merge does not change. */
+/** A strategic merge does not change the kind of an object. */
 function wholeStrategic(object: JsonObject, patch: Json): Json {
   const merged = strategicMerge(object, patch ?? {});
   const { apiVersion = "", kind = "" } = object;
   return isObject(merged) ? { ...merged, apiVersion, kind } : merged;
 }
 
-/** As evanphx/json-patch reads it: what is before the first slash does not count. */
+/** The keys of a JSON pointer. As in evanphx/json-patch, the text before the first slash is ignored. */
 const pointer = (path: string | undefined): string[] => {
   if (path === undefined || path === "") throw unprocessable("jsonpatch: a path is missing");
   return path
@@ -41,7 +41,7 @@ const pointer = (path: string | undefined): string[] => {
 function position(list: readonly Json[], key: string, adding: boolean): number {
   const length = list.length + (adding ? 1 : 0);
   const number = /^-?(0|[1-9]\d*)$/.test(key) ? Number(key) : Number.NaN;
-  // Those below zero count from the end.
+  // Negative ones count from the end.
   const index = key === "-" && adding ? list.length : number < 0 ? number + length : number;
   if (!(index >= 0 && index < length)) throw unprocessable(`jsonpatch: index ${key} is outside of the list`);
   return index;
@@ -55,7 +55,7 @@ function read(document: Json, path: readonly string[]): Json {
   }, document);
 }
 
-/** A test for null is met by what is not there. */
+/** The value for a test for null, which a missing field passes. */
 function readOrNull(document: Json, path: readonly string[]): Json {
   const parent = read(document, path.slice(0, -1));
   return isArray(parent) ? read(document, path) : (field(parent, path.at(-1) ?? "") ?? null);
@@ -115,7 +115,7 @@ function apply(document: Json, operation: Json): Json {
   }
 }
 
-/** RFC 6902. Throws 422 where an operation does not fit. */
+/** Applies a JSON patch (RFC 6902). Throws 422 if an operation does not fit. */
 export function jsonPatch(document: Json, patch: Json): Json {
   if (patch === null) return document;
   if (!isArray(patch)) throw badRequest("error decoding patch: a JSON patch is a list of operations");
@@ -126,7 +126,7 @@ const json = "application/json-patch+json";
 const merge = "application/merge-patch+json";
 const strategic = "application/strategic-merge-patch+json";
 
-/** How to apply a body of a content type. Throws 415 for what the kind does not take. */
+/** The function that applies a patch of a content type. Throws 415 for a type that the kind does not take. */
 export function patchFor(contentType: string, custom: boolean): (object: JsonObject, patch: Json) => Json {
   const media = contentType.split(";")[0]?.trim() ?? "";
   if (media === json) return jsonPatch;

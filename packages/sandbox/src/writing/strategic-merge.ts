@@ -1,5 +1,5 @@
-// Strategic merge patch for built-in kinds: lists with a merge key are merged by it, all else as in a merge patch.
-// A simplification: the key is looked up by the list's name alone.
+// Strategic merge patch for built-in kinds: lists with a merge key are merged by it, all other values as in a merge
+// patch. A simplification: the name of a list alone decides its key.
 import { equal, field, isArray, isObject, listAt, textAt, withField } from "../json.ts";
 import type { Json, JsonObject } from "../json.ts";
 import { badRequest, serverError } from "../http/status.ts";
@@ -25,7 +25,7 @@ const byOther: ReadonlyMap<string, readonly string[]> = new Map([
 const mergeKeys = (list: string): readonly string[] =>
   byName.includes(list) ? ["name"] : (byOther.get(list) ?? []);
 
-/** The field that tells items of a built-in kind's list apart; undefined where the list is replaced as a whole. */
+/** The field that identifies the items of a list of a built-in kind; undefined if the list is replaced. */
 export const mergeKeyOf = (list: string, items: readonly Json[]): string | undefined =>
   mergeKeys(list).find((key) => items.some((item) => field(item, key) !== undefined));
 
@@ -45,8 +45,8 @@ function mergedByKey(list: readonly Json[], patch: readonly Json[], key: string)
 }
 
 /**
- * The items that a patch speaks of, in its order, and the others between them where they were (apimachinery,
- * strategicpatch, mergeSortedSlice).
+ * The items of a patch, in its order, and the other items in their places between them (apimachinery, strategicpatch,
+ * mergeSortedSlice).
  */
 function ordered(
   merged: readonly Json[],
@@ -75,8 +75,8 @@ function ordered(
 }
 
 /**
- * The list by which apimachinery orders: its items are deleted in place, and the first new ones take the room of those
- * (`deleteMatchingEntries`, `append`), so that they count as having been there.
+ * The list by which apimachinery sorts: it deletes items in place, and the first new items take their places
+ * (`deleteMatchingEntries`, `append`), so that they count as old items.
  */
 function placesAfter(
   list: readonly Json[],
@@ -148,11 +148,11 @@ export function strategicMerge(target: Json | undefined, patch: Json): Json {
   if (how === "delete") return {};
   const old = isObject(target) && how !== "replace" ? retained(target, patch) : undefined;
   const merged = Object.entries(patch).reduce((result, entry) => applied(patch, result, entry), old ?? {});
-  // What there is nothing to merge with keeps this directive, for the decoder to stumble over.
+  // A new object keeps this directive, and the decoder refuses it.
   return withField(merged, "$retainKeys", old ? undefined : field(patch, "$retainKeys"));
 }
 
-/** What $retainKeys leaves of an object: these keys, which have to be all that the patch has a value for. */
+/** The object with only the keys in $retainKeys, which must include all keys of the patch with a value. */
 function retained(target: JsonObject, patch: JsonObject): JsonObject {
   const keys = field(patch, "$retainKeys");
   if (keys === undefined) return target;

@@ -1,4 +1,4 @@
-// The verbs that change something. Each runs from its check to its commit without waiting, so requests cannot interleave.
+// The verbs that write. Each runs from its checks to its commit without a wait, so requests cannot interleave.
 import { admittedNew, admittedUpdate, isHeld, timestamp } from "../admission/admission.ts";
 import { definitionsBucket, namespacesBucket } from "../storage/cluster.ts";
 import type { Cluster } from "../storage/cluster.ts";
@@ -26,7 +26,7 @@ import { asServed, asStored } from "../kinds/resource-type.ts";
 import type { ResourceType } from "../kinds/resource-type.ts";
 import * as status from "../http/status.ts";
 
-/** What a request is about: an object, or with the name "" all of a kind. */
+/** The target of a request: an object, or all objects of a kind if the name is "". */
 export interface Target {
   readonly type: ResourceType;
   readonly namespace: string;
@@ -36,13 +36,13 @@ export interface Target {
 
 export interface WriteOptions extends Telling {
   readonly dryRun: boolean;
-  /** Under which name the request writes. */
+  /** The name of the manager. */
   readonly manager: string;
 }
 
 const find = ({ store }: Cluster, { type, namespace, name }: Target) =>
   store.get(type.bucket, namespace, name);
-/** Throws 400 where a name cannot be one, or a namespace is missing. */
+/** Throws 400 if a name is invalid or a namespace is missing. */
 export function refuseUnkeyed({ type, namespace, name }: Target): void {
   if (type.namespaced && namespace === "") throw status.badRequest("Namespace parameter required.");
   const [fault] = nameFaults("path", name);
@@ -59,7 +59,7 @@ export function existing(cluster: Cluster, target: Target): KubeObject {
 const commit = ({ store }: Cluster, type: ResourceType, object: KubeObject, dryRun: boolean): KubeObject =>
   asServed(type, dryRun ? asStored(type, object) : store.put(type.bucket, asStored(type, object)));
 
-/** Unknown fields are reported in the order of the body, where Go knows it: it does not for custom resources and patches. */
+/** Decodes a body. Go reports unknown fields in the order of the body, but not for custom resources and patches. */
 function decode({ type }: Target, body: Json, options: WriteOptions, inOrder = !type.custom): KubeObject {
   const unknown: string[] = [];
   const object = decoded(type, body, unknown);
@@ -79,7 +79,7 @@ function inNamespace({ type, namespace }: Target, object: KubeObject): KubeObjec
   return withMeta(object, "namespace", namespace || undefined);
 }
 
-/** Nothing is created in a namespace that is not there or about to go. */
+/** Throws 404 or 403 if the namespace of a new object is missing or being deleted. */
 function refuseWithoutNamespace({ store }: Cluster, { type, namespace }: Target, object: JsonObject): void {
   if (namespace === "") return;
   const name = nameOf(object) || (textAt(object, "metadata", "generateName") ?? "");
@@ -100,7 +100,10 @@ export function create(cluster: Cluster, target: Target, body: Json, options: Wr
   return made;
 }
 
-/** Custom resources may have finalizers without a domain; whoever adds one is told. Other warnings are the kind's. */
+/**
+ * Sends the warnings of a write: those of its kind, and one for each new finalizer without a domain of a custom
+ * resource.
+ */
 function warnOf(
   type: ResourceType,
   object: KubeObject,
@@ -173,7 +176,7 @@ export function replace(cluster: Cluster, target: Target, body: Json, options: W
   return updated;
 }
 
-/** PATCH: the same as a PUT of what `change` makes of the object, against the version it was made from. */
+/** PATCH: the same as a PUT of the result of `change`, with the version of the object that it was made from. */
 export function patch(
   cluster: Cluster,
   target: Target,
@@ -210,7 +213,7 @@ function update(
   const admitted = admittedUpdate(type, given, before, part);
   const after = withManagers(cluster, { ...target, manager }, admitted, before);
   if (!beingDeleted(old) || isHeld(type, after))
-    // What looks the same is written where it is stored otherwise: in another version, or with what its schema has lost.
+    // An equal object is written if its stored form differs: by its version, or by fields that its schema has lost.
     return equal(asStored(type, after), old) ? before : commit(cluster, type, after, dryRun);
   if (!dryRun) cluster.store.remove(type.bucket, namespace, name);
   return after;
