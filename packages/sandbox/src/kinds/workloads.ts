@@ -8,7 +8,7 @@ import type { KubeObject } from "../kube-object.ts";
 import { podTemplate } from "./pods.ts";
 import type { Behaviour } from "./resource-type.ts";
 import { always, anyObject, boolean, each, fields, integer, knowing } from "../schema/schema-words.ts";
-import { omitted, or, string } from "../schema/schema-words.ts";
+import { listOf, omitted, or, string } from "../schema/schema-words.ts";
 
 const common = {
   replicas: or(integer, 1),
@@ -16,16 +16,14 @@ const common = {
   selector: anyObject,
   template: podTemplate,
 };
-/** Counts of a status: a zero is left out. */
-const counts = (names: string): JsonObject => each(names, omitted(integer));
+/** A status with these counts. A zero is left out, and so is an empty list. */
+const statusWith = (counts: string, others: JsonObject = {}): JsonObject =>
+  always(knowing({ ...each(counts, omitted(integer)), conditions: listOf(anyObject), ...others }));
 export const replicaSetSchema: JsonObject = fields({
   spec: always(knowing(common)),
-  status: always(
-    knowing({
-      replicas: or(integer, 0),
-      ...counts("fullyLabeledReplicas readyReplicas availableReplicas observedGeneration"),
-    }),
-  ),
+  status: statusWith("fullyLabeledReplicas readyReplicas availableReplicas observedGeneration", {
+    replicas: or(integer, 0),
+  }),
 });
 export const deploymentSchema: JsonObject = fields({
   spec: always(
@@ -37,12 +35,8 @@ export const deploymentSchema: JsonObject = fields({
       progressDeadlineSeconds: or(integer, 600),
     }),
   ),
-  status: always(
-    knowing(
-      counts(
-        "observedGeneration replicas updatedReplicas readyReplicas availableReplicas unavailableReplicas",
-      ),
-    ),
+  status: statusWith(
+    "observedGeneration replicas updatedReplicas readyReplicas availableReplicas unavailableReplicas",
   ),
 });
 
