@@ -1,15 +1,15 @@
-/** A difference that is meant to be there. */
+/** A difference that is allowed. */
 export interface Allowed {
-  /** Which requests, as `METHOD /path?query`. */
+  /** The requests, as `METHOD /path?query`. */
   readonly request: RegExp;
-  /** Where in the answer. */
+  /** The place in the answer. */
   readonly path: RegExp;
-  /** What the real server says there. */
+  /** The value of the real server. */
   readonly real?: RegExp;
   readonly reason: string;
 }
 
-/** All of them. One that no case meets any more fails the suite. */
+/** All allowed differences. The suite fails if no case meets one of them. */
 export const allowedDifferences: readonly Allowed[] = [
   {
     request: /./,

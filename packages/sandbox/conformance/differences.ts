@@ -1,14 +1,14 @@
 import { isArray, isObject } from "../src/json.ts";
 import type { Json } from "../src/json.ts";
 
-/** One place in which two answers differ; a side that has nothing there is undefined. */
+/** A place in which two answers differ; undefined for a side without a value there. */
 export interface Difference {
   readonly path: string;
   readonly real: Json | undefined;
   readonly sandbox: Json | undefined;
 }
 
-/** Every place in which two values differ: the order of keys does not count, the order of lists does. */
+/** All places in which two values differ. The order of lists matters, the order of keys does not. */
 export function differences(real: Json | undefined, sandbox: Json | undefined, path = ""): Difference[] {
   if (real === sandbox) return [];
   if (isArray(real) && isArray(sandbox)) {

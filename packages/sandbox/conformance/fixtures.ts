@@ -1,4 +1,4 @@
-// Definitions that many cases use. They are there before the first case, and nobody changes them.
+// Definitions that many cases use. They exist before the first case, and no case changes them.
 import type { Json, JsonObject } from "../src/json.ts";
 import { awaited, object, post } from "./steps.ts";
 import type { Case, Step } from "./steps.ts";
@@ -34,7 +34,7 @@ export const version = (name: string, openAPIV3Schema: JsonObject, more: JsonObj
   ...more,
 });
 
-/** The formats that cases ask for; some of them no server knows. */
+/** The formats in the cases; no server knows some of them. */
 const textFormats =
   "uri email hostname ipv4 ipv6 cidr mac uuid uuid3 uuid4 uuid5 byte password date duration date-time datetime bsonobjectid isbn isbn10 isbn13 creditcard ssn hexcolor rgbcolor k8s-short-name k8s-long-name int32 unknown quantity int-or-string".split(
     " ",
@@ -62,7 +62,7 @@ const columns = [
   { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
 ];
 
-/** With everything a definition may have: status, columns, selectable fields, two versions. */
+/** A definition with status, columns, selectable fields and two versions. */
 const widgets = definitionOf({
   plural: "widgets",
   kind: "Widget",
@@ -77,7 +77,7 @@ const widgets = definitionOf({
   ],
 });
 
-/** With nothing: no status subresource, cluster-scoped. */
+/** A definition without a status subresource, cluster-scoped. */
 const gadgets = definitionOf({
   plural: "gadgets",
   kind: "Gadget",
@@ -92,7 +92,7 @@ const embeddedPod = {
   "x-kubernetes-embedded-resource": true,
   properties: { spec: { type: "object", properties: { known: text } } },
 };
-/** One property for each thing that a schema can say. */
+/** One property for each keyword of a schema. */
 const sampleSpec: JsonObject = {
   text,
   whole,
@@ -196,7 +196,7 @@ const formats = definitionOf({
 
 export const fixturePlurals = ["widgets", "gadgets", "samples", "formats"];
 
-/** All of them, and the wait until each is served. */
+/** All definitions, and the wait until each is served. */
 export const fixtures: Case = {
   name: "definitions",
   steps: [

@@ -1,5 +1,5 @@
 /**
- * The same requests to a sandbox and to a real API server, and where their answers differ.
+ * Sends the same requests to a sandbox and to a real API server, and prints the differences of their answers.
  *
  * ```
  * npm run conformance

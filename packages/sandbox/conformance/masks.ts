@@ -1,5 +1,5 @@
-// What two servers cannot have in common is masked before their answers are compared, and nothing else: uids, times,
-// versions (their order stays), suffixes of generated names, continue tokens and allotted addresses.
+// Masks the parts of answers that cannot be equal on two servers: uids, times, versions (but not their order), suffixes
+// of generated names, continue tokens and allotted addresses. Also masks the parts that the sandbox lacks on purpose.
 import { field, isArray, isObject, isString, listAt, objectAt, omit, textAt } from "../src/json.ts";
 import { builtInTypes } from "../src/kinds/built-in-types.ts";
 import type { Json, JsonObject } from "../src/json.ts";
@@ -12,7 +12,7 @@ const uid = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g;
 const time = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
 const address = /\b(?:10\.0|127\.1)(?:\.\d{1,3}){2}\b/g;
 const server = /\b127\.0\.0\.1:\d+\b/g;
-/** Versions in the words of messages. */
+/** Versions in messages. */
 const spoken =
   /(resource version: |current: |in record \(|ResourceVersion in the precondition \(|ResourceVersion in object meta: |resource version: \d+ \()(\d+)/g;
 const age = /^\d+s$/;
@@ -31,7 +31,7 @@ function* everyValue(value: Json): Generator<Json> {
   for (const inner of Object.values(value)) yield* everyValue(inner);
 }
 
-/** The versions of single objects in all answers, oldest first: lists and bookmarks are placed among them. */
+/** The versions of single objects in all answers, oldest first. Those of lists and bookmarks are placed among them. */
 function versionsIn(answers: readonly Answer[]): readonly number[] {
   const found = new Set<number>();
   for (const { body } of answers)
@@ -43,7 +43,7 @@ function versionsIn(answers: readonly Answer[]): readonly number[] {
   return [...found].sort((a, b) => a - b);
 }
 
-/** The uids that the server has given. */
+/** The uids that the server has generated. */
 function uidsIn(answers: readonly Answer[]): ReadonlySet<string> {
   const found = new Set<string>();
   for (const { body } of answers)
@@ -55,7 +55,7 @@ function uidsIn(answers: readonly Answer[]): ReadonlySet<string> {
 }
 
 const suffix = "[bcdfghjklmnpqrstvwxz2456789]{5}\\b";
-/** The prefixes that requests ask for a name with. */
+/** The prefixes of generated names in the requests. */
 function prefixes({ asked }: Run): readonly RegExp[] {
   const found = asked.flatMap(({ body }) =>
     [...body.matchAll(/"generateName":"([^"]+)"/g)].map(([, base]) => base ?? ""),
@@ -64,8 +64,7 @@ function prefixes({ asked }: Run): readonly RegExp[] {
 }
 
 /**
- * Several causes come in the order of a Go map, which is none; so they are sorted, and with them the list that the
- * message makes of them.
+ * Several causes come in the random order of a Go map. So they are sorted, and with them their list in the message.
  */
 function withSortedCauses(status: JsonObject): JsonObject {
   const causes = [...listAt(status, "details", "causes")].sort((a, b) =>
@@ -87,7 +86,7 @@ function withSortedCauses(status: JsonObject): JsonObject {
   };
 }
 
-/** Whether both servers have it, at any time: other cases make and delete definitions meanwhile. */
+/** True if both servers have it at all times: other cases create and delete definitions meanwhile. */
 const isShared = (group: string, resource?: string): boolean => {
   const [plural = "", subresource = ""] = (resource ?? "").split("/");
   if (group === "example.com") return resource === undefined || fixturePlurals.includes(plural);
@@ -106,8 +105,8 @@ const isSharedPath = (path: string): boolean => {
 };
 
 /**
- * The documents that say what there is, without what the sandbox does not have. The kinds of definitions come in the
- * order of a Go map, each followed by its subresources.
+ * A document of discovery with only the entries that the sandbox has, too. The kinds of definitions come in the random
+ * order of a Go map, each followed by its subresources, so they are sorted.
  */
 function withShared(body: Json): Json {
   if (!isObject(body)) return body;

@@ -1,16 +1,19 @@
-// What a real API server looks at and the sandbox does not: all of it. The documents name this list, and comparisons of
-// the two count a refusal for one of these reasons as not checked, never as the same.
+// The complete list of checks of a real API server that the sandbox lacks. The documents link to it. Comparisons of the
+// two count a refusal for one of these reasons as not checked, never as equal.
 import { field, isObject, listAt, objectAt, textAt } from "../src/json.ts";
 import type { Json } from "../src/json.ts";
 import { uncheckedFormats } from "../src/schema/string-formats.ts";
 
 export interface NotChecked {
   readonly what: string;
-  /** What the sandbox does instead. */
+  /** The behaviour of the sandbox instead. */
   readonly instead: string;
-  /** Where to test it. */
+  /** The place to test it. */
   readonly testIn: string;
-  /** Whether this is the reason of one cause of a real server's refusal, of an object of this kind or of the definition. */
+  /**
+   * True if this is the reason of one cause of a refusal by a real server, of an object of this kind or of the
+   * definition.
+   */
   readonly isCause?: (cause: Json, definition: Json) => boolean;
 }
 
@@ -27,7 +30,7 @@ function rulesIn(schema: Json | undefined): readonly Json[] {
   return [...listAt(schema, "x-kubernetes-validations"), ...parts.flatMap(rulesIn)];
 }
 
-/** How a rule refuses: in its own words, or in those of the server where it has none or fails itself. */
+/** True if the cause is of the rule: with its own message, or with that of the server if it has none or fails. */
 function isOfRule(cause: Json, rule: Json): boolean {
   const said = (textAt(cause, "message") ?? "").trim();
   const message = (textAt(rule, "message") ?? "").trim();

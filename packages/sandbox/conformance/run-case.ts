@@ -1,11 +1,11 @@
-// One case on one server: its namespace, its requests in order with what earlier answers gave, its answers.
+// One case on one server: its namespace, its requests in order with values of earlier answers, its answers.
 import { setTimeout as pause } from "node:timers/promises";
 import { isArray, isObject, isString, sortedJson } from "../src/json.ts";
 import type { Json } from "../src/json.ts";
 import type { Answer, Asked, Server } from "./servers.ts";
 import type { Case, Step } from "./steps.ts";
 
-/** What a case did on one server, without the steps that only wait. */
+/** The requests and answers of a case on one server, without the steps that only wait. */
 export interface Run {
   readonly asked: readonly Asked[];
   readonly answers: readonly Answer[];
@@ -25,7 +25,7 @@ function valueAt(answer: Json | undefined, path: string): string | undefined {
 const filled = (text: string, known: ReadonlyMap<string, Json>): string =>
   text.replaceAll(reference, (all, name: string, path: string) => valueAt(known.get(name), path) ?? all);
 
-/** References inside of JSON are filled in its texts: what is filled in is quoted like any text. */
+/** Fills the references in the texts of a JSON value. */
 function filledJson(value: Json, known: ReadonlyMap<string, Json>): Json {
   if (isString(value)) return filled(value, known);
   if (isArray(value)) return value.map((one) => filledJson(one, known));
@@ -55,7 +55,7 @@ function asked(step: Step, known: ReadonlyMap<string, Json>): Asked {
   };
 }
 
-/** Asks until the answer is as it should be. Returns what to say of one that never was: no two servers say the same. */
+/** Repeats a request until the answer is as expected. If it never is, returns a text that differs for each server. */
 async function awaited(
   server: Server,
   request: Asked,
@@ -72,7 +72,7 @@ async function awaited(
   }
 }
 
-/** Runs a case on a server; `id` is a word that no other case there has. */
+/** Runs a case on a server; `id` is a word for this case only. */
 export async function runCase(server: Server, { steps }: Case, id: string): Promise<Run> {
   const known = new Map<string, Json>([
     ["id", id],

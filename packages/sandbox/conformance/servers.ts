@@ -1,4 +1,4 @@
-// The two servers, behind one way to ask.
+// The two servers, with one function for requests.
 import { request as requestPlain } from "node:http";
 import type { IncomingMessage, RequestOptions } from "node:http";
 import { Agent as PlainAgent } from "node:http";
@@ -9,19 +9,19 @@ import { startSandbox } from "../src/index.ts";
 import { field, parseJson, textAt } from "../src/json.ts";
 import type { Json } from "../src/json.ts";
 
-/** A request with nothing left to be filled in. */
+/** A request without references. */
 export interface Asked {
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Where to stop reading lines: the name of an object. */
+  /** The name of the object with which the reading of lines ends. */
   readonly until?: string | undefined;
 }
 
 export interface Answer {
   readonly code: number;
-  /** Those that are compared. */
+  /** The headers that are compared. */
   readonly headers: Readonly<Record<string, Json>>;
   /** A document, or the lines of a watch, or text that is neither. */
   readonly body: Json;
@@ -64,7 +64,7 @@ function isLast(event: Json, until: string): boolean {
 const firstOf = (list: Json | undefined): Json =>
   Array.isArray(list) ? ((list as readonly Json[])[0] ?? null) : null;
 
-/** The lines of a watch up to the last one asked for, without the bookmarks that only tell the time. */
+/** The lines of a watch up to the requested one, without bookmarks that only have a version. */
 async function linesOf(response: IncomingMessage, until: string): Promise<Json> {
   const lines: Json[] = [];
   let rest = "";
@@ -91,7 +91,7 @@ async function wholeOf(response: IncomingMessage): Promise<Json> {
   return parsed(Buffer.concat(parts).toString());
 }
 
-/** Whoever says nothing for so long will not: that is an answer, too. */
+/** A server that sends nothing for so long sends no more: that is an answer, too. */
 const silenceMs = 10_000;
 
 type Request = typeof requestPlain | typeof requestSecure;
@@ -124,12 +124,12 @@ const sending =
       sent.on("error", (error) => resolve({ code: 0, headers: {}, body: error.message })).end(body);
     });
 
-/** A sandbox, over HTTP like any client. */
+/** Starts a sandbox, which is asked over HTTP. */
 export async function startSandboxServer(): Promise<Server> {
   const begun = performance.now();
   const sandbox = await startSandbox({ controllers: false });
   const startedMs = performance.now() - begun;
-  // Node ends connections that were idle for five seconds, perhaps under a request that is on its way.
+  // Node ends connections that were idle for five seconds, even if a request is already sent.
   const agent = new PlainAgent({ keepAlive: false });
   const close = async (): Promise<void> => {
     agent.destroy();
@@ -146,7 +146,7 @@ export async function startSandboxServer(): Promise<Server> {
   };
 }
 
-/** A real API server with its own etcd. */
+/** Starts a real API server with its own etcd. */
 export async function startRealServer(): Promise<Server> {
   const begun = performance.now();
   const cluster = await startRealCluster();

@@ -1,25 +1,25 @@
-// What a case is: requests as data, so that two servers can be asked the very same.
+// A case: requests as data, so that both servers get exactly the same.
 import type { Json, JsonObject } from "../src/json.ts";
 
 /**
- * One request. In its path, headers and body `<name.path.to.value>` stands for what the answer called `name` had
- * there, `<ns>` for the case's own namespace and `<id>` for a word that is the case's own.
+ * One request. In its path, headers and body, `<name.path.to.value>` is the value at that path in the answer called
+ * `name`, `<ns>` is the namespace of the case, and `<id>` is a word for this case only.
  */
 export interface Step {
   readonly method: string;
   /** With its query. */
   readonly path: string;
   readonly body?: Json;
-  /** The body as it is sent, where it is to be no JSON of ours. */
+  /** The text of the body, for bodies that are not made from a value. */
   readonly text?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** How later steps call its answer. */
+  /** The name of its answer in later steps. */
   readonly as?: string;
-  /** The answer is read as lines, until one is about an object of this name, or the server ends it. */
+  /** If set, the answer is read as lines, until one is about an object of this name or the server ends it. */
   readonly until?: string;
-  /** Asked again until it answers so; what it answered is not compared. */
+  /** If set, the request is repeated until it is answered with this code. The answers are not compared. */
   readonly awaiting?: number;
-  /** What is in such an answer, as JSON without spaces, its keys in order. */
+  /** A part of that answer, as JSON without spaces and with sorted keys. */
   readonly saying?: string;
 }
 
@@ -46,12 +46,12 @@ export const patch = (path: string, body: Json, kind = "merge-patch"): Step => (
 export const watch = (path: string, until: string): Step => ({ method: "GET", path, until });
 export const named = (as: string, step: Step): Step => ({ ...step, as });
 export const awaited = (path: string, awaiting = 200): Step => ({ method: "GET", path, awaiting });
-/** Asks again until the answer has this in it, as JSON without spaces, its keys in order. */
+/** Repeats a GET until the answer contains this text, as JSON without spaces and with sorted keys. */
 export const saying = (path: string, text: string): Step => ({ ...awaited(path), saying: text });
 /** A case that is one request. */
 export const one = (name: string, ...steps: readonly Step[]): Case => ({ name, steps });
 
-/** An object of a kind, to be changed a little. */
+/** An object of a kind. */
 export const object = (
   apiVersion: string,
   kind: string,

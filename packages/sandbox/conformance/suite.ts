@@ -1,4 +1,4 @@
-// The whole suite on both servers: the cases one after the other, so that each server's time is its own, and then the
+// The suite on both servers: the cases on one server after the other, so that the times are comparable, and then the
 // generated sequences.
 import { allowedDifferences } from "./allowed-differences.ts";
 import type { Allowed } from "./allowed-differences.ts";
@@ -35,7 +35,7 @@ export interface SuiteResult {
   readonly names: readonly string[];
   readonly requests: number;
   readonly failed: readonly Failed[];
-  /** Allowed differences that no case met. Empty where not all cases ran. */
+  /** Allowed differences that no case met. Empty if not all cases ran. */
   readonly unused: readonly Allowed[];
   readonly sequences: SequencesResult;
   readonly seed: number;
@@ -86,7 +86,7 @@ async function runOn(
   };
 }
 
-/** Starts both servers, runs everything and stops them. Rejects when a server does not start. */
+/** Starts both servers, runs all cases and sequences, and stops the servers. Rejects if a server does not start. */
 export async function runSuite(options: SuiteOptions): Promise<SuiteResult> {
   const sandbox = await startSandboxServer();
   try {

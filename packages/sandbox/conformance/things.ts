@@ -1,12 +1,12 @@
-// A definition that belongs to one case alone, and may therefore be changed and deleted, and its objects.
-// A real server's controllers work after the answer: each case waits for what it can see, never for a time.
+// A definition for one case only, which the case may change and delete, and its objects.
+// The controllers of a real server work after the answer. Each case waits for an effect, never for a time.
 import { objectAt } from "../src/json.ts";
 import type { Json, JsonObject } from "../src/json.ts";
 import { definitionOf, definitions, spec, version } from "./fixtures.ts";
 import { awaited, object, post, saying } from "./steps.ts";
 import type { Step } from "./steps.ts";
 
-/** Every case has a group of its own: names are accepted by group. */
+/** Each case has a group of its own, because names are accepted by group. */
 export const group = "<id>.example.com";
 export const apiVersion = `${group}/v1`;
 /** The definition of things. */
@@ -23,7 +23,7 @@ export interface Thing {
   readonly names?: JsonObject;
   readonly more?: JsonObject;
 }
-/** The definition of things, with parts of its spec exchanged. */
+/** The definition of things, with other parts in its spec. */
 export function things({ versions = [version("v1", plain)], names = {}, more = {} }: Thing = {}): JsonObject {
   const made = definitionOf({ group, plural: "things", kind: "Thing", names, versions });
   return { ...made, spec: { ...objectAt(made, "spec"), ...more } };
@@ -41,7 +41,7 @@ export const settled = (path = at): Step => saying(path, '"InitialNamesAccepted"
 export const served = (name = "v1"): Step => awaited(`/apis/${group}/${name}/things`);
 /** A definition, until it is served. */
 export const made = (thing: Thing = {}): Step[] => [post(definitions, things(thing)), settled(), served()];
-/** Asks for this, as a dry run, until it is answered so: then the definition's change is served. */
+/** Repeats a dry run until it is answered with this code: then the change of the definition is served. */
 export const probed = (body: JsonObject, awaiting: number): Step => ({
   ...post(`${inHome()}?dryRun=All`, body),
   awaiting,

@@ -1,4 +1,4 @@
-// Bodies that are no object of the kind, media types that nobody reads, and queries that mean nothing.
+// Bodies that are not an object of the kind, unknown media types, and unknown queries.
 import type { Json } from "../../src/json.ts";
 import { configMap, configMapsIn, gadgetsAt, widget, widgetsIn } from "../fixtures.ts";
 import { get, named, object, post, put } from "../steps.ts";

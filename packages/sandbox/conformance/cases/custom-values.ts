@@ -1,11 +1,11 @@
-// What a structural schema makes of values: one POST each.
+// Values under a structural schema: one POST each.
 import type { Json } from "../../src/json.ts";
 import { sample, samplesIn } from "../fixtures.ts";
 import { get, post } from "../steps.ts";
 import type { Case } from "../steps.ts";
 
 const long = "x".repeat(300);
-/** What `spec` is, one case each. */
+/** The values of `spec`, one case each. */
 const specs: readonly Json[] = [
   {},
   { unknown: 1, text: "known", strict: { must: "m", other: 1 } },

@@ -1,4 +1,4 @@
-// Definitions of which something changes while there are objects.
+// Changes of definitions that have objects.
 import type { JsonObject } from "../../src/json.ts";
 import { definitions, spec, version } from "../fixtures.ts";
 import { awaited, del, get, named, patch, post, put, saying, watch } from "../steps.ts";
@@ -20,7 +20,7 @@ import {
 } from "../things.ts";
 
 const keyed = { "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"] };
-/** Of the same structure, with these limits. */
+/** A schema of the same structure, with these limits. */
 const limited = (size: JsonObject, way: JsonObject, set: JsonObject): JsonObject => ({
   type: "object",
   properties: {
@@ -149,7 +149,7 @@ const changed: readonly Case[] = [
       patch(at, inVersions(version("v1", tight, { subresources: { status: {} } }))),
       probed(thing("probe", { items: [{ name: "x", size: 50 }] }), 422),
       served(),
-      // What is left alone may stay as it is, also in another place of a list with keys.
+      // A value that does not change may stay invalid, also in another place of a list with keys.
       patch(`${inHome()}/a`, { spec: { other: "x" } }),
       patch(`${inHome()}/a`, {
         spec: {
@@ -226,7 +226,7 @@ const changed: readonly Case[] = [
       patch(`${inHome()}/a`, { spec: { size: 3 } }),
       post(inHome("v2"), thing("c", { size: 2, more: "third" }, {}, "v2")),
       get(`${inHome()}/c`),
-      // What is still stored as v1 could not be read without it: a change that changes nothing moves it.
+      // An object that is stored as v1 could not be read without v1. An empty change stores it again.
       patch(`${inHome()}/b`, {}),
       patch(`${inHome()}/b`, {}),
       patch(at, inVersions(version("v2", spec({ size: whole, more: text })))),

@@ -1,4 +1,4 @@
-// Rivals for a name, and the end of definitions.
+// Definitions with the same names, and the end of definitions.
 import type { JsonObject } from "../../src/json.ts";
 import { definitionOf, definitions, spec, version } from "../fixtures.ts";
 import { awaited, del, get, object, patch, post, put, saying } from "../steps.ts";
@@ -161,7 +161,7 @@ const deleted: readonly Case[] = [
       settled(),
       served(),
       post(inHome(), thing("a")),
-      // Whether the end comes in the second in which it began decides who owns its time: nobody does, then.
+      // The managers of its time depend on the second of the end.
       del(at),
       saying(at, '"InstanceDeletionCompleted"'),
       saying(at, '"finalizers":["example.com/hold"]'),

@@ -1,11 +1,11 @@
-// Definitions that are refused, and changes of those that are served.
+// Refused definitions, and changes of served ones.
 import type { JsonObject } from "../../src/json.ts";
 import { definitions, spec, version } from "../fixtures.ts";
 import { get, patch, post, put } from "../steps.ts";
 import type { Case } from "../steps.ts";
 import { group, at, text, plain, things, made, inVersions } from "../things.ts";
 
-/** Lists whose items are told apart by `name`, of items with these properties. */
+/** A list with the key `name`, of items with these properties. */
 const keyedByName = (properties: JsonObject): JsonObject =>
   things({
     versions: [

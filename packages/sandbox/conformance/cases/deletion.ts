@@ -1,4 +1,4 @@
-// Deleting one and many: preconditions, policies, finalizers in every order, pods with a grace.
+// Deletions: preconditions, policies, finalizers in every order, pods with a grace period.
 import type { Json, JsonObject } from "../../src/json.ts";
 import { configMap, configMapsIn, gadgetsAt, pod, podsIn, widget, widgetsIn } from "../fixtures.ts";
 import { del, get, named, object, patch, post, put } from "../steps.ts";
@@ -77,7 +77,7 @@ const bind = (name: string): Step =>
   post(`${podsIn}/${name}/binding`, object("v1", "Binding", name, { target: { kind: "Node", name: "n" } }));
 const graceful = (name: string, spec: JsonObject, ...steps: readonly Step[]): Case => ({
   name: `a pod on a node, ${name}`,
-  // The list waits until the real server's cache has seen the binding, from which a deletion may start.
+  // The list waits until the cache of the real server has the binding: a deletion may start from it.
   steps: [post(podsIn, pod("a", spec)), bind("a"), get(podsIn), ...steps, get(`${podsIn}/a`)],
 });
 const grace = (gracePeriodSeconds: number): Step => del(`${podsIn}/a`, options({ gracePeriodSeconds }));

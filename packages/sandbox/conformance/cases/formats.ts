@@ -1,11 +1,11 @@
-// The formats of texts, each with texts that have it and that nearly do.
+// The formats of texts, each with texts that have it and texts that almost have it.
 import { formatted, formatsIn } from "../fixtures.ts";
 import { post } from "../steps.ts";
 import type { Case } from "../steps.ts";
 
 const many = (text: string, times: number): string => text.repeat(times);
 const uuid = "123e4567-e89b-12d3-a456-426614174000";
-/** By format, the texts apart by line breaks; nothing between two of them is the empty text. */
+/** Texts by format, separated by line breaks. */
 const texts: Readonly<Record<string, string>> = {
   uri: `https://a.b\na\n/x\nmailto:a@b\nhttp://a b\n://x\nurn:x:y\npostgres://u:p@h:5432/d?x=y#z\nhttp://[::1]:80/\nhttp://[::1\nhttp://a:b/\n
 http://a:1:2/\nredis://a:1,b:2/\nhttp://[1.2.3.4]/\nhttp://[fe80::1%25eth0]/\nhttp://a%zz/\nhttp://a/%zz\n/%zz\nhttp://a?%zz\nhttp://u{}@a/\n*\n1http://a\nhttp:a\nhttp://ä/\nhttp://a^b/\n//a b\nhttp://a%41/\nhttp://a%80/`,
@@ -19,7 +19,7 @@ http://a:1:2/\nredis://a:1,b:2/\nhttp://[1.2.3.4]/\nhttp://[fe80::1%25eth0]/\nht
   "date-time":
     "2024-01-01T00:00:00Z\n2024-01-01T00:00:00.123456789Z\n2024-01-01T00:00:00+02:00\n2024-01-01 00:00:00Z\n2024-01-01T00:00:00\n2024-01-01\n2024-01-01T24:00:00Z\n2024-01-01T23:59:60Z\n2024-01-01t00:00:00z\n2024-02-30T00:00:00Z\n\n2024-01-01T00:00Z\n2024-01-01T00:00:00+0200\n2024-01-01T00:00:00x1Z\n2024-01-01T00:00:00ZTx",
   datetime: "2024-01-01T00:00:00Z\nx",
-  // No format of a text: none of these is looked at.
+  // Not formats of texts: servers do not check them.
   int32: "x",
   unknown: "x",
   quantity: "x",

@@ -36,7 +36,7 @@ const themes: Readonly<Record<string, readonly Case[]>> = {
   watches,
 };
 
-/** Every case, its theme before its name. */
+/** All cases; the name of a case begins with its theme. */
 export const allCases: readonly Case[] = Object.entries(themes).flatMap(([theme, cases]) =>
   cases.map((one) => ({ ...one, name: `${theme}: ${one.name}` })),
 );

@@ -1,4 +1,4 @@
-// The built-in kinds whose fields the sandbox knows, each through the same life.
+// The built-in kinds with fields that the sandbox knows, each through the same requests.
 import { objectAt, textAt } from "../../src/json.ts";
 import type { JsonObject } from "../../src/json.ts";
 import { del, get, named, object, patch, post, put } from "../steps.ts";
@@ -7,7 +7,7 @@ import type { Case, Step } from "../steps.ts";
 interface Kind {
   readonly path: string;
   readonly object: JsonObject;
-  /** The same with something else in it. */
+  /** The same object with other content. */
   readonly other: JsonObject;
   readonly status?: JsonObject;
 }

@@ -1,4 +1,4 @@
-// Lists: selectors good and bad, pages, and every combination of versions and how they are meant.
+// Lists: valid and invalid selectors, pages, and all combinations of versions and their options.
 import { configMap, configMapsIn, gadgetsAt, pod, podsIn, widget, widgetsIn } from "../fixtures.ts";
 import { del, get, named, object, patch, post } from "../steps.ts";
 import type { Case, Step } from "../steps.ts";
@@ -117,7 +117,7 @@ const matches = ["", "Exact", "NotOlderThan", "Other"];
 const limits = ["", "2"];
 const versioned = versions
   .flatMap((version) => matches.flatMap((match) => limits.map((limit) => ({ version, match, limit }))))
-  // What was long ago is compacted on neither; a version of 1 is before everything on the real one alone.
+  // Neither server compacts old versions; version 1 is before all objects on the real server only.
   .filter(({ version, match, limit }) => !(version === "1" && (match === "Exact" || limit !== "")));
 
 const query = (parts: Readonly<Record<string, string>>): string =>

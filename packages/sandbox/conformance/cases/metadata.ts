@@ -1,4 +1,4 @@
-// Names, labels, annotations, owners and finalizers, good and bad; on create and on update.
+// Valid and invalid names, labels, annotations, owners and finalizers, on create and on update.
 import type { JsonObject } from "../../src/json.ts";
 import { configMap, configMapsIn, gadgetsAt, widget, widgetsIn } from "../fixtures.ts";
 import { del, get, named, object, patch, post, put } from "../steps.ts";
@@ -30,7 +30,7 @@ const at = (path: string, apiVersion: string, kind: string, more: JsonObject = {
   more,
 });
 const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: "r" };
-/** One for each rule that names have. */
+/** A kind for each rule of names. */
 const ruled = [
   at(configMapsIn, "v1", "ConfigMap"),
   at(
@@ -131,7 +131,7 @@ const generate: readonly Case[] = [
   ],
 }));
 
-/** What an update may do to metadata. Each is a patch of an object with a label and an annotation. */
+/** Changes of metadata by an update. Each is a patch of an object with a label and an annotation. */
 const updates: readonly JsonObject[] = [
   { name: "other" },
   { namespace: "other" },
@@ -163,7 +163,7 @@ const updated = (path: string, first: JsonObject, change: JsonObject): Step[] =>
   get(`${path}/a`),
 ];
 
-/** What somebody who may only write the status sends besides, of objects that are and are not being deleted. */
+/** Changes of other fields in a write of the status, for objects that are being deleted and others. */
 const deletion = { deletionTimestamp: "2020-01-01T00:00:00Z", deletionGracePeriodSeconds: 5 };
 const byStatus = {
   path: widgetsIn,

@@ -1,4 +1,4 @@
-// Namespaces on their way out. Neither server has a controller that would empty them: they stay, Terminating.
+// Deleted namespaces. Neither server has a controller that empties them, so they stay Terminating.
 import type { Json, JsonObject } from "../../src/json.ts";
 import { configMap, configMapsIn, pod, podsIn, widget, widgetsIn } from "../fixtures.ts";
 import { del, get, named, object, patch, post, put, watch } from "../steps.ts";
@@ -11,7 +11,7 @@ const namespace = (more: JsonObject = {}, metadata: JsonObject = {}): JsonObject
   object("v1", "Namespace", "<id>", more, metadata);
 const own = `${all}/<id>`;
 
-/** The namespace of the case is on its way out, with something in it. */
+/** The namespace of the case is deleted, and has content. */
 const leaving = (name: string, ...steps: readonly Step[]): Case => ({
   name: `one with content: ${name}`,
   steps: [

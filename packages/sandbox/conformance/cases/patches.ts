@@ -1,4 +1,4 @@
-// Merge, JSON and strategic merge patches, those that fit and those that do not.
+// Valid and invalid merge, JSON and strategic merge patches.
 import type { Json } from "../../src/json.ts";
 import { configMap, configMapsIn, pod, podsIn, widget, widgetsIn } from "../fixtures.ts";
 import { get, named, patch, post } from "../steps.ts";
@@ -15,7 +15,7 @@ const thing = widget(
   { labels: { l: "1" } },
 );
 
-/** What takes the kind of an object away. */
+/** Patches that remove the kind of an object. */
 const untyped: readonly Json[] = [
   { kind: null },
   { apiVersion: null },

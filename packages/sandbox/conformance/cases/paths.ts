@@ -52,7 +52,7 @@ const wrong = [
   "/livez",
   "/readyz",
 ];
-/** Segments that are empty, and segments that are escaped where they need not be, where they must and where they cannot. */
+/** Empty segments, and segments with necessary, unnecessary and invalid escapes. */
 const odd = [
   "//",
   "//api",

@@ -1,10 +1,10 @@
-// Patterns of schemas: Go's regexp reads them, which is RE2.
+// Patterns of schemas, which regexp of Go (RE2) reads.
 import { definitions, spec, version } from "../fixtures.ts";
 import { named, post } from "../steps.ts";
 import type { Case } from "../steps.ts";
 import { inHome, made, text, thing, things } from "../things.ts";
 
-/** What JavaScript reads otherwise or not at all, with texts of which some match. */
+/** Patterns that JavaScript reads in another way or not at all, with texts, some of which match. */
 const patterns: readonly (readonly [string, ...string[]])[] = [
   ["^(?i)(on|off)$", "ON", "oFf", "o"],
   ["^((?i)mon|tue)day$", "MONday", "TUEday", "Tueday", "tueday"],

@@ -1,4 +1,4 @@
-// What a deletion leaves for a garbage collector to do. There is none on either side: finalizers say what it would.
+// Deletion policies. Neither server has a garbage collector: finalizers show its work.
 import type { JsonObject } from "../../src/json.ts";
 import { configMap, configMapsIn, gadgetsAt, pod, podsIn, widget, widgetsIn } from "../fixtures.ts";
 import { del, get, object, patch, post, put, watch } from "../steps.ts";
@@ -8,7 +8,7 @@ const options = (more: JsonObject): JsonObject => ({ kind: "DeleteOptions", apiV
 const policy = (propagationPolicy: string, more: JsonObject = {}): JsonObject =>
   options({ propagationPolicy, ...more });
 
-/** Where an object is made, and the object. */
+/** The collection of an object, and the object. */
 interface Place {
   readonly kind: string;
   readonly path: string;
@@ -44,7 +44,7 @@ const bodies: readonly JsonObject[] = [
   policy("Foreground", { orphanDependents: false }),
 ];
 
-/** A second deletion, after which a third says nothing. */
+/** The first and the second policy; a third deletion has none. */
 const again: readonly (readonly [string, string])[] = [
   ["Foreground", "Orphan"],
   ["Foreground", "Background"],
@@ -54,7 +54,7 @@ const again: readonly (readonly [string, string])[] = [
   ["Orphan", "Orphan"],
 ];
 
-/** What stands there before, in every order that matters. */
+/** Finalizers before the deletion, in every order that matters. */
 const before: readonly (readonly string[])[] = [
   ["orphan"],
   ["foregroundDeletion"],
@@ -64,7 +64,7 @@ const before: readonly (readonly string[])[] = [
   ["example.com/a"],
 ];
 
-/** Of several finalizers of a Namespace the real server keeps no order once a deletion changes them. */
+/** True if the real server keeps no order: a deletion shuffles the finalizers of a Namespace. */
 const unordered = ({ kind }: Place, finalizers: readonly string[]): boolean =>
   kind === "Namespace" && finalizers.some((one) => one.includes("/"));
 

@@ -1,5 +1,5 @@
-// What a whole object's schema says, beside the status subresource: each definition with objects that fit and that do not,
-// and with a status that is written afterwards.
+// Schemas of objects with a status subresource: each definition with valid and invalid objects, and with statuses that
+// are written afterwards.
 import type { Json, JsonObject } from "../../src/json.ts";
 import { version } from "../fixtures.ts";
 import { get, named, object, patch, post, put } from "../steps.ts";
@@ -19,7 +19,7 @@ const ofNames = (properties: JsonObject, more: JsonObject = {}): JsonObject =>
 const list = (items: JsonObject, more: JsonObject = {}): JsonObject => ({ type: "array", items, ...more });
 const rule = { "x-kubernetes-validations": [{ rule: "true" }] };
 
-/** A schema; by name what objects have beside their names; and what becomes their status. */
+/** A schema; the content of objects by their names; and statuses. */
 type Table = Readonly<
   Record<string, readonly [JsonObject, Readonly<Record<string, JsonObject>>, (readonly Json[])?]>
 >;
@@ -267,7 +267,7 @@ function stepsOf(name: string, more: JsonObject, statuses: readonly Json[]): Ste
   ];
 }
 
-/** Other fields of no schema: they are kept, or refused, and what is in them is lost. */
+/** Other fields without a schema: they are kept or refused, and their content is lost. */
 const others: Case = {
   name: "other fields of no schema",
   steps: [

@@ -1,4 +1,4 @@
-// Schemas that a definition may not have: what each word says, where it may not stand, and what is to be said elsewhere.
+// Schemas that a definition must not have: invalid values of keywords, and keywords in wrong places.
 import type { Json, JsonObject } from "../../src/json.ts";
 import { definitions, version } from "../fixtures.ts";
 import { post } from "../steps.ts";
@@ -27,7 +27,7 @@ const keeps = { "x-kubernetes-preserve-unknown-fields": true };
 const mixed = { "x-kubernetes-int-or-string": true };
 const anyOf = [{ type: "integer" }, { type: "string" }];
 
-/** What is said of one field. */
+/** Schemas of one field. */
 const fields: Readonly<Record<string, Json>> = {
   "an unknown type": { type: "strange" },
   "the type null": { type: "null" },
@@ -134,7 +134,7 @@ const fields: Readonly<Record<string, Json>> = {
   "strange formats": { ...text, format: "strange" },
 };
 
-/** What is said of the whole. */
+/** Schemas of the object. */
 const roots: Readonly<Record<string, JsonObject>> = {
   "a root that may be null": struct({ spec: { type: "object" } }, { nullable: true }),
   "a root that is a list": { type: "array", items: text },
@@ -166,7 +166,7 @@ const cases = (name: string, schema: JsonObject, more: JsonObject = {}): Case =>
   name: `schema: ${name}`,
   steps: [
     post(`${definitions}?dryRun=All`, things({ versions: [version("v1", schema, more)] })),
-    // Of two versions that differ, each is named.
+    // If two versions differ, the error names each.
     post(
       `${definitions}?dryRun=All`,
       things({

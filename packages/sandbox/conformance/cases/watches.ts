@@ -1,9 +1,9 @@
-// Watches: from which version, with what at the beginning, what selectors make of changes, and in which shape.
+// Watches: their first version, their initial events, selected changes, and shapes.
 import { configMap, configMapsIn, gadgetsAt, pod, podsIn, widget, widgetsIn } from "../fixtures.ts";
 import { del, get, named, object, patch, post, watch } from "../steps.ts";
 import type { Case, Step } from "../steps.ts";
 
-/** Changes of every sort, and an object `last` that ends them. */
+/** Changes of every sort; the object `last` is the end. */
 const changes = (
   path: string,
   make: (name: string, labels?: Record<string, string>) => Step,

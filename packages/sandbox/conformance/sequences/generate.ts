@@ -1,4 +1,4 @@
-// Sequences of requests that nobody thought of: two or three kinds, few names, so that requests meet.
+// Random sequences of requests, about two or three kinds and few names, so that requests meet.
 import { objectAt } from "../../src/json.ts";
 import type { Json, JsonObject } from "../../src/json.ts";
 import { configMap, configMapsIn, pod, podsIn, widget, widgetsIn } from "../fixtures.ts";
@@ -12,7 +12,7 @@ interface Subject {
   readonly status: boolean;
   readonly strategic: boolean;
   readonly make: (random: Random, name: string, metadata: JsonObject) => JsonObject;
-  /** What a merge patch may say besides metadata. */
+  /** The content of a merge patch, besides metadata. */
   readonly change: (random: Random) => JsonObject;
 }
 
@@ -38,7 +38,7 @@ const subjects: readonly [Subject, ...Subject[]] = [
       ]),
   },
   {
-    // Without its status: of a spec that a status patch brings along, only the real server keeps a trace: a new version.
+    // Without its status: a patch of the status that also has a spec makes a new version on the real server only.
     path: widgetsIn.replace("v1/", "v1beta1/"),
     status: false,
     strategic: false,
@@ -79,7 +79,7 @@ const selectors = [
 
 interface Scene {
   readonly random: Random;
-  /** The answers that are named so far, which later requests may quote. */
+  /** The names of earlier answers, which later requests may use. */
   readonly known: readonly string[];
 }
 
@@ -177,10 +177,10 @@ function anyStep(scene: Scene, subject: Subject): Step {
   return { method: "GET", path: `${subject.path}?${random.pick(selectors)}` };
 }
 
-/** Draws what stands first everywhere, which is valid. */
+/** Draws the first value everywhere, which is valid. */
 const first: Random = { below: () => 1, pick: (from) => from[0], chance: () => false };
 
-/** What was seen of a kind from the first list on, when all is done: an object `zz` marks the end of it. */
+/** A list and a watch of all changes of a kind since the first list; the object `zz` is the end. */
 const ending = (subject: Subject, i: number): Step[] => [
   { method: "POST", path: subject.path, body: subject.make(first, "zz", {}) },
   { method: "GET", path: subject.path },
@@ -191,7 +191,7 @@ const ending = (subject: Subject, i: number): Step[] => [
   },
 ];
 
-/** The sequence of a seed: 12 to 30 requests about up to three kinds, and then what a watch of each saw. */
+/** The sequence of a seed: 12 to 30 requests about up to three kinds, then a watch of each kind. */
 export function sequenceOf(seed: number): Case {
   const random = seeded(seed);
   const chosen = [...new Set([random.pick(subjects), random.pick(subjects), random.pick(subjects)])];
@@ -202,7 +202,7 @@ export function sequenceOf(seed: number): Case {
     const as = `s${steps.length}`;
     const step = anyStep({ random, known }, subject);
     steps.push({ ...step, as });
-    // The version of a list says what others did meanwhile, so nobody quotes it.
+    // The version of a list depends on other cases, so no request uses it.
     if (!step.path.startsWith(`${subject.path}?`) || step.method === "POST") known.push(as);
   }
   return { name: `sequence ${seed}`, steps: [...steps, ...chosen.flatMap(ending)] };

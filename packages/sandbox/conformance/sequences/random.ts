@@ -1,8 +1,8 @@
 import { random } from "@drover/fault-proxy";
 
-/** Draws that a seed repeats. */
+/** Random draws that a seed repeats. */
 export interface Random {
-  /** A whole number from 0 to below `n`. */
+  /** An integer from 0 to `n - 1`. */
   below(n: number): number;
   pick<T>(from: readonly [T, ...T[]]): T;
   /** True `percent` times in a hundred. */

@@ -1,4 +1,4 @@
-// Many generated sequences on both servers, and of each that differs the least one that still does.
+// Many generated sequences on both servers. Each that differs is shortened as long as it differs.
 import { compareRuns } from "../compare.ts";
 import type { Found } from "../compare.ts";
 import { runCase, runCases } from "../run-case.ts";
@@ -34,7 +34,7 @@ async function differencesOf({ real, sandbox }: Servers, one: Case): Promise<rea
 
 const batch = 100;
 
-/** Runs the sequences of `count` seeds from `seed` on. At most `most` that differ are made small. */
+/** Runs the sequences of `count` seeds from `seed` on. Shortens at most `most` that differ. */
 export async function runSequences(
   servers: Servers,
   { count, seed, most = 3 }: { readonly count: number; readonly seed: number; readonly most?: number },

@@ -1,8 +1,8 @@
 import type { Case, Step } from "../steps.ts";
 
 /**
- * The least sequence that still fails: halves, quarters and so on are left out, and at last single requests.
- * `fails` is asked about each; it must not depend on what was asked before.
+ * The shortest sequence that still fails: halves, quarters and so on are left out, and at last single requests.
+ * `fails` is called for each; its result must not depend on earlier calls.
  */
 export async function shrunk(one: Case, fails: (smaller: Case) => Promise<boolean>): Promise<Case> {
   let steps: readonly Step[] = one.steps;
