@@ -30,9 +30,6 @@ function readField(type: ResourceType, path: string): (object: KubeObject) => st
         ? `field label not supported: ${path}`
         : `${JSON.stringify(path)} is not a known field selector: only "metadata.name", "metadata.namespace"`,
     );
-  if (path === "spec.hostNetwork") return (pod) => String(field(pod, "spec", "hostNetwork") === true);
-  if (path === "source")
-    return (event) => textAt(event, "source", "component") ?? shown(field(event, "reportingComponent"));
   return (object) => shown(field(object, ...path.split(".")));
 }
 
