@@ -30,6 +30,12 @@ it.each([
   }
 });
 
+it("answers 501 for a body in protobuf, and says what to send instead", async () => {
+  const type = { "content-type": "application/vnd.kubernetes.protobuf" };
+  const { body } = await api.send("POST", "/api/v1/namespaces/default/configmaps", "k8s", type);
+  expect(body).toMatchObject({ code: 501, message: containing("put the object into a file, and apply it") });
+});
+
 it("answers 501 for server-side apply, scales and the deletion of collections", async () => {
   const at = "/api/v1/namespaces/default/configmaps";
   const applying = { "content-type": "application/apply-patch+yaml" };

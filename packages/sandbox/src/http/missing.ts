@@ -33,6 +33,13 @@ export function refuseApply(contentType: string): void {
     throw notImplemented("server-side apply", server);
 }
 
+/** The answer to a body in protobuf. */
+export const noProtobuf = (): Error =>
+  notImplemented(
+    "protobuf bodies",
+    "kubectl create sends for some kinds: put the object into a file, and apply it",
+  );
+
 /** The answer to a request to delete all objects of a kind. */
 export const noCollections = (): Error => notImplemented("the deletion of collections", server);
 

@@ -12,7 +12,7 @@ import { isObject, listAt, parseJson } from "../json.ts";
 import type { Json, JsonObject } from "../json.ts";
 import { isKubeObject } from "../kube-object.ts";
 import type { KubeObject } from "../kube-object.ts";
-import { noCollections, refuseApply, refuseMissing, refuseReview } from "./missing.ts";
+import { noCollections, noProtobuf, refuseApply, refuseMissing, refuseReview } from "./missing.ts";
 import { patchFor } from "../writing/patch.ts";
 import { segmentsOf } from "./paths.ts";
 import { flagIn, get, integerIn, list } from "../reading/reads.ts";
@@ -124,6 +124,7 @@ const mediaOf = (request: ApiRequest): string => request.header("content-type").
 
 function refuseMedia(request: ApiRequest): void {
   const media = mediaOf(request);
+  if (media === "application/vnd.kubernetes.protobuf") throw noProtobuf();
   const taken = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
   if (media !== "" && media !== "application/json") throw status.unsupportedMediaType(taken);
 }
