@@ -62,7 +62,6 @@ const subjects: readonly [Subject, ...Subject[]] = [
       random.pick<JsonObject>([
         { spec: { containers: [{ name: "main", image: random.pick(["image", "other"]) }] } },
         { status: { phase: random.pick(["Running", "Failed", "Pending"]) } },
-        { spec: { activeDeadlineSeconds: random.pick<Json>([5, 9, null]) } },
       ]),
   },
 ];
