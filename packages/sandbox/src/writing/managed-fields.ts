@@ -78,11 +78,12 @@ export function withManagers(
     isWritten(path) && !equal(before.get(path), value) ? [path] : [],
   );
   const gone = [...before.keys()].filter((path) => isWritten(path) && !after.has(path));
+  const lost = new Set([...changed, ...gone]);
   const own = { manager, apiVersion: apiVersionOf(type), subresource };
   const isOwn = (entry: Json): boolean =>
     Object.entries(own).every(([key, value]) => (textAt(entry, key) ?? "") === value);
   const keptBy = (entry: Json): string[] =>
-    pathsIn(objectAt(entry, "fieldsV1")).filter((path) => !gone.includes(path) && !changed.includes(path));
+    pathsIn(objectAt(entry, "fieldsV1")).filter((path) => !lost.has(path));
   const entries = listAt(live, "metadata", "managedFields").filter(isObject);
   const kept = entries
     .filter((entry) => changed.length === 0 || !isOwn(entry))
@@ -92,5 +93,6 @@ export function withManagers(
     ...{ fieldsType: "FieldsV1", ...(subresource !== "" && { subresource }) },
   };
   const written = changed.length === 0 ? [] : [...entries.filter(isOwn).flatMap(keptBy), ...changed];
-  return withMeta(next, "managedFields", [...kept, ...withPaths(mine, written)]);
+  const all = [...kept, ...withPaths(mine, written)];
+  return withMeta(next, "managedFields", all.length > 0 ? all : undefined);
 }
