@@ -93,6 +93,10 @@ const layers = globSync("{packages,functions,apps,tools}/*/package.json", { cwd:
   },
 );
 
+const packed = {
+  selector: "ObjectExpression > SpreadElement > ObjectExpression",
+  message: "Write the properties out: `...{ a, b }` is `a, b`.",
+};
 /**
  * A bell is disposable: timers, retries, order and folding are the ledger's. So BullMQ is met in one file, which gives a
  * job nothing but these options, and asks for none of BullMQ's own timers and pauses.
@@ -101,6 +105,7 @@ const bells = "packages/queue/src/bullmq-bells.ts";
 const bellOptions = "jobId|priority|attempts|removeOnComplete|removeOnFail";
 const addsBell = "CallExpression[callee.object.name='queue'][callee.property.name='add']";
 const bellLaw = [
+  packed,
   {
     selector: `${addsBell} > ObjectExpression:last-child > Property:not([key.name=/^(${bellOptions})$/])`,
     message: `A bell has no options but ${bellOptions.replaceAll("|", ", ")}: timers, retries and order are the ledger's.`,
@@ -148,6 +153,7 @@ export default tseslint.config(
           message: "process.env is read only in a config.ts, and parsed with zod.",
         },
       ],
+      "no-restricted-syntax": ["error", packed],
       "max-lines": ["error", { max: 400, skipBlankLines: true, skipComments: true }],
       "max-lines-per-function": ["error", { max: 60, skipBlankLines: true, skipComments: true }],
     },

@@ -89,8 +89,12 @@ export function withManagers(
     .filter((entry) => changed.length === 0 || !isOwn(entry))
     .flatMap((entry) => withPaths(entry, keptBy(entry)));
   const mine = {
-    ...{ manager, operation: "Update", apiVersion: own.apiVersion, time: timestamp(now()) },
-    ...{ fieldsType: "FieldsV1", ...(subresource !== "" && { subresource }) },
+    manager,
+    operation: "Update",
+    apiVersion: own.apiVersion,
+    time: timestamp(now()),
+    fieldsType: "FieldsV1",
+    ...(subresource !== "" && { subresource }),
   };
   const written = changed.length === 0 ? [] : [...entries.filter(isOwn).flatMap(keptBy), ...changed];
   const all = [...kept, ...withPaths(mine, written)];
