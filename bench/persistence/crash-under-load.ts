@@ -33,12 +33,12 @@ export interface Crash {
  */
 export async function crashUnderLoad(server: Crashable, load: Load): Promise<Crash> {
   const redis = await connectRedis({ url: server.url, clientName: "bench", log: silentLog });
-  const eras: string[] = [];
+  const incarnations: string[] = [];
   const queue = openWorkQueue({
     redis,
     controller: randomUUID(),
     log: silentLog,
-    onIncarnation: (era) => void eras.push(era),
+    onIncarnation: (incarnation) => void incarnations.push(incarnation),
   });
   try {
     // The era of an empty ledger is no loss.
@@ -55,7 +55,7 @@ export async function crashUnderLoad(server: Crashable, load: Load): Promise<Cra
     const lost = missing();
     const reach = Math.max(0, ...lost.map((key) => killedAt - (acknowledged.get(key) ?? killedAt)));
     ran.clear();
-    const told = eras.length > 0;
+    const told = incarnations.length > 0;
     if (told) await queue.wake(keys.map((key) => wakeOf(key, "listing")));
     await untilIdle(queue);
     const lostAfterRelist = missing().length;

@@ -1,4 +1,4 @@
-import { spawnTied, untilReady } from "@drover/local-servers";
+import { spawnTied, waitUntilReady } from "@drover/local-servers";
 import { readFileSync } from "node:fs";
 import { access, chown } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -69,6 +69,6 @@ async function startServer(dir: string, kubeconfig: string) {
       () => true,
       () => false,
     );
-  await untilReady(child, written);
+  await waitUntilReady(child, written);
   return child;
 }

@@ -1,4 +1,4 @@
-import { linesOf } from "@drover/fault-proxy";
+import { readLines } from "@drover/fault-proxy";
 import { readKubeconfig } from "@drover/real-cluster";
 import { once } from "node:events";
 import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
@@ -73,7 +73,7 @@ export function openDirectApi(kubeconfig: string): DirectApi {
     async *lines(path, signal) {
       const response = await send({ method: "GET", path, headers: {} }, signal);
       if (response.statusCode !== 200) throw new Error(`${path}: ${await text(response)}`);
-      yield* linesOf(response);
+      yield* readLines(response);
     },
     close: () => agent.destroy(),
   };

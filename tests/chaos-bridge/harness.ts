@@ -66,7 +66,7 @@ export async function runSchedule(schedule: Schedule, options: RunOptions): Prom
     program,
     folder,
     env: { ...(await bridgeSettings(folder, proxy, lane, registration)), ...comparing(schedule) },
-    onStart: () => proxy.nextLife(),
+    onStart: () => proxy.nextProcess(),
   });
   const load = openLoad({ api, kind, seed: schedule.load, objects, pace, references: schedule.references });
   const isAtRest = (): boolean => isSame(witness.view, load.made) && oracle.debts().length === 0;

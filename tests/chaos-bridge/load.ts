@@ -1,6 +1,6 @@
 import type { Milliseconds } from "@drover/controller";
 import { setTimeout as delay } from "node:timers/promises";
-import { random, type Random } from "@drover/fault-proxy";
+import { pseudoRandom, type PseudoRandom } from "@drover/fault-proxy";
 import type { DirectApi } from "./direct-api.ts";
 import type { Sight } from "./facts.ts";
 import { type Kind, keyOf, namespaces, type Widget, widgetSchema } from "./kind.ts";
@@ -29,7 +29,7 @@ export function openLoad(options: {
   readonly references: boolean;
 }): Load {
   const { api, kind, objects, pace, references } = options;
-  const dice = random(options.seed);
+  const dice = pseudoRandom(options.seed);
   const keys = Array.from({ length: objects }, (_, i) => `${namespaces[i % 2] ?? ""}/w${i >> 1}`);
   const made = new Map<string, Widget>();
   let count = 0;
@@ -114,7 +114,7 @@ const sightOf = ({ uid, resourceVersion }: Widget["metadata"]) => ({ uid, versio
 const newWidget = (
   { group }: Kind,
   { name, ...spec }: { readonly name: string; readonly size: number; readonly ref?: string },
-  dice: Random,
+  dice: PseudoRandom,
 ): object => ({
   apiVersion: `${group}/v1`,
   kind: "Widget",

@@ -1,5 +1,5 @@
 import { freePort } from "@drover/local-servers";
-import { type Call, type Entry, type FaultProxy, startFaultProxy } from "@drover/fault-proxy";
+import { type ProxiedCall, type CallRecord, type FaultProxy, startFaultProxy } from "@drover/fault-proxy";
 import type { Milliseconds } from "@drover/controller";
 import { now } from "../chaos/clock.ts";
 import { armedFaults, type ArmedFaults } from "./armed-faults.ts";
@@ -13,7 +13,7 @@ import { tally, type Tally } from "./tally.ts";
 /** Stands between a bridge and the API server, and notes every request. */
 export interface Proxy extends Pick<
   FaultProxy,
-  "url" | "kubeconfig" | "endWatches" | "shut" | "open" | "nextLife" | "close"
+  "url" | "kubeconfig" | "endWatches" | "shut" | "open" | "nextProcess" | "close"
 > {
   readonly faults: ArmedFaults;
   readonly passing: Tally;
@@ -36,7 +36,7 @@ export async function startProxy({ kubeconfig, path, journal, schedule }: ProxyO
   const passing = tally();
   const met = new Map<number, RequestFaultKind>();
   let lastAsked = -1;
-  const verbOf = (call: Call): Verb => askedOf(call, path).verb;
+  const verbOf = (call: ProxiedCall): Verb => askedOf(call, path).verb;
   const proxy = await startFaultProxy({
     upstream: { kubeconfig },
     port: await freePort(),
@@ -76,11 +76,11 @@ export async function startProxy({ kubeconfig, path, journal, schedule }: ProxyO
       });
     },
   });
-  return { ...proxy, faults, passing, isAsked: () => lastAsked === proxy.life };
+  return { ...proxy, faults, passing, isAsked: () => lastAsked === proxy.processNumber };
 }
 
 /** Until when a header asks to be left alone; one that is nonsense does not. */
-function closed(retryAfter: Entry["retryAfter"]): { readonly closedUntil?: Milliseconds } {
+function closed(retryAfter: CallRecord["retryAfter"]): { readonly closedUntil?: Milliseconds } {
   if (retryAfter === undefined) return {};
   if (/^\d+$/.test(retryAfter)) return { closedUntil: now() + Number(retryAfter) * 1_000 };
   return retryAfter.endsWith("GMT") ? { closedUntil: now() + Date.parse(retryAfter) - Date.now() } : {};

@@ -1,4 +1,4 @@
-import { random, type Random } from "@drover/fault-proxy";
+import { pseudoRandom, type PseudoRandom } from "@drover/fault-proxy";
 import {
   type FaultKind,
   type FrameFault,
@@ -17,7 +17,7 @@ const forEver = "1000000000";
 
 /** Schedule number `index` of a seed, made of some of the faults that are given. */
 export function randomSchedule(seed: number, index: number, kinds: readonly FaultKind[], most = 3): Schedule {
-  const dice = random(seed, index);
+  const dice = pseudoRandom(seed, index);
   const chosen = choose(dice, kinds, most);
   const needsLists = chosen.some((kind) => kind.startsWith("list-"));
   // A `continue` is asked for where there are two pages.
@@ -46,7 +46,7 @@ export function randomSchedule(seed: number, index: number, kinds: readonly Faul
  * Mostly the bridge is started first; sometimes the first fault is armed before it. A wait for ever is never armed
  * before it: the kill that ends the wait must come after the fault was met, however slowly the bridge starts.
  */
-function begun(dice: Random, steps: readonly Step[]): Step[] {
+function begun(dice: PseudoRandom, steps: readonly Step[]): Step[] {
   const start: Step = { do: "bridge-start" };
   const [first, ...others] = steps;
   const isArmedFirst = first !== undefined && "beside" in first && dice.chance(0.4);
@@ -57,7 +57,7 @@ function begun(dice: Random, steps: readonly Step[]): Step[] {
 /** Whether the step asks a bridge for a wait that only a kill ends. */
 export const waitsForEver = (step: Step): boolean => "retryAfter" in step && step.retryAfter === forEver;
 
-function choose(dice: Random, kinds: readonly FaultKind[], most: number): FaultKind[] {
+function choose(dice: PseudoRandom, kinds: readonly FaultKind[], most: number): FaultKind[] {
   const silent = kinds.filter((kind) => silentFaults.includes(kind));
   const quick = kinds.filter((kind) => !silentFaults.includes(kind));
   if (silent.length > 0 && (quick.length === 0 || dice.between(1, seldom) === 1)) return [dice.oneOf(silent)];
@@ -68,7 +68,7 @@ function choose(dice: Random, kinds: readonly FaultKind[], most: number): FaultK
 }
 
 /** A fault, and what belongs to it. */
-function around(dice: Random, kind: FaultKind, mayGoOn: boolean): Step[] {
+function around(dice: PseudoRandom, kind: FaultKind, mayGoOn: boolean): Step[] {
   const step = faultOf(dice, kind, mayGoOn && dice.chance(0.25));
   if (!waitsForEver(step)) return [step];
   return [
@@ -77,7 +77,7 @@ function around(dice: Random, kind: FaultKind, mayGoOn: boolean): Step[] {
   ];
 }
 
-function faultOf(dice: Random, kind: FaultKind, beside: boolean): Step {
+function faultOf(dice: PseudoRandom, kind: FaultKind, beside: boolean): Step {
   const during = { changes: dice.between(0, 12), beside };
   if (kind === "refuse") return { do: kind, for: dice.between(50, 2_500), ...during };
   if (kind === "bridge-kill") return { ...killed(dice), beside };
@@ -85,7 +85,7 @@ function faultOf(dice: Random, kind: FaultKind, beside: boolean): Step {
 }
 
 /** Many die within the few milliseconds in which an event or a page is told. */
-function killed(dice: Random): Extract<Step, { do: "bridge-kill" }> {
+function killed(dice: PseudoRandom): Extract<Step, { do: "bridge-kill" }> {
   const at = dice.oneOf(["event", "event", "page"] as const);
   return {
     do: "bridge-kill",
@@ -105,7 +105,7 @@ function killed(dice: Random): Extract<Step, { do: "bridge-kill" }> {
 }
 
 /** There are changes enough for the fault to be met, and some to come after it. */
-function atFrame(dice: Random, kind: FrameFault["do"], beside: boolean): FrameFault {
+function atFrame(dice: PseudoRandom, kind: FrameFault["do"], beside: boolean): FrameFault {
   const frame = dice.between(1, 6);
   const often: readonly FrameFault["do"][] = ["frame-repeat", "frame-replay", "frame-swallow", "frame-huge"];
   const times = often.includes(kind) ? dice.between(1, 4) : dice.oneOf([1, 1, 2]);
@@ -113,7 +113,7 @@ function atFrame(dice: Random, kind: FrameFault["do"], beside: boolean): FrameFa
 }
 
 function atRequest(
-  dice: Random,
+  dice: PseudoRandom,
   kind: RequestFault["do"],
   during: { readonly changes: number; readonly beside: boolean },
 ): RequestFault {
@@ -128,14 +128,14 @@ function atRequest(
   };
 }
 
-function timesOf(dice: Random, kind: RequestFault["do"]): number {
+function timesOf(dice: PseudoRandom, kind: RequestFault["do"]): number {
   if (kind.endsWith("-hang") || kind === "all-401") return 1;
   if (kind === "watch-closes") return dice.between(2, 4);
   if (kind === "list-endless") return dice.between(2, 40);
   return isListFault(kind) ? dice.between(1, 2) : dice.between(1, 3);
 }
 
-function retryAfter(dice: Random, kind: RequestFault["do"]): Pick<RequestFault, "retryAfter"> {
+function retryAfter(dice: PseudoRandom, kind: RequestFault["do"]): Pick<RequestFault, "retryAfter"> {
   const mayAsk = kind.endsWith("-429") ? 0.8 : /-50[03]$/.test(kind) ? 0.3 : 0;
   if (!dice.chance(mayAsk)) return {};
   const date = { date: dice.between(1, 3) };

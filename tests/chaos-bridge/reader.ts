@@ -1,5 +1,5 @@
 import { type Log, type Milliseconds, queueOf } from "@drover/controller";
-import { connectRedis, disconnectRedis, openWorkQueue, type Run, type Verdict } from "@drover/queue";
+import { connectRedis, disconnectRedis, openWorkQueue, type Run, type RunOutcome } from "@drover/queue";
 import { createWriteStream } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { now } from "../chaos/clock.ts";
@@ -26,7 +26,7 @@ export async function startReader(options: {
   const { log, end } = fileLog(options.logFile);
   const redis = await connectRedis({ url, clientName: controller, log });
   const queue = openWorkQueue({ redis, controller: queueOf({ name: controller }), log, upkeep: "own" });
-  const look = async ({ key, claim }: Run): Promise<Verdict> => {
+  const look = async ({ key, claim }: Run): Promise<RunOutcome> => {
     const startedAt = now();
     const { read, saw } = await readNow(api, kind, key);
     const { reasons, uid, replaced } = claim;

@@ -1,9 +1,9 @@
 import type { Milliseconds } from "@drover/controller";
-import type { Verdict } from "@drover/queue";
+import type { RunOutcome } from "@drover/queue";
 import type { FaultKind } from "./schedule.ts";
 
 /** What a run came to, without its texts. */
-export type VerdictKind = Verdict["kind"];
+export type VerdictKind = RunOutcome["kind"];
 
 /** What happened, as a part saw it. `key` is an object's name, `token` one run's fencing epoch. */
 export type Happening =
@@ -33,7 +33,7 @@ export type Happening =
       readonly fails: number;
       readonly sent: Milliseconds;
     }
-  /** A run is about to write. It was allowed when `held`; `sent` was taken right before `held()` was asked. */
+  /** A run is about to write. It was allowed when `held`; `sent` was taken right before `hasLease()` was called. */
   | {
       readonly fact: "effect";
       readonly key: string;
@@ -53,7 +53,7 @@ export type Happening =
       readonly again: boolean;
       readonly sent: Milliseconds;
     }
-  /** The queue has accepted a run's verdict. */
+  /** The queue has accepted a run's outcome. */
   | {
       readonly fact: "settled";
       readonly key: string;

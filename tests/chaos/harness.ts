@@ -26,7 +26,7 @@ export interface Outcome {
 }
 
 /** A sixth to a fifth of the queue's own times, and short windows, so that a schedule takes a second or two. */
-const times = { lease: 1_000, renewal: 100, settling: 300 };
+const times = { lease: 1_000, renewal: 100, recoveryWindow: 300 };
 const backoff = { first: 20, longest: 200 };
 /** Longer than long runs, shorter than what `worker-hang` holds a handler for. */
 const timeout: Milliseconds = 1_500;

@@ -5,7 +5,7 @@
  *
  * A **world** in this process holds what is true: a version per key, and a log of all that happened. Producers commit
  * nothing; they are told of changes, as a bridge is by the API server, and call `queue.wake` until it is acknowledged.
- * Workers ask the world what they read, write when `run.held()` allows it, and say how they end. The queue writes none
+ * Workers ask the world what they read, write when `run.hasLease()` allows it, and say how they end. The queue writes none
  * of that down, so the **oracle** can tell what was promised and not kept.
  *
  * A **schedule** is the list of all that is done, made from a seed; `--replay '<json>'` plays one once more. Where the

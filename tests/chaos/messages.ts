@@ -1,4 +1,4 @@
-import { verdictKinds } from "@drover/queue";
+import { outcomeKinds } from "@drover/queue";
 import type { Socket } from "node:net";
 import { createInterface } from "node:readline";
 import { z } from "zod";
@@ -36,7 +36,7 @@ export const orderSchema = z.discriminatedUnion("order", [
     order: z.literal("open"),
     redisUrl: z.string(),
     controller: z.string(),
-    times: z.object({ lease: z.number(), renewal: z.number(), settling: z.number() }),
+    times: z.object({ lease: z.number(), renewal: z.number(), recoveryWindow: z.number() }),
     backoff: z.object({ first: z.number(), longest: z.number() }),
     concurrency: z.number(),
     timeout: z.number(),
@@ -53,7 +53,7 @@ export type Order = z.infer<typeof orderSchema>;
 export type Dying = z.infer<typeof dying>;
 
 const run = { key: z.string(), token: z.string(), sent: z.number() };
-const verdict = z.enum(verdictKinds);
+const verdict = z.enum(outcomeKinds);
 
 /** What a process tells the world. */
 export const reportSchema = z.discriminatedUnion("say", [

@@ -30,7 +30,7 @@ export async function openQueue(
     controller: order.controller,
     log,
     times: order.times,
-    onIncarnation: (era) => world.tell({ say: "lost", era }),
+    onIncarnation: (incarnation) => world.tell({ say: "lost", era: incarnation }),
   });
   world.on("count", ({ id }) => {
     queue.stats(2_000).then(

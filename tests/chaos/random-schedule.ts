@@ -1,4 +1,4 @@
-import { random, type Random } from "@drover/fault-proxy";
+import { pseudoRandom, type PseudoRandom } from "@drover/fault-proxy";
 import {
   type Behaviour,
   behaviours,
@@ -20,7 +20,7 @@ const phases = ["before", "sent", "answered"] as const;
 
 /** Schedule number `index` of a seed, made of some of the faults that are given. */
 export function randomSchedule(seed: number, index: number, kinds: readonly FaultKind[], most = 4): Schedule {
-  const dice = random(seed, index);
+  const dice = pseudoRandom(seed, index);
   const workers = dice.between(2, 3);
   const producers = dice.between(1, 2);
   const size = dice.between(4, 10);
@@ -85,7 +85,7 @@ interface Company {
   readonly behaviours: readonly Behaviour[];
 }
 
-function fitting(dice: Random, kinds: readonly FaultKind[], count: number): FaultKind[] {
+function fitting(dice: PseudoRandom, kinds: readonly FaultKind[], count: number): FaultKind[] {
   const chosen: FaultKind[] = [];
   for (let i = 0; i < count; i++) {
     const kind = dice.oneOf(kinds);
@@ -98,7 +98,7 @@ function fitting(dice: Random, kinds: readonly FaultKind[], count: number): Faul
 }
 
 /** Half of the schedules where processes are killed begin with lives that end early. */
-function doomed(dice: Random, { workers, producers }: Company, kinds: readonly FaultKind[]): Death[] {
+function doomed(dice: PseudoRandom, { workers, producers }: Company, kinds: readonly FaultKind[]): Death[] {
   const command = (): Pick<Death, "command" | "phase"> => ({
     command: dice.between(1, 150),
     phase: dice.oneOf(phases),
@@ -115,7 +115,7 @@ function doomed(dice: Random, { workers, producers }: Company, kinds: readonly F
 
 const numbers = (size: number): number[] => Array.from({ length: size }, (_, i) => i);
 
-function traffic(dice: Random, { producers, size, behaviours: given }: Company): Step[] {
+function traffic(dice: PseudoRandom, { producers, size, behaviours: given }: Company): Step[] {
   const by = (): `producer-${number}` => `producer-${dice.between(0, producers - 1)}`;
   const steps: Step[] = [];
   for (let i = dice.between(1, 3); i > 0; i--) {
@@ -130,7 +130,7 @@ function traffic(dice: Random, { producers, size, behaviours: given }: Company):
   return steps;
 }
 
-function faultOf(dice: Random, { workers, producers, size }: Company, kind: FaultKind): Step {
+function faultOf(dice: PseudoRandom, { workers, producers, size }: Company, kind: FaultKind): Step {
   const meanwhile = dice.some(numbers(size), dice.between(0, size));
   const worker = `worker-${dice.between(0, workers - 1)}` as const;
   const death = { command: dice.between(1, 60), phase: dice.oneOf(phases) };
@@ -190,7 +190,7 @@ function faultOf(dice: Random, { workers, producers, size }: Company, kind: Faul
   }
 }
 
-function mutations(dice: Random) {
+function mutations(dice: PseudoRandom) {
   const hows = ["remove", "wrong type", "truncate", "garbage"] as const;
   return Array.from({ length: dice.between(1, 4) }, () => ({
     at: Math.floor(dice.fraction() * 1_000) / 1_000,

@@ -9,7 +9,7 @@ export interface RunRecord {
   readonly version: number;
   readonly fails: number;
   readonly startedAt: Milliseconds;
-  /** When it wrote, having asked `held()` right before. */
+  /** When it wrote, having called `hasLease()` right before. */
   readonly effects: readonly Milliseconds[];
   readonly refusedEffects: number;
   readonly endedAt: Milliseconds | undefined;

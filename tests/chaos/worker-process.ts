@@ -1,5 +1,5 @@
 /** A worker as Drover runs one, with a handler that tells the world what it does: `worker-process.ts PORT NAME`. */
-import { abortVerdict, type Run, type Verdict } from "@drover/queue";
+import { abortOutcome, type Run, type RunOutcome } from "@drover/queue";
 import { setTimeout as delay } from "node:timers/promises";
 import { now } from "./clock.ts";
 import { deadlyCommands } from "./deadly-commands.ts";
@@ -21,8 +21,8 @@ const worker = opened.queue.work((run) => reconcile(world, run), {
   concurrency: order.concurrency,
   timeout: order.timeout,
   backoff: order.backoff,
-  onSettled: ({ key, token }, verdict) =>
-    world.tell({ say: "settled", key, token, sent: now(), verdict: verdict.kind }),
+  onSettled: ({ key, token }, outcome) =>
+    world.tell({ say: "settled", key, token, sent: now(), verdict: outcome.kind }),
 });
 process.once("SIGTERM", () => {
   void (async () => {
@@ -33,7 +33,7 @@ process.once("SIGTERM", () => {
 });
 world.tell({ say: "up" });
 
-async function reconcile(world: WorldClient, run: Run): Promise<Verdict> {
+async function reconcile(world: WorldClient, run: Run): Promise<RunOutcome> {
   const { key, token } = run;
   const asked = world.next("run", (each) => each.token === token);
   world.tell({ say: "start", key, token, sent: now(), fails: run.claim.fails });
@@ -44,16 +44,16 @@ async function reconcile(world: WorldClient, run: Run): Promise<Verdict> {
   if (plan.deaf > 0) await delay(plan.deaf);
   await delay(plan.work, undefined, { signal: run.signal }).catch(() => undefined);
   const last = write(world, run);
-  const verdict = verdictOf(run, plan, first && last);
-  world.tell({ say: "ended", key, token, sent: now(), verdict: verdict.kind, again: "after" in verdict });
-  if (plan.throws && verdict.kind === "retry") throw new Error("thrown, as planned");
-  return verdict;
+  const outcome = outcomeOf(run, plan, first && last);
+  world.tell({ say: "ended", key, token, sent: now(), verdict: outcome.kind, again: "after" in outcome });
+  if (plan.throws && outcome.kind === "retry") throw new Error("thrown, as planned");
+  return outcome;
 }
 
 /** What a run would do to the world, asked for as every function must: held, right before. Whether it was done. */
 function write(world: WorldClient, run: Run): boolean {
   const sent = now();
-  const held = run.held();
+  const held = run.hasLease();
   world.tell({ say: "effect", key: run.key, token: run.token, held, sent });
   return held;
 }
@@ -63,8 +63,8 @@ function spin(span: number): void {
   while (now() < until);
 }
 
-function verdictOf(run: Run, { verdict: kind, after }: Plan, wrote: boolean): Verdict {
-  if (run.signal.aborted) return abortVerdict(run.signal.reason);
+function outcomeOf(run: Run, { verdict: kind, after }: Plan, wrote: boolean): RunOutcome {
+  if (run.signal.aborted) return abortOutcome(run.signal.reason);
   if (!wrote) return { kind: "retry", error: "a write was refused" };
   switch (kind) {
     case "done":

@@ -1,4 +1,4 @@
-import { customResourceDefinition, type Deployment, reconcileFunctionOf } from "@drover/controller";
+import { customResourceDefinition, type FunctionDeployment, reconcileFunctionOf } from "@drover/controller";
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { z } from "zod";
@@ -25,7 +25,7 @@ export const bucketPermissions = {
 export const buckets = "buckets.s3.drover.dev";
 
 /** The function of Buckets, deployed. */
-export function bucketFunction(scaling: Deployment["scaling"]) {
+export function bucketFunction(scaling: FunctionDeployment["scaling"]) {
   const { spec, ...rest } = manifestSchema.parse(parse(file("function")));
   const env = {
     DROVER_S3_ENDPOINT: "http://s3:5000",
@@ -48,8 +48,8 @@ export const bucket = (name: string) => ({
 
 /** A function whose runs take their time, say in the log that they begin, and of which image they are. */
 export const taskFunction = (
-  container: { readonly image: string } & Partial<NonNullable<Deployment["container"]>>,
-  more: Deployment = {},
+  container: { readonly image: string } & Partial<NonNullable<FunctionDeployment["container"]>>,
+  more: FunctionDeployment = {},
 ) =>
   reconcileFunctionOf(taskController("", ""), {
     container: {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
-import { runDrover, runNpm } from "../../apps/cli/src/testing/run-command.ts";
+import { spawnDrover, runNpm } from "../../apps/cli/src/testing/run-command.ts";
 import { type DeployerInPods, home, startDeployerInPods } from "./deployer-in-pods.ts";
 import { eventually } from "./pod-cluster.ts";
 
@@ -23,7 +23,7 @@ afterAll(async () => {
 
 const drover = async (...words: readonly string[]): Promise<string> => {
   const env = { KUBECONFIG: cluster.kubeconfigOutside, DROVER_REDIS_URL: cluster.redisUrl };
-  const { code, stdout, stderr } = await runDrover(words, { cwd: folder, env });
+  const { code, stdout, stderr } = await spawnDrover(words, { cwd: folder, env });
   expect(code, stderr + stdout).toBe(0);
   return stdout;
 };
@@ -44,7 +44,7 @@ it("from drover init to a changed object that the new function has reconciled", 
     took.push(`${what}: ${((performance.now() - from) / 1_000).toFixed(1)} s`);
   };
 
-  await step("drover init", runDrover(["init", "greetings"], { cwd: parent }));
+  await step("drover init", spawnDrover(["init", "greetings"], { cwd: parent }));
   await step("npm install", runNpm(folder, "install"));
   await step("npm test", runNpm(folder, "test"));
   await step("npm run build", runNpm(folder, "run", "build"));

@@ -5,7 +5,7 @@ import { pushImages } from "../../infra/cluster/push-images.ts";
 import type { WantedImage } from "../../infra/cluster/wanted-image.ts";
 
 /** How long anything may take on a slow machine before the test says so. Nothing waits for this time to pass. */
-const patience = 120_000;
+const timeout = 120_000;
 
 /** A cluster whose pods run, as somebody with kubectl sees it. */
 export interface PodCluster extends NodeCluster {
@@ -44,7 +44,7 @@ export async function startPodClusterAs(
     },
     async wait(condition, ...objects) {
       try {
-        await kubectl(["wait", `--for=${condition}`, `--timeout=${patience}ms`, ...objects]);
+        await kubectl(["wait", `--for=${condition}`, `--timeout=${timeout}ms`, ...objects]);
       } catch (cause) {
         const seen = await kubectl(["describe", ...objects]).catch(String);
         const pods = await kubectl(["get", "pods", "--all-namespaces"]);
@@ -92,4 +92,4 @@ export const podSchema = z.object({
 
 /** Ask again until it is so. */
 export const eventually = <T>(look: () => Promise<T>): Promise<T> =>
-  vi.waitFor(look, { timeout: patience, interval: 200 });
+  vi.waitFor(look, { timeout, interval: 200 });

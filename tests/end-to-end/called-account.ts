@@ -1,4 +1,4 @@
-import { calledRules } from "@drover/controller";
+import { gatewayRules } from "@drover/controller";
 import type { Manifest } from "./test-cluster.ts";
 
 /**
@@ -12,7 +12,7 @@ export function calledAccount(
   const rbac = { apiVersion: "rbac.authorization.k8s.io/v1" };
   const metadata = { name: `called-${name}` };
   return [
-    { ...rbac, kind: "ClusterRole", metadata, rules: calledRules(kind) },
+    { ...rbac, kind: "ClusterRole", metadata, rules: gatewayRules(kind) },
     {
       ...rbac,
       kind: "ClusterRoleBinding",

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { linkModules } from "../../apps/cli/src/testing/link-modules.ts";
-import { type Ran, runDrover, runNpm } from "../../apps/cli/src/testing/run-command.ts";
+import { type CommandResult, spawnDrover, runNpm } from "../../apps/cli/src/testing/run-command.ts";
 import { type DeployedWorld, startDeployedWorld } from "./deployed-world.ts";
 import type { Manifest } from "./test-cluster.ts";
 import { eventually, isReady } from "./world.ts";
@@ -43,8 +43,8 @@ async function installPolicies(): Promise<void> {
 }
 
 /** As somebody has it who has told their shell where the cluster and Redis are. */
-const drover = (...words: string[]): Promise<Ran> =>
-  runDrover(words, {
+const drover = (...words: string[]): Promise<CommandResult> =>
+  spawnDrover(words, {
     cwd: folder,
     env: { KUBECONFIG: world.cluster.kubeconfig, DROVER_REDIS_URL: world.redis.url },
   });
@@ -58,7 +58,7 @@ it(
   "from drover init to an object that a Pod has reconciled, and why it rests",
   { timeout: 240_000 },
   async () => {
-    expect((await runDrover(["init", "greetings"], { cwd: parent })).code).toBe(0);
+    expect((await spawnDrover(["init", "greetings"], { cwd: parent })).code).toBe(0);
     linkModules(folder);
     expect(await drover("generate", "--check")).toMatchObject({ code: 0 });
     await runNpm(folder, "run", "build");
@@ -131,9 +131,12 @@ it("what will never be Ready is said at once, and figures without Redis are the 
   expect(stderr).toMatch(/is not Ready: InvalidSpec: spec\.webhook goes with delivery: webhook/);
   expect(code).toBe(1);
   await eventually(async () => {
-    const { stdout, stderr: source } = await runDrover(["status", "--kubeconfig", world.cluster.kubeconfig], {
-      cwd: folder,
-    });
+    const { stdout, stderr: source } = await spawnDrover(
+      ["status", "--kubeconfig", world.cluster.kubeconfig],
+      {
+        cwd: folder,
+      },
+    );
     expect(stdout).toMatch(/greetings\.example\.com +False +InvalidSpec/);
     expect(source).toMatch(/deployer wrote them last. For live counts give --redis/);
   });

@@ -1,6 +1,6 @@
 import {
   customResourceDefinition,
-  type Deployment,
+  type FunctionDeployment,
   objectKey,
   ReconcileFunction,
   reconcileFunctionOf,
@@ -37,7 +37,7 @@ afterAll(async () => {
 });
 
 /** The function of gadgets, whose code is asked about ConfigMaps, in a namespace and under a name. */
-const gadgets = (metadata: { namespace: string; name: string }, more: Deployment = {}) => {
+const gadgets = (metadata: { namespace: string; name: string }, more: FunctionDeployment = {}) => {
   const container = { image: "gadgets" };
   return { ...reconcileFunctionOf(gadgetController, { container, scaling: { min: 1 }, ...more }), metadata };
 };

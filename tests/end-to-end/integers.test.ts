@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { random as seeded } from "@drover/fault-proxy";
+import { pseudoRandom as seeded } from "@drover/fault-proxy";
 import { calledAccount } from "./called-account.ts";
 import { Ledger, Page, Posting } from "./ledgers.ts";
 import type { Manifest } from "./test-cluster.ts";

@@ -1,4 +1,4 @@
-import { customResourceDefinition, type Deployment, reconcileFunctionOf } from "@drover/controller";
+import { customResourceDefinition, type FunctionDeployment, reconcileFunctionOf } from "@drover/controller";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
@@ -21,7 +21,7 @@ afterAll(() => world.stop());
 beforeEach(() => writeFileSync((journal = join(world.folder, `journal-${count++}`)), ""));
 
 const lines = (): readonly string[] => readFileSync(journal, "utf8").split("\n").slice(0, -1);
-const deployed = (image: string, more: Deployment = {}) => {
+const deployed = (image: string, more: FunctionDeployment = {}) => {
   const { metadata, ...rest } = reconcileFunctionOf(taskController("", ""), {
     container: {
       image,

@@ -4,7 +4,7 @@
  */
 import { customResourceDefinition, ReconcileFunction } from "@drover/controller";
 import { thisMachine } from "@drover/local-servers";
-import { type Call, callSchema, completionUrl, signed } from "@drover/webhook";
+import { type Call, callSchema, completionUrl, signMessage } from "@drover/webhook";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type Server, type ServerResponse } from "node:http";
@@ -33,7 +33,7 @@ let onCall: (calling: Calling) => void = () => {};
 
 const answer = ({ call, response }: Calling, body: object = { outcome: "done" }): void => {
   const text = JSON.stringify(body);
-  response.writeHead(200, signed([secret], { id: call.token, at: Date.now() }, text)).end(text);
+  response.writeHead(200, signMessage([secret], { id: call.token, at: Date.now() }, text)).end(text);
 };
 
 const declared = (name: string): Manifest => ({
@@ -124,7 +124,7 @@ const calledFor = async (name: string, times = 1): Promise<Calling> => {
 };
 const complete = async ({ audience, key, token, complete: url = "" }: Call, to = url): Promise<number> => {
   const body = JSON.stringify({ audience, key, token, result: { outcome: "done", status: { text: token } } });
-  const headers = { ...signed([secret], { id: `done_${token}`, at: Date.now() }, body) };
+  const headers = { ...signMessage([secret], { id: `done_${token}`, at: Date.now() }, body) };
   return (await fetch(to, { method: "POST", headers, body })).status;
 };
 
@@ -221,7 +221,7 @@ it("what a completion should not carry is written nowhere, whoever sends it", as
   const { call } = await calledFor("leaking");
   const canary = "CANARY-of-a-completion";
   const send = async (body: string, by: string, headers = {}): Promise<number> => {
-    const all = { ...signed([by], { id: canary, at: Date.now() }, body), ...headers };
+    const all = { ...signMessage([by], { id: canary, at: Date.now() }, body), ...headers };
     return (await fetch(at(gateway, call), { method: "POST", headers: all, body })).status;
   };
   const { audience, key, token } = call;

@@ -1,7 +1,7 @@
 import { customResourceDefinition, ReconcileFunction } from "@drover/controller";
 import { freePort, thisMachine } from "@drover/local-servers";
 import { randomBytes, randomUUID } from "node:crypto";
-import { signed } from "@drover/webhook";
+import { signMessage } from "@drover/webhook";
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -145,7 +145,7 @@ it("an object is brought on by a function that knows neither cluster nor Redis, 
 /** It refuses what is no call; before that, what it cannot believe. */
 async function believes(secret: string): Promise<void> {
   const body = "{}";
-  const headers = signed([secret], { id: randomUUID(), at: Date.now() }, body);
+  const headers = signMessage([secret], { id: randomUUID(), at: Date.now() }, body);
   const answer = await fetch(`http://127.0.0.1:${port}`, { method: "POST", headers, body });
   expect(answer.status).toBe(400);
 }

@@ -70,7 +70,7 @@ export const ofCluster = "the cluster's";
 
 const root = new URL("../..", import.meta.url).pathname;
 /** How long anything may take on a slow machine before the test says so. Nothing waits for this time to pass. */
-const patience = 100_000;
+const timeout = 100_000;
 
 /** @param startQueue another Redis than the usual one. */
 export async function startWorld(
@@ -153,7 +153,7 @@ export async function startWorld(
         if (!predicate(object))
           throw new Error(`${manifest.metadata.name} is ${JSON.stringify(object, null, 2)}`);
       };
-      await vi.waitFor(look, { timeout: patience, interval: 100 });
+      await vi.waitFor(look, { timeout, interval: 100 });
       return object;
     },
     async stop() {
@@ -191,7 +191,7 @@ export const isGone = (object: TestObject | undefined): boolean => object === un
 
 /** Ask again until it is so. */
 export const eventually = (look: () => Promise<void> | void): Promise<void> =>
-  vi.waitFor(look, { timeout: patience, interval: 100 });
+  vi.waitFor(look, { timeout, interval: 100 });
 
 /** A kind that nobody has defined yet. */
 export const absentees = {

@@ -41,8 +41,8 @@ try {
       `${scenario.name}: ${plans.length - wrong.length} of ${plans.length} plans are as without a fault`,
     );
     for (const problem of problems) console.log(`  ${problem}`);
-    for (const { outcome, words, differences, story } of wrong)
-      console.log([`  ${outcome}: ${words}`, ...differences, ...story].join("\n    "));
+    for (const { outcome, description, differences, story } of wrong)
+      console.log([`  ${outcome}: ${description}`, ...differences, ...story].join("\n    "));
     all += plans.length;
     amiss += wrong.length + problems.length;
   }

@@ -1,4 +1,4 @@
-import type { Plan } from "@drover/testing";
+import type { TestPlan } from "@drover/testing";
 import * as alreadyExistsFails from "./already-exists-fails.ts";
 import * as childrenByLabels from "./children-by-labels.ts";
 import * as counterInChild from "./counter-in-child.ts";
@@ -22,7 +22,7 @@ import * as wholeObject from "./whole-object.ts";
 import * as writesEveryRun from "./writes-every-run.ts";
 
 /** Each bug, and the kinds of plans that must find it. */
-export const bugs: readonly (readonly [Twins, ...Plan["kind"][]])[] = [
+export const bugs: readonly (readonly [Twins, ...TestPlan["kind"][]])[] = [
   [alreadyExistsFails, "crash", "lost answer"],
   [childrenByLabels, "stranger"],
   [counterInChild, "crash", "lost answer"],

@@ -1,10 +1,10 @@
-import { begin, type FunctionUnderTest } from "@drover/testing";
+import { startFunction, type FunctionUnderTest } from "@drover/testing";
 
 /** The function, whose runs are given copies of their objects; `told` of every run that was. */
 export const withCopies =
   (start: FunctionUnderTest, told: () => void): FunctionUnderTest =>
   async (world) => {
-    const living = await begin(start, world);
+    const living = await startFunction(start, world);
     return {
       ...living,
       controllers: living.controllers.map((controller) => ({

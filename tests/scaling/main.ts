@@ -13,7 +13,7 @@ import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { wholeNumber } from "../../verification/harness/whole-number.ts";
-import { random, type Random } from "@drover/fault-proxy";
+import { pseudoRandom, type PseudoRandom } from "@drover/fault-proxy";
 import { now } from "../chaos/clock.ts";
 import { type Ground, startGround } from "./ground.ts";
 import { type Kill, violationsIn } from "./judge.ts";
@@ -34,7 +34,7 @@ const patience = 60_000;
 
 process.exitCode = await main(
   wholeNumber("cycles", values.cycles, 1),
-  random(wholeNumber("seed", values.seed)),
+  pseudoRandom(wholeNumber("seed", values.seed)),
 );
 process.exit();
 
@@ -46,7 +46,7 @@ interface Cycle {
   readonly violations: readonly string[];
 }
 
-async function main(cycles: number, dice: Random): Promise<number> {
+async function main(cycles: number, dice: PseudoRandom): Promise<number> {
   const ground = await startGround(new Map([[always, 1], ...others.map((name) => [name, 0] as const)]));
   const kills: Kill[] = [];
   const done: Cycle[] = [];
@@ -80,7 +80,7 @@ async function main(cycles: number, dice: Random): Promise<number> {
 
 async function runCycle(
   ground: Ground,
-  dice: Random,
+  dice: PseudoRandom,
   { n, name, kills }: { readonly n: number; readonly name: string; readonly kills: Kill[] },
 ): Promise<Cycle> {
   const { cluster } = ground;
@@ -123,7 +123,7 @@ async function runCycle(
 
 /** Kills one of the Pods' processes, if there is one. */
 function kill(
-  dice: Random,
+  dice: PseudoRandom,
   pods: readonly { readonly name: string; readonly process: number | undefined }[],
   kills: Kill[],
 ): number {

@@ -15,7 +15,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { wholeNumber } from "../../verification/harness/whole-number.ts";
 import { now } from "../chaos/clock.ts";
-import { random } from "@drover/fault-proxy";
+import { pseudoRandom } from "@drover/fault-proxy";
 import { violationLines } from "../chaos/report.ts";
 import { startGround } from "../chaos-bridge/ground.ts";
 import { openJournal } from "../chaos-bridge/journal.ts";
@@ -39,7 +39,7 @@ process.exit(await main());
 
 async function main(): Promise<number> {
   const seed = wholeNumber("seed", values.seed);
-  const dice = random(seed);
+  const dice = pseudoRandom(seed);
   const ground = await startGround(1);
   const [lane] = ground.lanes;
   if (lane === undefined) throw new Error("There is no lane.");

@@ -24,7 +24,7 @@ import { builtin, type KubeObject, listAll, refOf } from "@drover/kube";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { z } from "zod";
-import { random as seeded } from "@drover/fault-proxy";
+import { pseudoRandom as seeded } from "@drover/fault-proxy";
 import { startInstallation } from "../attacks/installation.ts";
 import { wholeNumber } from "../harness/whole-number.ts";
 import { type Author, randomAuthor, randomFunction, randomRules, words } from "./random-authors.ts";

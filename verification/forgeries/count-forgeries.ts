@@ -1,4 +1,4 @@
-import { type Random, seeded } from "../../packages/webhook/src/testing/random.ts";
+import { type Random, seededRandom } from "../../packages/webhook/src/testing/random.ts";
 import { forge, type Forgery } from "./mutations.ts";
 import { arriving, isSendable } from "./over-http.ts";
 import type { Case, Subject } from "./sent.ts";
@@ -25,7 +25,7 @@ export interface Counting {
 
 /** Of each subject in turn: so many forged messages, and sometimes the genuine one, which must be accepted. */
 export async function countForgeries({ count, seed, fault, isOverHttp = false }: Counting): Promise<Counted> {
-  const random = seeded(seed);
+  const random = seededRandom(seed);
   const all = await openSubjects(isOverHttp);
   const made = new Map<string, number>();
   const ways = new Set<string>();

@@ -1,11 +1,11 @@
 import type { HookDeclaration } from "@drover/controller";
-import { signed } from "@drover/webhook";
+import { signMessage } from "@drover/webhook";
 import { createHmac } from "node:crypto";
 import { EventRefusedError } from "../../apps/bridge/src/hooks/event-refused.ts";
 import { hookApp } from "../../apps/bridge/src/hooks/hook-app.ts";
 import { hookOf } from "../../apps/bridge/src/hooks/hook.fixture.ts";
 import { openHooksInUse, usualLimits } from "../../apps/bridge/src/hooks/hooks-in-use.ts";
-import { byName } from "../../apps/bridge/src/hooks/named-keys.ts";
+import { findByName } from "../../apps/bridge/src/hooks/named-keys.ts";
 import { sentHeaders } from "../../apps/bridge/src/hooks/sent-headers.ts";
 import { eventTaker } from "../../apps/bridge/src/hooks/take-event.ts";
 import { listen } from "./over-http.ts";
@@ -40,7 +40,7 @@ const schemes: Readonly<Record<string, Signing>> = {
     ...standard,
     verify: { standardWebhooks: { secretRef } },
     secrets: [secret, othersSecret],
-    sign: (body, by, at) => ({ ...signed([by], { id: "msg_1", at }, body) }),
+    sign: (body, by, at) => ({ ...signMessage([by], { id: "msg_1", at }, body) }),
   },
   "hook events, hmac in hex": hmacOf("sha256", "hex", "sha256="),
   "hook events, hmac in base64": hmacOf("sha512", "base64", ""),
@@ -68,9 +68,9 @@ async function events(name: string, signing: Signing, isOverHttp: boolean): Prom
   inUse.want([hook]);
   const take = eventTaker({
     queueOf: () => ({ wake: (wakes) => ((woken += wakes.length), Promise.resolve()) }),
-    idsOf: () => ({ knows: () => Promise.resolve(false), record: () => Promise.resolve() }),
-    find: byName,
-    onTrouble: () => undefined,
+    idsOf: () => ({ has: () => Promise.resolve(false), record: () => Promise.resolve() }),
+    find: findByName,
+    onIdsFailed: () => undefined,
     now: () => now,
   });
   const { signal } = new AbortController();

@@ -1,6 +1,6 @@
 import { defineController, defineResource, silentLog } from "@drover/controller";
-import { answering, functionApp } from "@drover/runtime";
-import { type Call, callMemory, completionUrl } from "@drover/webhook";
+import { webhookHandler, webhookApp } from "@drover/runtime";
+import { type Call, callHistory, completionUrl } from "@drover/webhook";
 import { z } from "zod";
 import { receiveAnswer } from "../../apps/gateway/src/calls/receive-answer.ts";
 import { completionApp } from "../../apps/gateway/src/completions/completion-app.ts";
@@ -41,11 +41,11 @@ export async function calls(isOverHttp: boolean): Promise<OpenSubject> {
     for: Greeting,
     reconcile: () => (runs++, Promise.resolve(undefined)),
   });
-  const memory = callMemory(() => now, { calls: 1_000, bytes: 1e6 });
-  const answer = answering({
+  const history = callHistory(() => now, { calls: 1_000, bytes: 1e6 });
+  const answer = webhookHandler({
     controller,
     audience,
-    memory,
+    history,
     log: silentLog,
     now: () => now,
     secrets: () => [secret],
@@ -53,7 +53,7 @@ export async function calls(isOverHttp: boolean): Promise<OpenSubject> {
   const call = (more: Partial<Call> = {}): Call => callAt(now, { audience, ...more });
   const sent = (one: Call, by = secret, at = now): Sent => send(one, one.token, by, at);
   const line = isOverHttp
-    ? await listen("/", (admission) => functionApp(answer, silentLog, admission))
+    ? await listen("/", (admission) => webhookApp(answer, silentLog, admission))
     : undefined;
   return {
     name: "calls",
@@ -102,7 +102,7 @@ export const answers = (isOverHttp: boolean): OpenSubject => ({
       async accepts(one) {
         const reply = isOverHttp ? await replyOf(one) : { status: 200, ...one };
         const secrets = remembered(secret);
-        const parts = { id, reply, secrets, used: await secrets.now(), now: () => now };
+        const parts = { id, reply, secrets, used: await secrets.current(), now: () => now };
         return receiveAnswer(parts).then(
           () => true,
           (error: unknown) => expected(error, "RetryError"),

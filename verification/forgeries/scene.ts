@@ -1,4 +1,4 @@
-import { rememberSecrets, signed } from "@drover/webhook";
+import { cacheSecrets, signMessage } from "@drover/webhook";
 import type { Sent } from "./sent.ts";
 
 export const now = Date.parse("2026-01-01T00:00:00Z");
@@ -9,14 +9,14 @@ export const neighbour = { name: "web/others", uid: "f-2" };
 export const longAgo = now - 301_000;
 
 export const remembered = (one: string) =>
-  rememberSecrets(
+  cacheSecrets(
     () => Promise.resolve([one]),
     () => 0,
     60_000,
   );
 export const send = (body: object, id: string, by = secret, at = now): Sent => {
   const text = Buffer.from(JSON.stringify(body));
-  return { headers: signed([by], { id, at }, text), body: text };
+  return { headers: signMessage([by], { id, at }, text), body: text };
 };
 export const claimed = ({ headers }: Sent) => ({
   id: headers["webhook-id"],

@@ -7,7 +7,7 @@ import { Redis } from "ioredis";
 import { connect, type Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { loadedScripts } from "../../packages/queue/src/loaded-scripts.ts";
-import { random } from "@drover/fault-proxy";
+import { pseudoRandom } from "@drover/fault-proxy";
 import { hostileMark } from "./mark.ts";
 
 export interface HostileSettings {
@@ -29,7 +29,7 @@ export interface HostileCounts {
 }
 
 const { url, prefix, foreign, seed, connections } = JSON.parse(process.argv[2] ?? "{}") as HostileSettings;
-const dice = random(seed);
+const dice = pseudoRandom(seed);
 const pick = <T>(choices: readonly T[]): T => dice.oneOf(choices);
 const counts = { done: 0, denied: 0, full: 0, refused: 0 };
 const own = (name: string): string => `${prefix}:${name}`;

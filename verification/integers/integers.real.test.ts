@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-import { random as seeded } from "@drover/fault-proxy";
+import { pseudoRandom as seeded } from "@drover/fault-proxy";
 
 /* Kubernetes' own package reads documents and writes them again. Where Drover has read and written a document in between, it
    must come to the same: the judge reads nothing but text. */

@@ -117,7 +117,7 @@ async function told({ runs, fails = 0, then }: Story, n: number): Promise<KubeOb
         key,
         token: "t",
         signal: new AbortController().signal,
-        held: () => true,
+        hasLease: () => true,
         claim: { fails, reasons: [], class: "change", versions: {} },
       },
     );

@@ -91,13 +91,13 @@ const EXPLAINED: readonly Explained[] = [
   },
   {
     file: "packages/queue/src/scripts/scene.ts",
-    original: "mostMembers - 1",
-    replacement: "mostMembers + 1",
+    original: "maxMembersChecked - 1",
+    replacement: "maxMembersChecked + 1",
     reason: "1,002 members in place of 1,000: the bound is far from what a call may cost.",
   },
   {
     file: "packages/runtime/src/reconcile-once.ts",
-    original: "{ key: run.key, verdict: outcome.verdict.kind, err: error }",
+    original: "{ key: run.key, verdict: failure.outcome.kind, err: error }",
     replacement: "{}",
     reason: "Fields of a log line.",
   },

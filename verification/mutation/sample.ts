@@ -1,4 +1,4 @@
-import { random } from "@drover/fault-proxy";
+import { pseudoRandom } from "@drover/fault-proxy";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { mutated, type FindMutants, type Mutant } from "./mutants.ts";
@@ -31,7 +31,7 @@ interface Sampling {
 export async function sample(name: string, options: Sampling): Promise<readonly Mutant[]> {
   const { repository, findMutants, hasNoTypeErrors, seed, count } = options;
   const files = shippedFiles(repository, PACKAGES[name] ?? []);
-  const draws = random(seed, Object.keys(PACKAGES).indexOf(name));
+  const draws = pseudoRandom(seed, Object.keys(PACKAGES).indexOf(name));
   let decks = await Promise.all(
     draws.some(files, files.length).map(async (file) => {
       const text = await readFile(join(repository, file), "utf8");

@@ -1,5 +1,5 @@
 import { goPatternProblem } from "@drover/controller";
-import { random } from "@drover/fault-proxy";
+import { pseudoRandom } from "@drover/fault-proxy";
 import { withLinearPatterns } from "../../packages/runtime/src/linear-patterns.ts";
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -34,7 +34,7 @@ function byGo(asked: readonly Asked[]): readonly Answer[] {
 const seed = 20_261_126;
 const count = 10_000;
 const generated = (accepts: (pattern: string) => boolean): readonly Asked[] => {
-  const from = random(seed);
+  const from = pseudoRandom(seed);
   const asked: Asked[] = [];
   while (asked.length < count) {
     const pattern = randomPattern(from);

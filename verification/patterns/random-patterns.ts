@@ -1,4 +1,4 @@
-import type { Random } from "@drover/fault-proxy";
+import type { PseudoRandom } from "@drover/fault-proxy";
 
 /** What patterns of CRDs are made of, and what JavaScript, PCRE or Java would take and RE2 does not. */
 const common = ["a", "b", "Z", "0", "-", ".", "[a-z]", "[^a-z]", "\\d", "\\w", "^", "$", "k", "\\s", "é"];
@@ -102,7 +102,7 @@ const repeats = [
 ];
 
 /** A pattern, mostly one that Go compiles. */
-export function randomPattern(random: Random, depth = 3): string {
+export function randomPattern(random: PseudoRandom, depth = 3): string {
   const atoms = Array.from({ length: random.between(1, 4) }, () => {
     const atom = random.chance(0.2) && depth > 0 ? group(random, depth) : single(random);
     return `${atom}${random.chance(0.3) ? random.oneOf(repeats) : ""}${random.chance(0.1) ? "|" : ""}`;
@@ -110,7 +110,7 @@ export function randomPattern(random: Random, depth = 3): string {
   return atoms.join("");
 }
 
-const group = (random: Random, depth: number): string => {
+const group = (random: PseudoRandom, depth: number): string => {
   const named = `<n${random.between(0, 999)}>`;
   const opening = random.chance(0.8)
     ? random.oneOf(["(", "(?:", "(?i:", `(?P${named}`, `(?${named}`])
@@ -118,7 +118,7 @@ const group = (random: Random, depth: number): string => {
   return `${opening}${randomPattern(random, depth - 1)}${random.chance(0.97) ? ")" : ""}`;
 };
 
-const single = (random: Random): string => random.oneOf(random.chance(0.7) ? common : rare);
+const single = (random: PseudoRandom): string => random.oneOf(random.chance(0.7) ? common : rare);
 
 const characters = [
   ...[
@@ -170,5 +170,5 @@ const characters = [
   ...["\u0085", "\u0001", "\ud800", "\ufeff", "\r", "\v", "\0", "l", "p", "L", "𐌀"],
 ];
 
-export const randomText = (random: Random): string =>
+export const randomText = (random: PseudoRandom): string =>
   Array.from({ length: random.between(0, 4) }, () => random.oneOf(characters)).join("");

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import type { Redis } from "ioredis";
-import type { Script } from "../../packages/queue/src/script.ts";
+import type { LedgerScript } from "../../packages/queue/src/script.ts";
 
 /** Which ways the scripts went: every condition, in every script it stands in, both ways. */
 export interface Branches {
   /** The script, with every condition made to note which way it went. */
-  readonly instrument: <Name extends string>(script: Script<Name>) => Script<Name>;
+  readonly instrument: <Name extends string>(script: LedgerScript<Name>) => LedgerScript<Name>;
   count(): Promise<{ readonly taken: number; readonly all: number; readonly missed: readonly string[] }>;
 }
 
@@ -18,9 +18,9 @@ end`;
 
 /** Branches of the scripts on one server. Conditions are told apart by their script, text and place in it. */
 export function countBranches(redis: Redis): Branches {
-  const made = new Map<string, Script<string>>();
+  const made = new Map<string, LedgerScript<string>>();
   const ways = new Map<string, string>();
-  const make = <Name extends string>(script: Script<Name>): Script<Name> => {
+  const make = <Name extends string>(script: LedgerScript<Name>): LedgerScript<Name> => {
     const id = made.size;
     let place = 0;
     const lua = script.lua

@@ -1,7 +1,8 @@
 /**
- * Random schedules on the shipped scripts, a real Redis and the shipped worker, until one of them breaks a promise. Worker
- * processes (`simulated-process`) are whole: slots, turns, leases and ringer run on clocks that differ, and stand still until the schedule
- * moves them. The bridge's part is played by `simulated-producer`. `truth` keeps what really happened, and checks promises against it.
+ * Random schedules on the shipped scripts, a real Redis and the shipped worker, until one of them breaks a promise.
+ * Worker processes (`simulated-process`) are whole: slots, runner, leases and dispatcher run on clocks that differ, and
+ * stand still until the schedule moves them. The bridge's part is played by `simulated-producer`. `truth` keeps what
+ * really happened, and checks promises against it.
  *
  * ```
  * npm run simulate -- --schedules 20000 --seed 1
@@ -43,9 +44,9 @@ async function many(): Promise<number> {
   const {
     schedules: ran,
     crashed,
-    copies,
-    lists,
-    given,
+    cachedObjects,
+    cachedLists,
+    assigned,
     branches,
     broken,
   } = await simulate({ redis, schedules, seed });
@@ -56,7 +57,7 @@ async function many(): Promise<number> {
   if (branches.missed.length > 0) console.log(`Never taken:\n  ${branches.missed.join("\n  ")}`);
   console.log(
     `${ran} schedules, seed ${seed}: ${broken ? 1 : 0} violations; ${crashed} with a crash ` +
-      `(${Math.round((100 * crashed) / ran)} %); ${copies} runs with a copy, ${lists} with lists, ${given} given to a free slot; ${branches.taken} of ${branches.all} branches of the scripts; ` +
+      `(${Math.round((100 * crashed) / ran)} %); ${cachedObjects} runs with a cached object, ${cachedLists} with cached lists, ${assigned} assigned to an idle slot; ${branches.taken} of ${branches.all} branches of the scripts; ` +
       `${Math.round((performance.now() - started) / 1_000)} s`,
   );
   return broken ? 1 : 0;

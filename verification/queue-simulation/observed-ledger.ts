@@ -1,21 +1,21 @@
 import type { ObjectKey } from "@drover/controller";
 import type {
   ClaimAnswer,
-  Given,
+  Assignment,
   Ledger,
-  Listening,
-  Offers,
+  ChannelSubscription,
+  IdleSlots,
   SettleAnswer,
-  Taker,
+  ClaimRequest,
 } from "../../packages/queue/src/ledger.ts";
 import * as answers from "../../packages/queue/src/redis-ledger-answers.ts";
 import type { RedisLedger } from "../../packages/queue/src/redis-ledger.ts";
-import type { Verdict } from "../../packages/queue/src/work-queue.ts";
+import type { RunOutcome } from "../../packages/queue/src/work-queue.ts";
 import { times } from "./schedule.ts";
-import { type Giving, shown, type Surroundings } from "./surroundings.ts";
+import { type AssignmentTime, shown, type Surroundings } from "./surroundings.ts";
 import { type Knowledge, type ObservedRun, Violation } from "./truth.ts";
 
-/** The slot that a run's token is of: what it was offered under. */
+/** The slot that a run's token is of: what it was advertised under. */
 const slotOf = (token: string): string => token.split(":")[0] ?? token;
 
 /** How a process' call gets to Redis, or does not. */
@@ -25,8 +25,8 @@ export interface ObservedLedgerParts {
   readonly scene: Surroundings;
   readonly ledger: RedisLedger;
   readonly call: Calling;
-  /** Hears what is published for a worker. */
-  readonly listen: (worker: string, heard: (message: string) => void) => Listening;
+  /** Receives what is published for a worker. */
+  readonly listen: (worker: string, onMessage: (message: string) => void) => ChannelSubscription;
   readonly say: (what: string) => void;
 }
 
@@ -35,37 +35,38 @@ export class ObservedLedger {
   readonly #parts: ObservedLedgerParts;
   /** Its runs, by their tokens. */
   readonly runs = new Map<string, ObservedRun>();
-  /** Workers that it has said are here. */
-  readonly enlisted = new Set<string>();
+  /** Workers that it has registered. */
+  readonly registered = new Set<string>();
   readonly #listening = new Set<string>();
-  /** What it was given, by the tokens of the runs. */
-  readonly #given = new Map<string, Giving>();
-  /** Verdicts that it has told, and those that were answered, by their tokens. */
-  readonly #told = new Map<string, { at: number; known: ReadonlyMap<ObjectKey, Knowledge> }>();
-  readonly #firstTold = new Map<string, number>();
+  /** The keys that it was assigned, by the tokens of the runs. */
+  readonly #assigned = new Map<string, AssignmentTime>();
+  /** Outcomes that it has sent, and those that were answered, by their tokens. */
+  readonly #sent = new Map<string, { at: number; known: ReadonlyMap<ObjectKey, Knowledge> }>();
+  readonly #firstSent = new Map<string, number>();
   readonly #settling = new Set<string>();
   readonly #answered = new Set<string>();
   /** What was known of a key when it was first claimed under a token. */
   readonly #claims = new Map<string, Knowledge>();
   readonly #claiming = new Set<string>();
-  /** Slots whose claim was refused because they had been given another key. */
+  /** Slots whose claim was refused because they had been assigned another key. */
   readonly #taken = new Set<string>();
-  /** Its last offers. */
-  #offers: readonly Offers[] = [];
+  /** Its last advertisements. */
+  #advertisements: readonly IdleSlots[] = [];
 
   constructor(parts: ObservedLedgerParts) {
     this.#parts = parts;
   }
 
-  /** A key that it was given, and neither runs nor gives back. */
+  /** A key that it was assigned, and neither runs nor gives back. */
   get lost(): string | undefined {
-    // The answer to a claim under way says what becomes of its slot; if it was given a key before, the next offer does.
+    // The answer to a claim under way says what becomes of its slot; if it was assigned a key before, the next
+    // advertisement does.
     const isClaimed = (slot: string): boolean => this.#claiming.has(slot) || this.#taken.has(slot);
     const { local, truth } = this.#parts.scene;
-    const found = [...this.#given].find(
+    const found = [...this.#assigned].find(
       ([token, { at, losses }]) =>
         !this.runs.has(token) &&
-        !this.#firstTold.has(token) &&
+        !this.#firstSent.has(token) &&
         !isClaimed(slotOf(token)) &&
         // Later its lease has come to its end, and a server that takes over may never have heard of it.
         local < at + times.lease &&
@@ -74,9 +75,12 @@ export class ObservedLedger {
     return found?.[0];
   }
 
-  /** Whether nothing is under way that would tell this verdict, and its lease, which began after it was first told, lasts. */
+  /**
+   * Whether nothing is under way that would tell this outcome, and its lease, which began after it was first told,
+   * lasts.
+   */
   isGivenUp(token: string): boolean {
-    const first = this.#firstTold.get(token);
+    const first = this.#firstSent.get(token);
     const isUnderWay = this.#settling.has(token) || this.#answered.has(token);
     return first !== undefined && !isUnderWay && this.#parts.scene.local < first + times.lease;
   }
@@ -85,11 +89,11 @@ export class ObservedLedger {
     return this.#listening.size > 0;
   }
 
-  /** An offer of some time ago, which may arrive once more. */
-  takeOffer(): Offers | undefined {
-    const [offers, ...later] = this.#offers;
-    this.#offers = later;
-    return offers;
+  /** An advertisement of some time ago, which may arrive once more. */
+  takeAdvertisement(): IdleSlots | undefined {
+    const [slots, ...later] = this.#advertisements;
+    this.#advertisements = later;
+    return slots;
   }
 
   /** For the process. */
@@ -98,24 +102,26 @@ export class ObservedLedger {
     return {
       ...ledger,
       claim: (key, token, version = 0) => this.#claim(key, token, version),
-      settle: (key, token, verdict, past, next) => {
-        if (!this.#firstTold.has(token)) this.#firstTold.set(token, this.#parts.scene.local);
+      settle: (key, token, outcome, report, next) => {
+        if (!this.#firstSent.has(token)) this.#firstSent.set(token, this.#parts.scene.local);
         this.#settling.add(token);
-        const what = `settles ${key} as ${this.#short(token)}, next ${next ? this.#short(next.token) : "-"}: ${JSON.stringify(verdict)}`;
-        const ask = () => ledger.settle(key, token, verdict, past, next);
-        return call(what, () => this.#settle({ key, token, verdict, next }, ask)).finally(() =>
+        const what = `settles ${key} as ${this.#short(token)}, next ${next ? this.#short(next.token) : "-"}: ${JSON.stringify(outcome)}`;
+        const ask = () => ledger.settle(key, token, outcome, report, next);
+        return call(what, () => this.#settle({ key, token, outcome, next }, ask)).finally(() =>
           this.#settling.delete(token),
         );
       },
       renew: (leases) =>
         call(`renews ${leases.map(({ token }) => this.#short(token)).join()}`, () => ledger.renew(leases)),
-      offer: (offers) => this.#offer(offers),
-      withdraw: async (offers) =>
-        this.#isGiven(await call("withdraws its slots", () => ledger.withdraw(offers))),
-      listen: (worker, hear) => {
+      advertise: (slots) => this.#advertise(slots),
+      retract: async (slots) =>
+        this.#noteAssigned(await call("retracts its slots", () => ledger.retract(slots))),
+      receiveAssignments: (worker, onAssignment) => {
         this.#listening.add(worker);
         const listening = this.#parts.listen(worker, (message) => {
-          this.#isGiven(answers.given(message.split("\n"), () => undefined)).forEach(hear);
+          this.#noteAssigned(answers.parseAssignments(message.split("\n"), () => undefined)).forEach(
+            onAssignment,
+          );
         });
         const stop = (): void => {
           this.#listening.delete(worker);
@@ -123,32 +129,33 @@ export class ObservedLedger {
         };
         return { ...listening, stop };
       },
-      ring: () => call("rings", () => ledger.ring()),
-      unanswered: (patience) => call("looks for lost bells", () => ledger.unanswered(patience)),
-      ringAgain: (bell) => call(`rings again for ${bell.key}`, () => ledger.ringAgain(bell)),
-      enlist: (enlistment) =>
-        call(`is here with ${enlistment.slots}`, async () => {
-          const { worker, slots, version, lasts } = enlistment;
+      dispatch: () => call("dispatches", () => ledger.dispatch()),
+      unclaimedJobs: (minAge) => call("looks for lost jobs", () => ledger.unclaimedJobs(minAge)),
+      dispatchAgain: (job) => call(`dispatches ${job.key} again`, () => ledger.dispatchAgain(job)),
+      registerWorker: (registration) =>
+        call(`is here with ${registration.slots}`, async () => {
+          const { worker, slots, version, lasts } = registration;
           const until = this.#now + lasts;
-          await ledger.enlist(enlistment);
-          this.enlisted.add(worker);
-          this.#parts.scene.truth.enlisted(worker, slots === 0 ? undefined : { version, until });
+          await ledger.registerWorker(registration);
+          this.registered.add(worker);
+          this.#parts.scene.truth.registered(worker, slots === 0 ? undefined : { version, until });
         }),
     };
   }
 
   async #claim(key: ObjectKey, token: string, version: number): Promise<ClaimAnswer> {
     const { scene, ledger, call, say } = this.#parts;
-    const { truth, knownWhenGiven } = scene;
+    const { truth, knownWhenAssigned } = scene;
     this.#claiming.add(token);
     return call(`claims ${key} as ${this.#short(token)}`, async () => {
       const known = this.#claims.get(token) ?? truth.known(key);
       this.#claims.set(token, known);
       const answer = await ledger.claim(key, token, version);
       if ("claimed" in answer) {
-        // What its slot was given before has come to its end.
-        for (const given of this.#given.keys()) if (slotOf(given) === token) this.#given.delete(given);
-        if (!knownWhenGiven.has(token)) knownWhenGiven.set(token, known);
+        // The key that its slot was assigned before has come to its end.
+        for (const assigned of this.#assigned.keys())
+          if (slotOf(assigned) === token) this.#assigned.delete(assigned);
+        if (!knownWhenAssigned.has(token)) knownWhenAssigned.set(token, known);
         scene.checked(() => truth.granted({ key, token, claim: answer.claimed, known }, version, this.#now));
       } else {
         say(`was refused: ${answer.refused}`);
@@ -162,65 +169,65 @@ export class ObservedLedger {
     {
       key,
       token,
-      verdict,
+      outcome,
       next,
-    }: { key: ObjectKey; token: string; verdict: Verdict; next: Taker | undefined },
+    }: { key: ObjectKey; token: string; outcome: RunOutcome; next: ClaimRequest | undefined },
     ask: () => Promise<SettleAnswer>,
   ): Promise<SettleAnswer> {
     const { scene, say } = this.#parts;
-    const { truth, offered } = scene;
-    const isFirst = !this.#told.has(token);
+    const { truth, advertised } = scene;
+    const isFirst = !this.#sent.has(token);
     const known = new Map(truth.names.map((name) => [name, truth.known(name)]));
-    const told = this.#told.get(token) ?? { at: this.#now, known };
-    this.#told.set(token, told);
-    if (next?.offeredBy) offered.set(next.token, next.version);
+    const sent = this.#sent.get(token) ?? { at: this.#now, known };
+    this.#sent.set(token, sent);
+    if (next?.advertiser) advertised.set(next.token, next.version);
     const answer = await ask();
     this.#answered.add(token);
     if (answer.kind === "stale") {
       say("was stale");
       return answer;
     }
-    say(`due in ${answer.dueIn ?? "-"}, ${shown(answer.bells)}; it was ${key}`);
+    say(`due in ${answer.dueIn ?? "-"}, ${shown(answer.jobs)}; it was ${key}`);
     const of = this.runs.get(token);
     if (of && isFirst) {
-      truth.reconciled(of, verdict);
-      scene.checked(() => truth.settled(of, verdict, told.at));
+      truth.reconciled(of, outcome);
+      scene.checked(() => truth.settled(of, outcome, sent.at));
     }
-    if (next && answer.handed) this.#isHanded(next, answer.handed, told.known);
+    if (next && answer.chained) this.#noteChained(next, answer.chained, sent.known);
     return answer;
   }
 
-  #isHanded(
-    { token, version }: Taker,
-    { key, claim }: Pick<Given, "key" | "claim">,
+  #noteChained(
+    { token, version }: ClaimRequest,
+    { key, claim }: Pick<Assignment, "key" | "claim">,
     before: ReadonlyMap<ObjectKey, Knowledge>,
   ): void {
     const { scene, say } = this.#parts;
     scene.checked(() => {
       const known = before.get(key);
-      if (!known) throw new Violation(`${key} was handed over, which nobody ever woke`);
-      if (!scene.knownWhenGiven.has(token)) scene.knownWhenGiven.set(token, known);
+      if (!known) throw new Violation(`${key} was chained, which nobody ever woke`);
+      if (!scene.knownWhenAssigned.has(token)) scene.knownWhenAssigned.set(token, known);
       scene.truth.granted({ key, token, claim, known }, version, this.#now);
     });
-    say(`is handed ${key} as ${this.#short(token)}`);
+    say(`gets ${key} chained as ${this.#short(token)}`);
   }
 
-  async #offer(offers: Offers): Promise<readonly Given[]> {
+  async #advertise(slots: IdleSlots): Promise<readonly Assignment[]> {
     const { scene, ledger, call } = this.#parts;
-    const takenBefore = offers.tokens.filter((token) => this.#taken.has(token));
-    const all = await call(`offers ${offers.tokens.map((token) => this.#short(token)).join()}`, () => {
-      this.#offers = [...this.#offers.slice(-2), offers];
-      for (const token of offers.tokens) scene.offered.set(token, offers.version);
-      return ledger.offer(offers);
+    const takenBefore = slots.tokens.filter((token) => this.#taken.has(token));
+    const all = await call(`advertises ${slots.tokens.map((token) => this.#short(token)).join()}`, () => {
+      this.#advertisements = [...this.#advertisements.slice(-2), slots];
+      for (const token of slots.tokens) scene.advertised.set(token, slots.version);
+      return ledger.advertise(slots);
     });
     for (const token of takenBefore) this.#taken.delete(token);
-    return this.#isGiven(all);
+    return this.#noteAssigned(all);
   }
 
-  #isGiven(all: readonly Given[]): readonly Given[] {
-    const { given, local, truth } = this.#parts.scene;
+  #noteAssigned(all: readonly Assignment[]): readonly Assignment[] {
+    const { assigned, local, truth } = this.#parts.scene;
     for (const { token } of all)
-      this.#given.set(token, given.get(token) ?? { at: local, losses: truth.losses });
+      this.#assigned.set(token, assigned.get(token) ?? { at: local, losses: truth.losses });
     return all;
   }
 

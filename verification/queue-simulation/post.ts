@@ -1,38 +1,38 @@
 import type { Redis } from "ioredis";
-import type { Given } from "../../packages/queue/src/ledger.ts";
+import type { Assignment } from "../../packages/queue/src/ledger.ts";
 import * as answers from "../../packages/queue/src/redis-ledger-answers.ts";
 
-/** A key that was given to a worker, as it is told. */
-export interface Letter {
+/** A key that was assigned to a worker, and the message about it. */
+export interface AssignmentMessage {
   readonly worker: string;
   readonly message: string;
-  readonly given: Given;
+  readonly assignment: Assignment;
 }
 
 /** What the scripts tell workers on one server, in all schedules. */
 export interface Post {
   /** What was told under a prefix since it was last asked for. */
-  collect(prefix: string): Promise<readonly Letter[]>;
+  collect(prefix: string): Promise<readonly AssignmentMessage[]>;
   close(): void;
 }
 
 export async function openPost(redis: Redis): Promise<Post> {
   const connection = redis.duplicate();
-  const letters = new Map<string, Letter[]>();
+  const messages = new Map<string, AssignmentMessage[]>();
   connection.on("pmessage", (_pattern: string, channel: string, message: string) => {
     const [prefix = "", worker = ""] = channel.split(":worker:");
-    const told = letters.get(prefix) ?? [];
-    letters.set(prefix, told);
-    for (const given of answers.given(message.split("\n"), () => undefined))
-      told.push({ worker, message, given });
+    const received = messages.get(prefix) ?? [];
+    messages.set(prefix, received);
+    for (const assignment of answers.parseAssignments(message.split("\n"), () => undefined))
+      received.push({ worker, message, assignment });
   });
   await connection.psubscribe("*:worker:*");
   return {
     async collect(prefix) {
       await connection.ping(); // answered after all that was told before
-      const told = letters.get(prefix) ?? [];
-      letters.delete(prefix);
-      return told;
+      const received = messages.get(prefix) ?? [];
+      messages.delete(prefix);
+      return received;
     },
     close: () => connection.disconnect(),
   };

@@ -19,13 +19,16 @@ export class BrokenPromise extends Error {
   }
 }
 
-/** A lost bell is missed after 2,000 ms; a lease, a backoff and two sleeps of a ringer are less than what is left, ms. */
+/**
+ * A lost job is missed after 2,000 ms; a lease, a backoff and two sleeps of a dispatcher are less than what is left,
+ * ms.
+ */
 const longestUnrest = 3_000;
 /** Turns after which a queue that has nothing wrong with it must have come to rest. */
 const mostTurns = 1_000;
 /**
- * Offers stand again after that time, also of a process that still waits for an answer which is late, and an account that
- * is closed for the longest wait of a schedule is open again, ms.
+ * Slots are advertised again after that time, also of a process that still waits for an answer which is late, and an
+ * account that is throttled for the longest wait of a schedule is open again, ms.
  */
 const longestRecovery = longestWait + 1;
 /** Who listens is told by then that its connection is no more, and listens again, ms. */
@@ -75,7 +78,7 @@ class Simulation {
   async begin(): Promise<void> {
     this.#workers.begin();
     for (const producer of this.#producers) await producer.beat();
-    await this.#advance(times.settling);
+    await this.#advance(times.recoveryWindow);
   }
 
   async step(command: Command): Promise<void> {
@@ -98,10 +101,10 @@ class Simulation {
       case "list":
         return this.#producers[command.producer]?.list();
       case "take":
-        return this.#workers.meeting(command, (process) => process.takeBell());
+        return this.#workers.meeting(command, (process) => process.takeJob());
       case "hear":
         return this.#workers.meeting(command, (process) => {
-          process.hearLetters();
+          process.receiveMessages();
         });
       case "finish":
         return this.#workers.meeting(command, (process) => process.finish(command.verdict));
@@ -146,11 +149,11 @@ class Simulation {
   }
 
   #loseOrDouble(what: "lose letters" | "lose bells" | "double bells"): void {
-    const { bells, channels } = this.scene;
+    const { jobs, channels } = this.scene;
     this.scene.say(what);
     if (what === "lose letters") channels.lose();
-    else if (what === "lose bells") bells.lose();
-    else bells.double();
+    else if (what === "lose bells") jobs.lose();
+    else jobs.double();
   }
 
   forget(): Promise<void> {
@@ -164,7 +167,7 @@ class Simulation {
     scene.say("-- from here on nothing goes wrong --");
     for (const scope of scene.truth.scopes.keys()) await this.#hold(scope, false);
     this.#workers.heal();
-    await scene.quiet(); // what was known when a key was given is known only if one call is made at a time
+    await scene.quiet(); // what was known when a key was assigned is known only if one call is made at a time
     await this.#comeToRest();
     const { keys: parked } = await this.#people.list("parked", 100);
     scene.truth.converged(new Set(parked.map(({ key }) => key)));
@@ -192,12 +195,12 @@ class Simulation {
     throw new Violation(`The queue does not come to rest: ${JSON.stringify(await this.#people.count())}`);
   }
 
-  /** Everything that is on its way arrives, and runs end as they should. Answers whether there was a bell or a run. */
+  /** Everything that is on its way arrives, and runs end as they should. Answers whether there was a job or a run. */
   async #work(): Promise<boolean> {
     let worked = false;
     for (const process of this.#workers.all) {
-      process.hearLetters();
-      worked = process.takeBell() || worked;
+      process.receiveMessages();
+      worked = process.takeJob() || worked;
       await this.scene.quiet();
       for (; process.finish({ kind: "done" }); worked = true) await this.scene.quiet();
     }
@@ -207,13 +210,13 @@ class Simulation {
 
   async #rests(): Promise<boolean> {
     if (this.#producers.some((each) => each.busy)) return false;
-    const isBusy = ({ running, answering }: SimulatedProcess): boolean => running.length + answering > 0;
+    const isBusy = ({ running, processing }: SimulatedProcess): boolean => running.length + processing > 0;
     if (this.#workers.all.some(isBusy)) return false;
     const { due, scheduled, running } = await this.#people.count();
     return due + scheduled + running === 0;
   }
 
-  /** A queue at rest gives a change to a free slot at once: no time passes, and no bell is needed. */
+  /** A queue at rest gives a change to an idle slot at once: no time passes, and no job is needed. */
   async #isPrompt(): Promise<void> {
     const { scene } = this;
     // A run that Redis has lost may begin meanwhile, where its answer was late, and an account may open late.
@@ -222,13 +225,13 @@ class Simulation {
     const end = scene.clock.now() + longestDeafness;
     while (this.#workers.deaf !== undefined) {
       if (scene.clock.now() > end)
-        throw new Violation(`${this.#workers.deaf} does not hear what it is given`);
+        throw new Violation(`${this.#workers.deaf} does not receive the keys that it is assigned`);
       await this.#advance(100);
     }
     for (const [key] of scene.truth.names.entries()) this.#change(key, false);
     for (const producer of this.#producers) if (producer.busy) await producer.deliver("change", "none");
     do {
-      for (const process of this.#workers.all) process.hearLetters();
+      for (const process of this.#workers.all) process.receiveMessages();
       await scene.quiet(); // what is given back goes to another
     } while (scene.channels.size > 0);
     const begun = this.#workers.all.flatMap(({ running }) => running).length;
@@ -257,9 +260,9 @@ class Simulation {
     const { running } = await this.#people.count();
     if (running > 0) throw new Violation(`${running} keys are leased, and nobody is there`);
     this.#change(0, false);
-    const given = scene.given.size;
+    const assigned = scene.assigned.size;
     for (const producer of this.#producers) if (producer.busy) await producer.deliver("change", "none");
-    if (scene.given.size > given) throw new Violation("A key was given to a worker that has left");
+    if (scene.assigned.size > assigned) throw new Violation("A key was assigned to a worker that has left");
     scene.say("all have left");
   }
 
@@ -301,17 +304,17 @@ class Simulation {
   }
 
   async #hold(scope: number, on: boolean): Promise<void> {
-    const { truth, bells } = this.scene;
+    const { truth, jobs } = this.scene;
     const what = truth.scopes[scope];
     if (!what) return;
     this.scene.say(`${on ? "pause" : "resume"} ${JSON.stringify(what)}`);
-    if (!on) truth.paused(scope, false); // what was held back may be given in the same instant
-    bells.add(await (on ? this.#people.pause(what, "simulation") : this.#people.resume(what)));
+    if (!on) truth.paused(scope, false); // what was held back may be assigned in the same instant
+    jobs.add(await (on ? this.#people.pause(what, "simulation") : this.#people.resume(what)));
     if (on) truth.paused(scope, true);
   }
 
   async #force(key: number): Promise<void> {
-    const { truth, bells } = this.scene;
+    const { truth, jobs } = this.scene;
     const name = truth.names[key];
     if (name === undefined || truth.of(name).version === 0) return;
     this.scene.say(`force ${name}`);
@@ -324,6 +327,6 @@ class Simulation {
       reason: "Forced",
       class: "change",
     } as const;
-    bells.add(await this.#people.wake([wake], true));
+    jobs.add(await this.#people.wake([wake], true));
   }
 }

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { Verdict, WakeClass } from "../../packages/queue/src/work-queue.ts";
+import type { RunOutcome, WakeClass } from "../../packages/queue/src/work-queue.ts";
 import type { Ending } from "./simulated-channels.ts";
 
 /**
@@ -16,7 +16,7 @@ export type Command =
   | { readonly do: "deliver"; readonly producer: number; readonly class: WakeClass; readonly fault: Fault }
   | { readonly do: "list"; readonly producer: number }
   | { readonly do: "take" | "hear"; readonly worker: number; readonly fault: Fault }
-  | { readonly do: "finish"; readonly worker: number; readonly verdict: Verdict; readonly fault: Fault }
+  | { readonly do: "finish"; readonly worker: number; readonly verdict: RunOutcome; readonly fault: Fault }
   | Disturbance
   | { readonly do: "advance"; readonly ms: number }
   | { readonly do: "step clock"; readonly ms: number }
@@ -40,7 +40,7 @@ export type Disturbance =
       readonly worker: number;
     };
 
-/** What a worker says of itself when it enlists, and what its version of the function asks for. */
+/** The registration of a worker, and what its version of the function asks for. */
 export interface Terms {
   readonly slots: number;
   readonly version: number;
@@ -51,7 +51,7 @@ export interface Terms {
 export type Schedule = readonly Command[];
 
 /** The times that a simulated queue runs with, ms. */
-export const times = { lease: 600, renewal: 100, settling: 300, first: 100, longest: 800 };
+export const times = { lease: 600, renewal: 100, recoveryWindow: 300, first: 100, longest: 800 };
 export const workers = 2;
 export const producers = 2;
 export const keys = 4;
@@ -79,11 +79,11 @@ const worker = fc.nat(workers - 1);
 const producer = fc.nat(producers - 1);
 const key = fc.nat(keys - 1);
 const part = fc.nat(parts - 1);
-/** Milliseconds that a verdict asks for. */
+/** Milliseconds that an outcome asks for. */
 export const longestWait = 2_000;
 const wait = fc.constantFrom(0, 1, 50, 250, longestWait);
 
-const verdict: fc.Arbitrary<Verdict> = fc.oneof(
+const verdict: fc.Arbitrary<RunOutcome> = fc.oneof(
   { weight: 4, arbitrary: fc.constant({ kind: "done" } as const) },
   { weight: 2, arbitrary: wait.map((after) => ({ kind: "done", after }) as const) },
   { weight: 1, arbitrary: fc.constant({ kind: "done", account } as const) },
@@ -99,7 +99,7 @@ const verdict: fc.Arbitrary<Verdict> = fc.oneof(
 
 const terms: fc.Arbitrary<Terms> = fc.record(
   {
-    // More than a worker offers at once, too.
+    // More than a worker advertises at once, too.
     slots: fc.constantFrom(0, 1, 1, 2, 2, 3, 3, 34),
     version: fc.nat(2),
     attempts: fc.constant(2),
@@ -176,7 +176,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant("enlist" as const), worker, terms }) },
 );
 
-/** A change from one end to the other: what a copy is given for needs two of a key in a row. */
+/** A change from one end to the other: a cached object is used only after two of a key in a row. */
 const whole: fc.Arbitrary<Schedule> = fc
   .record({ key: fc.nat(1), worker, producer, verdict, part })
   .map(({ key, worker, producer, verdict, part }) => [
@@ -228,7 +228,7 @@ const takeover: fc.Arbitrary<Schedule> = fc
     ];
   });
 
-/** A verdict whose answer is late, while what was given to the next slot has arrived. */
+/** An outcome whose answer is late, while the key that was assigned to the next slot has arrived. */
 const lateVerdict: fc.Arbitrary<Schedule> = fc
   .record({ key, other: key, worker, verdict })
   .map(({ key, other, worker, verdict }): Schedule => [

@@ -5,7 +5,7 @@ import type { RedisConnection } from "../../packages/queue/src/redis-connection.
 /** The data of one schedule at a moment, to come back to: what a failover or an old dump has. */
 export interface Snapshot {
   take(): Promise<void>;
-  /** Data and bells are as they were; or, with `empty`, none are left. */
+  /** Data and jobs are as they were; or, with `empty`, none are left. */
   restore(empty: boolean): Promise<void>;
   forget(): Promise<void>;
 }
@@ -21,7 +21,7 @@ return 1
 `;
 
 /** Where none was taken, the server that takes over has heard of nothing. */
-export function snapshotOf(redis: RedisConnection, { prefix, truth, bells }: Surroundings): Snapshot {
+export function snapshotOf(redis: RedisConnection, { prefix, truth, jobs }: Surroundings): Snapshot {
   const names = ledgerKeys(truth.names);
   const json = JSON.stringify(names);
   const move = async (from: string, to: string): Promise<void> => {
@@ -34,7 +34,7 @@ export function snapshotOf(redis: RedisConnection, { prefix, truth, bells }: Sur
       await move(":", ":snapshot:");
     },
     async restore(empty) {
-      bells.lose();
+      jobs.lose();
       await move(taken && !empty ? ":snapshot:" : ":nothing:", ":");
     },
     async forget() {
@@ -62,11 +62,11 @@ function ledgerKeys(of: readonly string[]): readonly string[] {
     "given",
   ];
   const classes = ["change", "listing", "resync"];
-  const lanes = ["a/", "b/", `a/${account}`, `b/${account}`];
+  const flows = ["a/", "b/", `a/${account}`, `b/${account}`];
   return [
     ...fixed,
     ...classes.map((name) => `turns:${name}`),
-    ...classes.flatMap((name) => lanes.map((lane) => `queue:${name}:${lane}`)),
+    ...classes.flatMap((name) => flows.map((flow) => `queue:${name}:${flow}`)),
     ...of
       .slice(0, keys)
       .flatMap((key) => [`key:${key}`, `history:${key}`, `copy:${key}`, `lists:${key}`, `news:${key}`]),

@@ -3,19 +3,19 @@ import type { Redis } from "ioredis";
 import { countBranches } from "./branches.ts";
 import { openPost } from "./post.ts";
 import { BrokenPromise, runSchedule } from "./run-schedule.ts";
-import { givenACopy, givenByLetter, givenLists } from "./simulated-process.ts";
+import { getsCachedLists, getsCachedObject, wasAssigned } from "./simulated-process.ts";
 import { crashes, schedule, type Schedule } from "./schedule.ts";
 
 export interface SimulationReport {
   readonly schedules: number;
   /** Of those, how many had somebody die in them. */
   readonly crashed: number;
-  /** Runs that were given a copy of their object. */
-  readonly copies: number;
-  /** Runs that were given lists. */
-  readonly lists: number;
-  /** Runs of keys that were given to a free slot. */
-  readonly given: number;
+  /** Runs that got a cached object. */
+  readonly cachedObjects: number;
+  /** Runs that got cached lists. */
+  readonly cachedLists: number;
+  /** Runs of keys that were assigned to an idle slot. */
+  readonly assigned: number;
   readonly branches: { readonly taken: number; readonly all: number; readonly missed: readonly string[] };
   /** The first promise that was broken, by the shortest schedule that breaks it. */
   readonly broken: { readonly schedule: Schedule; readonly error: BrokenPromise } | undefined;
@@ -44,18 +44,18 @@ export async function simulate(options: {
   const post = await openPost(redis);
   let ran = 0;
   let crashed = 0;
-  let copies = 0;
-  let lists = 0;
-  let given = 0;
+  let cachedObjects = 0;
+  let cachedLists = 0;
+  let assigned = 0;
   const stop = new AbortController();
   const run = async (lane: number, each: Schedule): Promise<void> => {
     if (stop.signal.aborted) throw new Stopped();
     ran++;
     if (crashes(each)) crashed++;
     const trace = await runSchedule({ redis, post }, each, lane % 16 === 0 ? branches.instrument : undefined);
-    copies += trace.filter((line) => line.endsWith(givenACopy)).length;
-    lists += trace.filter((line) => line.endsWith(givenLists)).length;
-    given += trace.filter((line) => line.endsWith(givenByLetter)).length;
+    cachedObjects += trace.filter((line) => line.endsWith(getsCachedObject)).length;
+    cachedLists += trace.filter((line) => line.endsWith(getsCachedLists)).length;
+    assigned += trace.filter((line) => line.endsWith(wasAssigned)).length;
   };
   const lane = async (index: number): Promise<SimulationReport["broken"]> => {
     const numRuns = Math.ceil((schedules - index) / lanes);
@@ -73,5 +73,13 @@ export async function simulate(options: {
   const found = await Promise.all(Array.from({ length: lanes }, (_, index) => lane(index)));
   post.close();
   const broken = found.find((each) => each !== undefined);
-  return { schedules: ran, crashed, copies, lists, given, branches: await branches.count(), broken };
+  return {
+    schedules: ran,
+    crashed,
+    cachedObjects,
+    cachedLists,
+    assigned,
+    branches: await branches.count(),
+    broken,
+  };
 }

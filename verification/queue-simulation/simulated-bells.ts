@@ -1,36 +1,36 @@
-import type { Bell } from "../../packages/queue/src/bells.ts";
+import type { ClaimJob } from "../../packages/queue/src/bells.ts";
 
-/** What the ledger needs of BullMQ, reduced to three words: bells are added, taken, and answered. */
-export interface Bells {
-  add(bells: readonly Bell[]): void;
-  next(): Bell | undefined;
-  done(bell: Bell): void;
+/** The ledger's use of BullMQ, reduced to three methods: jobs are added, taken, and completed. */
+export interface Jobs {
+  add(jobs: readonly ClaimJob[]): void;
+  next(): ClaimJob | undefined;
+  done(job: ClaimJob): void;
 }
 
-/** Bells that a schedule can lose and double. */
-export interface SimulatedBells extends Bells {
-  /** Whether this bell still waits to be taken. */
-  waits(bell: Bell): boolean;
+/** Jobs that a schedule can lose and double. */
+export interface SimulatedJobs extends Jobs {
+  /** True if this job still waits to be taken. */
+  waits(job: ClaimJob): boolean;
   lose(): void;
   double(): void;
   readonly size: number;
-  /** The most bells that waited at once for one key. */
+  /** The most jobs that waited at once for one key. */
   readonly mostOfOneKey: number;
 }
 
-export function simulatedBells(): SimulatedBells {
-  const waiting: Bell[] = [];
-  const same = (a: Bell) => (b: Bell) => a.key === b.key && a.number === b.number;
+export function simulatedJobs(): SimulatedJobs {
+  const waiting: ClaimJob[] = [];
+  const same = (a: ClaimJob) => (b: ClaimJob) => a.key === b.key && a.number === b.number;
   let most = 0;
   return {
-    add(bells) {
+    add(jobs) {
       // As BullMQ does, which drops a job whose id it knows.
-      for (const bell of bells) if (!waiting.some(same(bell))) waiting.push(bell);
-      for (const { key } of bells) most = Math.max(most, waiting.filter((bell) => bell.key === key).length);
+      for (const job of jobs) if (!waiting.some(same(job))) waiting.push(job);
+      for (const { key } of jobs) most = Math.max(most, waiting.filter((job) => job.key === key).length);
     },
     next: () => waiting.shift(),
     done: () => undefined,
-    waits: (bell) => waiting.some(same(bell)),
+    waits: (job) => waiting.some(same(job)),
     lose: () => void waiting.splice(0, Math.ceil(waiting.length / 2)),
     double: () => void waiting.push(...waiting),
     get size() {

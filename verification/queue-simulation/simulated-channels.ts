@@ -1,6 +1,6 @@
 import type { CancelTimer, Timers } from "@drover/timers";
 import { EventEmitter } from "node:events";
-import type { ListeningConnection } from "../../packages/queue/src/subscribe.ts";
+import type { PubSubConnection } from "../../packages/queue/src/subscribe.ts";
 
 /** How a connection that listens ends: ioredis opens one to a server again, and one to a cluster's node never. */
 export type Ending = "breaks" | "ends" | "vanishes";
@@ -12,7 +12,7 @@ export interface ConnectionParts {
   /** After how long a connection that broke is open again, ms. */
   readonly reopenedAfter: () => number;
   /** A connection that leaves a command unanswered for this long is given up, ms. */
-  readonly silence: number;
+  readonly socketTimeout: number;
 }
 
 /** What the scripts publish for workers, on its way to the connections that listen. */
@@ -44,7 +44,7 @@ export class SimulatedChannels {
 }
 
 /** A connection that listens, as ioredis has it: what is asked of it while it is away is sent when it is back. */
-export class SimulatedConnection extends EventEmitter implements ListeningConnection {
+export class SimulatedConnection extends EventEmitter implements PubSubConnection {
   readonly underWay: [channel: string, message: string][] = [];
   readonly #parts: ConnectionParts;
   readonly #onEnd: () => void;
@@ -76,7 +76,7 @@ export class SimulatedConnection extends EventEmitter implements ListeningConnec
   async ping(): Promise<unknown> {
     if (this.#state === "vanished") {
       const vanished = this.#generation;
-      this.#after(this.#parts.silence, "a connection that is silent", () => {
+      this.#after(this.#parts.socketTimeout, "a connection that is silent", () => {
         if (this.#generation === vanished) this.end("breaks");
       });
     }

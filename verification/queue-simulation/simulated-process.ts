@@ -1,29 +1,29 @@
 import { type ObjectKey, silentLog } from "@drover/controller";
-import { pause, type Timers } from "@drover/timers";
-import type { Bell, Bells, Listener } from "../../packages/queue/src/bells.ts";
+import { sleep, type Timers } from "@drover/timers";
+import type { ClaimJob, JobQueue, JobConsumer } from "../../packages/queue/src/bells.ts";
 import { openLedgerWorkQueue } from "../../packages/queue/src/ledger-work-queue.ts";
-import { abortVerdict } from "../../packages/queue/src/perform-run.ts";
+import { abortOutcome } from "../../packages/queue/src/perform-run.ts";
 import type { RedisLedger } from "../../packages/queue/src/redis-ledger.ts";
-import { steadfastOptions } from "../../packages/queue/src/steadfast-options.ts";
-import { listenOn } from "../../packages/queue/src/subscribe.ts";
-import type { QueueWorker, Run, Verdict, WorkQueue } from "../../packages/queue/src/work-queue.ts";
+import { reconnectOptions } from "../../packages/queue/src/steadfast-options.ts";
+import { subscribeOver } from "../../packages/queue/src/subscribe.ts";
+import type { QueueWorker, Run, RunOutcome, WorkQueue } from "../../packages/queue/src/work-queue.ts";
 import { ObservedLedger } from "./observed-ledger.ts";
 import { type Fault, type Terms, times } from "./schedule.ts";
 import type { Ending, SimulatedConnection } from "./simulated-channels.ts";
 import { shown, type Surroundings } from "./surroundings.ts";
 import { type ObservedRun, type Version, Violation } from "./truth.ts";
 
-/** In a trace: a run began with a copy of its object. */
-export const givenACopy = "is given a copy";
-/** In a trace: a run began with lists. */
-export const givenLists = "is given lists";
-/** In a trace: a run began of what was given to a free slot. */
-export const givenByLetter = "was given it";
+/** In a trace: a run began with a cached object. */
+export const getsCachedObject = "gets a cached object";
+/** In a trace: a run began with cached lists. */
+export const getsCachedLists = "gets cached lists";
+/** In a trace: a run began with a key that was assigned to an idle slot. */
+export const wasAssigned = "was assigned it";
 
 /** How late an answer comes, ms: a good part of a lease. */
 const late = 450;
 /** A connection that leaves a command unanswered for so long is given up, ms. */
-const silence = 1_000;
+const socketTimeout = 1_000;
 /** For so long the address of a server that was demoted leads to it, and not to its successor, ms. */
 const demotion = 400;
 /** A process asks again after that time at most, ms. */
@@ -31,14 +31,14 @@ const slowest = 500;
 /** How long a run may take, ms: more than a schedule waits at once. */
 const timeout = 5_000;
 
-/** What a run tells of its object, with its verdict. */
-const telling = ({ version, uid }: Version, { parts }: ObservedRun): Pick<Verdict, "saw"> => ({
-  saw: {
+/** The version of its object that a run reports with its outcome. */
+const observedIn = ({ version, uid }: Version, { parts }: ObservedRun): Pick<RunOutcome, "observed"> => ({
+  observed: {
     kind: "things",
     uid: `u${uid}`,
     resourceVersion: String(version),
-    copy: String(version),
-    lists: JSON.stringify(parts),
+    cachedObject: String(version),
+    cachedLists: JSON.stringify(parts),
   },
 });
 
@@ -47,18 +47,18 @@ const replyError = (message: string): Error => Object.assign(new Error(message),
 interface Running {
   readonly run: Run;
   readonly of: ObservedRun;
-  readonly end: (verdict: Verdict) => void;
+  readonly end: (outcome: RunOutcome) => void;
 }
 
-/** A listener for bells, and the answers that it is busy with. */
-interface Seat {
-  readonly answer: (key: ObjectKey) => Promise<void>;
-  readonly most: number;
-  readonly answering: Set<Promise<void>>;
+/** A consumer of jobs, and the jobs that it is processing. */
+interface Consumer {
+  readonly processJob: (key: ObjectKey) => Promise<void>;
+  readonly concurrency: number;
+  readonly processing: Set<Promise<void>>;
 }
 
 /**
- * One life of a worker process: the shipped queue with its slots, turns, lease keeper and ringer, on a clock of its own. Its
+ * One worker process: the shipped queue with its slots, runner, lease keeper and dispatcher, on a clock of its own. Its
  * calls to Redis meet what the schedule says, and its runs end when the schedule says so.
  */
 export class SimulatedProcess {
@@ -73,7 +73,7 @@ export class SimulatedProcess {
   readonly terms: Terms;
   readonly #scene: Surroundings;
   readonly #timers: Timers;
-  readonly #steadfast: ReturnType<typeof steadfastOptions>;
+  readonly #reconnect: ReturnType<typeof reconnectOptions>;
   #connection: SimulatedConnection | undefined;
   readonly #ledger: RedisLedger;
   readonly #observed: ObservedLedger;
@@ -82,7 +82,7 @@ export class SimulatedProcess {
   readonly #running = new Set<Running>();
   /** Runs that have come to their end. */
   readonly #ended: Run[] = [];
-  #seat: Seat | undefined;
+  #consumer: Consumer | undefined;
   #dead = false;
   #left: Promise<void> | undefined;
   #hasLeft = false;
@@ -94,21 +94,21 @@ export class SimulatedProcess {
     this.#scene = scene;
     this.name = name;
     this.#timers = scene.clock.timersOf(this, ahead);
-    this.#steadfast = steadfastOptions({ clientName: name, silence }, this.#timers);
+    this.#reconnect = reconnectOptions({ clientName: name, socketTimeout }, this.#timers);
     this.#ledger = scene.open(() => undefined);
     this.#observed = new ObservedLedger({
       scene,
       ledger: this.#ledger,
       call: (what, ask) => this.#call(what, ask),
       say: (what) => this.#say(what),
-      listen: (channel, heard) =>
-        listenOn({ channel, heard, timers: this.#timers, connect: () => this.#connect() }),
+      listen: (channel, onMessage) =>
+        subscribeOver({ channel, onMessage, timers: this.#timers, connect: () => this.#connect() }),
     });
     const { first, longest } = times;
     let ids = 0;
     this.#queue = openLedgerWorkQueue({
       controller: "simulated",
-      bells: this.#bells(),
+      jobQueue: this.#jobQueue(),
       log: silentLog,
       timers: this.#timers,
       times,
@@ -138,20 +138,20 @@ export class SimulatedProcess {
     // One that was told to stop, and does not, has lost its slot.
     const going = [...this.#running].filter(({ run }) => !run.signal.aborted).length;
     if (going > slots) return `has ${going} runs in ${slots} slots`;
-    const late = this.#ended.find((run) => run.held());
+    const late = this.#ended.find((run) => run.hasLease());
     if (late) return `still holds ${late.key}, which it has settled`;
-    const isTold = this.#scene.clock.waitsOf(this).includes("settling again");
-    const untold = isTold ? undefined : this.#ended.find(({ token }) => this.#observed.isGivenUp(token));
-    if (untold) return `no longer tells the verdict of ${untold.key}, though its lease lasts`;
+    const isSending = this.#scene.clock.waitsOf(this).includes("settling again");
+    const unsent = isSending ? undefined : this.#ended.find(({ token }) => this.#observed.isGivenUp(token));
+    if (unsent) return `no longer sends the outcome of ${unsent.key}, though its lease lasts`;
     const { lost } = this.#observed;
     return lost === undefined
       ? undefined
-      : `was given ${this.#short(lost)}, and neither runs it nor gives it back`;
+      : `was assigned ${this.#short(lost)}, and neither runs it nor gives it back`;
   }
 
-  /** Bells that it has taken and not answered. */
-  get answering(): number {
-    return this.#dead ? 0 : (this.#seat?.answering.size ?? 0);
+  /** Jobs that it has taken and not processed. */
+  get processing(): number {
+    return this.#dead ? 0 : (this.#consumer?.processing.size ?? 0);
   }
 
   /** It takes nothing more. */
@@ -163,12 +163,12 @@ export class SimulatedProcess {
     return this.#dead || this.#hasLeft;
   }
 
-  /** Hears what it was given. */
-  hearLetters(): void {
+  /** Receives the keys that it was assigned. */
+  receiveMessages(): void {
     if (!this.frozen && !this.#dead) this.#connection?.receive();
   }
 
-  /** Hears what it is given from now on. */
+  /** True if it receives the keys that it is assigned from now on. */
   get listens(): boolean {
     return this.#connection?.listens ?? false;
   }
@@ -178,20 +178,21 @@ export class SimulatedProcess {
     this.#connection?.end(how);
   }
 
-  /** Takes a bell, where it has a free hand. */
-  takeBell(): boolean {
-    const seat = this.#seat;
-    if (this.frozen || this.#dead || !seat || seat.answering.size >= seat.most) return false;
-    const bell = this.#scene.bells.next();
-    if (!bell) return false;
-    const answer = seat.answer(bell.key).catch(() => undefined);
-    seat.answering.add(answer);
-    void answer.then(() => seat.answering.delete(answer));
+  /** Takes a job, if its consumer has free capacity. */
+  takeJob(): boolean {
+    const consumer = this.#consumer;
+    if (this.frozen || this.#dead || !consumer || consumer.processing.size >= consumer.concurrency)
+      return false;
+    const job = this.#scene.jobs.next();
+    if (!job) return false;
+    const processed = consumer.processJob(job.key).catch(() => undefined);
+    consumer.processing.add(processed);
+    void processed.then(() => consumer.processing.delete(processed));
     return true;
   }
 
   /** Ends the run that began first. What it writes last, it writes only while it holds its lease. */
-  finish(wanted: Verdict): boolean {
+  finish(wanted: RunOutcome): boolean {
     const [first] = this.#running;
     if (this.frozen || this.#dead || !first) return false;
     const { run, of, end } = first;
@@ -199,17 +200,19 @@ export class SimulatedProcess {
     this.#running.delete(first);
     this.#ended.push(run);
     end(
-      run.signal.aborted ? abortVerdict(run.signal.reason) : { ...wanted, ...(wrote && telling(wrote, of)) },
+      run.signal.aborted
+        ? abortOutcome(run.signal.reason)
+        : { ...wanted, ...(wrote && observedIn(wrote, of)) },
     );
     return true;
   }
 
   /** What it said of its slots some time ago arrives once more; nobody waits for the answer. */
-  async lateOffer(): Promise<void> {
-    const offers = this.#dead ? undefined : this.#observed.takeOffer();
-    if (!offers) return;
-    this.#say(`offered ${offers.tokens.map((token) => this.#short(token)).join()} once`);
-    await this.#scene.during(this.#ledger.offer(offers));
+  async lateAdvertisement(): Promise<void> {
+    const slots = this.#dead ? undefined : this.#observed.takeAdvertisement();
+    if (!slots) return;
+    this.#say(`advertised ${slots.tokens.map((token) => this.#short(token)).join()} once`);
+    await this.#scene.during(this.#ledger.advertise(slots));
   }
 
   /** From now on it takes nothing more, and goes when its runs have ended; after the grace they are told to stop. */
@@ -243,10 +246,10 @@ export class SimulatedProcess {
     if (this.#dead) return;
     this.#dead = true;
     this.#running.clear();
-    this.#seat = undefined;
+    this.#consumer = undefined;
     this.#connection?.disconnect();
     this.#scene.clock.forget(this);
-    for (const worker of this.#observed.enlisted) this.#scene.truth.enlisted(worker, undefined);
+    for (const worker of this.#observed.registered) this.#scene.truth.registered(worker, undefined);
   }
 
   /** What of it is left over, once it has left. */
@@ -256,25 +259,25 @@ export class SimulatedProcess {
     return [
       ...this.#scene.clock.waitsOf(this),
       ...(active > 0 ? [`${active} runs`] : []),
-      ...(this.#seat ? ["its listening for bells"] : []),
+      ...(this.#consumer ? ["its consumer of jobs"] : []),
       ...(this.#observed.listens ? ["its listening for keys"] : []),
     ];
   }
 
-  async #run(run: Run): Promise<Verdict> {
-    const { truth, knownWhenGiven: given } = this.#scene;
+  async #run(run: Run): Promise<RunOutcome> {
+    const { truth, knownWhenAssigned } = this.#scene;
     const { key, token, claim } = run;
-    const known = given.get(token);
+    const known = knownWhenAssigned.get(token);
     const of = this.#scene.checked(() => {
-      if (!known) throw new Violation(`${token} runs ${key}, and it was not given it`);
+      if (!known) throw new Violation(`${token} runs ${key}, which it was not assigned`);
       return truth.start({ key, token, claim, known });
     });
     this.#say(`runs ${key} as ${this.#short(token)}`);
-    if (claim.copy !== undefined) this.#say(givenACopy);
-    if (claim.lists !== undefined) this.#say(givenLists);
-    if (token.includes(":")) this.#say(givenByLetter);
+    if (claim.cachedObject !== undefined) this.#say(getsCachedObject);
+    if (claim.cachedLists !== undefined) this.#say(getsCachedLists);
+    if (token.includes(":")) this.#say(wasAssigned);
     this.#observed.runs.set(token, of);
-    const { promise, resolve } = Promise.withResolvers<Verdict>();
+    const { promise, resolve } = Promise.withResolvers<RunOutcome>();
     const running: Running = { run, of, end: resolve };
     this.#running.add(running);
     this.#write(running);
@@ -283,7 +286,7 @@ export class SimulatedProcess {
 
   /** Writes as a run does: only while it holds its lease. Answers whether it did. */
   #write({ run, of }: Running): boolean {
-    if (!run.held()) return false;
+    if (!run.hasLease()) return false;
     this.#scene.checked(() => this.#scene.truth.effect(of));
     return true;
   }
@@ -294,29 +297,29 @@ export class SimulatedProcess {
     this.#connection = this.#scene.channels.connect({
       timers: this.#timers,
       send: (what) => this.#call(what, () => Promise.resolve(undefined)),
-      reopenedAfter: () => this.#steadfast.retryStrategy(1),
-      silence,
+      reopenedAfter: () => this.#reconnect.retryStrategy(1),
+      socketTimeout,
     });
     return this.#connection;
   }
 
-  #bells(): Bells {
-    const { bells } = this.#scene;
+  #jobQueue(): JobQueue {
+    const { jobs } = this.#scene;
     return {
-      add: (rung) => {
-        if (rung.length > 0) this.#say(`adds ${shown(rung)}`);
-        bells.add(rung);
+      add: (added) => {
+        if (added.length > 0) this.#say(`adds ${shown(added)}`);
+        jobs.add(added);
         return Promise.resolve();
       },
-      tell: () => Promise.resolve(),
-      waiting: (those: readonly Bell[]) => Promise.resolve(those.filter((bell) => bells.waits(bell))),
-      listen: (answer, most): Listener => {
-        const seat: Seat = { answer, most, answering: new Set() };
-        this.#seat = seat;
+      addFailed: () => Promise.resolve(),
+      stillWaiting: (those: readonly ClaimJob[]) => Promise.resolve(those.filter((job) => jobs.waits(job))),
+      consume: (processJob, concurrency): JobConsumer => {
+        const consumer: Consumer = { processJob, concurrency, processing: new Set() };
+        this.#consumer = consumer;
         return {
           stop: async () => {
-            this.#seat = undefined;
-            await Promise.all(seat.answering);
+            this.#consumer = undefined;
+            await Promise.all(consumer.processing);
           },
         };
       },
@@ -340,30 +343,30 @@ export class SimulatedProcess {
     if (this.#isDead()) return never;
     let answer = await this.#scene.during(ask());
     if (fault === "answer lost") {
-      await pause(this.#timers, this.#steadfast.retryStrategy(1), "a connection that is lost");
+      await sleep(this.#timers, this.#reconnect.retryStrategy(1), "a connection that is lost");
       if (this.#isDead()) return never;
       answer = await this.#scene.during(ask());
     }
     if (fault === "dies after") this.die();
-    if (fault === "late") await pause(this.#timers, late, "an answer that is late");
+    if (fault === "late") await sleep(this.#timers, late, "an answer that is late");
     if (this.frozen) await this.#thawed.promise;
     return this.#isDead() ? never : answer;
   }
 
   /** Sends a command again to a server that was demoted, as ioredis does, until its address leads to its successor. */
   async #reachSuccessor(): Promise<void> {
-    const steadfast = this.#steadfast;
+    const reconnect = this.#reconnect;
     const refusal = replyError("READONLY You can't write against a read only replica.");
     const until = this.#timers.now() + demotion;
     for (let last = 0; this.#timers.now() < until;) {
       // A replica takes connections: each is the first attempt.
-      const span = steadfast.reconnectOnError(refusal) === 2 ? steadfast.retryStrategy(1) : 0;
+      const span = reconnect.reconnectOnError(refusal) === 2 ? reconnect.retryStrategy(1) : 0;
       this.#scene.checked(() => {
         if (span <= last && span < slowest)
           throw new Violation(`${this.name} asks a replica again after ${last}, then ${span} ms`);
       });
       last = span;
-      await pause(this.#timers, span, "a server that was demoted");
+      await sleep(this.#timers, span, "a server that was demoted");
     }
   }
 

@@ -1,13 +1,13 @@
 import type { ObjectKey } from "@drover/controller";
 import type { RedisLedger } from "../../packages/queue/src/redis-ledger.ts";
-import type { QueueMoment, Wake, WakeClass } from "../../packages/queue/src/work-queue.ts";
+import type { QueueTime, Wake, WakeClass } from "../../packages/queue/src/work-queue.ts";
 import type { Fault } from "./schedule.ts";
 import { call, Died, shown, type Surroundings } from "./surroundings.ts";
 import type { Version } from "./truth.ts";
 
 /** A version of a key's object, by a watch or by a listing. */
 interface Heard extends Version {
-  readonly newestAfter?: QueueMoment;
+  readonly newestAfter?: QueueTime;
 }
 
 /** A version of a part of a key's object. */
@@ -29,7 +29,7 @@ export class SimulatedProducer {
   #heard = new Map<ObjectKey, Heard>();
   #parts: readonly HeardPart[] = [];
   /** What it hears of as it happens was made after that. */
-  #listedAt: QueueMoment | undefined;
+  #listedAt: QueueTime | undefined;
   #relist = false;
 
   constructor(scene: Surroundings, name: string) {
@@ -44,7 +44,7 @@ export class SimulatedProducer {
     return this.#heard.size + this.#parts.length > 0 || this.#relist;
   }
 
-  /** What its ringer does every so often: it hears of a new era. */
+  /** As its dispatcher does every so often: it is notified of a new incarnation. */
   async beat(): Promise<void> {
     await this.ledger.renew([]);
   }
@@ -58,15 +58,18 @@ export class SimulatedProducer {
     this.#parts = [...this.#parts, heard];
   }
 
-  /** Everything there is, where it may be later until it tells of it. On a server that settles it would have waited. */
+  /**
+   * Everything there is, where it may be later until it tells of it. In a server's recovery window it would have
+   * waited.
+   */
   async list(): Promise<void> {
     const { truth } = this.#scene;
-    const { settlesIn, ...newestAfter } = await this.ledger.moment();
+    const { recoveryLeft, ...newestAfter } = await this.ledger.time();
     this.#scene.say(`${this.#name} lists`);
-    if (settlesIn === 0) this.#listedAt = newestAfter;
+    if (recoveryLeft === 0) this.#listedAt = newestAfter;
     for (const name of truth.names) {
       const { version, uid } = truth.of(name);
-      if (version > 0) this.#heard.set(name, { version, uid, ...(settlesIn === 0 && { newestAfter }) });
+      if (version > 0) this.#heard.set(name, { version, uid, ...(recoveryLeft === 0 && { newestAfter }) });
     }
     this.#parts = truth.names.flatMap((key) =>
       truth.of(key).parts.flatMap(({ version }, part) => (version > 0 ? [{ key, part, version }] : [])),
@@ -122,7 +125,7 @@ export class SimulatedProducer {
     return true;
   }
 
-  /** What cannot be told whole is told of without news. */
+  /** A change that cannot be expressed is sent without a delta. */
   async #tellParts(wakeClass: WakeClass, fault: Fault): Promise<void> {
     const { truth } = this.#scene;
     const heard = this.#parts;
@@ -147,10 +150,10 @@ export class SimulatedProducer {
   /** Whether it was answered. */
   async #send(wakes: readonly Wake[], fault: Fault): Promise<boolean> {
     try {
-      const rung = await call(fault, () => this.ledger.wake(wakes));
-      if (rung === "unheard") return false;
-      this.#scene.say(`${this.#name} adds ${shown(rung)}`);
-      this.#scene.bells.add(rung);
+      const jobs = await call(fault, () => this.ledger.wake(wakes));
+      if (jobs === "unheard") return false;
+      this.#scene.say(`${this.#name} adds ${shown(jobs)}`);
+      this.#scene.jobs.add(jobs);
       return true;
     } catch (error) {
       if (error instanceof Died) return false;

@@ -34,7 +34,7 @@ export class SimulatedWorkers {
     return slots.reduce((sum, one) => sum + one, 0);
   }
 
-  /** A process that takes keys, and does not hear what it is given. */
+  /** A process that takes keys, and does not receive the keys that it is assigned. */
   get deaf(): string | undefined {
     return this.all.find(({ isLeaving, listens }) => !isLeaving && !listens)?.name;
   }
@@ -75,7 +75,7 @@ export class SimulatedWorkers {
     }
     const holders = new Map<string, string>();
     const held = this.all.flatMap(({ name, running }) =>
-      running.filter(({ run }) => run.held()).map(({ run, of }) => ({ name, run, of })),
+      running.filter(({ run }) => run.hasLease()).map(({ run, of }) => ({ name, run, of })),
     );
     for (const { name, run } of held) {
       const other = holders.get(run.key);
@@ -108,7 +108,7 @@ export class SimulatedWorkers {
   rollOut(i: number, terms: Terms): void {
     this.#scene.say(`w${i} is ${JSON.stringify(terms)}`);
     this.#hasOthers ||= terms.version !== usual.version;
-    this.#workers[i]?.at(-1)?.drain(times.settling);
+    this.#workers[i]?.at(-1)?.drain(times.recoveryWindow);
     this.#start(i, terms);
   }
 
@@ -144,7 +144,7 @@ export class SimulatedWorkers {
     else if (command.do === "deny") process.denied = true;
     else if (command.do === "mend") process.mend();
     else if (command.do === "disconnect") process.disconnect(command.how);
-    else if (command.do === "late offer") await process.lateOffer();
+    else if (command.do === "late offer") await process.lateAdvertisement();
     else if (command.do === "trouble") process.fault = command.fault;
     else process.frozen = true;
     this.replaceDead();

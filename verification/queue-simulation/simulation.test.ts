@@ -30,9 +30,9 @@ it(
     expect(broken?.error.message).toBeUndefined();
     expect(report.schedules).toBe(schedules);
     expect(crashed).toBeGreaterThan(schedules / 2);
-    expect(report.copies).toBeGreaterThan(schedules / 4);
-    expect(report.lists).toBeGreaterThan(schedules / 8);
-    expect(report.given).toBeGreaterThan(schedules / 4);
+    expect(report.cachedObjects).toBeGreaterThan(schedules / 4);
+    expect(report.cachedLists).toBeGreaterThan(schedules / 8);
+    expect(report.assigned).toBeGreaterThan(schedules / 4);
     console.log(`${branches.taken} of ${branches.all} branches taken; not: ${branches.missed.join("; ")}`);
   },
 );

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
-import type { Bell } from "../../packages/queue/src/bells.ts";
+import type { ClaimJob } from "../../packages/queue/src/bells.ts";
 import type { RedisConnection } from "../../packages/queue/src/redis-connection.ts";
 import {
   openRedisLedger,
@@ -10,8 +10,8 @@ import {
 import type { Post } from "./post.ts";
 import { type Fault, times } from "./schedule.ts";
 import { SimulatedChannels } from "./simulated-channels.ts";
-import { VirtualClock } from "@drover/timers";
-import { type SimulatedBells, simulatedBells } from "./simulated-bells.ts";
+import { VirtualTimers } from "@drover/timers";
+import { type SimulatedJobs, simulatedJobs } from "./simulated-bells.ts";
 import { type Knowledge, Truth, Violation } from "./truth.ts";
 
 /** What the clock shows at first, ms. */
@@ -22,19 +22,19 @@ export class Died extends Error {
   override readonly name = "Died";
 }
 
-/** When a key was given to a slot, and after how many losses of data. */
-export interface Giving {
+/** When a key was assigned to a slot, and after how many losses of data. */
+export interface AssignmentTime {
   readonly at: number;
   readonly losses: number;
 }
 
-/** What the actors of one schedule share: a real Redis, clocks, bells, and the truth. */
+/** What the actors of one schedule share: a real Redis, clocks, jobs, and the truth. */
 export interface Surroundings {
   readonly redis: RedisConnection;
   readonly prefix: string;
-  readonly bells: SimulatedBells;
+  readonly jobs: SimulatedJobs;
   readonly truth: Truth;
-  readonly clock: VirtualClock;
+  readonly clock: VirtualTimers;
   /** Time that only goes forward, as a process measures it. */
   readonly local: number;
   /** What the server's clock is ahead of that. */
@@ -45,12 +45,12 @@ export interface Surroundings {
   heldUp: number;
   /** What workers are told, by the name under which they listen. */
   readonly channels: SimulatedChannels;
-  /** What was known of each key that was given to a slot, by the token of that run. */
-  readonly knownWhenGiven: Map<string, Knowledge>;
-  /** What was given to slots, by the tokens of the runs. */
-  readonly given: Map<string, Giving>;
-  /** The version of the function of who offered a slot, by its token. */
-  readonly offered: Map<string, number>;
+  /** What was known of each key that was assigned to a slot, by the token of that run. */
+  readonly knownWhenAssigned: Map<string, Knowledge>;
+  /** The assignments to slots, by the tokens of the runs. */
+  readonly assigned: Map<string, AssignmentTime>;
+  /** The version of the function for which a slot was advertised, by its token. */
+  readonly advertised: Map<string, number>;
   /** The replication id of the server of the moment. */
   server: string;
   readonly trace: string[];
@@ -63,8 +63,8 @@ export interface Surroundings {
   checked<T>(check: () => T): T;
   /** A token as a trace has it: the same in every run of a schedule. */
   short(token: string): string;
-  /** A ledger as one process opens it, which is told of every era but its first. */
-  open(onNewEra: () => void): RedisLedger;
+  /** A ledger as one process opens it, which is notified of every incarnation but its first. */
+  open(onNewIncarnation: () => void): RedisLedger;
 }
 
 export function surroundings(
@@ -75,33 +75,38 @@ export function surroundings(
   const prefix = `{drover:${randomUUID()}}`;
   const trace: string[] = [];
   const channels = new SimulatedChannels();
-  const knownWhenGiven = new Map<string, Knowledge>();
-  const offered = new Map<string, number>();
-  const given = new Map<string, Giving>();
-  const clock = new VirtualClock(beginning);
+  const knownWhenAssigned = new Map<string, Knowledge>();
+  const advertised = new Map<string, number>();
+  const assigned = new Map<string, AssignmentTime>();
+  const clock = new VirtualTimers(beginning);
   const collect = async (): Promise<void> => {
-    for (const { worker, message, given: what } of await post.collect(prefix)) {
-      const { slot, token, key, claim } = what;
-      self.say(`${key} is given to ${self.short(token)}`);
+    for (const { worker, message, assignment } of await post.collect(prefix)) {
+      const { slot, token, key, claim } = assignment;
+      self.say(`${key} is assigned to ${self.short(token)}`);
       const known = self.truth.known(key);
       self.checked(() => {
-        if (knownWhenGiven.has(token)) throw new Violation(`${token} was given twice, and at last ${key}`);
-        self.truth.granted({ key, token, claim, known }, offered.get(slot) ?? 0, self.local + self.hurried);
+        if (knownWhenAssigned.has(token))
+          throw new Violation(`${token} was assigned twice, and at last ${key}`);
+        self.truth.granted(
+          { key, token, claim, known },
+          advertised.get(slot) ?? 0,
+          self.local + self.hurried,
+        );
       });
-      knownWhenGiven.set(token, known);
-      given.set(token, { at: self.local, losses: self.truth.losses });
+      knownWhenAssigned.set(token, known);
+      assigned.set(token, { at: self.local, losses: self.truth.losses });
       if (!channels.publish(worker, message)) self.say(`nobody listens for ${self.short(token)}`);
     }
   };
   const self: Surroundings = {
     redis,
     prefix,
-    bells: simulatedBells(),
+    jobs: simulatedJobs(),
     truth: new Truth(),
     channels,
-    knownWhenGiven,
-    given,
-    offered,
+    knownWhenAssigned,
+    assigned,
+    advertised,
     clock,
     get local() {
       return clock.now();
@@ -114,18 +119,18 @@ export function surroundings(
     say: (line) => void trace.push(`${self.local - beginning} ms: ${line}`),
     ...quietness(),
     short: shortNames(),
-    open(onNewEra) {
+    open(onNewIncarnation) {
       let known = false;
       const ledger = openRedisLedger({
         redis,
         prefix,
         lease: times.lease,
-        settling: times.settling,
+        recoveryWindow: times.recoveryWindow,
         now: () => self.local + self.ahead,
         server: () => self.server,
         random: () => 0.5,
-        onEra: () => {
-          if (known) onNewEra();
+        onIncarnation: () => {
+          if (known) onNewIncarnation();
           known = true;
         },
         ...(instrument && { instrument }),
@@ -176,7 +181,7 @@ function shortNames(): Surroundings["short"] {
   };
 }
 
-/** A ledger after each call of which is known what was given to whom. */
+/** A ledger after each call of which the new assignments are known. */
 function collecting(ledger: RedisLedger, collect: () => Promise<void>): RedisLedger {
   const after =
     <Args extends readonly unknown[], Answer>(call: (...args: Args) => Promise<Answer>) =>
@@ -189,8 +194,8 @@ function collecting(ledger: RedisLedger, collect: () => Promise<void>): RedisLed
     ...ledger,
     wake: after((...args: Parameters<RedisLedger["wake"]>) => ledger.wake(...args)),
     settle: after((...args: Parameters<RedisLedger["settle"]>) => ledger.settle(...args)),
-    offer: after((...args: Parameters<RedisLedger["offer"]>) => ledger.offer(...args)),
-    ring: after((...args: Parameters<RedisLedger["ring"]>) => ledger.ring(...args)),
+    advertise: after((...args: Parameters<RedisLedger["advertise"]>) => ledger.advertise(...args)),
+    dispatch: after((...args: Parameters<RedisLedger["dispatch"]>) => ledger.dispatch(...args)),
     pause: after((...args: Parameters<RedisLedger["pause"]>) => ledger.pause(...args)),
     resume: after((...args: Parameters<RedisLedger["resume"]>) => ledger.resume(...args)),
   };
@@ -205,5 +210,5 @@ export async function call<T>(fault: Fault, ask: () => Promise<T>): Promise<T | 
   return fault === "answer lost" ? "unheard" : answer;
 }
 
-export const shown = (bells: readonly Bell[]): string =>
-  bells.length === 0 ? "no bell" : bells.map(({ key, number }) => `bell ${number} for ${key}`).join(", ");
+export const shown = (jobs: readonly ClaimJob[]): string =>
+  jobs.length === 0 ? "no job" : jobs.map(({ key, number }) => `job ${number} for ${key}`).join(", ");

@@ -1,5 +1,5 @@
 import { objectKey, type ObjectKey } from "@drover/controller";
-import type { Claim, Scope, Verdict } from "../../packages/queue/src/work-queue.ts";
+import type { Claim, PauseScope, RunOutcome } from "../../packages/queue/src/work-queue.ts";
 import { account, keys, parts } from "./schedule.ts";
 
 /** The queue broke a promise. */
@@ -12,7 +12,7 @@ export interface ObservedRun {
   readonly key: ObjectKey;
   readonly token: string;
   readonly claim: Claim;
-  /** The version that it read when it started, live or from the copy that it was given. */
+  /** The version that it read when it started, live or from the cached object. */
   readonly read: number;
   /** The versions of its parts that it knows, live or from the lists that it was given, and of its own making. */
   readonly parts: number[];
@@ -79,7 +79,7 @@ export class Truth {
   readonly names: readonly ObjectKey[] = Array.from({ length: keys }, (_, i) =>
     objectKey({ namespace: i % 2 === 0 ? "a" : "b", name: `k${i}` }),
   );
-  readonly scopes: readonly Scope[] = [
+  readonly scopes: readonly PauseScope[] = [
     { kind: "controller" },
     { kind: "namespace", namespace: "a" },
     { kind: "object", key: this.names[1] as ObjectKey },
@@ -117,7 +117,7 @@ export class Truth {
 
   of(key: ObjectKey): KeyTruth {
     const truth = this.#of.get(key);
-    if (!truth) throw new Violation(`${key} was rung, which nobody ever woke`);
+    if (!truth) throw new Violation(`${key} was dispatched, which nobody ever woke`);
     return truth;
   }
 
@@ -175,7 +175,7 @@ export class Truth {
   }
 
   /** A worker is here until then, of this version; undefined when it went. */
-  enlisted(worker: string, here: { readonly version: number; readonly until: number } | undefined): void {
+  registered(worker: string, here: { readonly version: number; readonly until: number } | undefined): void {
     if (here === undefined) this.#versions.delete(worker);
     else this.#versions.set(worker, here);
   }
@@ -192,17 +192,17 @@ export class Truth {
     if (this.#granted.has(grant)) return; // asked again
     this.#granted.add(grant);
     const truth = this.of(key);
-    const copy = copyIn(claim);
-    if (copy !== undefined && copy < Math.max(truth.written, truth.told)) {
+    const cached = cachedVersionIn(claim);
+    if (cached !== undefined && cached < Math.max(truth.written, truth.told)) {
       throw new Violation(
-        `${key} was given a copy of version ${copy}; the ledger had acknowledged version ${truth.told}, and a run had written ${truth.written}`,
+        `${key} got a cached object of version ${cached}; the ledger had acknowledged version ${truth.told}, and a run had written ${truth.written}`,
       );
     }
-    partsIn(claim)?.forEach((given, part) => {
+    partsIn(claim)?.forEach((cached, part) => {
       const { told, written } = this.part(key, part);
-      if (given < Math.max(told, written))
+      if (cached < Math.max(told, written))
         throw new Violation(
-          `${key} was given version ${given} of part ${part}; the ledger had acknowledged version ${told}, and a run had written ${written}`,
+          `${key} got version ${cached} of part ${part}; the ledger had acknowledged version ${told}, and a run had written ${written}`,
         );
     });
     for (const scope of this.#paused) {
@@ -229,7 +229,7 @@ export class Truth {
     const live = this.of(run.key);
     return {
       ...run,
-      read: copyIn(run.claim) ?? live.version,
+      read: cachedVersionIn(run.claim) ?? live.version,
       parts: partsIn(run.claim) ?? live.parts.map(({ version }) => version),
     };
   }
@@ -256,8 +256,8 @@ export class Truth {
     truth.effectOf = token;
   }
 
-  /** The ledger took a verdict, whether or not the worker hears of it. */
-  reconciled({ key, read }: ObservedRun, { kind }: Verdict): void {
+  /** The ledger took a outcome, whether or not the worker hears of it. */
+  reconciled({ key, read }: ObservedRun, { kind }: RunOutcome): void {
     const truth = this.of(key);
     truth.tried = Math.max(truth.tried, read);
     if (["done", "gone", "terminal"].includes(kind)) truth.reconciled = Math.max(truth.reconciled, read);
@@ -267,27 +267,27 @@ export class Truth {
     }
   }
 
-  /** The worker heard that the ledger took its verdict. */
-  settled(run: ObservedRun, verdict: Verdict, now: number): void {
+  /** The worker heard that the ledger took its outcome. */
+  settled(run: ObservedRun, outcome: RunOutcome, now: number): void {
     const truth = this.of(run.key);
     const surely = run.known.losses === this.losses;
     const quiet = surely && run.known.wakes === truth.wakes;
-    if (verdict.kind === "done" || verdict.kind === "gone" || verdict.kind === "terminal") {
-      const after = verdict.kind === "done" ? verdict.after : undefined;
+    if (outcome.kind === "done" || outcome.kind === "gone" || outcome.kind === "terminal") {
+      const after = outcome.kind === "done" ? outcome.after : undefined;
       if (quiet) truth.quietUntil = after === undefined ? Infinity : now + after;
-    } else if (verdict.kind === "wait" && quiet) {
-      truth.quietUntil = now + verdict.after;
+    } else if (outcome.kind === "wait" && quiet) {
+      truth.quietUntil = now + outcome.after;
     } else {
       truth.quietUntil = 0;
     }
-    if (surely && "account" in verdict && verdict.account === account) truth.account = true;
-    if (surely && verdict.kind === "throttled")
-      this.#closedUntil = Math.max(this.#closedUntil, now + verdict.after);
-    this.#countFailure(truth, run, verdict);
+    if (surely && "account" in outcome && outcome.account === account) truth.account = true;
+    if (surely && outcome.kind === "throttled")
+      this.#closedUntil = Math.max(this.#closedUntil, now + outcome.after);
+    this.#countFailure(truth, run, outcome);
   }
 
-  #countFailure(truth: KeyTruth, run: ObservedRun, verdict: Verdict): void {
-    if (verdict.kind !== "retry" || verdict.after !== undefined) {
+  #countFailure(truth: KeyTruth, run: ObservedRun, outcome: RunOutcome): void {
+    if (outcome.kind !== "retry" || outcome.after !== undefined) {
       truth.failures = { told: -1, runs: 0 };
       return;
     }
@@ -324,14 +324,15 @@ export class Truth {
   }
 }
 
-/** The version of the copy that goes with a claim, if one does. */
-const copyIn = ({ copy }: Claim): number | undefined => (copy === undefined ? undefined : Number(copy));
+/** The version of the cached object that goes with a claim, if one does. */
+const cachedVersionIn = ({ cachedObject }: Claim): number | undefined =>
+  cachedObject === undefined ? undefined : Number(cachedObject);
 
 /** The versions of parts by the lists that go with a claim, and what was told since, if there are any. */
-function partsIn({ lists }: Claim): number[] | undefined {
-  if (lists === undefined) return undefined;
-  const known = JSON.parse(lists.left) as number[];
-  for (const each of lists.news) {
+function partsIn({ cachedLists }: Claim): number[] | undefined {
+  if (cachedLists === undefined) return undefined;
+  const known = JSON.parse(cachedLists.stored) as number[];
+  for (const each of cachedLists.deltas) {
     const { part, version } = JSON.parse(each) as { readonly part: number; readonly version: number };
     known[part] = Math.max(known[part] ?? 0, version);
   }

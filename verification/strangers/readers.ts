@@ -2,14 +2,14 @@
  * Every shipped reader of bytes that a stranger, or a tenant with a secret of its own, may send: messages of webhook
  * functions, events of hooks, and their headers, and specs of objects. In each message every field in turn holds each payload.
  */
-import { defineResource, durationSchema, objectKeyIn } from "@drover/controller";
+import { defineResource, durationSchema, tryParseObjectKey } from "@drover/controller";
 import {
   type Call,
-  claimIn,
+  parseSignatureClaim,
   readAnswer,
   readCompletion,
   receiveCall,
-  signed,
+  signMessage,
   UnsignedError,
 } from "@drover/webhook";
 import { successOf } from "../../apps/gateway/src/calls/interpret.ts";
@@ -18,10 +18,10 @@ import { parseBody, refuseForm } from "../../apps/bridge/src/hooks/event-body.ts
 import { EventRefusedError } from "../../apps/bridge/src/hooks/event-refused.ts";
 import { hmac } from "../../apps/bridge/src/hooks/hmac.ts";
 import { hookOf } from "../../apps/bridge/src/hooks/hook.fixture.ts";
-import { textsAt } from "../../apps/bridge/src/hooks/named-keys.ts";
-import { byName } from "../../apps/bridge/src/hooks/named-keys.ts";
+import { eventTexts } from "../../apps/bridge/src/hooks/named-keys.ts";
+import { findByName } from "../../apps/bridge/src/hooks/named-keys.ts";
 import { sentHeaders } from "../../apps/bridge/src/hooks/sent-headers.ts";
-import { parseLiveObject } from "../../packages/runtime/src/live-object.ts";
+import { parseObject } from "../../packages/runtime/src/live-object.ts";
 import { callAt } from "../../packages/webhook/src/testing/call-mutants.ts";
 import { z } from "zod";
 import { headerSizes, type Measured } from "./measure.ts";
@@ -67,7 +67,7 @@ function interpret(body: Uint8Array): unknown {
 }
 
 function readCall(body: Uint8Array): unknown {
-  const headers = signed([secret], { id: "t", at: now }, body);
+  const headers = signMessage([secret], { id: "t", at: now }, body);
   const [id, timestamp, signature] = ["id", "timestamp", "signature"].map(
     (name) => headers[`webhook-${name}` as keyof typeof headers],
   );
@@ -82,8 +82,8 @@ const hook = hookOf({ names: { field: "data.Records[].name" } });
 function readEvent(body: Uint8Array): unknown {
   return quietly(() => {
     const content = parseBody(body);
-    const texts = textsAt(hook.names, { headers: sentHeaders([]), body, content, signedId: undefined });
-    return [...new Set(texts)].map((text) => byName(hook, text));
+    const texts = eventTexts(hook.names, { headers: sentHeaders([]), body, content, signedId: undefined });
+    return [...new Set(texts)].map((text) => findByName(hook, text));
   });
 }
 
@@ -186,13 +186,14 @@ const textReaders: Readonly<Record<string, (text: string) => unknown>> = {
   "one header again and again": (text) =>
     sentHeaders(text.match(/[^]{1,4}/g)?.flatMap(() => ["a", "a"]) ?? []),
   duration: (text) => durationSchema.safeParse(text),
-  "name of an object": (text) => objectKeyIn(text),
+  "name of an object": (text) => tryParseObjectKey(text),
   "spec with a pattern": (name) =>
-    parseLiveObject(Site, { apiVersion: Site.apiVersion, kind: Site.kind, metadata, spec: { name } }),
+    parseObject(Site, { apiVersion: Site.apiVersion, kind: Site.kind, metadata, spec: { name } }),
 };
 
 const one = (name: string, value: string) => sentHeaders([name, value]);
-const claim = (headers: Parameters<typeof claimIn>[0]): unknown => refused(() => claimIn(headers, now));
+const claim = (headers: Parameters<typeof parseSignatureClaim>[0]): unknown =>
+  refused(() => parseSignatureClaim(headers, now));
 
 function refused(read: () => unknown): unknown {
   try {

@@ -1,5 +1,5 @@
-import { shownQueue } from "@drover/controller";
-import { nameOf } from "@drover/kube";
+import { queueDisplayName } from "@drover/controller";
+import { resourceNameOf } from "@drover/kube";
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { Bridge } from "./bridge.ts";
 import type { FollowedStream } from "./follow-stream.ts";
@@ -49,13 +49,13 @@ export function bridgeMetrics(registry: Registry, bridge: Bridge): void {
 
 /** A stream of all namespaces has no `namespace` label. */
 const labelsOf = ({ plan: { ref, namespace } }: FollowedStream) => ({
-  kind: nameOf(ref),
+  kind: resourceNameOf(ref),
   ...(namespace !== undefined && { namespace }),
 });
 
 function countMetrics(registry: Registry, bridge: Bridge): void {
   const counter = (name: string, help: string, read: (stream: FollowedStream) => number): void => {
-    const told = new WeakMap<FollowedStream, number>();
+    const counted = new WeakMap<FollowedStream, number>();
     new Counter({
       name,
       help,
@@ -64,8 +64,8 @@ function countMetrics(registry: Registry, bridge: Bridge): void {
       collect() {
         for (const stream of bridge.followed()) {
           const now = read(stream);
-          this.inc(labelsOf(stream), now - (told.get(stream) ?? 0));
-          told.set(stream, now);
+          this.inc(labelsOf(stream), now - (counted.get(stream) ?? 0));
+          counted.set(stream, now);
         }
       },
     });
@@ -94,7 +94,7 @@ function lagMetrics(registry: Registry, bridge: Pick<Bridge, "followed">): void 
       for (const stream of bridge.followed())
         for (const { queue, since } of stream.lags())
           this.set(
-            { ...labelsOf(stream), queue: shownQueue(queue) },
+            { ...labelsOf(stream), queue: queueDisplayName(queue) },
             Math.max(0, Date.now() - since) / 1_000,
           );
     },
@@ -110,7 +110,7 @@ function campaignMetrics(registry: Registry, bridge: Pick<Bridge, "campaigns">):
     collect() {
       this.reset();
       for (const [controller, { name: campaign, left }] of bridge.campaigns())
-        this.set({ controller: shownQueue(controller), campaign }, left);
+        this.set({ controller: queueDisplayName(controller), campaign }, left);
     },
   });
 }

@@ -3,24 +3,24 @@ import {
   type Log,
   type Milliseconds,
   type ObjectKey,
-  shownQueue,
+  queueDisplayName,
 } from "@drover/controller";
-import { type FieldPath, heldTerm, type KubeClient } from "@drover/kube";
+import { type FieldPath, valueTerms, type KubeClient } from "@drover/kube";
 import type { RedisConnection, WorkQueue } from "@drover/queue";
 import type { TenantRedis } from "@drover/runtime";
 import {
-  filesOf,
-  fleetOf,
-  joinBridges,
+  indexRefsOf,
+  groupOf,
+  joinGroup,
   openCampaigns,
-  type FileRef,
-  type Files,
-  type Question,
+  type IndexRef,
+  type ReverseIndexes,
+  type IndexQuery,
   type StreamPlan,
-  openFiles,
-  openKnownOrigins,
+  openReverseIndexes,
+  openFirstIncarnations,
   openStreamStore,
-  placeWords,
+  describeScope,
   planStreams,
   streamsOf,
 } from "@drover/streams";
@@ -43,7 +43,7 @@ export interface Bridge {
    * The objects of a controller's kind that hold a value at a path, if the controller declared that path.
    * @throws while its queue is not open yet.
    */
-  readonly holders: (controller: string, path: FieldPath, value: string) => Promise<readonly ObjectKey[]>;
+  readonly findByValue: (controller: string, path: FieldPath, value: string) => Promise<readonly ObjectKey[]>;
   followed(): readonly FollowedStream[];
   /** Progress of the campaigns that run on this bridge, by controller. */
   campaigns(): ReadonlyMap<string, CampaignProgress>;
@@ -52,7 +52,7 @@ export interface Bridge {
   /** Queues that do not accept wakes or do not answer, as messages. Other queues are not affected. */
   notes(): readonly string[];
   /** Controllers with a queue that has never answered, and the reason. No kind is followed for them. */
-  readonly silent: () => ReadonlyMap<string, string>;
+  readonly unresponsiveQueues: () => ReadonlyMap<string, string>;
   close(): Promise<void>;
 }
 
@@ -81,29 +81,29 @@ export function openBridge(options: BridgeOptions): Bridge {
   const { redisFor = () => own } = options;
   const bridge = randomUUID().slice(0, 8);
   let registrations: readonly Registration[] | undefined;
-  const fleet = fleetOf(embeddedIn);
-  const known = openKnownOrigins(redis, fleet);
+  const group = groupOf(embeddedIn);
+  const known = openFirstIncarnations(redis, group);
   const queues = openQueues({ redisFor, known, log, again: renewal, onChange: () => plan() });
-  const files = openFiles(redis, fleet);
+  const indexes = openReverseIndexes(redis, group);
   const keeper = keepStreams({
     bridge,
     log,
     every: renewal,
-    bridges: joinBridges(redis, fleet, bridge, lease),
-    store: openStreamStore({ redis, fleet, holder: bridge, lease }),
+    bridges: joinGroup(redis, group, bridge, lease),
+    store: openStreamStore({ redis, group, holder: bridge, lease }),
     follow: (of, held) =>
-      followStream({ plan: of, held, files, queueOf: queues.of, client, compareEvery, log }),
+      followStream({ plan: of, held, indexes, queueOf: queues.of, client, compareEvery, log }),
   });
   const campaigns = openCampaignRunner({
     queueOf: queues.of,
     followed: keeper.followed,
     every: renewal,
     log,
-    store: openCampaigns(redis, fleet, (queue) => redisFor(queue).redis),
+    store: openCampaigns(redis, group, (queue) => redisFor(queue).redis),
   });
   const plan = (): void => {
     if (registrations === undefined) return;
-    keeper.want(planStreams(registrations, queues.origins), streamsOf(registrations));
+    keeper.want(planStreams(registrations, queues.firstIncarnations), streamsOf(registrations));
   };
   return {
     register(next) {
@@ -114,18 +114,18 @@ export function openBridge(options: BridgeOptions): Bridge {
     },
     queues: queues.all,
     queueOf: queues.of,
-    async holders(controller, path, value) {
+    async findByValue(controller, path, value) {
       queues.of(controller);
       const follower = registrations?.find((one) => one.controller === controller);
-      const filed = follower && filesAt(follower, path, queues.origins);
-      if (!filed) throw new Error(`The queue of ${controller} is not open yet.`);
-      return keysIn(files, filed, heldTerm(value));
+      const refs = follower && valueIndexRefs(follower, path, queues.firstIncarnations);
+      if (!refs) throw new Error(`The queue of ${controller} is not open yet.`);
+      return findKeys(indexes, refs, valueTerms(value));
     },
     followed: keeper.followed,
     campaigns: campaigns.progress,
     problems: () => [...queues.problems(), ...keeper.missing()],
-    notes: () => [...[...queues.silent()].map(silenceWords), ...keeper.followed().flatMap(lagsWords)],
-    silent: queues.silent,
+    notes: () => [...unresponsiveTexts(queues.unresponsive()), ...keeper.followed().flatMap(lagTexts)],
+    unresponsiveQueues: queues.unresponsive,
     async close() {
       campaigns.stop();
       await keeper.stop();
@@ -134,33 +134,37 @@ export function openBridge(options: BridgeOptions): Bridge {
   };
 }
 
-async function keysIn(
-  files: Files,
-  filed: readonly FileRef[],
-  term: Question["sought"],
+async function findKeys(
+  indexes: ReverseIndexes,
+  refs: readonly IndexRef[],
+  term: IndexQuery["sought"],
 ): Promise<readonly ObjectKey[]> {
   const questions = [{ sought: term }];
-  const found = await Promise.all(filed.map((file) => Array.fromAsync(files.find(file, questions))));
+  const found = await Promise.all(refs.map((ref) => Array.fromAsync(indexes.find(ref, questions))));
   return found.flat().flatMap(({ keys }) => keys);
 }
 
-/** The index entries of a controller's objects by their value at a path; undefined if there are none. */
-function filesAt(follower: Registration, path: FieldPath, origins: ReadonlyMap<string, string>) {
-  if (!origins.has(follower.controller)) return undefined;
-  const filing = follower.follows.find(
+/** The indexes of a controller's objects by their value at a path; undefined if there are none. */
+function valueIndexRefs(
+  follower: Registration,
+  path: FieldPath,
+  firstIncarnations: ReadonlyMap<string, string>,
+) {
+  if (!firstIncarnations.has(follower.controller)) return undefined;
+  const follow = follower.follows.find(
     ({ subscription: { map } }) => map.by === "holds" && map.path.text === path.text,
   );
-  return filing && filesOf(follower, filing, origins);
+  return follow && indexRefsOf(follower, follow, firstIncarnations);
 }
 
-const silenceWords = ([queue, why]: readonly [string, string]): string =>
-  `the queue of ${shownQueue(queue)} does not answer: ${why}`;
+const unresponsiveTexts = (queues: ReadonlyMap<string, string>): readonly string[] =>
+  [...queues].map(([queue, why]) => `the queue of ${queueDisplayName(queue)} does not answer: ${why}`);
 
-const lagsWords = ({ plan, lags }: FollowedStream): readonly string[] =>
-  lags().map((lag) => lagWords(plan, lag));
+const lagTexts = ({ plan, lags }: FollowedStream): readonly string[] =>
+  lags().map((lag) => lagText(plan, lag));
 
-const lagWords = (plan: StreamPlan, { queue, since, why }: QueueLag): string =>
-  `the queue of ${shownQueue(queue)} has not accepted the wakes of ${placeWords(plan)} since ${new Date(since).toISOString()}: ${why}`;
+const lagText = (plan: StreamPlan, { queue, since, why }: QueueLag): string =>
+  `the queue of ${queueDisplayName(queue)} has not accepted the wakes of ${describeScope(plan)} since ${new Date(since).toISOString()}: ${why}`;
 
 const queuesOf = ({ controller, follows }: Registration): readonly string[] => [
   controller,

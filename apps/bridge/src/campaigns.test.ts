@@ -1,8 +1,8 @@
 import { objectKey, queueOf, silentLog } from "@drover/controller";
 import type { ReflectorStatus } from "@drover/kube";
-import { openMemoryWorkQueue, type Verdict, type WorkQueue } from "@drover/queue";
+import { openMemoryWorkQueue, type RunOutcome, type WorkQueue } from "@drover/queue";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { type Campaigns, openCampaignRunner } from "./campaigns.ts";
+import { type CampaignRunner, openCampaignRunner } from "./campaigns.ts";
 import type { FollowedStream } from "./follow-stream.ts";
 import { planStreams } from "@drover/streams";
 import { registrationOf } from "./registration.ts";
@@ -23,7 +23,7 @@ let followed: readonly FollowedStream[];
 let looks = 0;
 let begun: string[];
 let finished: string[];
-let campaigns: Campaigns;
+let campaigns: CampaignRunner;
 let queue: WorkQueue;
 
 beforeEach(() => {
@@ -129,15 +129,15 @@ it("a bridge says nothing of a campaign any more whose kind another one follows"
 
 it("a campaign of what failed wakes what is parked or fails, once, and nothing else", async () => {
   const key = (name: string) => objectKey({ namespace: "web", name });
-  const verdicts: Readonly<Record<string, Verdict>> = {
+  const outcomes: Readonly<Record<string, RunOutcome>> = {
     "web/terminal": { kind: "terminal", error: "no" },
     "web/exhausted": { kind: "retry", error: "no" },
     "web/waits": { kind: "wait", after: 600_000 },
     "web/well": { kind: "done" },
   };
   const runs: (readonly [string, readonly string[]])[] = [];
-  const work = (backoff: { readonly attempts?: number } = {}, usual: Verdict = { kind: "done" }) =>
-    queue.work(({ key: of }) => Promise.resolve(verdicts[of] ?? usual), {
+  const work = (backoff: { readonly attempts?: number } = {}, usual: RunOutcome = { kind: "done" }) =>
+    queue.work(({ key: of }) => Promise.resolve(outcomes[of] ?? usual), {
       concurrency: 1,
       timeout: 10_000,
       backoff: { first: 600_000, longest: 600_000, ...backoff },

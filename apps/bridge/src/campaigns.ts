@@ -1,21 +1,21 @@
 import type { CampaignProgress, Log, Milliseconds, ObjectKey } from "@drover/controller";
-import { nameOf } from "@drover/kube";
+import { resourceNameOf } from "@drover/kube";
 import { listedPages, type WorkQueue } from "@drover/queue";
-import { isOver, pause } from "@drover/runtime";
+import { isAborted, sleepUnlessAborted } from "@drover/runtime";
 import { type CampaignId, type CampaignObjects, type CampaignStore, streamsOf } from "@drover/streams";
 import type { FollowedStream } from "./follow-stream.ts";
 import type { Registration } from "./registration.ts";
 import { type CampaignOptions, runCampaign } from "./run-campaign.ts";
 
 /** Campaigns of controllers, each run by the bridge that follows the controller's own kind. */
-export interface Campaigns {
+export interface CampaignRunner {
   readonly want: (registrations: readonly Registration[]) => void;
   /** Progress of the campaigns over all objects, by controller. */
   readonly progress: () => ReadonlyMap<string, CampaignProgress>;
   stop(): void;
 }
 
-export interface CampaignsOptions {
+export interface CampaignRunnerOptions {
   readonly followed: () => readonly FollowedStream[];
   readonly queueOf: (controller: string) => WorkQueue;
   readonly store: CampaignStore;
@@ -28,8 +28,8 @@ export interface CampaignsOptions {
  * A campaign runs on the bridge that follows its kind, and moves with the kind. The next bridge continues from the
  * ledger's record of runs.
  */
-export function openCampaignRunner(options: CampaignsOptions): Campaigns {
-  const running = new Map<string, Running>();
+export function openCampaignRunner(options: CampaignRunnerOptions): CampaignRunner {
+  const running = new Map<string, RunningCampaign>();
   const progress = new Map<string, CampaignProgress>();
   let registrations: readonly Registration[] = [];
 
@@ -63,7 +63,7 @@ export function openCampaignRunner(options: CampaignsOptions): Campaigns {
   };
 }
 
-interface Running {
+interface RunningCampaign {
   readonly campaign: CampaignId;
   readonly leave: AbortController;
 }
@@ -89,10 +89,10 @@ function campaignsOf(
   const synced = followed.filter(({ reflector }) => reflector.status().synced);
   const objects = [first, ...more].flatMap((stream) => {
     const plan = synced.find((one) => one.plan.stream === stream)?.plan;
-    const listener = plan?.listeners.find(
+    const subscriber = plan?.subscribers.find(
       (one) => one.controller === controller && one.subscription.map.by === "self",
     );
-    return listener === undefined ? [] : [{ stream, subscription: listener.subscription.id }];
+    return subscriber === undefined ? [] : [{ stream, subscription: subscriber.subscription.id }];
   });
   const ref = self[0]?.ref;
   if (objects.length <= more.length || ref === undefined) return [];
@@ -103,7 +103,12 @@ function campaignsOf(
   return wanted.flatMap(({ of, campaign: one }) => {
     if (one === undefined) return [];
     const id = { controller, of, name: one.name };
-    return [[JSON.stringify([id, objects, one]), { id, campaign: one, objects, kind: nameOf(ref) }] as const];
+    return [
+      [
+        JSON.stringify([id, objects, one]),
+        { id, campaign: one, objects, kind: resourceNameOf(ref) },
+      ] as const,
+    ];
   });
 }
 
@@ -121,23 +126,23 @@ async function* failedKeys(
 }
 
 async function keepRunning(
-  { queueOf, store, log }: CampaignsOptions,
+  { queueOf, store, log }: CampaignRunnerOptions,
   { objects, ...campaign }: WantedCampaign,
   signal: AbortSignal,
   onProgress: (progress: CampaignProgress) => void,
 ): Promise<void> {
-  while (!isOver(signal)) {
+  while (!isAborted(signal)) {
     try {
       const queue = queueOf(campaign.id.controller);
       const keys = () => (campaign.id.of === "all" ? store.objects(objects) : failedKeys(queue));
       await runCampaign({ ...campaign, keys, queue, store, log, signal, onProgress });
       return;
     } catch (error) {
-      if (isOver(signal)) return;
+      if (isAborted(signal)) return;
       log.warn({ err: error, ...campaign.id }, "A campaign failed; it continues in a second");
-      await pause(again, signal);
+      await sleepUnlessAborted(retryDelay, signal);
     }
   }
 }
 
-const again: Milliseconds = 1_000;
+const retryDelay: Milliseconds = 1_000;

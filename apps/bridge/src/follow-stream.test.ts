@@ -8,7 +8,7 @@ import {
   type WatchOptions,
 } from "@drover/kube";
 import type { Wake, WorkQueue } from "@drover/queue";
-import type { Files, HeldStream, OwedWakes, StreamPlan } from "@drover/streams";
+import type { ReverseIndexes, HeldStream, OwedWakes, StreamPlan } from "@drover/streams";
 import { expect, it } from "vitest";
 import { followStream } from "./follow-stream.ts";
 
@@ -22,7 +22,7 @@ const self: Subscription = { id: "self", for: ref, map: { by: "self" }, copies: 
 const all: Subscription = { id: "all", for: ref, map: { by: "presence", within: "cluster" } };
 
 /**
- * A stream whose first listing has `a` at version 3, and is of version 7. `change` is an event of its watch, `end` its end.
+ * A stream whose first list has `a` at version 3, and is of version 7. `change` is an event of its watch, `end` its end.
  *
  * @param listed what a comparison lists, at once after the watch has ended.
  */
@@ -33,17 +33,17 @@ function following(
   const story: string[] = [];
   const woken: Wake[] = [];
   const lost = new AbortController();
-  let tell: (one: KubeObject | undefined) => void = () => undefined;
+  let send: (one: KubeObject | undefined) => void = () => undefined;
   const names = (wakes: readonly { readonly key: string }[]): string => wakes.map(({ key }) => key).join();
-  async function* watch(_ref: unknown, { opened, signal }: WatchOptions) {
-    opened?.();
+  async function* watch(_ref: unknown, { onOpen, signal }: WatchOptions) {
+    onOpen?.();
     yield [
       { type: "ADDED", object: object("a", "3") },
       { type: "BOOKMARK", resourceVersion: "7", initialEventsEnd: true },
     ];
     for (;;) {
       const next = Promise.withResolvers<KubeObject | undefined>();
-      tell = next.resolve;
+      send = next.resolve;
       signal?.throwIfAborted();
       signal?.addEventListener("abort", () => next.reject(signal.reason));
       const one = await next.promise;
@@ -55,9 +55,9 @@ function following(
   const held = {
     lost: lost.signal,
     position: undefined,
-    toldToAll: false,
-    file: (filings: readonly { readonly key: string }[]) =>
-      Promise.resolve(void story.push(`file ${names(filings)}`)),
+    emittedToAll: false,
+    updateIndexes: (updates: readonly { readonly key: string }[]) =>
+      Promise.resolve(void story.push(`index ${names(updates)}`)),
     seen: {
       ...seen,
       write: (change: Parameters<typeof seen.write>[0]) => {
@@ -70,17 +70,17 @@ function following(
       add: () => Promise.resolve(void story.push("owe")),
     }),
   } as unknown as HeldStream;
-  const listeners = [self, all].map((subscription) => ({ controller: "c", queue: "q", subscription }));
+  const subscribers = [self, all].map((subscription) => ({ controller: "c", queue: "q", subscription }));
   const plan: StreamPlan = {
     stream: "s",
     ref,
     namespace: undefined,
     labelSelector: undefined,
-    listeners,
-    audience: { scope: "", listeners: ["self", "all"], queues: ["q"] },
+    subscribers,
+    subscriberSet: { scope: "", listeners: ["self", "all"], queues: ["q"] },
   };
   const queue = {
-    moment: () => Promise.resolve({ era: "e", at: 5 }),
+    time: () => Promise.resolve({ era: "e", at: 5 }),
     wake: async (wakes: readonly Wake[]) => {
       story.push(`wake ${names(wakes)}`);
       await wake(wakes);
@@ -90,7 +90,7 @@ function following(
   const stream = followStream({
     plan,
     held,
-    files: {} as Files,
+    indexes: {} as ReverseIndexes,
     queueOf: () => queue,
     log: silentLog,
     compareEvery: listed === undefined ? 1_800_000 : 1,
@@ -104,18 +104,18 @@ function following(
     story,
     woken,
     change: (name: string, version: string) => {
-      tell(object(name, version));
+      send(object(name, version));
     },
-    end: () => tell(undefined),
+    end: () => send(undefined),
   };
 }
 
-it("an event is filed before its keys are woken, and the position of the stream moves only after both", async () => {
+it("the indexes are updated before an event's keys are woken, and the position of the stream moves only after both", async () => {
   const { stream, story, change } = following();
   await expect.poll(() => story.at(-1)).toBe("at 7");
   change("b", "8");
   await expect.poll(() => story.at(-1)).toBe("at 8");
-  expect(story).toEqual(["file n/a", "wake n/a", "at 7", "file n/b", "wake n/b", "at 8"]);
+  expect(story).toEqual(["index n/a", "wake n/a", "at 7", "index n/b", "wake n/b", "at 8"]);
   expect(stream.counts).toEqual({ wakes: 2, events: 2, missed: 0 });
   await stream.stop();
 });
@@ -130,7 +130,7 @@ it("a change that only a comparison finds is counted as missed, and wakes its ke
   await stream.stop();
 });
 
-it("a wake with a copy says after which moment the copy was made, of listed objects and of newer ones", async () => {
+it("a wake with a cached object has a time after which that was created, for listed objects and newer ones", async () => {
   const { stream, woken, story, change } = following();
   await expect.poll(() => story.at(-1)).toBe("at 7");
   change("b", "8");
@@ -142,7 +142,7 @@ it("a wake with a copy says after which moment the copy was made, of listed obje
   await stream.stop();
 });
 
-it("a stream that stops tells to its end what it is telling", async () => {
+it("a stream that stops delivers the events in progress", async () => {
   const [asked, answered] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
   const { stream, story, woken } = following(async () => {
     asked.resolve(undefined);

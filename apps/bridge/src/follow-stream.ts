@@ -2,7 +2,7 @@ import type { Log, Milliseconds } from "@drover/controller";
 import {
   isObjectEvent,
   type KubeClient,
-  nameOf,
+  resourceNameOf,
   type ObjectEvent,
   type Reflector,
   type ReflectorEvent,
@@ -10,15 +10,15 @@ import {
 } from "@drover/kube";
 import type { WorkQueue } from "@drover/queue";
 import {
-  type Files,
-  filingsOf,
+  type ReverseIndexes,
+  indexUpdatesOf,
   type HeldStream,
-  type Listener,
+  type Subscriber,
   type StreamPlan,
-  wakesTogether,
+  mergedWakes,
 } from "@drover/streams";
-import { provenMoments } from "./proven-moments.ts";
-import { deliverTo, type QueueDelivery, type QueueLag } from "./queue-delivery.ts";
+import { freshnessBounds } from "./proven-moments.ts";
+import { openDelivery, type QueueDelivery, type QueueLag } from "./queue-delivery.ts";
 
 /** A stream that this bridge holds and follows. */
 export interface FollowedStream {
@@ -32,10 +32,10 @@ export interface FollowedStream {
   stop(): Promise<void>;
 }
 
-export interface FollowOptions {
+export interface FollowStreamOptions {
   readonly plan: StreamPlan;
   readonly held: HeldStream;
-  readonly files: Files;
+  readonly indexes: ReverseIndexes;
   readonly queueOf: (controller: string) => WorkQueue;
   readonly client: KubeClient;
   readonly compareEvery: Milliseconds;
@@ -48,42 +48,41 @@ export interface FollowOptions {
  * events read. So while the streams' Redis is unavailable nothing is read, and nothing is lost. A queue that accepts no
  * wakes does not delay the others (`queue-delivery.ts`).
  */
-export function followStream(options: FollowOptions): FollowedStream {
-  const { plan, held, files, queueOf, client, compareEvery, log } = options;
-  const { ref, namespace, labelSelector, listeners } = plan;
-  const place = { kind: nameOf(ref), ...(namespace !== undefined && { namespace }) };
-  const byQueue = Map.groupBy(listeners, ({ queue }) => queue);
+export function followStream(options: FollowStreamOptions): FollowedStream {
+  const { plan, held, indexes, queueOf, client, compareEvery, log } = options;
+  const { ref, namespace, labelSelector, subscribers } = plan;
+  const place = { kind: resourceNameOf(ref), ...(namespace !== undefined && { namespace }) };
+  const byQueue = Map.groupBy(subscribers, ({ queue }) => queue);
   const counts = { wakes: 0, events: 0, missed: 0 };
-  const leave = new AbortController();
+  const stopping = new AbortController();
 
-  const signal = AbortSignal.any([leave.signal, held.lost]);
+  const signal = AbortSignal.any([stopping.signal, held.lost]);
   const deliveries = new Map(
-    [...byQueue].map(([queue, theirs]) => [queue, deliveryTo(queue, theirs, { ...options, signal, counts })]),
+    [...byQueue].map(([queue, own]) => [queue, deliveryTo(queue, own, { ...options, signal, counts })]),
   );
   const lags = (): readonly QueueLag[] => [...deliveries.values()].flatMap((each) => each.lag() ?? []);
   const isBehind = (queue: string): boolean => deliveries.get(queue)?.lag() !== undefined;
-  const moments = provenMoments({ plan, queueOf, isBehind, client, signal: leave.signal, log });
-  const tell = async (events: readonly ObjectEvent[], queue: string, theirs: readonly Listener[]) => {
-    const source = { ref, files, ...moments.of(queue) };
-    for await (const wakes of wakesTogether(events, theirs, source))
-      await deliveries.get(queue)?.deliver(wakes);
+  const bounds = freshnessBounds({ plan, queueOf, isBehind, client, signal: stopping.signal, log });
+  const wakeQueue = async (events: readonly ObjectEvent[], queue: string, own: readonly Subscriber[]) => {
+    const source = { ref, indexes, ...bounds.of(queue) };
+    for await (const wakes of mergedWakes(events, own, source)) await deliveries.get(queue)?.deliver(wakes);
   };
   const onEvents = async (events: readonly ReflectorEvent[]): Promise<void> => {
     const objects = events.filter(isObjectEvent);
-    const filings = filingsOf(objects, listeners);
-    if (filings.length > 0) await held.file(filings);
-    await allEnded([...byQueue].map(([queue, theirs]) => tell(objects, queue, theirs)));
+    const updates = indexUpdatesOf(objects, subscribers);
+    if (updates.length > 0) await held.updateIndexes(updates);
+    await allEnded([...byQueue].map(([queue, own]) => wakeQueue(objects, queue, own)));
     counts.events += objects.length;
     counts.missed += logMissed(objects, log, place);
     const synced = events.find(({ type }) => type === "synced");
     if (synced) {
-      moments.listed(synced.resourceVersion);
+      bounds.listed(synced.resourceVersion);
       log.info({ ...place, at: synced.resourceVersion }, "Listed; watching");
-    } else if (objects.length > 0) moments.keepFresh();
+    } else if (objects.length > 0) bounds.keepFresh();
   };
 
-  const from = { position: held.position, toldToAll: held.toldToAll };
-  if (from.toldToAll) log.info({ ...place, from: from.position }, "Resumed at the stored position; watching");
+  const { position, emittedToAll } = held;
+  if (emittedToAll) log.info({ ...place, from: position }, "Resumed at the stored position; watching");
   const reflector = runReflector({
     client,
     ref,
@@ -92,10 +91,10 @@ export function followStream(options: FollowOptions): FollowedStream {
     onEvents,
     compareEvery,
     log,
-    beforeListing: (newest) => moments.beforeListing(newest),
-    subscriptions: listeners.map(({ subscription }) => subscription),
+    beforeListing: (newest) => bounds.beforeListing(newest),
+    subscriptions: subscribers.map(({ subscription }) => subscription),
     seen: held.seen,
-    from,
+    from: { position, emittedToAll },
     signal,
   });
   return {
@@ -104,7 +103,7 @@ export function followStream(options: FollowOptions): FollowedStream {
     counts,
     lags,
     async stop() {
-      leave.abort();
+      stopping.abort();
       await reflector.done;
       await Promise.all([...deliveries.values()].map((each) => each.stopped()));
     },
@@ -127,17 +126,17 @@ async function allEnded(each: readonly Promise<void>[]): Promise<void> {
 
 function deliveryTo(
   queue: string,
-  theirs: readonly Listener[],
-  options: FollowOptions & Pick<FollowedStream, "counts"> & { readonly signal: AbortSignal },
+  subscribers: readonly Subscriber[],
+  options: FollowStreamOptions & Pick<FollowedStream, "counts"> & { readonly signal: AbortSignal },
 ): QueueDelivery {
   const { held, queueOf, log, signal, counts } = options;
-  return deliverTo({
+  return openDelivery({
     queue,
     signal,
     log,
     workQueue: () => queueOf(queue),
     owed: held.owedTo(queue),
-    allKeys: () => allKeysFor(theirs, options),
+    allKeys: () => wakesForAllKeys(subscribers, options),
     onWoken(wakes) {
       counts.wakes += wakes.length;
       for (const { key, reason } of wakes) log.debug({ key, reason, queue }, "Woke");
@@ -146,16 +145,19 @@ function deliveryTo(
 }
 
 /** Wakes for every object in the stream's index, without cached objects. */
-async function* allKeysFor(theirs: readonly Listener[], { held, plan, files }: FollowOptions) {
+async function* wakesForAllKeys(
+  subscribers: readonly Subscriber[],
+  { held, plan, indexes }: FollowStreamOptions,
+) {
   for await (const piece of held.seen.allBut(new Set())) {
-    const events = piece.map(({ meant: means, ...object }): ObjectEvent => ({
+    const events = piece.map(({ matched, ...object }): ObjectEvent => ({
       ...object,
       type: "listed",
-      means,
+      matched,
       object: undefined,
       previous: undefined,
       missed: false,
     }));
-    yield* wakesTogether(events, theirs, { ref: plan.ref, files });
+    yield* mergedWakes(events, subscribers, { ref: plan.ref, indexes });
   }
 }

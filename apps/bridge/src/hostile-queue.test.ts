@@ -2,18 +2,18 @@ import { customResourceDefinition, queueOf, ReconcileFunction, silentLog } from 
 import { installCrd, refOf } from "@drover/kube";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import {
-  configMaps,
+  configMapKind,
   controlOf,
-  core,
-  functionOf,
-  openScene,
+  coreKind,
+  testRegistration,
+  openBridgeScene,
   type RunningBridge,
-  type Scene,
+  type BridgeScene,
 } from "./queues-and-bridges.fixture.ts";
-import { stateStatus } from "./state-status.ts";
+import { writeFollowStatus } from "./state-status.ts";
 
-let scene: Scene;
-beforeEach(async () => (scene = await openScene()));
+let scene: BridgeScene;
+beforeEach(async () => (scene = await openBridgeScene()));
 afterEach(() => scene[Symbol.asyncDispose]());
 
 const until = (look: () => Promise<void> | void) => vi.waitFor(look, { timeout: 30_000, interval: 20 });
@@ -34,7 +34,7 @@ const caughtUp = (running: RunningBridge) =>
 /** What a function's own Redis user may do to its queue. */
 const poison = async (queue: string) => (await scene.asFunction(queue)).hset(controlOf(queue), "schema", 999);
 const heal = (queue: string) => scene.admin.hdel(controlOf(queue), "schema");
-const both = [functionOf("evil"), functionOf("victim")];
+const both = [testRegistration("evil"), testRegistration("victim")];
 
 it("a queue that its function has poisoned stops no other, and gets what it missed and nothing else", async () => {
   await scene.put("still");
@@ -71,7 +71,10 @@ it("a queue that its function has poisoned stops no other, and gets what it miss
 
 it("a function whose queue takes no wakes says so in its status, and the other does not", async () => {
   await installCrd(scene.client, { ...customResourceDefinition(ReconcileFunction) });
-  const object = (name: string) => ({ metadata: { name, namespace: "default" }, spec: { for: configMaps } });
+  const object = (name: string) => ({
+    metadata: { name, namespace: "default" },
+    spec: { for: configMapKind },
+  });
   const ref = refOf(ReconcileFunction);
   const objects = await Promise.all(["evil", "victim"].map((name) => scene.client.create(ref, object(name))));
   const running = await scene.startBridge();
@@ -83,7 +86,7 @@ it("a function whose queue takes no wakes says so in its status, and the other d
       object: one,
       registration: both[i]!,
     }));
-    await stateStatus({
+    await writeFollowStatus({
       client: scene.client,
       functions,
       bridge: running.bridge,
@@ -151,7 +154,7 @@ it("another bridge goes on with what is owed when the one that recorded it is ki
   const second = await scene.startBridge();
   second.bridge.register(both);
   await follows(second);
-  // It does not count as whole, nor is anything dropped, though the queue has told this bridge nothing.
+  // It does not count as whole, nor is anything dropped, though the queue has not answered this bridge.
   expect(second.bridge.problems()).toEqual([]);
   await until(() => expect(lags(second)).toHaveLength(1));
   expect(Math.abs(lags(second)[0]!.since - since)).toBeLessThan(2_000);
@@ -168,7 +171,7 @@ it("another bridge goes on with what is owed when the one that recorded it is ki
 });
 
 it("queues that fall behind at different times each get what they missed", async () => {
-  const others = [functionOf("late"), ...both];
+  const others = [testRegistration("late"), ...both];
   const running = await scene.startBridge();
   running.bridge.register(others);
   await follows(running);
@@ -196,9 +199,9 @@ it("queues that fall behind at different times each get what they missed", async
 });
 
 it("what is looked up for a queue that is behind is found when it heals", async () => {
-  const secrets = { ...core("Secret", "secrets"), names: { referencedBy: "data.secret" } };
+  const secrets = { ...coreKind("Secret", "secrets"), names: { referencedBy: "data.secret" } };
   const running = await scene.startBridge();
-  running.bridge.register([functionOf("evil", { watches: [secrets] }), functionOf("victim")]);
+  running.bridge.register([testRegistration("evil", { watches: [secrets] }), testRegistration("victim")]);
   await follows(running, 2);
   await scene.put("before", { data: { secret: "s" } });
   await woken("evil", "before");
@@ -222,7 +225,7 @@ it("nothing is kept for a function that goes while its queue is behind", async (
   await scene.put("one");
   await woken("victim", "one");
   await until(async () => expect(await scene.admin.keys("{drover-stream:*:owed:-/evil/-")).toHaveLength(1));
-  running.bridge.register([functionOf("victim")]);
+  running.bridge.register([testRegistration("victim")]);
   await until(async () => expect(await scene.admin.keys("{drover-stream:*:owed:*")).toEqual([]));
   expect(await scene.admin.hgetall("{drover-bridges}:origins")).not.toHaveProperty("-/evil/-");
   await scene.put("two");
@@ -233,7 +236,7 @@ it("nothing is kept for a function that goes while its queue is behind", async (
 
 it("a queue that has never answered keeps no other waiting, and no kind from being forgotten", async () => {
   const running = await scene.startBridge();
-  running.bridge.register([functionOf("gone", { for: core("Secret", "secrets") })]);
+  running.bridge.register([testRegistration("gone", { for: coreKind("Secret", "secrets") })]);
   await follows(running);
   await poison("evil");
   running.bridge.register(both);

@@ -9,8 +9,8 @@ const pods: StreamPlan = {
   ref: { group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true },
   namespace: undefined,
   labelSelector: undefined,
-  listeners: [],
-  audience: { scope: "* *", listeners: [], queues: [] },
+  subscribers: [],
+  subscriberSet: { scope: "* *", listeners: [], queues: [] },
 };
 
 it("misses a stream from the moment on at which it is wanted", async () => {
@@ -20,7 +20,7 @@ it("misses a stream from the moment on at which it is wanted", async () => {
     bridge: "me",
     log: silentLog,
     every: 10_000,
-    bridges: { here: () => Promise.resolve(["me"]), leave: () => Promise.resolve() },
+    bridges: { heartbeat: () => Promise.resolve(["me"]), leave: () => Promise.resolve() },
     store: {
       hold: async () => {
         asked.resolve(undefined);
@@ -52,7 +52,7 @@ it("takes a stream for nobody's only by a wish that it looked after", async () =
     log: silentLog,
     every: 10_000,
     bridges: {
-      here: () => {
+      heartbeat: () => {
         hereAsked.resolve(undefined);
         return here.promise;
       },
@@ -71,7 +71,10 @@ it("takes a stream for nobody's only by a wish that it looked after", async () =
   });
   // It has begun to look before it knows what is wanted.
   await hereAsked.promise;
-  keeper.want([{ ...pods, audience: { scope: "* *", listeners: ["me"], queues: [] } }], new Set(["v1/pods"]));
+  keeper.want(
+    [{ ...pods, subscriberSet: { scope: "* *", listeners: ["me"], queues: [] } }],
+    new Set(["v1/pods"]),
+  );
   here.resolve(["me"]);
   await expect.poll(() => held).toContain("v1/old for ");
   expect(held).not.toContain("v1/pods for ");
@@ -98,16 +101,16 @@ describe("a stream whose release Redis refuses", () => {
       bridge: "me",
       log: silentLog,
       every: 10,
-      bridges: { here: () => Promise.resolve(["me"]), leave: () => note("leave") },
+      bridges: { heartbeat: () => Promise.resolve(["me"]), leave: () => note("leave") },
       store: {
         hold: (stream) => {
           void note(`hold ${stream}`);
           const index = { get: refused, write: refused, allBut: unused };
-          const calls = { owedTo: unused, file: refused, drop: refused };
+          const calls = { owedTo: unused, updateIndexes: refused, drop: refused };
           const renew = () => note(`renew ${stream}`);
           const release = () => note(`release ${stream}`).then(refused);
           const forget = () => note(`forget ${stream}`).then(refused);
-          const position = { position: undefined, toldToAll: false };
+          const position = { position: undefined, emittedToAll: false };
           return Promise.resolve({ ...position, ...calls, seen: index, lost: never, renew, release, forget });
         },
         known: () => Promise.resolve([]),
@@ -159,7 +162,7 @@ it("says why a stream cannot be taken up, and takes up the others, and it when i
     bridge: "me",
     log: silentLog,
     every: 1,
-    bridges: { here: () => Promise.resolve(["me"]), leave: () => Promise.resolve() },
+    bridges: { heartbeat: () => Promise.resolve(["me"]), leave: () => Promise.resolve() },
     store: {
       hold: (stream) => {
         const refusal = stream === pods.stream ? refusals[0] : undefined;
@@ -194,7 +197,7 @@ it("holds a stream once, misses none that it holds, and gives it back at the end
   };
   const held = {
     lost: new AbortController().signal,
-    toldToAll: true,
+    emittedToAll: true,
     position: "1",
     renew: noting("renew"),
     release: noting("release"),
@@ -204,7 +207,7 @@ it("holds a stream once, misses none that it holds, and gives it back at the end
     bridge: "me",
     log: silentLog,
     every: 1,
-    bridges: { here: () => Promise.resolve(["me"]), leave: noting("leave") },
+    bridges: { heartbeat: () => Promise.resolve(["me"]), leave: noting("leave") },
     store: {
       hold: async () => {
         await noting("hold")();
@@ -234,7 +237,7 @@ describe("a stream that is held", () => {
       log: silentLog,
       every: 1,
       bridges: {
-        here: () => Promise.resolve((turns++, ["me"])),
+        heartbeat: () => Promise.resolve((turns++, ["me"])),
         leave: () => Promise.resolve(),
       },
       store: {
@@ -245,7 +248,7 @@ describe("a stream that is held", () => {
           return Promise.resolve({
             lost: signal,
             position: undefined,
-            toldToAll: false,
+            emittedToAll: false,
             renew: () => Promise.resolve(),
             release: noting("release"),
             forget: noting("forget"),
@@ -267,7 +270,7 @@ describe("a stream that is held", () => {
   }
   const of = (...listeners: readonly string[]): StreamPlan => ({
     ...pods,
-    audience: { ...pods.audience, listeners },
+    subscriberSet: { ...pods.subscriberSet, listeners },
   });
   const needed = new Set([pods.stream]);
 

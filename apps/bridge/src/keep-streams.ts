@@ -1,16 +1,16 @@
 import type { Log, Milliseconds } from "@drover/controller";
-import { nameOf } from "@drover/kube";
-import { atMost, pause } from "@drover/runtime";
+import { resourceNameOf } from "@drover/kube";
+import { waitAtMost, sleepUnlessAborted } from "@drover/runtime";
 import {
-  type Bridges,
+  type GroupMembership,
   type HeldStream,
   placeStreams,
-  placeWords,
+  describeScope,
   type StreamPlan,
   type StreamStore,
 } from "@drover/streams";
 import type { FollowedStream } from "./follow-stream.ts";
-import { wordsOf } from "./words-of.ts";
+import { errorSummary } from "./words-of.ts";
 
 /** Holds this bridge's share of the streams. */
 export interface StreamKeeper {
@@ -28,7 +28,7 @@ export interface StreamKeeper {
 
 export interface KeeperOptions {
   readonly bridge: string;
-  readonly bridges: Bridges;
+  readonly bridges: GroupMembership;
   readonly store: StreamStore;
   readonly follow: (plan: StreamPlan, held: HeldStream) => FollowedStream;
   /** How often leases are renewed and the list of bridges is read. */
@@ -45,37 +45,37 @@ export interface KeeperOptions {
  */
 export function keepStreams(options: KeeperOptions): StreamKeeper {
   const { bridge, bridges, every, log } = options;
-  const hand = hands(options);
-  const { kept } = hand;
+  const holder = streamHolder(options);
+  const { kept } = holder;
   const stopping = new AbortController();
   let wake = new AbortController();
-  let wish: Wish = { plans: [], needed: undefined };
+  let wish: WantedStreams = { plans: [], needed: undefined };
   let missing: readonly string[] = [];
   let turns = 0;
-  let lookedAfter: ReadonlySet<string> = new Set();
+  let handled: ReadonlySet<string> = new Set();
 
   const turn = async (): Promise<void> => {
     // The wish may change during the turn: use one snapshot of it throughout.
     const { plans, needed } = wish;
     const wanted = new Map(plans.map((plan) => [plan.stream, plan]));
-    const here = await bridges.here();
+    const here = await bridges.heartbeat();
     // All streams of a kind go to one bridge: it reports in the status how the kind is followed, and runs its
     // campaigns.
     const kindOf = (stream: string): string => {
       const plan = wanted.get(stream);
-      return plan === undefined ? stream : nameOf(plan.ref);
+      return plan === undefined ? stream : resourceNameOf(plan.ref);
     };
     const mine = new Set(placeStreams([...wanted.keys()], here, bridge, kindOf));
     for (const [id, { held, stream }] of kept) {
       const plan = wanted.get(id);
       const isRight = plan !== undefined && isSame(plan, stream.plan) && mine.has(id) && !held.lost.aborted;
-      if (!isRight) await hand.letGo(id, needed?.has(id) !== true);
+      if (!isRight) await holder.release(id, needed?.has(id) !== true);
     }
     for (const { held } of kept.values()) await held.renew();
-    missing = await hand.takeAll(plans.filter(({ stream }) => mine.has(stream)));
-    lookedAfter = new Set(wanted.keys());
-    if (needed !== undefined && turns++ % turnsPerLook === 0) {
-      await hand.forgetNobodys((unwanted) => placeStreams(unwanted, here, bridge), needed);
+    missing = await holder.takeAll(plans.filter(({ stream }) => mine.has(stream)));
+    handled = new Set(wanted.keys());
+    if (needed !== undefined && turns++ % turnsPerCleanup === 0) {
+      await holder.forgetUnused((unwanted) => placeStreams(unwanted, here, bridge), needed);
     }
   };
   const turning = (async () => {
@@ -84,7 +84,7 @@ export function keepStreams(options: KeeperOptions): StreamKeeper {
       await turn().catch((error: unknown) => {
         log.warn({ err: error }, "Could not update the streams; trying again");
       });
-      await pause(every, AbortSignal.any([wake.signal, stopping.signal]));
+      await sleepUnlessAborted(every, AbortSignal.any([wake.signal, stopping.signal]));
     }
   })();
 
@@ -96,38 +96,38 @@ export function keepStreams(options: KeeperOptions): StreamKeeper {
     },
     followed: () => [...kept.values()].map(({ stream }) => stream),
     missing: () => {
-      const ahead = wish.plans.filter(({ stream }) => !lookedAfter.has(stream));
-      return [...missing, ...ahead.map((plan) => `${placeWords(plan)} is not followed yet`)];
+      const ahead = wish.plans.filter(({ stream }) => !handled.has(stream));
+      return [...missing, ...ahead.map((plan) => `${describeScope(plan)} is not followed yet`)];
     },
     async stop() {
       stopping.abort();
       const inOrder = turning
-        .then(() => Promise.all([...kept.keys()].map((id) => hand.letGo(id, false))))
+        .then(() => Promise.all([...kept.keys()].map((id) => holder.release(id, false))))
         .then(() => bridges.leave());
-      await atMost(farewell, inOrder);
+      await waitAtMost(releaseTimeout, inOrder);
     },
   };
 }
 
-interface Wish {
+interface WantedStreams {
   readonly plans: readonly StreamPlan[];
   /** Undefined until the first registration. */
   readonly needed: ReadonlySet<string> | undefined;
 }
 
 /** The streams that this bridge holds, and the operations that take and release them. */
-function hands({ store, follow, log }: KeeperOptions) {
+function streamHolder({ store, follow, log }: KeeperOptions) {
   const kept = new Map<string, { readonly held: HeldStream; readonly stream: FollowedStream }>();
   const take = async (plan: StreamPlan): Promise<string | undefined> => {
-    const answer = await store.hold(plan.stream, plan.audience);
-    if ("heldBy" in answer) return `${placeWords(plan)} is still held by ${answer.heldBy}`;
+    const answer = await store.hold(plan.stream, plan.subscriberSet);
+    if ("heldBy" in answer) return `${describeScope(plan)} is still held by ${answer.heldBy}`;
     kept.set(plan.stream, { held: answer, stream: follow(plan, answer) });
     return undefined;
   };
   return {
     kept,
     /** @param forget if true, no function needs the stream any more: its data is deleted. */
-    async letGo(id: string, forget: boolean): Promise<void> {
+    async release(id: string, forget: boolean): Promise<void> {
       const each = kept.get(id);
       if (each === undefined) return;
       await each.stream.stop();
@@ -140,7 +140,7 @@ function hands({ store, follow, log }: KeeperOptions) {
       });
     },
     /** Deletes the data of streams that are no longer needed and that no bridge held when they became unneeded. */
-    async forgetNobodys(
+    async forgetUnused(
       ours: (streams: readonly string[]) => readonly string[],
       needed: ReadonlySet<string>,
     ): Promise<void> {
@@ -155,7 +155,7 @@ function hands({ store, follow, log }: KeeperOptions) {
       for (const plan of plans.filter(({ stream }) => !kept.has(stream))) {
         const problem = await take(plan).catch((error: unknown) => {
           log.warn({ err: error, stream: plan.stream }, "Could not start to follow a stream; trying again");
-          return `${placeWords(plan)} cannot be followed: ${wordsOf(error)}`;
+          return `${describeScope(plan)} cannot be followed: ${errorSummary(error)}`;
         });
         if (problem !== undefined) absent.push(problem);
       }
@@ -165,10 +165,10 @@ function hands({ store, follow, log }: KeeperOptions) {
 }
 
 /** Turns between two clean-ups of unneeded streams (about a minute). */
-const turnsPerLook = 90;
+const turnsPerCleanup = 90;
 
 /** How long to wait at the end for a Redis that does not answer: its leases end by themselves. */
-const farewell: Milliseconds = 2_000;
+const releaseTimeout: Milliseconds = 2_000;
 
 const isSame = (a: StreamPlan, b: StreamPlan): boolean =>
-  JSON.stringify([a.audience, a.ref]) === JSON.stringify([b.audience, b.ref]);
+  JSON.stringify([a.subscriberSet, a.ref]) === JSON.stringify([b.subscriberSet, b.ref]);

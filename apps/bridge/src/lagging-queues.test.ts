@@ -1,11 +1,11 @@
 import { expect, it, vi } from "vitest";
-import { random as seeded } from "@drover/fault-proxy";
+import { pseudoRandom as seeded } from "@drover/fault-proxy";
 import {
   controlOf,
-  functionOf,
-  openScene,
+  testRegistration,
+  openBridgeScene,
   type RunningBridge,
-  type Scene,
+  type BridgeScene,
 } from "./queues-and-bridges.fixture.ts";
 
 interface Frame {
@@ -13,7 +13,7 @@ interface Frame {
 }
 
 /** What a watch that Drover knows nothing of says of each object: the version of its last change, deletions included. */
-async function watchFrom({ url, token }: Scene["sandbox"], signal: AbortSignal) {
+async function watchFrom({ url, token }: BridgeScene["sandbox"], signal: AbortSignal) {
   const last = new Map<string, number>();
   const { body } = await fetch(`${url}/api/v1/configmaps?watch=1&resourceVersion=0`, {
     signal,
@@ -38,7 +38,11 @@ const steady = "steady";
 const until = (look: () => Promise<void> | void) => vi.waitFor(look, { timeout: 50_000, interval: 20 });
 
 /** Every queue was woken for every object's last change, or a later one. */
-const expectToldAll = async (scene: Scene, last: ReadonlyMap<string, number>, of: readonly string[]) => {
+const expectToldAll = async (
+  scene: BridgeScene,
+  last: ReadonlyMap<string, number>,
+  of: readonly string[],
+) => {
   for (const queue of of)
     for (const [name, version] of last) {
       const known = Number((await scene.entry(queue, name))["version:configmaps"] ?? 0);
@@ -49,12 +53,12 @@ const expectToldAll = async (scene: Scene, last: ReadonlyMap<string, number>, of
 it.each([1, 2, 3, 4])(
   "whatever queues refuse and whichever bridge dies, no wake is lost, and a steady queue waits for none (seed %i)",
   async (seed) => {
-    await using scene = await openScene();
+    await using scene = await openBridgeScene();
     const random = seeded(seed).fraction;
     const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
     const watching = new AbortController();
     const last = await watchFrom(scene.sandbox, watching.signal);
-    const functions = [...queues, steady].map((name) => functionOf(name));
+    const functions = [...queues, steady].map((name) => testRegistration(name));
     const start = async (): Promise<RunningBridge> => {
       const running = await scene.startBridge();
       running.bridge.register(functions);

@@ -17,8 +17,8 @@
 import type { Milliseconds } from "@drover/controller";
 import {
   keepPartLease,
-  notListed,
-  pause,
+  listingProblem,
+  sleepUnlessAborted,
   type Process,
   queueMetrics,
   runProcess,
@@ -32,10 +32,10 @@ import { type Hooks, openHooks } from "./hooks/open-hooks.ts";
 import type { Registration } from "./registration.ts";
 import { readRegistrations } from "./registrations.ts";
 import { serveBridge } from "./serve-bridge.ts";
-import { stateStatus } from "./state-status.ts";
+import { writeFollowStatus } from "./state-status.ts";
 
 /** How often the status of functions is updated. */
-const statedEvery: Milliseconds = 1_000;
+const statusInterval: Milliseconds = 1_000;
 
 const serve = async (process: Process<BridgeSettings>): Promise<void> => {
   const { settings, registry } = process;
@@ -47,7 +47,7 @@ const serve = async (process: Process<BridgeSettings>): Promise<void> => {
     bridge.register(all);
     hooks?.register(all);
   };
-  if (registrations === undefined) takeFromCluster(process, bridge, register);
+  if (registrations === undefined) followCluster(process, bridge, register);
   else {
     await hooks?.checkFiles(registrations);
     register(registrations);
@@ -68,7 +68,7 @@ async function hooksOf(
   return hooks;
 }
 
-function takeFromCluster(
+function followCluster(
   {
     settings: { authors, namespace, partLease: holds },
     client,
@@ -82,19 +82,19 @@ function takeFromCluster(
 ): void {
   const functions = followFunctions({ client, log, signal: stopping, authors, namespace, onChange });
   closing("functions", () => functions.reflector.done);
-  readiness("functions", () => notListed(functions.reflector));
+  readiness("functions", () => listingProblem(functions.reflector));
   const leases = { client, namespace, holds, log, signal: stopping };
   const renewed = keepPartLease({ ...leases, part: "bridge" });
   closing("lease", () => renewed);
   // The bridge checks only the deployer: the deployer reports an absent bridge or gateway.
   const { all: absent, runs, done } = watchParts({ ...leases, parts: ["deployer"] });
   closing("leases", () => done);
-  const stating = (async () => {
+  const statusLoop = (async () => {
     while (!stopping.aborted) {
       const deployer = absent().at(0) ?? (runs("deployer") ? "runs" : undefined);
-      await stateStatus({ client, log, functions: functions.all(), bridge, deployer });
-      await pause(statedEvery, stopping);
+      await writeFollowStatus({ client, log, functions: functions.all(), bridge, deployer });
+      await sleepUnlessAborted(statusInterval, stopping);
     }
   })();
-  closing("status", () => stating);
+  closing("status", () => statusLoop);
 }

@@ -1,10 +1,10 @@
 import { type Log, silentLog } from "@drover/controller";
-import { fleetOf, type KnownOrigins, openKnownOrigins } from "@drover/streams";
+import { groupOf, type FirstIncarnationStore, openFirstIncarnations } from "@drover/streams";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { redisOfFile } from "../../../packages/queue/src/redis.fixture.ts";
 import { openQueues, type Queues } from "./open-queues.ts";
 
-let known: KnownOrigins;
+let known: FirstIncarnationStore;
 let opened: Queues | undefined;
 let warnings: unknown[];
 const log: Log = { ...silentLog, warn: (fields, message) => warnings.push([message, fields]) };
@@ -13,23 +13,23 @@ const { redis } = await redisOfFile();
 beforeEach(async () => {
   warnings = [];
   await redis.flushall();
-  known = openKnownOrigins(redis, fleetOf());
+  known = openFirstIncarnations(redis, groupOf());
 });
 afterEach(() => opened?.close());
 
 const own = () => ({ redis, gone: new AbortController().signal });
-const open = (of: Partial<KnownOrigins>, redisFor = own): Queues =>
+const open = (of: Partial<FirstIncarnationStore>, redisFor = own): Queues =>
   (opened = openQueues({ known: { ...known, ...of }, redisFor, log, again: 5, onChange: () => undefined }));
 const until = (look: () => Promise<void> | void) => vi.waitFor(look, { timeout: 20_000, interval: 5 });
 const refused = () => Promise.reject(new Error("NOPERM"));
 
-it("origins that Redis did not give at first are read again, and what is gone is forgotten then", async () => {
+it("first incarnations that Redis did not return at first are read again, and those of removed queues are deleted then", async () => {
   await known.remember("gone", "o");
   let refuses = true;
   const queues = open({ all: () => (refuses ? refused() : known.all()) });
   queues.want(["a"]);
-  await until(() => expect(queues.silent().get("a")).toBe("NOPERM"));
-  expect([...queues.origins]).toEqual([]);
+  await until(() => expect(queues.unresponsive().get("a")).toBe("NOPERM"));
+  expect([...queues.firstIncarnations]).toEqual([]);
   await until(() =>
     expect(warnings).toContainEqual([
       "Could not delete the stored incarnations of removed controllers",
@@ -37,10 +37,10 @@ it("origins that Redis did not give at first are read again, and what is gone is
     ]),
   );
   refuses = false;
-  await until(() => expect([...queues.origins.keys()]).toEqual(["a"]));
-  expect([[...queues.silent()], queues.problems()]).toEqual([[], []]);
+  await until(() => expect([...queues.firstIncarnations.keys()]).toEqual(["a"]));
+  expect([[...queues.unresponsive()], queues.problems()]).toEqual([[], []]);
   queues.want(["a"]);
-  await until(async () => expect([...(await known.all())]).toEqual([...queues.origins]));
+  await until(async () => expect([...(await known.all())]).toEqual([...queues.firstIncarnations]));
 });
 
 it("a silent queue counts as the one that it was, also where that was not readable at first", async () => {
@@ -51,18 +51,18 @@ it("a silent queue counts as the one that it was, also where that was not readab
   });
   queues.want(["a"]);
   await until(() => expect(warnings).toHaveLength(2));
-  expect([...queues.origins]).toEqual([]);
+  expect([...queues.firstIncarnations]).toEqual([]);
   refuses = false;
-  await until(() => expect([...queues.origins]).toEqual([["a", "as it was"]]));
+  await until(() => expect([...queues.firstIncarnations]).toEqual([["a", "as it was"]]));
 });
 
-it("an origin that could not be forgotten is forgotten the next time, and others are opened meanwhile", async () => {
+it("a first incarnation that could not be deleted is deleted the next time, and others are opened meanwhile", async () => {
   let refuses = true;
   const queues = open({ forget: (names) => (refuses ? refused() : known.forget(names)) });
   queues.want(["a", "b"]);
-  await until(() => expect(queues.origins.size).toBe(2));
+  await until(() => expect(queues.firstIncarnations.size).toBe(2));
   queues.want(["a", "c"]);
-  await until(() => expect([...queues.origins.keys()].sort()).toEqual(["a", "c"]));
+  await until(() => expect([...queues.firstIncarnations.keys()].sort()).toEqual(["a", "c"]));
   await until(() => expect(warnings.length).toBeGreaterThan(0));
   expect(await known.all()).toHaveProperty("size", 3);
   refuses = false;
@@ -77,20 +77,20 @@ it("a controller that comes back after it was gone is not known by what its queu
     return own();
   });
   queues.want(["a"]);
-  await until(() => expect(queues.origins.size).toBe(1));
+  await until(() => expect(queues.firstIncarnations.size).toBe(1));
   queues.want([]);
   await until(async () => expect((await known.all()).size).toBe(0));
   isAway = true;
   queues.want(["a"]);
-  await until(() => expect([...queues.silent().keys()]).toEqual(["a"]));
-  expect([...queues.origins]).toEqual([]);
+  await until(() => expect([...queues.unresponsive().keys()]).toEqual(["a"]));
+  expect([...queues.firstIncarnations]).toEqual([]);
 });
 
 it("a queue whose Redis is given up is opened on the next one, and none that is gone by then", async () => {
   let gone = new AbortController();
   const queues = open({}, () => ({ redis, gone: gone.signal }));
   queues.want(["a", "b"]);
-  await until(() => expect(queues.origins.size).toBe(2));
+  await until(() => expect(queues.firstIncarnations.size).toBe(2));
   const first = queues.of("a");
   queues.want(["a"]);
   const before = gone;
@@ -101,19 +101,22 @@ it("a queue whose Redis is given up is opened on the next one, and none that is 
   expect(() => queues.of("b")).toThrow(/not registered/);
 });
 
-it("an origin that could not be remembered at once counts as one change, however often it is tried", async () => {
+it("a first incarnation that could not be stored at once counts as one change, however often it is tried", async () => {
   let [gone, refusals] = [new AbortController(), 0];
   const queues = open(
     { remember: (queue, origin) => (refusals-- > 0 ? refused() : known.remember(queue, origin)) },
     () => ({ redis, gone: gone.signal }),
   );
   queues.want(["a"]);
-  await until(() => expect(queues.origins.size).toBe(1));
-  const before = queues.origins.get("a");
+  await until(() => expect(queues.firstIncarnations.size).toBe(1));
+  const before = queues.firstIncarnations.get("a");
   const given = gone;
   [gone, refusals] = [new AbortController(), 12];
   await redis.flushall();
   given.abort();
-  await vi.waitFor(() => expect(queues.origins.get("a")).not.toBe(before), { timeout: 10_000, interval: 5 });
+  await vi.waitFor(() => expect(queues.firstIncarnations.get("a")).not.toBe(before), {
+    timeout: 10_000,
+    interval: 5,
+  });
   expect(refusals).toBeLessThan(0);
 });

@@ -1,9 +1,9 @@
 import type { Log, Milliseconds } from "@drover/controller";
 import { openWorkQueue, type WorkQueue } from "@drover/queue";
-import { atMost, isOver, pause, recent, type TenantRedis } from "@drover/runtime";
-import type { KnownOrigins } from "@drover/streams";
+import { waitAtMost, isAborted, sleepUnlessAborted, cacheWithTtl, type TenantRedis } from "@drover/runtime";
+import type { FirstIncarnationStore } from "@drover/streams";
 import { type TokenBucket, tokenBucket } from "./token-bucket.ts";
-import { wordsOf } from "./words-of.ts";
+import { errorSummary } from "./words-of.ts";
 
 /**
  * The queues of the registered controllers, and the first incarnation of each: the id under which its data began,
@@ -15,18 +15,18 @@ export interface Queues {
   readonly of: (controller: string) => WorkQueue;
   readonly all: () => readonly WorkQueue[];
   /** The first incarnations that the queues have reported, to this bridge or to an earlier one. */
-  readonly origins: ReadonlyMap<string, string>;
+  readonly firstIncarnations: ReadonlyMap<string, string>;
   /** Queues that have neither answered nor timed out yet, as messages. */
   problems(): readonly string[];
   /** Queues without a known first incarnation, because they or their Redis do not answer, each with the reason. */
-  readonly silent: () => ReadonlyMap<string, string>;
+  readonly unresponsive: () => ReadonlyMap<string, string>;
   close(): Promise<void>;
 }
 
 export interface QueuesOptions {
   /** Returns the Redis of a queue. */
   readonly redisFor: TenantRedis["redisFor"];
-  readonly known: KnownOrigins;
+  readonly known: FirstIncarnationStore;
   readonly log: Log;
   /** Time before a queue is asked again if it did not report its first incarnation, or has changed it too often. */
   readonly again: Milliseconds;
@@ -35,7 +35,7 @@ export interface QueuesOptions {
 }
 
 /** The queue of a registered controller, and its state. */
-interface Opened {
+interface RegisteredQueue {
   readonly controller: string;
   /** Undefined while its Redis is unavailable or must not be written to. */
   queue?: WorkQueue | undefined;
@@ -44,9 +44,9 @@ interface Opened {
   /** Limits how often a change of its first incarnation is accepted. */
   readonly changes: TokenBucket;
   /** The last change that was accepted, even if storing it failed at first. */
-  taken?: string;
+  acceptedIncarnation?: string;
   /** If true, the retry loop is pausing, and will ask for the first incarnation again by itself. */
-  waits?: boolean;
+  isRetrying?: boolean;
   readonly closed: AbortController;
 }
 
@@ -55,29 +55,30 @@ interface Opened {
  * other functions that watch them wait meanwhile. A function's Redis user can change the incarnation at any time, so
  * changes are rate-limited: five at once, then one every 15 s.
  */
-const changesTaken = { burst: 5, perSecond: 1 / 15 };
+const changeLimit = { burst: 5, perSecond: 1 / 15 };
 
 /** Time without an answer after which a queue counts as silent. */
-const patience: Milliseconds = 2_000;
+const replyTimeout: Milliseconds = 2_000;
+const replyTimeoutError = (): Error => new Error(`Redis has not answered for ${replyTimeout} ms.`);
 /** How long to wait for queues when they are closed. */
-const farewell: Milliseconds = 2_000;
+const closeTimeout: Milliseconds = 2_000;
 
 export function openQueues(options: QueuesOptions): Queues {
   const { known, log } = options;
-  const opened = new Map<string, Opened>();
-  const origins = new Map<string, string>();
+  const opened = new Map<string, RegisteredQueue>();
+  const firstIncarnations = new Map<string, string>();
   /** The values that earlier bridges stored, updated with those reported since. */
-  const recall = recent(async () => new Map(await known.all()), Infinity);
-  const learn = originLearner(options, opened, origins, recall);
+  const recall = cacheWithTtl(async () => new Map(await known.all()), Infinity);
+  const readFirstIncarnation = firstIncarnationReader(options, opened, firstIncarnations, recall);
   const open = (controller: string): void => {
-    const changes = tokenBucket(changesTaken, () => performance.now());
-    const one: Opened = { controller, changes, closed: new AbortController() };
+    const changes = tokenBucket(changeLimit, () => performance.now());
+    const one: RegisteredQueue = { controller, changes, closed: new AbortController() };
     opened.set(controller, one);
-    void learn(one);
+    void readFirstIncarnation(one);
   };
-  const close = async (one: Opened): Promise<void> => {
+  const close = async (one: RegisteredQueue): Promise<void> => {
     opened.delete(one.controller);
-    origins.delete(one.controller);
+    firstIncarnations.delete(one.controller);
     one.closed.abort();
     await closeQueue(one);
   };
@@ -91,9 +92,11 @@ export function openQueues(options: QueuesOptions): Queues {
     for (const name of stale) if (!opened.has(name)) names.delete(name);
   };
   const silences = (): readonly (readonly [string, string | undefined])[] =>
-    [...opened].flatMap(([name, { silence }]) => (origins.has(name) ? [] : [[name, silence] as const]));
+    [...opened].flatMap(([name, { silence }]) =>
+      firstIncarnations.has(name) ? [] : [[name, silence] as const],
+    );
   return {
-    origins,
+    firstIncarnations,
     want(controllers) {
       for (const controller of controllers) if (!opened.has(controller)) open(controller);
       closeUnwanted(controllers).catch((error: unknown) => {
@@ -111,7 +114,7 @@ export function openQueues(options: QueuesOptions): Queues {
       silences().flatMap(([name, why]) =>
         why === undefined ? [`the queue of ${name} is not open yet`] : [],
       ),
-    silent: () =>
+    unresponsive: () =>
       new Map(silences().flatMap(([name, why]) => (why === undefined ? [] : [[name, why] as const]))),
     close: async () => {
       await Promise.all([...opened.values()].map(close));
@@ -120,10 +123,10 @@ export function openQueues(options: QueuesOptions): Queues {
 }
 
 /** Never rejects: a queue that cannot be closed must not prevent others from being opened, closed or forgotten. */
-async function closeQueue(one: Opened): Promise<void> {
+async function closeQueue(one: RegisteredQueue): Promise<void> {
   const { queue } = one;
   one.queue = undefined;
-  if (queue !== undefined) await atMost(farewell, Promise.allSettled([queue.close()]));
+  if (queue !== undefined) await waitAtMost(closeTimeout, Promise.allSettled([queue.close()]));
 }
 
 /**
@@ -131,18 +134,18 @@ async function closeQueue(one: Opened): Promise<void> {
  * @throws TenantRedisError while its Redis is unavailable.
  */
 const queueOpener =
-  ({ redisFor, log }: QueuesOptions, learn: (one: Opened) => void) =>
-  (one: Opened): WorkQueue => {
+  ({ redisFor, log }: QueuesOptions, read: (one: RegisteredQueue) => void) =>
+  (one: RegisteredQueue): WorkQueue => {
     if (one.queue !== undefined) return one.queue;
     const { controller, closed } = one;
     const { redis, gone } = redisFor(controller);
-    const queue = openWorkQueue({ redis, controller, log, onIncarnation: () => learn(one) });
+    const queue = openWorkQueue({ redis, controller, log, onIncarnation: () => read(one) });
     one.queue = queue;
     const reopen = (): void => {
       one.silence = "The connection to its Redis was closed; a new one is opened.";
-      one.waits = false;
+      one.isRetrying = false;
       void closeQueue(one);
-      learn(one);
+      read(one);
     };
     gone.addEventListener("abort", reopen, { once: true, signal: closed.signal });
     return queue;
@@ -152,64 +155,65 @@ const queueOpener =
  * Opens a queue once its Redis is available, and asks for its first incarnation until it answers. Until then the last
  * stored value is used.
  */
-function originLearner(
+function firstIncarnationReader(
   options: QueuesOptions,
-  opened: ReadonlyMap<string, Opened>,
-  origins: Map<string, string>,
+  opened: ReadonlyMap<string, RegisteredQueue>,
+  firstIncarnations: Map<string, string>,
   recall: () => Promise<Map<string, string>>,
 ) {
   const { known, log, again, onChange } = options;
-  const openedQueue = queueOpener(options, (one) => void learn(one));
+  const openedQueue = queueOpener(options, (one) => void readFirstIncarnation(one));
   /** Returns false if the first incarnation changed more often than allowed: it must be asked for again. */
-  const asked = async (one: Opened): Promise<boolean> => {
+  const asked = async (one: RegisteredQueue): Promise<boolean> => {
     const { controller } = one;
-    const origin = await openedQueue(one).origin();
-    const isChange = origins.has(controller) && origins.get(controller) !== origin;
-    if (isChange && one.taken !== origin) {
+    const firstIncarnation = await openedQueue(one).firstIncarnation();
+    const isChange =
+      firstIncarnations.has(controller) && firstIncarnations.get(controller) !== firstIncarnation;
+    if (isChange && one.acceptedIncarnation !== firstIncarnation) {
       if (!one.changes.take()) {
         one.silence = undefined;
         return false;
       }
-      one.taken = origin;
+      one.acceptedIncarnation = firstIncarnation;
     }
     // Stored before it is used: a bridge that starts while the queue is silent must find it.
-    await known.remember(controller, origin);
-    (await recall()).set(controller, origin);
+    await known.remember(controller, firstIncarnation);
+    (await recall()).set(controller, firstIncarnation);
     if (opened.get(controller) !== one) return true;
     one.silence = undefined;
-    const isNews = origins.get(controller) !== origin;
-    origins.set(controller, origin);
+    const isNews = firstIncarnations.get(controller) !== firstIncarnation;
+    firstIncarnations.set(controller, firstIncarnation);
     if (isNews) onChange();
     return true;
   };
-  const silenced = async (one: Opened, why: string): Promise<void> => {
+  const silenced = async (one: RegisteredQueue, why: string): Promise<void> => {
     const { controller } = one;
     const isNew = one.silence === undefined;
     if (isNew) log.warn({ controller, why }, "A queue does not answer; trying again");
     one.silence = why;
     const before = (await recall()).get(controller);
     // It may have answered meanwhile.
-    if (opened.get(controller) !== one || origins.has(controller)) return;
-    if (before !== undefined) origins.set(controller, before);
+    if (opened.get(controller) !== one || firstIncarnations.has(controller)) return;
+    if (before !== undefined) firstIncarnations.set(controller, before);
     if (isNew || before !== undefined) onChange();
   };
-  const learn = async (one: Opened): Promise<void> => {
+  const readFirstIncarnation = async (one: RegisteredQueue): Promise<void> => {
     const { signal } = one.closed;
     // If the stored values cannot be read, the next turn tries again.
-    const trouble = (error: unknown): void => void silenced(one, wordsOf(error)).catch(() => undefined);
-    while (!isOver(signal) && one.waits !== true) {
-      const late = setTimeout(trouble, patience, new Error(`Redis has not answered for ${patience} ms.`));
+    const trouble = (error: unknown): void => void silenced(one, errorSummary(error)).catch(() => undefined);
+    while (!isAborted(signal) && one.isRetrying !== true) {
+      const late = setTimeout(trouble, replyTimeout, replyTimeoutError());
       try {
         if (await asked(one)) return;
       } catch (error) {
-        if (!isOver(signal)) trouble(error);
+        if (!isAborted(signal)) trouble(error);
       } finally {
         clearTimeout(late);
       }
-      one.waits = true;
-      await pause(again, signal);
-      one.waits = false;
+      one.isRetrying = true;
+      await sleepUnlessAborted(again, signal);
+      one.isRetrying = false;
     }
   };
-  return learn;
+  return readFirstIncarnation;
 }

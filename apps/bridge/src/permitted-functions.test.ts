@@ -1,6 +1,6 @@
 import { customResourceDefinition, objectKey, ReconcileFunction, silentLog } from "@drover/controller";
 import { builtin, connect, installCrd, type KubeClient, refOf } from "@drover/kube";
-import { permitLabel, permitName, useAskedFor } from "@drover/runtime";
+import { permitLabel, permitName, requestedUse } from "@drover/runtime";
 import { type Sandbox, startSandbox } from "@drover/sandbox";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -41,7 +41,7 @@ const change = (body: object, subresource?: "status") =>
 /** As the deployer writes it. */
 const permit = async (namespace = own): Promise<void> => {
   const { metadata, spec } = (await client.get(ref, objectKey(cups))) ?? expect.fail("it is there");
-  const asked = useAskedFor(metadata, ReconcileFunction.spec.parse(spec));
+  const asked = requestedUse(metadata, ReconcileFunction.spec.parse(spec));
   const named = { namespace, name: permitName(metadata.uid) };
   await client.delete(builtin.configMap, objectKey(named));
   const labels = { [permitLabel]: "true" };
@@ -79,7 +79,7 @@ it("a function is followed as its permit says, and no longer than there is a per
   await becomes(undefined);
   // What another than the deployer can write is no permit: its status, and a ConfigMap elsewhere.
   const { metadata } = (await client.get(ref, objectKey(cups))) ?? expect.fail("it is there");
-  const asked = useAskedFor(metadata, ReconcileFunction.spec.parse({ for: kind("cups") }));
+  const asked = requestedUse(metadata, ReconcileFunction.spec.parse({ for: kind("cups") }));
   await change({ status: { permitted: { asked: "x", ...asked } } }, "status");
   await permit("default");
   await marked("forged");

@@ -2,21 +2,21 @@ import { silentLog } from "@drover/controller";
 import { builtin, type KubeClient } from "@drover/kube";
 import type { StreamPlan } from "@drover/streams";
 import { expect, it } from "vitest";
-import { provenMoments } from "./proven-moments.ts";
+import { freshnessBounds } from "./proven-moments.ts";
 
-const listener = (queue: string, copies: boolean): StreamPlan["listeners"][number] => ({
+const subscriber = (queue: string, copies: boolean): StreamPlan["subscribers"][number] => ({
   controller: queue,
   queue,
   subscription: { id: queue, for: builtin.configMap, map: { by: "self" }, copies },
 });
 
 /** A cluster whose newest version goes up, and queues whose clock does; both are asked after the other. */
-function scene(copies = true, others: StreamPlan["listeners"] = []) {
+function scene(copies = true, others: StreamPlan["subscribers"] = []) {
   const at = { version: 100, ms: 1_000, now: 0, asked: 0, fails: false, isGone: false };
   const client: Pick<KubeClient, "list"> = {
     list: () => {
       at.asked++;
-      // A moment that is asked for after a list is later.
+      // A time that is requested after a list is later.
       at.ms += 1_000;
       if (at.fails) return Promise.reject(new Error("no answer"));
       return Promise.resolve({
@@ -27,9 +27,9 @@ function scene(copies = true, others: StreamPlan["listeners"] = []) {
       });
     },
   };
-  const listeners = [listener("a", copies), listener("b", false), ...others];
-  const plan = { ref: builtin.configMap, namespace: undefined, listeners };
-  const moments = provenMoments({
+  const subscribers = [subscriber("a", copies), subscriber("b", false), ...others];
+  const plan = { ref: builtin.configMap, namespace: undefined, subscribers };
+  const moments = freshnessBounds({
     plan,
     client,
     signal: new AbortController().signal,
@@ -39,7 +39,7 @@ function scene(copies = true, others: StreamPlan["listeners"] = []) {
     queueOf(queue) {
       if (at.isGone && queue === "a") throw new Error("It is not registered any more.");
       return {
-        moment: () =>
+        time: () =>
           queue === "c" && at.fails
             ? Promise.reject(new Error("no"))
             : Promise.resolve({ era: "e", at: at.ms++ }),
@@ -51,7 +51,7 @@ function scene(copies = true, others: StreamPlan["listeners"] = []) {
 /** All that was begun has come to its end. */
 const rest = () => new Promise((resolve) => setImmediate(resolve));
 
-it("a listing of the newest state tells after which moment what is newer was made", async () => {
+it("a list of the newest state gives a time after which newer versions were created", async () => {
   const { moments } = scene();
   await moments.beforeListing(true);
   expect(moments.of("a")).toEqual({ listedAfter: { era: "e", at: 1_000 } });
@@ -85,7 +85,7 @@ it("asks anew while there are events, every twenty seconds, and keeps what it kn
   expect(moments.of("a").madeAfter?.version).toBe("100");
 });
 
-it("asks nothing where nobody is brought copies", async () => {
+it("asks nothing if no subscription gets cached objects", async () => {
   const { at, moments } = scene(false);
   await moments.beforeListing(true);
   at.now = 60_000;
@@ -94,8 +94,8 @@ it("asks nothing where nobody is brought copies", async () => {
   expect([at.asked, at.ms]).toEqual([0, 1_000]);
 });
 
-it("of a queue that does not give its moment nothing is known, and others and the listing do not wait for it", async () => {
-  const { at, moments } = scene(true, [listener("c", true), listener("d", true)]);
+it("for a queue that does not return its time there is no bound, and others and the list do not wait for it", async () => {
+  const { at, moments } = scene(true, [subscriber("c", true), subscriber("d", true)]);
   at.isGone = at.fails = true;
   await moments.beforeListing(true);
   moments.listed("90");

@@ -1,7 +1,7 @@
 import type { Log, Milliseconds } from "@drover/controller";
 import type { KubeClient } from "@drover/kube";
-import { type QueueMoment, raceAbort, within, type WorkQueue } from "@drover/queue";
-import type { EventSource, StreamPlan } from "@drover/streams";
+import { type QueueTime, raceAbort, withReplyTimeout, type WorkQueue } from "@drover/queue";
+import type { EventContext, StreamPlan } from "@drover/streams";
 
 /**
  * While events arrive, a moment older than this is refreshed. A cached object is used only if its moment is recent
@@ -10,9 +10,9 @@ import type { EventSource, StreamPlan } from "@drover/streams";
 const refreshEvery: Milliseconds = 20_000;
 
 /** Lower bounds for when a stream's versions were created, as moments of the queues that get cached objects. */
-export interface ProvenMoments {
+export interface FreshnessBounds {
   /** The bounds for events that go to this queue. */
-  of(queue: string): Pick<EventSource, "listedAfter" | "madeAfter">;
+  of(queue: string): Pick<EventContext, "listedAfter" | "madeAfter">;
   /** Must be awaited before the stream lists. `newest`: if true, the list returns the newest state. */
   beforeListing(newest: boolean): Promise<void>;
   /** Called when the stream has listed everything, at this version. */
@@ -21,9 +21,9 @@ export interface ProvenMoments {
   keepFresh(): void;
 }
 
-export interface ProvenMomentsOptions {
-  readonly plan: Pick<StreamPlan, "ref" | "namespace" | "listeners">;
-  readonly queueOf: (queue: string) => Pick<WorkQueue, "moment">;
+export interface FreshnessBoundsOptions {
+  readonly plan: Pick<StreamPlan, "ref" | "namespace" | "subscribers">;
+  readonly queueOf: (queue: string) => Pick<WorkQueue, "time">;
   /** True if a queue does not accept its wakes at present. It is not asked for a moment then. */
   readonly isBehind: (queue: string) => boolean;
   readonly client: Pick<KubeClient, "list">;
@@ -38,24 +38,24 @@ export interface ProvenMomentsOptions {
  * the collection: every newer version was created after that moment. A list returns that version, also if it is limited
  * to one object.
  */
-export function provenMoments(options: ProvenMomentsOptions): ProvenMoments {
+export function freshnessBounds(options: FreshnessBoundsOptions): FreshnessBounds {
   const { plan, queueOf, isBehind, client, signal, log, now = () => performance.now() } = options;
-  const { ref, namespace, listeners } = plan;
-  const copying = listeners.filter(({ subscription }) => subscription.copies === true);
+  const { ref, namespace, subscribers } = plan;
+  const copying = subscribers.filter(({ subscription }) => subscription.copies === true);
   const queues = [...new Set(copying.map(({ queue }) => queue))];
-  let listing = new Map<string, QueueMoment>();
-  let known: { readonly version: string; readonly moments: ReadonlyMap<string, QueueMoment> } | undefined;
+  let listing = new Map<string, QueueTime>();
+  let known: { readonly version: string; readonly moments: ReadonlyMap<string, QueueTime> } | undefined;
   let askedAt = -Infinity;
 
-  const momentsNow = async (): Promise<Map<string, QueueMoment>> => {
+  const queueTimesNow = async (): Promise<Map<string, QueueTime>> => {
     const asked = queues.filter((queue) => !isBehind(queue));
     const moments = await Promise.all(
-      asked.map(async (queue) => [queue, await momentOf(() => queueOf(queue).moment(), signal)] as const),
+      asked.map(async (queue) => [queue, await queueTimeOf(() => queueOf(queue).time(), signal)] as const),
     );
     return new Map(moments.flatMap(([queue, moment]) => (moment === undefined ? [] : [[queue, moment]])));
   };
   const refresh = async (): Promise<void> => {
-    const moments = await momentsNow();
+    const moments = await queueTimesNow();
     const { resourceVersion: version } = await client.list(ref, {
       namespace,
       limit: 1,
@@ -74,7 +74,7 @@ export function provenMoments(options: ProvenMomentsOptions): ProvenMoments {
     },
     async beforeListing(newest) {
       askedAt = now();
-      listing = newest ? await momentsNow() : new Map<string, QueueMoment>();
+      listing = newest ? await queueTimesNow() : new Map<string, QueueTime>();
     },
     listed(version) {
       if (listing.size > 0) known = { version, moments: listing };
@@ -91,8 +91,8 @@ export function provenMoments(options: ProvenMomentsOptions): ProvenMoments {
 }
 
 /** How long to wait for a queue's moment. A server that took over completes its recovery window in that time. */
-const patience: Milliseconds = 2_000;
+const replyTimeout: Milliseconds = 2_000;
 
 /** The moment, or undefined if the queue does not return it in time. Its runs read live then. */
-const momentOf = (ask: () => Promise<QueueMoment>, signal: AbortSignal): Promise<QueueMoment | undefined> =>
-  within(patience, raceAbort(Promise.try(ask), signal)).catch(() => undefined);
+const queueTimeOf = (ask: () => Promise<QueueTime>, signal: AbortSignal): Promise<QueueTime | undefined> =>
+  withReplyTimeout(replyTimeout, raceAbort(Promise.try(ask), signal)).catch(() => undefined);

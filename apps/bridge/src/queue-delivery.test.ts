@@ -1,9 +1,9 @@
 import { objectKey, silentLog } from "@drover/controller";
 import { openWorkQueue, type Wake } from "@drover/queue";
-import { fleetOf, type HeldStream, openStreamStore, type OwedWakes } from "@drover/streams";
+import { groupOf, type HeldStream, openStreamStore, type OwedWakes } from "@drover/streams";
 import { beforeEach, expect, it, vi } from "vitest";
 import { redisOfFile } from "../../../packages/queue/src/redis.fixture.ts";
-import { deliverTo, type DeliveryOptions, type QueueDelivery } from "./queue-delivery.ts";
+import { openDelivery, type DeliveryOptions, type QueueDelivery } from "./queue-delivery.ts";
 
 let streams = 0;
 let held: HeldStream;
@@ -19,7 +19,7 @@ beforeEach(async () => {
 /** Of so many keys wakes are recorded. */
 const most = 4;
 async function take(stream: string): Promise<HeldStream> {
-  const store = openStreamStore({ redis, fleet: fleetOf(), holder: "test", lease: 60_000, mostOwed: most });
+  const store = openStreamStore({ redis, group: groupOf(), holder: "test", lease: 60_000, mostOwed: most });
   const answer = await store.hold(stream, { scope: "", listeners: ["l"], queues: ["q"] });
   if ("heldBy" in answer) throw new Error("held by another");
   return answer;
@@ -56,7 +56,7 @@ const deliver = (
   queue: ReturnType<DeliveryOptions["workQueue"]>,
   more: Partial<DeliveryOptions> = {},
 ): QueueDelivery =>
-  deliverTo({
+  openDelivery({
     queue: "q",
     workQueue: () => queue,
     owed: held.owedTo("q"),
@@ -64,23 +64,23 @@ const deliver = (
     log: silentLog,
     allKeys: async function* () {},
     onWoken: () => undefined,
-    times: { patience: 30, longestBackoff: 20, probation: 0 },
+    times: { replyTimeout: 30, longestBackoff: 20, probation: 0 },
     ...more,
   });
 const until = (look: () => Promise<void> | void) => vi.waitFor(look, { timeout: 20_000, interval: 5 });
 const never = new Promise<never>(() => undefined);
 const owed = () => redis.hkeys(`{drover-stream:stream-${streams}}:owed:q`);
 
-it("a queue whose Redis does not answer is waited for no longer than its patience, and not once more", async () => {
+it("a queue whose Redis does not answer is waited for no longer than the reply timeout, and not once more", async () => {
   const queue = queueInHand();
   queue.answer = () => never;
-  const patience = 300;
-  const delivery = deliver(queue, { times: { patience, longestBackoff: 20, probation: 0 } });
+  const replyTimeout = 300;
+  const delivery = deliver(queue, { times: { replyTimeout, longestBackoff: 20, probation: 0 } });
   await delivery.deliver([wake("a")]);
   expect(delivery.lag()?.why).toMatch(/not answered/);
   const from = performance.now();
   for (let i = 0; i < 20; i++) await delivery.deliver([wake("b", { resourceVersion: String(i) })]);
-  expect(performance.now() - from).toBeLessThan(20 * patience);
+  expect(performance.now() - from).toBeLessThan(20 * replyTimeout);
   expect(await owed()).toEqual(["n/a", "n/b"]);
 });
 
@@ -102,7 +102,7 @@ it("wakes come straight again when a queue has caught up, and before that not ou
 
 it("a queue that falls behind again is not waited for again during its probation", async () => {
   const queue = queueInHand();
-  const times = { patience: 5_000, longestBackoff: 20, probation: 60_000 };
+  const times = { replyTimeout: 5_000, longestBackoff: 20, probation: 60_000 };
   const delivery = deliver(queue, { times });
   queue.answer = () => Promise.reject(new Error("no"));
   await delivery.deliver([wake("a")]);
@@ -111,11 +111,11 @@ it("a queue that falls behind again is not waited for again during its probation
   queue.answer = () => never;
   const from = performance.now();
   await delivery.deliver([wake("b")]);
-  expect(performance.now() - from).toBeLessThan(times.patience);
+  expect(performance.now() - from).toBeLessThan(times.replyTimeout);
   expect(await owed()).toEqual(["n/b"]);
 });
 
-it("of a key's wakes the newest is kept, the most urgent class, no copy, and no news", async () => {
+it("of a key's wakes the newest is kept, the most urgent class, no cached object, and no delta", async () => {
   const queue = queueInHand();
   queue.answer = () => Promise.reject(new Error("no"));
   const delivery = deliver(queue);
@@ -191,7 +191,7 @@ it("what is recorded while it is looked for the last time whether there is more 
   const recorded: Wake[] = [];
   const [asked, answered] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
   let looks = 0;
-  const look = async () => {
+  const remaining = async () => {
     const left = { keys: recorded.length, all: false };
     if (++looks === 2) {
       asked.resolve(undefined);
@@ -201,12 +201,12 @@ it("what is recorded while it is looked for the last time whether there is more 
   };
   const owed: OwedWakes = {
     since: Date.now(),
-    look,
-    tellAll: look,
-    answers: () => Promise.resolve(),
+    remaining,
+    markAll: remaining,
+    ping: () => Promise.resolve(),
     add: (wakes) => Promise.resolve(void recorded.push(...wakes)),
-    settle: () => Promise.resolve({ keys: 0, all: false }),
-    async *pieces() {
+    remove: () => Promise.resolve({ keys: 0, all: false }),
+    async *batches() {
       yield await Promise.resolve({ wakes: recorded.splice(0), texts: [] });
     },
   };
@@ -231,7 +231,7 @@ it("a queue that is owed more than is recorded has every key woken, also those t
   await delivery.deliver(Array.from({ length: most + 1 }, (_, i) => wake(`new-${i}`)));
   expect(await owed()).toEqual([]);
   // Its bridge dies in the midst of waking every key.
-  await held.owedTo("q").tellAll("begin");
+  await held.owedTo("q").markAll("begin");
   stop.abort();
   await delivery.stopped();
   await held.release();

@@ -1,14 +1,14 @@
 import type { Log, Milliseconds } from "@drover/controller";
 import type { Wake, WorkQueue } from "@drover/queue";
-import { atMost, isOver, pause } from "@drover/runtime";
+import { waitAtMost, isAborted, sleepUnlessAborted } from "@drover/runtime";
 import type { OwedWakes } from "@drover/streams";
-import { wordsOf } from "./words-of.ts";
+import { errorSummary } from "./words-of.ts";
 
 /** Delivers the wakes of one stream to one queue. A queue that does not accept them does not delay others. */
 export interface QueueDelivery {
   /**
    * Resolves when the queue has the wakes, or when they are recorded as owed to it: within twice {@link
-   * DeliveryTimes.patience}, unless the streams' own Redis is unavailable.
+   * DeliveryTimes.replyTimeout}, unless the streams' own Redis is unavailable.
    */
   deliver(wakes: readonly Wake[]): Promise<void>;
   /** Set while the queue is behind. */
@@ -27,17 +27,17 @@ export interface QueueLag {
 
 export interface DeliveryTimes {
   /** How long a queue may take to record wakes before it counts as behind. */
-  readonly patience: Milliseconds;
+  readonly replyTimeout: Milliseconds;
   /** The longest pause between two attempts to deliver owed wakes. The first pause is a twentieth of it. */
   readonly longestBackoff: Milliseconds;
   /**
    * For this long after the queue has caught up, wakes are still recorded as owed and delivered from that record. So a
-   * queue that keeps falling behind delays the others by `patience` once in that time.
+   * queue that keeps falling behind delays the others by `replyTimeout` once in that time.
    */
   readonly probation: Milliseconds;
 }
 
-export const usualTimes: DeliveryTimes = { patience: 1_000, longestBackoff: 5_000, probation: 60_000 };
+export const usualTimes: DeliveryTimes = { replyTimeout: 1_000, longestBackoff: 5_000, probation: 60_000 };
 
 export interface DeliveryOptions {
   readonly queue: string;
@@ -57,9 +57,10 @@ export interface DeliveryOptions {
  * with the stream's data, and delivered from that record until the queue has caught up. The stream continues meanwhile.
  * The record is in the streams' Redis: it outlives the bridge, and the queue's tenant cannot write it.
  */
-export function deliverTo(options: DeliveryOptions): QueueDelivery {
+export function openDelivery(options: DeliveryOptions): QueueDelivery {
   const { queue, workQueue, owed, signal, log, onWoken, times = usualTimes } = options;
-  const debts = debtsOf(options);
+  const { replyTimeout, longestBackoff, probation } = times;
+  const delivery = owedDelivery(options);
   let lag: QueueLag | undefined =
     owed.since === undefined ? undefined : { queue, since: owed.since, why: "It has not caught up yet." };
   let directFrom = -Infinity;
@@ -76,18 +77,18 @@ export function deliverTo(options: DeliveryOptions): QueueDelivery {
   const isAdded = (): boolean => added;
   const handOver = async (): Promise<void> => {
     let failures = 0;
-    while (!isOver(signal)) {
+    while (!isAborted(signal)) {
       try {
         added = false;
-        const { keys, all } = await debts.pay();
+        const { keys, all } = await delivery.pay();
         if (keys > 0 || all || isAdded()) continue;
         if (lag) log.info({ queue }, "A queue has caught up");
-        [lag, directFrom] = [undefined, performance.now() + times.probation];
+        [lag, directFrom] = [undefined, performance.now() + probation];
         break;
       } catch (error) {
-        if (isOver(signal)) break;
-        fallBehind(wordsOf(error));
-        await pause(Math.min(times.longestBackoff, (times.longestBackoff / 20) * 2 ** failures++), signal);
+        if (isAborted(signal)) break;
+        fallBehind(errorSummary(error));
+        await sleepUnlessAborted(Math.min(longestBackoff, (longestBackoff / 20) * 2 ** failures++), signal);
       }
     }
     // In the same synchronous step as the last check, so no wakes can have been added in between.
@@ -104,7 +105,7 @@ export function deliverTo(options: DeliveryOptions): QueueDelivery {
     async deliver(wakes) {
       signal.throwIfAborted();
       if (lag === undefined && !isHandingOver && performance.now() >= directFrom) {
-        const refusal = await attempt(() => workQueue().wake(wakes, { retry: false }), owed, times.patience);
+        const refusal = await attempt(() => workQueue().wake(wakes, { retry: false }), owed, replyTimeout);
         if (refusal === undefined) {
           onWoken(wakes);
           return;
@@ -123,25 +124,25 @@ export function deliverTo(options: DeliveryOptions): QueueDelivery {
 /** Returns why a call was refused or that it took too long; undefined if it succeeded. */
 async function attempt(
   call: () => Promise<void>,
-  owed: Pick<OwedWakes, "answers">,
-  patience: Milliseconds,
+  owed: Pick<OwedWakes, "ping">,
+  replyTimeout: Milliseconds,
 ): Promise<string | undefined> {
-  const late = `Redis has not answered for ${patience} ms.`;
+  const late = `Redis has not answered for ${replyTimeout} ms.`;
   let refusal: string | undefined = late;
   const done = Promise.try(call).then(
     () => (refusal = undefined),
-    (error: unknown) => (refusal = wordsOf(error)),
+    (error: unknown) => (refusal = errorSummary(error)),
   );
-  await atMost(patience, done);
+  await waitAtMost(replyTimeout, done);
   if (refusal !== late) return refusal;
   // If the streams' Redis does not answer either, wait for it: no owed wakes could be recorded.
-  await owed.answers();
-  await atMost(patience, done);
+  await owed.ping();
+  await waitAtMost(replyTimeout, done);
   return refusal;
 }
 
 /** Delivers the wakes that a queue is owed. */
-function debtsOf({ workQueue, owed, allKeys, onWoken, signal }: DeliveryOptions) {
+function owedDelivery({ workQueue, owed, allKeys, onWoken, signal }: DeliveryOptions) {
   const wake = async (wakes: readonly Wake[]): Promise<void> => {
     if (wakes.length === 0) return;
     await workQueue().wake(wakes, { retry: false, signal });
@@ -150,18 +151,18 @@ function debtsOf({ workQueue, owed, allKeys, onWoken, signal }: DeliveryOptions)
   return {
     /** Returns what is still owed, including wakes that were recorded meanwhile. */
     async pay() {
-      if ((await owed.look()).all) {
-        await owed.tellAll("begin");
+      if ((await owed.remaining()).all) {
+        await owed.markAll("begin");
         for await (const wakes of allKeys()) await wake(wakes);
         // Objects deleted meanwhile are no longer in the stream's index, but the queue still has their keys.
         await workQueue().forceAll({ retry: false, signal });
-        await owed.tellAll("end");
+        await owed.markAll("end");
       }
-      for await (const piece of owed.pieces()) {
+      for await (const piece of owed.batches()) {
         await wake(piece.wakes);
-        await owed.settle(piece);
+        await owed.remove(piece);
       }
-      return owed.look();
+      return owed.remaining();
     },
   };
 }

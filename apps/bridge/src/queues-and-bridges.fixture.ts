@@ -6,12 +6,12 @@ import { type Sandbox, startSandbox } from "@drover/sandbox";
 import { type Bridge, type BridgeOptions, openBridge } from "./bridge.ts";
 import { registrationOf } from "./registration.ts";
 
-export const core = (kind: string, plural: string) =>
+export const coreKind = (kind: string, plural: string) =>
   ({ group: "", version: "v1", kind, plural, scope: "Namespaced" }) as const;
-export const configMaps = core("ConfigMap", "configmaps");
+export const configMapKind = coreKind("ConfigMap", "configmaps");
 
 /** An API server, a Redis, bridges as users of the role `bridge`, and queues that nothing takes keys from. */
-export interface Scene extends AsyncDisposable {
+export interface BridgeScene extends AsyncDisposable {
   readonly sandbox: Sandbox;
   readonly server: RedisServer;
   readonly admin: RedisConnection;
@@ -33,8 +33,8 @@ export interface RunningBridge {
   kill(): void;
 }
 
-export const functionOf = (name: string, spec: Partial<ReconcileFunctionSpec> = {}) =>
-  registrationOf({ name }, { for: configMaps, ...spec });
+export const testRegistration = (name: string, spec: Partial<ReconcileFunctionSpec> = {}) =>
+  registrationOf({ name }, { for: configMapKind, ...spec });
 
 /** The hash of a queue that its function may write, by the function's name. */
 export const controlOf = (name: string): string => `{drover:${queueOf({ name })}}:control`;
@@ -53,7 +53,7 @@ const requestsTo =
     return { status: response.status, text: await response.text() };
   };
 
-export async function openScene(): Promise<Scene> {
+export async function openBridgeScene(): Promise<BridgeScene> {
   const [sandbox, server] = await Promise.all([startSandbox({}), startRedis({ persistence: false })]);
   const client = await connect({ server: sandbox.url, token: sandbox.token });
   const connectTo = (url: string, loadsScripts: boolean) =>

@@ -2,7 +2,7 @@ import { type ObjectKey, objectKey } from "@drover/controller";
 import type { KubeObject } from "@drover/kube";
 import { declaredFunctions } from "@drover/runtime";
 import { expect, it } from "vitest";
-import { registered } from "./registered-functions.ts";
+import { registeredFunction } from "./registered-functions.ts";
 
 const kind = { group: "", version: "v1", kind: "Pod", plural: "pods", scope: "Namespaced" };
 const object = (namespace: string, at: string, spec: unknown = { for: kind }): [ObjectKey, KubeObject] => {
@@ -20,7 +20,7 @@ const object = (namespace: string, at: string, spec: unknown = { for: kind }): [
 };
 const of = (...objects: readonly [ObjectKey, KubeObject][]) =>
   declaredFunctions(new Map(objects))
-    .map(registered)
+    .map(registeredFunction)
     .map(({ key, registration, problem }) => [key, registration?.controller ?? problem]);
 
 it("functions of one name in several namespaces are all in use, each with a queue of its own", () => {
@@ -47,7 +47,7 @@ it("hooks of one name are each their function's", () => {
     ]),
   );
   const found = functions
-    .map(registered)
+    .map(registeredFunction)
     .map(({ key, registration, problem }) => [
       key,
       registration?.hooks.map(({ address }) => address),
@@ -77,7 +77,7 @@ it("a function that a new version has taken over wants what failed retried, or a
     const [one] = declaredFunctions(
       new Map([[key, { ...rest, spec: { ...(spec as object), ...more }, status }]]),
     );
-    const { campaign, retries } = one === undefined ? {} : (registered(one).registration ?? {});
+    const { campaign, retries } = one === undefined ? {} : (registeredFunction(one).registration ?? {});
     return [campaign?.name, retries?.name];
   };
   expect(wanted({}, 1)).toEqual([undefined, undefined]);

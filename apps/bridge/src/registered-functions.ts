@@ -25,7 +25,7 @@ export interface RegisteredFunctions {
   all(): readonly RegisteredFunction[];
 }
 
-export interface FollowOptions extends Omit<PermittedFunctionsOptions, "onChange"> {
+export interface FollowFunctionsOptions extends Omit<PermittedFunctionsOptions, "onChange"> {
   /** Called when all functions are known, and on every change from then on. */
   readonly onChange: (registrations: readonly Registration[]) => void;
 }
@@ -34,7 +34,7 @@ export interface FollowOptions extends Omit<PermittedFunctionsOptions, "onChange
  * With authors `checked`, a function registers only what its permit allows. While its spec asks for more than that, it
  * keeps its last registration; without a permit it is not registered.
  */
-export function followFunctions({ onChange, ...options }: FollowOptions): RegisteredFunctions {
+export function followFunctions({ onChange, ...options }: FollowFunctionsOptions): RegisteredFunctions {
   let functions: readonly RegisteredFunction[] = [];
   let registrations: readonly Registration[] | undefined;
   const reflector = followPermittedFunctions({
@@ -42,7 +42,7 @@ export function followFunctions({ onChange, ...options }: FollowOptions): Regist
     onChange(declared, permits) {
       const known = new Map(functions.map((one) => [one.object.metadata.uid, one.registration]));
       functions = declared.map((one) =>
-        isAllowed(permits, one) ? registered(one) : heldAs(permits, one, known),
+        isAllowed(permits, one) ? registeredFunction(one) : keptAs(permits, one, known),
       );
       const next = functions.flatMap(({ registration }) => registration ?? []);
       // Most changes affect only the status.
@@ -57,7 +57,7 @@ export function followFunctions({ onChange, ...options }: FollowOptions): Regist
 const isAllowed = (permits: Permits | undefined, { object, spec }: DeclaredFunction): boolean =>
   permits === undefined || spec === undefined || permits.allows(object, spec, "followed");
 
-function heldAs(
+function keptAs(
   permits: Permits | undefined,
   { key, object }: DeclaredFunction,
   known: ReadonlyMap<string, Registration | undefined>,
@@ -68,7 +68,7 @@ function heldAs(
 }
 
 /** Reads a function's registration from its spec; `problem` is set if the spec cannot be used. */
-export function registered({ key, object, spec, problem }: DeclaredFunction): RegisteredFunction {
+export function registeredFunction({ key, object, spec, problem }: DeclaredFunction): RegisteredFunction {
   if (spec === undefined) return { key, object, problem };
   const { name, uid, namespace } = object.metadata;
   try {

@@ -75,7 +75,7 @@ it("reads whether runs are brought their object, which Secrets never are", () =>
   expect(read({ "a.yaml": `${secret}  copies: true\n` })).toThrow(/spec\.copies: Secrets are not copied/);
 });
 
-it("reads of which owned kinds runs are told the news, however their objects name whom they concern", () => {
+it("reads the owned kinds whose deltas wakes carry, however their objects name the keys", () => {
   const of = (plural: string) => `group: '', version: v1, kind: Kind, plural: ${plural}, scope: Namespaced`;
   const owns = (plural: string): string => `  owns: [{ ${of(plural)}, copies: true }]\n`;
   const watches = `  watches:
@@ -99,7 +99,7 @@ it("reads of which owned kinds runs are told the news, however their objects nam
   );
 });
 
-it("reads whom it looks up, what is filed for that, and how far it reaches", () => {
+it("reads the lookups, the indexes that they need, and how far they reach", () => {
   const secret = "group: '', version: v1, kind: Secret, plural: secrets, scope: Namespaced";
   const node = "group: '', version: v1, kind: Node, plural: nodes, scope: Cluster";
   const more = `  watches:
@@ -149,7 +149,7 @@ it("asks code by jobs of a queue of its own, whose keys are the watched objects'
   ]);
 });
 
-it("files what objects hold, where a hook's events name that", () => {
+it("indexes the values of objects, if a hook's events name these", () => {
   const names = `names: { field: "Records[].s3.bucket.name", heldBy: status.bucketName }`;
   const verify = "verify: { bearer: { secretRef: { name: s3, key: token } } }";
   const [registration] = read({ "a.yaml": `${bucket}  hooks: [{ name: drift, ${verify}, ${names} }]` })();

@@ -1,4 +1,4 @@
-import { meant, objectKey, ReconcileFunction, shownQueue } from "@drover/controller";
+import { suggest, objectKey, ReconcileFunction, queueDisplayName } from "@drover/controller";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
@@ -37,21 +37,22 @@ export function readRegistrations(path: string): readonly Registration[] {
     for (const registration of registrationsIn(file)) {
       const earlier = found.get(registration.controller);
       if (earlier !== undefined) {
-        throw refused(
+        throw registrationError(
           file,
-          `the controller ${shownQueue(registration.controller)} is registered in ${earlier.file} already. Rename or remove one.`,
+          `the controller ${queueDisplayName(registration.controller)} is registered in ${earlier.file} already. Rename or remove one.`,
         );
       }
       found.set(registration.controller, { registration, file });
     }
   }
-  if (found.size === 0) throw refused(path, "no ReconcileFunction in it. Give a file that has one.");
+  if (found.size === 0)
+    throw registrationError(path, "no ReconcileFunction in it. Give a file that has one.");
   return [...found.values()].map(({ registration }) => registration);
 }
 
 function manifestFiles(path: string): readonly string[] {
   const stat = statSync(path, { throwIfNoEntry: false });
-  if (stat === undefined) throw refused(path, "there is no such file or folder.");
+  if (stat === undefined) throw registrationError(path, "there is no such file or folder.");
   if (!stat.isDirectory()) return [path];
   return readdirSync(path)
     .filter((name) => /\.ya?ml$/.test(name))
@@ -62,7 +63,7 @@ function manifestFiles(path: string): readonly string[] {
 function registrationsIn(file: string): readonly Registration[] {
   return parseAllDocuments(readFileSync(file, "utf8")).flatMap((document) => {
     const [error] = document.errors;
-    if (error !== undefined) throw refused(file, `not YAML: ${error.message}`);
+    if (error !== undefined) throw registrationError(file, `not YAML: ${error.message}`);
     const object: unknown = document.toJS({ maxAliasCount: 100 });
     return isOther(object) ? [] : [registrationIn(file, object)];
   });
@@ -74,16 +75,16 @@ const isOther = (object: unknown): boolean => object === null || otherSchema.saf
 
 function registrationIn(file: string, object: unknown): Registration {
   const parsed = manifest.safeParse(object);
-  if (!parsed.success) throw refused(file, parsed.error.issues.map(explain).join("; "));
+  if (!parsed.success) throw registrationError(file, parsed.error.issues.map(explain).join("; "));
   const { metadata, spec } = parsed.data;
   try {
     return registrationOf({ name: metadata.name }, spec);
   } catch (error) {
-    throw error instanceof InvalidRegistrationError ? refused(file, error.message) : error;
+    throw error instanceof InvalidRegistrationError ? registrationError(file, error.message) : error;
   }
 }
 
-const refused = (where: string, problem: string): InvalidRegistrationError =>
+const registrationError = (where: string, problem: string): InvalidRegistrationError =>
   new InvalidRegistrationError(`${where}: ${problem}`);
 
 function explain(issue: z.core.$ZodIssue): string {
@@ -91,7 +92,7 @@ function explain(issue: z.core.$ZodIssue): string {
   if (issue.code !== "unrecognized_keys") return `${path}: ${issue.message}`;
   const known = knownAt(path);
   return issue.keys
-    .map((key) => `${[...issue.path, key].join(".")} is not known. ${meant(key, known)}`)
+    .map((key) => `${[...issue.path, key].join(".")} is not known. ${suggest(key, known)}`)
     .join(" ");
 }
 

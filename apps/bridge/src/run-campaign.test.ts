@@ -1,5 +1,5 @@
 import { type CampaignProgress, objectKey, silentLog } from "@drover/controller";
-import type { BegunCampaign } from "@drover/streams";
+import type { CampaignRecord } from "@drover/streams";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { type CampaignOptions, runCampaign } from "./run-campaign.ts";
 
@@ -22,7 +22,7 @@ const startedAt = Date.parse("2026-01-01T00:00:00Z");
 const iso = (time: number) => new Date(time).toISOString();
 
 /** A campaign of 120 objects; `wakes` is when each was woken, ms, and `progress` what was said last. */
-function campaign(more: Partial<CampaignOptions["campaign"]> = {}, begun: BegunCampaign = { startedAt }) {
+function campaign(more: Partial<CampaignOptions["campaign"]> = {}, begun: CampaignRecord = { startedAt }) {
   const from = Date.now();
   const wakes = new Map<string, number[]>();
   const ran = new Set<string>();

@@ -1,6 +1,6 @@
 import type { Campaign, CampaignProgress, Log, Milliseconds, ObjectKey } from "@drover/controller";
 import type { Wake, WorkQueue } from "@drover/queue";
-import { pause } from "@drover/runtime";
+import { sleepUnlessAborted } from "@drover/runtime";
 import type { CampaignId, CampaignStore } from "@drover/streams";
 
 export interface CampaignOptions {
@@ -19,7 +19,7 @@ export interface CampaignOptions {
 /** Pause between two counts of the keys that have not run. Twice the duration of the last count is added. */
 const betweenCounts: Milliseconds = 1_000;
 /** Keys that have not run by then are woken again, since their wakes may have been lost. */
-const patience: Milliseconds = 10_000;
+const rewakeDelay: Milliseconds = 10_000;
 
 /**
  * Wakes a controller's objects at a limited rate, until each has had a run that started after the campaign began.
@@ -32,9 +32,9 @@ export async function runCampaign(options: CampaignOptions): Promise<void> {
   const { id, campaign, queue, store, log, signal, onProgress } = options;
   const clock = async (): Promise<number> => (await queue.notRunSince([], 0)).now;
   const { startedAt, done } = await store.begin(id, await clock());
-  const told = { name: campaign.name, startedAt: dateOf(startedAt) };
+  const summary = { name: campaign.name, startedAt: dateOf(startedAt) };
   const end = ({ at, total }: NonNullable<typeof done>): void =>
-    onProgress({ ...told, state: "Done", doneAt: dateOf(at), total, left: 0 });
+    onProgress({ ...summary, state: "Done", doneAt: dateOf(at), total, left: 0 });
   if (done !== undefined) {
     end(done);
     return;
@@ -42,7 +42,7 @@ export async function runCampaign(options: CampaignOptions): Promise<void> {
   let wokeAt = -Infinity;
   while (!signal.aborted) {
     const countedFrom = performance.now();
-    const { total, left } = await counted(options, startedAt);
+    const { total, left } = await countRemaining(options, startedAt);
     if (left === 0) {
       const finished = { at: await clock(), total };
       await store.finish(id, finished);
@@ -51,15 +51,15 @@ export async function runCampaign(options: CampaignOptions): Promise<void> {
       return;
     }
     const state = campaign.paused === true ? "Paused" : "Running";
-    onProgress({ ...told, state, total, left });
+    onProgress({ ...summary, state, total, left });
     const took = performance.now() - countedFrom;
-    if (state === "Running" && performance.now() - wokeAt > patience) {
+    if (state === "Running" && performance.now() - wokeAt > rewakeDelay) {
       await wakeAll(options, startedAt, (woken) => {
-        onProgress({ ...told, state, total, left: Math.max(1, left - woken) });
+        onProgress({ ...summary, state, total, left: Math.max(1, left - woken) });
       });
       wokeAt = performance.now();
     }
-    await pause(betweenCounts + 2 * took, signal);
+    await sleepUnlessAborted(betweenCounts + 2 * took, signal);
   }
 }
 
@@ -68,7 +68,7 @@ interface Count {
   readonly left: number;
 }
 
-async function counted({ keys: allKeys, queue }: CampaignOptions, since: number): Promise<Count> {
+async function countRemaining({ keys: allKeys, queue }: CampaignOptions, since: number): Promise<Count> {
   let [total, left] = [0, 0];
   for await (const keys of allKeys()) {
     total += keys.length;
@@ -100,7 +100,7 @@ async function wakeAll(
       await queue.wake(now.map(wake), { signal });
       woken += now.length;
       onWoken(woken);
-      await pause((1_000 * now.length) / perSecond, signal);
+      await sleepUnlessAborted((1_000 * now.length) / perSecond, signal);
     }
   }
 }

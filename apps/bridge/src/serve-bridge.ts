@@ -1,5 +1,5 @@
 import type { Milliseconds } from "@drover/controller";
-import { within } from "@drover/queue";
+import { withReplyTimeout } from "@drover/queue";
 import type { Process, TenantRedis } from "@drover/runtime";
 import { type Bridge, openBridge } from "./bridge.ts";
 import { bridgeMetrics } from "./bridge-metrics.ts";
@@ -30,7 +30,7 @@ export function serveBridge(
   });
   closing("bridge", () => bridge.close());
   readiness("redis", async () => {
-    await within(readyWithin, redis.ping());
+    await withReplyTimeout(readyWithin, redis.ping());
     return undefined;
   });
   readiness("streams", () => {

@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import {
-  configMaps,
-  core,
-  functionOf,
-  openScene,
+  configMapKind,
+  coreKind,
+  testRegistration,
+  openBridgeScene,
   type RunningBridge,
-  type Scene,
+  type BridgeScene,
 } from "./queues-and-bridges.fixture.ts";
 
-let scene: Scene;
-beforeEach(async () => (scene = await openScene()));
+let scene: BridgeScene;
+beforeEach(async () => (scene = await openBridgeScene()));
 afterEach(() => scene[Symbol.asyncDispose]());
 
 const until = (look: () => Promise<void> | void) => vi.waitFor(look, { timeout: 30_000, interval: 20 });
@@ -34,9 +34,9 @@ it("a function that names a kind wrongly is followed apart from those that name 
   } as const;
   const running = await scene.startBridge();
   running.bridge.register([
-    functionOf("collider", { for: { ...apps, group: "", version: "apps/v1" } }),
-    functionOf("otherwise", { for: { ...apps, scope: "Cluster" } }),
-    functionOf("victim", { for: apps }),
+    testRegistration("collider", { for: { ...apps, group: "", version: "apps/v1" } }),
+    testRegistration("otherwise", { for: { ...apps, scope: "Cluster" } }),
+    testRegistration("victim", { for: apps }),
   ]);
   const response = await fetch(`${scene.sandbox.url}/apis/apps/v1/namespaces/default/deployments`, {
     method: "POST",
@@ -66,8 +66,8 @@ it("the API server is asked for the named namespaces alone, unless a function as
     return undefined;
   });
   const inNamespace = (namespace: string) => `/api/v1/namespaces/${namespace}/configmaps`;
-  const one = functionOf("one", { for: { ...configMaps, namespaces: ["default", "kube-system"] } });
-  const two = functionOf("two", { for: { ...configMaps, namespaces: ["default"] } });
+  const one = testRegistration("one", { for: { ...configMapKind, namespaces: ["default", "kube-system"] } });
+  const two = testRegistration("two", { for: { ...configMapKind, namespaces: ["default"] } });
   const running = await scene.startBridge();
   running.bridge.register([one, two]);
   await scene.put("m");
@@ -78,7 +78,7 @@ it("the API server is asked for the named namespaces alone, unless a function as
     expect(running.bridge.followed().every(({ reflector }) => reflector.status().synced)).toBe(true);
   });
   expect([...paths].sort()).toEqual(["default", "kube-system"].map(inNamespace));
-  running.bridge.register([one, two, functionOf("three")]);
+  running.bridge.register([one, two, testRegistration("three")]);
   await woken("three", "m");
   expect([...paths].sort()).toEqual(["/api/v1/configmaps", ...["default", "kube-system"].map(inNamespace)]);
   expect(await scene.wakes("one", "m")).toBe(1);
@@ -87,8 +87,10 @@ it("the API server is asked for the named namespaces alone, unless a function as
 it("what is looked up is found in every namespace that is named", async () => {
   const namespaces = ["another", "default"];
   const running = await scene.startBridge();
-  const secrets = { ...core("Secret", "secrets"), names: { all: true, acrossNamespaces: true } } as const;
-  running.bridge.register([functionOf("one", { for: { ...configMaps, namespaces }, watches: [secrets] })]);
+  const secrets = { ...coreKind("Secret", "secrets"), names: { all: true, acrossNamespaces: true } } as const;
+  running.bridge.register([
+    testRegistration("one", { for: { ...configMapKind, namespaces }, watches: [secrets] }),
+  ]);
   await until(() =>
     expect(running.bridge.followed().filter(({ reflector }) => reflector.status().synced)).toHaveLength(3),
   );
@@ -103,7 +105,7 @@ it("a campaign of a function that names namespaces looks at its objects in all o
   const running = await scene.startBridge();
   const namespaces = ["default", "kube-system"];
   running.bridge.register([
-    functionOf("one", { for: { ...configMaps, namespaces }, campaign: { name: "again" } }),
+    testRegistration("one", { for: { ...configMapKind, namespaces }, campaign: { name: "again" } }),
   ]);
   await until(() =>
     expect(running.bridge.campaigns().get("-/one/-")).toMatchObject({

@@ -4,7 +4,7 @@ import {
   customResourceDefinition,
   ReconcileFunction,
   silentLog,
-  type StatedCondition,
+  type StatusCondition,
 } from "@drover/controller";
 import { builtin, installCrd, keyOf, type KubeObject, refOf, type ResourceRef } from "@drover/kube";
 import { type AbsentPart, conditionsOf } from "@drover/runtime";
@@ -13,7 +13,7 @@ import { sandboxOfFile } from "../../../packages/testing/src/sandbox.fixture.ts"
 import type { FollowedStream } from "./follow-stream.ts";
 import type { QueueLag } from "./queue-delivery.ts";
 import type { Registration } from "./registration.ts";
-import { stateStatus } from "./state-status.ts";
+import { writeFollowStatus } from "./state-status.ts";
 
 const { sandbox, client } = await sandboxOfFile();
 
@@ -35,7 +35,7 @@ const write = (conditions: readonly Condition[]): Promise<KubeObject> => {
   const body = { status: { conditions } };
   return client.patch(ref, keyOf(object), { type: "merge", body }, { subresource: "status" });
 };
-const ready: StatedCondition = {
+const ready: StatusCondition = {
   type: "Ready",
   status: "True",
   reason: "Running",
@@ -55,12 +55,12 @@ beforeEach(async () => {
 const stated = async (
   of: KubeObject,
   deployer: Partial<AbsentPart> | "runs" | undefined,
-): Promise<readonly StatedCondition[]> => {
+): Promise<readonly StatusCondition[]> => {
   const warnings: unknown[] = [];
-  await stateStatus({
+  await writeFollowStatus({
     client,
     functions: [{ key: keyOf(of), object: of }],
-    bridge: { followed: () => [], campaigns: () => new Map(), silent: () => new Map() },
+    bridge: { followed: () => [], campaigns: () => new Map(), unresponsiveQueues: () => new Map() },
     deployer:
       typeof deployer !== "object"
         ? deployer
@@ -70,7 +70,7 @@ const stated = async (
   expect(warnings).toEqual([]);
   return conditionsOf(await now());
 };
-const absentOf = (conditions: readonly StatedCondition[]) => conditions.find((one) => one.type === type);
+const absentOf = (conditions: readonly StatusCondition[]) => conditions.find((one) => one.type === type);
 
 it("that no deployer runs is written beside the other conditions, and taken off again", async () => {
   const alone = await stated(object, {});
@@ -147,7 +147,7 @@ it("what a bridge states is all that the status has of it afterwards, and stated
   ] as const) {
     const state = async (): Promise<void> => {
       const of = await now();
-      await stateStatus({
+      await writeFollowStatus({
         client,
         deployer: undefined,
         log: silentLog,
@@ -155,7 +155,7 @@ it("what a bridge states is all that the status has of it afterwards, and stated
         bridge: {
           followed: () => [],
           campaigns: () => new Map([["cups", progress]]),
-          silent: () => new Map(),
+          unresponsiveQueues: () => new Map(),
         },
       });
     };
@@ -169,7 +169,7 @@ it("what a bridge states is all that the status has of it afterwards, and stated
   heal();
 });
 
-it("of a kind that several streams tell of it says the worst, with what to do, and of other functions' streams nothing", async () => {
+it("of a kind that several streams follow it reports the worst state, with what to do, and of other functions' streams nothing", async () => {
   type Status = Partial<ReturnType<FollowedStream["reflector"]["status"]>>;
   const stream = (
     kind: ResourceRef,
@@ -182,8 +182,10 @@ it("of a kind that several streams tell of it says the worst, with what to do, a
       ref: kind,
       namespace: undefined,
       labelSelector: undefined,
-      audience: { scope: "", listeners: [], queues: [] },
-      listeners: [{ controller, queue: "names", subscription: { id: "i", for: kind, map: { by: "self" } } }],
+      subscriberSet: { scope: "", listeners: [], queues: [] },
+      subscribers: [
+        { controller, queue: "names", subscription: { id: "i", for: kind, map: { by: "self" } } },
+      ],
     },
     reflector: {
       status: () => status as ReturnType<FollowedStream["reflector"]["status"]>,
@@ -198,7 +200,7 @@ it("of a kind that several streams tell of it says the worst, with what to do, a
   const forbidden = { kind: "refused", reason: "Forbidden", message: "It may not." } as const;
   const lag = { queue: "names", since: 0, why: "No." };
   const follows = [{ ref: service, queue: "names" }, { ref: pod }];
-  await stateStatus({
+  await writeFollowStatus({
     client,
     deployer: undefined,
     log: silentLog,
@@ -221,7 +223,7 @@ it("of a kind that several streams tell of it says the worst, with what to do, a
         stream(builtin.lease, following, lag, "saucers"),
       ],
       campaigns: () => new Map(),
-      silent: () => new Map([["names", "It is away."]]),
+      unresponsiveQueues: () => new Map([["names", "It is away."]]),
     },
   });
   expect((await now())["status"]).toMatchObject({

@@ -5,8 +5,8 @@ import {
   type ReconcileFunctionStatus,
   timestamp,
 } from "@drover/controller";
-import { isApiError, type KubeClient, type KubeObject, nameOf, refOf } from "@drover/kube";
-import { absentAsCondition, absentCondition, type AbsentPart, conditionsOf } from "@drover/runtime";
+import { isApiError, type KubeClient, type KubeObject, resourceNameOf, refOf } from "@drover/kube";
+import { absenceCondition, absentConditionType, type AbsentPart, conditionsOf } from "@drover/runtime";
 import { isDeepStrictEqual } from "node:util";
 import type { Bridge } from "./bridge.ts";
 import type { FollowedStream } from "./follow-stream.ts";
@@ -20,10 +20,10 @@ type State = Follows[string];
  * Writes how this bridge follows the kinds, and the progress of campaigns, into the status of ReconcileFunctions, where
  * it differs. Each bridge writes only the kinds that it follows, so that bridges do not overwrite each other.
  */
-export async function stateStatus(options: {
+export async function writeFollowStatus(options: {
   readonly client: KubeClient;
   readonly functions: readonly RegisteredFunction[];
-  readonly bridge: Pick<Bridge, "followed" | "campaigns" | "silent">;
+  readonly bridge: Pick<Bridge, "followed" | "campaigns" | "unresponsiveQueues">;
   /**
    * `AbsentPart`: no deployer runs, which only bridges can report. Undefined: not known yet; the condition is left as
    * it is.
@@ -36,14 +36,14 @@ export async function stateStatus(options: {
   for (const { key, object, problem, registration } of functions) {
     const controller = registration?.controller;
     const mine = followed.filter(({ plan }) =>
-      plan.listeners.some((listener) => listener.controller === controller),
+      plan.subscribers.some((subscriber) => subscriber.controller === controller),
     );
-    const status = differing(object, {
+    const status = statusPatch(object, {
       problem,
-      follows: registration === undefined ? {} : followsOf(registration, mine, bridge),
+      follows: registration === undefined ? {} : followStates(registration, mine, bridge),
       campaign: controller === undefined ? undefined : bridge.campaigns().get(controller),
     });
-    const conditions = withDeployer(object, deployer);
+    const conditions = conditionsWithDeployer(object, deployer);
     if (status === undefined && conditions === undefined) continue;
     const body = {
       // The deployer writes conditions too. The resourceVersion keeps this patch from overwriting them.
@@ -66,15 +66,15 @@ export async function stateStatus(options: {
  * The object's conditions, with the condition for an absent deployer added or removed; undefined if they need no
  * change.
  */
-function withDeployer(
+function conditionsWithDeployer(
   object: KubeObject,
   deployer: AbsentPart | "runs" | undefined,
 ): readonly object[] | undefined {
   if (deployer === undefined) return undefined;
-  const type = absentCondition("deployer");
+  const type = absentConditionType("deployer");
   const standing = conditionsOf(object);
   const stated = standing.find((one) => one.type === type);
-  const condition = deployer === "runs" ? undefined : absentAsCondition(deployer);
+  const condition = deployer === "runs" ? undefined : absenceCondition(deployer);
   const isSame = stated?.status === condition?.status;
   if (isSame && stated?.message === condition?.message) return undefined;
   const others = standing.filter((one) => one.type !== type);
@@ -85,14 +85,14 @@ function withDeployer(
     : [...others, { ...condition, observedGeneration, lastTransitionTime }];
 }
 
-interface Stated {
+interface ReportedState {
   readonly problem: string | undefined;
   readonly follows: Follows;
   readonly campaign: CampaignProgress | undefined;
 }
 
 /** The parts that the object's status lacks or has differently; undefined if there are none. */
-function differing(object: KubeObject, { problem, follows, campaign }: Stated): object | undefined {
+function statusPatch(object: KubeObject, { problem, follows, campaign }: ReportedState): object | undefined {
   const stated = ReconcileFunction.status.safeParse(object["status"] ?? {}).data ?? {};
   const differ = (a: unknown, b: unknown): boolean => !isDeepStrictEqual(a, b);
   const news = Object.entries(follows).filter(([kind, state]) => differ(stated.follows?.[kind], state));
@@ -106,30 +106,32 @@ function differing(object: KubeObject, { problem, follows, campaign }: Stated): 
 }
 
 /** By kind. If several streams follow a kind, the worst state counts. */
-function followsOf(
+function followStates(
   { controller, follows }: Registration,
   mine: readonly FollowedStream[],
-  bridge: Pick<Bridge, "silent">,
+  bridge: Pick<Bridge, "unresponsiveQueues">,
 ): Follows {
-  const states = mine.map((stream) => [nameOf(stream.plan.ref), stateOf(stream, controller)] as const);
-  const silence = bridge.silent();
+  const states = mine.map(
+    (stream) => [resourceNameOf(stream.plan.ref), stateOf(stream, controller)] as const,
+  );
+  const reasons = bridge.unresponsiveQueues();
   // Every bridge writes this, with the same text: no bridge follows a stream for such a queue.
-  const silent = follows.flatMap(({ ref, queue = controller }) => {
-    const why = silence.get(controller) ?? silence.get(queue);
-    return why === undefined ? [] : [[nameOf(ref), silentState(why)] as const];
+  const unresponsive = follows.flatMap(({ ref, queue = controller }) => {
+    const why = reasons.get(controller) ?? reasons.get(queue);
+    return why === undefined ? [] : [[resourceNameOf(ref), unresponsiveState(why)] as const];
   });
-  const sorted = [...states, ...silent].sort(([, a], [, b]) => badness[a.state] - badness[b.state]);
+  const sorted = [...states, ...unresponsive].sort(([, a], [, b]) => severity[a.state] - severity[b.state]);
   return Object.fromEntries(sorted);
 }
 
-const badness: Readonly<Record<State["state"], number>> = { Following: 0, Listing: 1, Degraded: 2 };
+const severity: Readonly<Record<State["state"], number>> = { Following: 0, Listing: 1, Degraded: 2 };
 
-const heal = "Missed wakes are kept, and delivered once its Redis accepts them.";
+const recoveryHint = "Missed wakes are kept, and delivered once its Redis accepts them.";
 
-const silentState = (why: string): State => ({
+const unresponsiveState = (why: string): State => ({
   state: "Degraded",
   reason: "QueueSilent",
-  message: `The queue does not answer: ${why} ${heal} (tried again every few seconds)`,
+  message: `The queue does not answer: ${why} ${recoveryHint} (tried again every few seconds)`,
 });
 
 function stateOf({ plan, reflector, lags }: FollowedStream, controller: string): State {
@@ -138,11 +140,11 @@ function stateOf({ plan, reflector, lags }: FollowedStream, controller: string):
     const { reason, message } = degraded;
     return { state: "Degraded", reason, message: `${message} (tried again every 30 s)` };
   }
-  const queues = plan.listeners.flatMap((one) => (one.controller === controller ? [one.queue] : []));
+  const queues = plan.subscribers.flatMap((one) => (one.controller === controller ? [one.queue] : []));
   const lag = lags().find(({ queue }) => queues.includes(queue));
   if (lag !== undefined) {
     const since = new Date(lag.since).toISOString();
-    const message = `The queue ${lag.queue} has accepted no wakes since ${since}: ${lag.why} ${heal} (tried again every 5 s)`;
+    const message = `The queue ${lag.queue} has accepted no wakes since ${since}: ${lag.why} ${recoveryHint} (tried again every 5 s)`;
     return { state: "Degraded", reason: "QueueBehind", message };
   }
   return synced

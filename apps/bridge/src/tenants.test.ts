@@ -5,7 +5,7 @@ import { openTenantRedis, type Tenant } from "@drover/runtime";
 import { Redis } from "ioredis";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { Bridge } from "./bridge.ts";
-import { configMaps, openScene, type Scene } from "./queues-and-bridges.fixture.ts";
+import { configMapKind, openBridgeScene, type BridgeScene } from "./queues-and-bridges.fixture.ts";
 import { registrationOf } from "./registration.ts";
 
 /** A tenant's server, and what an administrator of it sees. */
@@ -15,11 +15,11 @@ interface TenantServer {
 }
 
 const closing: (() => unknown)[] = [];
-let scene: Scene;
+let scene: BridgeScene;
 let a: TenantServer;
 let b: TenantServer;
 beforeEach(async () => {
-  scene = await openScene();
+  scene = await openBridgeScene();
   [a, b] = await Promise.all([startTenant(), startTenant()]);
 });
 afterEach(async () => {
@@ -43,10 +43,10 @@ const identityIn = (namespace: string): FunctionIdentity => ({
   uid: `u-${namespace}`,
 });
 const functions = ["a", "b", "c"].map((namespace) =>
-  registrationOf(identityIn(namespace), { for: configMaps }),
+  registrationOf(identityIn(namespace), { for: configMapKind }),
 );
 const own = { namespace: "drover", name: "reconcilefunctions.drover.dev", uid: "u" };
-const all = [...functions, registrationOf(own, { for: configMaps })];
+const all = [...functions, registrationOf(own, { for: configMapKind })];
 const tenantOf = (namespace: string, { server }: TenantServer): Tenant => ({
   namespaces: [namespace],
   url: server.url,
@@ -60,7 +60,7 @@ async function startBridge(...tenants: readonly Tenant[]) {
     clientName: "bridge",
     loadsScripts: true,
     log: silentLog,
-    times: { every: 50, patience: 1_000, connecting: 500 },
+    times: { checkInterval: 50, checkTimeout: 1_000, connectTimeout: 500 },
   });
   const { bridge } = await scene.startBridge({ redisFor: redis.redisFor });
   bridge.register(all);
@@ -171,7 +171,9 @@ it("a bridge that starts without a tenant's Redis serves the others, and has eve
   await a.server.kill();
   const { bridge } = await startBridge(tenantOf("a", a), tenantOf("b", b));
   const during = await change("one", "two");
-  await until(() => expect(bridge.silent().get(queueOf(identityIn("a")))).toMatch(/not reachable/));
+  await until(() =>
+    expect(bridge.unresponsiveQueues().get(queueOf(identityIn("a")))).toMatch(/not reachable/),
+  );
   expect(bridge.problems()).toEqual([]);
   expect(() => bridge.queueOf(queueOf(identityIn("a")))).toThrow(/The Redis of a is not used/);
   await a.server.restart();
@@ -231,7 +233,9 @@ it("a function that empties its own queue again and again has the streams that o
   const begun = performance.now();
   for (let i = 0; i < 10; i++) {
     await a.admin.del(`{drover:${queue}}:control`);
-    await until(async () => expect(origins.add(await bridge.queueOf(queue).origin()).size).toBe(i + 1));
+    await until(async () =>
+      expect(origins.add(await bridge.queueOf(queue).firstIncarnation()).size).toBe(i + 1),
+    );
     // Time for a stream to be taken up anew, if it is: another change is delivered, and the bridge has looked after streams.
     await change("two");
     await until(() => expect(bridge.problems()).toEqual([]));

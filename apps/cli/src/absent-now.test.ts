@@ -2,7 +2,7 @@ import { customResourceDefinition, objectKey, ReconcileFunction } from "@drover/
 import { builtin, createOrReplace, installCrd, refOf } from "@drover/kube";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { sandboxOfFile } from "../../../packages/testing/src/sandbox.fixture.ts";
-import { absentFor, absentNow } from "./absent-now.ts";
+import { describeAbsentParts, findAbsentParts } from "./absent-now.ts";
 import { deployedFunctions } from "./deployed-functions.ts";
 
 const { sandbox, client } = await sandboxOfFile();
@@ -32,7 +32,7 @@ describe("a part", () => {
       seconds += span / 1_000;
       if (seconds === renewAt) await leaseFor("bridge", 1);
     };
-    const absent = await absentNow(client, { namespace, parts: ["bridge"], wait });
+    const absent = await findAbsentParts(client, { namespace, parts: ["bridge"], wait });
     return [absent?.length === 1, seconds];
   };
   it("runs whose Lease is fresh, without a wait", async () => {
@@ -54,7 +54,7 @@ describe("a part", () => {
   it("is not there whose Lease is deleted while it is looked at", async () => {
     await leaseFor("bridge", 1, 4);
     const wait = () => client.delete(builtin.lease, objectKey({ namespace, name: "bridge" }));
-    expect(await absentNow(client, { namespace, parts: ["bridge"], wait })).toHaveLength(1);
+    expect(await findAbsentParts(client, { namespace, parts: ["bridge"], wait })).toHaveLength(1);
   });
 });
 
@@ -69,11 +69,15 @@ describe("what functions need", () => {
     const pulled = await functionWith("pulled");
     const called = await functionWith("called", { delivery: "webhook" });
     const parts = (words: readonly string[]) => words.map((word) => word.split(" ")[1]);
-    expect(parts(await absentFor(client, pulled, "bare"))).toEqual(["bridge", "deployer"]);
-    expect(parts(await absentFor(client, called, "bare"))).toEqual(["bridge", "deployer", "gateway"]);
-    expect(parts(await absentFor(client, [...pulled, ...called], "bare"))).toContain("gateway");
-    expect(await absentFor(client, [], "bare")).toEqual([]);
-    expect(await absentFor(client, called, namespace)).toEqual([]);
+    expect(parts(await describeAbsentParts(client, pulled, "bare"))).toEqual(["bridge", "deployer"]);
+    expect(parts(await describeAbsentParts(client, called, "bare"))).toEqual([
+      "bridge",
+      "deployer",
+      "gateway",
+    ]);
+    expect(parts(await describeAbsentParts(client, [...pulled, ...called], "bare"))).toContain("gateway");
+    expect(await describeAbsentParts(client, [], "bare")).toEqual([]);
+    expect(await describeAbsentParts(client, called, namespace)).toEqual([]);
   });
   it("is read from the functions' conditions, each sentence once, where Leases may not be read", async () => {
     const lastTransitionTime = "2026-01-01T00:00:00Z";
@@ -94,7 +98,7 @@ describe("what functions need", () => {
     const forbid = sandbox.faults.respond(({ path }) =>
       path.includes("/leases/") ? { status: 403 } : undefined,
     );
-    const absent = await absentFor(client, functions, namespace);
+    const absent = await describeAbsentParts(client, functions, namespace);
     forbid();
     expect(absent).toEqual(["No bridge."]);
   });

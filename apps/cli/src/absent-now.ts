@@ -1,9 +1,9 @@
 import type { Milliseconds } from "@drover/controller";
 import { isApiError, type KubeClient } from "@drover/kube";
 import {
-  absentCondition,
+  absentConditionType,
   type AbsentPart,
-  absentWords,
+  absenceMessage,
   leaseOf,
   type Part,
   readLease,
@@ -12,7 +12,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { DeployedFunction } from "./deployed-functions.ts";
 import { conditionOf } from "./function-object.ts";
 
-export interface AbsentNowOptions {
+export interface FindAbsentPartsOptions {
   /** The namespace in which Drover is installed. */
   readonly namespace: string;
   readonly parts: readonly Part[];
@@ -21,13 +21,13 @@ export interface AbsentNowOptions {
 }
 
 /** Pause between two reads of a Lease that seems old. */
-const lookAgainAfter: Milliseconds = 1_000;
+const pollInterval: Milliseconds = 1_000;
 
 /**
  * The parts of Drover that these functions need and that do not run, a sentence each. Read from the parts' Leases; if
  * the user may not read those, from the functions' conditions.
  */
-export async function absentFor(
+export async function describeAbsentParts(
   client: KubeClient,
   functions: readonly DeployedFunction[],
   namespace: string,
@@ -38,10 +38,10 @@ export async function absentFor(
   const parts = allParts.filter(
     (part) => part !== "gateway" || deployed.some(({ spec }) => spec?.delivery === "webhook"),
   );
-  const absent = await absentNow(client, { namespace, parts });
-  if (absent !== undefined) return absent.map(absentWords);
+  const absent = await findAbsentParts(client, { namespace, parts });
+  if (absent !== undefined) return absent.map(absenceMessage);
   const stated = deployed.flatMap(({ object }) =>
-    parts.flatMap((part) => conditionOf(object, absentCondition(part)) ?? []),
+    parts.flatMap((part) => conditionOf(object, absentConditionType(part)) ?? []),
   );
   return [...new Set(stated.flatMap(({ status, message }) => (status === "True" ? [message] : [])))];
 }
@@ -56,9 +56,9 @@ const allParts: readonly Part[] = ["bridge", "deployer", "gateway"];
  * @returns undefined if the user may not read Leases in that namespace. Only the functions' conditions are available
  * then.
  */
-export async function absentNow(
+export async function findAbsentParts(
   client: KubeClient,
-  { namespace, parts, wait = delay }: AbsentNowOptions,
+  { namespace, parts, wait = delay }: FindAbsentPartsOptions,
 ): Promise<readonly AbsentPart[] | undefined> {
   const absent = async (part: Part): Promise<readonly AbsentPart[]> => {
     const first = await leaseOf(client, { namespace, part });
@@ -66,8 +66,8 @@ export async function absentNow(
     const { renewedAt: since, holds } = readLease(first);
     if (since !== undefined && Math.abs(Date.now() - Date.parse(since)) < holds) return [];
     const { resourceVersion } = first.metadata;
-    for (let waited = 0; waited < holds / 4 + 2 * lookAgainAfter; waited += lookAgainAfter) {
-      await wait(lookAgainAfter);
+    for (let waited = 0; waited < holds / 4 + 2 * pollInterval; waited += pollInterval) {
+      await wait(pollInterval);
       const next = await leaseOf(client, { namespace, part });
       if (next !== undefined && next.metadata.resourceVersion !== resourceVersion) return [];
     }

@@ -33,21 +33,21 @@ export function existingFile(path: string): string {
   throw new InvalidArgumentError("There is no such file. Give the path of a kubeconfig.");
 }
 
-const ofHome = join(homedir(), ".kube/config");
+const homeKubeconfig = join(homedir(), ".kube/config");
 
 /** A connection to a cluster, and the namespace that a command works in. */
-export interface Cluster {
+export interface SelectedCluster {
   readonly client: KubeClient;
   /** From --namespace, else the context's. */
   readonly namespace: string;
 }
 
 /** The given kubeconfig, else those of KUBECONFIG, else the one in the home folder. */
-export async function kubeconfigOf({
+export async function resolveKubeconfig({
   kubeconfig,
 }: Pick<ClusterOptions, "kubeconfig">): Promise<CredentialSource["kubeconfig"]> {
-  const { usualKubeconfig } = await import("@drover/runtime");
-  return kubeconfig ?? usualKubeconfig([ofHome]);
+  const { defaultKubeconfig: usualKubeconfig } = await import("@drover/runtime");
+  return kubeconfig ?? usualKubeconfig([homeKubeconfig]);
 }
 
 /**
@@ -56,10 +56,10 @@ export async function kubeconfigOf({
  */
 export async function withCluster<T>(
   { context, namespace, ...said }: ClusterOptions,
-  use: (cluster: Cluster) => Promise<T>,
+  use: (cluster: SelectedCluster) => Promise<T>,
 ): Promise<T> {
-  const kubeconfig = await kubeconfigOf(said);
-  const { connect, namespaceOf } = await import("@drover/kube");
+  const kubeconfig = await resolveKubeconfig(said);
+  const { connect, contextNamespace: namespaceOf } = await import("@drover/kube");
   const source = { kubeconfig, context };
   const named = namespace ?? (await namespaceOf(source)) ?? "default";
   const client = await connect({ ...source, userAgent: "drover", fieldManager: "drover-cli" });

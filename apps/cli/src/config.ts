@@ -15,16 +15,16 @@ export interface CliConfig {
    * Returns variables to set for a Drover process, and `undefined` for every other `DROVER_` variable of this process:
    * a process refuses a setting that it does not know.
    */
-  readonly processEnvironment: (settings: Environment) => Environment;
+  readonly processEnvironment: (settings: EnvironmentVariables) => EnvironmentVariables;
 }
 
 /** Variables; `undefined` removes one. */
-export type Environment = Readonly<Record<string, string | undefined>>;
+export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
 export function cliConfig(): CliConfig {
   const { PATH: path, DROVER_LOG_LEVEL: logLevel } = environment.parse(process.env);
   const foreign = Object.keys(process.env).filter((name) => name.startsWith("DROVER_"));
-  const without: Environment = Object.fromEntries(foreign.map((name) => [name, undefined]));
+  const without: EnvironmentVariables = Object.fromEntries(foreign.map((name) => [name, undefined]));
   return { path, logLevel, processEnvironment: (settings) => ({ ...without, ...settings }) };
 }
 
@@ -32,24 +32,24 @@ export function cliConfig(): CliConfig {
  * The variables by which AWS tools find credentials: `AWS_...`, and the home folder, which contains the profiles in
  * `.aws`.
  */
-export const awsEnvironment = (): Environment =>
+export const awsEnvironment = (): EnvironmentVariables =>
   Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => name.startsWith("AWS_") || isOfHome.test(name)),
+    Object.entries(process.env).filter(([name]) => name.startsWith("AWS_") || isHomeVariable.test(name)),
   );
 
 /** Windows uses USERPROFILE. */
-const isOfHome = /^(HOME|USERPROFILE)$/;
+const isHomeVariable = /^(HOME|USERPROFILE)$/;
 
 /** This process's environment, for a command that must use a certain kubeconfig. */
-export const commandEnvironment = (kubeconfig: string): Environment => ({
+export const commandEnvironment = (kubeconfig: string): EnvironmentVariables => ({
   ...process.env,
   KUBECONFIG: kubeconfig,
   DROVER_KUBECONFIG: kubeconfig,
 });
 
 /** The URL of Redis, if the environment sets it. */
-export const usualRedis = (): string | undefined => environment.parse(process.env).DROVER_REDIS_URL;
+export const defaultRedisUrl = (): string | undefined => environment.parse(process.env).DROVER_REDIS_URL;
 
 /** The file with the CA certificates to trust for `rediss://`, if the environment sets it. */
-export const usualRedisCaFile = (): string | undefined =>
+export const defaultRedisCaFile = (): string | undefined =>
   environment.parse(process.env).DROVER_REDIS_CA_FILE || undefined;

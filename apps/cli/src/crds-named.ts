@@ -15,7 +15,7 @@ const specSchema = z.looseObject({
  * The CRDs of kinds that kubectl would find under a word: a plural, singular, short name or kind, with or without the
  * group after it. Empty if CRDs may not be read.
  */
-export async function crdsNamed(client: KubeClient, word: string): Promise<readonly KubeObject[]> {
+export async function findCrds(client: KubeClient, word: string): Promise<readonly KubeObject[]> {
   const crds = await listAll(client, builtin.crd, {}).catch((error: unknown) => {
     if (isApiError(error, "Forbidden")) return [];
     throw error;

@@ -21,7 +21,7 @@ export interface DeployedFunction {
 }
 
 /** @throws CommandError if the cause is that Drover is not installed; otherwise the cause itself. */
-export function explainAbsence(cause: unknown): never {
+export function explainNotServed(cause: unknown): never {
   if (!isApiError(cause, "NotServed")) throw cause;
   throw new CommandError(
     "This cluster does not serve ReconcileFunctions: Drover is not installed in it. Apply apps/bridge/deploy/crd.yaml, and " +
@@ -35,7 +35,7 @@ export async function deployedFunctions(
   client: KubeClient,
   namespace: string | undefined,
 ): Promise<readonly DeployedFunction[]> {
-  const found = await listAll(client, refOf(ReconcileFunction), { namespace }).catch(explainAbsence);
+  const found = await listAll(client, refOf(ReconcileFunction), { namespace }).catch(explainNotServed);
   return found.map(deployedFunction).sort((a, b) => (a.key < b.key ? -1 : 1));
 }
 

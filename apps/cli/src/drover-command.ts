@@ -12,7 +12,7 @@ import { listCommand } from "./operate/list-command.ts";
 import { pauseCommand, resumeCommand } from "./operate/pause-command.ts";
 import { retryCommand } from "./operate/retry-command.ts";
 import { redisUrl } from "./redis-option.ts";
-import { inRepository } from "./repository.ts";
+import { repositoryPath } from "./repository.ts";
 import { startDemo } from "./start/start.ts";
 import { statusCommand } from "./status/status-command.ts";
 import { testCommand } from "./test/test-command.ts";
@@ -65,7 +65,7 @@ function startCommand(): Command {
     .addOption(
       new Option("--dir <folder>", "where data, logs and the kubeconfig are kept")
         .argParser((path) => resolve(path))
-        .default(inRepository(".run"), ".run in the repository"),
+        .default(repositoryPath(".run"), ".run in the repository"),
     )
     .allowExcessArguments(false)
     .action(async (given, command: Command) => {

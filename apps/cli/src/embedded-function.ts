@@ -1,10 +1,10 @@
 import { objectKey, queueOf, ReconcileFunction } from "@drover/controller";
-import { builtin, isApiError, type KubeClient, servedBy } from "@drover/kube";
+import { builtin, isApiError, type KubeClient, establishedRefOf } from "@drover/kube";
 import { hasWorkQueue, type RedisConnection } from "@drover/queue";
 import { CommandError } from "./command-error.ts";
 import type { DeployedFunction } from "./deployed-functions.ts";
 
-interface Servers {
+interface CommandServers {
   readonly client: KubeClient;
   readonly redis: RedisConnection;
 }
@@ -14,7 +14,7 @@ interface Servers {
  * process, if there is one.
  */
 export const orEmbedded =
-  (servers: Servers, controller: string) =>
+  (servers: CommandServers, controller: string) =>
   async (error: unknown): Promise<DeployedFunction> => {
     const embedded = error instanceof CommandError && (await embeddedFunction(servers, controller));
     if (embedded) return embedded;
@@ -28,7 +28,7 @@ export const orEmbedded =
  * @returns undefined if no such kind exists, or no key of it has ever been woken.
  */
 async function embeddedFunction(
-  { client, redis }: Servers,
+  { client, redis }: CommandServers,
   controller: string,
 ): Promise<DeployedFunction | undefined> {
   const identity = { name: controller };
@@ -38,7 +38,7 @@ async function embeddedFunction(
     if (isApiError(error, "Forbidden")) return undefined;
     throw error;
   });
-  const served = crd === undefined ? undefined : servedBy(crd);
+  const served = crd === undefined ? undefined : establishedRefOf(crd);
   if (crd === undefined || served === undefined) return undefined;
   const { namespaced, ...kind } = served;
   const spec = ReconcileFunction.spec.parse({

@@ -1,4 +1,4 @@
-import { ready } from "@drover/controller";
+import { readyCondition } from "@drover/controller";
 import type { KubeObject } from "@drover/kube";
 import { z } from "zod";
 
@@ -8,7 +8,7 @@ const conditionSchema = z.looseObject({
   reason: z.string().default(""),
   message: z.string().default(""),
 });
-export type StatedCondition = z.output<typeof conditionSchema>;
+export type ObjectCondition = z.output<typeof conditionSchema>;
 
 const statusSchema = z.looseObject({
   observedGeneration: z.number().nullish(),
@@ -16,11 +16,11 @@ const statusSchema = z.looseObject({
 });
 
 /** The current condition of an object of any kind, by type. */
-export function conditionOf(object: KubeObject, type: string = ready): StatedCondition | undefined {
+export function conditionOf(object: KubeObject, type: string = readyCondition): ObjectCondition | undefined {
   const status = statusSchema.safeParse(object["status"]).data;
   return status?.conditions?.find((condition) => condition.type === type);
 }
 
 /** True if an object's status was written for its current spec. */
-export const isObserved = (object: KubeObject): boolean =>
+export const isStatusCurrent = (object: KubeObject): boolean =>
   statusSchema.safeParse(object["status"]).data?.observedGeneration === object.metadata.generation;

@@ -1,20 +1,20 @@
-import { objectKeyIn, type ObjectKey, type QueueName, queueOf, silentLog } from "@drover/controller";
+import { tryParseObjectKey, type ObjectKey, type QueueName, queueOf, silentLog } from "@drover/controller";
 import type { KubeClient } from "@drover/kube";
 import { hasWorkQueue, openWorkQueue, type RedisConnection, type WorkQueue } from "@drover/queue";
 import { CommandError } from "./command-error.ts";
-import { crdsNamed } from "./crds-named.ts";
+import { findCrds } from "./crds-named.ts";
 import { type DeployedFunction, deployedFunctions } from "./deployed-functions.ts";
 import { orEmbedded } from "./embedded-function.ts";
-import { elsewhere } from "./redis-option.ts";
+import { queueNotFoundMessage } from "./redis-option.ts";
 
 /** The servers that a command reads. */
-export interface Servers {
+export interface CommandServers {
   readonly client: KubeClient;
   readonly redis: RedisConnection;
 }
 
 /** The function that the command line names. */
-export interface MeantFunction {
+export interface FunctionQuery {
   /**
    * A kind (`plural.group`, plural or kind) or a function (`name` or `namespace/name`). For an embedded function:
    * `plural.group`.
@@ -27,8 +27,8 @@ export interface MeantFunction {
 }
 
 /** The object that the command line names. */
-export interface MeantObject {
-  /** As {@link MeantFunction.word}. */
+export interface ObjectQuery {
+  /** As {@link FunctionQuery.word}. */
   readonly kind: string;
   /** `name` or `namespace/name`. */
   readonly name: string;
@@ -42,8 +42,8 @@ export interface MeantObject {
 export type ReadableFunction = DeployedFunction & { readonly spec: NonNullable<DeployedFunction["spec"]> };
 
 /** @throws CommandError if no function matches, or several do. */
-export async function functionMeant(servers: Servers, meant: MeantFunction): Promise<ReadableFunction> {
-  const fn = await functionNamed(servers, meant);
+export async function findFunction(servers: CommandServers, query: FunctionQuery): Promise<ReadableFunction> {
+  const fn = await findFunctionByName(servers, query);
   if (isReadable(fn)) return fn;
   throw new CommandError(`The spec of ${fn.key} cannot be read: deploy it again, or see its status.`);
 }
@@ -52,14 +52,14 @@ export async function functionMeant(servers: Servers, meant: MeantFunction): Pro
  * Searches the names in ReconcileFunctions first, then those that only the kind's CRD contains: its singular and short
  * names.
  */
-async function functionNamed(servers: Servers, meant: MeantFunction): Promise<DeployedFunction> {
+async function findFunctionByName(servers: CommandServers, query: FunctionQuery): Promise<DeployedFunction> {
   // Read once for all words. An error is kept: where Drover is not installed, there may still be an embedded function.
   const functions = deployedFunctions(servers.client, undefined);
   const look = (word: string): Promise<DeployedFunction> =>
-    functions.then((all) => functionFor({ ...meant, word }, all)).catch(orEmbedded(servers, word));
-  return look(meant.word).catch(async (error: unknown) => {
+    functions.then((all) => matchFunction({ ...query, word }, all)).catch(orEmbedded(servers, word));
+  return look(query.word).catch(async (error: unknown) => {
     if (!(error instanceof UnknownKindError)) throw error;
-    const crds = await crdsNamed(servers.client, meant.word);
+    const crds = await findCrds(servers.client, query.word);
     const found = await Promise.all(
       crds.map(({ metadata: { name } }) =>
         look(name).catch((none: unknown) => {
@@ -70,7 +70,7 @@ async function functionNamed(servers: Servers, meant: MeantFunction): Promise<De
     );
     const [only, ...others] = found.filter((one) => one !== undefined);
     if (only === undefined) throw error;
-    if (others.length > 0) throw severalFor(meant, [only, ...others]);
+    if (others.length > 0) throw severalFor(query, [only, ...others]);
     return only;
   });
 }
@@ -81,7 +81,7 @@ class UnknownKindError extends CommandError {
 }
 
 const severalFor = (
-  { word, example }: MeantFunction,
+  { word, example }: FunctionQuery,
   functions: readonly [DeployedFunction, ...DeployedFunction[]],
 ): CommandError =>
   new CommandError(
@@ -91,14 +91,14 @@ const severalFor = (
 export const isReadable = (fn: DeployedFunction): fn is ReadableFunction => fn.spec !== undefined;
 
 /** @throws CommandError if no function matches, several do, or the name is not valid. The object may be absent. */
-export async function objectMeant(
-  servers: Servers,
-  meant: MeantObject,
+export async function findObject(
+  servers: CommandServers,
+  query: ObjectQuery,
 ): Promise<{ readonly fn: ReadableFunction; readonly key: ObjectKey }> {
-  const { kind: word, command } = meant;
+  const { kind: word, command } = query;
   const example = (fn: string): string => `drover ${command} ${fn} NAME`;
-  const fn = await functionMeant(servers, { word, namespace: namespaceOf(meant), example });
-  return { fn, key: keyMeant(meant, fn.spec.for.scope) };
+  const fn = await findFunction(servers, { word, namespace: namespaceOf(query), example });
+  return { fn, key: queriedKey(query, fn.spec.for.scope) };
 }
 
 /** True if a function's queue exists in this Redis. Opening a queue would create it. */
@@ -114,7 +114,7 @@ export async function withQueue<T>(
   fn: DeployedFunction,
   use: (queue: WorkQueue) => Promise<T>,
 ): Promise<T> {
-  if (!(await hasQueue(redis, fn))) throw new CommandError(elsewhere([fn.key]));
+  if (!(await hasQueue(redis, fn))) throw new CommandError(queueNotFoundMessage([fn.key]));
   return whileOpen(redis, queueOf(fn.identity), use);
 }
 
@@ -137,7 +137,7 @@ export async function whileOpen<T>(
  * @param takesScopes true if the command has --in and --all.
  * @throws CommandError if no object is named.
  */
-export function objectWords(
+export function parseObjectArguments(
   first: string,
   second: string | undefined,
   command: string,
@@ -152,8 +152,8 @@ export function objectWords(
   );
 }
 
-function functionFor(meant: MeantFunction, all: readonly DeployedFunction[]): DeployedFunction {
-  const { word, namespace } = meant;
+function matchFunction(query: FunctionQuery, all: readonly DeployedFunction[]): DeployedFunction {
+  const { word, namespace } = query;
   const lower = word.toLowerCase();
   const names = ({ key, name, spec }: DeployedFunction): readonly string[] =>
     spec === undefined
@@ -171,17 +171,17 @@ function functionFor(meant: MeantFunction, all: readonly DeployedFunction[]): De
       `No function manages ${JSON.stringify(word)}. ${known === "" ? "There are no functions" : `There are: ${known}`}.`,
     );
   }
-  throw severalFor(meant, [only, ...others]);
+  throw severalFor(query, [only, ...others]);
 }
 
 /** The namespace of the named object, if its kind is namespaced. */
-const namespaceOf = ({ name, namespace }: MeantObject): string =>
+const namespaceOf = ({ name, namespace }: ObjectQuery): string =>
   name.includes("/") ? name.slice(0, name.indexOf("/")) : namespace;
 
 /** @throws CommandError if it is not a valid object name. */
-export function keyMeant({ name, namespace }: MeantObject, scope: "Namespaced" | "Cluster"): ObjectKey {
+export function queriedKey({ name, namespace }: ObjectQuery, scope: "Namespaced" | "Cluster"): ObjectKey {
   const text = scope === "Cluster" || name.includes("/") ? name : `${namespace}/${name}`;
-  const key = objectKeyIn(text);
+  const key = tryParseObjectKey(text);
   if (key !== undefined) return key;
   throw new CommandError(`${JSON.stringify(name)} is not a valid object name. Give name, or namespace/name.`);
 }

@@ -1,7 +1,7 @@
 import { type ObjectKey, pausedAnnotation } from "@drover/controller";
 import type { Pause } from "@drover/queue";
 import type { ReadableFunction } from "./meant-object.ts";
-import { roughly } from "./roughly.ts";
+import { shortDuration } from "./roughly.ts";
 
 /**
  * The pauses of an object with their authors, and the command that ends each: `it is paused by ann@host for 5m (to
@@ -9,7 +9,7 @@ import { roughly } from "./roughly.ts";
  *
  * @param now Redis' clock, ms.
  */
-export const pauseWords = (
+export const describePauses = (
   fn: Pick<ReadableFunction, "key" | "spec">,
   key: ObjectKey,
   pauses: readonly Pause[],
@@ -18,7 +18,7 @@ export const pauseWords = (
   pauses
     .map((pause) => {
       const by = pause.by === "" ? "" : ` by ${pause.by}`;
-      return `${subject(pause, fn.key)} is paused${by} for ${roughly(now - pause.since)} (to resume it: ${resumption(fn, key, pause)})`;
+      return `${subject(pause, fn.key)} is paused${by} for ${shortDuration(now - pause.since)} (to resume it: ${resumption(fn, key, pause)})`;
     })
     .join("; ");
 

@@ -1,7 +1,7 @@
 import { unprintable } from "@drover/controller";
 
 /** A value as indented JSON that is safe to print on a terminal. */
-export const jsonText = (value: unknown): string =>
+export const printableJson = (value: unknown): string =>
   JSON.stringify(value, undefined, 2).split("\n").map(printable).join("\n");
 
 /** Escapes the unprintable characters of a line of JSON. The result parses to the same value. */

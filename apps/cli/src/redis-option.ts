@@ -1,11 +1,11 @@
 import { silentLog } from "@drover/controller";
 import { Option } from "commander";
 import { CommandError } from "./command-error.ts";
-import { usualRedis, usualRedisCaFile } from "./config.ts";
+import { defaultRedisUrl, defaultRedisCaFile } from "./config.ts";
 import { parseRedisUrl, type RedisConnection, UnfitRedisError } from "@drover/queue";
 
 /** How long a command waits for a Redis that does not answer. */
-const patience = 5_000;
+const connectTimeout = 5_000;
 
 export const redisOption = (): Option =>
   new Option("--redis <url>", "the Redis that Drover uses; default: DROVER_REDIS_URL").argParser(redisUrl);
@@ -27,8 +27,8 @@ export function redisUrl(text: string): string {
  * The URL of the Redis that a command needs: the given one, else DROVER_REDIS_URL.
  * @throws CommandError if neither is set.
  */
-export function neededRedis(given: string | undefined): string {
-  const url = given ?? usualRedis();
+export function requireRedisUrl(given: string | undefined): string {
+  const url = given ?? defaultRedisUrl();
   if (url !== undefined) return url;
   throw new CommandError("This command reads the queue in Redis: give --redis, or set DROVER_REDIS_URL.");
 }
@@ -39,15 +39,15 @@ export function neededRedis(given: string | undefined): string {
  */
 export async function withRedis<T>(url: string, use: (redis: RedisConnection) => Promise<T>): Promise<T> {
   const { connectRedis, disconnectRedis } = await import("@drover/queue");
-  const ca = url.startsWith("rediss:") ? await usualRedisCa() : undefined;
+  const ca = url.startsWith("rediss:") ? await defaultRedisCa() : undefined;
   const redis = await connectRedis({
     ...(ca !== undefined && { ca }),
     url,
     clientName: "drover-cli",
     log: silentLog,
-    patience,
+    connectTimeout,
     loadsScripts: false,
-    scriptPatience: patience,
+    scriptTimeout: connectTimeout,
   });
   try {
     return await use(redis);
@@ -57,12 +57,12 @@ export async function withRedis<T>(url: string, use: (redis: RedisConnection) =>
 }
 
 /** The message for functions without a queue in this Redis. Do not open such a queue: that would create it. */
-export const elsewhere = (functions: readonly string[]): string =>
+export const queueNotFoundMessage = (functions: readonly string[]): string =>
   `This Redis has no queue of ${functions.join(", ")}. A namespace that has a Redis of its own (DROVER_TENANTS_FILE of the ` +
   "bridge) has its queues there: give its URL with --redis. Or no bridge has woken any of its objects yet.";
 
-async function usualRedisCa(): Promise<string | undefined> {
-  const file = usualRedisCaFile();
+async function defaultRedisCa(): Promise<string | undefined> {
+  const file = defaultRedisCaFile();
   if (file === undefined) return undefined;
   const { certificatesFile } = await import("@drover/runtime");
   const { data, error } = certificatesFile.safeParse(file);

@@ -8,7 +8,7 @@ const units: readonly (readonly [Milliseconds, string])[] = [
 ];
 
 /** A rounded duration, formatted like kubectl's ages: `350ms`, `12s`, `3m`, `5h`, `2d`. */
-export function roughly(span: Milliseconds): string {
+export function shortDuration(span: Milliseconds): string {
   if (span < 1_000) return `${Math.max(0, Math.round(span))}ms`;
   const [size, unit] = units.find(([each]) => span >= 2 * each) ?? [1_000, "s"];
   return `${Math.floor(span / size)}${unit}`;

@@ -14,13 +14,13 @@ export async function runDrover(words: readonly string[]): Promise<number> {
     await droverCommand().parseAsync(words, { from: "user" });
     return Number(process.exitCode ?? 0);
   } catch (error) {
-    const said = fileProblem(error) ?? (isForeseen(error) ? messageOf(error) : undefined);
-    console.error(said === undefined ? errorText(error) : `error: ${said}`);
+    const message = fileProblem(error) ?? (isExpected(error) ? messageOf(error) : undefined);
+    console.error(message === undefined ? errorText(error) : `error: ${message}`);
     return 1;
   }
 }
 
 /** Drover's own error classes have a message with a remedy. The language's error classes indicate a bug. */
-const isForeseen = (error: unknown): error is Error =>
+const isExpected = (error: unknown): error is Error =>
   error instanceof CommandError ||
   (error instanceof Error && !["TypeError", "ReferenceError", "RangeError", "Error"].includes(error.name));

@@ -1,12 +1,12 @@
 import { objectKey } from "@drover/controller";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { awsEnvironment, cliConfig, usualRedisCaFile } from "./config.ts";
-import { conditionOf, isObserved } from "./function-object.ts";
+import { awsEnvironment, cliConfig, defaultRedisCaFile } from "./config.ts";
+import { conditionOf, isStatusCurrent } from "./function-object.ts";
 import { isoTime } from "./iso-time.ts";
-import { keyMeant, objectWords } from "./meant-object.ts";
-import { pauseWords } from "./pause-words.ts";
-import { neededRedis } from "./redis-option.ts";
-import { roughly } from "./roughly.ts";
+import { queriedKey, parseObjectArguments } from "./meant-object.ts";
+import { describePauses } from "./pause-words.ts";
+import { requireRedisUrl } from "./redis-option.ts";
+import { shortDuration } from "./roughly.ts";
 import { pagedTable } from "./table.ts";
 
 afterEach(() => vi.unstubAllEnvs());
@@ -22,7 +22,7 @@ it.each([
   [7_200_000, "2h"],
   [172_799_999, "47h"],
   [172_800_000, "2d"],
-])("a span of %i ms is shown as %s", (span, words) => expect(roughly(span)).toBe(words));
+])("a span of %i ms is shown as %s", (span, words) => expect(shortDuration(span)).toBe(words));
 
 it("a number that is no time has no ISO 8601", () => {
   expect([isoTime(0), isoTime(Number.NaN), isoTime(8.7e15)]).toEqual([
@@ -44,9 +44,9 @@ it.each([
   ["object", true, "drover resume web/sites tea/a"],
   ["annotation", true, "take the annotation drover.dev/paused from it"],
 ] as const)("a pause of the %s (spec.paused: %s) is ended so: %s", (scope, paused, words) => {
-  const spec = { paused } as Parameters<typeof pauseWords>[0]["spec"];
+  const spec = { paused } as Parameters<typeof describePauses>[0]["spec"];
   const key = objectKey({ namespace: "tea", name: "a" });
-  const said = pauseWords({ key: "web/sites", spec }, key, [{ scope, since: 0, by: "ann" }], 5_000);
+  const said = describePauses({ key: "web/sites", spec }, key, [{ scope, since: 0, by: "ann" }], 5_000);
   expect(said).toContain(` by ann for 5s (to resume it: ${words})`);
 });
 
@@ -57,17 +57,17 @@ describe("an object is meant", () => {
     ["web/notes", "a", ["web/notes", "a"]],
     ["note", "web/a", ["note", "web/a"]],
   ])("by %s and %s", (first, second, expected) => {
-    expect(objectWords(first, second, "why")).toEqual(expected);
+    expect(parseObjectArguments(first, second, "why")).toEqual(expected);
   });
   it.each(["note", "note/", "/a"])("by no %s alone", (first) => {
-    expect(() => objectWords(first, undefined, "why")).toThrow(/^Which object\? Write: drover why /);
+    expect(() => parseObjectArguments(first, undefined, "why")).toThrow(/^Which object\? Write: drover why /);
   });
   it.each([
     ["a", "Namespaced", "web/a"],
     ["other/a", "Namespaced", "other/a"],
     ["a", "Cluster", "a"],
   ] as const)("%s, which is %s: %s", (name, scope, key) => {
-    expect(keyMeant({ kind: "note", name, namespace: "web", command: "why" }, scope)).toBe(key);
+    expect(queriedKey({ kind: "note", name, namespace: "web", command: "why" }, scope)).toBe(key);
   });
 });
 
@@ -79,8 +79,8 @@ describe("a status", () => {
     ...(status && { status }),
   });
   it("is of the spec that there is only where the generation is the same", () => {
-    const is = (observedGeneration: number) => isObserved(object(3, { observedGeneration }));
-    expect([is(2), is(3), is(4), isObserved(object(3))]).toEqual([false, true, false, false]);
+    const is = (observedGeneration: number) => isStatusCurrent(object(3, { observedGeneration }));
+    expect([is(2), is(3), is(4), isStatusCurrent(object(3))]).toEqual([false, true, false, false]);
   });
   it("has the condition of that type", () => {
     const conditions = [
@@ -122,10 +122,10 @@ describe("the environment", () => {
   it("names a Redis where none is given, and an empty CA file is none", () => {
     vi.stubEnv("DROVER_REDIS_URL", "redis://environment");
     vi.stubEnv("DROVER_REDIS_CA_FILE", "");
-    expect(neededRedis(undefined)).toBe("redis://environment");
-    expect(neededRedis("redis://given")).toBe("redis://given");
-    expect(usualRedisCaFile()).toBeUndefined();
+    expect(requireRedisUrl(undefined)).toBe("redis://environment");
+    expect(requireRedisUrl("redis://given")).toBe("redis://given");
+    expect(defaultRedisCaFile()).toBeUndefined();
     vi.stubEnv("DROVER_REDIS_URL", undefined);
-    expect(() => neededRedis(undefined)).toThrow("give --redis, or set DROVER_REDIS_URL");
+    expect(() => requireRedisUrl(undefined)).toThrow("give --redis, or set DROVER_REDIS_URL");
   });
 });

@@ -1,6 +1,6 @@
 import { builtin, type NewObject } from "@drover/kube";
 import type { FunctionObject } from "./function-objects.ts";
-import type { PartAccount } from "./home.ts";
+import type { ServiceAccountRef } from "./home.ts";
 
 /**
  * A Role with `rules` and its binding to a ServiceAccount, in the namespace of `metadata`. Without a namespace: a
@@ -9,7 +9,7 @@ import type { PartAccount } from "./home.ts";
 export function boundRole(
   metadata: NewObject["metadata"],
   rules: readonly object[],
-  { namespace, name }: PartAccount,
+  { namespace, name }: ServiceAccountRef,
   more: Omit<FunctionObject, "ref" | "object">,
 ): readonly [FunctionObject, FunctionObject] {
   const [role, binding] =

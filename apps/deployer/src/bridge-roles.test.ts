@@ -1,4 +1,4 @@
-import { type Access, accessWords, followedAccess, ReconcileFunction } from "@drover/controller";
+import { type Access, describeAccess, bridgeAccess, ReconcileFunction } from "@drover/controller";
 import { expect, it } from "vitest";
 import { bridgeRoles } from "./bridge-roles.ts";
 import { grantedAccess } from "./permits/granted-access.ts";
@@ -43,12 +43,12 @@ it("the bridge may list and watch each kind where the function looks, and nowher
 
 it("what the reviews ask of the author is what the Roles grant", () => {
   const granted = grantedAccess(bridgeRoles({ namespace: "tea", name: "cups", uid: "1" }, spec, account));
-  const words = (all: readonly Access[]) => all.map(accessWords).sort();
-  expect(words(granted)).toEqual(words(followedAccess(spec)));
+  const words = (all: readonly Access[]) => all.map(describeAccess).sort();
+  expect(words(granted)).toEqual(words(bridgeAccess(spec)));
 });
 
 it("whoever asks for it must be allowed the same, where the function looks", () => {
-  expect(followedAccess(spec).map(accessWords)).toEqual([
+  expect(bridgeAccess(spec).map(describeAccess)).toEqual([
     "list cups of example.com in namespace tea",
     "watch cups of example.com in namespace tea",
     "list cups of example.com in namespace coffee",

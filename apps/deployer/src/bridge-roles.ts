@@ -1,7 +1,7 @@
 import { type FollowedKind, followedKinds, type ReconcileFunctionSpec } from "@drover/controller";
 import type { FunctionObject } from "./function-objects.ts";
-import type { Home, PartAccount } from "./home.ts";
-import { placedRoles } from "./placed-roles.ts";
+import type { FunctionRef, ServiceAccountRef } from "./home.ts";
+import { scopedRoles } from "./placed-roles.ts";
 
 /**
  * The label of ClusterRoles that kube-controller-manager aggregates into the bridge's own, as with `admin` and `view`.
@@ -9,16 +9,17 @@ import { placedRoles } from "./placed-roles.ts";
 const aggregateToBridge = "drover.dev/aggregate-to-bridge";
 
 /** The name of the Roles, ClusterRoles and RoleBindings that let the bridge list and watch the kinds of a function. */
-export const bridgeRoleOf = ({ namespace, name }: Home): string => `drover-bridge:${namespace}:${name}`;
+export const bridgeRoleName = ({ namespace, name }: FunctionRef): string =>
+  `drover-bridge:${namespace}:${name}`;
 
 /** The roles that let the bridge list and watch the kinds of a function, also of one that the deployer does not run. */
 export const bridgeRoles = (
-  home: Home,
+  functionRef: FunctionRef,
   spec: ReconcileFunctionSpec,
-  account: PartAccount,
+  account: ServiceAccountRef,
 ): readonly FunctionObject[] =>
-  placedRoles(home, followedKinds(spec), {
-    name: bridgeRoleOf(home),
+  scopedRoles(functionRef, followedKinds(spec), {
+    name: bridgeRoleName(functionRef),
     account,
     aggregatedBy: aggregateToBridge,
     rulesFor: (kinds) =>

@@ -1,20 +1,20 @@
 import {
   functionSettings,
   namespaceName,
-  parsedBy,
+  parseWith,
   partSettings,
-  plain,
+  nonSecret,
   readSettings,
   redisUrlForPods,
-  span,
-  wordsIn,
+  durationInMs,
+  splitWords,
 } from "@drover/runtime";
 import { z } from "zod";
-import { metadataNetworks, parseDestinations, parseNetworks, usualEgress } from "./egress.ts";
+import { metadataNetworks, parseDestinations, parseNetworks, defaultEgress } from "./egress.ts";
 
 /** A ServiceAccount, as `namespace/name`. */
 const account = (usual: string) =>
-  plain(
+  nonSecret(
     z
       .string()
       .regex(/^[a-z0-9-]+\/[a-z0-9.-]+$/, { error: `give namespace and name, such as ${usual}` })
@@ -35,24 +35,24 @@ const fields = functionSettings.extend({
     .regex(/^https?:\/\/[^\s]+$/, { error: "give a URL such as http://deployer.drover:8080" })
     .optional(),
   /** Destinations of functions' Pods, in addition to DNS, Redis and the gateway: networks, and `pods`; or `none`. */
-  functionsEgress: plain(z.string().default(usualEgress).transform(parsedBy(parseDestinations))),
+  functionsEgress: nonSecret(z.string().default(defaultEgress).transform(parseWith(parseDestinations))),
   /** Networks that these Pods may not connect to, except for what `functionsEgress` names in them; or `none`. */
-  functionsEgressExcept: plain(z.string().default(metadataNetworks).transform(parsedBy(parseNetworks))),
+  functionsEgressExcept: nonSecret(z.string().default(metadataNetworks).transform(parseWith(parseNetworks))),
   /** Namespaces with Pods that may read the metrics of functions, such as `monitoring`. */
-  monitoringNamespaces: plain(z.string().default("").transform(wordsIn).pipe(z.array(namespaceName))),
+  monitoringNamespaces: nonSecret(z.string().default("").transform(splitWords).pipe(z.array(namespaceName))),
   /** The ServiceAccounts of bridges and gateways, as in `drover/gateway`. */
   bridgeAccount: account("drover/bridge"),
   gatewayAccount: account("drover/gateway"),
   /** The ServiceAccount of KEDA's operator. It creates the tokens with which KEDA requests numbers of Pods. */
   kedaAccount: account("keda/keda-operator"),
   /** How often permits are reviewed. A permission that its author loses is withdrawn within about 1.25 times this. */
-  reviewEvery: plain(span.default(20_000)),
+  reviewEvery: nonSecret(durationInMs.default(20_000)),
   /** How often functions get new passwords and signing keys. */
-  rotateEvery: plain(span.default(20 * 86_400_000)),
+  rotateEvery: nonSecret(durationInMs.default(20 * 86_400_000)),
   /** How often Redis is searched for keys and users of functions that no longer exist. */
-  sweepEvery: plain(span.default(60_000)),
+  sweepEvery: nonSecret(durationInMs.default(60_000)),
   /** How often the number of Pods that each queue needs is computed. */
-  scaleEvery: plain(span.default(250)),
+  scaleEvery: nonSecret(durationInMs.default(250)),
 });
 
 /**

@@ -1,30 +1,38 @@
-import { ready, ReconcileFunction, type ReconcileFunctionSpec, webhookSecretOf } from "@drover/controller";
+import {
+  readyCondition,
+  ReconcileFunction,
+  type ReconcileFunctionSpec,
+  webhookSecretOf,
+} from "@drover/controller";
 import { builtin } from "@drover/kube";
-import { calledRolesOf } from "./gateway-roles.ts";
-import { dropObject } from "./keep-object.ts";
-import { redisSecretOf } from "./names.ts";
-import { dropStaleRoles } from "./stale-roles.ts";
-import type { Step } from "./step.ts";
+import { calledRoleNames } from "./gateway-roles.ts";
+import { deleteOwnedObject } from "./keep-object.ts";
+import { redisSecretName } from "./names.ts";
+import { deleteStaleRoles } from "./stale-roles.ts";
+import type { DeployRunContext } from "./step.ts";
 
 /** How a function gets its keys, if that takes a Redis user (`pull`) or roles for the gateway (`webhook`). */
-type Delivered = NonNullable<Step["context"]["status"]["delivered"]>;
+type Delivery = NonNullable<DeployRunContext["context"]["status"]["delivered"]>;
 
-const deliveredAs = ({ delivery = "pull", container }: ReconcileFunctionSpec): Delivered | undefined =>
+const deliveryOf = ({ delivery = "pull", container }: ReconcileFunctionSpec): Delivery | undefined =>
   delivery === "webhook" || container !== undefined ? delivery : undefined;
 
 /**
  * If the spec has changed how the function gets its keys, deletes what the former way needed, once no Pod needs it.
  *
- * @param isLeft true if no Pod of an older revision is left.
+ * @param hasNoOldPods true if no Pod of an older revision is left.
  * @returns the delivery in place now, for the status.
  */
-export async function leaveFormerDelivery(step: Step, isLeft: boolean): Promise<Delivered | undefined> {
-  const { spec, status } = step.context;
+export async function removeOldDelivery(
+  runContext: DeployRunContext,
+  hasNoOldPods: boolean,
+): Promise<Delivery | undefined> {
+  const { spec, status } = runContext.context;
   const { delivered: had } = status;
-  const wanted = deliveredAs(spec);
+  const wanted = deliveryOf(spec);
   if (had === undefined || had === wanted) return wanted;
-  if (!isLeft) return had;
-  await takeDelivery(step, had);
+  if (!hasNoOldPods) return had;
+  await removeDelivery(runContext, had);
   return wanted;
 }
 
@@ -32,22 +40,22 @@ export async function leaveFormerDelivery(step: Step, isLeft: boolean): Promise<
  * The result that records a function's first delivery in the status, before anything is created for it. Undefined if
  * the status has a delivery, or if the function needs none.
  */
-export function announcedDelivery({ spec, status }: Step["context"]) {
-  const delivered = deliveredAs(spec);
+export function recordFirstDelivery({ spec, status }: DeployRunContext["context"]) {
+  const delivered = deliveryOf(spec);
   if (delivered === undefined || status.delivered !== undefined) return undefined;
   // Drops conditions and observedGeneration, which the runtime writes.
   const known = ReconcileFunction.status.parse(status);
   const message = "Its accounts, roles and secrets are made next.";
   return {
     status: { ...known, delivered },
-    conditions: [{ type: ready, status: "False" as const, reason: "Deploying", message }],
+    conditions: [{ type: readyCondition, status: "False" as const, reason: "Deploying", message }],
     requeueAfter: "1ms",
   };
 }
 
-async function takeDelivery(step: Step, delivered: Delivered): Promise<void> {
-  if (delivered === "webhook") await dropStaleRoles(step, calledRolesOf(step.home));
-  await takeLogin(step, delivered);
+async function removeDelivery(runContext: DeployRunContext, delivered: Delivery): Promise<void> {
+  if (delivered === "webhook") await deleteStaleRoles(runContext, calledRoleNames(runContext.functionRef));
+  await removeDeliveryCredentials(runContext, delivered);
 }
 
 /**
@@ -55,13 +63,17 @@ async function takeDelivery(step: Step, delivered: Delivered): Promise<void> {
  * of them it had, because other users can write it. All of them are named by the function's identity or owned by it, so
  * nothing of another function is deleted.
  */
-export async function takeLogins(step: Step): Promise<void> {
-  for (const delivered of ["pull", "webhook"] as const) await takeLogin(step, delivered);
+export async function removeCredentials(runContext: DeployRunContext): Promise<void> {
+  for (const delivered of ["pull", "webhook"] as const)
+    await removeDeliveryCredentials(runContext, delivered);
 }
 
-async function takeLogin({ context, home, client, accounts }: Step, delivered: Delivered): Promise<void> {
-  if (delivered === "pull") await accounts.revoke(home);
-  const name = delivered === "pull" ? redisSecretOf(home.name) : webhookSecretOf(home.name);
-  const keeper = { client, signal: context.signal, owner: home };
-  await dropObject(keeper, builtin.secret, { metadata: { name, namespace: home.namespace } });
+async function removeDeliveryCredentials(
+  { context, functionRef, client, functionUsers }: DeployRunContext,
+  delivered: Delivery,
+): Promise<void> {
+  if (delivered === "pull") await functionUsers.revoke(functionRef);
+  const name = delivered === "pull" ? redisSecretName(functionRef.name) : webhookSecretOf(functionRef.name);
+  const options = { client, signal: context.signal, owner: functionRef };
+  await deleteOwnedObject(options, builtin.secret, { metadata: { name, namespace: functionRef.namespace } });
 }

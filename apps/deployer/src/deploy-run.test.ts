@@ -4,8 +4,8 @@ import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { sandboxOfFile } from "../../../packages/testing/src/sandbox.fixture.ts";
 import { deploy } from "./deploy.ts";
 import type { FunctionLoad } from "./function-queues.ts";
-import { homeOf, ownedBy } from "./home.ts";
-import type { Step } from "./step.ts";
+import { functionRefOf, ownedMetadata } from "./home.ts";
+import type { DeployRunContext } from "./step.ts";
 
 const { client } = await sandboxOfFile({ controllers: false });
 
@@ -23,7 +23,7 @@ const ref = refOf(ReconcileFunction);
 const cups = objectKey({ namespace: "tea", name: "cups" });
 const cup = { group: "a.b", version: "v1", kind: "Cup", plural: "cups", scope: "Namespaced" };
 let load: FunctionLoad;
-let absent: ReturnType<Step["absent"]>;
+let absent: ReturnType<DeployRunContext["absentParts"]>;
 /** What was done in Redis, in turn. */
 let done: string[];
 let now: number;
@@ -43,17 +43,17 @@ const create = (spec: object) =>
   client.create(ref, { metadata: { name: "cups", namespace: "tea" }, spec: { for: cup, ...spec } });
 
 /** One run over the function as it is now; its status is written as the runtime does. */
-async function run(parts: Partial<Step> = {}) {
+async function run(parts: Partial<DeployRunContext> = {}) {
   const object = (await client.get(ref, cups)) ?? expect.fail("There is no such function.");
   const { metadata } = object;
   const noting = (word: string) => () => Promise.resolve(void done.push(word));
-  const step = {
+  const runContext = {
     client,
-    home: homeOf(object),
-    swept: new Map<string, number>(),
+    functionRef: functionRefOf(object),
+    cleanedGenerations: new Map<string, number>(),
     rotateEvery: 60_000,
     installation: undefined,
-    absent: () => absent,
+    absentParts: () => absent,
     now: () => new Date(now),
     permits: undefined,
     context: {
@@ -65,12 +65,12 @@ async function run(parts: Partial<Step> = {}) {
       spec: ReconcileFunction.spec.parse(object["spec"]),
       status: ReconcileFunction.status.parse(object["status"] ?? {}),
     },
-    accounts: { grant: noting("grant"), revoke: noting("revoke") },
+    functionUsers: { grant: noting("grant"), revoke: noting("revoke") },
     queues: {
       load: () => Promise.resolve(load),
-      of: () => ({ pause: noting("pause"), resume: noting("resume") }),
+      open: () => ({ pause: noting("pause"), resume: noting("resume") }),
     },
-    surroundings: {
+    environment: {
       redisUrl: "redis://redis.store.svc:6379",
       redisCa: undefined,
       bridge: { namespace: "drover", name: "bridge" },
@@ -79,14 +79,14 @@ async function run(parts: Partial<Step> = {}) {
       keda: { scalingUrl: undefined, account: { namespace: "keda", name: "keda-operator" } },
     },
     ...parts,
-  } as unknown as Step;
-  const result = await deploy(step);
+  } as unknown as DeployRunContext;
+  const result = await deploy(runContext);
   const { status } = result;
   await client.replace(ref, { ...object, status }, { subresource: "status" });
   return result;
 }
 /** Runs for as long as each asks for the next at once. */
-async function settle(parts: Partial<Step> = {}) {
+async function runUntilDone(parts: Partial<DeployRunContext> = {}) {
   for (;;) {
     const result = await run(parts);
     if (!("requeueAfter" in result) || result.requeueAfter !== "1ms") return result;
@@ -95,7 +95,7 @@ async function settle(parts: Partial<Step> = {}) {
 const namesOf = async (kind: typeof ref) =>
   (await listAll(client, kind, { namespace: "tea" })).map(({ metadata }) => metadata.name);
 const podsNow = () => listAll(client, builtin.pod, { namespace: "tea" });
-const say = async (name: string, status: object) => {
+const setPodStatus = async (name: string, status: object) => {
   const at = objectKey({ namespace: "tea", name });
   await client.patch(builtin.pod, at, { type: "merge", body: { status } }, { subresource: "status" });
 };
@@ -124,7 +124,7 @@ it("nothing is made for a function that is not permitted, nor for one whose spec
   const permits = {
     namespace: "drover",
     records: { get: () => Promise.reject(refused) },
-  } as unknown as Step["permits"];
+  } as unknown as DeployRunContext["permits"];
   await client.patch(ref, cups, {
     type: "merge",
     body: { metadata: { annotations: { "drover.dev/author": "ada" } } },
@@ -154,17 +154,20 @@ it.each([
 describe("a function is looked at again", () => {
   it("every ten seconds while it has Pods, and not at all when it rests", async () => {
     await create({ container: { image: "cups:1" }, scaling: { idleAfter: "60s" } });
-    await settle();
+    await runUntilDone();
     expect(await run()).toMatchObject({ requeueAfter: "10000ms" });
-    await say((await podsNow())[0]?.metadata.name ?? "", ready);
+    await setPodStatus((await podsNow())[0]?.metadata.name ?? "", ready);
     // Its container is tried; the Pod goes once it has been idle for long enough.
-    expect(await settle()).toMatchObject({ requeueAfter: "10000ms", status: { scaling: { wanted: 1 } } });
+    expect(await runUntilDone()).toMatchObject({
+      requeueAfter: "10000ms",
+      status: { scaling: { wanted: 1 } },
+    });
     now += 55_000;
-    expect(await settle()).toMatchObject({ requeueAfter: "5000ms" });
+    expect(await runUntilDone()).toMatchObject({ requeueAfter: "5000ms" });
     now += 5_000;
-    await settle();
+    await runUntilDone();
     expect(await podsNow()).toEqual([]);
-    expect(await settle()).not.toHaveProperty("requeueAfter");
+    expect(await runUntilDone()).not.toHaveProperty("requeueAfter");
   });
 
   it.each([
@@ -175,21 +178,21 @@ describe("a function is looked at again", () => {
   ])("that somebody else runs with %j: %s", async (busy, isAgain) => {
     await create({});
     load = { ...idle, ...busy };
-    expect("requeueAfter" in (await settle())).toBe(isAgain);
+    expect("requeueAfter" in (await runUntilDone())).toBe(isAgain);
   });
 
   it("after half a minute where a namespace that it names is not there", async () => {
     await create({ owns: [{ ...cup, plural: "pots", namespaces: ["nowhere"] }] });
-    expect(await settle()).toMatchObject({ requeueAfter: "30000ms" });
+    expect(await runUntilDone()).toMatchObject({ requeueAfter: "30000ms" });
   });
 });
 
 it("its status counts the Pods that stay, and of them the Ready ones of its revision", async () => {
   await create({ container: { image: "cups:1" }, scaling: { min: 3 } });
   load = { ...idle, due: 4, running: 1, parked: 2, failing: 3, paused: 5, oldestDue: 7_900 };
-  await settle();
+  await runUntilDone();
   const [first = "", second = "", third = ""] = await namesOf(builtin.pod);
-  await say(first, ready);
+  await setPodStatus(first, ready);
   const hold = { type: "merge", body: { metadata: { finalizers: ["example.com/hold"] } } } as const;
   await client.patch(builtin.pod, objectKey({ namespace: "tea", name: third }), hold);
   await client.delete(builtin.pod, objectKey({ namespace: "tea", name: third }));
@@ -198,7 +201,7 @@ it("its status counts the Pods that stay, and of them the Ready ones of its revi
     body: { metadata: { annotations: { "drover.dev/revision": "0" } } },
   } as const;
   await client.patch(builtin.pod, objectKey({ namespace: "tea", name: second }), older);
-  await say(second, ready);
+  await setPodStatus(second, ready);
   const { status } = await run();
   expect(status).toMatchObject({
     replicas: 2,
@@ -218,14 +221,14 @@ it("its status counts the Pods that stay, and of them the Ready ones of its revi
 it("a Pod that is labelled as the function's and is not controlled by it is neither counted nor taken away", async () => {
   const pod = (name: string, of: object) =>
     client.create(builtin.pod, {
-      metadata: { ...ownedBy({ namespace: "tea", name: "cups", uid: "a former one" }), name, ...of },
+      metadata: { ...ownedMetadata({ namespace: "tea", name: "cups", uid: "a former one" }), name, ...of },
       spec: { containers: [{ name: "a", image: "a" }] },
     });
   await pod("former", {});
   await pod("nobodys", { ownerReferences: [] });
   await create({ container: { image: "cups:1" } });
   load = { ...idle, allPaused: true };
-  await settle();
+  await runUntilDone();
   expect((await run()).status).toMatchObject({ replicas: 0, rollout: { revision: 1 } });
   expect((await podsNow()).filter(({ metadata }) => metadata.deletionTimestamp === undefined)).toHaveLength(
     2,
@@ -248,7 +251,7 @@ it("what Pods need stays until the last one has gone of a function that somebody
     container: { image: "cups:1" },
     permissions: { namespace: [{ apiGroups: [""], resources: ["pods"], verbs: ["get"] }] },
   });
-  await settle();
+  await runUntilDone();
   const [pod = ""] = await namesOf(builtin.pod);
   const at = objectKey({ namespace: "tea", name: pod });
   await client.patch(builtin.pod, at, {
@@ -260,7 +263,7 @@ it("what Pods need stays until the last one has gone of a function that somebody
     ...[await namesOf(builtin.serviceAccount), await namesOf(builtin.role), await namesOf(builtin.secret)],
   ];
   done = [];
-  await settle();
+  await runUntilDone();
   expect(await left()).toEqual([["cups"], ["cups"], ["cups-redis"]]);
   expect([await client.get(builtin.pod, at), done]).toEqual([
     expect.objectContaining({
@@ -269,7 +272,7 @@ it("what Pods need stays until the last one has gone of a function that somebody
     [],
   ]);
   await client.patch(builtin.pod, at, { type: "merge", body: { metadata: { finalizers: null } } });
-  const { status } = await settle();
+  const { status } = await runUntilDone();
   expect(await left()).toEqual([[], [], []]);
   expect([done, status.rollout, status.delivered]).toEqual([
     ["revoke"],
@@ -281,36 +284,36 @@ it("what Pods need stays until the last one has gone of a function that somebody
 it("a password is good for as long as a Pod that was started with it is there", async () => {
   await create({ container: { image: "cups:1" } });
   let accepted: readonly string[] = [];
-  const accounts = {
+  const functionUsers = {
     grant: (_home: unknown, _user: unknown, passwords: readonly string[]) =>
       Promise.resolve(void (accepted = passwords)),
     revoke: () => Promise.resolve(),
-  } as unknown as Step["accounts"];
-  await settle({ accounts });
+  } as unknown as DeployRunContext["functionUsers"];
+  await runUntilDone({ functionUsers });
   const [older = ""] = await namesOf(builtin.pod);
-  await say(older, ready);
-  await settle({ accounts });
+  await setPodStatus(older, ready);
+  await runUntilDone({ functionUsers });
   const [first] = accepted;
   expect(accepted).toEqual([first]);
   now += 60_000;
   load = { ...idle, due: 1 };
-  await settle({ accounts });
+  await runUntilDone({ functionUsers });
   // The Pod with the next one starts; the one before works on.
   const names = await namesOf(builtin.pod);
   expect(names).toHaveLength(2);
-  for (let runs = 0; runs < 3; runs++) await run({ accounts });
+  for (let runs = 0; runs < 3; runs++) await run({ functionUsers });
   expect(accepted).toEqual([expect.not.stringMatching(`^${first}$`), first]);
-  await say(names.find((name) => name !== older) ?? "", ready);
-  await settle({ accounts });
+  await setPodStatus(names.find((name) => name !== older) ?? "", ready);
+  await runUntilDone({ functionUsers });
   expect(await namesOf(builtin.pod)).not.toContain(older);
-  await settle({ accounts });
+  await runUntilDone({ functionUsers });
   expect(accepted).toHaveLength(1);
   expect(accepted).not.toContain(first);
 });
 
 it("a function that is called, and runs elsewhere, has an account as which the gateway acts, and nothing to run", async () => {
   await create({ delivery: "webhook", webhook: { url: "https://a.example.com" } });
-  await settle();
+  await runUntilDone();
   expect(await namesOf(builtin.serviceAccount)).toEqual(["cups"]);
   expect(await namesOf(builtin.secret)).toEqual(["cups-webhook"]);
   expect([await namesOf(builtin.service), await podsNow(), done]).toEqual([[], [], []]);
@@ -319,7 +322,7 @@ it("a function that is called, and runs elsewhere, has an account as which the g
 it("says of the parts that it needs which do not run: of the gateway only where it is called", async () => {
   absent = (["bridge", "gateway"] as const).map((part) => ({ part, namespace: "drover", since: undefined }));
   const types = async () => {
-    const { conditions } = await settle();
+    const { conditions } = await runUntilDone();
     return conditions.map(({ type }) => type).filter((type) => type.endsWith("NotRunning"));
   };
   await create({});

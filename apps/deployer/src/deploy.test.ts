@@ -2,13 +2,13 @@ import { defineController, reconcileFunctionOf } from "@drover/controller";
 import { expect, it } from "vitest";
 import { stringify } from "yaml";
 import { installedPolicies } from "./permits/author-policies.ts";
-import { followed } from "./followed.ts";
+import { watchedKinds } from "./followed.ts";
 
 const header = "# Written from the code; see src/deploy.test.ts.\n";
 
 // Written from the code: `npx vitest run -u apps/deployer/src/deploy.test.ts`.
 it("deploy/function.yaml registers the controller of functions", async () => {
-  const controller = defineController({ ...followed, reconcile: () => Promise.resolve(undefined) });
+  const controller = defineController({ ...watchedKinds, reconcile: () => Promise.resolve(undefined) });
   const manifest = reconcileFunctionOf(controller);
   const text = (of: object): string => header + stringify(of, { lineWidth: 110 });
   await expect(text(manifest)).toMatchFileSnapshot("../deploy/function.yaml");

@@ -1,4 +1,4 @@
-import { wordsIn } from "@drover/runtime";
+import { splitWords } from "@drover/runtime";
 import { isIP } from "node:net";
 
 /** A network in the API server's notation: `10.0.0.0/8`. */
@@ -31,7 +31,7 @@ export class InvalidEgressError extends Error {
  * By default, all addresses that are not excepted, and the Pod Identity agent of EKS, which gives a Pod only the
  * credentials of its own ServiceAccount.
  */
-export const usualEgress = "pods 0.0.0.0/0 ::/0 169.254.170.23/32 fd00:ec2::23/128";
+export const defaultEgress = "pods 0.0.0.0/0 ::/0 169.254.170.23/32 fd00:ec2::23/128";
 
 /**
  * Addresses at which clouds give every Pod the credentials of its node. IPv4: link-local ones, and those of Alibaba,
@@ -69,7 +69,7 @@ export function egressPeers({ pods, networks, except }: Egress): readonly object
   ];
 }
 
-const wordsOf = (text: string): readonly string[] => (text === "none" ? [] : wordsIn(text));
+const wordsOf = (text: string): readonly string[] => (text === "none" ? [] : splitWords(text));
 
 function parseNetwork(word: string): Network {
   const [address = "", size = "", ...more] = word.split("/");

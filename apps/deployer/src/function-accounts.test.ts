@@ -1,9 +1,9 @@
 import { type Log, silentLog } from "@drover/controller";
 import { type RedisServer, startRedis } from "@drover/local-servers";
-import { connectRedis, disconnectRedis, redisAccounts, type RedisConnection } from "@drover/queue";
+import { connectRedis, disconnectRedis, redisUserAdmin, type RedisConnection } from "@drover/queue";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { functionAccounts } from "./function-accounts.ts";
-import { redisUserOf } from "./names.ts";
+import { functionUsers } from "./function-accounts.ts";
+import { redisUserName } from "./names.ts";
 
 /** Drover's own server, and a tenant's: as an administrator, and as a deployer that may be refused to change users. */
 let servers: readonly RedisServer[];
@@ -11,7 +11,7 @@ let admins: readonly RedisConnection[];
 let deployers: readonly RedisConnection[];
 let warnings: (readonly [string, object])[];
 const log: Log = { ...silentLog, warn: (fields, message) => warnings.push([message, fields]) };
-const home = { namespace: "web", name: "sites", uid: "u" };
+const functionRef = { namespace: "web", name: "sites", uid: "u" };
 const user = { role: "function", controllers: ["web/sites/u"] } as const;
 
 beforeAll(async () => {
@@ -29,7 +29,7 @@ beforeEach(async () => {
   warnings = [];
   for (const admin of admins) {
     await admin.call("ACL", "SETUSER", "deployer", "+@all");
-    await redisAccounts(admin).grant(redisUserOf(home), user, ["p"]);
+    await redisUserAdmin(admin).grant(redisUserName(functionRef), user, ["p"]);
   }
 });
 
@@ -37,7 +37,7 @@ const [ours, theirs] = [0, 1];
 const refusedIn = (server: number) => admins[server]!.call("ACL", "SETUSER", "deployer", "-acl");
 /** Accounts of functions in Drover's own Redis, or in another. */
 const accounts = (own = () => ours) =>
-  functionAccounts(
+  functionUsers(
     {
       redisFor: () => ({ redis: deployers[own()]!, gone: new AbortController().signal }),
       servers: () => [
@@ -48,7 +48,7 @@ const accounts = (own = () => ours) =>
     log,
   );
 const has = async (server: number) =>
-  (await redisAccounts(admins[server]!).names()).includes(redisUserOf(home));
+  (await redisUserAdmin(admins[server]!).names()).includes(redisUserName(functionRef));
 const notRevoked = [
   "Could not revoke a Redis user; the next sweep tries again",
   {
@@ -59,9 +59,9 @@ const notRevoked = [
 
 it("what another tenant's Redis refuses is noted, and keeps no user from being revoked or granted", async () => {
   await refusedIn(theirs);
-  await accounts().revoke(home);
+  await accounts().revoke(functionRef);
   expect([await has(ours), await has(theirs)]).toEqual([false, true]);
-  await accounts().grant(home, user, ["p"]);
+  await accounts().grant(functionRef, user, ["p"]);
   expect(await has(ours)).toBe(true);
   expect(warnings).toEqual([notRevoked, notRevoked]);
 });
@@ -69,23 +69,23 @@ it("what another tenant's Redis refuses is noted, and keeps no user from being r
 it("a user that another Redis did not revoke is revoked there the next time that it is granted", async () => {
   await refusedIn(theirs);
   const same = accounts();
-  await same.grant(home, user, ["p"]);
+  await same.grant(functionRef, user, ["p"]);
   expect(await has(theirs)).toBe(true);
   await admins[theirs]!.call("ACL", "SETUSER", "deployer", "+acl");
-  await same.grant(home, user, ["p"]);
+  await same.grant(functionRef, user, ["p"]);
   expect([await has(ours), await has(theirs)]).toEqual([true, false]);
 });
 
 it("what Drover's own Redis refuses is an error", async () => {
   await refusedIn(ours);
-  await expect(accounts().revoke(home)).rejects.toThrow("NOPERM");
+  await expect(accounts().revoke(functionRef)).rejects.toThrow("NOPERM");
   expect(warnings).toEqual([]);
 });
 
 it("the users of one Redis are known though another does not give its own", async () => {
   await refusedIn(theirs);
-  const names = await redisAccounts(admins[ours]!).names();
-  expect(names).toContain(redisUserOf(home));
+  const names = await redisUserAdmin(admins[ours]!).names();
+  expect(names).toContain(redisUserName(functionRef));
   expect(await accounts().names()).toEqual(names);
   expect(warnings).toMatchObject([["Could not list the users of functions in a Redis", {}]]);
 });
@@ -94,29 +94,29 @@ it("a function that moves to another Redis, and back, has a user in the one wher
   let own = ours;
   const same = accounts(() => own);
   for (own of [theirs, ours, theirs, theirs, ours]) {
-    await same.grant(home, user, ["p"]);
+    await same.grant(functionRef, user, ["p"]);
     expect([await has(ours), await has(theirs)]).toEqual([own === ours, own === theirs]);
   }
 });
 
 it("of a function that goes no user is left anywhere, and its next one of that name has another", async () => {
-  const next = { ...home, uid: "u2" };
+  const next = { ...functionRef, uid: "u2" };
   await accounts().grant(next, { ...user, controllers: ["web/sites/u2"] }, ["p"]);
-  await accounts().revoke(home);
+  await accounts().revoke(functionRef);
   expect([await has(ours), await has(theirs)]).toEqual([false, false]);
-  expect(await accounts().names()).toContain(redisUserOf(next));
+  expect(await accounts().names()).toContain(redisUserName(next));
   await accounts().revoke(next);
 });
 
 it("no user is made where a function is now while it is not revoked where it was", async () => {
-  await redisAccounts(admins[theirs]!).revoke(redisUserOf(home));
+  await redisUserAdmin(admins[theirs]!).revoke(redisUserName(functionRef));
   await refusedIn(ours);
-  await expect(accounts(() => theirs).grant(home, user, ["p"])).rejects.toThrow("NOPERM");
+  await expect(accounts(() => theirs).grant(functionRef, user, ["p"])).rejects.toThrow("NOPERM");
   expect(await has(theirs)).toBe(false);
 });
 
 it("a function that stays where it is keeps its connections, also when another deployer grants its user", async () => {
-  const url = servers[ours]!.url.replace("//", `//${encodeURIComponent(redisUserOf(home))}:p@`);
+  const url = servers[ours]!.url.replace("//", `//${encodeURIComponent(redisUserName(functionRef))}:p@`);
   const connection = await connectRedis({
     url,
     clientName: "a function",
@@ -128,7 +128,7 @@ it("a function that stays where it is keeps its connections, also when another d
     /^id=(\d+) .*user=function:web\/sites\/u /m.exec(String(await admins[ours]!.call("CLIENT", "LIST")))?.[1];
   const before = await connected();
   expect(before).toBeDefined();
-  await accounts().grant(home, user, ["p"]);
+  await accounts().grant(functionRef, user, ["p"]);
   expect(await connected()).toEqual(before);
   await disconnectRedis(connection);
 });

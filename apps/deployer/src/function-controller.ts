@@ -1,21 +1,21 @@
 import { defineController, queueOf, RetryAfterError } from "@drover/controller";
 import { TenantRedisError } from "@drover/runtime";
 import { deploy } from "./deploy.ts";
-import { followed } from "./followed.ts";
+import { watchedKinds } from "./followed.ts";
 import type { FunctionContext } from "./function-objects.ts";
-import { homeOf } from "./home.ts";
-import type { FunctionControllerParts, Step } from "./step.ts";
+import { functionRefOf } from "./home.ts";
+import type { FunctionControllerOptions, DeployRunContext } from "./step.ts";
 import { takeDown } from "./take-down.ts";
 
 /** The controller of ReconcileFunctions: deploys functions. */
-export const functionController = (parts: FunctionControllerParts) => {
+export const functionController = (parts: FunctionControllerOptions) => {
   const swept = new Map<string, number>();
   return defineController({
-    ...followed,
+    ...watchedKinds,
     // The deployer's own registration has no finalizer: once its namespace is deleted, no deployer could remove it.
-    needsFinalizer: ({ metadata }) => queueOf(metadata) !== parts.own,
-    reconcile: (context) => deploy(stepOf(parts, context, swept)).catch(waitForRedis),
-    finalize: (context) => takeDown(stepOf(parts, context, swept)).catch(waitForRedis),
+    needsFinalizer: ({ metadata }) => queueOf(metadata) !== parts.ownQueue,
+    reconcile: (context) => deploy(runContextOf(parts, context, swept)).catch(waitForRedis),
+    finalize: (context) => takeDown(runContextOf(parts, context, swept)).catch(waitForRedis),
   });
 };
 
@@ -25,15 +25,19 @@ function waitForRedis(cause: unknown): never {
   throw new RetryAfterError(cause.message, { after: "5s", reason: "RedisNotUsable", cause });
 }
 
-function stepOf(parts: FunctionControllerParts, context: FunctionContext, swept: Step["swept"]): Step {
-  const home = homeOf(context);
+function runContextOf(
+  parts: FunctionControllerOptions,
+  context: FunctionContext,
+  cleanedGenerations: DeployRunContext["cleanedGenerations"],
+): DeployRunContext {
+  const functionRef = functionRefOf(context);
   return {
     now: () => new Date(),
     ...parts,
-    surroundings: { ...parts.surroundings, ...parts.redisOf?.(home.namespace) },
+    environment: { ...parts.environment, ...parts.redisOf?.(functionRef.namespace) },
     context,
-    swept,
-    home,
+    cleanedGenerations,
+    functionRef,
     client: parts.client.guarded(context.guard),
   };
 }

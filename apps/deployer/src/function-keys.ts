@@ -1,12 +1,12 @@
 import {
   type FunctionIdentity,
-  functionQueueIn,
+  functionQueueOf,
   type Milliseconds,
   type QueueName,
   queueOf,
   RetryAfterError,
 } from "@drover/controller";
-import { deleteKeys, type KeyWalk, type RedisConnection, walkQueueKeys } from "@drover/queue";
+import { deleteKeys, type QueueKeyScan, type RedisConnection, scanQueueKeys } from "@drover/queue";
 
 /** Deletes the keys in Redis of functions that are being deleted. */
 export interface FunctionKeys {
@@ -20,7 +20,7 @@ export interface FunctionKeys {
 }
 
 /** Maximum time that one run deletes keys. */
-const usualTurn: Milliseconds = 2_000;
+const maxDeletionTime: Milliseconds = 2_000;
 
 /**
  * @param serversOf the servers with keys of a function: those of its queues may be in another server than those of its
@@ -28,7 +28,7 @@ const usualTurn: Milliseconds = 2_000;
  */
 export function functionKeys(
   serversOf: (queue: QueueName) => readonly RedisConnection[],
-  turn: Milliseconds = usualTurn,
+  maxTime: Milliseconds = maxDeletionTime,
 ): FunctionKeys {
   const removals = new WeakMap<RedisConnection, Removal>();
   const removalFrom = (redis: RedisConnection): Removal => {
@@ -39,12 +39,12 @@ export function functionKeys(
   return {
     async deleteAll(identity) {
       const queue = queueOf(identity);
-      const end = performance.now() + turn;
+      const end = performance.now() + maxTime;
       for (const redis of serversOf(queue)) {
         const removal = removalFrom(redis);
-        while (removal.isLeft(queue)) {
+        while (removal.isPending(queue)) {
           await removal.step();
-          if (removal.isLeft(queue) && performance.now() > end) {
+          if (removal.isPending(queue) && performance.now() > end) {
             throw new RetryAfterError(
               `Its keys in Redis are being deleted: ${removal.steps()} pieces of the server have been searched.`,
               { after: "1ms", reason: "KeysLeft" },
@@ -60,7 +60,7 @@ export function functionKeys(
 /** Deletes the keys of deleted functions from one server. One scan of the server (a round) serves all of them. */
 interface Removal {
   /** True until a complete round has deleted the queue's keys. The first call adds the queue to the next round. */
-  isLeft(queue: QueueName): boolean;
+  isPending(queue: QueueName): boolean;
   /** Scans a piece of the server. Concurrent calls share one piece. */
   step(): Promise<void>;
   /** The number of steps in all rounds. */
@@ -73,7 +73,7 @@ function removalOf(redis: RedisConnection): Removal {
   let leaving: ReadonlySet<QueueName> = new Set();
   let next = new Set<QueueName>();
   const done = new Set<QueueName>();
-  let walk: KeyWalk | undefined;
+  let walk: QueueKeyScan | undefined;
   let stepping: Promise<void> | undefined;
   let steps = 0;
   const step = async (): Promise<void> => {
@@ -81,11 +81,11 @@ function removalOf(redis: RedisConnection): Removal {
     if (walk === undefined) {
       [leaving, next] = [next, new Set()];
       const [first] = leaving;
-      walk = walkQueueKeys(redis, leaving.size === 1 ? first : undefined);
+      walk = scanQueueKeys(redis, leaving.size === 1 ? first : undefined);
     }
     const isOn = await walk.step(async (keys) => {
       const left = keys.filter(({ queue }) => {
-        const of = functionQueueIn(queue);
+        const of = functionQueueOf(queue);
         return of !== undefined && leaving.has(of);
       });
       if (left.length > 0) await deleteKeys(redis, left);
@@ -96,7 +96,7 @@ function removalOf(redis: RedisConnection): Removal {
     walk = undefined;
   };
   return {
-    isLeft(queue) {
+    isPending(queue) {
       if (done.has(queue)) return false;
       if (!leaving.has(queue)) next.add(queue);
       return true;

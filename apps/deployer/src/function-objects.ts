@@ -2,9 +2,9 @@ import { type ReconcileContext, type ReconcileFunction, serviceNameOf } from "@d
 import { builtin, type NewObject, type ResourceRef } from "@drover/kube";
 import { boundRole } from "./bound-role.ts";
 import { functionPolicy } from "./function-policy.ts";
-import { type Home, ownedBy, ownedInCluster } from "./home.ts";
-import { clusterRoleOf, functionLabel } from "./names.ts";
-import type { Surroundings } from "./pod-template.ts";
+import { type FunctionRef, ownedMetadata, ownedClusterMetadata } from "./home.ts";
+import { clusterRoleName, functionLabel } from "./names.ts";
+import type { DeployEnvironment } from "./pod-template.ts";
 
 export type FunctionContext = ReconcileContext<typeof ReconcileFunction>;
 
@@ -29,30 +29,33 @@ export interface FunctionObject {
  * account and permissions first.
  */
 export function functionObjects(
-  home: Home,
+  functionRef: FunctionRef,
   spec: FunctionContext["spec"],
-  surroundings: Surroundings,
+  environment: DeployEnvironment,
 ): readonly FunctionObject[] {
   const { container, permissions: { namespace: here = [], cluster: everywhere = [] } = {} } = spec;
   const deployed = container !== undefined;
-  const owned = (name: string) => ({ name, ...ownedBy(home) });
-  const inCluster = ownedInCluster(home, clusterRoleOf(home.namespace, home.name));
+  const owned = (name: string) => ({ name, ...ownedMetadata(functionRef) });
+  const inCluster = ownedClusterMetadata(
+    functionRef,
+    clusterRoleName(functionRef.namespace, functionRef.name),
+  );
   const some = (rules: readonly object[]): boolean => deployed && rules.length > 0;
   return [
     {
       ref: builtin.serviceAccount,
-      object: { metadata: owned(home.name) },
+      object: { metadata: owned(functionRef.name) },
       // The gateway impersonates it.
       wanted: deployed || spec.delivery === "webhook",
     },
-    ...boundRole(owned(home.name), here, home, { wanted: some(here) }),
-    ...boundRole(inCluster, everywhere, home, { wanted: some(everywhere) }),
+    ...boundRole(owned(functionRef.name), here, functionRef, { wanted: some(here) }),
+    ...boundRole(inCluster, everywhere, functionRef, { wanted: some(everywhere) }),
     {
       ref: builtin.service,
       object: {
-        metadata: owned(serviceNameOf(home.name)),
+        metadata: owned(serviceNameOf(functionRef.name)),
         spec: {
-          selector: { [functionLabel]: home.name },
+          selector: { [functionLabel]: functionRef.name },
           ports: [{ name: "http", port: 80, targetPort: "http", protocol: "TCP" }],
         },
       },
@@ -61,8 +64,8 @@ export function functionObjects(
     {
       ref: builtin.networkPolicy,
       object: {
-        metadata: owned(home.name),
-        spec: functionPolicy({ name: home.name, spec, ...surroundings }),
+        metadata: owned(functionRef.name),
+        spec: functionPolicy({ name: functionRef.name, spec, ...environment }),
       },
       wanted: deployed,
     },

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
 import { type Connection, evaluate, type Peer } from "../../../verification/network-policies/evaluate.ts";
-import { type Egress, metadataNetworks, parseDestinations, parseNetworks, usualEgress } from "./egress.ts";
+import { type Egress, metadataNetworks, parseDestinations, parseNetworks, defaultEgress } from "./egress.ts";
 import { functionObjects } from "./function-objects.ts";
 
 // Policies are those that a real API server has taken; no network plugin enforces them here, they are evaluated.
@@ -38,7 +38,7 @@ const objects = (
   })
     .filter(({ ref }) => ref.kind === "NetworkPolicy")
     .map(({ ref, object }) => ({ apiVersion: `${ref.group}/v1`, kind: ref.kind, ...object }));
-const usual = { ...parseDestinations(usualEgress), except: parseNetworks(metadataNetworks) };
+const usual = { ...parseDestinations(defaultEgress), except: parseNetworks(metadataNetworks) };
 const inside = "10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 fc00::/7";
 const internet = {
   ...parseDestinations("0.0.0.0/0 ::/0 10.0.0.5/32"),

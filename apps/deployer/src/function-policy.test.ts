@@ -1,12 +1,12 @@
 import { expect, it } from "vitest";
-import { functionPolicy, type PolicyOf } from "./function-policy.ts";
+import { functionPolicy, type FunctionPolicyInput } from "./function-policy.ts";
 
 const redis = "redis://redis.store.svc:6379";
 const parts = { namespace: "gates", name: "gateway" };
-const policyOf = (of: Partial<PolicyOf>, spec: Partial<PolicyOf["spec"]> = {}) =>
+const policyOf = (of: Partial<FunctionPolicyInput>, spec: Partial<FunctionPolicyInput["spec"]> = {}) =>
   functionPolicy({
     name: "cups",
-    spec: spec as PolicyOf["spec"],
+    spec: spec as FunctionPolicyInput["spec"],
     redisUrl: redis,
     gateway: parts,
     network: { namespace: "drover", monitoring: [], egress: { pods: false, networks: [], except: [] } },

@@ -2,7 +2,7 @@ import { portOf } from "@drover/controller";
 import { isIP } from "node:net";
 import { type Egress, egressPeers } from "./egress.ts";
 import type { FunctionContext } from "./function-objects.ts";
-import type { PartAccount } from "./home.ts";
+import type { ServiceAccountRef } from "./home.ts";
 import { functionLabel } from "./names.ts";
 
 /** The deployer's network settings, the same for all functions. */
@@ -18,11 +18,11 @@ export interface FunctionNetwork {
 }
 
 /** The input of a function's NetworkPolicy. */
-export interface PolicyOf {
+export interface FunctionPolicyInput {
   readonly name: string;
   readonly spec: FunctionContext["spec"];
   readonly network: FunctionNetwork;
-  readonly gateway: PartAccount;
+  readonly gateway: ServiceAccountRef;
   readonly redisUrl: string;
 }
 
@@ -33,12 +33,12 @@ export interface PolicyOf {
  *
  * The kubelet's probes need no rule, because every connection from a Pod's own node is allowed.
  */
-export function functionPolicy({ name, spec, network, gateway, redisUrl }: PolicyOf) {
+export function functionPolicy({ name, spec, network, gateway, redisUrl }: FunctionPolicyInput) {
   const { container, delivery = "pull" } = spec;
   const called = delivery === "webhook";
-  const gateways = partsIn(gateway.namespace, "gateway");
+  const gateways = componentPeer(gateway.namespace, "gateway");
   const monitoring = [
-    partsIn(network.namespace, "monitoring"),
+    componentPeer(network.namespace, "monitoring"),
     ...network.monitoring.map((namespace) => ({ namespaceSelector: named(namespace) })),
   ];
   const peers = egressPeers(network.egress);
@@ -53,7 +53,7 @@ export function functionPolicy({ name, spec, network, gateway, redisUrl }: Polic
       },
     ],
     egress: [
-      names,
+      dnsRule,
       ...(redis === undefined ? [] : [redis]),
       // The function sends the results of calls that it answered with 202 to the gateway.
       ...(called ? [{ to: [gateways] }] : []),
@@ -64,13 +64,13 @@ export function functionPolicy({ name, spec, network, gateway, redisUrl }: Polic
 
 const named = (namespace: string) => ({ matchLabels: { "kubernetes.io/metadata.name": namespace } });
 
-const partsIn = (namespace: string, component: string) => ({
+const componentPeer = (namespace: string, component: string) => ({
   namespaceSelector: named(namespace),
   podSelector: { matchLabels: { "drover.dev/component": component } },
 });
 
 /** DNS: name servers in the cluster, and the cache of NodeLocal DNSCache on every node, at a link-local address. */
-const names = {
+const dnsRule = {
   to: [{ namespaceSelector: {} }, { ipBlock: { cidr: "169.254.20.10/32" } }],
   ports: [
     { port: 53, protocol: "UDP" },

@@ -19,7 +19,7 @@ const { server, redis } = await redisOfFile();
 const opened = () =>
   openFunctionQueues({
     redisFor: () => ({ redis, gone: new AbortController().signal }),
-    own: queueOf(functions),
+    ownQueue: queueOf(functions),
     log: silentLog,
     onIncarnation: () => {},
   });
@@ -29,7 +29,7 @@ it("the deployer does not count the run that asks: it would ask for ever", async
   const loads = Promise.withResolvers<readonly number[]>();
   for (const identity of [functions, gadgets]) {
     const { name } = identity;
-    await queues.of(queueOf(identity)).wake([
+    await queues.open(queueOf(identity)).wake([
       {
         key: objectKey({ namespace: "a", name }),
         kind: name,
@@ -67,17 +67,17 @@ it("a queue is not used any more once its Redis is given up", async () => {
   let gone = new AbortController();
   const queues = openFunctionQueues({
     redisFor: () => ({ redis, gone: gone.signal }),
-    own: queueOf(functions),
+    ownQueue: queueOf(functions),
     log: silentLog,
     onIncarnation: () => {},
   });
-  const first = queues.of(queueOf(gadgets));
-  expect(queues.of(queueOf(gadgets))).toBe(first);
+  const first = queues.open(queueOf(gadgets));
+  expect(queues.open(queueOf(gadgets))).toBe(first);
   gone.abort();
   gone = new AbortController();
-  const second = queues.of(queueOf(gadgets));
+  const second = queues.open(queueOf(gadgets));
   expect(second).not.toBe(first);
-  expect(queues.of(queueOf(gadgets))).toBe(second);
+  expect(queues.open(queueOf(gadgets))).toBe(second);
   await queues.close();
 });
 
@@ -100,7 +100,7 @@ it("a function works on its own queue and on those of kinds that its code is ask
 it("what a function is to do is all that is due in its queue and in those of what its code is asked about", async () => {
   const queues = opened();
   const wake = (queue: QueueName, ...names: readonly string[]) =>
-    queues.of(queue).wake(
+    queues.open(queue).wake(
       names.map((name) => ({
         key: objectKey({ namespace: "a", name }),
         kind: "saucers",
@@ -118,9 +118,9 @@ it("what a function is to do is all that is due in its queue and in those of wha
     allPaused: false,
   });
   expect(await queues.load(saucers, spec)).toMatchObject({ due: 1 });
-  await queues.of(namesQueue).pause({ kind: "controller" }, "test");
+  await queues.open(namesQueue).pause({ kind: "controller" }, "test");
   expect(await queues.load(saucers, asking)).toMatchObject({ due: 1, paused: 2, allPaused: false });
-  await queues.of(ownQueue).pause({ kind: "controller" }, "test");
+  await queues.open(ownQueue).pause({ kind: "controller" }, "test");
   expect(await queues.load(saucers, asking)).toMatchObject({ due: 0, paused: 3, allPaused: true });
   await queues.close();
 });
@@ -128,16 +128,16 @@ it("what a function is to do is all that is due in its queue and in those of wha
 it("queues stay open for as long as their function is there, and the deployer's own always", async () => {
   const queues = opened();
   const names = [queueOf(functions), queueOf(gadgets), ownQueue, namesQueue];
-  const first = names.map((name) => queues.of(name));
-  const isKept = () => names.map((name, i) => queues.of(name) === first[i]);
-  queues.keep([
+  const first = names.map((name) => queues.open(name));
+  const isKept = () => names.map((name, i) => queues.open(name) === first[i]);
+  queues.closeAllExcept([
     { identity: saucers, spec: asking },
     { identity: gadgets, spec },
   ]);
   expect(isKept()).toEqual([true, true, true, true]);
-  queues.keep([{ identity: saucers, spec: asking }]);
+  queues.closeAllExcept([{ identity: saucers, spec: asking }]);
   expect(isKept()).toEqual([true, false, true, true]);
-  await queues.leave(saucers, asking);
+  await queues.closeQueuesOf(saucers, asking);
   expect(isKept()).toEqual([true, false, false, false]);
   await queues.close();
 });
@@ -148,16 +148,16 @@ it("a queue that was opened in another Redis stays when the one before is given 
   let where = { redis, gone: gone.signal };
   const queues = openFunctionQueues({
     redisFor: () => where,
-    own: queueOf(functions),
+    ownQueue: queueOf(functions),
     log: silentLog,
     onIncarnation: () => {},
   });
-  const first = queues.of(queueOf(gadgets));
+  const first = queues.open(queueOf(gadgets));
   where = { redis: other, gone: new AbortController().signal };
-  const second = queues.of(queueOf(gadgets));
+  const second = queues.open(queueOf(gadgets));
   expect(second).not.toBe(first);
   gone.abort();
-  expect(queues.of(queueOf(gadgets))).toBe(second);
+  expect(queues.open(queueOf(gadgets))).toBe(second);
   await queues.close();
   await first.close();
   await disconnectRedis(other);

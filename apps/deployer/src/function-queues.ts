@@ -7,30 +7,30 @@ import {
   type ReconcileFunctionSpec,
 } from "@drover/controller";
 import { openWorkQueue, type RedisConnection, type WorkQueue } from "@drover/queue";
-import { atMost, type TenantRedis } from "@drover/runtime";
-import type { Load } from "./pods-wanted.ts";
+import { waitAtMost, type TenantRedis } from "@drover/runtime";
+import type { QueueLoad } from "./pods-wanted.ts";
 
 /** The queues of functions. Each is opened on first use. */
 export interface FunctionQueues {
   /** @throws TenantRedisError while its Redis is not available. */
-  of(queue: QueueName): WorkQueue;
+  open(queue: QueueName): WorkQueue;
   /**
    * The load of a function, summed over all its queues. In the deployer's own queue, the calling run is not counted.
    */
   load(identity: FunctionIdentity, spec: ReconcileFunctionSpec): Promise<FunctionLoad>;
   /** Closes all queues except those of these functions, and the deployer's own. */
-  keep(functions: readonly ScaledFunction[]): void;
+  closeAllExcept(functions: readonly FunctionWithSpec[]): void;
   /** Closes the queues of a function that is being deleted, because an open queue writes to Redis. */
-  leave(identity: FunctionIdentity, spec: ReconcileFunctionSpec): Promise<void>;
+  closeQueuesOf(identity: FunctionIdentity, spec: ReconcileFunctionSpec): Promise<void>;
   close(): Promise<void>;
 }
 
-export interface ScaledFunction {
+export interface FunctionWithSpec {
   readonly identity: FunctionIdentity;
   readonly spec: ReconcileFunctionSpec;
 }
 
-export interface FunctionLoad extends Load {
+export interface FunctionLoad extends QueueLoad {
   readonly parked: number;
   readonly failing: number;
   /** Keys that would be due, but are paused. */
@@ -48,9 +48,9 @@ export function queuesOf(
   return [own, ...watches.filter(({ names }) => names.code === true).map((kind) => namesQueueOf(own, kind))];
 }
 
-const answerWithin = 2_000;
+const replyTimeout = 2_000;
 /** Timeout for closing a queue, since its Redis may not be available. */
-const farewell = 2_000;
+const closeTimeout = 2_000;
 
 interface OpenQueue {
   readonly queue: WorkQueue;
@@ -61,7 +61,7 @@ interface FunctionQueuesOptions {
   /** Returns the Redis of a queue. */
   readonly redisFor: TenantRedis["redisFor"];
   /** The deployer's own queue, with ReconcileFunctions as keys. It stays open. */
-  readonly own: QueueName;
+  readonly ownQueue: QueueName;
   readonly log: Log;
   /**
    * Called when a queue's Redis is another server, or has other data, than before: the users of functions may be
@@ -71,16 +71,16 @@ interface FunctionQueuesOptions {
 }
 
 export function openFunctionQueues(options: FunctionQueuesOptions): FunctionQueues {
-  const { own } = options;
-  const { of, closeThose, report } = openQueues(options);
+  const { ownQueue } = options;
+  const { of: open, closeThose, report } = openQueues(options);
   return {
-    of,
+    open,
     async load(identity, spec) {
       const names = queuesOf(identity, spec);
-      const [first, ...others] = await Promise.all(names.map((queue) => of(queue).stats(answerWithin)));
+      const [first, ...others] = await Promise.all(names.map((queue) => open(queue).stats(replyTimeout)));
       if (first === undefined) throw new Error(`${identity.name} has no queue.`);
       const without =
-        queueOf(identity) === own ? { ...first, running: Math.max(0, first.running - 1) } : first;
+        queueOf(identity) === ownQueue ? { ...first, running: Math.max(0, first.running - 1) } : first;
       return [without, ...others].reduce((sum, one) => ({
         ...sum,
         due: sum.due + one.due,
@@ -91,12 +91,15 @@ export function openFunctionQueues(options: FunctionQueuesOptions): FunctionQueu
         paused: sum.paused + one.paused,
       }));
     },
-    keep(functions) {
-      const kept = new Set([own, ...functions.flatMap(({ identity, spec }) => queuesOf(identity, spec))]);
+    closeAllExcept(functions) {
+      const kept = new Set([
+        ownQueue,
+        ...functions.flatMap(({ identity, spec }) => queuesOf(identity, spec)),
+      ]);
       // Not awaited, because a Redis may not be available.
       closeThose((queue) => !kept.has(queue)).catch(report);
     },
-    async leave(identity, spec) {
+    async closeQueuesOf(identity, spec) {
       const left = new Set(queuesOf(identity, spec));
       await closeThose((queue) => left.has(queue));
     },
@@ -105,12 +108,12 @@ export function openFunctionQueues(options: FunctionQueuesOptions): FunctionQueu
 }
 
 /** Opens each queue on first use, and closes it when its connection to Redis is given up. */
-function openQueues({ redisFor, log, onIncarnation }: Omit<FunctionQueuesOptions, "own">) {
+function openQueues({ redisFor, log, onIncarnation }: Omit<FunctionQueuesOptions, "ownQueue">) {
   const open = new Map<QueueName, OpenQueue>();
   const close = async (name: QueueName): Promise<void> => {
     const left = open.get(name);
     open.delete(name);
-    if (left !== undefined) await atMost(farewell, left.queue.close());
+    if (left !== undefined) await waitAtMost(closeTimeout, left.queue.close());
   };
   const of = (controller: QueueName): WorkQueue => {
     const { redis, gone } = redisFor(controller);

@@ -6,7 +6,7 @@ import type { ObservedPod } from "./observe-pods.ts";
 type Rollout = NonNullable<FunctionContext["status"]["rollout"]>;
 
 /** Fingerprint of the part of a spec that can keep a Pod from becoming Ready. */
-const containerOf = ({ container, delivery = "pull" }: ReconcileFunctionSpec): string =>
+const containerFingerprint = ({ container, delivery = "pull" }: ReconcileFunctionSpec): string =>
   digest([container, delivery]);
 
 /**
@@ -15,10 +15,10 @@ const containerOf = ({ container, delivery = "pull" }: ReconcileFunctionSpec): s
  * object. A change of a password or the like does not make a container untried.
  */
 export const isTried = ({ spec, status }: Pick<FunctionContext, "spec" | "status">): boolean =>
-  status.rollout?.tried === containerOf(spec);
+  status.rollout?.tried === containerFingerprint(spec);
 
 /** The minimum number of Pods, whatever is due: one while the container is untried and the function is not paused. */
-export const leastPods = (
+export const minPods = (
   one: Pick<FunctionContext, "spec" | "status">,
   { allPaused }: { readonly allPaused: boolean },
 ): number => (one.spec.container === undefined || allPaused || isTried(one) ? 0 : 1);
@@ -30,7 +30,7 @@ export const leastPods = (
  * `complete` is the last revision that has taken over: its container is tried, and no older Pod was left that could run
  * a key.
  */
-export function rolloutOf(
+export function nextRollout(
   { spec, status: { rollout: known } }: Pick<FunctionContext, "spec" | "status">,
   template: string,
   pods: readonly ObservedPod[],
@@ -41,7 +41,8 @@ export function rolloutOf(
   }
   const { revision } = known;
   const isReady = pods.some((pod) => pod.revision === revision && pod.ready);
-  const rollout = isReady ? { ...known, tried: containerOf(spec) } : known;
-  const isComplete = rollout.tried === containerOf(spec) && pods.every((pod) => pod.revision === revision);
+  const rollout = isReady ? { ...known, tried: containerFingerprint(spec) } : known;
+  const isComplete =
+    rollout.tried === containerFingerprint(spec) && pods.every((pod) => pod.revision === revision);
   return isComplete ? { ...rollout, complete: revision } : rollout;
 }

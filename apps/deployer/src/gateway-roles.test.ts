@@ -1,12 +1,12 @@
 import { ReconcileFunction } from "@drover/controller";
 import { expect, it } from "vitest";
-import { calledRolesOf, gatewayRoles } from "./gateway-roles.ts";
+import { calledRoleNames, gatewayRoles } from "./gateway-roles.ts";
 
-const home = { namespace: "tea", name: "cups", uid: "1" };
+const functionRef = { namespace: "tea", name: "cups", uid: "1" };
 const gateway = { namespace: "drover", name: "gateway" };
 const rolesOf = (webhook?: object, namespaces?: readonly string[]) =>
   gatewayRoles(
-    home,
+    functionRef,
     ReconcileFunction.spec.parse({
       for: {
         group: "a.b",
@@ -65,5 +65,5 @@ it("all of them are among the names by which they are taken away", () => {
   const names = [undefined, ["milk", "tea"]].flatMap((some) =>
     rolesOf(undefined, some).map(({ object }) => object.metadata.name),
   );
-  expect(new Set(calledRolesOf(home))).toEqual(new Set(names));
+  expect(new Set(calledRoleNames(functionRef))).toEqual(new Set(names));
 });

@@ -1,17 +1,21 @@
-import { calledRules, type ReconcileFunctionSpec, serviceNameOf, webhookSecretOf } from "@drover/controller";
+import { gatewayRules, type ReconcileFunctionSpec, serviceNameOf, webhookSecretOf } from "@drover/controller";
 import { boundRole, ruleFor } from "./bound-role.ts";
 import type { FunctionObject } from "./function-objects.ts";
-import { type Home, ownedBy, type PartAccount } from "./home.ts";
-import { placedRoles } from "./placed-roles.ts";
+import { type FunctionRef, ownedMetadata, type ServiceAccountRef } from "./home.ts";
+import { scopedRoles } from "./placed-roles.ts";
 
 /** The name of the Roles, ClusterRoles and bindings that let a called function act on objects of its kind `for`. */
-export const calledRoleOf = ({ namespace, name }: Home): string => `drover-called:${namespace}:${name}`;
+export const calledRoleName = ({ namespace, name }: FunctionRef): string =>
+  `drover-called:${namespace}:${name}`;
 
 /** The name of the gateway's Role in the function's namespace, and of its binding. */
-const gatewayRoleOf = ({ name }: Home): string => `${name}-gateway`;
+const gatewayRoleName = ({ name }: FunctionRef): string => `${name}-gateway`;
 
 /** The names of all roles that calling a function needs. */
-export const calledRolesOf = (home: Home): readonly string[] => [calledRoleOf(home), gatewayRoleOf(home)];
+export const calledRoleNames = (functionRef: FunctionRef): readonly string[] => [
+  calledRoleName(functionRef),
+  gatewayRoleName(functionRef),
+];
 
 /**
  * The roles that calling a function needs. The gateway has no permissions on objects. It reads and writes those of a
@@ -20,22 +24,22 @@ export const calledRolesOf = (home: Home): readonly string[] => [calledRoleOf(ho
  * read the Service.
  */
 export function gatewayRoles(
-  home: Home,
+  functionRef: FunctionRef,
   spec: ReconcileFunctionSpec,
-  gateway: PartAccount,
+  gateway: ServiceAccountRef,
 ): readonly FunctionObject[] {
-  const service = spec.webhook?.service?.name ?? serviceNameOf(home.name);
+  const service = spec.webhook?.service?.name ?? serviceNameOf(functionRef.name);
   return [
-    ...placedRoles(home, [spec.for], {
-      name: calledRoleOf(home),
-      account: home,
-      rulesFor: (kinds) => kinds.flatMap(calledRules),
+    ...scopedRoles(functionRef, [spec.for], {
+      name: calledRoleName(functionRef),
+      account: functionRef,
+      rulesFor: (kinds) => kinds.flatMap(gatewayRules),
     }),
     ...boundRole(
-      { name: gatewayRoleOf(home), ...ownedBy(home) },
+      { name: gatewayRoleName(functionRef), ...ownedMetadata(functionRef) },
       [
-        ruleFor("impersonate", "serviceaccounts", home.name),
-        ruleFor("get", "secrets", webhookSecretOf(home.name)),
+        ruleFor("impersonate", "serviceaccounts", functionRef.name),
+        ruleFor("get", "secrets", webhookSecretOf(functionRef.name)),
         ruleFor("get", "services", service),
       ],
       gateway,

@@ -2,7 +2,7 @@ import { type Log, objectKey } from "@drover/controller";
 import { builtin, isApiError, keyOf, type KubeClient, listAll } from "@drover/kube";
 import { z } from "zod";
 import type { FunctionObject } from "./function-objects.ts";
-import { type Home, ownedInCluster } from "./home.ts";
+import { type FunctionRef, ownedClusterMetadata } from "./home.ts";
 
 /**
  * The Namespace in which Drover is installed, as an owner. It is cluster-scoped, so it may own objects of all
@@ -33,7 +33,7 @@ export async function installationOf(
  */
 export const ownedByInstallation = (
   objects: readonly FunctionObject[],
-  home: Home,
+  functionRef: FunctionRef,
   owner: Installation | undefined,
 ): readonly FunctionObject[] =>
   owner === undefined
@@ -41,9 +41,9 @@ export const ownedByInstallation = (
     : objects.map((one) => {
         const { ref, object } = one;
         const { name, namespace, labels } = object.metadata;
-        if (!isBinding(ref) && namespace === home.namespace) return one;
+        if (!isBinding(ref) && namespace === functionRef.namespace) return one;
         const metadata = {
-          ...ownedInCluster(home, name, labels),
+          ...ownedClusterMetadata(functionRef, name, labels),
           ...(namespace !== undefined && { namespace }),
           ownerReferences: [owner],
         };

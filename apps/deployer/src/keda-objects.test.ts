@@ -2,7 +2,7 @@ import { ReconcileFunction, RetryAfterError } from "@drover/controller";
 import { expect, it } from "vitest";
 import { kedaObjects } from "./keda-objects.ts";
 
-const home = { namespace: "tea", name: "cups", uid: "1" };
+const functionRef = { namespace: "tea", name: "cups", uid: "1" };
 const account = { namespace: "keda", name: "keda-operator" };
 const reached = { scalingUrl: "http://deployer.drover:8080" };
 const objectsOf = (
@@ -11,7 +11,7 @@ const objectsOf = (
   { scalingUrl }: { readonly scalingUrl?: string } = reached,
 ) =>
   kedaObjects(
-    home,
+    functionRef,
     ReconcileFunction.spec.parse({
       for: { group: "a.b", version: "v1", kind: "Cup", plural: "cups", scope: "Namespaced" },
       container: { image: "i" },

@@ -1,16 +1,16 @@
-import { milliseconds, ReconcileFunction, RetryAfterError } from "@drover/controller";
+import { parseDuration, ReconcileFunction, RetryAfterError } from "@drover/controller";
 import { builtin, type ResourceRef } from "@drover/kube";
 import { boundRole, ruleFor } from "./bound-role.ts";
 import type { FunctionContext, FunctionObject } from "./function-objects.ts";
-import { type Home, ownedBy, type PartAccount } from "./home.ts";
-import { scalingOf } from "./scaling-of.ts";
+import { type FunctionRef, ownedMetadata, type ServiceAccountRef } from "./home.ts";
+import { scalingSettings } from "./scaling-of.ts";
 
 /** How KEDA reaches the deployer, and KEDA's account. */
 export interface KedaSettings {
   /** The URL at which KEDA requests numbers of Pods. Undefined if `DROVER_SCALING_URL` is not set. */
   readonly scalingUrl: string | undefined;
   /** The ServiceAccount of KEDA's operator. */
-  readonly account: PartAccount;
+  readonly account: ServiceAccountRef;
 }
 
 const keda = { group: "keda.sh", version: "v1alpha1", namespaced: true } as const;
@@ -34,7 +34,7 @@ const triggerAuthentication: ResourceRef = {
  * @throws RetryAfterError if KEDA is wanted and `DROVER_SCALING_URL` is not set.
  */
 export function kedaObjects(
-  home: Home,
+  functionRef: FunctionRef,
   spec: FunctionContext["spec"],
   { scalingUrl, account }: KedaSettings,
   wanted: boolean,
@@ -45,15 +45,15 @@ export function kedaObjects(
       { after: "1m", reason: "NotSupported" },
     );
   }
-  const name = `${home.name}-scaling`;
-  const owned = { name, ...ownedBy(home) };
-  const tokens = { name: `${home.name}-scaling-token`, ...ownedBy(home) };
+  const name = `${functionRef.name}-scaling`;
+  const owned = { name, ...ownedMetadata(functionRef) };
+  const tokens = { name: `${functionRef.name}-scaling-token`, ...ownedMetadata(functionRef) };
   const { group, plural } = ReconcileFunction;
   // Neither Role gives the author anything: one reads a number that its status has anyway, the other creates tokens.
   const unreviewed = { wanted, reviewed: false } as const;
   return [
     { ref: builtin.serviceAccount, object: { metadata: owned, automountServiceAccountToken: false }, wanted },
-    ...boundRole(owned, [ruleFor("get", `${plural}/scale`, home.name, group)], owned, unreviewed),
+    ...boundRole(owned, [ruleFor("get", `${plural}/scale`, functionRef.name, group)], owned, unreviewed),
     ...boundRole(tokens, [ruleFor("create", "serviceaccounts/token", name)], account, unreviewed),
     {
       ref: triggerAuthentication,
@@ -66,8 +66,8 @@ export function kedaObjects(
     {
       ref: scaledObject,
       object: {
-        metadata: { name: home.name, ...ownedBy(home) },
-        spec: scaledObjectSpec(home, spec, { scalingUrl: scalingUrl ?? "", authentication: name }),
+        metadata: { name: functionRef.name, ...ownedMetadata(functionRef) },
+        spec: scaledObjectSpec(functionRef, spec, { scalingUrl: scalingUrl ?? "", authentication: name }),
       },
       wanted,
     },
@@ -76,27 +76,27 @@ export function kedaObjects(
 
 /** KEDA divides the value by its target, so a target of 1 makes the value the number of Pods. */
 function scaledObjectSpec(
-  home: Home,
+  functionRef: FunctionRef,
   spec: FunctionContext["spec"],
   { scalingUrl, authentication }: { readonly scalingUrl: string; readonly authentication: string },
 ) {
-  const { min, max, idleAfter } = scalingOf(spec);
+  const { min, max, idleAfter } = scalingSettings(spec);
   return {
     scaleTargetRef: {
       apiVersion: ReconcileFunction.apiVersion,
       kind: ReconcileFunction.kind,
-      name: home.name,
+      name: functionRef.name,
     },
     minReplicaCount: min,
     maxReplicaCount: max,
     pollingInterval: 1,
-    cooldownPeriod: Math.max(1, Math.ceil(milliseconds(idleAfter) / 1_000)),
+    cooldownPeriod: Math.max(1, Math.ceil(parseDuration(idleAfter) / 1_000)),
     triggers: [
       {
         type: "metrics-api",
         metricType: "AverageValue",
         metadata: {
-          url: `${scalingUrl}/scaling/${home.namespace}/${home.name}`,
+          url: `${scalingUrl}/scaling/${functionRef.namespace}/${functionRef.name}`,
           valueLocation: "wanted",
           targetValue: "1",
           activationTargetValue: "0",

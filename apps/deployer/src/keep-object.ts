@@ -7,7 +7,7 @@ import {
   type NewObject,
   type ResourceRef,
 } from "@drover/kube";
-import { type Home, isLabelledFor } from "./home.ts";
+import { type FunctionRef, isLabelledFor } from "./home.ts";
 
 /**
  * The annotation with the uid of an object's function, for objects that the function does not own, such as
@@ -16,11 +16,11 @@ import { type Home, isLabelledFor } from "./home.ts";
 export const ownerAnnotation = "drover.dev/owner";
 
 /** The parameters for writing the objects of a function. */
-export interface ObjectKeeper {
+export interface OwnedObjectOptions {
   readonly client: KubeClient;
   readonly signal: AbortSignal;
   /** The function. */
-  readonly owner: Home;
+  readonly owner: FunctionRef;
 }
 
 /**
@@ -29,15 +29,15 @@ export interface ObjectKeeper {
  *
  * @throws RetryAfterError if an object of that name belongs to another owner: it may be deleted later.
  */
-export async function keepObject(
-  { client, signal, owner }: ObjectKeeper,
+export async function applyObject(
+  { client, signal, owner }: OwnedObjectOptions,
   ref: ResourceRef,
   wanted: NewObject,
 ): Promise<KubeObject> {
   const key = keyOf(wanted);
   const present = await client.get(ref, key, { signal });
   if (present === undefined) return client.create(ref, wanted, { signal });
-  refuseForeign(ref, present, owner);
+  rejectForeignObject(ref, present, owner);
   if (covers(present, wanted)) return present;
   const { resourceVersion, uid } = present.metadata;
   const body = { ...wanted, metadata: { ...wanted.metadata, resourceVersion, uid } };
@@ -45,7 +45,7 @@ export async function keepObject(
 }
 
 /** @throws RetryAfterError for an object that belongs to another owner. */
-export function refuseForeign(ref: ResourceRef, present: KubeObject, owner: Home): void {
+export function rejectForeignObject(ref: ResourceRef, present: KubeObject, owner: FunctionRef): void {
   if (belongsTo(ref, present, owner)) return;
   const name = `${ref.kind} ${keyOf(present)}`;
   if (ownerUidOf(present) !== undefined && isLabelledFor(present, owner)) {
@@ -59,8 +59,8 @@ export function refuseForeign(ref: ResourceRef, present: KubeObject, owner: Home
 }
 
 /** Deletes an object, if it belongs to the function. */
-export async function dropObject(
-  { client, signal, owner }: ObjectKeeper,
+export async function deleteOwnedObject(
+  { client, signal, owner }: OwnedObjectOptions,
   ref: ResourceRef,
   { metadata }: Pick<NewObject, "metadata">,
 ): Promise<void> {
@@ -76,10 +76,12 @@ export async function dropObject(
  * leaves them. That is safe, because their rules and subjects are overwritten. A Secret is never taken over, because
  * its contents are used.
  */
-function belongsTo(ref: ResourceRef, object: KubeObject, owner: Home): boolean {
+function belongsTo(ref: ResourceRef, object: KubeObject, owner: FunctionRef): boolean {
   const uid = object.metadata.annotations?.[ownerAnnotation];
   const isOfNone = ref.group === builtin.role.group && uid !== undefined;
-  return uid === owner.uid || isControlledBy(object, owner.uid) || (isOfNone && isLabelledFor(object, owner));
+  return (
+    uid === owner.uid || isControlledByUid(object, owner.uid) || (isOfNone && isLabelledFor(object, owner))
+  );
 }
 
 /** The uid of the function that an object belongs to. Undefined if it belongs to none. */
@@ -92,7 +94,7 @@ export const ownerUidOf = ({
       controller === true && kind === ReconcileFunction.kind && apiVersion === ReconcileFunction.apiVersion,
   )?.uid;
 
-export const isControlledBy = ({ metadata }: KubeObject, owner: string): boolean =>
+export const isControlledByUid = ({ metadata }: KubeObject, owner: string): boolean =>
   (metadata.ownerReferences ?? []).some(({ uid, controller }) => uid === owner && controller === true);
 
 /**

@@ -1,36 +1,39 @@
 import { RetryAfterError } from "@drover/controller";
 import { ApiError, keyOf } from "@drover/kube";
-import { bridgeRoleOf } from "./bridge-roles.ts";
+import { bridgeRoleName } from "./bridge-roles.ts";
 import type { FunctionObject } from "./function-objects.ts";
-import { calledRoleOf } from "./gateway-roles.ts";
-import { dropObject, keepObject } from "./keep-object.ts";
-import { dropStaleRoles } from "./stale-roles.ts";
-import type { Step } from "./step.ts";
+import { calledRoleName } from "./gateway-roles.ts";
+import { deleteOwnedObject, applyObject } from "./keep-object.ts";
+import { deleteStaleRoles } from "./stale-roles.ts";
+import type { DeployRunContext } from "./step.ts";
 import { isDeployed } from "./take-down.ts";
 
-type Keeping = Pick<Step, "context" | "home" | "client" | "swept">;
+type ApplyContext = Pick<DeployRunContext, "context" | "functionRef" | "client" | "cleanedGenerations">;
 
 /**
  * Writes the objects that a function needs, except Pods and Secrets, and deletes those that it no longer needs.
  *
  * @returns true if an object could not be written in a namespace that the function names.
  */
-export async function keepObjects(step: Keeping, objects: readonly FunctionObject[]): Promise<boolean> {
-  const { context, home, client, swept } = step;
+export async function applyObjects(
+  runContext: ApplyContext,
+  objects: readonly FunctionObject[],
+): Promise<boolean> {
+  const { context, functionRef, client, cleanedGenerations } = runContext;
   const { signal, status, metadata } = context;
   let incomplete = false;
-  const keeper = { client, signal, owner: home };
+  const options = { client, signal, owner: functionRef };
   // A function that was never deployed has no objects to delete.
   const wasDeployed = isDeployed(status);
   for (const { ref, object, wanted, elsewhere } of objects) {
-    if (elsewhere === true) incomplete = !(await keepElsewhere(step, ref, object)) || incomplete;
-    else if (wanted) await keepObject(keeper, ref, object);
-    else if (wasDeployed) await dropObject(keeper, ref, object);
+    if (elsewhere === true) incomplete = !(await applyElsewhere(runContext, ref, object)) || incomplete;
+    else if (wanted) await applyObject(options, ref, object);
+    else if (wasDeployed) await deleteOwnedObject(options, ref, object);
   }
   const { generation = 0 } = metadata;
-  if (swept.get(home.uid) !== generation) {
-    await dropStaleRoles(step, [bridgeRoleOf(home), calledRoleOf(home)], objects);
-    swept.set(home.uid, generation);
+  if (cleanedGenerations.get(functionRef.uid) !== generation) {
+    await deleteStaleRoles(runContext, [bridgeRoleName(functionRef), calledRoleName(functionRef)], objects);
+    cleanedGenerations.set(functionRef.uid, generation);
   }
   return incomplete;
 }
@@ -42,13 +45,13 @@ export async function keepObjects(step: Keeping, objects: readonly FunctionObjec
  *
  * @returns false if it failed.
  */
-async function keepElsewhere(
-  { context: { signal, log }, home, client }: Keeping,
+async function applyElsewhere(
+  { context: { signal, log }, functionRef, client }: ApplyContext,
   ref: FunctionObject["ref"],
   object: FunctionObject["object"],
 ): Promise<boolean> {
   try {
-    await keepObject({ client, signal, owner: home }, ref, object);
+    await applyObject({ client, signal, owner: functionRef }, ref, object);
     return true;
   } catch (error) {
     if (!(error instanceof ApiError || error instanceof RetryAfterError)) throw error;

@@ -6,7 +6,7 @@ import {
   queueOf,
   ReconcileFunction,
 } from "@drover/controller";
-import { type KubeClient, nameOf, refOf } from "@drover/kube";
+import { type KubeClient, resourceNameOf, refOf } from "@drover/kube";
 import {
   keepPartLease,
   runFunction,
@@ -16,25 +16,25 @@ import {
   watchParts,
 } from "@drover/runtime";
 import { functionConfig } from "./config.ts";
-import { functionAccounts } from "./function-accounts.ts";
+import { functionUsers } from "./function-accounts.ts";
 import { functionController } from "./function-controller.ts";
 import { functionKeys } from "./function-keys.ts";
 import { openFunctionQueues } from "./function-queues.ts";
 import { accessReviews } from "./permits/access-reviews.ts";
 import { adoptBindings, installationOf } from "./installation.ts";
-import { keepEpoch, openAuthorGuards } from "./permits/author-guards.ts";
+import { maintainEpoch, openAuthorGuards } from "./permits/author-guards.ts";
 import { permitRecords } from "./permits/permit-records.ts";
 import { reviewPermits } from "./permits/review-permits.ts";
-import type { Surroundings } from "./pod-template.ts";
+import type { DeployEnvironment } from "./pod-template.ts";
 import { type Scaler, startScaler } from "./scaler.ts";
-import { scalingAnswer } from "./scaling-answer.ts";
-import { keepSwept } from "./sweep.ts";
-import type { Permitting } from "./step.ts";
+import { scalingEndpoint } from "./scaling-answer.ts";
+import { runSweeper } from "./sweep.ts";
+import type { PermitServices } from "./step.ts";
 
 /** Between two steps of a sweep: at most about 20,000 keys a second are checked. */
 const sweepPace: Milliseconds = 50;
 
-const kind = nameOf(refOf(ReconcileFunction));
+const kind = resourceNameOf(refOf(ReconcileFunction));
 /** How often the admission policies are checked. */
 const epochEvery: Milliseconds = 3_000;
 
@@ -43,7 +43,7 @@ await runFunction(
     name: "deployer",
     settings: functionConfig,
     controller: async (settings, process, identified) => {
-      const { client, log, stopping, readiness, answering } = process;
+      const { client, log, stopping, readiness, addEndpoint } = process;
       const { functionsRedisUrl: functionsUrl } = settings;
       const { namespace = settings.namespace } = settings.function ?? {};
       const tenants = serveTenants(process, {
@@ -52,15 +52,15 @@ await runFunction(
         functionsUrl,
         loadsScripts: true,
       });
-      const permits = permittingOf(client, settings);
+      const permits = permitServicesOf(client, settings);
       // Started before the deployer's own ReconcileFunction exists: without an epoch the API server would reject it.
-      const epoch = permits && keepEpoch(permits.guards, { every: epochEvery, log, signal: stopping });
-      const own = queueOf((await identified()) ?? { name: kind });
+      const epoch = permits && maintainEpoch(permits.guards, { every: epochEvery, log, signal: stopping });
+      const ownQueue = queueOf((await identified()) ?? { name: kind });
       const wake = (key: ObjectKey): Promise<void> =>
-        queues.of(own).wake([{ key, kind, resourceVersion: "0", reason: "Scale", class: "change" }]);
+        queues.open(ownQueue).wake([{ key, kind, resourceVersion: "0", reason: "Scale", class: "change" }]);
       const queues = openFunctionQueues({
         redisFor: tenants.redisFor,
-        own,
+        ownQueue,
         log,
         // That Redis may have lost the users of its functions.
         onIncarnation(queue) {
@@ -69,18 +69,18 @@ await runFunction(
         },
       });
       const living = { client, log, signal: stopping };
-      const scaler: Scaler = startScaler({ ...living, queues, wake, own, every: settings.scaleEvery });
-      const swept = keepSwept({ ...living, tenants, every: settings.sweepEvery, pace: sweepPace });
+      const scaler: Scaler = startScaler({ ...living, queues, wake, ownQueue, every: settings.scaleEvery });
+      const swept = runSweeper({ ...living, tenants, every: settings.sweepEvery, pace: sweepPace });
       const { namespace: home, partLease: holds } = settings;
       const leases = { ...living, namespace: home, holds };
       const renewed = keepPartLease({ ...leases, part: "deployer" });
       const onChange = (): void => scaler.wakeAll(() => true);
-      const { all: absent, done } = watchParts({ ...leases, parts: ["bridge", "gateway"], onChange });
-      answering("/scaling/", scalingAnswer(scaler));
+      const { all: absentParts, done } = watchParts({ ...leases, parts: ["bridge", "gateway"], onChange });
+      addEndpoint("/scaling/", scalingEndpoint(scaler));
       readiness("scaler", () => (scaler.synced() ? undefined : "ReconcileFunctions are not listed yet"));
       const { rotateEvery } = settings;
-      const parts = partsOf(tenants, log);
-      const reviewed = { client, accounts: parts.accounts, every: settings.reviewEvery, wake, log };
+      const parts = redisParts(tenants, log);
+      const reviewed = { client, functionUsers: parts.functionUsers, every: settings.reviewEvery, wake, log };
       const reviewing = permits && reviewPermits({ ...permits, ...reviewed, signal: stopping });
       const installation = await installationOf(client, home);
       if (installation !== undefined) await adoptBindings(client, installation, log);
@@ -88,13 +88,13 @@ await runFunction(
         controller: functionController({
           client,
           queues,
-          own,
+          ownQueue,
           permits,
           rotateEvery,
-          absent,
+          absentParts,
           installation,
           ...parts,
-          surroundings: surroundingsOf(settings),
+          environment: deployEnvironmentOf(settings),
         }),
         close: async () => {
           await Promise.all([scaler.done, epoch, reviewing, swept, renewed, done]);
@@ -107,10 +107,10 @@ await runFunction(
 );
 
 /** A positive review is reused for half the time between reviews, so that not every run sends reviews of its own. */
-function permittingOf(
+function permitServicesOf(
   client: KubeClient,
   { authors, namespace, reviewEvery }: ReturnType<typeof functionConfig>,
-): Permitting | undefined {
+): PermitServices | undefined {
   if (authors === "trusted") return undefined;
   const now = (): number => performance.now();
   return {
@@ -122,26 +122,26 @@ function permittingOf(
 }
 
 /** The parts of the controller that use the Redis of each function. */
-function partsOf(tenants: TenantRedis, log: Log) {
+function redisParts(tenants: TenantRedis, log: Log) {
   return {
     // Keys of hooks are in Drover's own Redis.
     keys: functionKeys((queue) => {
       const tenant = tenants.tenantOf(namespaceOfQueue(queue));
       return tenants.servers().flatMap((one) => ([undefined, tenant].includes(one.tenant) ? one.redis : []));
     }),
-    accounts: functionAccounts(tenants, log),
+    functionUsers: functionUsers(tenants, log),
     redisOf(namespace: string) {
       const tenant = tenants.tenantOf(namespace);
-      return tenant && reached(tenant);
+      return tenant && redisForPods(tenant);
     },
   };
 }
 
 /** The settings that the objects of all functions share. */
-function surroundingsOf(settings: ReturnType<typeof functionConfig>): Surroundings {
+function deployEnvironmentOf(settings: ReturnType<typeof functionConfig>): DeployEnvironment {
   const { redisUrl: url, functionsRedisUrl: functionsUrl, redisCaFile: ca } = settings;
   return {
-    ...reached({ url, functionsUrl, ca }),
+    ...redisForPods({ url, functionsUrl, ca }),
     bridge: settings.bridgeAccount,
     gateway: settings.gatewayAccount,
     network: {
@@ -154,7 +154,7 @@ function surroundingsOf(settings: ReturnType<typeof functionConfig>): Surroundin
 }
 
 /** The URL of a Redis for Pods, and its CA certificates. */
-function reached({ url, functionsUrl = withoutUser(url), ca }: Omit<Tenant, "namespaces">) {
+function redisForPods({ url, functionsUrl = withoutUser(url), ca }: Omit<Tenant, "namespaces">) {
   return { redisUrl: functionsUrl, redisCa: functionsUrl.startsWith("rediss:") ? ca : undefined };
 }
 

@@ -8,20 +8,20 @@ export const functionLabel = "drover.dev/function";
  */
 export const namespaceLabel = "drover.dev/function-namespace";
 /** The annotation of a Pod with its revision. */
-export const revisionAnnotation = "drover.dev/revision";
+export const podRevisionAnnotation = "drover.dev/revision";
 
 /** The prefix of the Redis users of functions. The users of the deployer and the like do not have it. */
-export const redisUsers = "function:";
+export const redisUserPrefix = "function:";
 /** The Redis user of a function. No other function has it, also none that is created later under the same name. */
-export const redisUserOf = (identity: FunctionIdentity): string => redisUsers + queueOf(identity);
-export const redisSecretOf = (name: string): string => `${name}-redis`;
+export const redisUserName = (identity: FunctionIdentity): string => redisUserPrefix + queueOf(identity);
+export const redisSecretName = (name: string): string => `${name}-redis`;
 /** The key of that Secret with the CA certificates of Redis. */
 export const caKey = "ca.crt";
 /**
  * The name of a function's cluster-scoped objects. It contains the namespace, because another one may have a function
  * of that name.
  */
-export const clusterRoleOf = (namespace: string, name: string): string => `drover:${namespace}:${name}`;
+export const clusterRoleName = (namespace: string, name: string): string => `drover:${namespace}:${name}`;
 
 /** A fingerprint of a value: 12 hexadecimal digits. */
 export const digest = (value: unknown): string =>

@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
-import { observed } from "./observe-pods.ts";
+import { observePod } from "./observe-pods.ts";
 
-const troubleOf = (container: object, more: object = {}) => {
+const problemOf = (container: object, more: object = {}) => {
   const metadata = { name: "gadgets-r1", namespace: "a", uid: "u", resourceVersion: "1" };
   const status = { phase: "Pending", containerStatuses: [{ restartCount: 0, ...container }], ...more };
-  return observed({ apiVersion: "v1", kind: "Pod", metadata, status }).trouble;
+  return observePod({ apiVersion: "v1", kind: "Pod", metadata, status }).problem;
 };
 
 it.each([
@@ -30,11 +30,11 @@ it.each([
     metadata: { ...named, creationTimestamp, ...metadata },
     status,
   };
-  expect(observed(pod)).toEqual({
+  expect(observePod(pod)).toEqual({
     name: "gadgets-a",
     uid: "u",
     createdAt: creationTimestamp,
-    trouble: undefined,
+    problem: undefined,
     revision: 0,
     ready: false,
     deleting: false,
@@ -44,18 +44,18 @@ it.each([
 });
 
 it("a Pod that starts is no trouble, until its container does not", () => {
-  expect(troubleOf({ state: { waiting: { reason: "ContainerCreating" } } })).toBeUndefined();
-  expect(troubleOf({ state: { running: {} } })).toBeUndefined();
+  expect(problemOf({ state: { waiting: { reason: "ContainerCreating" } } })).toBeUndefined();
+  expect(problemOf({ state: { running: {} } })).toBeUndefined();
   const backOff = { reason: "ImagePullBackOff", message: "not found" };
-  expect(troubleOf({ state: { waiting: backOff } })).toEqual({
+  expect(problemOf({ state: { waiting: backOff } })).toEqual({
     reason: "ImageNotPulled",
-    words: "ImagePullBackOff: not found",
+    message: "ImagePullBackOff: not found",
   });
   const ended = { terminated: { exitCode: 3, reason: "Error" } };
   const crashed = { state: { waiting: { reason: "CrashLoopBackOff" } }, lastState: ended };
-  expect(troubleOf(crashed)).toEqual({
+  expect(problemOf(crashed)).toEqual({
     reason: "NewPodsDoNotStart",
-    words: "CrashLoopBackOff: its container ended with exit code 3",
+    message: "CrashLoopBackOff: its container ended with exit code 3",
   });
 });
 
@@ -66,11 +66,11 @@ it("a Pod that no node can take says so, and one that a node has taken does not"
     reason: "Unschedulable",
     message: "0/3 nodes",
   };
-  expect(troubleOf({}, { conditions: [unscheduled], containerStatuses: [] })?.words).toBe(
+  expect(problemOf({}, { conditions: [unscheduled], containerStatuses: [] })?.message).toBe(
     "Unschedulable: 0/3 nodes",
   );
   const scheduled = { ...unscheduled, status: "True" };
-  expect(troubleOf({}, { conditions: [scheduled], containerStatuses: [] })).toBeUndefined();
+  expect(problemOf({}, { conditions: [scheduled], containerStatuses: [] })).toBeUndefined();
 });
 
 it.each([
@@ -81,5 +81,5 @@ it.each([
   ["InvalidImageName", "ImageNotPulled"],
   ["CreateContainerConfigError", "NewPodsDoNotStart"],
 ])("a container that waits with %s is %s", (reason, expected) => {
-  expect(troubleOf({ state: { waiting: { reason } } })?.reason).toBe(expected);
+  expect(problemOf({ state: { waiting: { reason } } })?.reason).toBe(expected);
 });

@@ -1,9 +1,9 @@
 import { builtin, type KubeClient, type KubeObject, listAll } from "@drover/kube";
 import { z } from "zod";
-import type { Home } from "./home.ts";
-import { isControlledBy } from "./keep-object.ts";
-import { functionLabel, revisionAnnotation } from "./names.ts";
-import type { FunctionPod } from "./roll-out.ts";
+import type { FunctionRef } from "./home.ts";
+import { isControlledByUid } from "./keep-object.ts";
+import { functionLabel, podRevisionAnnotation } from "./names.ts";
+import type { RolloutPod } from "./roll-out.ts";
 
 const stateSchema = z.looseObject({ reason: z.string().optional(), message: z.string().optional() });
 const podSchema = z.looseObject({
@@ -29,48 +29,48 @@ const podSchema = z.looseObject({
 });
 
 /** Why a Pod is not Ready. */
-export interface PodTrouble {
+export interface PodProblem {
   /**
    * `ImageNotPulled` lasts until the image exists or the spec names another one. The other reason may end by itself.
    */
   readonly reason: "ImageNotPulled" | "NewPodsDoNotStart";
   /** The reasons and messages of the kubelet and the scheduler. */
-  readonly words: string;
+  readonly message: string;
 }
 
 /** A Pod as the API server returns it, and why it is not Ready, if its status contains that. */
-export interface ObservedPod extends FunctionPod {
-  readonly trouble: PodTrouble | undefined;
+export interface ObservedPod extends RolloutPod {
+  readonly problem: PodProblem | undefined;
 }
 
 /** The function's Pods, read live, because Pods must not be created or deleted on outdated data. */
 export async function observePods(
   client: KubeClient,
-  home: Home,
+  functionRef: FunctionRef,
   signal: AbortSignal,
 ): Promise<readonly ObservedPod[]> {
   const pods = await listAll(client, builtin.pod, {
-    namespace: home.namespace,
-    labelSelector: `${functionLabel}=${home.name}`,
+    namespace: functionRef.namespace,
+    labelSelector: `${functionLabel}=${functionRef.name}`,
     signal,
   });
-  return pods.filter((pod) => isControlledBy(pod, home.uid)).map(observed);
+  return pods.filter((pod) => isControlledByUid(pod, functionRef.uid)).map(observePod);
 }
 
 /** The deployer's view of a Pod. */
-export function observed(pod: KubeObject): ObservedPod {
+export function observePod(pod: KubeObject): ObservedPod {
   const { name, uid, annotations = {}, deletionTimestamp, creationTimestamp = "" } = pod.metadata;
   const { status = {} } = podSchema.safeParse(pod).data ?? {};
   const { phase, conditions = [] } = status;
   return {
     name,
     uid,
-    revision: Number(annotations[revisionAnnotation] ?? 0),
+    revision: Number(annotations[podRevisionAnnotation] ?? 0),
     ready: conditions.some((one) => one.type === "Ready" && one.status === "True"),
     deleting: deletionTimestamp !== undefined,
     ended: phase === "Succeeded" || phase === "Failed",
     createdAt: creationTimestamp,
-    trouble: troubleOf(status),
+    problem: problemOf(status),
   };
 }
 
@@ -81,12 +81,12 @@ const withoutImage: ReadonlySet<string> = new Set([
   ...["ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName"],
 ]);
 
-function troubleOf({
+function problemOf({
   reason,
   message,
   conditions = [],
   containerStatuses = [],
-}: NonNullable<z.output<typeof podSchema>["status"]>): PodTrouble | undefined {
+}: NonNullable<z.output<typeof podSchema>["status"]>): PodProblem | undefined {
   const [container] = containerStatuses;
   const { waiting } = container?.state ?? {};
   const isStarting = starting.has(waiting?.reason ?? "");
@@ -105,6 +105,6 @@ function troubleOf({
   if (words.length === 0) return undefined;
   return {
     reason: withoutImage.has(waiting?.reason ?? "") ? "ImageNotPulled" : "NewPodsDoNotStart",
-    words: words.join(": "),
+    message: words.join(": "),
   };
 }

@@ -4,15 +4,15 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { sandboxOfFile } from "../../../packages/testing/src/sandbox.fixture.ts";
 import { boundRole } from "./bound-role.ts";
 import type { FunctionObject } from "./function-objects.ts";
-import { ownedBy, ownedElsewhere, ownedInCluster } from "./home.ts";
+import { ownedMetadata, ownedMetadataElsewhere, ownedClusterMetadata } from "./home.ts";
 import { adoptBindings, type Installation, installationOf, ownedByInstallation } from "./installation.ts";
-import { dropObject, keepObject, ownerAnnotation } from "./keep-object.ts";
+import { deleteOwnedObject, applyObject, ownerAnnotation } from "./keep-object.ts";
 
 const { sandbox, client } = await sandboxOfFile();
 
 const former = { namespace: "tea", name: "cups", uid: "1" };
-const home = { ...former, uid: "2" };
-const namesake = { ...home, namespace: "milk", uid: "3" };
+const functionRef = { ...former, uid: "2" };
+const namesake = { ...functionRef, namespace: "milk", uid: "3" };
 const { signal } = new AbortController();
 let installation: Installation;
 beforeAll(async () => {
@@ -24,12 +24,12 @@ beforeAll(async () => {
 });
 
 const rules = [{ apiGroups: [""], resources: ["pods"], verbs: ["get"] }];
-const rolesOf = (of: typeof home): readonly FunctionObject[] =>
+const rolesOf = (of: typeof functionRef): readonly FunctionObject[] =>
   ownedByInstallation(
     [
-      ...boundRole({ name: "cups", ...ownedBy(of) }, rules, of, { wanted: true }),
-      ...boundRole(ownedInCluster(of, `drover:${of.namespace}:cups`), rules, of, { wanted: true }),
-      ...boundRole(ownedElsewhere(of, "coffee", `drover-bridge:${of.namespace}:cups`), rules, of, {
+      ...boundRole({ name: "cups", ...ownedMetadata(of) }, rules, of, { wanted: true }),
+      ...boundRole(ownedClusterMetadata(of, `drover:${of.namespace}:cups`), rules, of, { wanted: true }),
+      ...boundRole(ownedMetadataElsewhere(of, "coffee", `drover-bridge:${of.namespace}:cups`), rules, of, {
         wanted: true,
         elsewhere: true,
       }),
@@ -37,8 +37,8 @@ const rolesOf = (of: typeof home): readonly FunctionObject[] =>
     of,
     installation,
   );
-const keep = (of: typeof home, { ref, object }: Pick<FunctionObject, "ref" | "object">) =>
-  keepObject({ client, signal, owner: of }, ref, object);
+const keep = (of: typeof functionRef, { ref, object }: Pick<FunctionObject, "ref" | "object">) =>
+  applyObject({ client, signal, owner: of }, ref, object);
 const secret = (metadata: NewObject["metadata"]) => ({
   ref: builtin.secret,
   object: { metadata: { namespace: "tea", ...metadata } },
@@ -47,7 +47,7 @@ const reasonOf = (error: unknown): unknown => (error instanceof RetryAfterError 
 
 describe("with Drover's namespace goes", () => {
   it("every binding, and all that is outside of the function's namespace; nothing else", () => {
-    for (const { ref, object } of rolesOf(home)) {
+    for (const { ref, object } of rolesOf(functionRef)) {
       const owners = object.metadata.ownerReferences?.map(({ kind, uid }) => [kind, uid]);
       const isHere = ref.kind === "Role" && object.metadata.namespace === "tea";
       expect([ref.kind, object.metadata.namespace, owners]).toEqual([
@@ -101,8 +101,8 @@ describe("what a function of the same name has left that is gone", () => {
       const left = { ...one.object, ...(one.object["rules"] !== undefined && { rules: [] }) };
       await client.create(one.ref, left);
       const now = await keep(
-        home,
-        rolesOf(home).find(
+        functionRef,
+        rolesOf(functionRef).find(
           ({ ref, object }) => ref === one.ref && object.metadata.name === one.object.metadata.name,
         ) ?? one,
       );
@@ -111,11 +111,11 @@ describe("what a function of the same name has left that is gone", () => {
     }
   });
   it("in Secrets is waited for", async () => {
-    await client.create(builtin.secret, secret({ name: "cups-redis", ...ownedBy(former) }).object);
-    const wanted = secret({ name: "cups-redis", ...ownedBy(home) });
-    expect(await keep(home, wanted).catch(reasonOf)).toBe("FormerOneLeft");
+    await client.create(builtin.secret, secret({ name: "cups-redis", ...ownedMetadata(former) }).object);
+    const wanted = secret({ name: "cups-redis", ...ownedMetadata(functionRef) });
+    expect(await keep(functionRef, wanted).catch(reasonOf)).toBe("FormerOneLeft");
     await client.delete(builtin.secret, objectKey({ namespace: "tea", name: "cups-redis" }));
-    expect(await keep(home, wanted)).toMatchObject({ metadata: { name: "cups-redis" } });
+    expect(await keep(functionRef, wanted)).toMatchObject({ metadata: { name: "cups-redis" } });
   });
 });
 
@@ -123,26 +123,29 @@ describe("what is another's", () => {
   const taken = (name: string) => objectKey({ namespace: "tea", name });
   it.each([
     ["without labels", {}],
-    ["with the labels alone", { labels: ownedBy(home).labels }],
-    ["of a function of that name elsewhere", { ...ownedInCluster(namesake, "x") }],
+    ["with the labels alone", { labels: ownedMetadata(functionRef).labels }],
+    ["of a function of that name elsewhere", { ...ownedClusterMetadata(namesake, "x") }],
   ])("is left alone, and the function heals when it is gone: a Role %s", async (_, others) => {
     const name = `taken-${Object.keys(others).join("-")}`;
     await client.create(builtin.role, { metadata: { ...others, name, namespace: "tea" }, rules: [] });
-    const [wanted] = rolesOf(home);
-    const ours = { ref: builtin.role, object: { ...wanted?.object, metadata: { ...ownedBy(home), name } } };
-    expect(await keep(home, ours).catch(reasonOf)).toBe("NameTaken");
-    await dropObject({ client, signal, owner: home }, builtin.role, ours.object);
+    const [wanted] = rolesOf(functionRef);
+    const ours = {
+      ref: builtin.role,
+      object: { ...wanted?.object, metadata: { ...ownedMetadata(functionRef), name } },
+    };
+    expect(await keep(functionRef, ours).catch(reasonOf)).toBe("NameTaken");
+    await deleteOwnedObject({ client, signal, owner: functionRef }, builtin.role, ours.object);
     expect(await client.get(builtin.role, taken(name))).not.toMatchObject({ rules });
     await client.delete(builtin.role, taken(name));
-    expect(await keep(home, ours)).toMatchObject({ metadata: { name } });
+    expect(await keep(functionRef, ours)).toMatchObject({ metadata: { name } });
     await client.delete(builtin.role, taken(name));
   });
   it("a Secret that claims to be of a former one gives nobody a password of their choice", async () => {
-    const forged = secret({ ...ownedInCluster(former, "forged-redis"), namespace: "tea" });
+    const forged = secret({ ...ownedClusterMetadata(former, "forged-redis"), namespace: "tea" });
     await client.create(builtin.secret, { ...forged.object, data: { password: "bWFsbG9yeQ==" } });
-    const wanted = secret({ name: "forged-redis", ...ownedBy(home) });
-    expect(await keep(home, wanted).catch(reasonOf)).toBe("FormerOneLeft");
-    await dropObject({ client, signal, owner: home }, builtin.secret, wanted.object);
+    const wanted = secret({ name: "forged-redis", ...ownedMetadata(functionRef) });
+    expect(await keep(functionRef, wanted).catch(reasonOf)).toBe("FormerOneLeft");
+    await deleteOwnedObject({ client, signal, owner: functionRef }, builtin.secret, wanted.object);
     expect(await client.get(builtin.secret, taken("forged-redis"))).toBeDefined();
   });
 });
@@ -150,7 +153,7 @@ describe("what is another's", () => {
 describe("an object of a function", () => {
   const settings = (value: string) => ({
     ref: builtin.configMap,
-    object: { metadata: { name: "settings", ...ownedBy(home) }, data: { value } },
+    object: { metadata: { name: "settings", ...ownedMetadata(functionRef) }, data: { value } },
   });
   it("is written when it is another than it is to be, and not again", async () => {
     const writes: string[] = [];
@@ -158,12 +161,12 @@ describe("an object of a function", () => {
       if (method !== "GET") writes.push(method);
       return undefined;
     });
-    for (const value of ["a", "a", "b", "b"]) await keep(home, settings(value));
+    for (const value of ["a", "a", "b", "b"]) await keep(functionRef, settings(value));
     watched();
     expect(writes).toEqual(["POST", "PATCH"]);
   });
   it("is not written over what another has changed since it was read", async () => {
-    await keep(home, settings("a"));
+    await keep(functionRef, settings("a"));
     const { object } = settings("b");
     const get: KubeClient["get"] = async (...asked) => {
       const found = await client.get(...asked);
@@ -171,8 +174,8 @@ describe("an object of a function", () => {
       await client.patch(builtin.configMap, keyOf(object), { type: "merge", body });
       return found;
     };
-    const racing = { client: { ...client, get }, signal, owner: home };
-    const refused: unknown = await keepObject(racing, builtin.configMap, object).catch(
+    const racing = { client: { ...client, get }, signal, owner: functionRef };
+    const refused: unknown = await applyObject(racing, builtin.configMap, object).catch(
       (error: unknown) => error,
     );
     expect(isApiError(refused, "Conflict")).toBe(true);

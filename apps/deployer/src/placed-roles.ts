@@ -1,12 +1,17 @@
 import type { FollowedKind } from "@drover/controller";
 import { boundRole } from "./bound-role.ts";
 import type { FunctionObject } from "./function-objects.ts";
-import { type Home, ownedElsewhere, ownedInCluster, type PartAccount } from "./home.ts";
+import {
+  type FunctionRef,
+  ownedMetadataElsewhere,
+  ownedClusterMetadata,
+  type ServiceAccountRef,
+} from "./home.ts";
 
-export interface PlacedRoles {
+export interface ScopedRolesOptions {
   /** The name of every Role, ClusterRole and binding. */
   readonly name: string;
-  readonly account: PartAccount;
+  readonly account: ServiceAccountRef;
   /** The rules that the account gets for some of the kinds. */
   readonly rulesFor: (kinds: readonly FollowedKind[]) => readonly object[];
   /**
@@ -20,14 +25,18 @@ export interface PlacedRoles {
  * The roles that give an account permissions on kinds of a function: Roles in the namespaces that a kind names, and a
  * ClusterRole only for kinds that name none.
  */
-export function placedRoles(
-  home: Home,
+export function scopedRoles(
+  functionRef: FunctionRef,
   kinds: readonly FollowedKind[],
-  { name, account, rulesFor, aggregatedBy }: PlacedRoles,
+  { name, account, rulesFor, aggregatedBy }: ScopedRolesOptions,
 ): readonly FunctionObject[] {
   const everywhere = kinds.filter(({ namespaces }) => namespaces === undefined);
   const named = new Set(kinds.flatMap(({ namespaces = [] }) => namespaces));
-  const inCluster = ownedInCluster(home, name, aggregatedBy === undefined ? {} : { [aggregatedBy]: "true" });
+  const inCluster = ownedClusterMetadata(
+    functionRef,
+    name,
+    aggregatedBy === undefined ? {} : { [aggregatedBy]: "true" },
+  );
   const [clusterRole, binding] = boundRole(inCluster, rulesFor(everywhere), account, {
     wanted: everywhere.length > 0,
   });
@@ -36,7 +45,7 @@ export function placedRoles(
     ...(aggregatedBy === undefined ? [binding] : []),
     ...[...named].sort().flatMap((namespace) => {
       const rules = rulesFor(kinds.filter(({ namespaces }) => namespaces?.includes(namespace)));
-      const metadata = ownedElsewhere(home, namespace, name);
+      const metadata = ownedMetadataElsewhere(functionRef, namespace, name);
       return boundRole(metadata, rules, account, { wanted: true, elsewhere: true });
     }),
   ];

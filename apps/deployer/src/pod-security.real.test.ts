@@ -6,24 +6,28 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
-import { podOf } from "./pod-template.ts";
+import { podManifest } from "./pod-template.ts";
 
 const run = promisify(execFile);
-const home = "strict";
+const strictNamespace = "strict";
 /** A quota of these makes the API server refuse every Pod that does not say them. */
 const said = { "requests.cpu": "10", "requests.memory": "10Gi", "limits.memory": "10Gi" };
 let cluster: RealCluster;
 beforeAll(async () => {
   cluster = await startRealCluster();
-  const metadata = { name: home, labels: { "pod-security.kubernetes.io/enforce": "restricted" } };
+  const metadata = { name: strictNamespace, labels: { "pod-security.kubernetes.io/enforce": "restricted" } };
   await create({ apiVersion: "v1", kind: "Namespace", metadata });
   for (const name of ["bridge", "deployer", "gateway", "as"]) {
-    await create({ apiVersion: "v1", kind: "ServiceAccount", metadata: { name, namespace: home } });
+    await create({
+      apiVersion: "v1",
+      kind: "ServiceAccount",
+      metadata: { name, namespace: strictNamespace },
+    });
   }
   await create({
     apiVersion: "v1",
     kind: "ResourceQuota",
-    metadata: { name: "said", namespace: home },
+    metadata: { name: "said", namespace: strictNamespace },
     spec: { hard: said },
   });
   // As the controller manager would: there is none.
@@ -35,7 +39,7 @@ beforeAll(async () => {
     "resourcequota",
     "said",
     "-n",
-    home,
+    strictNamespace,
     "--subresource=status",
     "--type=merge",
     "-p",
@@ -50,7 +54,10 @@ async function create(object: object, ...more: readonly string[]): Promise<strin
   return (await running).stdout;
 }
 const created = (name: string, spec: object): Promise<string> =>
-  create({ apiVersion: "v1", kind: "Pod", metadata: { name, namespace: home }, spec }, "--dry-run=server");
+  create(
+    { apiVersion: "v1", kind: "Pod", metadata: { name, namespace: strictNamespace }, spec },
+    "--dry-run=server",
+  );
 
 const podSpec = z.looseObject({ containers: z.array(z.looseObject({})) });
 const deploymentSchema = z.looseObject({
@@ -63,11 +70,11 @@ const functionPodSpec = (container: object, fields: object = {}) => {
     ...fields,
   });
   if (spec.container === undefined) throw new Error("It has a container.");
-  return podOf(
+  return podManifest(
     {
-      home: { name: "as", namespace: home, uid: "u" },
+      functionRef: { name: "as", namespace: strictNamespace, uid: "u" },
       spec: { ...spec, container: spec.container },
-      surroundings: {
+      environment: {
         redisUrl: "rediss://valkey.drover:6379",
         redisCa: "ca",
         bridge: { namespace: "drover", name: "bridge" },

@@ -1,9 +1,9 @@
 import { ReconcileFunction } from "@drover/controller";
 import { expect, it } from "vitest";
-import { fingerprintOf, podOf, type TemplateOf } from "./pod-template.ts";
+import { fingerprintOf, podManifest, type PodTemplateInput } from "./pod-template.ts";
 
 const kind = { group: "example.com", version: "v1", kind: "Gadget", plural: "gadgets", scope: "Namespaced" };
-function templateOf(container: object, fields: object = {}, password = "p"): TemplateOf {
+function templateOf(container: object, fields: object = {}, password = "p"): PodTemplateInput {
   const spec = ReconcileFunction.spec.parse({
     for: kind,
     container: { image: "i", ...container },
@@ -11,9 +11,9 @@ function templateOf(container: object, fields: object = {}, password = "p"): Tem
   });
   if (spec.container === undefined) throw new Error("It has a container.");
   return {
-    home: { name: "gadgets", namespace: "web", uid: "u-1" },
+    functionRef: { name: "gadgets", namespace: "web", uid: "u-1" },
     spec: { ...spec, container: spec.container },
-    surroundings: {
+    environment: {
       keda: { scalingUrl: undefined, account: { namespace: "keda", name: "keda-operator" } },
       network: { namespace: "drover", monitoring: [], egress: { pods: true, networks: [], except: [] } },
       redisUrl: "redis://redis:6379/2",
@@ -24,8 +24,8 @@ function templateOf(container: object, fields: object = {}, password = "p"): Tem
     password,
   };
 }
-const valueOf = (of: TemplateOf, variable: string) =>
-  podOf(of, 7).spec.containers[0]?.env.find(({ name }) => name === variable)?.value;
+const valueOf = (of: PodTemplateInput, variable: string) =>
+  podManifest(of, 7).spec.containers[0]?.env.find(({ name }) => name === variable)?.value;
 
 it("tells a Pod where Redis is and who it is, how it runs, and which revision it is of", () => {
   const of = templateOf({}, { concurrency: 3, timeout: "2m", retry: { first: "1s" }, scaling: { min: 1 } });
@@ -39,12 +39,12 @@ it("tells a Pod where Redis is and who it is, how it runs, and which revision it
 });
 
 it("gives a Pod that goes the time that its longest run may take", () => {
-  expect(podOf(templateOf({}, { timeout: "2m" }), 1).spec.terminationGracePeriodSeconds).toBe(140);
+  expect(podManifest(templateOf({}, { timeout: "2m" }), 1).spec.terminationGracePeriodSeconds).toBe(140);
   expect(valueOf(templateOf({}, { timeout: "2m" }), "DROVER_STOP_GRACE")).toBe("130000ms");
 });
 
 it("may do nothing on its node, and is nobody there", () => {
-  const { securityContext, containers } = podOf(templateOf({}), 1).spec;
+  const { securityContext, containers } = podManifest(templateOf({}), 1).spec;
   expect(securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } });
   expect(containers[0]?.securityContext).toEqual({
     allowPrivilegeEscalation: false,
@@ -54,7 +54,7 @@ it("may do nothing on its node, and is nobody there", () => {
 });
 
 it("is told of no Services: one called drover-... would look like a setting that is misspelt", () => {
-  expect(podOf(templateOf({}), 1).spec.enableServiceLinks).toBe(false);
+  expect(podManifest(templateOf({}), 1).spec.enableServiceLinks).toBe(false);
 });
 
 it("has another fingerprint for another image or password, and the same one for another number of Pods", () => {
@@ -65,7 +65,8 @@ it("has another fingerprint for another image or password, and the same one for 
 });
 
 it("has what every container is to have, where its author does not say what it needs", () => {
-  const resourcesOf = (container: object) => podOf(templateOf(container), 1).spec.containers[0]?.resources;
+  const resourcesOf = (container: object) =>
+    podManifest(templateOf(container), 1).spec.containers[0]?.resources;
   expect(resourcesOf({})).toEqual({
     requests: { cpu: "50m", memory: "96Mi" },
     limits: { memory: "512Mi", "ephemeral-storage": "1Gi" },
@@ -75,10 +76,10 @@ it("has what every container is to have, where its author does not say what it n
 });
 
 it("has the certificates of Redis' authorities where it is told of some, and other ones are another revision", () => {
-  const { surroundings, ...rest } = templateOf({});
+  const { environment, ...rest } = templateOf({});
   const believing = (redisCa: string | undefined) => ({
     ...rest,
-    surroundings: { ...surroundings, redisCa },
+    environment: { ...environment, redisCa },
   });
   expect(valueOf(believing("a"), "DROVER_REDIS_CA_FILE")).toBe("/var/run/drover/redis/ca.crt");
   expect(valueOf(believing(undefined), "DROVER_REDIS_CA_FILE")).toBeUndefined();
@@ -89,15 +90,15 @@ it("tells a Pod that is called for whom it answers, and nothing of Redis", () =>
   const called = templateOf({}, { delivery: "webhook" });
   expect(valueOf(called, "DROVER_WEBHOOK_AUDIENCE")).toBe("web/gadgets");
   expect(valueOf(called, "DROVER_WEBHOOK_UID")).toBe("u-1");
-  const { containers, automountServiceAccountToken } = podOf(called, 1).spec;
+  const { containers, automountServiceAccountToken } = podManifest(called, 1).spec;
   expect(JSON.stringify(containers)).not.toMatch(/REDIS|ROLLOUT/);
   expect(automountServiceAccountToken).toBe(false);
 });
 
 it("refuses a variable that Drover sets", () => {
   const of = templateOf({ env: [{ name: "DROVER_REDIS_URL", value: "redis://mine" }] });
-  expect(() => podOf(of, 1)).toThrow(/DROVER_REDIS_URL is set by Drover/);
-  expect(() => podOf(templateOf({ env: [{ name: "DROVER_ROLLOUT", value: "9" }] }), 1)).toThrow(
+  expect(() => podManifest(of, 1)).toThrow(/DROVER_REDIS_URL is set by Drover/);
+  expect(() => podManifest(templateOf({ env: [{ name: "DROVER_ROLLOUT", value: "9" }] }), 1)).toThrow(
     /DROVER_ROLLOUT/,
   );
 });
@@ -116,7 +117,7 @@ it.each([
 ] as const)(
   "a Pod by %s is looked at as it may be, and has the secret that it needs",
   (delivery, fields, probes) => {
-    const { containers, volumes } = podOf(templateOf({}, fields), 1).spec;
+    const { containers, volumes } = podManifest(templateOf({}, fields), 1).spec;
     expect(containers[0]).toMatchObject(probes);
     const secret = delivery === "pull" ? "gadgets-redis" : "gadgets-webhook";
     expect(JSON.stringify(volumes)).toContain(`"secretName":"${secret}"`);
@@ -126,6 +127,6 @@ it.each([
 it("a Pod that is called may ask the API server only where its function has permissions", () => {
   const rule = { apiGroups: [""], resources: ["pods"], verbs: ["get"] };
   const isMounted = (more: object) =>
-    podOf(templateOf({}, { delivery: "webhook", ...more }), 1).spec.automountServiceAccountToken;
+    podManifest(templateOf({}, { delivery: "webhook", ...more }), 1).spec.automountServiceAccountToken;
   expect([isMounted({}), isMounted({ permissions: { namespace: [rule] } })]).toEqual([false, true]);
 });

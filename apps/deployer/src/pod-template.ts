@@ -1,39 +1,46 @@
 import {
-  functionPod,
-  graceOf,
+  functionPodSpec,
+  stopGraceOf,
   metricsVariables,
-  milliseconds,
-  paceVariables,
+  parseDuration,
+  runSettingsVariables,
   type ReconcileFunctionSpec,
-  servedVariables,
-  setTwice,
+  serverVariables,
+  duplicateVariable,
   TerminalError,
-  usualPace,
-  usualScaling,
-  type Variable,
+  defaultRunSettings,
+  defaultScaling,
+  type EnvVar,
   webhookSecretOf,
 } from "@drover/controller";
 import type { FunctionNetwork } from "./function-policy.ts";
-import type { Home, PartAccount } from "./home.ts";
+import type { FunctionRef, ServiceAccountRef } from "./home.ts";
 import type { KedaSettings } from "./keda-objects.ts";
-import { caKey, digest, functionLabel, redisSecretOf, redisUserOf, revisionAnnotation } from "./names.ts";
+import {
+  caKey,
+  digest,
+  functionLabel,
+  redisSecretName,
+  redisUserName,
+  podRevisionAnnotation,
+} from "./names.ts";
 
 /** The deployer's settings that the objects of every function depend on. */
-export interface Surroundings {
+export interface DeployEnvironment {
   /** The Redis URL for Pods, without user or password. */
   readonly redisUrl: string;
   /** The CA certificates with which Pods verify Redis, as PEM. Undefined: those of their image. */
   readonly redisCa: string | undefined;
-  readonly bridge: PartAccount;
-  readonly gateway: PartAccount;
+  readonly bridge: ServiceAccountRef;
+  readonly gateway: ServiceAccountRef;
   readonly keda: KedaSettings;
   readonly network: FunctionNetwork;
 }
 
-export interface TemplateOf {
-  readonly home: Home;
+export interface PodTemplateInput {
+  readonly functionRef: FunctionRef;
   readonly spec: ReconcileFunctionSpec & { readonly container: object };
-  readonly surroundings: Surroundings;
+  readonly environment: DeployEnvironment;
   /**
    * Fingerprint of the password or signing secret. A change is a new revision, because Pods read their password at
    * start.
@@ -45,18 +52,18 @@ export interface TemplateOf {
 const folders = { redis: "/var/run/drover/redis", webhook: "/var/run/drover/webhook" } as const;
 
 /** The spec of a function's Pods, without what depends on the revision. */
-export function podTemplate(of: TemplateOf) {
-  const { home, spec } = of;
-  const { name } = home;
+export function podTemplate(of: PodTemplateInput) {
+  const { functionRef, spec } = of;
+  const { name } = functionRef;
   const { container, delivery = "pull", permissions } = spec;
   const pull = delivery === "pull";
   return {
     automountServiceAccountToken: pull || permissions !== undefined,
     restartPolicy: "Always",
-    ...functionPod({
+    ...functionPodSpec({
       serviceAccountName: name,
       container,
-      env: environment(of),
+      env: containerEnv(of),
       grace: runsEndWithin(spec),
       probes: {
         readiness: { ...probe(delivery, "/readyz"), periodSeconds: 1, timeoutSeconds: 3 },
@@ -65,7 +72,7 @@ export function podTemplate(of: TemplateOf) {
       secrets: [
         {
           name: "drover",
-          secretName: pull ? redisSecretOf(name) : webhookSecretOf(name),
+          secretName: pull ? redisSecretName(name) : webhookSecretOf(name),
           mountPath: pull ? folders.redis : folders.webhook,
         },
       ],
@@ -81,33 +88,33 @@ const probe = (delivery: "pull" | "webhook", path: string) =>
  * Fingerprint of everything that Pods are made from. The number of Pods is not part of it. The CA certificates are,
  * because Pods read them at start.
  */
-export const fingerprintOf = (of: TemplateOf): string =>
-  digest([podTemplate(of), of.password, of.surroundings.redisCa]);
+export const fingerprintOf = (of: PodTemplateInput): string =>
+  digest([podTemplate(of), of.password, of.environment.redisCa]);
 
 /** The labels and annotations of a Pod, and its spec. */
-export function podOf(of: TemplateOf, revision: number) {
+export function podManifest(of: PodTemplateInput, revision: number) {
   const { containers, ...template } = podTemplate(of);
   return {
-    labels: { [functionLabel]: of.home.name },
-    annotations: { [revisionAnnotation]: String(revision) },
+    labels: { [functionLabel]: of.functionRef.name },
+    annotations: { [podRevisionAnnotation]: String(revision) },
     spec: {
       ...template,
       containers: containers.map((one) => ({
         ...one,
-        env: of.spec.delivery === "webhook" ? one.env : [rollout(revision), ...one.env],
+        env: of.spec.delivery === "webhook" ? one.env : [rolloutVariable(revision), ...one.env],
       })),
     },
   };
 }
 
 /** A pulling function reports its revision to the ledger, so that no key goes back to an older one. */
-const rollout = (revision: number): Variable => ({ name: "DROVER_ROLLOUT", value: String(revision) });
+const rolloutVariable = (revision: number): EnvVar => ({ name: "DROVER_ROLLOUT", value: String(revision) });
 
 /** @throws TerminalError if the spec sets a variable that Drover sets. */
-function environment(of: TemplateOf): readonly Variable[] {
+function containerEnv(of: PodTemplateInput): readonly EnvVar[] {
   const own = of.spec.container.env ?? [];
   const ours = of.spec.delivery === "webhook" ? webhookVariables(of) : pullVariables(of);
-  const twice = setTwice(own, [{ name: "DROVER_ROLLOUT" }, ...ours]);
+  const twice = duplicateVariable(own, [{ name: "DROVER_ROLLOUT" }, ...ours]);
   if (twice !== undefined) {
     throw new TerminalError(
       `spec.container.env: ${twice} is set by Drover. Leave it out, and use the field of spec for its value.`,
@@ -117,30 +124,30 @@ function environment(of: TemplateOf): readonly Variable[] {
   return [...ours, ...own];
 }
 
-function pullVariables({ home, spec, surroundings }: TemplateOf): readonly Variable[] {
+function pullVariables({ functionRef, spec, environment }: PodTemplateInput): readonly EnvVar[] {
   const { container, scaling } = spec;
-  const url = new URL(surroundings.redisUrl);
-  url.username = redisUserOf(home);
+  const url = new URL(environment.redisUrl);
+  url.username = redisUserName(functionRef);
   return [
-    ...servedVariables(container, runsEndWithin(spec)),
-    { name: "DROVER_FUNCTION", value: `${home.namespace}/${home.name}/${home.uid}` },
+    ...serverVariables(container, runsEndWithin(spec)),
+    { name: "DROVER_FUNCTION", value: `${functionRef.namespace}/${functionRef.name}/${functionRef.uid}` },
     { name: "DROVER_REDIS_URL", value: url.href },
     { name: "DROVER_REDIS_PASSWORD_FILE", value: `${folders.redis}/password` },
-    ...(surroundings.redisCa === undefined
+    ...(environment.redisCa === undefined
       ? []
       : [{ name: "DROVER_REDIS_CA_FILE", value: `${folders.redis}/${caKey}` }]),
-    ...((scaling ?? usualScaling).min === 0 ? [{ name: "DROVER_RESTS", value: "true" }] : []),
+    ...((scaling ?? defaultScaling).min === 0 ? [{ name: "DROVER_RESTS", value: "true" }] : []),
     ...metricsVariables(container.env ?? []),
-    ...paceVariables(spec),
+    ...runSettingsVariables(spec),
   ];
 }
 
-const webhookVariables = ({ home, spec }: TemplateOf): readonly Variable[] => [
-  ...servedVariables(spec.container, runsEndWithin(spec)),
+const webhookVariables = ({ functionRef, spec }: PodTemplateInput): readonly EnvVar[] => [
+  ...serverVariables(spec.container, runsEndWithin(spec)),
   { name: "DROVER_WEBHOOK_SECRETS", value: folders.webhook },
-  { name: "DROVER_WEBHOOK_AUDIENCE", value: `${home.namespace}/${home.name}` },
-  { name: "DROVER_WEBHOOK_UID", value: home.uid },
+  { name: "DROVER_WEBHOOK_AUDIENCE", value: `${functionRef.namespace}/${functionRef.name}` },
+  { name: "DROVER_WEBHOOK_UID", value: functionRef.uid },
 ];
 
-const runsEndWithin = ({ timeout = usualPace.timeout }: TemplateOf["spec"]): number =>
-  graceOf(milliseconds(timeout));
+const runsEndWithin = ({ timeout = defaultRunSettings.timeout }: PodTemplateInput["spec"]): number =>
+  stopGraceOf(parseDuration(timeout));

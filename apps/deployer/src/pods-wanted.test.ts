@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import { type Load, podsWanted } from "./pods-wanted.ts";
+import { type QueueLoad, podsWanted } from "./pods-wanted.ts";
 
-const idle: Load = { due: 0, oldestDue: 0, running: 0, runTime: 100 };
+const idle: QueueLoad = { due: 0, oldestDue: 0, running: 0, runTime: 100 };
 const wanted = (
-  load: Partial<Load>,
+  load: Partial<QueueLoad>,
   {
     min = 0,
     max = 10,

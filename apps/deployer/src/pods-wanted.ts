@@ -7,7 +7,7 @@ const clearWithin: Milliseconds = 5_000;
 const tooOld: Milliseconds = 30_000;
 
 /** The queue's statistics from which the number of Pods is computed. */
-export type Load = Pick<QueueStats, "due" | "oldestDue" | "running" | "runTime">;
+export type QueueLoad = Pick<QueueStats, "due" | "oldestDue" | "running" | "runTime">;
 
 /**
  * The number of Pods that a function should have now.
@@ -22,7 +22,7 @@ export type Load = Pick<QueueStats, "due" | "oldestDue" | "running" | "runTime">
  * @param pods the present number of Pods, to which one is added if keys wait too long although all Pods are busy.
  */
 export function podsWanted(
-  { due, oldestDue, running, runTime }: Load,
+  { due, oldestDue, running, runTime }: QueueLoad,
   { min, max, targetDue }: Pick<Scaling, "min" | "max" | "targetDue">,
   { concurrency, pods }: { readonly concurrency: number; readonly pods: number },
 ): number {

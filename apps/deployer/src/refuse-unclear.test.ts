@@ -1,11 +1,11 @@
 import { ReconcileFunction } from "@drover/controller";
 import { expect, it } from "vitest";
-import { refuseUnclear } from "./refuse-unclear.ts";
+import { validateSpec } from "./refuse-unclear.ts";
 
 const kind = { group: "example.com", version: "v1", kind: "Gadget", plural: "gadgets", scope: "Namespaced" };
 const refusing = (fields: object, name = "gadgets") => {
   const spec = ReconcileFunction.spec.parse({ for: kind, ...fields });
-  return () => refuseUnclear({ metadata: { name }, spec });
+  return () => validateSpec({ metadata: { name }, spec });
 };
 const called = { delivery: "webhook" };
 const service = { name: "a" };

@@ -1,15 +1,15 @@
 import {
-  controllerName,
+  controllerNamePattern,
   type ObjectName,
   type ReconcileFunctionSpec,
   TerminalError,
-  whyNotCalled,
+  webhookProblem,
 } from "@drover/controller";
 
 /**
  * @throws TerminalError for a spec that is contradictory or incomplete, and for a name that a controller cannot have.
  */
-export function refuseUnclear({
+export function validateSpec({
   metadata: { name },
   spec,
 }: {
@@ -18,7 +18,7 @@ export function refuseUnclear({
 }): void {
   const { delivery, webhook, container } = spec;
   const refuse = (problem: string) => new TerminalError(problem, { reason: "InvalidSpec" });
-  if (!controllerName.test(name)) {
+  if (!controllerNamePattern.test(name)) {
     throw refuse(
       `The name of a function has 63 characters at most, not ${name.length}. Give it another name.`,
     );
@@ -27,7 +27,7 @@ export function refuseUnclear({
     if (webhook === undefined) return;
     throw refuse("spec.webhook goes with delivery: webhook. Set this delivery, or leave out spec.webhook.");
   }
-  const problem = whyNotCalled(spec);
+  const problem = webhookProblem(spec);
   if (problem !== undefined) throw refuse(problem);
   const { service, url } = webhook ?? {};
   if (service !== undefined && url !== undefined) {

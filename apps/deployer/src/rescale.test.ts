@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
-import { idleLeft, rescale, type Scaled } from "./rescale.ts";
+import { idleLeft, rescale, type ScalingState } from "./rescale.ts";
 
 const idleAfter = 60_000;
 const at = (seconds: number) => new Date(1_000 * seconds);
 /** What comes of these figures, one every 10 s. */
-const after = (...figures: readonly number[]): Scaled | undefined =>
-  figures.reduce<Scaled | undefined>(
+const after = (...figures: readonly number[]): ScalingState | undefined =>
+  figures.reduce<ScalingState | undefined>(
     (before, wanted, i) => rescale(before, wanted, { idleAfter, now: at(10 * i) }),
     undefined,
   );

@@ -1,7 +1,7 @@
 import type { Milliseconds } from "@drover/controller";
 
 /** The number of Pods that a function should have, and since when fewer would be enough. Times are ISO 8601. */
-export interface Scaled {
+export interface ScalingState {
   readonly wanted: number;
   readonly fewerSince?: string | undefined;
   /** The highest number that was wanted since then. */
@@ -13,10 +13,10 @@ export interface Scaled {
  * highest number that was wanted in that time, as with the stabilization window of a HorizontalPodAutoscaler.
  */
 export function rescale(
-  before: Scaled | undefined,
+  before: ScalingState | undefined,
   wanted: number,
   { idleAfter, now }: { readonly idleAfter: Milliseconds; readonly now: Date },
-): Scaled {
+): ScalingState {
   if (before === undefined || wanted >= before.wanted) return { wanted };
   const fewerSince = notLater(before.fewerSince, now);
   const fewer = Math.max(before.fewer ?? 0, wanted);
@@ -34,7 +34,7 @@ const notLater = (time: string | undefined, now: Date): string =>
 
 /** Milliseconds until there may be fewer Pods. Infinity if fewer are not wanted. */
 export function idleLeft(
-  { fewerSince }: Pick<Scaled, "fewerSince">,
+  { fewerSince }: Pick<ScalingState, "fewerSince">,
   { idleAfter, now }: { readonly idleAfter: Milliseconds; readonly now: Date },
 ): Milliseconds {
   return fewerSince === undefined ? Infinity : Date.parse(fewerSince) + idleAfter - now.getTime();

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { type FunctionPod, podChanges } from "./roll-out.ts";
+import { type RolloutPod, planPodChanges } from "./roll-out.ts";
 
 let born = 0;
-const pod = (name: string, more: Partial<FunctionPod> = {}): FunctionPod => ({
+const pod = (name: string, more: Partial<RolloutPod> = {}): RolloutPod => ({
   name,
   uid: name,
   revision: 2,
@@ -12,8 +12,8 @@ const pod = (name: string, more: Partial<FunctionPod> = {}): FunctionPod => ({
   createdAt: new Date(1_000 * born++).toISOString(),
   ...more,
 });
-const changes = (pods: readonly FunctionPod[], wanted: number) => {
-  const { create, remove } = podChanges(pods, { revision: 2, wanted });
+const changes = (pods: readonly RolloutPod[], wanted: number) => {
+  const { create, remove } = planPodChanges(pods, { revision: 2, wanted });
   return { create, remove: remove.map(({ name }) => name) };
 };
 

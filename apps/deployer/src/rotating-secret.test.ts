@@ -3,23 +3,23 @@ import { builtin } from "@drover/kube";
 import fc from "fast-check";
 import { beforeAll, expect, it } from "vitest";
 import { sandboxOfFile } from "../../../packages/testing/src/sandbox.fixture.ts";
-import { ownedBy } from "./home.ts";
+import { ownedMetadata } from "./home.ts";
 import { digest } from "./names.ts";
-import { keepRotatingSecret, type RotatingSecret } from "./rotating-secret.ts";
+import { rotateSecret, type RotatingSecretOptions } from "./rotating-secret.ts";
 
 const { client } = await sandboxOfFile();
 
-const home = { namespace: "tea", name: "cups", uid: "1" };
+const functionRef = { namespace: "tea", name: "cups", uid: "1" };
 const rotateEvery = 60_000;
 beforeAll(async () => {
-  await client.create(builtin.namespace, { metadata: { name: home.namespace } });
+  await client.create(builtin.namespace, { metadata: { name: functionRef.namespace } });
 });
 
 let names = 0;
 /** A Secret of its own, on a clock that the test holds. */
-function kept(more: Partial<RotatingSecret> = {}) {
+function kept(more: Partial<RotatingSecretOptions> = {}) {
   let made = 0;
-  const secret: RotatingSecret = {
+  const secret: RotatingSecretOptions = {
     name: `cups-${++names}`,
     key: "password",
     others: { username: "u" },
@@ -30,21 +30,21 @@ function kept(more: Partial<RotatingSecret> = {}) {
     forgets: true,
     ...more,
   };
-  const key = objectKey({ namespace: home.namespace, name: secret.name });
+  const key = objectKey({ namespace: functionRef.namespace, name: secret.name });
   const read = async (): Promise<Readonly<Record<string, string>>> => {
     const data = (await client.get(builtin.secret, key))?.["data"] ?? {};
     return Object.fromEntries(
       Object.entries(data).map(([name, text]) => [name, Buffer.from(String(text), "base64").toString()]),
     );
   };
-  const keep = (at: number, changed: Partial<RotatingSecret> = {}) =>
-    keepRotatingSecret({ client, signal: AbortSignal.timeout(30_000), now: new Date(at) }, home, {
+  const keep = (at: number, changed: Partial<RotatingSecretOptions> = {}) =>
+    rotateSecret({ client, signal: AbortSignal.timeout(30_000), now: new Date(at) }, functionRef, {
       ...secret,
       ...changed,
     });
-  const create = (data: Readonly<Record<string, string>>, metadata: object = ownedBy(home)) =>
+  const create = (data: Readonly<Record<string, string>>, metadata: object = ownedMetadata(functionRef)) =>
     client.create(builtin.secret, {
-      metadata: { namespace: home.namespace, ...metadata, name: secret.name },
+      metadata: { namespace: functionRef.namespace, ...metadata, name: secret.name },
       data: Object.fromEntries(
         Object.entries(data).map(([name, text]) => [name, Buffer.from(text).toString("base64")]),
       ),

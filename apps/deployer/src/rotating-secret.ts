@@ -1,8 +1,8 @@
 import type { Milliseconds } from "@drover/controller";
 import { builtin, keyOf, type KubeClient, type KubeObject, type NewObject } from "@drover/kube";
 import { z } from "zod";
-import { type Home, ownedBy } from "./home.ts";
-import { keepObject, refuseForeign } from "./keep-object.ts";
+import { type FunctionRef, ownedMetadata } from "./home.ts";
+import { applyObject, rejectForeignObject } from "./keep-object.ts";
 import { digest } from "./names.ts";
 
 const text = z.string().transform((encoded) => Buffer.from(encoded, "base64").toString("utf8"));
@@ -11,14 +11,14 @@ const secretSchema = z.looseObject({
 });
 
 /** A secret that is changed regularly, and the one before it, which stays valid while a Pod may still use it. */
-export interface Rotated {
+export interface RotatedSecret {
   readonly current: string;
   readonly previous?: string | undefined;
   /** When it became the current one, ISO 8601. */
   readonly since: string;
 }
 
-export interface RotatingSecret {
+export interface RotatingSecretOptions {
   /** The name of the Secret object. */
   readonly name: string;
   /** The key of the current one in the Secret. The keys of the others are `previous` and `since`. */
@@ -39,7 +39,7 @@ export interface RotatingSecret {
   readonly forgets: boolean;
 }
 
-export interface SecretKeeper {
+export interface RotationOptions {
   readonly client: KubeClient;
   readonly signal: AbortSignal;
   readonly now: Date;
@@ -49,27 +49,31 @@ export interface SecretKeeper {
  * Creates the Secret, and changes the secret in it once that is older than `rotateEvery` and every Pod uses it.
  * @returns a fingerprint of the current secret.
  */
-export async function keepRotatingSecret(
-  { client, signal, now }: SecretKeeper,
-  home: Home,
-  secret: RotatingSecret,
+export async function rotateSecret(
+  { client, signal, now }: RotationOptions,
+  functionRef: FunctionRef,
+  secret: RotatingSecretOptions,
 ): Promise<string> {
-  const metadata = { name: secret.name, ...ownedBy(home) };
+  const metadata = { name: secret.name, ...ownedMetadata(functionRef) };
   const present = await client.get(builtin.secret, keyOf({ metadata }), { signal });
   // Checked before its content is used: a user that may create Secrets must not choose a function's password.
-  if (present !== undefined) refuseForeign(builtin.secret, present, home);
-  const rotated = next(rotatedIn(present, secret), secret, now);
+  if (present !== undefined) rejectForeignObject(builtin.secret, present, functionRef);
+  const rotated = nextSecret(readRotatedSecret(present, secret), secret, now);
   const { current, previous } = rotated;
   await secret.announce?.([current, ...(previous === undefined ? [] : [previous])]);
-  await keepObject(
-    { client, signal, owner: home },
+  await applyObject(
+    { client, signal, owner: functionRef },
     builtin.secret,
-    objectOf(metadata, rotated, secret, present !== undefined),
+    secretObject(metadata, rotated, secret, present !== undefined),
   );
   return digest(current);
 }
 
-function next(rotated: Rotated | undefined, secret: RotatingSecret, now: Date): Rotated {
+function nextSecret(
+  rotated: RotatedSecret | undefined,
+  secret: RotatingSecretOptions,
+  now: Date,
+): RotatedSecret {
   const since = now.toISOString();
   if (rotated === undefined) return { current: secret.make(), since };
   const { current, previous } = rotated;
@@ -80,7 +84,10 @@ function next(rotated: Rotated | undefined, secret: RotatingSecret, now: Date): 
     : { current: secret.make(), previous: current, since };
 }
 
-function rotatedIn(object: KubeObject | undefined, { key, made }: RotatingSecret): Rotated | undefined {
+function readRotatedSecret(
+  object: KubeObject | undefined,
+  { key, made }: RotatingSecretOptions,
+): RotatedSecret | undefined {
   const { data } = secretSchema.safeParse(object).data ?? {};
   const current = text.safeParse(data?.[key]).data;
   if (data === undefined || current === undefined || !made.test(current)) return undefined;
@@ -96,10 +103,10 @@ function rotatedIn(object: KubeObject | undefined, { key, made }: RotatingSecret
  * Removes `previous` from the Secret when it is not used any more. An empty text would not do: a reader might take it
  * for a secret.
  */
-function objectOf(
+function secretObject(
   metadata: NewObject["metadata"],
-  { current, previous, since }: Rotated,
-  { key, others }: RotatingSecret,
+  { current, previous, since }: RotatedSecret,
+  { key, others }: RotatingSecretOptions,
   isThere: boolean,
 ): NewObject {
   const texts = { ...others, [key]: current, since, ...(previous !== undefined && { previous }) };

@@ -1,8 +1,8 @@
 import { ReconcileFunction } from "@drover/controller";
 import { expect, it } from "vitest";
-import { rolloutOf } from "./function-rollout.ts";
+import { nextRollout } from "./function-rollout.ts";
 import type { FunctionLoad } from "./function-queues.ts";
-import { scaleNow } from "./scale-now.ts";
+import { nextScaling } from "./scale-now.ts";
 
 const idle: FunctionLoad = {
   due: 0,
@@ -17,11 +17,11 @@ const idle: FunctionLoad = {
 const kind = { group: "a.b", version: "v1", kind: "Cup", plural: "cups", scope: "Namespaced" };
 const wantedOf = (scaling: object, { tried, load = idle }: { tried: boolean; load?: FunctionLoad }) => {
   const spec = ReconcileFunction.spec.parse({ for: kind, container: { image: "cups:1" }, scaling });
-  const pod = { name: "a", uid: "a", revision: 1, ready: true, trouble: undefined };
+  const pod = { name: "a", uid: "a", revision: 1, ready: true, problem: undefined };
   const first = { ...pod, deleting: false, ended: false, createdAt: "2026-01-01T00:00:00Z" };
   const rollout = { revision: 1, template: "t" };
-  const status = { rollout: tried ? rolloutOf({ spec, status: { rollout } }, "t", [first]) : rollout };
-  return scaleNow({ spec, status }, load, { pods: 0, now: new Date(0) }).scaling.wanted;
+  const status = { rollout: tried ? nextRollout({ spec, status: { rollout } }, "t", [first]) : rollout };
+  return nextScaling({ spec, status }, load, { pods: 0, now: new Date(0) }).scaling.wanted;
 };
 
 it.each([
@@ -45,7 +45,7 @@ it("fewer are wanted only after idleAfter, and it is said how long that is; KEDA
   const next = (scaling: object, before: object, seconds: number) => {
     const spec = ReconcileFunction.spec.parse({ for: kind, scaling: { idleAfter: "60s", ...scaling } });
     const now = new Date(seconds * 1_000);
-    return scaleNow({ spec, status: { scaling: { wanted: 3, ...before } } }, idle, { pods: 3, now });
+    return nextScaling({ spec, status: { scaling: { wanted: 3, ...before } } }, idle, { pods: 3, now });
   };
   const since = { fewerSince: new Date(0).toISOString(), fewer: 0 };
   expect(next({}, {}, 0)).toEqual({ scaling: { wanted: 3, ...since }, left: 60_000 });

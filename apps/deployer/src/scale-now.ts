@@ -1,25 +1,25 @@
-import { type Milliseconds, milliseconds } from "@drover/controller";
+import { type Milliseconds, parseDuration } from "@drover/controller";
 import type { FunctionContext } from "./function-objects.ts";
 import type { FunctionLoad } from "./function-queues.ts";
-import { leastPods } from "./function-rollout.ts";
+import { minPods } from "./function-rollout.ts";
 import { podsWanted } from "./pods-wanted.ts";
 import { idleLeft, rescale } from "./rescale.ts";
-import { scalingOf } from "./scaling-of.ts";
+import { scalingSettings } from "./scaling-of.ts";
 
 /**
  * The number of Pods that a function should have from now on, computed from its queues or written by an autoscaler.
  * @returns `scaling`, for the status; and `left`, the time until there may be fewer. Infinity if fewer are not wanted.
  */
-export function scaleNow(
+export function nextScaling(
   one: Pick<FunctionContext, "spec" | "status">,
   load: FunctionLoad,
   { pods, now }: { readonly pods: number; readonly now: Date },
 ): { readonly scaling: NonNullable<FunctionContext["status"]["scaling"]>; readonly left: Milliseconds } {
-  const { idleAfter: span, concurrency, by, ...limits } = scalingOf(one.spec);
-  const least = leastPods(one, load);
+  const { idleAfter: span, concurrency, by, ...limits } = scalingSettings(one.spec);
+  const least = minPods(one, load);
   const { replicas = limits.min } = limits;
   if (by === "KEDA") return { scaling: { wanted: Math.max(least, replicas), by }, left: Infinity };
-  const idleAfter = milliseconds(span);
+  const idleAfter = parseDuration(span);
   const min = Math.max(least, limits.min);
   const wanted = podsWanted(load, { ...limits, min }, { concurrency, pods });
   const scaling = rescale(one.status.scaling, wanted, { idleAfter, now });

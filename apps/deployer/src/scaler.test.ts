@@ -37,8 +37,8 @@ afterEach(async () => {
   await sandbox.close();
 });
 
-const queues: Pick<FunctionQueues, "keep" | "load"> = {
-  keep: () => undefined,
+const queues: Pick<FunctionQueues, "closeAllExcept" | "load"> = {
+  closeAllExcept: () => undefined,
   load({ name }) {
     looked.push(name);
     return Promise.resolve({
@@ -58,7 +58,7 @@ const start = (options: Pick<ScalerOptions, "wake"> & Partial<ScalerOptions>) =>
   startScaler({
     client,
     queues: queues as FunctionQueues,
-    own: queueOf({ name: "none" }),
+    ownQueue: queueOf({ name: "none" }),
     every: 1,
     log: silentLog,
     signal: stopping.signal,
@@ -83,11 +83,11 @@ it("an autoscaler gets the number of Pods that are wanted, for a second the same
   const scaler = start({ wake: () => Promise.resolve(), every: 60_000 });
   await expect.poll(() => scaler.synced()).toBe(true);
   await expect
-    .poll(() => scaler.figure(at("by-keda")))
+    .poll(() => scaler.figures(at("by-keda")))
     .toEqual({ wanted: 2, due: 1, oldestDueSeconds: 7, running: 0 });
-  await Promise.all([1, 2, 3].map(() => scaler.figure(at("by-keda"))));
+  await Promise.all([1, 2, 3].map(() => scaler.figures(at("by-keda"))));
   expect(looked.filter((name) => name === "by-keda")).toHaveLength(1);
-  expect(await scaler.figure(at("nothing"))).toBeUndefined();
+  expect(await scaler.figures(at("nothing"))).toBeUndefined();
   stopping.abort();
   await scaler.done;
 });
@@ -105,12 +105,12 @@ it("looks at no function that an autoscaler scales, that somebody else runs, or 
     wake: () => Promise.resolve(),
     queues: {
       ...queues,
-      keep: (all) => void kept.push(all.map(({ identity }) => identity.name).sort()),
+      closeAllExcept: (all) => void kept.push(all.map(({ identity }) => identity.name).sort()),
     } as FunctionQueues,
   });
   await expect.poll(() => looked.length).toBeGreaterThan(20);
   expect(new Set(looked)).toEqual(new Set(["deployed"]));
-  expect(await scaler.figure(at("going"))).toBeUndefined();
+  expect(await scaler.figures(at("going"))).toBeUndefined();
   // To keep the queue of one that is being deleted open would write to it.
   expect(kept.at(-1)).toEqual(["by-keda", "deployed", "elsewhere", "refused"]);
   stopping.abort();
@@ -145,7 +145,7 @@ it("the deployer's own registration is looked at once when it comes", async () =
   const scaler = start({
     wake: (key) => Promise.resolve(void woken.push(key)),
     every: 60_000,
-    own: queueOf(metadata),
+    ownQueue: queueOf(metadata),
   });
   const times = () => woken.filter((key) => key === "default/own").length;
   await expect.poll(times).toBe(1);
@@ -153,7 +153,7 @@ it("the deployer's own registration is looked at once when it comes", async () =
   const body = { metadata: { labels: { a: "b" } } };
   await client.patch(refOf(ReconcileFunction), at("own"), { type: "merge", body });
   await deployed("another");
-  await expect.poll(() => scaler.figure(at("another"))).toBeDefined();
+  await expect.poll(() => scaler.figures(at("another"))).toBeDefined();
   expect(times()).toBe(1);
   stopping.abort();
   await scaler.done;

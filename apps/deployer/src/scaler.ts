@@ -1,7 +1,7 @@
 import {
   type Log,
   type Milliseconds,
-  milliseconds,
+  parseDuration,
   type ObjectKey,
   type QueueName,
   queueOf,
@@ -12,17 +12,17 @@ import type { KubeClient } from "@drover/kube";
 import {
   type DeclaredFunction,
   followDeclaredFunctions,
-  pause,
-  recent,
+  sleepUnlessAborted,
+  cacheWithTtl,
   TenantRedisError,
 } from "@drover/runtime";
 import { isDeepStrictEqual } from "node:util";
-import type { FunctionQueues, ScaledFunction } from "./function-queues.ts";
-import { leastPods } from "./function-rollout.ts";
+import type { FunctionQueues, FunctionWithSpec } from "./function-queues.ts";
+import { minPods } from "./function-rollout.ts";
 import { podsWanted } from "./pods-wanted.ts";
-import { repeatedWakes } from "./repeated-wakes.ts";
+import { wakeBackoff } from "./repeated-wakes.ts";
 import { rescale } from "./rescale.ts";
-import { scalingOf } from "./scaling-of.ts";
+import { scalingSettings } from "./scaling-of.ts";
 
 /** Checks the queue of every function, and wakes the functions that need another number of Pods. */
 export interface Scaler {
@@ -31,7 +31,7 @@ export interface Scaler {
    * For autoscalers: the number of Pods that a function should have now, and the counts behind it. Undefined if the
    * function does not exist. A result is reused for a second.
    */
-  readonly figure: (key: ObjectKey) => Promise<Figure | undefined>;
+  readonly figures: (key: ObjectKey) => Promise<ScalingFigures | undefined>;
   /** Wakes every function of the namespaces for which `isMeant` returns true. */
   readonly wakeAll: (isMeant: (namespace: string | undefined) => boolean) => void;
   /** Resolves when the scaler has stopped, after `signal` has fired. */
@@ -39,7 +39,7 @@ export interface Scaler {
 }
 
 /** The number of Pods that a function should have, and the counts of its queues. */
-export interface Figure {
+export interface ScalingFigures {
   readonly wanted: number;
   readonly due: number;
   readonly oldestDueSeconds: number;
@@ -47,16 +47,16 @@ export interface Figure {
 }
 
 /** How long a figure is reused: computing one runs scripts in Redis. */
-const figureHolds: Milliseconds = 1_000;
+const figuresTtl: Milliseconds = 1_000;
 
 /**
  * Time for each function in a round; a check takes Redis a tenth of it. With more than a few hundred functions each is
  * checked less often, so that Redis has time for other work.
  */
-const share: Milliseconds = 1;
+const timePerFunction: Milliseconds = 1;
 
 /** The scaler's view of a function. */
-interface Scaled extends ScaledFunction {
+interface TrackedFunction extends FunctionWithSpec {
   readonly key: ObjectKey;
   readonly status: ReconcileFunctionStatus;
 }
@@ -70,7 +70,7 @@ export interface ScalerOptions {
    * The deployer's own queue. The scaler wakes the deployer's own registration, because no bridge does so until it is
    * permitted.
    */
-  readonly own: QueueName;
+  readonly ownQueue: QueueName;
   readonly every: Milliseconds;
   readonly log: Log;
   readonly signal: AbortSignal;
@@ -80,24 +80,24 @@ export interface ScalerOptions {
  * The scaler does not act. The run that it wakes makes the same decision from the same counts, and acts. So several
  * scalers may run, and one that is killed loses nothing.
  */
-export function startScaler({ client, queues, wake, own, every, log, signal }: ScalerOptions): Scaler {
-  let functions: ReadonlyMap<ObjectKey, Scaled> | undefined;
-  const wakes = repeatedWakes();
+export function startScaler({ client, queues, wake, ownQueue, every, log, signal }: ScalerOptions): Scaler {
+  let functions: ReadonlyMap<ObjectKey, TrackedFunction> | undefined;
+  const wakes = wakeBackoff();
   let isOwnSeen = false;
-  const figures = rememberedFigures(async (key) => {
+  const figures = cachedFigures(async (key) => {
     const one = functions?.get(key);
-    return one && figureOf(queues, one);
+    return one && computeFigures(queues, one);
   });
   const reflector = followDeclaredFunctions({
     client,
     log,
     signal,
     onChange(declared) {
-      const now = new Map(declared.flatMap(scaledOf).map((one) => [one.key, one]));
-      const registration = declared.find(({ object }) => queueOf(object.metadata) === own);
+      const now = new Map(declared.flatMap(trackedFunction).map((one) => [one.key, one]));
+      const registration = declared.find(({ object }) => queueOf(object.metadata) === ownQueue);
       if (registration !== undefined && !isOwnSeen) tryToWake(registration.key);
       isOwnSeen = registration !== undefined;
-      for (const key of functions?.keys() ?? []) if (!now.has(key)) wakes.settled(key);
+      for (const key of functions?.keys() ?? []) if (!now.has(key)) wakes.forget(key);
       figures.keep(now);
       functions = now;
     },
@@ -106,30 +106,30 @@ export function startScaler({ client, queues, wake, own, every, log, signal }: S
     void wake(key).catch((error: unknown) => {
       log.warn({ err: error, function: key }, "Could not wake a function");
     });
-  const known = (): readonly Scaled[] => [...(functions?.values() ?? [])];
-  const look = async (one: Scaled): Promise<void> => {
+  const known = (): readonly TrackedFunction[] => [...(functions?.values() ?? [])];
+  const look = async (one: TrackedFunction): Promise<void> => {
     const now = new Date();
     const decision = await newDecision(queues, one, now);
-    if (decision === undefined) wakes.settled(one.key);
+    if (decision === undefined) wakes.forget(one.key);
     else if (wakes.isDue(one.key, decision, now.getTime())) await wake(one.key);
   };
   const looks = oneAtATime(look, log);
   /** A function with a slow Redis is checked less often, and does not delay others. */
   const lookAtAll = (): void => {
-    queues.keep(known());
-    for (const one of known()) if (isScaledByUs(one)) looks.begin(one);
+    queues.closeAllExcept(known());
+    for (const one of known()) if (isScaledByDeployer(one)) looks.begin(one);
   };
   const looking = async (): Promise<void> => {
     while (!signal.aborted) {
       if (functions !== undefined) lookAtAll();
-      await pause(Math.max(every, known().length * share), signal);
+      await sleepUnlessAborted(Math.max(every, known().length * timePerFunction), signal);
     }
     await looks.ended();
     await reflector.done;
   };
   return {
     synced: () => functions !== undefined,
-    figure: async (key) => (functions?.has(key) === true ? figures.of(key) : undefined),
+    figures: async (key) => (functions?.has(key) === true ? figures.of(key) : undefined),
     wakeAll: (isMeant) =>
       known()
         .filter(({ identity }) => isMeant(identity.namespace))
@@ -139,10 +139,10 @@ export function startScaler({ client, queues, wake, own, every, log, signal }: S
 }
 
 /** Starts the check of a function, unless one is running. */
-function oneAtATime(look: (one: Scaled) => Promise<void>, log: Log) {
+function oneAtATime(look: (one: TrackedFunction) => Promise<void>, log: Log) {
   const underWay = new Map<ObjectKey, Promise<void>>();
   return {
-    begin(one: Scaled): void {
+    begin(one: TrackedFunction): void {
       if (underWay.has(one.key)) return;
       const looked = look(one)
         .catch((error: unknown) => {
@@ -157,12 +157,12 @@ function oneAtATime(look: (one: Scaled) => Promise<void>, log: Log) {
   };
 }
 
-/** Reuses the figures of each function for {@link figureHolds}. */
-function rememberedFigures(make: (key: ObjectKey) => Promise<Figure | undefined>) {
-  const remembered = new Map<ObjectKey, () => Promise<Figure | undefined>>();
+/** Reuses the figures of each function for {@link figuresTtl}. */
+function cachedFigures(make: (key: ObjectKey) => Promise<ScalingFigures | undefined>) {
+  const remembered = new Map<ObjectKey, () => Promise<ScalingFigures | undefined>>();
   return {
-    of(key: ObjectKey): Promise<Figure | undefined> {
-      const figure = remembered.get(key) ?? recent(() => make(key), figureHolds);
+    of(key: ObjectKey): Promise<ScalingFigures | undefined> {
+      const figure = remembered.get(key) ?? cacheWithTtl(() => make(key), figuresTtl);
       remembered.set(key, figure);
       return figure();
     },
@@ -174,20 +174,27 @@ function rememberedFigures(make: (key: ObjectKey) => Promise<Figure | undefined>
 }
 
 /** The new decision as a text, which stays the same while the decision does. Undefined if the status has it already. */
-async function newDecision(queues: FunctionQueues, one: Scaled, now: Date): Promise<string | undefined> {
+async function newDecision(
+  queues: FunctionQueues,
+  one: TrackedFunction,
+  now: Date,
+): Promise<string | undefined> {
   const { scaling: before } = one.status;
-  const idleAfter = milliseconds(scalingOf(one.spec).idleAfter);
-  const { wanted } = await figureOf(queues, one);
+  const idleAfter = parseDuration(scalingSettings(one.spec).idleAfter);
+  const { wanted } = await computeFigures(queues, one);
   const after = rescale(before, wanted, { idleAfter, now });
   // Without `fewerSince`: until it is in the status, it is always now.
   const same = isDeepStrictEqual({ ...before }, { ...after });
   return same ? undefined : JSON.stringify([before ?? {}, after.wanted, after.fewer]);
 }
 
-async function figureOf(queues: FunctionQueues, { identity, spec, status }: Scaled): Promise<Figure> {
-  const { concurrency, ...limits } = scalingOf(spec);
+async function computeFigures(
+  queues: FunctionQueues,
+  { identity, spec, status }: TrackedFunction,
+): Promise<ScalingFigures> {
+  const { concurrency, ...limits } = scalingSettings(spec);
   const load = await queues.load(identity, spec);
-  const min = Math.max(limits.min, leastPods({ spec, status }, load));
+  const min = Math.max(limits.min, minPods({ spec, status }, load));
   const pods = status.replicas ?? 0;
   const { due, oldestDue, running } = load;
   return {
@@ -202,11 +209,11 @@ async function figureOf(queues: FunctionQueues, { identity, spec, status }: Scal
  * False for functions that KEDA scales, because KEDA requests the figures itself, and for functions without a permit so
  * far, which have neither Pods nor a queue.
  */
-const isScaledByUs = ({ spec: { container, scaling }, status }: Scaled): boolean =>
+const isScaledByDeployer = ({ spec: { container, scaling }, status }: TrackedFunction): boolean =>
   container !== undefined && scaling?.by !== "KEDA" && status.scaling !== undefined;
 
 /** Empty for a function that is being deleted, because a check would write to its queues, and for an invalid spec. */
-function scaledOf({ key, object, spec }: DeclaredFunction): readonly Scaled[] {
+function trackedFunction({ key, object, spec }: DeclaredFunction): readonly TrackedFunction[] {
   const { metadata } = object;
   if (spec === undefined || metadata.deletionTimestamp !== undefined) return [];
   const { namespace, name, uid } = metadata;

@@ -1,16 +1,16 @@
 import { expect, it } from "vitest";
-import { scalingAnswer } from "./scaling-answer.ts";
+import { scalingEndpoint } from "./scaling-answer.ts";
 
 const asked: string[] = [];
-const { reads, answer } = scalingAnswer({
-  figure: (key) => {
+const { accessFor, respond } = scalingEndpoint({
+  figures: (key) => {
     asked.push(key);
     return Promise.resolve(undefined);
   },
 });
 
 it("whoever may get the scale subresource of the function reads its figure, and nobody else", async () => {
-  expect(reads("tea/cups")).toEqual({
+  expect(accessFor("tea/cups")).toEqual({
     resourceAttributes: {
       group: "drover.dev",
       resource: "reconcilefunctions",
@@ -20,10 +20,10 @@ it("whoever may get the scale subresource of the function reads its figure, and 
       name: "cups",
     },
   });
-  await answer("tea/cups");
+  await respond("tea/cups");
   expect(asked).toEqual(["tea/cups"]);
 });
 
 it.each(["", "cups", "/cups", "tea/", "a/b/c", "tea/../cups"])("%j names no function", (rest) => {
-  expect(reads(rest)).toBeUndefined();
+  expect(accessFor(rest)).toBeUndefined();
 });

@@ -1,23 +1,23 @@
-import { objectKeyIn, type ObjectName, ReconcileFunction, splitObjectKey } from "@drover/controller";
-import type { Answer, ReadOf } from "@drover/runtime";
+import { tryParseObjectKey, type ObjectName, ReconcileFunction, splitObjectKey } from "@drover/controller";
+import type { JsonEndpoint, ReadAttributes } from "@drover/runtime";
 import type { Scaler } from "./scaler.ts";
 
 /**
  * `/scaling/<namespace>/<name>`: the number of Pods that a function should have. Every account that may `get` the
  * function's scale subresource may read it, because an autoscaler needs that permission anyway.
  */
-export const scalingAnswer = ({ figure }: Pick<Scaler, "figure">): Answer => ({
-  reads(rest) {
-    const key = objectKeyIn(rest);
+export const scalingEndpoint = ({ figures }: Pick<Scaler, "figures">): JsonEndpoint => ({
+  accessFor(rest) {
+    const key = tryParseObjectKey(rest);
     return key && scaleOf(splitObjectKey(key));
   },
-  async answer(rest) {
-    const key = objectKeyIn(rest);
-    return key && figure(key);
+  async respond(rest) {
+    const key = tryParseObjectKey(rest);
+    return key && figures(key);
   },
 });
 
-const scaleOf = ({ namespace, name }: ObjectName): ReadOf | undefined =>
+const scaleOf = ({ namespace, name }: ObjectName): ReadAttributes | undefined =>
   namespace === undefined
     ? undefined
     : {

@@ -2,16 +2,16 @@ import { objectKey, ReconcileFunction, silentLog } from "@drover/controller";
 import { builtin, listAll, type NewObject, type ResourceRef } from "@drover/kube";
 import { beforeAll, expect, it } from "vitest";
 import { sandboxOfFile } from "../../../packages/testing/src/sandbox.fixture.ts";
-import { bridgeRoleOf, bridgeRoles } from "./bridge-roles.ts";
-import { ownedInCluster } from "./home.ts";
-import { keepObject } from "./keep-object.ts";
-import { keepObjects } from "./keep-objects.ts";
-import { dropStaleRoles } from "./stale-roles.ts";
-import type { Step } from "./step.ts";
+import { bridgeRoleName, bridgeRoles } from "./bridge-roles.ts";
+import { ownedClusterMetadata } from "./home.ts";
+import { applyObject } from "./keep-object.ts";
+import { applyObjects } from "./keep-objects.ts";
+import { deleteStaleRoles } from "./stale-roles.ts";
+import type { DeployRunContext } from "./step.ts";
 
 const { client } = await sandboxOfFile();
 
-const home = { namespace: "tea", name: "cups", uid: "1" };
+const functionRef = { namespace: "tea", name: "cups", uid: "1" };
 const account = { namespace: "drover", name: "bridge" };
 const { signal } = new AbortController();
 beforeAll(async () => {
@@ -19,7 +19,7 @@ beforeAll(async () => {
     await client.create(builtin.namespace, { metadata: { name } });
 });
 
-const rolesFor = (namespaces: readonly string[] | undefined, of = home) =>
+const rolesFor = (namespaces: readonly string[] | undefined, of = functionRef) =>
   bridgeRoles(
     of,
     ReconcileFunction.spec.parse({
@@ -34,12 +34,16 @@ const rolesFor = (namespaces: readonly string[] | undefined, of = home) =>
     }),
     account,
   );
-const keep = async (roles: ReturnType<typeof rolesFor>, of = home) => {
+const keep = async (roles: ReturnType<typeof rolesFor>, of = functionRef) => {
   for (const { ref, object, wanted } of roles)
-    if (wanted) await keepObject({ client, signal, owner: of }, ref, object);
+    if (wanted) await applyObject({ client, signal, owner: of }, ref, object);
 };
 const drop = (kept: ReturnType<typeof rolesFor>) =>
-  dropStaleRoles({ client, home, context: { signal } as Step["context"] }, [bridgeRoleOf(home)], kept);
+  deleteStaleRoles(
+    { client, functionRef, context: { signal } as DeployRunContext["context"] },
+    [bridgeRoleName(functionRef)],
+    kept,
+  );
 const there = async (): Promise<readonly string[]> => {
   const kinds: readonly ResourceRef[] = [builtin.clusterRole, builtin.role, builtin.roleBinding];
   const all = await Promise.all(
@@ -76,12 +80,15 @@ it("the bridge's Roles are where the function looks now, and none is left when i
 });
 
 it("another function's Roles stay, those that only look like this one's, and this one's of another name", async () => {
-  const namesake = { ...home, namespace: "coffee", uid: "2" };
+  const namesake = { ...functionRef, namespace: "coffee", uid: "2" };
   await keep(rolesFor(["tea"], namesake), namesake);
   const metadata = { name: "drover-bridge:tea:cups", labels: { "drover.dev/function": "cups" } };
   const foreign: NewObject = { metadata: { ...metadata, namespace: "milk" }, rules: [] };
   await client.create(builtin.role, foreign);
-  await client.create(builtin.clusterRole, { metadata: ownedInCluster(home, "drover:tea:cups"), rules: [] });
+  await client.create(builtin.clusterRole, {
+    metadata: ownedClusterMetadata(functionRef, "drover:tea:cups"),
+    rules: [],
+  });
   await drop([]);
   expect(await there()).toEqual([
     "ClusterRole drover:tea:cups",
@@ -91,24 +98,29 @@ it("another function's Roles stay, those that only look like this one's, and thi
 });
 
 it("a namespace that is not there keeps rights from no other, and is looked for again", async () => {
-  const context = { signal, status: {}, metadata: { generation: 1 }, log: silentLog } as Step["context"];
-  const step = { client, home, context, swept: new Map<string, number>() };
-  const isIncomplete = (namespaces: readonly string[]) => keepObjects(step, rolesFor(namespaces));
+  const context = {
+    signal,
+    status: {},
+    metadata: { generation: 1 },
+    log: silentLog,
+  } as DeployRunContext["context"];
+  const runContext = { client, functionRef, context, cleanedGenerations: new Map<string, number>() };
+  const isIncomplete = (namespaces: readonly string[]) => applyObjects(runContext, rolesFor(namespaces));
   expect(await isIncomplete(["nowhere", "coffee", "gone", "tea"])).toBe(true);
   expect(await there()).toEqual(expect.arrayContaining([...inside("coffee"), ...inside("tea")]));
   expect(await isIncomplete(["coffee", "tea"])).toBe(false);
 });
 
 it("rights in a namespace that a function names no longer go with the next spec, in the same process", async () => {
-  const swept = new Map<string, number>();
+  const cleanedGenerations = new Map<string, number>();
   const keepOf = (generation: number, namespaces: readonly string[]) => {
     const context = {
       signal,
       status: {},
       metadata: { generation },
       log: silentLog,
-    } as unknown as Step["context"];
-    return keepObjects({ client, home, context, swept }, rolesFor(namespaces));
+    } as unknown as DeployRunContext["context"];
+    return applyObjects({ client, functionRef, context, cleanedGenerations }, rolesFor(namespaces));
   };
   await keepOf(1, ["coffee", "tea"]);
   await keepOf(2, ["tea"]);
@@ -127,11 +139,11 @@ it("a name that another has taken in a namespace keeps rights from no other, and
     status: {},
     metadata: { generation: 7 },
     log: silentLog,
-  } as unknown as Step["context"];
-  const step = { client, home, context, swept: new Map<string, number>() };
-  expect(await keepObjects(step, rolesFor(["milk", "tea"]))).toBe(true);
+  } as unknown as DeployRunContext["context"];
+  const runContext = { client, functionRef, context, cleanedGenerations: new Map<string, number>() };
+  expect(await applyObjects(runContext, rolesFor(["milk", "tea"]))).toBe(true);
   expect(await there()).toEqual(expect.arrayContaining(inside("tea")));
   expect((await client.get(builtin.role, at))?.["rules"] ?? null).toBeNull();
   await client.delete(builtin.role, at);
-  expect(await keepObjects(step, rolesFor(["milk", "tea"]))).toBe(false);
+  expect(await applyObjects(runContext, rolesFor(["milk", "tea"]))).toBe(false);
 });

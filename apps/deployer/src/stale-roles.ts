@@ -1,8 +1,8 @@
 import { builtin, keyOf, listAll, type ResourceRef } from "@drover/kube";
 import type { FunctionObject } from "./function-objects.ts";
-import { dropObject } from "./keep-object.ts";
-import { selectorOf } from "./home.ts";
-import type { Step } from "./step.ts";
+import { deleteOwnedObject } from "./keep-object.ts";
+import { functionSelector } from "./home.ts";
+import type { DeployRunContext } from "./step.ts";
 
 /** Bindings first: without them the Roles grant nothing. */
 export const roleKinds: readonly ResourceRef[] = [
@@ -18,8 +18,8 @@ export const roleKinds: readonly ResourceRef[] = [
  * @param names undefined: of any name.
  * @param kept the objects that it needs.
  */
-export async function dropStaleRoles(
-  { client, home, context: { signal } }: Pick<Step, "client" | "home" | "context">,
+export async function deleteStaleRoles(
+  { client, functionRef, context: { signal } }: Pick<DeployRunContext, "client" | "functionRef" | "context">,
   names: readonly string[] | undefined,
   kept: readonly FunctionObject[] = [],
 ): Promise<void> {
@@ -27,10 +27,10 @@ export async function dropStaleRoles(
     `${ref.plural} ${keyOf(object)}`;
   const needed = new Set(kept.flatMap(({ ref, object, wanted }) => (wanted ? [idOf(ref, object)] : [])));
   for (const ref of roleKinds) {
-    const labelSelector = selectorOf(home);
+    const labelSelector = functionSelector(functionRef);
     for (const object of await listAll(client, ref, { labelSelector, metadataOnly: true, signal })) {
       if (names?.includes(object.metadata.name) === false || needed.has(idOf(ref, object))) continue;
-      await dropObject({ client, signal, owner: home }, ref, object);
+      await deleteOwnedObject({ client, signal, owner: functionRef }, ref, object);
     }
   }
 }

@@ -1,11 +1,17 @@
-import { type Condition, ready, reconciling, rolledOut, stalled } from "@drover/controller";
+import {
+  type Condition,
+  readyCondition,
+  reconcilingCondition,
+  rolledOutCondition,
+  stalledCondition,
+} from "@drover/controller";
 import type { FunctionContext } from "./function-objects.ts";
 import type { FunctionLoad } from "./function-queues.ts";
 import { isTried } from "./function-rollout.ts";
-import type { ObservedPod, PodTrouble } from "./observe-pods.ts";
+import type { ObservedPod, PodProblem } from "./observe-pods.ts";
 
 /** The state of a function at the end of a run. */
-export interface Known {
+export interface FunctionState {
   readonly spec: FunctionContext["spec"];
   readonly status: FunctionContext["status"];
   readonly pods: readonly ObservedPod[];
@@ -19,31 +25,31 @@ export interface Known {
  * reason. RolledOut: the present version has replaced the older ones. While Ready or RolledOut is False, the function
  * is also Reconciling, or Stalled if a user has to act; even if an older version is Ready.
  */
-export function statedConditions(known: Known): readonly Condition[] {
-  const is = readiness(known);
-  const rollout = rollingOut(known);
+export function functionConditions(known: FunctionState): readonly Condition[] {
+  const is = readyConditionOf(known);
+  const rollout = rolloutConditions(known);
   const wrong = [is, ...rollout].filter(({ status }) => status === "False");
-  const lasting = wrong.find(({ reason }) => needsAPerson.includes(reason));
+  const lasting = wrong.find(({ reason }) => stalledReasons.includes(reason));
   const [first] = wrong;
   const work: Condition[] =
     first === undefined
       ? []
-      : [{ ...(lasting ?? first), type: lasting ? stalled : reconciling, status: "True" }];
-  return [is, degradation(known), ...rollout, ...work];
+      : [{ ...(lasting ?? first), type: lasting ? stalledCondition : reconcilingCondition, status: "True" }];
+  return [is, degradedConditionOf(known), ...rollout, ...work];
 }
 
 /** Reasons that last until the spec is changed or the image exists. */
-const needsAPerson: readonly string[] = ["NotInUse", "ImageNotPulled"];
+const stalledReasons: readonly string[] = ["NotInUse", "ImageNotPulled"];
 
-function readiness({ spec, status, pods, revision, wanted }: Known): Condition {
+function readyConditionOf({ spec, status, pods, revision, wanted }: FunctionState): Condition {
   const yes = (reason: string, message: string): Condition => ({
-    type: ready,
+    type: readyCondition,
     status: "True",
     reason,
     message,
   });
   const no = (reason: string, message: string): Condition => ({
-    type: ready,
+    type: readyCondition,
     status: "False",
     reason,
     message,
@@ -55,10 +61,10 @@ function readiness({ spec, status, pods, revision, wanted }: Known): Condition {
   const able = pods.filter((pod) => pod.ready && !pod.deleting);
   if (wanted === 0) return yes("ScaledToZero", "Scaled to zero. A Pod starts when a key is due.");
   if (able.length > 0) return yes("Running", `${able.length} of ${wanted} Pods are Ready.`);
-  return no("NoPodReady", troubleOf(pods, revision)?.words ?? "Its Pods are starting.");
+  return no("NoPodReady", problemOf(pods, revision)?.message ?? "Its Pods are starting.");
 }
 
-function degradation({ status }: Known): Condition {
+function degradedConditionOf({ status }: FunctionState): Condition {
   const degraded = Object.entries(status.follows ?? {}).filter(([, { state }]) => state === "Degraded");
   const words = degraded.map(([kind, { reason, message }]) => `${kind}: ${reason}: ${message}`);
   return degraded.length === 0
@@ -67,17 +73,23 @@ function degradation({ status }: Known): Condition {
 }
 
 /** RolledOut: True once a Pod with the present container has been Ready, and no older Pod is left. */
-function rollingOut({ spec, status, pods, revision, load: { allPaused } }: Known): readonly Condition[] {
+function rolloutConditions({
+  spec,
+  status,
+  pods,
+  revision,
+  load: { allPaused },
+}: FunctionState): readonly Condition[] {
   if (spec.container === undefined) return [];
   const older = pods.filter((pod) => pod.revision !== revision).length;
   const isNewReady = pods.some((pod) => pod.revision === revision && pod.ready);
   const condition = (status: Condition["status"], reason: string, message = ""): readonly Condition[] => [
-    { type: rolledOut, status, reason, message },
+    { type: rolledOutCondition, status, reason, message },
   ];
-  const trouble = troubleOf(pods, revision);
+  const problem = problemOf(pods, revision);
   const isDone = isTried({ spec, status });
   if (isDone && older === 0) return condition("True", "AllOfOneRevision");
-  if (!isNewReady && trouble !== undefined) return condition("False", trouble.reason, trouble.words);
+  if (!isNewReady && problem !== undefined) return condition("False", problem.reason, problem.message);
   if (older > 0) {
     const message = `${older} Pods of older revisions are left; they end their runs first.`;
     return condition("False", "OlderPodsLeft", message);
@@ -87,5 +99,5 @@ function rollingOut({ spec, status, pods, revision, load: { allPaused } }: Known
     : condition("False", "FirstPodStarting", "The first Pod of this container is starting.");
 }
 
-const troubleOf = (pods: readonly ObservedPod[], revision: number): PodTrouble | undefined =>
-  pods.find((pod) => pod.revision === revision && pod.trouble !== undefined)?.trouble;
+const problemOf = (pods: readonly ObservedPod[], revision: number): PodProblem | undefined =>
+  pods.find((pod) => pod.revision === revision && pod.problem !== undefined)?.problem;

@@ -13,7 +13,7 @@ import {
   connectRedis,
   disconnectRedis,
   openWorkQueue,
-  redisAccounts,
+  redisUserAdmin,
   type RedisConnection,
 } from "@drover/queue";
 import { type Sandbox, startSandbox } from "@drover/sandbox";
@@ -21,8 +21,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
-import { redisUserOf } from "./names.ts";
-import { keepSwept, sweep, type SweepOptions } from "./sweep.ts";
+import { redisUserName } from "./names.ts";
+import { runSweeper, sweep, type SweepOptions } from "./sweep.ts";
 
 let server: RedisServer;
 let redis: RedisConnection;
@@ -70,7 +70,7 @@ const swept = (of: Pick<KubeClient, "list"> = client, isOf?: SweepOptions["isOf"
   sweep({
     ...(isOf && { isOf }),
     redis,
-    accounts: redisAccounts(redis),
+    accounts: redisUserAdmin(redis),
     pace: 0,
     log: silentLog,
     client: { ...client, ...of },
@@ -107,14 +107,14 @@ it("deletes what functions that are gone left, and no key of one that there is, 
 
 it("revokes the users of functions that are gone, and no others", async () => {
   const identity = await made();
-  const accounts = redisAccounts(redis);
-  for (const user of [redisUserOf(identity), redisUserOf(gone), "gateway", "functions"]) {
+  const accounts = redisUserAdmin(redis);
+  for (const user of [redisUserName(identity), redisUserName(gone), "gateway", "functions"]) {
     await accounts.grant(user, { role: "function", controllers: ["a"] }, ["p"]);
   }
   await swept();
   const users = await accounts.names();
-  expect(users).toEqual(expect.arrayContaining(["default", "gateway", "functions", redisUserOf(identity)]));
-  expect(users).not.toContain(redisUserOf(gone));
+  expect(users).toEqual(expect.arrayContaining(["default", "gateway", "functions", redisUserName(identity)]));
+  expect(users).not.toContain(redisUserName(gone));
 });
 
 it("keeps what was written for a function that is made while it looks", async () => {
@@ -181,12 +181,12 @@ it("deletes keys and users of a function that has another Redis, but for what it
   const hook = `{drover-hook:${queueOf(identity)}}:pushes`;
   const selfNamed = keysOf(queueOf({ name: "sites" }));
   const here = [...keysOf(queueOf(identity)), hook, ...selfNamed];
-  const accounts = redisAccounts(redis);
-  const users = async () => (await accounts.names()).filter((user) => user === redisUserOf(identity));
+  const accounts = redisUserAdmin(redis);
+  const users = async () => (await accounts.names()).filter((user) => user === redisUserName(identity));
   const filled = async () => {
     await redis.flushall();
     await put(...here);
-    await accounts.grant(redisUserOf(identity), { role: "function", controllers: ["a"] }, ["p"]);
+    await accounts.grant(redisUserName(identity), { role: "function", controllers: ["a"] }, ["p"]);
   };
   await filled();
   await swept(client, (namespace) => namespace === undefined);
@@ -206,7 +206,7 @@ it("a Redis that refuses keeps no other from being swept, and is swept when it d
   const warnings: unknown[] = [];
   const stopping = new AbortController();
   let servers = [limited, redis];
-  const swept = keepSwept({
+  const swept = runSweeper({
     client,
     pace: 0,
     every: 5,
@@ -239,7 +239,7 @@ it("a sweep that is under way when the process stops is left, and is no trouble"
   const stopping = new AbortController();
   const begun = Promise.withResolvers<undefined>();
   const warnings: unknown[] = [];
-  const swept = keepSwept({
+  const swept = runSweeper({
     pace: 0,
     every: 5,
     signal: stopping.signal,

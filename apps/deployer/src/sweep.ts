@@ -1,6 +1,6 @@
 import {
-  functionQueueIn,
-  isSelfNamed,
+  functionQueueOf,
+  isUnregisteredQueue,
   type Log,
   type Milliseconds,
   namespaceOfQueue,
@@ -11,20 +11,20 @@ import { type KubeClient, type KubeObject, listAll, refOf } from "@drover/kube";
 import {
   deleteKeys,
   type QueueKey,
-  type RedisAccounts,
-  redisAccounts,
+  type RedisUserAdmin,
+  redisUserAdmin,
   type RedisConnection,
-  walkQueueKeys,
+  scanQueueKeys,
 } from "@drover/queue";
-import { atMost, pause, type TenantRedis } from "@drover/runtime";
+import { waitAtMost, sleepUnlessAborted, type TenantRedis } from "@drover/runtime";
 import { setTimeout as delay } from "node:timers/promises";
 import { queuesOf } from "./function-queues.ts";
-import { redisUserOf, redisUsers } from "./names.ts";
+import { redisUserName, redisUserPrefix } from "./names.ts";
 
 export interface SweepOptions {
   readonly client: KubeClient;
   readonly redis: RedisConnection;
-  readonly accounts: Pick<RedisAccounts, "names" | "revoke">;
+  readonly accounts: Pick<RedisUserAdmin, "names" | "revoke">;
   /**
    * True if this Redis serves the functions of a namespace; for undefined, if it is Drover's own. Default: it serves
    * all.
@@ -52,12 +52,12 @@ export async function sweep(options: SweepOptions): Promise<void> {
   const list = () =>
     listAll(client, refOf(ReconcileFunction), { signal }).then((functions) => neededBy(functions, isOf));
   let needed = await list();
-  const unneeded = async <T>(found: readonly T[], is: (of: Needed, one: T) => boolean) => {
+  const unneeded = async <T>(found: readonly T[], is: (of: NeededKeys, one: T) => boolean) => {
     if (found.every((one) => is(needed, one))) return [];
     needed = await list();
     return found.filter((one) => !is(needed, one));
   };
-  const walk = walkQueueKeys(redis);
+  const walk = scanQueueKeys(redis);
   const deleteUnneeded = async (keys: readonly QueueKey[]): Promise<void> => {
     const left = await unneeded(keys, (of, key) => of.hasKey(key));
     if (left.length === 0) return;
@@ -66,31 +66,31 @@ export async function sweep(options: SweepOptions): Promise<void> {
     log.info({ keys: left.length, queues }, "Deleted Redis keys of functions that are gone");
   };
   while (await walk.step(deleteUnneeded)) await delay(pace, undefined, { signal });
-  const users = (await accounts.names()).filter((user) => user.startsWith(redisUsers));
+  const users = (await accounts.names()).filter((user) => user.startsWith(redisUserPrefix));
   for (const user of await unneeded(users, (of, one) => of.users.has(one))) {
     await accounts.revoke(user);
     log.info({ user }, "Revoked the Redis user of a function that is gone");
   }
 }
 
-export interface KeptSwept extends Omit<SweepOptions, "redis" | "accounts" | "isOf"> {
+export interface SweeperOptions extends Omit<SweepOptions, "redis" | "accounts" | "isOf"> {
   readonly tenants: Pick<TenantRedis, "servers" | "tenantOf">;
   /** Pause between two sweeps of a server. */
   readonly every: Milliseconds;
 }
 
 /** How long sweeps may take to end when the process stops. */
-const farewell: Milliseconds = 2_000;
+const shutdownTimeout: Milliseconds = 2_000;
 
 /**
  * Sweeps every Redis until `signal` fires. One that is not available delays no other. Several processes may do this.
  */
-export async function keepSwept({ tenants, every, ...options }: KeptSwept): Promise<void> {
+export async function runSweeper({ tenants, every, ...options }: SweeperOptions): Promise<void> {
   const { log, signal } = options;
   const underWay = new Map<RedisConnection, Promise<void>>();
   const begin = ({ redis, tenant }: ReturnType<TenantRedis["servers"]>[number]): void => {
     const isOf = (namespace: string | undefined): boolean => tenants.tenantOf(namespace) === tenant;
-    const swept = sweep({ ...options, redis, isOf, accounts: redisAccounts(redis) })
+    const swept = sweep({ ...options, redis, isOf, accounts: redisUserAdmin(redis) })
       .catch((error: unknown) => {
         if (!signal.aborted) log.warn({ err: error }, "Could not sweep a Redis for functions that are gone");
       })
@@ -99,20 +99,20 @@ export async function keepSwept({ tenants, every, ...options }: KeptSwept): Prom
   };
   while (!signal.aborted) {
     for (const server of tenants.servers()) if (!underWay.has(server.redis)) begin(server);
-    await pause(every, signal);
+    await sleepUnlessAborted(every, signal);
   }
-  await atMost(farewell, Promise.all(underWay.values()));
+  await waitAtMost(shutdownTimeout, Promise.all(underWay.values()));
 }
 
 const hookKeys = "{drover-hook:";
 
 /** The keys and users that must stay in Redis. */
-interface Needed {
+interface NeededKeys {
   readonly hasKey: (key: QueueKey) => boolean;
   readonly users: ReadonlySet<string>;
 }
 
-function neededBy(functions: readonly KubeObject[], isOf: NonNullable<SweepOptions["isOf"]>): Needed {
+function neededBy(functions: readonly KubeObject[], isOf: NonNullable<SweepOptions["isOf"]>): NeededKeys {
   /**
    * By the function's queue, all its queues. Undefined: keep all, because its spec is invalid or it is being deleted.
    */
@@ -122,14 +122,14 @@ function neededBy(functions: readonly KubeObject[], isOf: NonNullable<SweepOptio
     const spec = ReconcileFunction.spec.safeParse(object["spec"]).data;
     const isAsItWas = spec === undefined || metadata.deletionTimestamp !== undefined;
     queues.set(queueOf(metadata), isAsItWas ? undefined : new Set(queuesOf(metadata, spec)));
-    if (isOf(metadata.namespace)) users.add(redisUserOf(metadata));
+    if (isOf(metadata.namespace)) users.add(redisUserName(metadata));
   }
   return {
     users,
     hasKey({ name, queue }) {
-      const fn = functionQueueIn(queue);
+      const fn = functionQueueOf(queue);
       // Not of a function in this cluster: written by a program without a ReconcileFunction, or by other software.
-      if (fn === undefined || isSelfNamed(queue)) return true;
+      if (fn === undefined || isUnregisteredQueue(queue)) return true;
       // Events of hooks are in Drover's own Redis, with the streams, wherever the queue is.
       if (!isOf(name.startsWith(hookKeys) ? undefined : namespaceOfQueue(queue))) return false;
       return queues.has(fn) && (queues.get(fn)?.has(queue) ?? true);

@@ -4,15 +4,15 @@ import { afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { sandboxOfFile } from "../../../packages/testing/src/sandbox.fixture.ts";
 import { boundRole } from "./bound-role.ts";
 import type { FunctionContext } from "./function-objects.ts";
-import { type Home, ownedBy, ownedElsewhere, ownedInCluster } from "./home.ts";
+import { type FunctionRef, ownedMetadata, ownedMetadataElsewhere, ownedClusterMetadata } from "./home.ts";
 import { observePods } from "./observe-pods.ts";
-import type { Step } from "./step.ts";
-import { takeDown, withdraw } from "./take-down.ts";
+import type { DeployRunContext } from "./step.ts";
+import { takeDown, removePods } from "./take-down.ts";
 
 const { sandbox, client } = await sandboxOfFile({ controllers: false });
 
-const home: Home = { namespace: "tea", name: "cups", uid: "1" };
-const namesake: Home = { namespace: "milk", name: "cups", uid: "2" };
+const functionRef: FunctionRef = { namespace: "tea", name: "cups", uid: "1" };
+const namesake: FunctionRef = { namespace: "milk", name: "cups", uid: "2" };
 const { signal } = new AbortController();
 const spec = ReconcileFunction.spec.parse({
   for: { group: "a.b", version: "v1", kind: "Cup", plural: "cups", scope: "Namespaced" },
@@ -33,34 +33,37 @@ beforeEach(() => {
 });
 afterEach(() => heal());
 
-/** A step whose Redis and permits are lists of what was done to them. */
-function stepOf(status: FunctionContext["status"] = {}): Step {
+/** A run context whose Redis and permits are lists of what was done to them. */
+function runContextOf(status: FunctionContext["status"] = {}): DeployRunContext {
   const noting = (word: string) => (): Promise<void> => {
     taken.push(word);
     return Promise.resolve();
   };
   return {
     client,
-    home,
-    swept: new Map([[home.uid, 1]]),
+    functionRef,
+    cleanedGenerations: new Map([[functionRef.uid, 1]]),
     context: { signal, spec, status } as FunctionContext,
-    accounts: { revoke: noting("user") } as Partial<Step["accounts"]>,
-    queues: { leave: noting("queues") } as Partial<Step["queues"]>,
+    functionUsers: { revoke: noting("user") } as Partial<DeployRunContext["functionUsers"]>,
+    queues: { closeQueuesOf: noting("queues") } as Partial<DeployRunContext["queues"]>,
     keys: { deleteAll: noting("keys") },
     permits: { records: { drop: noting("permit") } },
-  } as unknown as Step;
+  } as unknown as DeployRunContext;
 }
 const addPod = (name: string) =>
   client.create(builtin.pod, {
-    metadata: { name, ...ownedBy(home) },
+    metadata: { name, ...ownedMetadata(functionRef) },
     spec: { containers: [{ name: "a", image: "a" }] },
   });
-const podsLeft = () => observePods(client, home, signal);
+const podsLeft = () => observePods(client, functionRef, signal);
 /** Roles in the function's namespace, in another and in none. */
-async function addRoles(of: Home): Promise<void> {
+async function addRoles(of: FunctionRef): Promise<void> {
   const name = `drover:${of.namespace}:cups`;
-  const places = [{ ...ownedInCluster(of, name), namespace: of.namespace }, ownedInCluster(of, name)];
-  for (const metadata of [...places, ownedElsewhere(of, "coffee", name)])
+  const places = [
+    { ...ownedClusterMetadata(of, name), namespace: of.namespace },
+    ownedClusterMetadata(of, name),
+  ];
+  for (const metadata of [...places, ownedMetadataElsewhere(of, "coffee", name)])
     for (const { ref, object } of boundRole(metadata, [], of, { wanted: true }))
       await client.create(ref, object);
 }
@@ -69,45 +72,45 @@ const waitOf = (error: unknown): unknown =>
 
 it("a function that goes loses its Pods first, then every role, its user and its permit, and its keys last", async () => {
   await addPod("cups-r1-a");
-  await addRoles(home);
+  await addRoles(functionRef);
   await addRoles(namesake);
-  const step = stepOf();
-  expect(await takeDown(step).catch(waitOf)).toEqual(["PodsLeft", "1s", "1 Pods end their runs."]);
+  const runContext = runContextOf();
+  expect(await takeDown(runContext).catch(waitOf)).toEqual(["PodsLeft", "1s", "1 Pods end their runs."]);
   expect(taken).toEqual(["pods cups-r1-a"]);
   taken = [];
-  await takeDown(step);
+  await takeDown(runContext);
   const binding = "rolebindings drover:tea:cups";
   const role = "roles drover:tea:cups";
   expect(taken).toEqual([
     ...["clusterrolebindings drover:tea:cups", binding, binding, "clusterroles drover:tea:cups", role, role],
     ...["user", "permit", "queues", "keys"],
   ]);
-  expect(step.swept.has(home.uid)).toBe(false);
+  expect(runContext.cleanedGenerations.has(functionRef.uid)).toBe(false);
 });
 
 it("while a role cannot be deleted, nothing that comes later is taken", async () => {
-  await addRoles(home);
+  await addRoles(functionRef);
   const mend = sandbox.faults.respond(({ method }) => (method === "DELETE" ? { status: 403 } : undefined));
-  await expect(takeDown(stepOf())).rejects.toThrow();
+  await expect(takeDown(runContextOf())).rejects.toThrow();
   mend();
   expect(taken).toEqual(["clusterrolebindings drover:tea:cups"]);
-  await takeDown(stepOf());
+  await takeDown(runContextOf());
   expect(taken.slice(-4)).toEqual(["user", "permit", "queues", "keys"]);
 });
 
 it("a container that is taken out of the spec is forgotten when its Pods have gone, and its revision is not", async () => {
   const rollout = { revision: 7, template: "t", tried: "c", complete: 7 };
   await addPod("cups-r7-a");
-  expect(await withdraw(stepOf({ rollout }), await podsLeft())).toEqual(rollout);
+  expect(await removePods(runContextOf({ rollout }), await podsLeft())).toEqual(rollout);
   expect(await podsLeft()).toEqual([]);
   const left = { ...rollout, template: "" };
-  expect(await withdraw(stepOf({ rollout }), [])).toEqual(left);
-  expect(await withdraw(stepOf({ rollout: left }), [])).toEqual(left);
-  expect(await withdraw(stepOf(), [])).toBeUndefined();
+  expect(await removePods(runContextOf({ rollout }), [])).toEqual(left);
+  expect(await removePods(runContextOf({ rollout: left }), [])).toEqual(left);
+  expect(await removePods(runContextOf(), [])).toBeUndefined();
 });
 
 it("a Secret is not deleted that took the place of the function's since it was looked at", async () => {
-  const metadata = { name: "cups-redis", ...ownedBy(home) };
+  const metadata = { name: "cups-redis", ...ownedMetadata(functionRef) };
   const at = objectKey(metadata);
   await client.create(builtin.secret, { metadata });
   const get: KubeClient["get"] = async (...asked) => {
@@ -118,7 +121,7 @@ it("a Secret is not deleted that took the place of the function's since it was l
     }
     return found;
   };
-  await takeDown({ ...stepOf(), client: { ...client, get } }).catch(() => undefined);
+  await takeDown({ ...runContextOf(), client: { ...client, get } }).catch(() => undefined);
   expect(await client.get(builtin.secret, at)).toBeDefined();
 });
 
@@ -128,7 +131,7 @@ it("a Pod is not deleted that took the name of the function's since it was liste
   const at = objectKey({ namespace: "tea", name: "cups-r1-z" });
   await client.delete(builtin.pod, at);
   await addPod("cups-r1-z");
-  await withdraw(stepOf(), listed).catch(() => undefined);
+  await removePods(runContextOf(), listed).catch(() => undefined);
   expect(await client.get(builtin.pod, at)).toBeDefined();
   await client.delete(builtin.pod, at);
 });

@@ -1,13 +1,13 @@
 import {
   flag,
   partSettings,
-  parsedBy,
-  plain,
+  parseWith,
+  nonSecret,
   processSettings,
   readSettings,
-  span,
+  durationInMs,
   wholeNumber,
-  wordsIn,
+  splitWords,
 } from "@drover/runtime";
 import { z } from "zod";
 import { parseAllowed } from "./targets/allowed-urls.ts";
@@ -18,7 +18,7 @@ const listOf = <Value>(parse: (words: readonly string[]) => Value) =>
   z
     .string()
     .default("")
-    .transform(parsedBy((text) => parse(wordsIn(text))));
+    .transform(parseWith((text) => parse(splitWords(text))));
 
 const gatewaySettings = processSettings.extend({
   ...partSettings.shape,
@@ -26,9 +26,9 @@ const gatewaySettings = processSettings.extend({
    * The `webhook.url`s that may be called: origins, or host suffixes, such as `https://hooks.example.com
    * https://*.example.org:8443`. Default: none.
    */
-  webhookAllow: plain(listOf(parseAllowed)),
+  webhookAllow: nonSecret(listOf(parseAllowed)),
   /** Networks that calls may go to although they are private, such as `127.0.0.0/8` in development. */
-  webhookNetworks: plain(listOf(parseNetworks)),
+  webhookNetworks: nonSecret(listOf(parseNetworks)),
   /**
    * `true`: also call Services without a selector, which have endpoints that are written by hand. Then every user that
    * may write EndpointSlices in a function's namespace can make the gateway call any address of the cluster.
@@ -38,13 +38,13 @@ const gatewaySettings = processSettings.extend({
    * The port for completions, which functions send after they have answered `accepted`. 0: any free port. Default:
    * completions are not taken.
    */
-  completionsPort: plain(wholeNumber({ least: 0, most: 65_535 }).optional()),
-  completionsHost: plain(z.string().default("127.0.0.1")),
+  completionsPort: nonSecret(wholeNumber({ least: 0, most: 65_535 }).optional()),
+  completionsHost: nonSecret(z.string().default("127.0.0.1")),
   /** The URL at which functions reach that port. Default: by host and port. */
   completionsUrl: z.url({ protocol: /^https?$/ }).optional(),
   /** The key of a dead gateway is taken over after this time. */
-  lease: plain(span.default(6_000)),
-  leaseRenewal: plain(span.default(400)),
+  lease: nonSecret(durationInMs.default(6_000)),
+  leaseRenewal: nonSecret(durationInMs.default(400)),
 });
 export type GatewaySettings = z.output<typeof gatewaySettings>;
 

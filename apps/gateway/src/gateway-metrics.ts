@@ -39,7 +39,7 @@ export function callMetrics(registry: Registry): CallMetrics {
   });
   return {
     called(fn, duration, error) {
-      calls.inc({ function: fn, outcome: outcomeOf(error) });
+      calls.inc({ function: fn, outcome: outcomeLabel(error) });
       seconds.observe({ function: fn }, duration);
     },
     completed: (outcome) => completions.inc({ outcome }),
@@ -47,7 +47,7 @@ export function callMetrics(registry: Registry): CallMetrics {
 }
 
 /** The value of the label `outcome`: one of six words, never one that a function chooses. */
-function outcomeOf(error: unknown): string {
+function outcomeLabel(error: unknown): string {
   if (error === undefined) return "done";
   if (error instanceof RetryAfterError || error instanceof ThrottledError) return "wait";
   if (error instanceof ConflictError) return "conflict";

@@ -5,7 +5,7 @@ import { audienceOf } from "./calls/call-function.ts";
 import { greetings } from "./calls/calling.fixture.ts";
 import { openGateway } from "./gateway.ts";
 import type { WebhookFunction } from "./webhook-function.ts";
-import type { FunctionWorker, WorkingParts } from "./work-function.ts";
+import type { FunctionWorker, WorkerResources } from "./work-function.ts";
 
 const functionOf = (name: string, revision: number): WebhookFunction => ({
   ...greetings,
@@ -33,7 +33,7 @@ it("a worker that does not stop keeps none from starting or stopping, and is not
     };
   };
   const log = { ...silentLog, warn: (fields: object) => warnings.push(fields) };
-  const gateway = openGateway({ ...({ log } as unknown as WorkingParts), grace: 1, work });
+  const gateway = openGateway({ ...({ log } as unknown as WorkerResources), grace: 1, work });
   const [bad, good] = [functionOf("bad", 1), functionOf("good", 1)];
   gateway.register([bad, good]);
   gateway.register([functionOf("bad", 2), functionOf("good", 2)]);
@@ -75,7 +75,7 @@ function gatewayInHand() {
       },
     };
   };
-  const parts = { log: silentLog } as unknown as WorkingParts;
+  const parts = { log: silentLog } as unknown as WorkerResources;
   return { story, gone, hand, gateway: openGateway({ ...parts, grace: 1, work }) };
 }
 

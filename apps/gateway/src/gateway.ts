@@ -1,10 +1,10 @@
 import type { Milliseconds } from "@drover/controller";
 import type { WorkQueue } from "@drover/queue";
 import { TenantRedisError } from "@drover/runtime";
-import type { Audience, RememberedSecrets } from "@drover/webhook";
+import type { Audience, CachedSecrets } from "@drover/webhook";
 import { audienceOf } from "./calls/call-function.ts";
 import type { WebhookFunction } from "./webhook-function.ts";
-import { type FunctionWorker, workFunction, type WorkingParts } from "./work-function.ts";
+import { type FunctionWorker, workFunction, type WorkerResources } from "./work-function.ts";
 
 /** Processes the keys of all functions that are called over HTTP. */
 export interface Gateway {
@@ -17,12 +17,12 @@ export interface Gateway {
   /** A message for each Redis that cannot be used, so that the keys of its functions are not taken. */
   notes(): readonly string[];
   /** The secrets of a function that is called over HTTP; undefined for other functions. */
-  secretsOf(audience: Audience): RememberedSecrets | undefined;
+  secretsOf(audience: Audience): CachedSecrets | undefined;
   /** Takes no new keys, and lets the calls in progress end within the grace. */
   close(): Promise<void>;
 }
 
-export interface GatewayOptions extends WorkingParts {
+export interface GatewayOptions extends WorkerResources {
   /** Time for calls in progress to end, when their function changes or the gateway stops. */
   readonly grace: Milliseconds;
   /** Default: `workFunction`. */
@@ -30,7 +30,7 @@ export interface GatewayOptions extends WorkingParts {
 }
 
 /** Time between two attempts to use a Redis that could not be used. */
-const again: Milliseconds = 500;
+const retryInterval: Milliseconds = 500;
 
 /**
  * A function that changes gets a new worker at once, while calls of its old worker come to their end: leases keep the
@@ -65,13 +65,13 @@ export function openGateway({ grace, work = workFunction, ...parts }: GatewayOpt
   const beginAll = (): void => {
     for (const fn of wanted.values()) if (!working.has(fn.queue)) begin(fn);
   };
-  const beginning = setInterval(beginAll, again);
+  const beginning = setInterval(beginAll, retryInterval);
   return {
     register(functions) {
       wanted = new Map(functions.map((fn) => [fn.queue, fn]));
       for (const worker of working.values()) {
         const next = wanted.get(worker.fn.queue);
-        if (next === undefined || !isSame(next, worker.fn)) end(worker);
+        if (next === undefined || !isSameFunction(next, worker.fn)) end(worker);
       }
       for (const queue of absent.keys()) if (!wanted.has(queue)) absent.delete(queue);
       beginAll();
@@ -95,6 +95,7 @@ export function openGateway({ grace, work = workFunction, ...parts }: GatewayOpt
 }
 
 /** Schemas are left out: all functions have the same ones. */
-const isSame = (a: WebhookFunction, b: WebhookFunction): boolean => textOf(a) === textOf(b);
-const textOf = ({ for: { apiVersion, kind, plural, scope }, ...rest }: WebhookFunction): string =>
+const isSameFunction = (a: WebhookFunction, b: WebhookFunction): boolean =>
+  comparableText(a) === comparableText(b);
+const comparableText = ({ for: { apiVersion, kind, plural, scope }, ...rest }: WebhookFunction): string =>
   JSON.stringify([{ apiVersion, kind, plural, scope }, rest]);

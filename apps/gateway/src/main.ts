@@ -16,7 +16,7 @@ import {
   type Admission,
   followPermittedFunctions,
   keepPartLease,
-  notListed,
+  listingProblem,
   openAdmission,
   type Process,
   queueMetrics,
@@ -24,18 +24,18 @@ import {
   runProcess,
   servePublicly,
   serveTenants,
-  sparingWarnings,
+  throttledWarnings,
 } from "@drover/runtime";
 import { completionApp } from "./completions/completion-app.ts";
 import { pendingRuns } from "./completions/pending-runs.ts";
 import { gatewayConfig, type GatewaySettings } from "./config.ts";
 import { type Gateway, openGateway } from "./gateway.ts";
 import { type CallMetrics, callMetrics } from "./gateway-metrics.ts";
-import { queuesReady } from "./queues-ready.ts";
-import { webhookFunctionsIn } from "./webhook-function.ts";
+import { checkQueues } from "./queues-ready.ts";
+import { selectWebhookFunctions } from "./webhook-function.ts";
 
-const readyWithin = 1_000;
-const warnEvery = 10_000;
+const pingTimeout = 1_000;
+const warningInterval = 10_000;
 
 type GatewayProcess = Process<GatewaySettings>;
 
@@ -53,7 +53,7 @@ await runProcess("gateway", gatewayConfig, async (process) => {
     now: Date.now,
     complete: pending.complete,
     secretsOf: (audience) => gateway.secretsOf(audience),
-    onOutcome: outcomes(process, calls),
+    onOutcome: completionReporter(process, calls),
   });
   const complete = await serveCompletions(process, app, admission);
   const gateway: Gateway = openGateway({
@@ -74,8 +74,8 @@ await runProcess("gateway", gatewayConfig, async (process) => {
     runs: runMetrics(registry),
   });
   closing("gateway", () => gateway.close());
-  takeFromCluster(process, gateway);
-  readiness("redis", () => queuesReady(gateway, tenants, readyWithin));
+  followFunctions(process, gateway);
+  readiness("redis", () => checkQueues(gateway, tenants, pingTimeout));
   queueMetrics(registry, () => gateway.queues());
 });
 
@@ -100,15 +100,15 @@ async function serveCompletions(
   return base;
 }
 
-function outcomes({ log }: GatewayProcess, calls: CallMetrics) {
-  const warn = sparingWarnings(log, warnEvery, () => performance.now());
+function completionReporter({ log }: GatewayProcess, calls: CallMetrics) {
+  const warn = throttledWarnings(log, warningInterval, () => performance.now());
   return (outcome: string, why?: string): void => {
     calls.completed(outcome);
     if (why !== undefined) warn(outcome, { outcome, why }, "A completion was refused");
   };
 }
 
-function takeFromCluster(
+function followFunctions(
   {
     settings: { authors, namespace, partLease: holds },
     client,
@@ -119,7 +119,7 @@ function takeFromCluster(
   }: GatewayProcess,
   gateway: Gateway,
 ): void {
-  let told = new Map<string, string>();
+  let logged = new Map<string, string>();
   const reflector = followPermittedFunctions({
     client,
     log,
@@ -128,16 +128,16 @@ function takeFromCluster(
     namespace,
     onChange(declared, permits) {
       if (stopping.aborted) return;
-      const { functions, problems } = webhookFunctionsIn(declared, permits);
+      const { functions, problems } = selectWebhookFunctions(declared, permits);
       gateway.register(functions);
       for (const [key, problem] of problems) {
-        if (told.get(key) !== problem) log.warn({ function: key, problem }, "Cannot call a function");
+        if (logged.get(key) !== problem) log.warn({ function: key, problem }, "Cannot call a function");
       }
-      told = new Map(problems);
+      logged = new Map(problems);
     },
   });
   closing("functions", () => reflector.done);
   const renewed = keepPartLease({ client, namespace, part: "gateway", holds, log, signal: stopping });
   closing("lease", () => renewed);
-  readiness("functions", () => notListed(reflector));
+  readiness("functions", () => listingProblem(reflector));
 }

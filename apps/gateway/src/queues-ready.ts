@@ -1,4 +1,4 @@
-import { messageOf, type Milliseconds, namespaceOfQueue, shownQueue } from "@drover/controller";
+import { messageOf, type Milliseconds, namespaceOfQueue, queueDisplayName } from "@drover/controller";
 import type { WorkQueue } from "@drover/queue";
 import type { TenantRedis } from "@drover/runtime";
 import type { Gateway } from "./gateway.ts";
@@ -9,15 +9,15 @@ import type { Gateway } from "./gateway.ts";
  *
  * @throws if a queue in Drover's own Redis does not answer.
  */
-export async function queuesReady(
+export async function checkQueues(
   gateway: Pick<Gateway, "queues" | "notes">,
   { tenantOf }: Pick<TenantRedis, "tenantOf">,
-  within: Milliseconds,
+  timeout: Milliseconds,
 ): Promise<{ readonly note: string } | undefined> {
   const queues = gateway.queues();
   const isMain = ({ controller }: WorkQueue): boolean => tenantOf(namespaceOfQueue(controller)) === undefined;
-  await Promise.all(queues.filter(isMain).map((queue) => queue.ping(within)));
-  const pinged = queues.filter((queue) => !isMain(queue)).map((queue) => notAnswering(queue, within));
+  await Promise.all(queues.filter(isMain).map((queue) => queue.ping(timeout)));
+  const pinged = queues.filter((queue) => !isMain(queue)).map((queue) => notAnswering(queue, timeout));
   const notes = [...gateway.notes(), ...(await Promise.all(pinged)).flat()];
   return notes.length === 0 ? undefined : { note: notes.join("; ") };
 }
@@ -26,5 +26,5 @@ export async function queuesReady(
 const notAnswering = (queue: WorkQueue, within: Milliseconds): Promise<readonly string[]> =>
   queue.ping(within).then(
     () => [],
-    (error: unknown) => [`the queue of ${shownQueue(queue.controller)}: ${messageOf(error)}`],
+    (error: unknown) => [`the queue of ${queueDisplayName(queue.controller)}: ${messageOf(error)}`],
   );

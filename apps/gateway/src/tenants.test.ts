@@ -10,8 +10,8 @@ import { pendingRuns } from "./completions/pending-runs.ts";
 import { type Gateway, openGateway } from "./gateway.ts";
 import { callMetrics } from "./gateway-metrics.ts";
 import { parseNetworks } from "./targets/addresses.ts";
-import { queuesReady } from "./queues-ready.ts";
-import { webhookFunctionsIn } from "./webhook-function.ts";
+import { checkQueues } from "./queues-ready.ts";
+import { selectWebhookFunctions } from "./webhook-function.ts";
 
 const configMaps = { group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", scope: "Namespaced" };
 const namespaces = ["a", "b", "c"] as const;
@@ -45,7 +45,7 @@ beforeAll(async () => {
     clientName: "gateway",
     loadsScripts: false,
     log: silentLog,
-    times: { every: 50, patience: 1_000, connecting: 500 },
+    times: { checkInterval: 50, checkTimeout: 1_000, connectTimeout: 500 },
   });
   gateway = openGateway({
     client,
@@ -77,7 +77,7 @@ const functions = namespaces.map((namespace) => {
     spec: { for: configMaps, delivery: "webhook" },
   };
   const declared = declaredFunctions(new Map([[objectKey(metadata), object]]));
-  return webhookFunctionsIn(declared, undefined).functions[0]!;
+  return selectWebhookFunctions(declared, undefined).functions[0]!;
 });
 const queueIn = (namespace: (typeof namespaces)[number]): QueueName =>
   functions[namespaces.indexOf(namespace)]!.queue;
@@ -102,7 +102,7 @@ it("takes keys of each function in its server, of one whose server is away when 
   for (const namespace of ["b", "c"] as const) await worked(namespace, "one");
   expect(gateway.notes().join()).toMatch(/The Redis of a is not used/);
   const note = expect.stringMatching(/The Redis of a is not used/) as string;
-  expect(await queuesReady(gateway, tenants, 10_000)).toEqual({ note });
+  expect(await checkQueues(gateway, tenants, 10_000)).toEqual({ note });
   expect(gateway.queues().map(({ controller }) => controller)).not.toContain(queueIn("a"));
   await servers[1]!.restart();
   await worked("a", "one");
@@ -111,7 +111,7 @@ it("takes keys of each function in its server, of one whose server is away when 
 });
 
 it("is ready with a note though a tenant's server does not answer, and not where Drover's own does not", async () => {
-  const ready = (within = 500) => queuesReady(gateway, tenants, within);
+  const ready = (within = 500) => checkQueues(gateway, tenants, within);
   const stopped = [servers[1]!, servers[0]!].map(({ pid }) => pid);
   const [tenant, own] = stopped;
   expect(await ready(10_000)).toBeUndefined();

@@ -1,8 +1,8 @@
 import { objectKey, ReconcileFunction } from "@drover/controller";
 import type { KubeObject } from "@drover/kube";
-import { authorAnnotations, declaredFunctions, type PermittedUse, useAskedFor } from "@drover/runtime";
+import { authorAnnotations, declaredFunctions, type PermittedUse, requestedUse } from "@drover/runtime";
 import { expect, it } from "vitest";
-import { webhookFunctionsIn } from "./webhook-function.ts";
+import { selectWebhookFunctions } from "./webhook-function.ts";
 
 const kind = { group: "example.com", version: "v1", kind: "Site", plural: "sites", scope: "Namespaced" };
 /** @param permit what the function was permitted; `undefined` where every author is trusted. */
@@ -17,10 +17,13 @@ const of = (spec: object, status: object = {}, permit?: Partial<PermittedUse>) =
     spec: { for: kind, delivery: "webhook", ...spec },
   };
   const permits = permit && {
-    allows: (one: KubeObject, asked: Parameters<typeof useAskedFor>[1], use: keyof PermittedUse) =>
-      permit[use] === useAskedFor(one.metadata, asked)[use],
+    allows: (one: KubeObject, asked: Parameters<typeof requestedUse>[1], use: keyof PermittedUse) =>
+      permit[use] === requestedUse(one.metadata, asked)[use],
   };
-  const { functions, problems } = webhookFunctionsIn(declaredFunctions(new Map([[key, object]])), permits);
+  const { functions, problems } = selectWebhookFunctions(
+    declaredFunctions(new Map([[key, object]])),
+    permits,
+  );
   return { fn: functions[0], problem: problems.get(key) };
 };
 const container = { image: "registry.example/sites" };
@@ -35,22 +38,22 @@ it("takes what is declared, and the rest as it is usual", () => {
     copies: false,
     concurrency: 8,
     service: { name: "my-sites", port: 80 },
-    rests: false,
+    scalesToZero: false,
     revision: 0,
   });
   const limits = { runs: { perSecond: 2, burst: 5 } };
-  const pace = { resyncEvery: "1h", timeout: "5s", retry: { attempts: 4 }, limits };
+  const runSettings = { resyncEvery: "1h", timeout: "5s", retry: { attempts: 4 }, limits };
   const declared = of({
     concurrency: 3,
-    ...pace,
+    ...runSettings,
     scaling: { min: 0 },
     copies: true,
     webhook: { service: { name: "a", port: 81 }, path: "/x", finalizes: true },
   });
   expect(declared.fn).toMatchObject({
     concurrency: 3,
-    pace,
-    rests: true,
+    runSettings,
+    scalesToZero: true,
     service: { name: "a", port: 81 },
     path: "/x",
     finalizes: true,
@@ -67,7 +70,7 @@ it("is woken by others where it owns or watches kinds, or takes events", () => {
     [{ watches: [{ ...kind, names: { label: "for" } }] }, true],
     [{ hooks: [{ name: "h", verify, names: { field: "name" } }] }, true],
   ];
-  expect(by.map(([spec]) => of(spec).fn?.hearsOfOthers)).toEqual(by.map(([, others]) => others));
+  expect(by.map(([spec]) => of(spec).fn?.isWokenByOthers)).toEqual(by.map(([, others]) => others));
 });
 
 it("leaves the keys of a function in the queue that has no Pods, or is paused, or pulls", () => {
@@ -76,7 +79,7 @@ it("leaves the keys of a function in the queue that has no Pods, or is paused, o
   expect(of({ container }, { readyReplicas: 3, rollout: { revision: 7, template: "" } }).fn).toMatchObject({
     concurrency: 24,
     revision: 7,
-    rests: true,
+    scalesToZero: true,
   });
   expect(of({ paused: true }).fn).toBeUndefined();
   expect(of({ delivery: "pull" })).toEqual({ fn: undefined, problem: undefined });
@@ -87,7 +90,7 @@ it("calls a function as it was permitted to its author", () => {
   const permitted = (spec: object, author?: string): PermittedUse => {
     const annotations = author === undefined ? {} : { [authorAnnotations.user]: author };
     const parsed = ReconcileFunction.spec.parse({ for: kind, delivery: "webhook", ...spec });
-    return useAskedFor({ ...key, name: "my.sites", uid: "u", resourceVersion: "1", annotations }, parsed);
+    return requestedUse({ ...key, name: "my.sites", uid: "u", resourceVersion: "1", annotations }, parsed);
   };
   expect(of({}, {}, {}).problem).toMatch(/not permitted it as it is now/);
   expect(of({}, {}, permitted({})).fn).toBeDefined();

@@ -1,13 +1,13 @@
 import {
-  controllerName,
+  controllerNamePattern,
   type QueueName,
   queueOf,
   type ReconcileFunctionSpec,
   type Resource,
   serviceNameOf,
-  usualPace,
-  usualScaling,
-  whyNotCalled,
+  defaultRunSettings,
+  defaultScaling,
+  webhookProblem,
 } from "@drover/controller";
 import type { DeclaredFunction, Permits } from "@drover/runtime";
 import { z } from "zod";
@@ -28,12 +28,12 @@ export interface WebhookFunction {
   /** True if runs may get cached objects, and leave them for the next run. */
   readonly copies: boolean;
   /** True if changes of other kinds, or events from outside the cluster, wake its keys. */
-  readonly hearsOfOthers: boolean;
+  readonly isWokenByOthers: boolean;
   /** Calls at once. */
   readonly concurrency: number;
-  readonly pace: Pick<ReconcileFunctionSpec, "resyncEvery" | "timeout" | "retry" | "limits">;
+  readonly runSettings: Pick<ReconcileFunctionSpec, "resyncEvery" | "timeout" | "retry" | "limits">;
   /** True if it scales to zero. */
-  readonly rests: boolean;
+  readonly scalesToZero: boolean;
   /** Increases with every rollout. */
   readonly revision: number;
 }
@@ -48,7 +48,7 @@ export interface WebhookFunctions {
  * Selects, from all declared functions, those that are called over HTTP and are available now.
  * @param permits undefined if every author is trusted.
  */
-export function webhookFunctionsIn(
+export function selectWebhookFunctions(
   declared: readonly DeclaredFunction[],
   permits: Pick<Permits, "allows"> | undefined,
 ): WebhookFunctions {
@@ -56,17 +56,20 @@ export function webhookFunctionsIn(
   const problems = new Map<string, string>();
   for (const each of declared) {
     if (each.spec?.delivery !== "webhook") continue;
-    const problem = controllerName.test(each.object.metadata.name) ? whyNotCalled(each.spec) : nameTooLong;
+    const problem = controllerNamePattern.test(each.object.metadata.name)
+      ? webhookProblem(each.spec)
+      : nameTooLong;
     if (problem !== undefined) problems.set(each.key, problem);
-    else if (permits?.allows(each.object, each.spec, "called") === false) problems.set(each.key, unchecked);
-    else if (isThere(each)) functions.push(webhookFunction(each, each.spec));
+    else if (permits?.allows(each.object, each.spec, "called") === false)
+      problems.set(each.key, notPermitted);
+    else if (isAvailable(each)) functions.push(webhookFunction(each, each.spec));
   }
   return { functions, problems };
 }
 
 const nameTooLong =
   "Its name is also its controller's, which has 63 characters at most. Give it another name.";
-const unchecked = "The deployer has not permitted it as it is now. Its Ready condition has the reason.";
+const notPermitted = "The deployer has not permitted it as it is now. Its Ready condition has the reason.";
 
 const podsSchema = z.looseObject({ readyReplicas: z.number().default(0) });
 
@@ -75,7 +78,7 @@ const podsSchema = z.looseObject({ readyReplicas: z.number().default(0) });
  * as due, which makes the deployer scale it up. A function without `container` is run by its author, and is assumed to
  * be available.
  */
-function isThere({ object, spec }: DeclaredFunction): boolean {
+function isAvailable({ object, spec }: DeclaredFunction): boolean {
   if (spec?.paused === true) return false;
   return spec?.container === undefined || podsOf(object) > 0;
 }
@@ -92,11 +95,11 @@ function webhookFunction({ object }: DeclaredFunction, spec: ReconcileFunctionSp
     timeout,
     retry,
     limits,
-    concurrency = usualPace.concurrency,
+    concurrency = defaultRunSettings.concurrency,
     webhook,
     container,
   } = spec;
-  const scaling = spec.scaling ?? (container && usualScaling);
+  const scaling = spec.scaling ?? (container && defaultScaling);
   return {
     controller: name,
     queue: queueOf({ namespace, name, uid }),
@@ -108,10 +111,10 @@ function webhookFunction({ object }: DeclaredFunction, spec: ReconcileFunctionSp
     path: webhook?.path ?? "/",
     finalizes: webhook?.finalizes ?? false,
     copies: spec.copies ?? false,
-    hearsOfOthers: [spec.owns, spec.watches, spec.hooks].some((those = []) => those.length > 0),
+    isWokenByOthers: [spec.owns, spec.watches, spec.hooks].some((those = []) => those.length > 0),
     concurrency: Math.min(10_000, concurrency * Math.max(1, container ? podsOf(object) : 1)),
-    pace: { resyncEvery, timeout, retry, limits },
-    rests: scaling?.min === 0,
+    runSettings: { resyncEvery, timeout, retry, limits },
+    scalesToZero: scaling?.min === 0,
     revision: rolloutSchema.safeParse(object["status"]).data?.rollout.revision ?? 0,
   };
 }

@@ -6,7 +6,7 @@ import {
   disconnectRedis,
   openWorkQueue,
   type RedisConnection,
-  type Verdict,
+  type RunOutcome,
   type WorkQueue,
 } from "@drover/queue";
 import { openRegistry } from "@drover/runtime";
@@ -39,7 +39,7 @@ let fn: TestFunction;
 let queue: WorkQueue;
 let worker: FunctionWorker | undefined;
 /** How runs have ended. */
-let verdicts: Verdict[];
+let outcomes: RunOutcome[];
 let serial = 0;
 
 beforeAll(async () => {
@@ -60,7 +60,7 @@ afterAll(async () => {
   await Promise.all([sandbox.close(), server.stop()]);
 });
 beforeEach(async () => {
-  [fn, verdicts, worker] = [await startTestFunction(), [], undefined];
+  [fn, outcomes, worker] = [await startTestFunction(), [], undefined];
 });
 afterEach(async () => {
   await worker?.stop(0);
@@ -89,7 +89,7 @@ function work(more: Partial<WebhookFunction> = {}, by: KubeClient = client): Fun
       networks: parseNetworks(["127.0.0.0/8"]),
       unselected: false,
     },
-    runs: { settled: (_queue, _run, verdict) => void verdicts.push(verdict) },
+    runs: { settled: (_queue, _run, outcome) => void outcomes.push(outcome) },
   });
   return worker;
 }
@@ -110,7 +110,7 @@ const wake = (name: string, resourceVersion: string): Promise<void> =>
     { key: keyOf(name), kind: "greetings.example.com", resourceVersion, reason: "Added", class: "change" },
   ]);
 
-const settled = (runs: number) => expect.poll(() => verdicts.length).toBe(runs);
+const settled = (runs: number) => expect.poll(() => outcomes.length).toBe(runs);
 
 it("a call that is under way when its function stops is answered, and not made again", async () => {
   const [called, answered] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
@@ -124,12 +124,12 @@ it("a call that is under way when its function stops is answered, and not made a
   const stopped = working.stop(30_000);
   answered.resolve(undefined);
   await stopped;
-  expect(verdicts).toMatchObject([{ kind: "done" }]);
+  expect(outcomes).toMatchObject([{ kind: "done" }]);
   expect(fn.calls).toHaveLength(1);
   expect(await client.get(ref, keyOf(name))).toMatchObject({ status: { text: "hello" } });
 });
 
-it.each<[string, object, Partial<Verdict>]>([
+it.each<[string, object, Partial<RunOutcome>]>([
   ["done", { outcome: "done" }, { kind: "done" }],
   [
     "done, and soon again: after a second at least",
@@ -140,12 +140,12 @@ it.each<[string, object, Partial<Verdict>]>([
   ["done by an account", { outcome: "done", account: "a" }, { kind: "done", account: "a" }],
   ["a wait", { outcome: "again", after: "9s" }, { kind: "wait", after: 9_000 }],
   ["parked", { outcome: "parked", message: "no" }, { kind: "terminal" }],
-])("a run comes to what its function answers: %s", async (_what, body, verdict) => {
+])("a run comes to what its function answers: %s", async (_what, body, expected) => {
   fn.answer = (call, response) => reply(call, response, body);
   work();
   await due();
   await settled(1);
-  expect(verdicts).toMatchObject([verdict]);
+  expect(outcomes).toMatchObject([expected]);
 });
 
 it("calls one after another go over one connection", async () => {
@@ -165,7 +165,7 @@ it("calls one after another go over one connection", async () => {
 
 it("a call says by when its run must have ended", async () => {
   const from = Date.now();
-  work({ pace: { ...greetings.pace, timeout: "5m" } });
+  work({ runSettings: { ...greetings.runSettings, timeout: "5m" } });
   await due();
   await settled(1);
   const until = Date.parse(fn.calls[0]?.call.deadline ?? "") - 300_000;
@@ -175,19 +175,19 @@ it("a call says by when its run must have ended", async () => {
 
 it("a run whose time is up counts as failed, though its function has not answered", async () => {
   fn.answer = () => undefined;
-  work({ pace: { ...greetings.pace, timeout: "200ms" } });
+  work({ runSettings: { ...greetings.runSettings, timeout: "200ms" } });
   await due();
   await settled(1);
-  expect(verdicts).toMatchObject([{ kind: "retry" }]);
+  expect(outcomes).toMatchObject([{ kind: "retry" }]);
 });
 
-it("a function's pace holds for its queue", async () => {
-  const pace = {
-    ...greetings.pace,
+it("a function's run settings hold for its queue", async () => {
+  const runSettings = {
+    ...greetings.runSettings,
     retry: { first: "3s", longest: "30s", attempts: 4 },
     limits: { runs: { perSecond: 2, burst: 5 } },
   };
-  const { queue: own } = work({ pace, concurrency: 11, revision: 7 }).fn;
+  const { queue: own } = work({ runSettings, concurrency: 11, revision: 7 }).fn;
   const read = async (part: string) => redis.hgetall(`{drover:${own}}:${part}`);
   await expect
     .poll(() => read("control"))
@@ -249,5 +249,5 @@ it("all that is read and written for a function is so as its ServiceAccount", as
   await due();
   await settled(1);
   expect(accounts).toEqual([{ namespace: "web", name: "greetings" }]);
-  expect(verdicts).toMatchObject([{ kind: "done" }]);
+  expect(outcomes).toMatchObject([{ kind: "done" }]);
 });

@@ -5,31 +5,31 @@ import {
   type Milliseconds,
   type ReconcileContext,
   type Resource,
-  shownQueue,
+  queueDisplayName,
 } from "@drover/controller";
 import { eventRecorder, type KubeClient, type KubeObject, refOf } from "@drover/kube";
-import { openWorkQueue, type QueueTimes, type Run, type Verdict, type WorkQueue } from "@drover/queue";
-import { reconcileOnce, type RunMetrics, type TenantRedis, tellOfRun } from "@drover/runtime";
-import { type CallType, type RememberedSecrets, rememberSecrets } from "@drover/webhook";
+import { openWorkQueue, type QueueDurations, type Run, type RunOutcome, type WorkQueue } from "@drover/queue";
+import { reconcileOnce, type RunMetrics, type TenantRedis, logRun } from "@drover/runtime";
+import { type CallType, type CachedSecrets, cacheSecrets } from "@drover/webhook";
 import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
 import { hostname } from "node:os";
-import { callFunction, type CallingParts } from "./calls/call-function.ts";
-import { granted, type Success } from "./calls/interpret.ts";
-import { webhookSecrets } from "./calls/webhook-secrets.ts";
+import { callFunction, type CallResources } from "./calls/call-function.ts";
+import { clampWait, type Success } from "./calls/interpret.ts";
+import { readWebhookSecrets } from "./calls/webhook-secrets.ts";
 import type { PendingRuns } from "./completions/pending-runs.ts";
 import type { CallMetrics } from "./gateway-metrics.ts";
-import { rememberTarget } from "./targets/remember-target.ts";
+import { cacheTarget } from "./targets/remember-target.ts";
 import { targetOf, type TargetRules } from "./targets/target.ts";
 import type { WebhookFunction } from "./webhook-function.ts";
 
 /** The resources that the workers of all functions share. */
-export interface WorkingParts {
+export interface WorkerResources {
   readonly client: KubeClient;
   /** Finds the Redis of each queue. */
   readonly redisFor: TenantRedis["redisFor"];
   readonly log: Log;
-  readonly times: Partial<QueueTimes>;
+  readonly times: Partial<QueueDurations>;
   readonly rules: TargetRules;
   readonly pending: PendingRuns;
   readonly complete: string | undefined;
@@ -41,7 +41,7 @@ export interface WorkingParts {
 export interface FunctionWorker {
   readonly fn: WebhookFunction;
   readonly queue: WorkQueue;
-  readonly secrets: RememberedSecrets;
+  readonly secrets: CachedSecrets;
   /** Fires when the connection to its queue's Redis is closed for good. */
   readonly gone: AbortSignal;
   /** Takes no new key, lets the calls in progress end within the grace, and closes. */
@@ -49,10 +49,10 @@ export interface FunctionWorker {
 }
 
 /** A changed secret is used after this time at most, and sooner if an answer is signed with a new one. */
-const secretsKept: Milliseconds = 5_000;
+const secretsTtl: Milliseconds = 5_000;
 
 /** @throws TenantRedisError while the Redis of its queue cannot be used. */
-export function workFunction(fn: WebhookFunction, parts: WorkingParts): FunctionWorker {
+export function workFunction(fn: WebhookFunction, parts: WorkerResources): FunctionWorker {
   const { log, times, runs } = parts;
   const { redis, gone } = parts.redisFor(fn.queue);
   const { controller } = fn;
@@ -72,11 +72,11 @@ export function workFunction(fn: WebhookFunction, parts: WorkingParts): Function
   const definition = definitionOf(fn);
   const own = controllerFrom({ ...definition, reconcile: () => Promise.resolve(undefined) });
 
-  const handle = (run: Run): Promise<Verdict> => {
-    const call = caller(calling, run, Date.now() + own.timeout, parts);
+  const handle = (run: Run): Promise<RunOutcome> => {
+    const call = functionCaller(calling, run, Date.now() + own.timeout, parts);
     const running = controllerFrom({ ...definition, ...actions(fn, call) });
-    const { rests, hearsOfOthers } = fn;
-    return reconcileOnce({ controller: running, client, log, announce, rests, hearsOfOthers }, run);
+    const { scalesToZero, isWokenByOthers } = fn;
+    return reconcileOnce({ controller: running, client, log, announce, scalesToZero, isWokenByOthers }, run);
   };
   const work = queue.work(handle, {
     concurrency: fn.concurrency,
@@ -84,9 +84,9 @@ export function workFunction(fn: WebhookFunction, parts: WorkingParts): Function
     version: fn.revision,
     backoff: own.retry,
     limits: own.limits,
-    onSettled(run, verdict, duration, by) {
-      runs.settled(fn.queue, run, verdict, duration, by);
-      tellOfRun(log, "Called", run, verdict, duration, { function: fn.queue });
+    onSettled(run, outcome, duration, by) {
+      runs.settled(fn.queue, run, outcome, duration, by);
+      logRun(log, "Called", run, outcome, duration, { function: fn.queue });
     },
   });
   return {
@@ -103,7 +103,10 @@ export function workFunction(fn: WebhookFunction, parts: WorkingParts): Function
   };
 }
 
-function callingParts(fn: WebhookFunction, { client, rules, pending, complete }: WorkingParts): CallingParts {
+function callingParts(
+  fn: WebhookFunction,
+  { client, rules, pending, complete }: WorkerResources,
+): CallResources {
   // Idle connections are kept until the server closes them: `timeout: 0` sets no limit of the gateway's own.
   const options = { keepAlive: true, timeout: 0, maxFreeSockets: fn.concurrency, keepAliveMsecs: 1_000 };
   const isTls = fn.url?.startsWith("https:") ?? false;
@@ -114,20 +117,20 @@ function callingParts(fn: WebhookFunction, { client, rules, pending, complete }:
     source: "/drover/gateway",
     now: Date.now,
     agent: isTls ? new HttpsAgent(options) : new HttpAgent(options),
-    secrets: rememberSecrets(
-      () => webhookSecrets(client, fn),
+    secrets: cacheSecrets(
+      () => readWebhookSecrets(client, fn),
       () => performance.now(),
-      secretsKept,
+      secretsTtl,
     ),
-    target: rememberTarget(
+    target: cacheTarget(
       (signal) => targetOf(fn, rules, signal),
       () => performance.now(),
     ),
   };
 }
 
-function definitionOf({ controller: name, for: resource, copies, pace }: WebhookFunction) {
-  const { resyncEvery, timeout, retry = {}, limits } = pace;
+function definitionOf({ controller: name, for: resource, copies, runSettings }: WebhookFunction) {
+  const { resyncEvery, timeout, retry = {}, limits } = runSettings;
   const { first, longest, attempts } = retry;
   return {
     name,
@@ -146,8 +149,8 @@ function definitionOf({ controller: name, for: resource, copies, pace }: Webhook
 
 type Caller = (type: CallType, context: ReconcileContext<Resource>) => Promise<Success>;
 
-const caller =
-  (calling: CallingParts, run: Run, deadline: number, { calls }: WorkingParts): Caller =>
+const functionCaller =
+  (calling: CallResources, run: Run, deadline: number, { calls }: WorkerResources): Caller =>
   async (type, context) => {
     const begun = performance.now();
     let failure: unknown;
@@ -157,7 +160,7 @@ const caller =
       failure = error ?? new Error("nothing");
       throw error;
     } finally {
-      calls.called(shownQueue(calling.fn.queue), (performance.now() - begun) / 1_000, failure);
+      calls.called(queueDisplayName(calling.fn.queue), (performance.now() - begun) / 1_000, failure);
     }
   };
 
@@ -169,7 +172,7 @@ function actions({ finalizes }: WebhookFunction, call: Caller) {
       ...(status !== undefined && { status }),
       ...(conditions !== undefined && { conditions }),
       ...(account !== undefined && { account }),
-      ...(requeueAfter !== undefined && { requeueAfter: granted(requeueAfter) }),
+      ...(requeueAfter !== undefined && { requeueAfter: clampWait(requeueAfter) }),
     };
   };
   if (!finalizes) return { reconcile };

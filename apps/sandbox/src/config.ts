@@ -1,10 +1,10 @@
-import { plain, readSettings, wholeNumber } from "@drover/runtime";
+import { nonSecret, readSettings, wholeNumber } from "@drover/runtime";
 import { z } from "zod";
 
 const sandboxSettings = z.object({
-  sandboxHost: plain(z.string().default("127.0.0.1")),
+  sandboxHost: nonSecret(z.string().default("127.0.0.1")),
   /** Comma-separated host names under which clients reach it, in addition to its own address and `localhost`. */
-  sandboxNames: plain(
+  sandboxNames: nonSecret(
     z
       .string()
       .regex(/^[a-z0-9.-]+(,[a-z0-9.-]+)*$/, {
@@ -21,10 +21,10 @@ const sandboxSettings = z.object({
     .regex(/^[\w.~+/-]{32,}=*$/, { error: "give at least 32 letters and digits" })
     .optional(),
   /** 0 takes a free port. */
-  sandboxPort: plain(wholeNumber({ least: 0, most: 65_535 }).default(0)),
+  sandboxPort: nonSecret(wholeNumber({ least: 0, most: 65_535 }).default(0)),
   /** Path of a kubeconfig to write for this server, with its token. Default: none is written. */
-  kubeconfigOut: plain(z.string().optional()),
-  logLevel: plain(z.enum(["debug", "info", "warn", "error"]).default("info")),
+  kubeconfigOut: nonSecret(z.string().optional()),
+  logLevel: nonSecret(z.enum(["debug", "info", "warn", "error"]).default("info")),
 });
 
 export const sandboxConfig = () => readSettings(sandboxSettings, process.env);

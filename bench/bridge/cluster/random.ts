@@ -1,4 +1,4 @@
-import { random } from "@drover/fault-proxy";
+import { pseudoRandom } from "@drover/fault-proxy";
 
 /** Numbers that are the same for the same seed. */
 export interface Random {
@@ -9,7 +9,7 @@ export interface Random {
 }
 
 export function seeded(seed: number): Random {
-  const { fraction } = random(seed);
+  const { fraction } = pseudoRandom(seed);
   const below = (count: number): number => Math.floor(fraction() * count);
   return {
     below,

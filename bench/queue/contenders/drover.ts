@@ -1,11 +1,11 @@
 import { type ObjectKey, silentLog } from "@drover/controller";
-import { connectRedis, disconnectRedis, openWorkQueue, type Verdict } from "@drover/queue";
+import { connectRedis, disconnectRedis, openWorkQueue, type RunOutcome } from "@drover/queue";
 import { againAfter, type Contender, type Outcome, type Where } from "./contender.ts";
 
 /** Runs of this bench may hang on purpose. */
 const timeout = 3_600_000;
 
-const verdicts: Readonly<Record<Outcome, Verdict>> = {
+const outcomes: Readonly<Record<Outcome, RunOutcome>> = {
   done: { kind: "done" },
   failed: { kind: "retry", error: "as the bench asked", after: againAfter },
   later: { kind: "done", after: againAfter },
@@ -32,7 +32,7 @@ export async function openDrover({ url, queue: controller, role }: Where): Promi
   return {
     wake: (keys) => queue.wake(keys.map(wakeOf)),
     work(handler, concurrency) {
-      const worker = queue.work(async ({ key }) => verdicts[await handler(key)], { concurrency, timeout });
+      const worker = queue.work(async ({ key }) => outcomes[await handler(key)], { concurrency, timeout });
       return Promise.resolve({ stop: () => worker.drain(5_000) });
     },
     async close() {

@@ -3,17 +3,17 @@ import { builtin, isApiError, keyOf, type KubeObject, listAll } from "@drover/ku
 import { controllerReference, replicaSetSchema } from "@drover/workloads";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { sandboxOfFile } from "../../../packages/testing/src/sandbox.fixture.ts";
-import { carryOut } from "./carry-out.ts";
+import { applyDraft } from "./carry-out.ts";
 import { decide } from "./decide.ts";
 import { type Deployment, deploymentSchema } from "./deployment.ts";
 import { type Draft, draftOf } from "./draft.ts";
-import { sometime, template } from "./testing/drafts.ts";
+import { testTime, template } from "./testing/drafts.ts";
 
 const { sandbox, client } = await sandboxOfFile({ controllers: false });
 
 /** What was written and said, in turn. */
 let done: string[];
-/** True if the last step wrote something that wakes the Deployment again. */
+/** True if the last run wrote something that wakes the Deployment again. */
 let isWokenAgain: boolean;
 let heal: () => void;
 beforeEach(async () => {
@@ -64,13 +64,13 @@ const addSet = async (
   return client.replace(builtin.replicaSet, { ...made, status: counts }, { subresource: "status" });
 };
 
-/** A step of a Deployment as it is there now, and what is decided of it with these sets. */
-function stepOf(object: KubeObject, ...sets: readonly KubeObject[]) {
+/** A run of a Deployment as it is there now, and what is decided of it with these sets. */
+function runContextOf(object: KubeObject, ...sets: readonly KubeObject[]) {
   const deployment = deploymentSchema.parse(object);
   const draft = draftOf(
     deployment,
     sets.map((set) => replicaSetSchema.parse(set)),
-    sometime,
+    testTime,
   );
   decide(draft, false);
   const context = {
@@ -80,12 +80,12 @@ function stepOf(object: KubeObject, ...sets: readonly KubeObject[]) {
   } as Partial<ReconcileContext<typeof Deployment>> as ReconcileContext<typeof Deployment>;
   const { metadata } = deployment;
   const owner = { ref: builtin.deployment, metadata, selector: deployment.spec.selector };
-  return { step: { client, context, now: () => sometime, deployment, owner }, draft };
+  return { runContext: { client, context, now: () => testTime, deployment, owner }, draft };
 }
 async function carriedOut(object: KubeObject, ...sets: readonly KubeObject[]): Promise<Draft> {
-  const { step, draft } = stepOf(object, ...sets);
+  const { runContext, draft } = runContextOf(object, ...sets);
   done = [];
-  isWokenAgain = await carryOut(step, draft);
+  isWokenAgain = await applyDraft(runContext, draft);
   return draft;
 }
 const now = async () =>
@@ -191,22 +191,22 @@ describe("a new set whose name is taken", () => {
     ["by one of another controller is made under another name next", false, "web:new", 2],
   ])("%s", async (_, isOurs, image, expected) => {
     const deployment = await counted(1);
-    const { step, draft } = stepOf(deployment);
+    const { runContext, draft } = runContextOf(deployment);
     const name = draft.sets[0]?.set.metadata.name ?? "";
     await addSet(isOurs ? deployment : undefined, { name, image });
-    const refused: unknown = await carryOut(step, draft).catch((error: unknown) => error);
+    const refused: unknown = await applyDraft(runContext, draft).catch((error: unknown) => error);
     expect(isApiError(refused, "AlreadyExists")).toBe(true);
     expect((await now()).status.collisionCount).toBe(expected);
   });
 
   it("by its own that no longer matches lets that one go", async () => {
     const deployment = await counted(1);
-    const { step, draft } = stepOf(deployment);
+    const { runContext, draft } = runContextOf(deployment);
     const name = draft.sets[0]?.set.metadata.name ?? "";
     const set = await addSet(deployment, { name, image: "web:new" });
     const body = { metadata: { labels: { app: "other" } } };
     await client.patch(builtin.replicaSet, keyOf(set), { type: "merge", body });
-    await carryOut(step, draft).catch(() => undefined);
+    await applyDraft(runContext, draft).catch(() => undefined);
     expect((await client.get(builtin.replicaSet, keyOf(set)))?.metadata.ownerReferences).toBeUndefined();
     expect((await now()).status.collisionCount).toBe(1);
   });

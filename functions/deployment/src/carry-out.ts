@@ -1,18 +1,18 @@
 import { isDeepStrictEqual } from "node:util";
 import { builtin, isApiError, keyOf, type NewObject } from "@drover/kube";
 import {
-  claimOf,
+  ownershipAction,
   isControlledBy,
-  isOfEndingNamespace,
+  isNamespaceTerminating,
   isSameStatus,
   type ReplicaSetObject,
   replicaSetSchema,
-  wordsOf,
+  serverMessageOf,
 } from "@drover/workloads";
-import { condition, setCondition } from "./deployment-conditions.ts";
+import { conditionFields, setCondition } from "./deployment-conditions.ts";
 import type { Draft, DraftSet } from "./draft.ts";
-import { releaseStrayed } from "./find-sets.ts";
-import type { DeploymentStep } from "./reconcile-deployment.ts";
+import { releaseStraySets } from "./find-sets.ts";
+import type { DeploymentRunContext } from "./reconcile-deployment.ts";
 import { isSameTemplate } from "./template.ts";
 
 /**
@@ -21,55 +21,62 @@ import { isSameTemplate } from "./template.ts";
  *
  * @returns true if anything but the status was written, which wakes the Deployment again.
  */
-export async function carryOut(step: DeploymentStep, draft: Draft): Promise<boolean> {
+export async function applyDraft(runContext: DeploymentRunContext, draft: Draft): Promise<boolean> {
   if (draft.template !== undefined || isWithoutRollback(draft)) {
-    await writeTemplate(step, draft);
+    await writeTemplate(runContext, draft);
     return true;
   }
-  const changed = draft.sets.filter((one) => !isAsItWas(one));
-  for (const one of changed) await writeSet(step, draft, one);
-  for (const announcement of draft.said) step.context.announce(announcement);
-  await writeStatus(step, draft);
+  const changed = draft.sets.filter((one) => !isUnchangedSet(one));
+  for (const one of changed) await writeSet(runContext, draft, one);
+  for (const announcement of draft.announcements) runContext.context.announce(announcement);
+  await writeStatus(runContext, draft);
   return changed.length > 0;
 }
 
-const isAsItWas = ({ set, isNew, isGone, replicas, minReadySeconds, annotations }: DraftSet): boolean =>
+const isUnchangedSet = ({
+  set,
+  isNew,
+  isToBeDeleted,
+  replicas,
+  minReadySeconds,
+  annotations,
+}: DraftSet): boolean =>
   !isNew &&
-  !isGone &&
+  !isToBeDeleted &&
   set.spec.replicas === replicas &&
   set.spec.minReadySeconds === minReadySeconds &&
   isDeepStrictEqual(set.metadata.annotations ?? {}, annotations);
 
-async function writeSet(step: DeploymentStep, draft: Draft, one: DraftSet): Promise<void> {
-  const { client, context } = step;
+async function writeSet(runContext: DeploymentRunContext, draft: Draft, one: DraftSet): Promise<void> {
+  const { client, context } = runContext;
   const { signal } = context;
-  const { set, isNew, isGone } = one;
-  if (isNew) return createSet(step, draft, one);
-  if (isGone) {
+  const { set, isNew, isToBeDeleted } = one;
+  if (isNew) return createSet(runContext, draft, one);
+  if (isToBeDeleted) {
     const { uid, resourceVersion } = set.metadata;
     await client.delete(builtin.replicaSet, keyOf(set), { uid, resourceVersion, signal });
     return;
   }
-  await client.replace(builtin.replicaSet, written(one), { signal });
+  await client.replace(builtin.replicaSet, draftedSet(one), { signal });
 }
 
-const written = ({ set, replicas, minReadySeconds, annotations }: DraftSet): ReplicaSetObject => ({
+const draftedSet = ({ set, replicas, minReadySeconds, annotations }: DraftSet): ReplicaSetObject => ({
   ...set,
   metadata: { ...set.metadata, annotations: { ...annotations } },
   spec: { ...set.spec, replicas, minReadySeconds },
 });
 
-async function createSet(step: DeploymentStep, draft: Draft, one: DraftSet): Promise<void> {
-  const { client, context } = step;
-  const { status: _, ...wanted } = written(one);
+async function createSet(runContext: DeploymentRunContext, draft: Draft, one: DraftSet): Promise<void> {
+  const { client, context } = runContext;
+  const { status: _, ...wanted } = draftedSet(one);
   const { uid, resourceVersion, ...metadata } = wanted.metadata;
   try {
     await client.create(builtin.replicaSet, { ...wanted, metadata } satisfies NewObject, {
       signal: context.signal,
     });
   } catch (error) {
-    if (isApiError(error, "AlreadyExists")) await resolveCollision(step, draft, one, error);
-    else if (!isOfEndingNamespace(error)) await sayNotCreated(step, draft, one, error);
+    if (isApiError(error, "AlreadyExists")) await resolveCollision(runContext, draft, one, error);
+    else if (!isNamespaceTerminating(error)) await reportCreateFailure(runContext, draft, one, error);
     throw error;
   }
 }
@@ -80,42 +87,42 @@ async function createSet(step: DeploymentStep, draft: Draft, one: DraftSet): Pro
  * set is created with another one.
  */
 async function resolveCollision(
-  step: DeploymentStep,
+  runContext: DeploymentRunContext,
   draft: Draft,
   { set }: DraftSet,
   error: unknown,
 ): Promise<void> {
-  const { client, deployment, owner, context } = step;
+  const { client, deployment, owner, context } = runContext;
   const found = await client.get(builtin.replicaSet, keyOf(set), { signal: context.signal });
   if (found === undefined) throw error;
-  if (claimOf(owner, found) === "release") return releaseStrayed(step);
+  if (ownershipAction(owner, found) === "release") return releaseStraySets(runContext);
   const isWanted =
     isControlledBy(found.metadata, deployment.metadata) &&
     isSameTemplate(replicaSetSchema.parse(found).spec.template, deployment.spec.template);
   if (isWanted) return;
   const { status } = deployment;
   const collisionCount = (status.collisionCount ?? 0) + 1;
-  await writeStatus(step, saying(draft, { ...status, collisionCount }));
+  await writeStatus(runContext, draftWithStatus(draft, { ...status, collisionCount }));
 }
 
-async function sayNotCreated(
-  step: DeploymentStep,
+async function reportCreateFailure(
+  runContext: DeploymentRunContext,
   draft: Draft,
   { set }: DraftSet,
   error: unknown,
 ): Promise<void> {
-  const { deployment, context } = step;
+  const { deployment, context } = runContext;
   const reason = "ReplicaSetCreateError";
-  const note = `Failed to create new replica set "${set.metadata.name}": ${wordsOf(error)}`;
+  const note = `Failed to create new replica set "${set.metadata.name}": ${serverMessageOf(error)}`;
   context.announce({ type: "Warning", reason, note, action: "Create" });
   if (deployment.spec.progressDeadlineSeconds === undefined) return;
-  const said = saying(draft, deployment.status);
-  setCondition(said, condition("Progressing", "False", reason, note));
-  await writeStatus(step, said);
+  const status = draftWithStatus(draft, deployment.status);
+  setCondition(status, conditionFields("Progressing", "False", reason, note));
+  await writeStatus(runContext, status);
 }
 
 /** The draft without its decisions, and with this status. */
-const saying = (draft: Draft, status: Draft["status"]): Draft => ({
+const draftWithStatus = (draft: Draft, status: Draft["status"]): Draft => ({
   ...draft,
   annotations: draft.deployment.metadata.annotations ?? {},
   status,
@@ -127,7 +134,7 @@ const isWithoutRollback = ({ deployment, annotations }: Draft): boolean =>
 /**
  * Writes the Deployment with an earlier template, or as it is, and without the annotation that requested the rollback.
  */
-async function writeTemplate({ client, context }: DeploymentStep, draft: Draft): Promise<void> {
+async function writeTemplate({ client, context }: DeploymentRunContext, draft: Draft): Promise<void> {
   const { deployment, annotations, template = deployment.spec.template } = draft;
   const metadata = { ...deployment.metadata, annotations: { ...annotations } };
   // As it was read: the parsed spec has lost the number that means "none".
@@ -138,11 +145,11 @@ async function writeTemplate({ client, context }: DeploymentStep, draft: Draft):
     { ...deployment, metadata, spec: asked },
     { signal: context.signal },
   );
-  for (const announcement of draft.said) context.announce(announcement);
+  for (const announcement of draft.announcements) context.announce(announcement);
 }
 
 /** Writes the status and the Deployment's revision, if they have changed. */
-async function writeStatus({ client }: DeploymentStep, draft: Draft): Promise<void> {
+async function writeStatus({ client }: DeploymentRunContext, draft: Draft): Promise<void> {
   const { deployment, annotations, status } = draft;
   const before = deployment.metadata.annotations ?? {};
   if (isSameStatus(deployment.status, status) && isDeepStrictEqual(before, annotations)) return;

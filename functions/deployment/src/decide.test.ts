@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { decide } from "./decide.ts";
 import { boundsOf } from "./deployment.ts";
 import { type Draft, draftOf } from "./draft.ts";
-import { decided as decidedOf, deploymentOf, setOf, sizes } from "./testing/drafts.ts";
+import { decideDraft as decidedOf, deploymentOf, setOf, sizes } from "./testing/drafts.ts";
 
 interface Asked {
   readonly replicas: number;
@@ -179,7 +179,7 @@ describe("revisions", () => {
       set("web:new", 1, 1, [1, 2], 2),
     ];
     const draft = decided({ replicas: 1, more: { revisionHistoryLimit: 1 } }, ...sets);
-    expect(draft.sets.map(({ isGone }) => isGone)).toEqual([false, true, false]);
+    expect(draft.sets.map(({ isToBeDeleted }) => isToBeDeleted)).toEqual([false, true, false]);
   });
 
   it("are remembered by a set that somebody goes back to", () => {
@@ -215,7 +215,7 @@ describe("going back", () => {
     decide(draft, false);
     return draft;
   };
-  const reasons = ({ said }: Draft): readonly string[] => said.map(({ reason }) => reason);
+  const reasons = ({ announcements }: Draft): readonly string[] => announcements.map(({ reason }) => reason);
 
   it("begins when the template is a revision itself", () => {
     const first = asking([]);

@@ -1,14 +1,14 @@
 import type { Draft } from "./draft.ts";
 import { countReplicas, isComplete } from "./deployment-status.ts";
-import { forgetOldSets } from "./history.ts";
+import { trimHistory } from "./history.ts";
 import { makeNewSet } from "./new-set.ts";
 import { newSetOf } from "./newest-set.ts";
-import { deadlineOf, noteProgress, noteWhetherPaused } from "./progress.ts";
+import { deadlineOf, updateProgress, updatePauseCondition } from "./progress.ts";
 import { isScaled, scaleInProportion } from "./proportional-scaling.ts";
 import { recreate } from "./recreate.ts";
 import { syncRevision } from "./revision.ts";
-import { roll } from "./roll.ts";
-import { askedRollback, rollBack } from "./roll-back.ts";
+import { rollingUpdate } from "./roll.ts";
+import { requestedRollback, rollBack } from "./roll-back.ts";
 
 /**
  * Decides the next step for a Deployment, and its status. One step is enough, because its result wakes the Deployment
@@ -23,8 +23,8 @@ export function decide(draft: Draft, oldMayRun: boolean): void {
     countReplicas(draft);
     return;
   }
-  noteWhetherPaused(draft);
-  const revision = spec.paused ? undefined : askedRollback(draft);
+  updatePauseCondition(draft);
+  const revision = spec.paused ? undefined : requestedRollback(draft);
   if (revision !== undefined && !lacksRevision(draft)) {
     rollBack(draft, revision);
     return;
@@ -37,14 +37,14 @@ export function decide(draft: Draft, oldMayRun: boolean): void {
   }
   if (spec.paused || isScaled(draft)) {
     scaleInProportion(draft);
-    if (spec.paused && askedRollback(draft) === undefined) forgetOldSets(draft);
+    if (spec.paused && requestedRollback(draft) === undefined) trimHistory(draft);
     countReplicas(draft);
     return;
   }
-  const isMoving = spec.strategy.type === "Recreate" ? recreate(draft, oldMayRun) : roll(draft);
+  const isMoving = spec.strategy.type === "Recreate" ? recreate(draft, oldMayRun) : rollingUpdate(draft);
   countReplicas(draft);
-  noteProgress(draft);
-  if (!isMoving && isComplete(draft)) forgetOldSets(draft);
+  updateProgress(draft);
+  if (!isMoving && isComplete(draft)) trimHistory(draft);
 }
 
 /**
@@ -56,7 +56,7 @@ const lacksRevision = (draft: Draft): boolean =>
   (draft.deployment.spec.strategy.type !== "Recreate" || draft.sets.length === 0);
 
 /** Milliseconds after which the Deployment must be reconciled again even if nothing happens. Undefined for never. */
-export function nextLook(draft: Draft): number | undefined {
+export function requeueDelay(draft: Draft): number | undefined {
   const deadline = draft.deployment.spec.paused ? undefined : deadlineOf(draft);
   // One second more, because times are written in full seconds.
   return deadline === undefined ? undefined : Math.max(1_000, deadline - draft.now.getTime() + 1_000);

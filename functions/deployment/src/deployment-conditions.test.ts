@@ -2,15 +2,15 @@ import { timestamp } from "@drover/controller";
 import { replicaSetSchema } from "@drover/workloads";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { conditionIn, restate, setCondition } from "./deployment-conditions.ts";
+import { findCondition, updateCondition, setCondition } from "./deployment-conditions.ts";
 import { type DeploymentStatus, deploymentSchema } from "./deployment.ts";
 import { type Draft, draftOf } from "./draft.ts";
-import { noteProgress } from "./progress.ts";
+import { updateProgress } from "./progress.ts";
 
 const metadata = { name: "web", namespace: "default", uid: "u", resourceVersion: "1" };
 const template = { spec: { containers: [{ name: "web", image: "web" }] } };
 const statuses = ["True", "False", "Unknown"] as const;
-const words = fc.constantFrom("A", "B");
+const message = fc.constantFrom("A", "B");
 const passed = fc.integer({ min: 1, max: 100 });
 
 /** A draft at some time, whose only set has failed for a reason, or has not. */
@@ -51,8 +51,8 @@ function draftAt(
 it("a condition's lastTransitionTime is when its status changed last; lastUpdateTime is when it was stated", () => {
   const step = fc.record({
     status: fc.constantFrom(...statuses),
-    reason: words,
-    message: words,
+    reason: message,
+    message,
     passed,
     again: fc.boolean(),
   });
@@ -64,13 +64,13 @@ it("a condition's lastTransitionTime is when its status changed last; lastUpdate
       now += seconds;
       const time = timestamp(new Date(now * 1_000));
       const draft = draftAt(now, stored);
-      (again ? restate : setCondition)(draft, { type: "Progressing", ...said });
+      (again ? updateCondition : setCondition)(draft, { type: "Progressing", ...said });
       // SetDeploymentCondition of kube-controller-manager leaves one alone that says the same.
       if (said.status !== was) since = time;
       if (again || said.status !== was || said.reason !== because)
         expected = { type: "Progressing", ...said, lastUpdateTime: time, lastTransitionTime: since };
       [was, because] = [said.status, said.reason];
-      expect(conditionIn(draft.status, "Progressing")).toEqual(expected);
+      expect(findCondition(draft.status, "Progressing")).toEqual(expected);
       stored = draft.status;
     }
   });
@@ -79,7 +79,7 @@ it("a condition's lastTransitionTime is when its status changed last; lastUpdate
 
 it("a failure of a set is the Deployment's since its status changed there, though it fails for another reason now", () => {
   const step = fc.record({
-    failure: fc.option(fc.record({ reason: words, status: fc.constantFrom(...statuses) }), {
+    failure: fc.option(fc.record({ reason: message, status: fc.constantFrom(...statuses) }), {
       nil: undefined,
     }),
     passed,
@@ -90,10 +90,10 @@ it("a failure of a set is the Deployment's since its status changed there, thoug
     for (const { failure, passed: seconds } of steps) {
       now += seconds;
       const draft = draftAt(now, stored, failure);
-      noteProgress(draft);
+      updateProgress(draft);
       if ((failure?.status ?? "") !== was) since = timestamp(new Date(now * 1_000));
       was = failure?.status ?? "";
-      const stated = conditionIn(draft.status, "ReplicaFailure");
+      const stated = findCondition(draft.status, "ReplicaFailure");
       expect(stated && [stated.status, stated.reason, stated.lastTransitionTime]).toEqual(
         failure && [failure.status, failure.reason, since],
       );

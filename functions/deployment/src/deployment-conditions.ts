@@ -4,16 +4,16 @@ import type { DeploymentCondition, DeploymentStatus } from "./deployment.ts";
 import type { Draft } from "./draft.ts";
 
 /** A condition without its times, which are added when it is set. */
-export type Stated = Required<Pick<DeploymentCondition, "type" | "status" | "reason" | "message">>;
+export type ConditionFields = Required<Pick<DeploymentCondition, "type" | "status" | "reason" | "message">>;
 
-export const condition = (
+export const conditionFields = (
   type: "Progressing" | "Available",
-  status: Stated["status"],
+  status: ConditionFields["status"],
   reason: string,
   message: string,
-): Stated => ({ type, status, reason, message });
+): ConditionFields => ({ type, status, reason, message });
 
-export const conditionIn = (
+export const findCondition = (
   { conditions }: Pick<DeploymentStatus, "conditions">,
   type: string,
 ): DeploymentCondition | undefined => conditionOf(conditions, type);
@@ -22,25 +22,25 @@ export const conditionIn = (
  * Sets a condition. If the present one has the same status and reason, it stays, with its message and times. The time
  * of the last transition changes only with the status.
  */
-export function setCondition(draft: Draft, stated: Stated): void {
-  const standing = conditionIn(draft.status, stated.type);
+export function setCondition(draft: Draft, stated: ConditionFields): void {
+  const standing = findCondition(draft.status, stated.type);
   if (standing?.status === stated.status && standing.reason === stated.reason) return;
-  restate(draft, stated);
+  updateCondition(draft, stated);
 }
 
 /** Sets a condition also if status and reason are the same: there was progress. */
-export function restate(draft: Draft, stated: Stated): void {
-  const standing = conditionIn(draft.status, stated.type);
+export function updateCondition(draft: Draft, stated: ConditionFields): void {
+  const standing = findCondition(draft.status, stated.type);
   const now = timestamp(draft.now);
   const since = standing?.status === stated.status ? standing.lastTransitionTime : now;
-  put(draft, { ...stated, lastUpdateTime: now, lastTransitionTime: since });
+  putCondition(draft, { ...stated, lastUpdateTime: now, lastTransitionTime: since });
 }
 
-export function put(draft: Draft, whole: DeploymentCondition): void {
+export function putCondition(draft: Draft, whole: DeploymentCondition): void {
   draft.status = { ...draft.status, conditions: withCondition(draft.status.conditions, whole) };
 }
 
 export function dropCondition(draft: Draft, type: string): void {
-  if (conditionIn(draft.status, type) === undefined) return;
+  if (findCondition(draft.status, type) === undefined) return;
   draft.status = { ...draft.status, conditions: withoutCondition(draft.status.conditions, type) };
 }

@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
 import { countReplicas, isComplete } from "./deployment-status.ts";
 import { type Draft, draftOf } from "./draft.ts";
-import { deploymentOf, setOf, sometime } from "./testing/drafts.ts";
+import { deploymentOf, setOf, testTime } from "./testing/drafts.ts";
 
 function counted(deployment: Parameters<typeof draftOf>[0], ...sets: readonly ReturnType<typeof setOf>[]) {
-  const draft = draftOf(deployment, sets, sometime);
+  const draft = draftOf(deployment, sets, testTime);
   countReplicas(draft);
   return draft.status;
 }
@@ -65,6 +65,6 @@ it.each([
   [3, 3, 2, false],
 ])("with %i new pods of %i, and %i available, three are complete: %s", (updated, all, available, is) => {
   const status = { updatedReplicas: updated, replicas: all, availableReplicas: available };
-  const draft: Draft = draftOf(deploymentOf({ replicas: 3 }, { status }), [], sometime);
+  const draft: Draft = draftOf(deploymentOf({ replicas: 3 }, { status }), [], testTime);
   expect(isComplete(draft)).toBe(is);
 });

@@ -1,4 +1,4 @@
-import { condition, setCondition } from "./deployment-conditions.ts";
+import { conditionFields, setCondition } from "./deployment-conditions.ts";
 import { boundsOf } from "./deployment.ts";
 import { type Draft, type DraftSet, totalOf } from "./draft.ts";
 import { newSetOf } from "./newest-set.ts";
@@ -28,8 +28,13 @@ export function countReplicas(draft: Draft): void {
   setCondition(
     draft,
     isEnough
-      ? condition("Available", "True", "MinimumReplicasAvailable", "Deployment has minimum availability.")
-      : condition(
+      ? conditionFields(
+          "Available",
+          "True",
+          "MinimumReplicasAvailable",
+          "Deployment has minimum availability.",
+        )
+      : conditionFields(
           "Available",
           "False",
           "MinimumReplicasUnavailable",

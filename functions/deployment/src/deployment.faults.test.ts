@@ -3,9 +3,9 @@ import { expect, test } from "vitest";
 import { recreated, rolled } from "./deployment.faults.ts";
 
 // A life for each of some hundred plans.
-const patience = { timeout: 300_000 };
+const testOptions = { timeout: 300_000 };
 
-test.each([rolled, recreated])("$name, whatever goes wrong", patience, async (scenario) => {
+test.each([rolled, recreated])("$name, whatever goes wrong", testOptions, async (scenario) => {
   const { problems, plans } = await testFaults(scenario);
   expect(problems).toEqual([]);
   expect(plans.length).toBeGreaterThan(20);

@@ -12,7 +12,7 @@ const open = async (): Promise<TestCluster> =>
   (cluster = await testCluster(bothFunctions, { deployedAs: bothDeployed }));
 
 /** What a kubelet does: pods that are not ready become so, until nothing changes any more. */
-async function run(opened: TestCluster, settle = () => opened.settled()): Promise<void> {
+async function run(opened: TestCluster, settle = () => opened.runUntilIdle()): Promise<void> {
   for (;;) {
     await settle();
     const waiting = (await opened.list(pods)).filter(
@@ -21,7 +21,7 @@ async function run(opened: TestCluster, settle = () => opened.settled()): Promis
     if (waiting.length === 0) return;
     const lastTransitionTime = opened.now().toISOString().replace(/\.\d+/, "");
     const status = { phase: "Running", conditions: [{ type: "Ready", status: "True", lastTransitionTime }] };
-    for (const { metadata } of waiting) await opened.state({ ...pods, metadata, status });
+    for (const { metadata } of waiting) await opened.writeStatus({ ...pods, metadata, status });
   }
 }
 

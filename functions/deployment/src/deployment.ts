@@ -1,49 +1,54 @@
 import { foreignResource } from "@drover/controller";
 import {
-  condition,
-  count,
-  intOrPercent,
-  labelSelector,
-  objectOf,
-  podTemplate,
-  scaled,
+  conditionSchema,
+  countSchema,
+  intOrPercentSchema,
+  labelSelectorSchema,
+  objectSchemaOf,
+  podTemplateSchema,
+  scaledValue,
 } from "@drover/workloads";
 import { z } from "zod";
 
-const most = 2 ** 31 - 1;
+const maxInt32 = 2 ** 31 - 1;
 
 const spec = z.looseObject({
-  replicas: count.default(1),
-  minReadySeconds: count.default(0),
+  replicas: countSchema.default(1),
+  minReadySeconds: countSchema.default(0),
   paused: z.boolean().default(false),
   // The largest number means "none", as in the documentation of the API.
-  progressDeadlineSeconds: count.optional().transform((seconds) => (seconds === most ? undefined : seconds)),
-  revisionHistoryLimit: count.optional().transform((limit) => (limit === most ? undefined : limit)),
-  selector: labelSelector,
+  progressDeadlineSeconds: countSchema
+    .optional()
+    .transform((seconds) => (seconds === maxInt32 ? undefined : seconds)),
+  revisionHistoryLimit: countSchema.optional().transform((limit) => (limit === maxInt32 ? undefined : limit)),
+  selector: labelSelectorSchema,
   strategy: z
     .looseObject({
       type: z.enum(["RollingUpdate", "Recreate"]).default("RollingUpdate"),
       rollingUpdate: z
-        .looseObject({ maxSurge: intOrPercent.default(0), maxUnavailable: intOrPercent.default(0) })
+        .looseObject({
+          maxSurge: intOrPercentSchema.default(0),
+          maxUnavailable: intOrPercentSchema.default(0),
+        })
         .optional(),
     })
     .prefault({}),
-  template: podTemplate,
+  template: podTemplateSchema,
 });
 
 /** The conditions of a Deployment also have the time of their last update. */
-const datedCondition = condition.extend({ lastUpdateTime: z.string().nullish() });
+const datedCondition = conditionSchema.extend({ lastUpdateTime: z.string().nullish() });
 export type DeploymentCondition = z.output<typeof datedCondition>;
 
 const status = z.looseObject({
-  observedGeneration: count.default(0),
-  replicas: count.default(0),
-  updatedReplicas: count.default(0),
-  readyReplicas: count.default(0),
-  availableReplicas: count.default(0),
-  unavailableReplicas: count.default(0),
-  terminatingReplicas: count.optional(),
-  collisionCount: count.optional(),
+  observedGeneration: countSchema.default(0),
+  replicas: countSchema.default(0),
+  updatedReplicas: countSchema.default(0),
+  readyReplicas: countSchema.default(0),
+  availableReplicas: countSchema.default(0),
+  unavailableReplicas: countSchema.default(0),
+  terminatingReplicas: countSchema.optional(),
+  collisionCount: countSchema.optional(),
   conditions: z.array(datedCondition).optional(),
 });
 
@@ -57,7 +62,7 @@ export const Deployment = foreignResource({
   status,
 });
 
-export const deploymentSchema = objectOf(spec, status.prefault({}));
+export const deploymentSchema = objectSchemaOf(spec, status.prefault({}));
 export type DeploymentObject = z.output<typeof deploymentSchema>;
 export type DeploymentStatus = DeploymentObject["status"];
 
@@ -76,8 +81,8 @@ export interface Bounds {
 export function boundsOf({ spec: { replicas, strategy } }: Pick<DeploymentObject, "spec">): Bounds {
   if (strategy.type !== "RollingUpdate") return { maxSurge: 0, maxUnavailable: 0 };
   const { maxSurge: surge = 0, maxUnavailable: unavailable = 0 } = strategy.rollingUpdate ?? {};
-  const maxSurge = scaled(surge, replicas, "up");
-  const rounded = scaled(unavailable, replicas, "down");
+  const maxSurge = scaledValue(surge, replicas, "up");
+  const rounded = scaledValue(unavailable, replicas, "down");
   const maxUnavailable = maxSurge === 0 && rounded === 0 ? 1 : rounded;
   return { maxSurge, maxUnavailable: Math.min(maxUnavailable, replicas) };
 }

@@ -14,7 +14,7 @@ export interface DraftSet {
   replicas: number;
   minReadySeconds: number;
   annotations: Annotations;
-  isGone: boolean;
+  isToBeDeleted: boolean;
 }
 
 /**
@@ -30,7 +30,7 @@ export interface Draft {
   status: DeploymentStatus;
   /** The template of an earlier revision, if the Deployment is to get it. */
   template: DeploymentObject["spec"]["template"] | undefined;
-  readonly said: Announcement[];
+  readonly announcements: Announcement[];
 }
 
 /** @param sets the Deployment's own. */
@@ -39,7 +39,7 @@ export function draftOf(deployment: DeploymentObject, sets: readonly ReplicaSetO
     deployment,
     now,
     template: undefined,
-    said: [],
+    announcements: [],
     annotations: deployment.metadata.annotations ?? {},
     status: deployment.status,
     sets: [...sets].sort(olderFirst).map((set) => ({
@@ -52,7 +52,7 @@ export function draftOf(deployment: DeploymentObject, sets: readonly ReplicaSetO
 export const draftSet = (set: ReplicaSetObject) => ({
   set,
   isNew: false,
-  isGone: false,
+  isToBeDeleted: false,
   replicas: set.spec.replicas,
   minReadySeconds: set.spec.minReadySeconds,
   annotations: set.metadata.annotations ?? {},
@@ -64,7 +64,7 @@ export const olderFirst = (a: ReplicaSetObject, b: ReplicaSetObject): number =>
 const ordered = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** True if the set's controller has observed its present spec. */
-export const isSeen = ({ set: { metadata, status } }: DraftSet): boolean =>
+export const isObserved = ({ set: { metadata, status } }: DraftSet): boolean =>
   (metadata.generation ?? 0) <= status.observedGeneration;
 
 /** Sets with a size above 0. */
@@ -82,7 +82,7 @@ export const availableIn = ({ set, replicas }: DraftSet): number =>
   Math.min(set.status.availableReplicas, replicas);
 
 /** Records on a set the size of the Deployment for which the set's own size was chosen. */
-export function noteSizes({ deployment }: Draft, one: DraftSet): void {
+export function recordSizes({ deployment }: Draft, one: DraftSet): void {
   const { replicas } = deployment.spec;
   const { maxSurge } = boundsOf(deployment);
   one.annotations = {
@@ -97,14 +97,14 @@ export function resize(draft: Draft, one: DraftSet, replicas: number): boolean {
   if (one.replicas === replicas) return false;
   const from = one.replicas;
   one.replicas = replicas;
-  noteSizes(draft, one);
-  sayScaled(draft, one, from);
+  recordSizes(draft, one);
+  announceScaling(draft, one, from);
   return true;
 }
 
-export function sayScaled({ said }: Draft, { set, replicas }: DraftSet, from: number): void {
+export function announceScaling({ announcements }: Draft, { set, replicas }: DraftSet, from: number): void {
   const way = from < replicas ? "up" : "down";
-  said.push({
+  announcements.push({
     type: "Normal",
     reason: "ScalingReplicaSet",
     action: "Scale",

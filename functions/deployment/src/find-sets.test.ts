@@ -5,8 +5,8 @@ import { sandboxOfFile } from "../../../packages/testing/src/sandbox.fixture.ts"
 import type { DeploymentObject } from "./deployment.ts";
 import { draftOf } from "./draft.ts";
 import { findSets, oldPodsMayRun } from "./find-sets.ts";
-import type { DeploymentStep } from "./reconcile-deployment.ts";
-import { deploymentOf, setOf, type SetLooks, sometime, template } from "./testing/drafts.ts";
+import type { DeploymentRunContext } from "./reconcile-deployment.ts";
+import { deploymentOf, setOf, type SetOptions, testTime, template } from "./testing/drafts.ts";
 
 const { client } = await sandboxOfFile({ controllers: false });
 
@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 
 const ended = { replicas: 0, readyReplicas: 0, availableReplicas: 0 };
-const set = (image: string, more: SetLooks = {}): ReplicaSetObject => {
+const set = (image: string, more: SetOptions = {}): ReplicaSetObject => {
   const one = setOf(image, { size: 0, status: ended, ...more });
   return { ...one, metadata: { ...one.metadata, uid: image } };
 };
@@ -41,17 +41,17 @@ const ownerOf = ({ metadata, spec: { selector } }: DeploymentObject): Owner => (
   metadata,
   selector,
 });
-/** As much of a step as looking for sets takes. */
-const stepOf = (deployment: DeploymentObject): DeploymentStep =>
+/** As much of a run context as looking for sets takes. */
+const runContextOf = (deployment: DeploymentObject): DeploymentRunContext =>
   ({
     client,
     deployment,
     owner: ownerOf(deployment),
     context: { signal: AbortSignal.timeout(30_000) },
-  }) as unknown as DeploymentStep;
+  }) as unknown as DeploymentRunContext;
 function mayRun(spec: object, ...sets: readonly ReplicaSetObject[]): Promise<boolean> {
   const deployment = deploymentOf(spec);
-  return oldPodsMayRun(stepOf(deployment), draftOf(deployment, sets, sometime));
+  return oldPodsMayRun(runContextOf(deployment), draftOf(deployment, sets, testTime));
 }
 
 /** Sets that the Deployment controls, by their labels; answers those that it still does after a look at its sets. */
@@ -69,7 +69,7 @@ async function keptOf(labels: readonly string[], reported: number): Promise<read
       spec: { replicas: 0, selector, template: { ...template("a"), metadata: { labels: { app } } } },
     });
   }
-  await findSets(stepOf(deployment));
+  await findSets(runContextOf(deployment));
   const sets = await listAll(client, builtin.replicaSet, { namespace: "default" });
   for (const one of sets) await client.delete(builtin.replicaSet, keyOf(one));
   return sets

@@ -1,6 +1,6 @@
 import { builtin } from "@drover/kube";
 import {
-  claim,
+  adoptAndRelease,
   findMatching,
   findStrayed,
   isControlledBy,
@@ -11,18 +11,19 @@ import {
   replicaSetSchema,
 } from "@drover/workloads";
 import type { Draft } from "./draft.ts";
-import type { DeploymentStep } from "./reconcile-deployment.ts";
+import type { DeploymentRunContext } from "./reconcile-deployment.ts";
 import { newSetOf, oldSetsOf } from "./newest-set.ts";
 
 /** The sets of a Deployment. Adopts orphans and releases sets that no longer match before it returns them. */
-export async function findSets(step: DeploymentStep): Promise<readonly ReplicaSetObject[]> {
-  const matching = await findMatching(partsOf(step));
-  const found = await claim(
-    partsOf(step),
+export async function findSets(runContext: DeploymentRunContext): Promise<readonly ReplicaSetObject[]> {
+  const matching = await findMatching(ownershipOptionsOf(runContext));
+  const found = await adoptAndRelease(
+    ownershipOptionsOf(runContext),
     matching.map((set) => replicaSetSchema.parse(set)),
   );
   const replicas = found.reduce((sum, { status }) => sum + status.replicas, 0);
-  if (found.length === 0 || replicas < step.deployment.status.replicas) await releaseStrayed(step);
+  if (found.length === 0 || replicas < runContext.deployment.status.replicas)
+    await releaseStraySets(runContext);
   return found;
 }
 
@@ -31,11 +32,11 @@ export async function findSets(step: DeploymentStep): Promise<readonly ReplicaSe
  * list has no sets, or fewer replicas than the Deployment's status. Stray sets without replicas do not show in that
  * count, so a run also looks for them if it expects no further run: something must have woken it.
  */
-export async function releaseStrayed(step: DeploymentStep): Promise<void> {
-  await claim(partsOf(step), await findStrayed(partsOf(step)));
+export async function releaseStraySets(runContext: DeploymentRunContext): Promise<void> {
+  await adoptAndRelease(ownershipOptionsOf(runContext), await findStrayed(ownershipOptionsOf(runContext)));
 }
 
-const partsOf = ({ client, owner, context: { signal } }: DeploymentStep) => ({
+const ownershipOptionsOf = ({ client, owner, context: { signal } }: DeploymentRunContext) => ({
   client,
   owner,
   kind: builtin.replicaSet,
@@ -44,7 +45,7 @@ const partsOf = ({ client, owner, context: { signal } }: DeploymentStep) => ({
 
 /** True if a pod of the sets of other templates may still run. False for a Deployment that does not wait for that. */
 export async function oldPodsMayRun(
-  { client, owner, context: { signal } }: DeploymentStep,
+  { client, owner, context: { signal } }: DeploymentRunContext,
   draft: Draft,
 ): Promise<boolean> {
   const { strategy, replicas, paused } = draft.deployment.spec;

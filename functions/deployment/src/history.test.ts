@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { deploymentSchema } from "./deployment.ts";
 import { draftOf } from "./draft.ts";
-import { forgetOldSets } from "./history.ts";
-import { deploymentOf, setOf as setLike, sometime, template } from "./testing/drafts.ts";
+import { trimHistory } from "./history.ts";
+import { deploymentOf, setOf as setLike, testTime, template } from "./testing/drafts.ts";
 
 const metadata = { namespace: "default", uid: "u", resourceVersion: "1" };
 
@@ -73,8 +73,10 @@ it("keeps the newest old sets up to revisionHistoryLimit, those with pods, and t
       const sets = all.map((one, i) => setOf(`web-${i}`, `web:${i}`, one, i));
       const inUse = setOf("web-now", "web:now", { ...current, running: 0, wanted: 0, isDeleting: false });
       const draft = draftOf(deployment, [...sets, inUse], new Date("2026-01-03T00:00:00Z"));
-      forgetOldSets(draft);
-      const gone = draft.sets.filter(({ isGone }) => isGone).map(({ set }) => set.metadata.name);
+      trimHistory(draft);
+      const gone = draft.sets
+        .filter(({ isToBeDeleted }) => isToBeDeleted)
+        .map(({ set }) => set.metadata.name);
       expect(gone.sort()).toEqual(
         cleanedUp(all, limit)
           .map((i) => `web-${i}`)
@@ -87,8 +89,10 @@ it("keeps the newest old sets up to revisionHistoryLimit, those with pods, and t
 
 it("keeps a set that is scaled to zero in the same run: its controller may be making a pod", () => {
   const sets = [setLike("web:a", { size: 1, status: { replicas: 0 } }), setLike("web:b", { size: 0 })];
-  const draft = draftOf(deploymentOf({ revisionHistoryLimit: 0 }), sets, sometime);
+  const draft = draftOf(deploymentOf({ revisionHistoryLimit: 0 }), sets, testTime);
   for (const one of draft.sets) one.replicas = 0;
-  forgetOldSets(draft);
-  expect(draft.sets.filter(({ isGone }) => isGone).map(({ set }) => set.metadata.name)).toEqual(["web:b"]);
+  trimHistory(draft);
+  expect(draft.sets.filter(({ isToBeDeleted }) => isToBeDeleted).map(({ set }) => set.metadata.name)).toEqual(
+    ["web:b"],
+  );
 });

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { decided, deploymentOf, setOf, template } from "./testing/drafts.ts";
+import { decideDraft, deploymentOf, setOf, template } from "./testing/drafts.ts";
 
 const made = (spec: object, status: object = {}) => {
-  const { sets } = decided(deploymentOf(spec, { status }), []);
+  const { sets } = decideDraft(deploymentOf(spec, { status }), []);
   const [one] = sets;
   return one ?? expect.fail("No set was made.");
 };
@@ -48,7 +48,7 @@ it.each([
   [{ maxSurge: 20 }, 10, 10],
   [{ maxSurge: 0, maxUnavailable: 1 }, 10, 0],
 ])("with %j beside %i old pods of ten a new set begins with %i", (rollingUpdate, old, expected) => {
-  const { sets } = decided(deploymentOf({ replicas: 10, strategy: { rollingUpdate } }), [
+  const { sets } = decideDraft(deploymentOf({ replicas: 10, strategy: { rollingUpdate } }), [
     setOf("web:old", { size: old }),
   ]);
   expect(sets[1]?.replicas).toBe(expected);

@@ -1,16 +1,16 @@
 import { builtin } from "@drover/kube";
 import {
   controllerReference,
-  longestName,
+  maxNameLength,
   nameSuffix,
   type ReplicaSetObject,
   replicaSetSchema,
 } from "@drover/workloads";
 import { hashLabel } from "./annotations.ts";
 import { boundsOf, type DeploymentObject } from "./deployment.ts";
-import { type Draft, type DraftSet, draftSet, noteSizes, sayScaled, totalOf } from "./draft.ts";
-import { inheritAnnotations, nextRevision, sayCreated } from "./revision.ts";
-import { essence } from "./template.ts";
+import { type Draft, type DraftSet, draftSet, recordSizes, announceScaling, totalOf } from "./draft.ts";
+import { inheritAnnotations, nextRevision, recordSetCreated } from "./revision.ts";
+import { withoutEmptyParts } from "./template.ts";
 
 /** Adds a set for the Deployment's template to the draft, with as many replicas as the strategy allows at first. */
 export function makeNewSet(draft: Draft): DraftSet {
@@ -19,10 +19,10 @@ export function makeNewSet(draft: Draft): DraftSet {
   const revision = nextRevision(draft);
   draft.sets.push(made);
   made.replicas = roomForNew(draft, made);
-  noteSizes(draft, made);
+  recordSizes(draft, made);
   inheritAnnotations(draft, made, revision);
-  if (made.replicas > 0) sayScaled(draft, made, 0);
-  sayCreated(draft, made.set.metadata.name);
+  if (made.replicas > 0) announceScaling(draft, made, 0);
+  recordSetCreated(draft, made.set.metadata.name);
   return made;
 }
 
@@ -38,14 +38,14 @@ const hashLength = 10;
 
 /** The set's name is derived from the template, so that a second attempt creates the same set. */
 function emptySet({ metadata, spec }: DeploymentObject, collisions = 0): ReplicaSetObject {
-  const hash = nameSuffix([essence(spec.template), collisions], hashLength);
+  const hash = nameSuffix([withoutEmptyParts(spec.template), collisions], hashLength);
   const { template, selector, minReadySeconds } = spec;
   const labels = { ...template.metadata.labels, [hashLabel]: hash };
   return replicaSetSchema.parse({
     apiVersion: "apps/v1",
     kind: "ReplicaSet",
     metadata: {
-      name: `${metadata.name.slice(0, longestName - hashLength - 1)}-${hash}`,
+      name: `${metadata.name.slice(0, maxNameLength - hashLength - 1)}-${hash}`,
       namespace: metadata.namespace,
       // Placeholders, which are removed when it is created.
       uid: "new",

@@ -1,11 +1,11 @@
 import { timestamp } from "@drover/controller";
 import { describe, expect, it } from "vitest";
-import { nextLook } from "./decide.ts";
+import { requeueDelay } from "./decide.ts";
 import { type Draft, draftOf } from "./draft.ts";
-import { noteProgress, noteWhetherPaused } from "./progress.ts";
-import { deploymentOf, setOf, sometime } from "./testing/drafts.ts";
+import { updateProgress, updatePauseCondition } from "./progress.ts";
+import { deploymentOf, setOf, testTime } from "./testing/drafts.ts";
 
-const ago = (seconds: number): string => timestamp(new Date(sometime.getTime() - seconds * 1_000));
+const ago = (seconds: number): string => timestamp(new Date(testTime.getTime() - seconds * 1_000));
 /** Stated for another reason long before it was last looked at. */
 const progressing = (reason: string, seconds: number, status = "True") => ({
   type: "Progressing",
@@ -30,7 +30,7 @@ function draftWith(
   counts: object = before,
 ): Draft {
   const status = { ...counts, conditions };
-  const draft = draftOf(deploymentOf({ ...ours, ...spec }, { status }), [setOf("web:new")], sometime);
+  const draft = draftOf(deploymentOf({ ...ours, ...spec }, { status }), [setOf("web:new")], testTime);
   draft.status = { ...draft.status, ...now };
   return draft;
 }
@@ -43,7 +43,7 @@ describe("a rollout", () => {
     ["more that are available", { availableReplicas: 3 }],
   ])("moves with %s, and its deadline begins again", (_, now) => {
     const draft = draftWith(now, [progressing("ReplicaSetUpdated", 70)]);
-    noteProgress(draft);
+    updateProgress(draft);
     expect(stated(draft)).toEqual(["True", "ReplicaSetUpdated", ago(0)]);
   });
 
@@ -53,7 +53,7 @@ describe("a rollout", () => {
     ["fewer are ready and available", { readyReplicas: 1, availableReplicas: 1 }],
   ])("does not move where %s", (_, now) => {
     const draft = draftWith(now, [progressing("ReplicaSetUpdated", 50)]);
-    noteProgress(draft);
+    updateProgress(draft);
     expect(stated(draft)).toEqual(["True", "ReplicaSetUpdated", ago(50)]);
   });
 
@@ -62,7 +62,7 @@ describe("a rollout", () => {
     [61, "False", "ProgressDeadlineExceeded"],
   ])("that has not moved for %i s of 60 is %s, %s", (seconds, ...expected) => {
     const draft = draftWith({}, [progressing("ReplicaSetUpdated", seconds)]);
-    noteProgress(draft);
+    updateProgress(draft);
     expect(stated(draft)?.slice(0, 2)).toEqual(expected);
   });
 
@@ -70,7 +70,7 @@ describe("a rollout", () => {
     const done = { updatedReplicas: 5, replicas: 5, readyReplicas: 5, availableReplicas: 5 };
     const complete = progressing("NewReplicaSetAvailable", 500);
     const later = draftWith({ readyReplicas: 4, availableReplicas: 4 }, [complete], {}, done);
-    noteProgress(later);
+    updateProgress(later);
     expect(stated(later)).toEqual(["True", "NewReplicaSetAvailable", ago(500)]);
     const next = draftWith(
       { updatedReplicas: 1, replicas: 6 },
@@ -78,15 +78,15 @@ describe("a rollout", () => {
       {},
       { ...done, updatedReplicas: 0 },
     );
-    noteProgress(next);
+    updateProgress(next);
     expect(stated(next)).toEqual(["True", "ReplicaSetUpdated", ago(0)]);
   });
 
   it("whose Deployment has no deadline any more says nothing of its progress", () => {
     for (const progressDeadlineSeconds of [undefined, 2 ** 31 - 1]) {
       const draft = draftWith({}, [progressing("ReplicaSetUpdated", 70)], { progressDeadlineSeconds });
-      noteProgress(draft);
-      expect([stated(draft), nextLook(draft)]).toEqual([undefined, undefined]);
+      updateProgress(draft);
+      expect([stated(draft), requeueDelay(draft)]).toEqual([undefined, undefined]);
     }
   });
 });
@@ -100,13 +100,13 @@ describe("a pause", () => {
     ["the rollout was stuck before", true, "ProgressDeadlineExceeded", "ProgressDeadlineExceeded", 50],
   ])("counts when %s", (_, paused, reason, expected, since) => {
     const draft = draftWith({}, [progressing(reason, 50, "Unknown")], { paused });
-    noteWhetherPaused(draft);
+    updatePauseCondition(draft);
     expect(stated(draft)?.slice(1)).toEqual([expected, ago(since)]);
   });
 
   it("of a Deployment without a deadline is not stated", () => {
     const draft = draftWith({}, [], { paused: true, progressDeadlineSeconds: undefined });
-    noteWhetherPaused(draft);
+    updatePauseCondition(draft);
     expect(stated(draft)).toBeUndefined();
   });
 });
@@ -118,7 +118,7 @@ it.each([
   ["never when it is complete", "NewReplicaSetAvailable", 20, {}, undefined],
   ["never when it is known to be stuck", "ProgressDeadlineExceeded", 20, {}, undefined],
 ])("a Deployment to which nothing happens is looked at again %s", (_, reason, seconds, spec, expected) => {
-  expect(nextLook(draftWith({}, [progressing(reason, seconds)], spec))).toBe(expected);
+  expect(requeueDelay(draftWith({}, [progressing(reason, seconds)], spec))).toBe(expected);
 });
 
 describe("what stands in the way of a set", () => {
@@ -127,8 +127,8 @@ describe("what stands in the way of a set", () => {
   });
   const stateWith = (...sets: readonly ReturnType<typeof setOf>[]) => {
     const old = { type: "ReplicaFailure", status: "True", reason: "Old", message: "m" };
-    const draft = draftOf(deploymentOf({}, { status: { conditions: [old] } }), sets, sometime);
-    noteProgress(draft);
+    const draft = draftOf(deploymentOf({}, { status: { conditions: [old] } }), sets, testTime);
+    updateProgress(draft);
     return stated(draft, "ReplicaFailure")?.[1];
   };
   const [bad, good] = [{ status: failing("A") }, { status: failing("B"), age: 1 }];

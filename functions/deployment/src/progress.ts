@@ -1,12 +1,12 @@
 import { conditionOf, type WorkloadCondition } from "@drover/workloads";
 import {
-  condition,
-  conditionIn,
+  conditionFields,
+  findCondition,
   dropCondition,
-  put,
-  restate,
+  putCondition,
+  updateCondition,
   setCondition,
-  type Stated,
+  type ConditionFields,
 } from "./deployment-conditions.ts";
 import type { DeploymentStatus } from "./deployment.ts";
 import { isComplete } from "./deployment-status.ts";
@@ -17,47 +17,54 @@ import { newSetOf, oldSetsOf } from "./newest-set.ts";
  * Records in Progressing if the Deployment was paused or resumed. The deadline does not run while it is paused, and
  * begins again after that.
  */
-export function noteWhetherPaused(draft: Draft): void {
+export function updatePauseCondition(draft: Draft): void {
   const { paused, progressDeadlineSeconds } = draft.deployment.spec;
-  const reason = conditionIn(draft.status, "Progressing")?.reason;
+  const reason = findCondition(draft.status, "Progressing")?.reason;
   if (progressDeadlineSeconds === undefined || reason === "ProgressDeadlineExceeded") return;
   const wasPaused = reason === "DeploymentPaused";
   if (paused && !wasPaused)
-    setCondition(draft, condition("Progressing", "Unknown", "DeploymentPaused", "Deployment is paused"));
+    setCondition(
+      draft,
+      conditionFields("Progressing", "Unknown", "DeploymentPaused", "Deployment is paused"),
+    );
   if (!paused && wasPaused)
-    setCondition(draft, condition("Progressing", "Unknown", "DeploymentResumed", "Deployment is resumed"));
+    setCondition(
+      draft,
+      conditionFields("Progressing", "Unknown", "DeploymentResumed", "Deployment is resumed"),
+    );
 }
 
 /**
  * Sets Progressing: complete, moving, or stuck for longer than `progressDeadlineSeconds`. Sets ReplicaFailure if a set
  * could not create or delete pods.
  */
-export function noteProgress(draft: Draft): void {
+export function updateProgress(draft: Draft): void {
   const { status, deployment } = draft;
   if (deployment.spec.progressDeadlineSeconds === undefined) dropCondition(draft, "Progressing");
-  else if (!wasComplete(draft)) noteRollout(draft, status);
-  noteFailure(draft);
+  else if (!wasComplete(draft)) updateRolloutProgress(draft, status);
+  updateReplicaFailure(draft);
 }
 
 /**
  * True if one rollout was completed and no other has begun since: then changes of its pods do not count as progress.
  */
 function wasComplete({ status, deployment }: Draft): boolean {
-  const { reason } = conditionIn(deployment.status, "Progressing") ?? {};
+  const { reason } = findCondition(deployment.status, "Progressing") ?? {};
   return status.replicas === status.updatedReplicas && reason === "NewReplicaSetAvailable";
 }
 
-function noteRollout(draft: Draft, status: DeploymentStatus): void {
+function updateRolloutProgress(draft: Draft, status: DeploymentStatus): void {
   const name = newSetOf(draft)?.set.metadata.name;
-  const who = name === undefined ? `Deployment "${draft.deployment.metadata.name}"` : `ReplicaSet "${name}"`;
-  const say = (is: Stated["status"], reason: string, what: string): Stated =>
-    condition("Progressing", is, reason, `${who} ${what}`);
+  const subject =
+    name === undefined ? `Deployment "${draft.deployment.metadata.name}"` : `ReplicaSet "${name}"`;
+  const progressing = (is: ConditionFields["status"], reason: string, what: string): ConditionFields =>
+    conditionFields("Progressing", is, reason, `${subject} ${what}`);
   if (isComplete(draft)) {
-    setCondition(draft, say("True", "NewReplicaSetAvailable", "has successfully progressed."));
+    setCondition(draft, progressing("True", "NewReplicaSetAvailable", "has successfully progressed."));
   } else if (hasMoved(draft.deployment.status, status)) {
-    restate(draft, say("True", "ReplicaSetUpdated", "is progressing."));
-  } else if (isLate(draft)) {
-    setCondition(draft, say("False", "ProgressDeadlineExceeded", "has timed out progressing."));
+    updateCondition(draft, progressing("True", "ReplicaSetUpdated", "is progressing."));
+  } else if (isPastDeadline(draft)) {
+    setCondition(draft, progressing("False", "ProgressDeadlineExceeded", "has timed out progressing."));
   }
 }
 
@@ -68,7 +75,7 @@ const hasMoved = (before: DeploymentStatus, now: DeploymentStatus): boolean =>
   now.readyReplicas > before.readyReplicas ||
   now.availableReplicas > before.availableReplicas;
 
-function isLate(draft: Draft): boolean {
+function isPastDeadline(draft: Draft): boolean {
   const deadline = deadlineOf(draft);
   return deadline !== undefined && deadline < draft.now.getTime();
 }
@@ -79,32 +86,32 @@ function isLate(draft: Draft): boolean {
  */
 export function deadlineOf({ status, deployment }: Draft): number | undefined {
   const { progressDeadlineSeconds } = deployment.spec;
-  const { reason = "", lastUpdateTime } = conditionIn(status, "Progressing") ?? {};
-  if (progressDeadlineSeconds === undefined || lastUpdateTime == null || settled.has(reason))
+  const { reason = "", lastUpdateTime } = findCondition(status, "Progressing") ?? {};
+  if (progressDeadlineSeconds === undefined || lastUpdateTime == null || finalReasons.has(reason))
     return undefined;
   return Date.parse(lastUpdateTime) + progressDeadlineSeconds * 1_000;
 }
 
-const settled: ReadonlySet<string> = new Set(["NewReplicaSetAvailable", "ProgressDeadlineExceeded"]);
+const finalReasons: ReadonlySet<string> = new Set(["NewReplicaSetAvailable", "ProgressDeadlineExceeded"]);
 
 /** Copies a failure of a set to the Deployment: that of the newest set, or else of any set. */
-function noteFailure(draft: Draft): void {
+function updateReplicaFailure(draft: Draft): void {
   const newest = newSetOf(draft);
   const sets = [...(newest ? [newest] : []), ...oldSetsOf(draft)];
   const [failure] = sets.flatMap(({ set }) => conditionOf(set.status.conditions, "ReplicaFailure") ?? []);
   if (failure === undefined) dropCondition(draft, "ReplicaFailure");
-  else noteFailed(draft, failure);
+  else setReplicaFailure(draft, failure);
 }
 
 /**
  * Does what Kubernetes' SetDeploymentCondition does: a condition with the same status and reason stays, and one with
  * the same status keeps its time of transition.
  */
-function noteFailed(draft: Draft, failure: WorkloadCondition): void {
-  const standing = conditionIn(draft.status, failure.type);
+function setReplicaFailure(draft: Draft, failure: WorkloadCondition): void {
+  const standing = findCondition(draft.status, failure.type);
   const isSame = standing?.status === failure.status;
   if (isSame && standing.reason === failure.reason) return;
   const { lastTransitionTime: lastUpdateTime } = failure;
   const lastTransitionTime = isSame ? standing.lastTransitionTime : lastUpdateTime;
-  put(draft, { ...failure, lastUpdateTime, lastTransitionTime });
+  putCondition(draft, { ...failure, lastUpdateTime, lastTransitionTime });
 }

@@ -1,17 +1,17 @@
 import { describe, expect, it } from "vitest";
-import { decided, deploymentOf, setOf, type SetLooks, sizes } from "./testing/drafts.ts";
+import { decideDraft, deploymentOf, setOf, type SetOptions, sizes } from "./testing/drafts.ts";
 
 const madeFor = (desired: number, max: number) => ({
   "deployment.kubernetes.io/desired-replicas": String(desired),
   "deployment.kubernetes.io/max-replicas": String(max),
 });
 const surging = { strategy: { rollingUpdate: { maxSurge: 3 } } };
-const of = (image: string, size: number, more: SetLooks = {}) =>
+const of = (image: string, size: number, more: SetOptions = {}) =>
   setOf(image, { size, annotations: madeFor(10, 13), ...more });
 
 describe("scaling in the middle of a rollout", () => {
   it("to nothing leaves nothing, though surge is allowed", () => {
-    const draft = decided(deploymentOf({ replicas: 0, ...surging }), [
+    const draft = decideDraft(deploymentOf({ replicas: 0, ...surging }), [
       of("web:old", 8),
       of("web:new", 5, { age: 1 }),
     ]);
@@ -19,7 +19,7 @@ describe("scaling in the middle of a rollout", () => {
   });
 
   it("is done once: every set is noted to be made for the size that there is now, those that keep theirs too", () => {
-    const draft = decided(deploymentOf({ replicas: 11, ...surging }), [
+    const draft = decideDraft(deploymentOf({ replicas: 11, ...surging }), [
       of("web:old", 12),
       of("web:new", 1, { age: 1 }),
     ]);
@@ -34,12 +34,12 @@ describe("scaling in the middle of a rollout", () => {
     const strategy = { rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } };
     const annotations = madeFor(10, 10);
     const both = [of("web:a", 5, { annotations }), of("web:new", 5, { annotations, age: 1 })];
-    expect(sizes(decided(deploymentOf({ replicas, strategy }), both))).toEqual(expected);
+    expect(sizes(decideDraft(deploymentOf({ replicas, strategy }), both))).toEqual(expected);
   });
 
   it("gives the rest to the largest set", () => {
     const sets = [of("web:a", 4), of("web:b", 5, { age: 1 }), of("web:new", 4, { age: 2 })];
-    expect(sizes(decided(deploymentOf({ replicas: 11, ...surging }), sets))).toEqual({
+    expect(sizes(decideDraft(deploymentOf({ replicas: 11, ...surging }), sets))).toEqual({
       "web:a": 4,
       "web:b": 6,
       "web:new": 4,
@@ -48,7 +48,7 @@ describe("scaling in the middle of a rollout", () => {
 
   it("to the size that the newest set happens to have takes no old pods at once", () => {
     const sets = [of("web:old", 3), of("web:new", 8, { age: 1 })];
-    const draft = decided(deploymentOf({ replicas: 8, ...surging }), sets);
+    const draft = decideDraft(deploymentOf({ replicas: 8, ...surging }), sets);
     expect(sizes(draft)).toEqual({ "web:old": 3, "web:new": 8 });
     for (const { annotations } of draft.sets) expect(annotations).toMatchObject(madeFor(8, 11));
   });
@@ -60,12 +60,12 @@ describe("scaling in the middle of a rollout", () => {
       { replicas: 20, strategy: { rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } } },
       { status: { replicas: 10 } },
     );
-    expect(sizes(decided(deployment, sets))).toEqual({ "web:old": 12, "web:new": 8 });
+    expect(sizes(decideDraft(deployment, sets))).toEqual({ "web:old": 12, "web:new": 8 });
   });
 
   it("is none where nobody noted for how many a set was made: the rollout goes on", () => {
     const sets = [setOf("web:old", { size: 8 }), setOf("web:new", { size: 5, age: 1 })];
-    expect(sizes(decided(deploymentOf({ replicas: 10, ...surging }), sets))).toEqual({
+    expect(sizes(decideDraft(deploymentOf({ replicas: 10, ...surging }), sets))).toEqual({
       "web:old": 5,
       "web:new": 5,
     });
@@ -74,7 +74,7 @@ describe("scaling in the middle of a rollout", () => {
 
 describe("a paused Deployment", () => {
   const paused = (replicas: number, ...sets: readonly ReturnType<typeof setOf>[]) =>
-    sizes(decided(deploymentOf({ replicas, paused: true, ...surging }), sets));
+    sizes(decideDraft(deploymentOf({ replicas, paused: true, ...surging }), sets));
 
   it("lets the old pods go once all new ones are available, and not before", () => {
     const fresh = (availableReplicas: number) => of("web:new", 10, { age: 1, status: { availableReplicas } });

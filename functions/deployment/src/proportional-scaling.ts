@@ -1,6 +1,6 @@
 import { desiredAnnotation, maxAnnotation, sizeIn } from "./annotations.ts";
 import { boundsOf } from "./deployment.ts";
-import { activeOf, type Draft, type DraftSet, noteSizes, olderFirst, resize, totalOf } from "./draft.ts";
+import { activeOf, type Draft, type DraftSet, recordSizes, olderFirst, resize, totalOf } from "./draft.ts";
 import { newSetOf, oldSetsOf } from "./newest-set.ts";
 
 /** True if the Deployment's size has been changed since its sets were scaled. */
@@ -64,7 +64,7 @@ function shareOut(draft: Draft): void {
   for (const [i, one] of active.entries()) {
     const rest = i === 0 ? toAdd - added : 0;
     // Also if the set's own size stays: the Deployment's size for which it was chosen has changed.
-    if (!resize(draft, one, Math.max(0, (sizes[i] ?? 0) + rest))) noteSizes(draft, one);
+    if (!resize(draft, one, Math.max(0, (sizes[i] ?? 0) + rest))) recordSizes(draft, one);
   }
 }
 

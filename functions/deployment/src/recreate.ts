@@ -1,4 +1,4 @@
-import { activeOf, type Draft, isSeen, resize } from "./draft.ts";
+import { activeOf, type Draft, isObserved, resize } from "./draft.ts";
 import { makeNewSet } from "./new-set.ts";
 import { newSetOf, oldSetsOf } from "./newest-set.ts";
 
@@ -13,7 +13,8 @@ export function recreate(draft: Draft, oldMayRun: boolean): boolean {
   const active = activeOf(oldSetsOf(draft));
   for (const old of active) resize(draft, old, 0);
   if (active.length > 0) return true;
-  if (oldMayRun || oldSetsOf(draft).some((old) => old.set.status.replicas > 0 || !isSeen(old))) return true;
+  if (oldMayRun || oldSetsOf(draft).some((old) => old.set.status.replicas > 0 || !isObserved(old)))
+    return true;
   const newest = newSetOf(draft) ?? makeNewSet(draft);
   resize(draft, newest, draft.deployment.spec.replicas);
   return false;

@@ -2,7 +2,7 @@ import { timestamp } from "@drover/controller";
 import { expect, it } from "vitest";
 import { draftOf } from "./draft.ts";
 import { syncRevision } from "./revision.ts";
-import { decided, deploymentOf, setOf, sometime } from "./testing/drafts.ts";
+import { decideDraft, deploymentOf, setOf, testTime } from "./testing/drafts.ts";
 
 const revision = "deployment.kubernetes.io/revision";
 const history = "deployment.kubernetes.io/revision-history";
@@ -19,7 +19,7 @@ it("annotations of the Deployment are its newest set's, changed ones too; those 
     "deprecated.deployment.rollback.to": "none",
   };
   const given = { ...at(1), "example.com/team": "a", "example.com/set": "s" };
-  const { sets } = decided(deploymentOf({}, { annotations }), [setOf("web:new", { annotations: given })]);
+  const { sets } = decideDraft(deploymentOf({}, { annotations }), [setOf("web:new", { annotations: given })]);
   expect(sets[0]?.annotations).toEqual({ ...given, "example.com/team": "b" });
 });
 
@@ -29,7 +29,7 @@ it("the newest set keeps its revision from run to run, and the Deployment has it
     setOf("web:new", { annotations: at(2), age: 1 }),
   ];
   for (const stated of ["1", "2"]) {
-    const draft = decided(deploymentOf({}, { annotations: { [revision]: stated } }), sets);
+    const draft = decideDraft(deploymentOf({}, { annotations: { [revision]: stated } }), sets);
     expect(draft.sets.map(({ annotations }) => annotations)).toMatchObject([at(1), at(2)]);
     expect(draft.annotations).toEqual({ [revision]: "2" });
   }
@@ -39,7 +39,7 @@ it("a set remembers all revisions that it was, the latest ones where they are to
   const remembered = (was: string): string | undefined => {
     const back = setOf("web:new", { annotations: { ...at(3), [history]: was } });
     const later = setOf("web:old", { size: 0, annotations: at(4), age: 1 });
-    return decided(deploymentOf({}), [back, later]).sets[0]?.annotations[history];
+    return decideDraft(deploymentOf({}), [back, later]).sets[0]?.annotations[history];
   };
   expect(remembered("1")).toBe("1,3");
   const long = Array.from({ length: 500 }, (_, i) => 1_000 + i).join(",");
@@ -62,20 +62,20 @@ it.each([
     { annotations: { [revision]: "1" }, status: { conditions: [complete] } },
   );
   const fresh = setOf("web:new", { annotations: { ...at(2), ...more }, age: 1 });
-  const draft = draftOf(deployment, [setOf("web:old", { annotations: at(1) }), fresh], sometime);
+  const draft = draftOf(deployment, [setOf("web:old", { annotations: at(1) }), fresh], testTime);
   syncRevision(draft);
   expect(draft.status.conditions?.find(({ type }) => type === "Progressing")?.reason).toBe(expected);
 });
 
 it("a set without a revision gets one, and one that is no number is left as it is", () => {
   const revisionOf = (annotations: object) =>
-    decided(deploymentOf({}), [setOf("web:new", { annotations })]).sets[0]?.annotations[revision];
+    decideDraft(deploymentOf({}), [setOf("web:new", { annotations })]).sets[0]?.annotations[revision];
   expect(revisionOf({})).toBe("1");
   expect(revisionOf({ [revision]: "mine" })).toBe("mine");
 });
 
 it("a set that is found where nothing was said of a rollout begins one", () => {
-  const draft = decided(deploymentOf({ progressDeadlineSeconds: 600, replicas: 2 }), [
+  const draft = decideDraft(deploymentOf({ progressDeadlineSeconds: 600, replicas: 2 }), [
     setOf("web:new", {
       size: 2,
       annotations: { ...at(1), [desired]: "2" },
@@ -84,5 +84,5 @@ it("a set that is found where nothing was said of a rollout begins one", () => {
   ]);
   const { reason, lastUpdateTime } =
     draft.status.conditions?.find(({ type }) => type === "Progressing") ?? {};
-  expect([reason, lastUpdateTime]).toEqual(["FoundNewReplicaSet", timestamp(sometime)]);
+  expect([reason, lastUpdateTime]).toEqual(["FoundNewReplicaSet", timestamp(testTime)]);
 });

@@ -5,7 +5,7 @@ import {
   revisionOf,
   sharedOf,
 } from "./annotations.ts";
-import { condition, conditionIn, setCondition } from "./deployment-conditions.ts";
+import { conditionFields, findCondition, setCondition } from "./deployment-conditions.ts";
 import type { DeploymentCondition } from "./deployment.ts";
 import type { Draft, DraftSet } from "./draft.ts";
 import { newSetOf, oldSetsOf } from "./newest-set.ts";
@@ -25,18 +25,18 @@ export function nextRevision(draft: Draft): bigint {
 export function syncRevision(draft: Draft): void {
   const newest = newSetOf(draft);
   if (newest === undefined) return;
-  const told = revisionOf(draft.annotations) ?? 0n;
+  const known = revisionOf(draft.annotations) ?? 0n;
   inheritAnnotations(draft, newest, nextRevision(draft));
   newest.minReadySeconds = draft.deployment.spec.minReadySeconds;
   if (draft.deployment.spec.progressDeadlineSeconds === undefined) return;
   const { name } = newest.set.metadata;
-  const progress = conditionIn(draft.status, "Progressing");
+  const progress = findCondition(draft.status, "Progressing");
   if (progress === undefined) {
     const note = `Found new replica set "${name}"`;
-    setCondition(draft, condition("Progressing", "True", "FoundNewReplicaSet", note));
-  } else if (told < (revisionOf(newest.annotations) ?? 0n) && isMadeAfter(progress, newest)) {
+    setCondition(draft, conditionFields("Progressing", "True", "FoundNewReplicaSet", note));
+  } else if (known < (revisionOf(newest.annotations) ?? 0n) && isMadeAfter(progress, newest)) {
     // The run that created it died before it wrote the status: Progressing is still that of the rollout before.
-    sayCreated(draft, name);
+    recordSetCreated(draft, name);
   }
 }
 
@@ -44,10 +44,10 @@ const isMadeAfter = ({ lastUpdateTime }: DeploymentCondition, { set, annotations
   (set.metadata.creationTimestamp ?? "") >= (lastUpdateTime ?? "") && !(historyAnnotation in annotations);
 
 /** Sets Progressing when a rollout begins, and with it its deadline. */
-export function sayCreated(draft: Draft, name: string): void {
+export function recordSetCreated(draft: Draft, name: string): void {
   if (draft.deployment.spec.progressDeadlineSeconds === undefined) return;
   const note = `Created new replica set "${name}"`;
-  setCondition(draft, condition("Progressing", "True", "NewReplicaSetCreated", note));
+  setCondition(draft, conditionFields("Progressing", "True", "NewReplicaSetCreated", note));
 }
 
 /** Copies the Deployment's annotations to the newest set, and the set's revision to the Deployment. */
@@ -67,16 +67,18 @@ function withRevision(annotations: Annotations, revision: bigint): Annotations {
   return {
     ...annotations,
     [revisionAnnotation]: String(revision),
-    ...(was !== undefined && { [historyAnnotation]: remembered(annotations[historyAnnotation] ?? "", was) }),
+    ...(was !== undefined && {
+      [historyAnnotation]: appendHistory(annotations[historyAnnotation] ?? "", was),
+    }),
   };
 }
 
 /** The maximum number of characters of a set's history. The earliest revisions are removed first. */
-const longestHistory = 2_000;
+const maxHistoryLength = 2_000;
 
-function remembered(history: string, revision: string): string {
+function appendHistory(history: string, revision: string): string {
   const all = history === "" ? [] : history.split(",");
   const kept = [...all, revision];
-  while (kept.length > 1 && kept.join(",").length > longestHistory) kept.shift();
+  while (kept.length > 1 && kept.join(",").length > maxHistoryLength) kept.shift();
   return kept.join(",");
 }

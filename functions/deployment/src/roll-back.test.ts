@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { decided, deploymentOf, setOf, template } from "./testing/drafts.ts";
+import { decideDraft, deploymentOf, setOf, template } from "./testing/drafts.ts";
 
 const revision = "deployment.kubernetes.io/revision";
 const request = "deprecated.deployment.rollback.to";
@@ -12,7 +12,7 @@ const sets = [
   setOf("web:b", { size: 0, annotations: { [revision]: "2" }, age: 4 }),
 ];
 const asking = (to: string, spec: object = {}, all = sets) =>
-  decided(
+  decideDraft(
     deploymentOf(spec, {
       annotations: { [request]: to, [revision]: "5", "example.com/team": "new", "example.com/only": "new" },
     }),
@@ -36,7 +36,7 @@ describe("a request to go back", () => {
     const draft = asking(to, {}, labelled);
     expect(draft.template).toEqual(template(image));
     expect(draft.annotations).not.toHaveProperty([request]);
-    expect(draft.said.map(({ reason }) => reason)).toEqual(["DeploymentRollback"]);
+    expect(draft.announcements.map(({ reason }) => reason)).toEqual(["DeploymentRollback"]);
   });
 
   it("to the one before finds it wherever it stands", () => {
@@ -58,12 +58,12 @@ describe("a request to go back", () => {
     const draft = asking(to);
     expect([draft.template, draft.annotations[request]]).toEqual([undefined, undefined]);
     expect(draft.annotations).toMatchObject({ "example.com/only": "new" });
-    expect(draft.said.map((one) => one.reason)).toEqual([reason]);
+    expect(draft.announcements.map((one) => one.reason)).toEqual([reason]);
   });
 
   it("to the one before, where there is none, changes nothing", () => {
     const draft = asking("0", {}, [setOf("web:new", { annotations: { [revision]: "5" } })]);
-    expect([draft.template, draft.said.map(({ reason }) => reason)]).toEqual([
+    expect([draft.template, draft.announcements.map(({ reason }) => reason)]).toEqual([
       undefined,
       ["DeploymentRollbackRevisionNotFound"],
     ]);
@@ -72,6 +72,6 @@ describe("a request to go back", () => {
   it("waits while the Deployment is paused, and the revision to go back to stays", () => {
     const draft = asking("1", { paused: true, revisionHistoryLimit: 0 });
     expect([draft.template, draft.annotations[request]]).toEqual([undefined, "1"]);
-    expect(draft.sets.some(({ isGone }) => isGone)).toBe(false);
+    expect(draft.sets.some(({ isToBeDeleted }) => isToBeDeleted)).toBe(false);
   });
 });

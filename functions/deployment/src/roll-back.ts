@@ -5,7 +5,7 @@ import { isSameTemplate, withoutHash } from "./template.ts";
 /**
  * The revision that a user asks to roll back to, by the annotation of the API's first versions. 0 is the one before.
  */
-export const askedRollback = ({ annotations }: Draft): bigint | undefined =>
+export const requestedRollback = ({ annotations }: Draft): bigint | undefined =>
   revisionIn(annotations[rollbackAnnotation] ?? "");
 
 /**
@@ -17,28 +17,28 @@ export function rollBack(draft: Draft, asked: bigint): void {
   const { [rollbackAnnotation]: _, ...annotations } = draft.annotations;
   draft.annotations = annotations;
   const revision = asked === 0n ? revisionBefore(draft) : asked;
-  const say = (type: "Normal" | "Warning", reason: string, note: string): void =>
-    void draft.said.push({ type, reason, note, action: "Rollback" });
+  const announce = (type: "Normal" | "Warning", reason: string, note: string): void =>
+    void draft.announcements.push({ type, reason, note, action: "Rollback" });
   const notFound = "DeploymentRollbackRevisionNotFound";
   if (revision === 0n) {
-    say("Warning", notFound, "Unable to find last revision.");
+    announce("Warning", notFound, "Unable to find last revision.");
     return;
   }
   const target = sets.find((one) => revisionOf(one.annotations) === revision);
   if (target === undefined) {
-    say("Warning", notFound, "Unable to find the revision to rollback to.");
+    announce("Warning", notFound, "Unable to find the revision to rollback to.");
     return;
   }
   const { name } = deployment.metadata;
   const { template } = target.set.spec;
   if (isSameTemplate(template, deployment.spec.template)) {
     const note = `The rollback revision contains the same template as current deployment "${name}"`;
-    say("Warning", "DeploymentRollbackTemplateUnchanged", note);
+    announce("Warning", "DeploymentRollbackTemplateUnchanged", note);
     return;
   }
   draft.template = withoutHash(template);
   draft.annotations = { ...ownOf(draft.annotations), ...sharedOf(target.annotations) };
-  say("Normal", "DeploymentRollback", `Rolled back deployment "${name}" to revision ${revision}`);
+  announce("Normal", "DeploymentRollback", `Rolled back deployment "${name}" to revision ${revision}`);
 }
 
 /** The second highest revision. 0 if it does not exist. */

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { decided, deploymentOf, setOf, sizes } from "./testing/drafts.ts";
+import { decideDraft, deploymentOf, setOf, sizes } from "./testing/drafts.ts";
 
 const rolling = { replicas: 10, strategy: { rollingUpdate: { maxSurge: 3, maxUnavailable: 0 } } };
 type Pods = readonly [size: number, available: number];
@@ -14,19 +14,19 @@ it.each([
   ["nothing goes while too many new ones are not available", [5, 5], [5, 5], [3, 0], [5, 5, 3]],
 ] as const)("of two old sets in a rollout %s", (_, a, b, fresh, expected) => {
   const sets = [of("web:a", a), of("web:b", b, 1), of("web:new", fresh, 2)];
-  expect(Object.values(sizes(decided(deploymentOf(rolling), sets)))).toEqual(expected);
+  expect(Object.values(sizes(decideDraft(deploymentOf(rolling), sets)))).toEqual(expected);
 });
 
 it("a new set that has more than is asked for gets as many as are", () => {
-  expect(sizes(decided(deploymentOf(rolling), [of("web:new", [14, 14])]))).toEqual({ "web:new": 10 });
+  expect(sizes(decideDraft(deploymentOf(rolling), [of("web:new", [14, 14])]))).toEqual({ "web:new": 10 });
 });
 
 it("old sets are kept until the rollout is complete, though nothing more is to be moved", () => {
   const goneWith = (available: number) =>
-    decided(deploymentOf({ ...rolling, revisionHistoryLimit: 0 }), [
+    decideDraft(deploymentOf({ ...rolling, revisionHistoryLimit: 0 }), [
       of("web:old", [0, 0]),
       of("web:new", [10, available], 1),
-    ]).sets.map(({ isGone }) => isGone);
+    ]).sets.map(({ isToBeDeleted }) => isToBeDeleted);
   expect(goneWith(9)).toEqual([false, false]);
   expect(goneWith(10)).toEqual([true, false]);
 });

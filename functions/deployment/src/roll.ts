@@ -9,7 +9,7 @@ import { newSetOf, oldSetsOf } from "./newest-set.ts";
  *
  * @returns true if a set has another size now.
  */
-export function roll(draft: Draft): boolean {
+export function rollingUpdate(draft: Draft): boolean {
   const newest = newSetOf(draft) ?? makeNewSet(draft);
   return growNew(draft, newest) || shrinkOld(draft, newest);
 }

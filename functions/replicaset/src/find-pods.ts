@@ -1,7 +1,7 @@
 import { builtin, type FindOptions, type KubeObject } from "@drover/kube";
 import {
-  claim,
-  claimOf,
+  adoptAndRelease,
+  ownershipAction,
   findMatching,
   findStrayed,
   isActive,
@@ -11,7 +11,7 @@ import {
   type Pod,
   podSchema,
 } from "@drover/workloads";
-import type { SetStep } from "./reconcile-replica-set.ts";
+import type { ReplicaSetRunContext } from "./reconcile-replica-set.ts";
 
 /** The pods of a set. */
 export interface SetPods {
@@ -29,34 +29,34 @@ const notEnded: FindOptions["fields"] = {
 const isStaying = ({ metadata }: KubeObject): boolean => metadata.deletionTimestamp === undefined;
 
 /** The pods of a set. Adopts orphans and releases pods that no longer match before it returns them. */
-export async function findPods(step: SetStep): Promise<SetPods> {
-  const { client, owner, context } = step;
+export async function findPods(runContext: ReplicaSetRunContext): Promise<SetPods> {
+  const { client, owner, context } = runContext;
   const parts = { client, owner, kind: builtin.pod, signal: context.signal };
   const matching = (await findMatching(parts)).map((pod) => podSchema.parse(pod));
-  const terminating = matching.filter((pod) => isTerminating(pod) && claimOf(owner, pod) === "own");
-  const active = await claim(parts, matching.filter(isActive));
-  if (misses(step, active.length + terminating.length))
-    await claim(parts, (await findStrayed(parts, notEnded)).filter(isStaying));
+  const terminating = matching.filter((pod) => isTerminating(pod) && ownershipAction(owner, pod) === "own");
+  const active = await adoptAndRelease(parts, matching.filter(isActive));
+  if (isMissingPods(runContext, active.length + terminating.length))
+    await adoptAndRelease(parts, (await findStrayed(parts, notEnded)).filter(isStaying));
   return { active, terminating };
 }
 
 /** The set's pods that are active in the newest state, from which those to delete are chosen. */
-export async function activePodsNow({
+export async function listActivePods({
   client,
   owner,
   context: { signal },
-}: SetStep): Promise<readonly Pod[]> {
+}: ReplicaSetRunContext): Promise<readonly Pod[]> {
   const matching = await listMatching({ client, owner, kind: builtin.pod, signal });
   return matching
     .map((pod) => podSchema.parse(pod))
-    .filter((pod) => isActive(pod) && claimOf(owner, pod) === "own");
+    .filter((pod) => isActive(pod) && ownershipAction(owner, pod) === "own");
 }
 
 /**
  * True if fewer pods were found than the status has, or fewer than the set needs although it had some: one may have
  * been relabelled.
  */
-function misses({ set: { spec, status } }: SetStep, found: number): boolean {
+function isMissingPods({ set: { spec, status } }: ReplicaSetRunContext, found: number): boolean {
   const had = status.replicas + (status.terminatingReplicas ?? 0);
   return had > 0 && (found < had || found < spec.replicas);
 }

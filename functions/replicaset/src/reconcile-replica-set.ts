@@ -6,14 +6,14 @@ import {
   type ReplicaSet,
   type ReplicaSetObject,
   replicaSetSchema,
-  type WorkloadStep,
+  type WorkloadRunContext,
 } from "@drover/workloads";
 import { findPods } from "./find-pods.ts";
-import { keepReplicas, type Kept } from "./keep-replicas.ts";
-import { statusOf, writeStatus } from "./replica-set-status.ts";
+import { adjustReplicas, type ReplicasResult } from "./keep-replicas.ts";
+import { replicaSetStatus, writeStatus } from "./replica-set-status.ts";
 
 /** A step and its set. */
-export interface SetStep extends WorkloadStep<typeof ReplicaSet> {
+export interface ReplicaSetRunContext extends WorkloadRunContext<typeof ReplicaSet> {
   readonly set: ReplicaSetObject;
   readonly owner: Owner;
 }
@@ -24,17 +24,18 @@ export interface SetStep extends WorkloadStep<typeof ReplicaSet> {
  * a little later than pods go), and otherwise with backoff.
  */
 export async function reconcileReplicaSet(
-  step: WorkloadStep<typeof ReplicaSet>,
+  runContext: WorkloadRunContext<typeof ReplicaSet>,
 ): Promise<ReconcileResult<typeof ReplicaSet>> {
-  const set = replicaSetSchema.parse(step.context.object);
+  const set = replicaSetSchema.parse(runContext.context.object);
   const { metadata, spec } = set;
   const owner: Owner = { ref: builtin.replicaSet, metadata, selector: spec.selector };
-  const setStep: SetStep = { ...step, set, owner };
-  const found = await findPods(setStep);
-  const kept: Kept = metadata.deletionTimestamp === undefined ? await keepReplicas(setStep, found) : found;
-  const now = step.now();
-  const status = statusOf(set, kept, now);
-  const isNew = await writeStatus(setStep, status);
+  const replicaSetContext: ReplicaSetRunContext = { ...runContext, set, owner };
+  const found = await findPods(replicaSetContext);
+  const kept: ReplicasResult =
+    metadata.deletionTimestamp === undefined ? await adjustReplicas(replicaSetContext, found) : found;
+  const now = runContext.now();
+  const status = replicaSetStatus(set, kept, now);
+  const isNew = await writeStatus(replicaSetContext, status);
   if (kept.failure !== undefined) {
     if (isNew) return { requeueAfter: "50ms" };
     throw kept.failure.error;

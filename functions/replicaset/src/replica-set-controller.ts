@@ -1,6 +1,6 @@
 import { defineController, type ReconcileContext } from "@drover/controller";
 import { builtin, kindOf } from "@drover/kube";
-import { type Now, orphansOf, ReplicaSet, stepOf } from "@drover/workloads";
+import { type Clock, orphanWatch, ReplicaSet, runContextOf } from "@drover/workloads";
 import { reconcileReplicaSet } from "./reconcile-replica-set.ts";
 
 const pods = kindOf(builtin.pod);
@@ -11,13 +11,14 @@ const changed = [
 ];
 
 /** Keeps as many pods of a template as a ReplicaSet asks for, and counts them in its status. */
-export const replicaSetController = (now?: Now) => {
-  const run = (context: ReconcileContext<typeof ReplicaSet>) => reconcileReplicaSet(stepOf(context, now));
+export const replicaSetController = (now?: Clock) => {
+  const run = (context: ReconcileContext<typeof ReplicaSet>) =>
+    reconcileReplicaSet(runContextOf(context, now));
   return defineController({
     name: "replicaset",
     for: ReplicaSet,
     owns: [{ kind: pods, changed, copies: true }],
-    watches: [orphansOf(pods)],
+    watches: [orphanWatch(pods)],
     copies: true,
     retry: { first: "50ms", longest: "5m" },
     reconcile: run,

@@ -1,7 +1,7 @@
 import { timestamp } from "@drover/controller";
 import { podSchema, replicaSetSchema } from "@drover/workloads";
 import { expect, it } from "vitest";
-import { statusOf } from "./replica-set-status.ts";
+import { replicaSetStatus } from "./replica-set-status.ts";
 
 const now = new Date("2026-01-01T00:10:00Z");
 const ago = (seconds: number): string => timestamp(new Date(now.getTime() - seconds * 1_000));
@@ -31,7 +31,7 @@ it("counts pods that are, that are ready, that have been so for long enough, and
   const all = { app: "web", tier: "front" };
   const active = [pod({ app: "web" }), pod(all, 10), pod(all, 30), pod({ app: "web" }, 29)];
   const before = { replicas: 7, readyReplicas: 7, observedGeneration: 2, terminatingReplicas: 7 };
-  expect(statusOf(setWith(before), { active, terminating: [pod(all, 99)] }, now)).toEqual({
+  expect(replicaSetStatus(setWith(before), { active, terminating: [pod(all, 99)] }, now)).toEqual({
     replicas: 4,
     fullyLabeledReplicas: 2,
     readyReplicas: 3,
@@ -59,5 +59,5 @@ it.each([
   ["one that is over is not stated any more", [older, other], undefined, [other]],
 ])("%s", (_, conditions, failure, expected) => {
   const kept = { active: [], terminating: [], ...(failure && { failure }) };
-  expect(statusOf(setWith({ conditions }), kept, now).conditions).toEqual(expected);
+  expect(replicaSetStatus(setWith({ conditions }), kept, now).conditions).toEqual(expected);
 });

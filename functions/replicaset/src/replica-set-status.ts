@@ -8,17 +8,17 @@ import {
   type ReplicaSetObject,
   withCondition,
   withoutCondition,
-  wordsOf,
+  serverMessageOf,
 } from "@drover/workloads";
-import type { Kept } from "./keep-replicas.ts";
-import type { SetStep } from "./reconcile-replica-set.ts";
+import type { ReplicasResult } from "./keep-replicas.ts";
+import type { ReplicaSetRunContext } from "./reconcile-replica-set.ts";
 
 type Status = ReplicaSetObject["status"];
 
 /** The status of a set with these pods. */
-export function statusOf(
+export function replicaSetStatus(
   { metadata, spec, status }: ReplicaSetObject,
-  { active, terminating, failure }: Kept,
+  { active, terminating, failure }: ReplicasResult,
   now: Date,
 ): Status {
   const { labels = {} } = spec.template.metadata;
@@ -37,7 +37,11 @@ export function statusOf(
 }
 
 /** A condition that already reports a failure stays as it is. */
-function conditionsOf({ conditions }: Status, failure: Kept["failure"], now: Date): Status["conditions"] {
+function conditionsOf(
+  { conditions }: Status,
+  failure: ReplicasResult["failure"],
+  now: Date,
+): Status["conditions"] {
   if (failure === undefined) return withoutCondition(conditions, "ReplicaFailure");
   if (conditionOf(conditions, "ReplicaFailure") !== undefined) return conditions;
   const { reason, error } = failure;
@@ -46,14 +50,14 @@ function conditionsOf({ conditions }: Status, failure: Kept["failure"], now: Dat
     status: "True" as const,
     reason,
     lastTransitionTime: timestamp(now),
-    message: wordsOf(error),
+    message: serverMessageOf(error),
   });
 }
 
 /**
  * Writes a status if it differs from the present one, for the version that was read. @returns true if it was written.
  */
-export async function writeStatus({ client, set }: SetStep, status: Status): Promise<boolean> {
+export async function writeStatus({ client, set }: ReplicaSetRunContext, status: Status): Promise<boolean> {
   if (isSameStatus(set.status, status)) return false;
   await client.replace(builtin.replicaSet, { ...set, status }, { subresource: "status" });
   return true;

@@ -18,7 +18,7 @@ const allReady = {
     for (const { metadata } of await user.list(pods)) {
       if (!metadata.ownerReferences?.some(({ uid }) => owners.has(uid))) continue;
       const ready = { type: "Ready", status: "True", lastTransitionTime: "2026-01-01T00:00:00Z" };
-      await user.state({ ...pods, metadata, status: { phase: "Running", conditions: [ready] } });
+      await user.writeStatus({ ...pods, metadata, status: { phase: "Running", conditions: [ready] } });
     }
   },
 };

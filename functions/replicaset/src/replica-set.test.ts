@@ -18,7 +18,7 @@ const open = async (): Promise<TestCluster> =>
 it("makes as many pods as are asked for, and says so", async () => {
   const opened = await open();
   await opened.apply(web(3));
-  await opened.settled();
+  await opened.runUntilIdle();
   expect((await opened.list(pods)).map(({ metadata }) => metadata.name)).toHaveLength(3);
   expect((await opened.get(sets, "web"))?.["status"]).toEqual({
     replicas: 3,
@@ -34,41 +34,41 @@ const statusNow = async (opened: TestCluster) => (await opened.get(sets, "web"))
 it("says how its pods are whenever that changes, and replaces those that end", async () => {
   const opened = await open();
   await opened.apply(web(3));
-  await opened.settled();
+  await opened.runUntilIdle();
   const [ready = "", failed = "", held = ""] = namesOf(await opened.list(pods));
   const isReady = { type: "Ready", status: "True", lastTransitionTime: "2026-01-01T00:00:00Z" };
-  await opened.state({
+  await opened.writeStatus({
     ...pods,
     metadata: { name: ready },
     status: { phase: "Running", conditions: [isReady] },
   });
-  await opened.settled();
+  await opened.runUntilIdle();
   expect(await statusNow(opened)).toMatchObject({ replicas: 3, readyReplicas: 1, availableReplicas: 1 });
   // Its phase is the same.
   const isNot = { ...isReady, status: "False" };
-  await opened.state({
+  await opened.writeStatus({
     ...pods,
     metadata: { name: ready },
     status: { phase: "Running", conditions: [isNot] },
   });
-  await opened.settled();
+  await opened.runUntilIdle();
   expect(await statusNow(opened)).not.toHaveProperty("readyReplicas");
-  await opened.state({
+  await opened.writeStatus({
     ...pods,
     metadata: { name: ready },
     status: { phase: "Running", conditions: [isReady] },
   });
-  await opened.state({ ...pods, metadata: { name: failed }, status: { phase: "Failed" } });
-  await opened.settled();
+  await opened.writeStatus({ ...pods, metadata: { name: failed }, status: { phase: "Failed" } });
+  await opened.runUntilIdle();
   expect(await opened.list(pods)).toHaveLength(4);
   await opened.apply({ ...pods, metadata: { name: held, finalizers: ["example.com/hold"] } });
   await opened.delete(pods, held);
-  await opened.settled();
+  await opened.runUntilIdle();
   expect(await opened.list(pods)).toHaveLength(5);
   expect(await statusNow(opened)).toMatchObject({ replicas: 3, readyReplicas: 1, terminatingReplicas: 1 });
   // What has ended is neither counted nor taken for one that is too many.
   await opened.apply(web(2));
-  await opened.settled();
+  await opened.runUntilIdle();
   const left = namesOf(await opened.list(pods));
   expect(left).toEqual(expect.arrayContaining([ready, failed, held]));
   expect(left).toHaveLength(4);
@@ -79,10 +79,10 @@ it("makes no pods while it is being deleted, and still says how many there are",
   const opened = await open();
   const { metadata, ...rest } = web(2);
   await opened.apply({ ...rest, metadata: { ...metadata, finalizers: ["example.com/hold"] } });
-  await opened.settled();
+  await opened.runUntilIdle();
   await opened.delete(sets, "web");
   await opened.delete(pods, namesOf(await opened.list(pods))[0] ?? "");
-  await opened.settled();
+  await opened.runUntilIdle();
   expect(await opened.list(pods)).toHaveLength(1);
   expect(await statusNow(opened)).toMatchObject({ replicas: 1 });
 });
@@ -103,10 +103,10 @@ it("neither counts nor deletes pods that its selector matches and another one co
   for (const name of ["a", "b"])
     await opened.apply(placed(name, "x", { ...held, finalizers: ["example.com/hold"] }));
   await opened.apply(web(2));
-  await opened.settled();
+  await opened.runUntilIdle();
   await opened.delete(pods, "a");
   await opened.apply(web(1));
-  await opened.settled();
+  await opened.runUntilIdle();
   const others = (await opened.list(pods)).filter(({ metadata: { ownerReferences = [] } }) =>
     ownerReferences.some(({ name }) => name === "other"),
   );
@@ -148,9 +148,9 @@ it.each([
   for (const [i, node] of own.entries()) await opened.apply(placed(`web-${i}`, node));
   const owned = (replicas: number): Manifest => ({ ...web(replicas), metadata: { name: "web", ...held } });
   await opened.apply(owned(own.length));
-  await opened.settled();
+  await opened.runUntilIdle();
   await opened.apply(owned(own.length - 1));
-  await opened.settled();
+  await opened.runUntilIdle();
   // They are on a node, and take their time to end.
   const ending = (await opened.list(pods)).filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
   expect(ending.map(({ spec }) => spec)).toMatchObject([{ nodeName: expected }]);
@@ -170,7 +170,7 @@ it("makes no pod for a set that has gone since the run has read it", async () =>
     { deployedAs },
   ));
   await opened.apply(web(3));
-  await opened.settled();
+  await opened.runUntilIdle();
   const [first] = await opened.list(pods);
   meanwhile = async () => {
     const client = await connect({ ...opened.server, userAgent: "people" });
@@ -184,7 +184,7 @@ it("makes no pod for a set that has gone since the run has read it", async () =>
   };
   const { spec } = web(3);
   await opened.apply({ ...web(3), spec: { ...(spec as object), minReadySeconds: 1 } });
-  await opened.settled();
+  await opened.runUntilIdle();
   const made = opened.announcements.filter(({ reason }) => reason === "SuccessfulCreate");
   expect(made).toHaveLength(3);
   expect(await opened.list(pods)).toHaveLength(2);
@@ -213,14 +213,14 @@ it.each([
       { deployedAs },
     ));
     await opened.apply(web(had));
-    await opened.settled();
+    await opened.runUntilIdle();
     const names = namesOf(await opened.list(pods)).slice(0, going);
     before = async () => {
       before = () => Promise.resolve();
       for (const name of names) await opened.delete(pods, name);
     };
     await opened.apply(web(wanted));
-    await opened.settled();
+    await opened.runUntilIdle();
     const deleted = opened.announcements.filter(({ reason }) => reason === "SuccessfulDelete");
     expect(deleted).toHaveLength(expected);
     expect(await opened.list(pods)).toHaveLength(wanted);
@@ -230,13 +230,13 @@ it.each([
 it("releases a pod that was relabelled, and none that is to end", async () => {
   const opened = await open();
   await opened.apply(web(2));
-  await opened.settled();
+  await opened.runUntilIdle();
   const [leaving = "", staying = ""] = (await opened.list(pods)).map(({ metadata }) => metadata.name);
   await opened.apply({ ...pods, metadata: { name: leaving, finalizers: ["example.com/hold"] } });
   await opened.delete(pods, leaving);
   for (const [name, finalizers] of [[leaving, ["example.com/hold"]], [staying]] as const)
     await opened.apply({ ...pods, metadata: { name, finalizers, labels: { app: "other" } } });
-  await opened.settled();
+  await opened.runUntilIdle();
   const owners = async (name: string) => (await opened.get(pods, name))?.metadata.ownerReferences;
   expect(await owners(staying)).toBeUndefined();
   expect(await owners(leaving)).toHaveLength(1);
@@ -261,13 +261,15 @@ it("tries again soon when what was refused may have become possible, and then wi
     { deployedAs },
   ));
   await opened.apply(web(1));
-  await opened.settled();
+  await opened.runUntilIdle();
   const [pod] = await opened.list(pods);
   const before = opened.runs.length;
   refusals = 2;
   await opened.delete(pods, pod?.metadata.name ?? "");
-  await opened.settled();
-  const verdicts = opened.runs.slice(before).map(({ verdict, asksAgain }) => [verdict.kind, asksAgain]);
+  await opened.runUntilIdle();
+  const verdicts = opened.runs
+    .slice(before)
+    .map(({ outcome, requestsRequeue }) => [outcome.kind, requestsRequeue]);
   expect(verdicts.slice(0, 3)).toEqual([
     ["done", true],
     ["retry", false],
@@ -299,10 +301,10 @@ it("says that pods could not be deleted, and deletes them when they can be", asy
   ));
   const stated: unknown[] = [];
   await opened.apply(web(2));
-  await opened.settled();
+  await opened.runUntilIdle();
   [refuses, stated.length] = [true, 0];
   await opened.apply(web(1));
-  await opened.settled();
+  await opened.runUntilIdle();
   expect(stated[0]).toMatchObject({ conditions: [{ type: "ReplicaFailure", reason: "FailedDelete" }] });
   expect(await statusNow(opened)).toMatchObject({ replicas: 1 });
   expect(JSON.stringify(await statusNow(opened))).not.toContain("ReplicaFailure");

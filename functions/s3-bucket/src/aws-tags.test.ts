@@ -1,22 +1,22 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { mostSpecTags, tagLimits } from "./tags.ts";
+import { maxSpecTags, tagLimits } from "./tags.ts";
 import { keepAwsTags } from "./testing/aws-tags.ts";
 import {
   bucketIn,
-  failure,
+  expectError,
   makeBucket,
-  openScene,
+  openBucketScene,
   readyOf,
-  type Scene,
+  type BucketScene,
   setTags,
   tagsOf,
 } from "./testing/bucket-scene.ts";
 
 /* Tags of AWS services on a bucket, such as CloudFormation's: the proxy plays AWS' side, and the server has the others. */
-let scene: Scene;
+let scene: BucketScene;
 const ofAws = { "aws:cloudformation:stack-name": "web", "aws:cloudformation:logical-id": "Bucket" };
 beforeAll(async () => {
-  scene = await openScene();
+  scene = await openBucketScene();
 });
 afterAll(() => scene.close());
 beforeEach(() => {
@@ -31,7 +31,7 @@ test("a bucket that has them is adopted, tagged beside them, and then only looke
   const object = adopting();
   await makeBucket(scene.s3, object.bucketName);
   await setTags(scene.s3, object.bucketName, { others: "stays" });
-  const result = await object.settle();
+  const result = await object.reconcileUntilStable();
   expect(readyOf(result)).toBeUndefined();
   expect(await tagsOf(scene.s3, object.bucketName)).toMatchObject({
     team: "north",
@@ -39,15 +39,15 @@ test("a bucket that has them is adopted, tagged beside them, and then only looke
     "drover.dev/owner-uid": object.uid,
   });
   expect(scene.proxy.writes()).toEqual(["PutBucketTagging"]);
-  await object.settle();
+  await object.reconcileUntilStable();
   expect(scene.proxy.writes()).toEqual(["PutBucketTagging"]);
 });
 
 test("they do not count: a spec may have as many tags as without them", async () => {
-  const tags = Object.fromEntries(Array.from({ length: mostSpecTags }, (_, i) => [`tag-${i}`, "v"]));
+  const tags = Object.fromEntries(Array.from({ length: maxSpecTags }, (_, i) => [`tag-${i}`, "v"]));
   const object = adopting({ tags });
   await makeBucket(scene.s3, object.bucketName);
-  await object.settle();
+  await object.reconcileUntilStable();
   expect(Object.keys(await tagsOf(scene.s3, object.bucketName))).toHaveLength(tagLimits.tags);
 });
 
@@ -55,9 +55,9 @@ test("a bucket that gets them as it is made, before its owner could be written, 
   const object = scene.object();
   const { fault } = scene.proxy;
   scene.proxy.fault = (call) => (call.operation === "PutBucketTagging" ? "cut-before" : fault(call));
-  await failure(object.settle());
+  await expectError(object.reconcileUntilStable());
   scene.proxy.fault = fault;
-  await object.settle();
+  await object.reconcileUntilStable();
   expect(object.status.adopted).toBe(false);
   expect(await tagsOf(scene.s3, object.bucketName)).toMatchObject({ "drover.dev/owner-uid": object.uid });
 });
@@ -65,7 +65,7 @@ test("a bucket that gets them as it is made, before its owner could be written, 
 test("they stay when the bucket is let go of, though no other tag does", async () => {
   const object = adopting({ tags: {} });
   await makeBucket(scene.s3, object.bucketName);
-  await object.settle();
+  await object.reconcileUntilStable();
   scene.proxy.calls.length = 0;
   await object.finalize();
   expect(scene.proxy.writes()).toEqual(["PutBucketTagging"]);
@@ -77,7 +77,7 @@ test("they stay when the bucket is let go of, though no other tag does", async (
 
 test("a bucket that has them is deleted", async () => {
   const object = scene.object({ onDelete: "Delete" });
-  await object.settle();
+  await object.reconcileUntilStable();
   await object.finalize();
   expect(await bucketIn(scene.s3, object.bucketName)).toBeUndefined();
 });

@@ -1,18 +1,18 @@
-import { type Condition, ready, type ReconcileResult } from "@drover/controller";
+import { type Condition, readyCondition, type ReconcileResult } from "@drover/controller";
 import type { Bucket } from "./bucket.ts";
-import type { BucketRun } from "./bucket-run.ts";
+import type { BucketRunContext } from "./bucket-run.ts";
 import type { BucketAddress, PresentBucket, SettingReport } from "./bucket-store.ts";
-import type { Claim } from "./claim-bucket.ts";
+import type { BucketClaim } from "./claim-bucket.ts";
 
 /** The result of a run that has brought a bucket as close to its spec as the server can. */
 export async function bucketOutcome(
-  run: BucketRun,
+  runContext: BucketRunContext,
   { address }: PresentBucket,
-  claim: Claim,
+  claim: BucketClaim,
   reports: readonly SettingReport[],
 ): Promise<ReconcileResult<typeof Bucket>> {
-  const { spec } = run.context;
-  const createdAt = claim.createdAt ?? (await creationOf(run, address));
+  const { spec } = runContext.context;
+  const createdAt = claim.createdAt ?? (await creationOf(runContext, address));
   return {
     status: {
       bucketName: address.name,
@@ -27,9 +27,12 @@ export async function bucketOutcome(
 }
 
 /** Looks up the time of creation once for each bucket. It identifies the bucket if its owner tag is removed. */
-async function creationOf({ memory, store }: BucketRun, address: BucketAddress): Promise<string | undefined> {
-  const known = memory.bucketName === address.name && memory.creating === undefined;
-  if (known && memory.createdAt !== undefined) return memory.createdAt;
+async function creationOf(
+  { recorded, store }: BucketRunContext,
+  address: BucketAddress,
+): Promise<string | undefined> {
+  const known = recorded.bucketName === address.name && recorded.creating === undefined;
+  if (known && recorded.createdAt !== undefined) return recorded.createdAt;
   const listing = await store.listing(address);
   return listing.state === "listed" ? listing.createdAt.toISOString() : undefined;
 }
@@ -59,5 +62,5 @@ function conditionsOf(reports: readonly SettingReport[]): Condition[] {
   if (missing.length === 0) return settings;
   const fields = missing.map((setting) => `spec.${setting}`).join(" and ");
   const message = `This S3 server does not support ${missing.join(" and ")}. Remove ${fields}, or use another server.`;
-  return [{ type: ready, status: "False", reason: "NotSupported", message }, ...settings];
+  return [{ type: readyCondition, status: "False", reason: "NotSupported", message }, ...settings];
 }

@@ -26,11 +26,11 @@ export interface PresentBucket {
 /** Another account has the name, or the credentials may not read the bucket. S3 does not distinguish the two. */
 export interface DeniedBucket {
   readonly state: "denied";
-  readonly next: Error;
+  readonly error: Error;
 }
 
 /** The bucket in the list of the account that the credentials belong to. A bucket of another account is never in it. */
-export type Listing =
+export type AccountListing =
   | { readonly state: "listed"; readonly createdAt: Date }
   | { readonly state: "not-listed" }
   /** The credentials may not list buckets, or the server cannot. */
@@ -45,7 +45,7 @@ export type Creation =
    * Refused for now, and certainly nothing was created. Every other failure is thrown: then a bucket may have been
    * created.
    */
-  | { readonly outcome: "refused"; readonly next: RetryAfterError };
+  | { readonly outcome: "refused"; readonly error: RetryAfterError };
 
 /** Settings that a spec asks for. A setting that is left out stays as it is. */
 export interface BucketSettings {
@@ -60,7 +60,7 @@ export interface SettingReport {
 }
 
 /** The result of emptying a bucket. */
-export interface Emptied {
+export interface EmptyResult {
   /** The number of items that were listed before and are not listed any more. */
   readonly deleted: number;
   /** Items that could not be deleted in any way: the quoted key, and the reason. */
@@ -82,7 +82,7 @@ export interface Emptied {
  */
 export interface BucketStore {
   observe(address: BucketAddress): Promise<Observation>;
-  listing(address: BucketAddress): Promise<Listing>;
+  listing(address: BucketAddress): Promise<AccountListing>;
   /** True if the bucket has no object, no version and no delete marker. */
   isEmpty(address: BucketAddress): Promise<boolean>;
   /** Creates a bucket. If the server supports it, the bucket has the tags from its first moment. */
@@ -96,11 +96,11 @@ export interface BucketStore {
   /** Applies the settings: reads each, and writes those that differ. */
   update(address: BucketAddress, asked: BucketSettings): Promise<readonly SettingReport[]>;
   /** Deletes a bounded part of the contents, including unfinished uploads. */
-  empty(address: BucketAddress): Promise<Emptied>;
+  empty(address: BucketAddress): Promise<EmptyResult>;
   remove(address: BucketAddress): Promise<"removed" | "absent" | "not-empty">;
 }
 
-export interface RunOptions {
+export interface StoreOptions {
   /** Undefined: the function's own credentials, from the places where AWS tools look for them. */
   readonly credentials: S3Credentials | undefined;
   /** Every request contains the account that the bucket must belong to. */
@@ -112,7 +112,7 @@ export interface RunOptions {
 export interface BucketStores {
   /** The region of buckets if their spec names none. */
   readonly defaultRegion: string;
-  open(options: RunOptions): BucketStore;
+  open(options: StoreOptions): BucketStore;
   /** Closes all connections. */
   close(): void;
 }

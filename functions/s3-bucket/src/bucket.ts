@@ -1,7 +1,7 @@
-import { checkedAtRun, defineResource, durationSchema, milliseconds } from "@drover/controller";
+import { checkedAtRun, defineResource, durationSchema, parseDuration } from "@drover/controller";
 import { z } from "zod";
 import { bucketNameLength, bucketNamePattern, bucketNameProblem } from "./bucket-name.ts";
-import { mostSpecTags, tagLimits, tagProblem } from "./tags.ts";
+import { maxSpecTags, tagLimits, tagProblem } from "./tags.ts";
 
 const bucketName = z
   .string()
@@ -18,8 +18,8 @@ const bucketName = z
 const tagSet = z.record(z.string(), z.string().max(tagLimits.valueLength));
 const problemOfTags = (given: z.output<typeof tagSet>): string | undefined => {
   const entries = Object.entries(given);
-  if (entries.length > mostSpecTags) {
-    return `${entries.length} tags are too many: S3 takes ${tagLimits.tags}, and Drover needs ${tagLimits.tags - mostSpecTags} of them.`;
+  if (entries.length > maxSpecTags) {
+    return `${entries.length} tags are too many: S3 takes ${tagLimits.tags}, and Drover needs ${tagLimits.tags - maxSpecTags} of them.`;
   }
   return entries.map(([key, value]) => tagProblem(key, value)).find((problem) => problem !== undefined);
 };
@@ -28,9 +28,9 @@ const tags = tagSet.refine((given) => problemOfTags(given) === undefined, {
   ...checkedAtRun,
 });
 
-const shortestPoll = "1s";
-const pollInterval = durationSchema.refine((text) => milliseconds(text) >= milliseconds(shortestPoll), {
-  error: `Looking more often than every ${shortestPoll} is not allowed.`,
+const minPollInterval = "1s";
+const pollInterval = durationSchema.refine((text) => parseDuration(text) >= parseDuration(minPollInterval), {
+  error: `Looking more often than every ${minPollInterval} is not allowed.`,
   when: ({ issues }) => issues.length === 0,
   ...checkedAtRun,
 });

@@ -5,21 +5,21 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import {
   bucketIn,
   deleteBehindBack,
-  failure,
+  expectError,
   makeBucket,
-  openScene,
+  openBucketScene,
   putObject,
   readyOf,
-  refusal,
-  type Scene,
+  expectRefusal,
+  type BucketScene,
   setTags,
   tagsOf,
 } from "./testing/bucket-scene.ts";
-import { type Fault } from "./testing/fault-proxy.ts";
+import { type S3Fault } from "./testing/fault-proxy.ts";
 
-let scene: Scene;
+let scene: BucketScene;
 beforeAll(async () => {
-  scene = await openScene();
+  scene = await openBucketScene();
 });
 afterAll(() => scene.close());
 beforeEach(() => scene.proxy.forget());
@@ -28,7 +28,7 @@ describe("a bucket that was there before", () => {
   test("is left alone, whatever it looks like, and the condition says how to take it", async () => {
     const object = scene.object({ versioning: "Enabled", tags: { team: "a" } });
     await makeBucket(scene.s3, object.bucketName);
-    const error = await refusal(object.settle());
+    const error = await expectRefusal(object.reconcileUntilStable());
     expect(error).toBeInstanceOf(RetryAfterError);
     expect(error.reason).toBe("BucketNotOurs");
     expect(error.message).toContain("IfUnowned");
@@ -40,7 +40,7 @@ describe("a bucket that was there before", () => {
     await makeBucket(scene.s3, object.bucketName);
     await setTags(scene.s3, object.bucketName, { cost: "42" });
     await putObject(scene.s3, object.bucketName);
-    const result = await object.settle();
+    const result = await object.reconcileUntilStable();
     expect(result.status?.adopted).toBe(true);
     expect(await tagsOf(scene.s3, object.bucketName)).toMatchObject({
       cost: "42",
@@ -61,11 +61,11 @@ describe("a bucket that was there before", () => {
 
   test("and is another object's is never adopted", async () => {
     const first = scene.object({ tags: { team: "a" } });
-    await first.settle();
+    await first.reconcileUntilStable();
     const before = await bucketIn(scene.s3, first.bucketName);
     scene.proxy.forget();
     const second = scene.object({ bucketName: first.bucketName, adopt: "IfUnowned", tags: { team: "b" } });
-    const error = await refusal(second.settle());
+    const error = await expectRefusal(second.reconcileUntilStable());
     expect(error.reason).toBe("BucketNotOurs");
     expect(error.message).toContain(first.key);
     expect(scene.proxy.writes()).toEqual([]);
@@ -85,7 +85,7 @@ describe("a bucket that was there before", () => {
       credentials,
     });
     await makeBucket(ours, `${object.bucketName}-logs`);
-    const error = await refusal(object.settle());
+    const error = await expectRefusal(object.reconcileUntilStable());
     expect(error.reason).toBe("BucketNotOurs");
     expect(error.message).toContain("another account");
     expect(scene.proxy.writes()).toEqual([]);
@@ -93,7 +93,7 @@ describe("a bucket that was there before", () => {
 
   test("and was ours, but is another bucket of that name now, is left alone", async () => {
     const object = scene.object();
-    await object.settle();
+    await object.reconcileUntilStable();
     do {
       await deleteBehindBack(scene.s3, object.bucketName);
       await makeBucket(scene.s3, object.bucketName);
@@ -102,7 +102,7 @@ describe("a bucket that was there before", () => {
       (await bucketIn(scene.s3, object.bucketName))?.createdAt?.toISOString() === object.status.createdAt
     );
     scene.proxy.forget();
-    expect((await refusal(object.settle())).reason).toBe("BucketNotOurs");
+    expect((await expectRefusal(object.reconcileUntilStable())).reason).toBe("BucketNotOurs");
     expect(scene.proxy.writes()).toEqual([]);
   });
 });
@@ -113,14 +113,14 @@ describe("between our last look and the creation", () => {
     async (region) => {
       const object = scene.object({ region });
       await object.reconcile();
-      scene.proxy.fault = async ({ operation }): Promise<Fault> => {
+      scene.proxy.fault = async ({ operation }): Promise<S3Fault> => {
         if (operation === "CreateBucket") {
           await makeBucket(scene.s3, object.bucketName);
           await putObject(scene.s3, object.bucketName);
         }
         return "none";
       };
-      const error = await failure(object.reconcile());
+      const error = await expectError(object.reconcile());
       expect(error).toMatchObject({ reason: "BucketNotOurs" });
       expect(await tagsOf(scene.s3, object.bucketName)).toEqual({});
     },
@@ -130,12 +130,12 @@ describe("between our last look and the creation", () => {
     const object = scene.object();
     scene.proxy.fault = ({ operation }) =>
       operation === "CreateBucket" ? { status: 403, code: "AccessDenied" } : "none";
-    const result = await object.settle();
+    const result = await object.reconcileUntilStable();
     expect(readyOf(result)).toMatchObject({ status: "False", reason: "AccessDenied" });
     expect(object.status.creating).toBeUndefined();
 
     await makeBucket(scene.s3, object.bucketName);
-    expect((await refusal(object.settle())).reason).toBe("BucketNotOurs");
+    expect((await expectRefusal(object.reconcileUntilStable())).reason).toBe("BucketNotOurs");
     expect(await tagsOf(scene.s3, object.bucketName)).toEqual({});
   });
 });
@@ -143,8 +143,8 @@ describe("between our last look and the creation", () => {
 test("two objects that reach for one bucket at once: one has it, the other is told so", async () => {
   const bucketName = scene.object().bucketName;
   const objects = [scene.object({ bucketName }), scene.object({ bucketName })];
-  await Promise.allSettled(objects.map((object) => object.settle()));
-  const again = await Promise.allSettled(objects.map((object) => object.settle()));
+  await Promise.allSettled(objects.map((object) => object.reconcileUntilStable()));
+  const again = await Promise.allSettled(objects.map((object) => object.reconcileUntilStable()));
   const owner = (await tagsOf(scene.s3, bucketName))["drover.dev/owner-uid"];
   expect(objects.map(({ uid }, i) => [uid === owner, again[i]?.status])).toEqual(
     expect.arrayContaining([
@@ -161,12 +161,12 @@ test.each([
   const object = scene.object({ adopt: "IfUnowned", versioning: "Enabled" });
   if (isThere) await makeBucket(scene.s3, object.bucketName);
   let tagged = false;
-  scene.proxy.fault = async ({ operation }): Promise<Fault> => {
+  scene.proxy.fault = async ({ operation }): Promise<S3Fault> => {
     if (tagged) await setTags(scene.s3, object.bucketName, { "drover.dev/owner-uid": "another" });
     tagged = operation === "PutBucketTagging";
     return "none";
   };
-  expect(await refusal(object.settle())).toMatchObject({ reason: "BucketNotOurs" });
+  expect(await expectRefusal(object.reconcileUntilStable())).toMatchObject({ reason: "BucketNotOurs" });
   expect((await bucketIn(scene.s3, object.bucketName))?.versioning).toBeUndefined();
 });
 
@@ -175,7 +175,10 @@ test("a bucket whose owner was written and cannot be read yet is waited for, and
   await makeBucket(scene.s3, object.bucketName);
   scene.proxy.fault = ({ operation }) =>
     operation === "GetBucketTagging" ? { status: 404, code: "NoSuchTagSet" } : "none";
-  expect(await refusal(object.settle())).toMatchObject({ reason: "OwnerNotVisible", after: "1s" });
+  expect(await expectRefusal(object.reconcileUntilStable())).toMatchObject({
+    reason: "OwnerNotVisible",
+    after: "1s",
+  });
   expect(scene.proxy.writes()).toEqual(["PutBucketTagging"]);
 });
 
@@ -184,11 +187,11 @@ test("a bucket that another object tags between our look and our tagging keeps t
   await makeBucket(scene.s3, object.bucketName);
   const others = { "drover.dev/owner-uid": "another", "drover.dev/owner": "web/other" };
   let looks = 0;
-  scene.proxy.fault = async ({ operation }): Promise<Fault> => {
+  scene.proxy.fault = async ({ operation }): Promise<S3Fault> => {
     if (operation === "GetBucketTagging" && ++looks === 2) await setTags(scene.s3, object.bucketName, others);
     return "none";
   };
-  expect(await refusal(object.settle())).toMatchObject({ reason: "BucketNotOurs" });
+  expect(await expectRefusal(object.reconcileUntilStable())).toMatchObject({ reason: "BucketNotOurs" });
   expect(await tagsOf(scene.s3, object.bucketName)).toEqual(others);
 });
 
@@ -201,7 +204,10 @@ describe("tags of a bucket that is nobody's", () => {
     await makeBucket(scene.s3, object.bucketName);
     const removal = isRemoved ? { "drover.dev/removed-by": object.uid } : {};
     await setTags(scene.s3, object.bucketName, { ...tags, ...removal });
-    expect(await refusal(object.settle())).toMatchObject({ reason: "BucketNotOurs", after: "5m" });
+    expect(await expectRefusal(object.reconcileUntilStable())).toMatchObject({
+      reason: "BucketNotOurs",
+      after: "5m",
+    });
     await object.finalize();
     expect(scene.proxy.writes()).toEqual([]);
   });
@@ -211,7 +217,7 @@ describe("tags of a bucket that is nobody's", () => {
     await object.reconcile();
     await makeBucket(scene.s3, object.bucketName);
     await setTags(scene.s3, object.bucketName, { team: "theirs" });
-    expect(await refusal(object.reconcile())).toMatchObject({ reason: "BucketNotOurs" });
+    expect(await expectRefusal(object.reconcile())).toMatchObject({ reason: "BucketNotOurs" });
     expect(scene.proxy.writes()).toEqual([]);
   });
 });
@@ -225,16 +231,19 @@ describe("where the credentials may not list buckets", () => {
     const object = scene.object({ adopt: "IfUnowned", pollInterval: "90s" });
     await makeBucket(scene.s3, object.bucketName);
     unlisted();
-    expect(await refusal(object.settle())).toMatchObject({ reason: "BucketNotOurs", after: "90s" });
+    expect(await expectRefusal(object.reconcileUntilStable())).toMatchObject({
+      reason: "BucketNotOurs",
+      after: "90s",
+    });
     object.spec = { ...object.spec, accountId: "123456789012" };
-    expect((await object.settle()).status).toMatchObject({ adopted: true });
+    expect((await object.reconcileUntilStable()).status).toMatchObject({ adopted: true });
   });
 
   test("the status says nothing of when the bucket was made, and the next look asks for it again", async () => {
     const object = scene.object({ adopt: "IfUnowned", accountId: "123456789012" });
     await makeBucket(scene.s3, object.bucketName);
     unlisted();
-    expect((await object.settle()).status).not.toHaveProperty("createdAt");
+    expect((await object.reconcileUntilStable()).status).not.toHaveProperty("createdAt");
     scene.proxy.forget();
     const made = (await bucketIn(scene.s3, object.bucketName))?.createdAt?.toISOString();
     expect((await object.reconcile()).status?.createdAt).toBe(made);
@@ -257,7 +266,7 @@ test("a bucket is found in the list of an account's buckets on whichever page it
     const names = isSecond ? [object.bucketName] : [`${object.bucketName}-logs`];
     return { status: 200, body: page(names, isSecond ? "" : "<ContinuationToken>next</ContinuationToken>") };
   };
-  expect((await object.settle()).status).toMatchObject({
+  expect((await object.reconcileUntilStable()).status).toMatchObject({
     adopted: true,
     createdAt: "2026-01-01T00:00:00.000Z",
   });
@@ -265,7 +274,7 @@ test("a bucket is found in the list of an account's buckets on whichever page it
 
 test("an owner whose name is longer than a tag may be is written as far as it fits", async () => {
   const object = scene.object({ bucketName: "long-owner" }, { name: "n".repeat(253) });
-  await object.settle();
+  await object.reconcileUntilStable();
   expect(await tagsOf(scene.s3, "long-owner")).toMatchObject({
     "drover.dev/owner-uid": object.uid,
     "drover.dev/owner": object.key.slice(0, 256),

@@ -1,5 +1,5 @@
-import { milliseconds } from "@drover/controller";
-import { functionSettings, plain, readSettings, span } from "@drover/runtime";
+import { parseDuration } from "@drover/controller";
+import { functionSettings, nonSecret, readSettings, durationInMs } from "@drover/runtime";
 import { z } from "zod";
 
 /**
@@ -7,7 +7,7 @@ import { z } from "zod";
  * time of the intent in the status (`creation-intent.ts`). A request that ends later could leave a bucket that no run
  * recognizes.
  */
-export const longestRequest = milliseconds("15s");
+export const maxRequestTime = parseDuration("15s");
 
 /**
  * The function's settings for its S3 server. All values are text, as in an environment: `s3Endpoint` is
@@ -19,19 +19,19 @@ export const s3ConfigSchema = z.object({
     .url({ protocol: /^https?$/, error: "give an address such as http://127.0.0.1:9000" })
     .optional(),
   /** The region of buckets if their spec names none. */
-  s3Region: plain(z.string().min(1).default("us-east-1")),
+  s3Region: nonSecret(z.string().min(1).default("us-east-1")),
   /** `true`: the bucket's name is in the path, not in the host name. Default: true for any server but AWS. */
-  s3ForcePathStyle: plain(
+  s3ForcePathStyle: nonSecret(
     z
       .enum(["true", "false"], { error: "give true or false" })
       .transform((text) => text === "true")
       .optional(),
   ),
   /** The longest time that one request may take. */
-  s3Timeout: plain(
-    span
+  s3Timeout: nonSecret(
+    durationInMs
       .default(10_000)
-      .refine((timeout) => timeout > 0 && timeout <= longestRequest, { error: "give 15s at most" }),
+      .refine((timeout) => timeout > 0 && timeout <= maxRequestTime, { error: "give 15s at most" }),
   ),
 });
 

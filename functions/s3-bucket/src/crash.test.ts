@@ -2,28 +2,28 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import {
   bucketIn,
   makeBucket,
-  openScene,
+  openBucketScene,
   putObject,
-  type Scene,
+  type BucketScene,
   setTags,
   tagsOf,
-  type TestObject,
+  type TestBucket,
 } from "./testing/bucket-scene.ts";
-import { type Fault, isWrite, type S3Call } from "./testing/fault-proxy.ts";
+import { type S3Fault, isWrite, type S3Call } from "./testing/fault-proxy.ts";
 
 /*
  * Every request of an object's life is cut off once: before the server hears of it, and after it has done it. A run that
  * is cut off ends with an error, as if its process had been killed there; what it wrote into the status is what earlier
  * runs wrote. Whatever was cut, the same end must be reached, with one creation and no second one.
  */
-let scene: Scene;
+let scene: BucketScene;
 beforeAll(async () => {
-  scene = await openScene();
+  scene = await openBucketScene();
 });
 afterAll(() => scene.close());
 beforeEach(() => scene.proxy.forget());
 
-const faults: Readonly<Record<string, Fault>> = {
+const faults: Readonly<Record<string, S3Fault>> = {
   "cut off before the server hears of it": "cut-before",
   "cut off after the server has done it": "cut-after",
 };
@@ -46,9 +46,9 @@ async function untilDone(step: () => Promise<unknown>): Promise<void> {
 
 /** Lives a life with a fault at each of its requests in turn; `check` sees every end. */
 async function cutEverywhere(
-  fault: Fault,
-  live: () => Promise<TestObject>,
-  check: (object: TestObject, calls: readonly S3Call[]) => Promise<void>,
+  fault: S3Fault,
+  live: () => Promise<TestBucket>,
+  check: (object: TestBucket, calls: readonly S3Call[]) => Promise<void>,
 ): Promise<number> {
   for (let cut = 0; ; cut++) {
     scene.proxy.forget();
@@ -73,7 +73,7 @@ describe.each(Object.entries(faults))("a request is %s", (_, fault) => {
       fault,
       async () => {
         const object = scene.object({ region, versioning: "Enabled", tags: { team: "a" } });
-        await untilDone(() => object.settle());
+        await untilDone(() => object.reconcileUntilStable());
         return object;
       },
       async (object) => {
@@ -94,7 +94,7 @@ describe.each(Object.entries(faults))("a request is %s", (_, fault) => {
         const object = scene.object({ onDelete: "Delete", emptyOnDelete: true, versioning: "Enabled" });
         const { fault: planned } = scene.proxy;
         scene.proxy.forget();
-        await object.settle();
+        await object.reconcileUntilStable();
         for (const key of ["a", "a", "b"]) await putObject(scene.s3, object.bucketName, key);
         scene.proxy.forget();
         scene.proxy.fault = planned;
@@ -113,7 +113,7 @@ describe.each(Object.entries(faults))("a request is %s", (_, fault) => {
         const object = scene.object({ tags: { team: "a" } });
         const { fault: planned } = scene.proxy;
         scene.proxy.forget();
-        await object.settle();
+        await object.reconcileUntilStable();
         scene.proxy.forget();
         scene.proxy.fault = planned;
         await untilDone(() => object.finalize());
@@ -128,7 +128,7 @@ describe.each(Object.entries(faults))("a request is %s", (_, fault) => {
       fault,
       async () => {
         const object = scene.object({ onDelete: "Delete" });
-        await object.settle().catch(() => undefined);
+        await object.reconcileUntilStable().catch(() => undefined);
         // A creation that was cut off is waited for; here it is known not to come.
         if (made().length === 0) object.status = {};
         await untilDone(() => object.finalize());
@@ -145,7 +145,7 @@ describe.each(Object.entries(faults))("a request is %s", (_, fault) => {
         const object = scene.object({ onDelete: "Delete", emptyOnDelete: true, adopt: "IfUnowned" });
         await makeBucket(scene.s3, object.bucketName);
         await setTags(scene.s3, object.bucketName, { "drover.dev/owner-uid": "another" });
-        for (let runs = 0; runs < 3; runs++) await object.settle().catch(() => undefined);
+        for (let runs = 0; runs < 3; runs++) await object.reconcileUntilStable().catch(() => undefined);
         await untilDone(() => object.finalize());
         return object;
       },

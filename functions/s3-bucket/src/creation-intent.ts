@@ -1,5 +1,5 @@
-import { type Milliseconds, milliseconds } from "@drover/controller";
-import { longestRequest } from "./config.ts";
+import { type Milliseconds, parseDuration } from "@drover/controller";
+import { maxRequestTime } from "./config.ts";
 
 /**
  * The intent to create a bucket, written into the status before that: no bucket of this name existed at `since`, and
@@ -13,10 +13,10 @@ export interface CreationIntent {
   readonly until: string;
 }
 
-const shortest: Milliseconds = 2 * longestRequest;
-const longest: Milliseconds = milliseconds("1h");
+const minIntentDuration: Milliseconds = 2 * maxRequestTime;
+const maxIntentDuration: Milliseconds = parseDuration("1h");
 /** Servers give times in full seconds, so times are compared with this tolerance. */
-const rounding: Milliseconds = 2_000;
+const timeTolerance: Milliseconds = 2_000;
 
 /**
  * The intent to create a bucket that was absent at the time `at`.
@@ -27,7 +27,7 @@ const rounding: Milliseconds = 2_000;
  */
 export function intentToCreate(bucketName: string, at: Date, earlier?: CreationIntent): CreationIntent {
   const late = earlier?.bucketName === bucketName ? at.getTime() - Date.parse(earlier.since) : 0;
-  const open = Math.min(Math.max(shortest, 2 * (late || 0)), longest);
+  const open = Math.min(Math.max(minIntentDuration, 2 * (late || 0)), maxIntentDuration);
   return {
     bucketName,
     since: at.toISOString(),
@@ -39,14 +39,14 @@ export function intentToCreate(bucketName: string, at: Date, earlier?: CreationI
 export function mayCreate(intent: CreationIntent | undefined, bucketName: string, at: Date): boolean {
   if (intent?.bucketName !== bucketName) return false;
   const { since, until } = times(intent);
-  return at.getTime() >= since - rounding && at.getTime() + longestRequest <= until;
+  return at.getTime() >= since - timeTolerance && at.getTime() + maxRequestTime <= until;
 }
 
 /** True if a bucket that was created at `madeAt` may be the intended one. */
 export function wasIntended(intent: CreationIntent | undefined, bucketName: string, madeAt: Date): boolean {
   if (intent?.bucketName !== bucketName) return false;
   const { since, until } = times(intent);
-  return madeAt.getTime() >= since - rounding && madeAt.getTime() <= until + rounding;
+  return madeAt.getTime() >= since - timeTolerance && madeAt.getTime() <= until + timeTolerance;
 }
 
 /** How long a bucket that an earlier run requested may still appear. */

@@ -10,20 +10,20 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vit
 import {
   bucketIn,
   deleteBehindBack,
-  failure,
+  expectError,
   makeBucket,
-  openScene,
+  openBucketScene,
   putObject,
-  refusal,
-  type Scene,
+  expectRefusal,
+  type BucketScene,
   setTags,
   tagsOf,
 } from "./testing/bucket-scene.ts";
-import { type Fault } from "./testing/fault-proxy.ts";
+import { type S3Fault } from "./testing/fault-proxy.ts";
 
-let scene: Scene;
+let scene: BucketScene;
 beforeAll(async () => {
-  scene = await openScene();
+  scene = await openBucketScene();
 });
 afterAll(() => scene.close());
 beforeEach(() => scene.proxy.forget());
@@ -36,7 +36,7 @@ async function keysIn(bucket: string): Promise<readonly (string | undefined)[]> 
 describe("onDelete: Retain, the default", () => {
   test("keeps the bucket, its content and its tags, and takes off only Drover's marks", async () => {
     const object = scene.object({ tags: { team: "a" } });
-    await object.settle();
+    await object.reconcileUntilStable();
     await putObject(scene.s3, object.bucketName);
     await object.finalize();
     expect(await tagsOf(scene.s3, object.bucketName)).toEqual({ team: "a" });
@@ -47,15 +47,15 @@ describe("onDelete: Retain, the default", () => {
 
   test("leaves a bucket that the next object can adopt", async () => {
     const object = scene.object();
-    await object.settle();
+    await object.reconcileUntilStable();
     await object.finalize();
     const next = scene.object({ bucketName: object.bucketName, adopt: "IfUnowned" });
-    expect((await next.settle()).status?.adopted).toBe(true);
+    expect((await next.reconcileUntilStable()).status?.adopted).toBe(true);
   });
 
   test("does not wait for a Secret that is gone", async () => {
     const object = scene.object();
-    await object.settle();
+    await object.reconcileUntilStable();
     object.spec = { ...object.spec, credentialsSecret: { name: "gone" } };
     await object.finalize();
     expect(await bucketIn(scene.s3, object.bucketName)).toBeDefined();
@@ -65,7 +65,7 @@ describe("onDelete: Retain, the default", () => {
 describe("onDelete: Delete", () => {
   test("deletes an empty bucket, and again does nothing", async () => {
     const object = scene.object({ onDelete: "Delete" });
-    await object.settle();
+    await object.reconcileUntilStable();
     await object.finalize();
     expect(await bucketIn(scene.s3, object.bucketName)).toBeUndefined();
     await object.finalize();
@@ -73,26 +73,26 @@ describe("onDelete: Delete", () => {
 
   test("leaves the name free for a new object", async () => {
     const object = scene.object({ onDelete: "Delete" });
-    await object.settle();
+    await object.reconcileUntilStable();
     await object.finalize();
     const next = scene.object({ bucketName: object.bucketName });
-    await next.settle();
+    await next.reconcileUntilStable();
     expect(await tagsOf(scene.s3, object.bucketName)).toMatchObject({ "drover.dev/owner-uid": next.uid });
   });
 
   test("waits for a Secret that is gone, and says so", async () => {
     const object = scene.object({ onDelete: "Delete" });
-    await object.settle();
+    await object.reconcileUntilStable();
     object.spec = { ...object.spec, credentialsSecret: { name: "gone" } };
-    expect(await refusal(object.finalize())).toMatchObject({ reason: "SecretMissing" });
+    expect(await expectRefusal(object.finalize())).toMatchObject({ reason: "SecretMissing" });
   });
 
   test("never empties a bucket unasked, does not touch it meanwhile, and says what to do", async () => {
     const object = scene.object({ onDelete: "Delete" });
-    await object.settle();
+    await object.reconcileUntilStable();
     await putObject(scene.s3, object.bucketName);
     scene.proxy.forget();
-    const error = await refusal(object.finalize());
+    const error = await expectRefusal(object.finalize());
     expect(error).toBeInstanceOf(RetryAfterError);
     expect(error.reason).toBe("BucketNotEmpty");
     expect(error.message).toContain("emptyOnDelete");
@@ -105,29 +105,29 @@ describe("onDelete: Delete", () => {
 
   test("an old version alone keeps the bucket", async () => {
     const object = scene.object({ onDelete: "Delete", versioning: "Enabled" });
-    await object.settle();
+    await object.reconcileUntilStable();
     await putObject(scene.s3, object.bucketName);
     await scene.s3.send(new DeleteObjectCommand({ Bucket: object.bucketName, Key: "a" }));
-    expect(await refusal(object.finalize())).toMatchObject({ reason: "BucketNotEmpty" });
+    expect(await expectRefusal(object.finalize())).toMatchObject({ reason: "BucketNotEmpty" });
   });
 
   test.each(["PutBucketTagging", "DeleteBucket"])(
     "an object that is written just before %s keeps the bucket, and is kept",
     async (moment) => {
       const object = scene.object({ onDelete: "Delete" });
-      await object.settle();
+      await object.reconcileUntilStable();
       scene.proxy.fault = async ({ operation }) => {
         if (operation === moment) await putObject(scene.s3, object.bucketName);
         return "none" as const;
       };
-      expect(await refusal(object.finalize())).toMatchObject({ reason: "BucketNotEmpty" });
+      expect(await expectRefusal(object.finalize())).toMatchObject({ reason: "BucketNotEmpty" });
       expect(await keysIn(object.bucketName)).toEqual(["a"]);
     },
   );
 
   test("with emptyOnDelete, everything goes: objects, versions, delete markers, unfinished uploads", async () => {
     const object = scene.object({ onDelete: "Delete", emptyOnDelete: true, versioning: "Enabled" });
-    await object.settle();
+    await object.reconcileUntilStable();
     const Bucket = object.bucketName;
     for (const key of ["a", "a", "b/c", "d e", "ü"]) await putObject(scene.s3, Bucket, key);
     await scene.s3.send(new DeleteObjectCommand({ Bucket, Key: "a" }));
@@ -141,7 +141,7 @@ describe("onDelete: Delete", () => {
 
   test("a bucket with more than a page of objects is emptied in pages", async () => {
     const object = scene.object({ onDelete: "Delete", emptyOnDelete: true });
-    await object.settle();
+    await object.reconcileUntilStable();
     for (let i = 0; i < 12; i++) await putObject(scene.s3, object.bucketName, `k${i}`);
     scene.proxy.forget();
     scene.proxy.pageSize = 10;
@@ -152,14 +152,14 @@ describe("onDelete: Delete", () => {
 
   test("a bucket that does not get empty is left for the next run, which comes at once", async () => {
     const object = scene.object({ onDelete: "Delete", emptyOnDelete: true });
-    await object.settle();
+    await object.reconcileUntilStable();
     // Somebody writes again and again: each page is followed by another.
     let wrote = 0;
     scene.proxy.fault = async ({ operation }) => {
       if (operation === "ListObjectVersions") await putObject(scene.s3, object.bucketName, `k${wrote++}`);
       return "none" as const;
     };
-    expect(await refusal(object.finalize())).toMatchObject({ reason: "Emptying", after: "1ms" });
+    expect(await expectRefusal(object.finalize())).toMatchObject({ reason: "Emptying", after: "1ms" });
     scene.proxy.forget();
     await object.finalize();
     expect(await bucketIn(scene.s3, object.bucketName)).toBeUndefined();
@@ -169,7 +169,7 @@ describe("onDelete: Delete", () => {
 describe("a bucket that is not the object's", () => {
   test.each(["Retain", "Delete"] as const)("is left alone, with onDelete: %s", async (onDelete) => {
     const owner = scene.object({ tags: { team: "a" } });
-    await owner.settle();
+    await owner.reconcileUntilStable();
     const before = await bucketIn(scene.s3, owner.bucketName);
     scene.proxy.forget();
     const other = scene.object({ bucketName: owner.bucketName, onDelete, emptyOnDelete: true });
@@ -190,8 +190,8 @@ describe("a bucket that is not the object's", () => {
     "any more, because somebody took it over just before %s, is not deleted",
     async (moment) => {
       const object = scene.object({ onDelete: "Delete", emptyOnDelete: true });
-      await object.settle();
-      scene.proxy.fault = async ({ operation }): Promise<Fault> => {
+      await object.reconcileUntilStable();
+      scene.proxy.fault = async ({ operation }): Promise<S3Fault> => {
         if (operation !== moment) return "none";
         await setTags(scene.s3, object.bucketName, { "drover.dev/owner-uid": "another" });
         // What would write over the other's tags is the race that S3 cannot decide; it is kept out here.
@@ -206,10 +206,10 @@ describe("a bucket that is not the object's", () => {
 
   test("any more, because another owner took it over after it was marked, keeps its content", async () => {
     const object = scene.object({ onDelete: "Delete", emptyOnDelete: true });
-    await object.settle();
+    await object.reconcileUntilStable();
     await putObject(scene.s3, object.bucketName);
     scene.proxy.forget();
-    scene.proxy.fault = async ({ operation }): Promise<Fault> => {
+    scene.proxy.fault = async ({ operation }): Promise<S3Fault> => {
       const isMarked = scene.proxy.writes().includes("PutBucketTagging") && operation !== "PutBucketTagging";
       if (isMarked) await setTags(scene.s3, object.bucketName, { "drover.dev/owner-uid": "another" });
       return "none";
@@ -229,10 +229,10 @@ describe("a bucket that is not the object's", () => {
 
   test("a bucket that was ours and may no longer be touched is waited for", async () => {
     const object = scene.object({ onDelete: "Delete" });
-    await object.settle();
+    await object.reconcileUntilStable();
     scene.proxy.fault = ({ operation }) =>
       operation === "GetBucketTagging" ? { status: 403, code: "AccessDenied" } : "none";
-    expect(await refusal(object.finalize())).toMatchObject({ reason: "AccessDenied" });
+    expect(await expectRefusal(object.finalize())).toMatchObject({ reason: "AccessDenied" });
   });
 });
 
@@ -249,7 +249,7 @@ describe("what cannot be known", () => {
         : operation === "GetBucketTagging"
           ? { status: 403, code: "AccessDenied" }
           : "none";
-    expect(await refusal(object.finalize())).toMatchObject({ reason: "AccessDenied" });
+    expect(await expectRefusal(object.finalize())).toMatchObject({ reason: "AccessDenied" });
   });
 
   test("is waited for: a bucket that was being made, and may not be looked at", async () => {
@@ -257,7 +257,7 @@ describe("what cannot be known", () => {
     await object.reconcile();
     scene.proxy.fault = ({ operation }) =>
       operation === "GetBucketTagging" ? { status: 403, code: "AccessDenied" } : "none";
-    expect(await refusal(object.finalize())).toMatchObject({ reason: "AccessDenied" });
+    expect(await expectRefusal(object.finalize())).toMatchObject({ reason: "AccessDenied" });
   });
 
   test.each(["ExpiredToken", "SignatureDoesNotMatch"])(
@@ -266,13 +266,13 @@ describe("what cannot be known", () => {
       const object = scene.object({ onDelete: "Delete" });
       scene.proxy.fault = ({ operation }) =>
         operation === "GetBucketTagging" ? { status: 403, code } : "none";
-      expect(await refusal(object.finalize())).toMatchObject({ reason: "CredentialsRefused" });
+      expect(await expectRefusal(object.finalize())).toMatchObject({ reason: "CredentialsRefused" });
     },
   );
 
   test("is tried again: the Secret, where it could not be read, also for a bucket that stays", async () => {
     const object = scene.object();
-    await object.settle();
+    await object.reconcileUntilStable();
     vi.spyOn(scene.secrets, "get").mockImplementationOnce(() => {
       throw new Error("503");
     });
@@ -286,10 +286,10 @@ test.each(["Retain", "Delete"] as const)(
   "a bucket that somebody takes over between our look and our tagging keeps those tags, with onDelete: %s",
   async (onDelete) => {
     const object = scene.object({ onDelete });
-    await object.settle();
+    await object.reconcileUntilStable();
     const others = { "drover.dev/owner-uid": "another" };
     let looks = 0;
-    scene.proxy.fault = async ({ operation }): Promise<Fault> => {
+    scene.proxy.fault = async ({ operation }): Promise<S3Fault> => {
       if (operation === "GetBucketTagging" && ++looks === 2)
         await setTags(scene.s3, object.bucketName, others);
       return "none";
@@ -303,7 +303,7 @@ test.each(["Retain", "Delete"] as const)(
 
 test("every bucket that is the object's goes, under whichever of its names it was made", async () => {
   const object = scene.object({ onDelete: "Delete" });
-  await object.settle();
+  await object.reconcileUntilStable();
   const [first, second] = [object.bucketName, `${object.bucketName}-b`];
   await makeBucket(scene.s3, second);
   await setTags(scene.s3, second, { "drover.dev/owner-uid": object.uid });
@@ -317,7 +317,7 @@ test("every bucket that is the object's goes, under whichever of its names it wa
 
 test("a bucket is found by the spec's name where nothing is remembered of it", async () => {
   const object = scene.object({ onDelete: "Delete" });
-  await object.settle();
+  await object.reconcileUntilStable();
   object.status = {};
   await object.finalize();
   expect(await bucketIn(scene.s3, object.bucketName)).toBeUndefined();
@@ -330,7 +330,7 @@ test("an object whose name never made a bucket's name can be deleted", async () 
 
 test("a delete marker alone keeps the bucket", async () => {
   const object = scene.object({ onDelete: "Delete", versioning: "Enabled" });
-  await object.settle();
+  await object.reconcileUntilStable();
   scene.proxy.fault = ({ operation, body }) =>
     operation === "ListObjectVersions"
       ? {
@@ -341,13 +341,13 @@ test("a delete marker alone keeps the bucket", async () => {
           }),
         }
       : "none";
-  expect(await refusal(object.finalize())).toMatchObject({ reason: "BucketNotEmpty" });
+  expect(await expectRefusal(object.finalize())).toMatchObject({ reason: "BucketNotEmpty" });
 });
 
 test("a bucket that somebody else deletes at the same moment is gone, and that is all", async () => {
   const object = scene.object({ onDelete: "Delete" });
-  await object.settle();
-  scene.proxy.fault = async ({ operation }): Promise<Fault> => {
+  await object.reconcileUntilStable();
+  scene.proxy.fault = async ({ operation }): Promise<S3Fault> => {
     if (operation === "DeleteBucket") await deleteBehindBack(scene.s3, object.bucketName);
     return "none";
   };
@@ -358,7 +358,7 @@ test("a bucket that somebody else deletes at the same moment is gone, and that i
 describe("a bucket that is gone", () => {
   test("is no reason to wait", async () => {
     const object = scene.object({ onDelete: "Delete" });
-    await object.settle();
+    await object.reconcileUntilStable();
     await deleteBehindBack(scene.s3, object.bucketName);
     await object.finalize();
   });
@@ -367,8 +367,8 @@ describe("a bucket that is gone", () => {
     const object = scene.object({ onDelete: "Delete" });
     await object.reconcile();
     scene.proxy.fault = ({ operation }) => (operation === "CreateBucket" ? "cut-before" : "none");
-    await failure(object.reconcile());
-    expect(await refusal(object.finalize())).toMatchObject({ reason: "CreationPending" });
+    await expectError(object.reconcile());
+    expect(await expectRefusal(object.finalize())).toMatchObject({ reason: "CreationPending" });
     // And here it comes.
     await makeBucket(scene.s3, object.bucketName);
     await object.finalize();
@@ -378,7 +378,7 @@ describe("a bucket that is gone", () => {
 
 test("a bucket is found under the name it was made with, though the spec names another now", async () => {
   const object = scene.object({ onDelete: "Delete" });
-  await object.settle();
+  await object.reconcileUntilStable();
   object.spec = { ...object.spec, bucketName: `${object.bucketName}-new` };
   await object.finalize();
   expect(await bucketIn(scene.s3, object.bucketName)).toBeUndefined();
@@ -389,7 +389,7 @@ test("a bucket that was being made is found, though the spec names another by no
   const { bucketName } = object;
   await object.reconcile();
   scene.proxy.fault = ({ operation }) => (operation === "CreateBucket" ? "cut-after" : "none");
-  await failure(object.reconcile());
+  await expectError(object.reconcile());
   expect(await bucketIn(scene.s3, bucketName)).toBeDefined();
   object.spec = { ...object.spec, bucketName: `${bucketName}-new` };
   await object.finalize();
@@ -398,7 +398,7 @@ test("a bucket that was being made is found, though the spec names another by no
 
 test("an aborted run deletes nothing more", async () => {
   const object = scene.object({ onDelete: "Delete", emptyOnDelete: true });
-  await object.settle();
+  await object.reconcileUntilStable();
   await putObject(scene.s3, object.bucketName);
   const stop = new AbortController();
   scene.proxy.fault = ({ operation }) => {
@@ -406,13 +406,13 @@ test("an aborted run deletes nothing more", async () => {
     stop.abort();
     return "hang";
   };
-  expect((await failure(object.finalize(stop.signal))).name).toBe("AbortError");
+  expect((await expectError(object.finalize(stop.signal))).name).toBe("AbortError");
   expect(scene.proxy.writes()).toEqual(expect.not.arrayContaining(["DeleteObjects", "DeleteBucket"]));
 });
 
 test("versioning that was switched on by others does not keep us from emptying", async () => {
   const object = scene.object({ onDelete: "Delete", emptyOnDelete: true });
-  await object.settle();
+  await object.reconcileUntilStable();
   const Bucket = object.bucketName;
   await putObject(scene.s3, Bucket);
   await scene.s3.send(

@@ -1,10 +1,10 @@
 import { RetryAfterError, RetryError } from "@drover/controller";
 import { bucketNameProblem } from "./bucket-name.ts";
-import { type BucketContext, type BucketRun, bucketRun } from "./bucket-run.ts";
+import { type BucketContext, type BucketRunContext, bucketRunContext } from "./bucket-run.ts";
 import type { BucketAddress, BucketStores, DeniedBucket, PresentBucket } from "./bucket-store.ts";
 import { mayAppearFor } from "./creation-intent.ts";
 import { readCredentials, type S3Credentials } from "./credentials.ts";
-import { type Owner, removalTags, whoseBucket, whoseByTags } from "./ownership.ts";
+import { type BucketOwner, removalTags, determineOwnership, ownershipByTags } from "./ownership.ts";
 import { sameTags, type Tags, withoutMarks } from "./tags.ts";
 
 /**
@@ -17,12 +17,12 @@ import { sameTags, type Tags, withoutMarks } from "./tags.ts";
 export async function finalizeBucket(context: BucketContext, stores: BucketStores): Promise<void> {
   const credentials = await credentialsToFinish(context);
   if (credentials === "gone") return;
-  const run = bucketRun(context, stores, credentials.value);
+  const runContext = bucketRunContext(context, stores, credentials.value);
   // All names under which a bucket of this object may have been created. For each, the owner is checked.
-  const { bucketName, creating } = run.memory;
-  const names = new Set([bucketName, creating?.bucketName, run.name]);
+  const { bucketName, creating } = runContext.recorded;
+  const names = new Set([bucketName, creating?.bucketName, runContext.name]);
   for (const name of names) {
-    if (name !== undefined && bucketNameProblem(name) === undefined) await finish(run, name);
+    if (name !== undefined && bucketNameProblem(name) === undefined) await finish(runContext, name);
   }
 }
 
@@ -45,27 +45,27 @@ async function credentialsToFinish(
   }
 }
 
-async function finish(run: BucketRun, name: string): Promise<void> {
-  const { context, store, owner, memory, addressOf } = run;
+async function finish(runContext: BucketRunContext, name: string): Promise<void> {
+  const { context, store, owner, recorded, addressOf } = runContext;
   const seen = await store.observe(addressOf(name));
   if (seen.state === "absent") {
-    waitForLateCreation(run, name, seen.at);
+    waitForLateCreation(runContext, name, seen.at);
     return;
   }
   if (seen.state === "denied") {
-    await expectAnotherAccounts(run, name, seen);
+    await expectAnotherAccounts(runContext, name, seen);
     return;
   }
-  const answer = await whoseBucket(store, seen, owner, memory);
+  const answer = await determineOwnership(store, seen, owner, recorded);
   if (answer.whose !== "ours") {
     context.log.info({ bucket: name, ...answer }, "Bucket left alone: it is not this object's.");
     return;
   }
   switch (context.spec.onDelete) {
     case "Retain":
-      return release(run, seen);
+      return release(runContext, seen);
     case "Delete":
-      return destroy(run, seen);
+      return destroy(runContext, seen);
   }
 }
 
@@ -73,16 +73,20 @@ async function finish(run: BucketRun, name: string): Promise<void> {
  * A name that another account has must not delay the deletion of the object. A bucket that was the object's must, if
  * the credentials may not touch it any more.
  */
-async function expectAnotherAccounts(run: BucketRun, name: string, { next }: DeniedBucket): Promise<void> {
-  const { context, store, memory, addressOf } = run;
-  const had = memory.bucketName === name || memory.creating?.bucketName === name;
-  if (had || (await store.listing(addressOf(name))).state !== "not-listed") throw next;
+async function expectAnotherAccounts(
+  runContext: BucketRunContext,
+  name: string,
+  { error }: DeniedBucket,
+): Promise<void> {
+  const { context, store, recorded, addressOf } = runContext;
+  const had = recorded.bucketName === name || recorded.creating?.bucketName === name;
+  if (had || (await store.listing(addressOf(name))).state !== "not-listed") throw error;
   context.log.info({ bucket: name }, "Bucket left alone: it is another account's.");
 }
 
 /** An interrupted run may have requested a bucket that the server has not created yet. */
-function waitForLateCreation({ memory }: BucketRun, name: string, at: Date): void {
-  const rest = mayAppearFor(memory.creating, name, at);
+function waitForLateCreation({ recorded }: BucketRunContext, name: string, at: Date): void {
+  const rest = mayAppearFor(recorded.creating, name, at);
   if (rest === 0) return;
   throw new RetryAfterError(`Bucket ${name} may still be created by an earlier run.`, {
     after: `${rest}ms`,
@@ -91,35 +95,40 @@ function waitForLateCreation({ memory }: BucketRun, name: string, at: Date): voi
 }
 
 async function release(
-  { context, store, owner }: BucketRun,
+  { context, store, owner }: BucketRunContext,
   { address, tags }: PresentBucket,
 ): Promise<void> {
   if (!sameTags(tags, withoutMarks(tags))) {
-    await store.retag(address, (current) => (isAnothers(current, owner) ? current : withoutMarks(current)));
+    await store.retag(address, (current) =>
+      isOwnedByAnother(current, owner) ? current : withoutMarks(current),
+    );
   }
   context.log.info({ bucket: address.name }, "Bucket retained, without Drover's marks.");
 }
 
-async function destroy(run: BucketRun, { address, tags }: PresentBucket): Promise<void> {
-  const { context, store, owner } = run;
+async function destroy(runContext: BucketRunContext, { address, tags }: PresentBucket): Promise<void> {
+  const { context, store, owner } = runContext;
   const { emptyOnDelete } = context.spec;
   if (!emptyOnDelete && !(await store.isEmpty(address))) throw notEmpty(address.name);
   const marks = removalTags(owner);
   if (!sameTags(tags, marks)) {
-    await store.retag(address, (current) => (isAnothers(current, owner) ? current : marks));
+    await store.retag(address, (current) => (isOwnedByAnother(current, owner) ? current : marks));
   }
-  if (emptyOnDelete && (await isStillOurs(run, address))) await empty(run, address);
-  if (!(await isStillOurs(run, address))) return;
+  if (emptyOnDelete && (await isStillOwned(runContext, address))) await empty(runContext, address);
+  if (!(await isStillOwned(runContext, address))) return;
   if ((await store.remove(address)) === "not-empty") throw (emptyOnDelete ? filled : notEmpty)(address.name);
   context.log.info({ bucket: address.name }, "Bucket deleted.");
 }
 
 /** Checks the owner just before something is deleted. */
-async function isStillOurs({ context, store, owner }: BucketRun, address: BucketAddress): Promise<boolean> {
+async function isStillOwned(
+  { context, store, owner }: BucketRunContext,
+  address: BucketAddress,
+): Promise<boolean> {
   const seen = await store.observe(address);
-  if (seen.state === "denied") throw seen.next;
+  if (seen.state === "denied") throw seen.error;
   if (seen.state === "absent") return false;
-  if (whoseByTags(seen.tags, owner).whose === "ours") return true;
+  if (ownershipByTags(seen.tags, owner).whose === "ours") return true;
   context.log.warn(
     { bucket: address.name },
     "Bucket left alone: another owner took it over before it was deleted.",
@@ -127,9 +136,13 @@ async function isStillOurs({ context, store, owner }: BucketRun, address: Bucket
   return false;
 }
 
-const isAnothers = (tags: Tags, owner: Owner): boolean => whoseByTags(tags, owner).whose === "anothers";
+const isOwnedByAnother = (tags: Tags, owner: BucketOwner): boolean =>
+  ownershipByTags(tags, owner).whose === "anothers";
 
-async function empty({ context, store }: BucketRun, { name, ...address }: BucketAddress): Promise<void> {
+async function empty(
+  { context, store }: BucketRunContext,
+  { name, ...address }: BucketAddress,
+): Promise<void> {
   const { deleted, kept, next } = await store.empty({ name, ...address });
   if (deleted > 0) context.log.info({ bucket: name, deleted }, "Deleted contents of the bucket.");
   if (next !== undefined && deleted > 0) {

@@ -1,4 +1,4 @@
-import type { BucketStore, Listing, PresentBucket } from "./bucket-store.ts";
+import type { BucketStore, AccountListing, PresentBucket } from "./bucket-store.ts";
 import { type CreationIntent, wasIntended } from "./creation-intent.ts";
 import { reservedPrefix, tagLimits, type Tags } from "./tags.ts";
 
@@ -28,7 +28,7 @@ import { reservedPrefix, tagLimits, type Tags } from "./tags.ts";
  * account between those two runs, and leaves empty and untagged, is taken for ours. That time is milliseconds as a
  * rule. The intent limits it to 30 s, or to an hour if runs are late (`creation-intent.ts`).
  */
-export type Whose =
+export type BucketOwnership =
   | { readonly whose: "ours"; readonly by: "tag"; readonly createdAt?: never }
   | { readonly whose: "ours"; readonly by: "memory"; readonly createdAt: Date }
   /** It has another object's uid. `owner` describes that object. */
@@ -36,14 +36,14 @@ export type Whose =
   /** No Bucket object is known to have it. */
   | { readonly whose: "nobodys" };
 
-export interface Owner {
+export interface BucketOwner {
   readonly uid: string;
   /** `namespace/name`. */
   readonly name: string;
 }
 
 /** The data about a bucket in the status. */
-export interface BucketMemory {
+export interface RecordedBucket {
   readonly bucketName?: string | undefined;
   readonly createdAt?: string | undefined;
   readonly creating?: CreationIntent | undefined;
@@ -54,7 +54,7 @@ const nameKey = `${reservedPrefix}owner`;
 const removedKey = `${reservedPrefix}removed-by`;
 
 /** The tags that mark a bucket as an object's. */
-export const ownerTags = ({ uid, name }: Owner): Tags =>
+export const ownerTags = ({ uid, name }: BucketOwner): Tags =>
   new Map([
     [uidKey, uid],
     [nameKey, name.slice(0, tagLimits.valueLength)],
@@ -65,10 +65,10 @@ export const ownerTags = ({ uid, name }: Owner): Tags =>
  * that does not claim the bucket: some servers (moto 5) keep the tags of a deleted bucket and give them to the next one
  * of that name, which must not seem to have an owner from the start.
  */
-export const removalTags = ({ uid }: Owner): Tags => new Map([[removedKey, uid]]);
+export const removalTags = ({ uid }: BucketOwner): Tags => new Map([[removedKey, uid]]);
 
 /** The owner according to the tags alone. */
-export function whoseByTags(tags: Tags, owner: Owner): Whose {
+export function ownershipByTags(tags: Tags, owner: BucketOwner): BucketOwnership {
   const uid = tags.get(uidKey) ?? tags.get(removedKey);
   if (uid === owner.uid) return { whose: "ours", by: "tag" };
   return tags.has(uidKey)
@@ -80,19 +80,19 @@ export function whoseByTags(tags: Tags, owner: Owner): Whose {
  * The owner according to the tags. If they name none, according to the status and the account's list of buckets
  * together.
  */
-export async function whoseBucket(
+export async function determineOwnership(
   store: BucketStore,
   { address, tags }: PresentBucket,
-  owner: Owner,
-  memory: BucketMemory,
-): Promise<Whose> {
-  const byTags = whoseByTags(tags, owner);
+  owner: BucketOwner,
+  memory: RecordedBucket,
+): Promise<BucketOwnership> {
+  const byTags = ownershipByTags(tags, owner);
   const remembers = memory.creating !== undefined || memory.createdAt !== undefined;
   if (byTags.whose !== "nobodys" || !remembers) return byTags;
   const listing = await store.listing(address);
   if (listing.state !== "listed") return byTags;
   const { createdAt } = listing;
-  if (wasOurs(memory, address.name, listing)) return { whose: "ours", by: "memory", createdAt };
+  if (isRecordedBucket(memory, address.name, listing)) return { whose: "ours", by: "memory", createdAt };
   const fresh = wasIntended(memory.creating, address.name, createdAt) && !hasTags(tags);
   return fresh && (await store.isEmpty(address)) ? { whose: "ours", by: "memory", createdAt } : byTags;
 }
@@ -115,10 +115,10 @@ export async function mayAdopt(
   }
 }
 
-const wasOurs = (
-  memory: BucketMemory,
+const isRecordedBucket = (
+  memory: RecordedBucket,
   name: string,
-  { createdAt }: Extract<Listing, { state: "listed" }>,
+  { createdAt }: Extract<AccountListing, { state: "listed" }>,
 ): boolean => memory.bucketName === name && memory.createdAt === createdAt.toISOString();
 
 /** True if there is any tag, except one that a deleted bucket has left behind. */

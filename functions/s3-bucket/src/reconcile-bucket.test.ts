@@ -1,5 +1,5 @@
 import { PutBucketVersioningCommand } from "@aws-sdk/client-s3";
-import { milliseconds, RetryAfterError, TerminalError } from "@drover/controller";
+import { parseDuration, RetryAfterError, TerminalError } from "@drover/controller";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { Bucket } from "./bucket.ts";
 import { s3ConfigSchema } from "./config.ts";
@@ -7,21 +7,21 @@ import { s3BucketStores } from "./s3-bucket-store.ts";
 import {
   bucketIn,
   deleteBehindBack,
-  failure,
+  expectError,
   makeBucket,
-  openScene,
+  openBucketScene,
   putObject,
   readyOf,
-  refusal,
-  type Scene,
+  expectRefusal,
+  type BucketScene,
   setTags,
   tagsOf,
 } from "./testing/bucket-scene.ts";
-import { type Fault } from "./testing/fault-proxy.ts";
+import { type S3Fault } from "./testing/fault-proxy.ts";
 
-let scene: Scene;
+let scene: BucketScene;
 beforeAll(async () => {
-  scene = await openScene();
+  scene = await openBucketScene();
 });
 afterAll(() => scene.close());
 beforeEach(() => scene.proxy.forget());
@@ -29,7 +29,7 @@ beforeEach(() => scene.proxy.forget());
 describe("a new object", () => {
   test("gets a bucket with its settings, its tags and its owner, and says where it is", async () => {
     const object = scene.object({ versioning: "Enabled", tags: { team: "a" } });
-    const result = await object.settle();
+    const result = await object.reconcileUntilStable();
 
     const bucket = await bucketIn(scene.s3, object.bucketName);
     expect(bucket?.versioning).toBe("Enabled");
@@ -60,7 +60,7 @@ describe("a new object", () => {
 
   test("sends the owner along with the creation, for servers that take tags there", async () => {
     const object = scene.object({ tags: { team: "a" } });
-    await object.settle();
+    await object.reconcileUntilStable();
     const [creation] = scene.proxy.calls.filter(({ operation }) => operation === "CreateBucket");
     expect(creation?.body).toContain(
       `<Tag><Key>drover.dev/owner-uid</Key><Value>${object.uid}</Value></Tag>`,
@@ -70,7 +70,7 @@ describe("a new object", () => {
 
   test("whose server takes tags at creation needs no second look at whose bucket it is", async () => {
     const object = scene.object();
-    scene.proxy.fault = async ({ operation, number }): Promise<Fault> => {
+    scene.proxy.fault = async ({ operation, number }): Promise<S3Fault> => {
       const previous = scene.proxy.calls[number - 1];
       // The server of the tests ignores those tags: they are put there for it.
       if (previous?.operation === "CreateBucket" && operation === "GetBucketTagging") {
@@ -83,13 +83,13 @@ describe("a new object", () => {
       }
       return "none";
     };
-    await object.settle();
+    await object.reconcileUntilStable();
     expect(scene.proxy.writes()).toEqual(["CreateBucket"]);
   });
 
   test("only reads once everything is as asked for", async () => {
     const object = scene.object({ versioning: "Enabled", tags: { team: "a" } });
-    await object.settle();
+    await object.reconcileUntilStable();
     scene.proxy.forget();
     const { status, result } = { status: object.status, result: await object.reconcile() };
     expect(scene.proxy.writes()).toEqual([]);
@@ -103,7 +103,7 @@ describe("a new object", () => {
 
   test("leaves settings alone that its spec leaves out", async () => {
     const object = scene.object();
-    await object.settle();
+    await object.reconcileUntilStable();
     await scene.s3.send(
       new PutBucketVersioningCommand({
         Bucket: object.bucketName,
@@ -117,7 +117,7 @@ describe("a new object", () => {
 
   test("whose name makes no bucket name is told to set one", async () => {
     const object = scene.object({}, { name: "n".repeat(60) });
-    const error = await refusal(object.reconcile());
+    const error = await expectRefusal(object.reconcile());
     expect(error).toBeInstanceOf(TerminalError);
     expect(error.reason).toBe("InvalidBucketName");
     expect(scene.proxy.calls).toEqual([]);
@@ -127,7 +127,7 @@ describe("a new object", () => {
 describe("drift", () => {
   test("in versioning is put right", async () => {
     const object = scene.object({ versioning: "Enabled" });
-    await object.settle();
+    await object.reconcileUntilStable();
     await scene.s3.send(
       new PutBucketVersioningCommand({
         Bucket: object.bucketName,
@@ -140,7 +140,7 @@ describe("drift", () => {
 
   test("in tags is put right, and the tags of others stay", async () => {
     const object = scene.object({ tags: { team: "a", tier: "1" } });
-    await object.settle();
+    await object.reconcileUntilStable();
     const tags = await tagsOf(scene.s3, object.bucketName);
     await setTags(scene.s3, object.bucketName, { ...tags, team: "wrong", cost: "42" });
     await object.reconcile();
@@ -149,7 +149,7 @@ describe("drift", () => {
 
   test("a tag taken out of the spec comes off the bucket; the same tag, set by others, does not", async () => {
     const object = scene.object({ tags: { team: "a", tier: "1" } });
-    await object.settle();
+    await object.reconcileUntilStable();
     await setTags(scene.s3, object.bucketName, {
       ...(await tagsOf(scene.s3, object.bucketName)),
       cost: "42",
@@ -163,9 +163,9 @@ describe("drift", () => {
 
   test("a bucket that was deleted behind our back is made again", async () => {
     const object = scene.object({ tags: { team: "a" } });
-    await object.settle();
+    await object.reconcileUntilStable();
     await deleteBehindBack(scene.s3, object.bucketName);
-    await object.settle();
+    await object.reconcileUntilStable();
     expect(await tagsOf(scene.s3, object.bucketName)).toMatchObject({
       team: "a",
       "drover.dev/owner-uid": object.uid,
@@ -174,10 +174,10 @@ describe("drift", () => {
 
   test("a bucket whose tags somebody replaced, the owner's too, is known again and tagged again", async () => {
     const object = scene.object({ tags: { team: "a" } });
-    await object.settle();
+    await object.reconcileUntilStable();
     await putObject(scene.s3, object.bucketName);
     await setTags(scene.s3, object.bucketName, { cost: "42" });
-    await object.settle();
+    await object.reconcileUntilStable();
     expect(await tagsOf(scene.s3, object.bucketName)).toMatchObject({
       team: "a",
       cost: "42",
@@ -187,7 +187,7 @@ describe("drift", () => {
 
   test("converges under somebody who rewrites the tags all the time, and whose tags stay", async () => {
     const object = scene.object({ tags: { team: "a" } });
-    await object.settle();
+    await object.reconcileUntilStable();
     let rounds = 0;
     const rewriting = (async () => {
       while (rounds < 50) await setTags(scene.s3, object.bucketName, { cost: String(++rounds) });
@@ -210,9 +210,9 @@ describe("drift", () => {
 
   test("what somebody tags while we are about to tag is kept", async () => {
     const object = scene.object({ tags: { team: "a" } });
-    await object.settle();
+    await object.reconcileUntilStable();
     object.spec = { ...object.spec, tags: { team: "b" } };
-    scene.proxy.fault = async ({ operation }): Promise<Fault> => {
+    scene.proxy.fault = async ({ operation }): Promise<S3Fault> => {
       const tags = await tagsOf(scene.s3, object.bucketName);
       if (operation === "HeadBucket") await setTags(scene.s3, object.bucketName, { ...tags, cost: "42" });
       return "none";
@@ -235,7 +235,7 @@ describe("a bucket that is about to be made", () => {
     const { creating } = object.status;
     const open = Date.parse(creating?.until ?? "") - Date.parse(creating?.since ?? "");
     expect(open).toBeGreaterThanOrEqual(20 * 60_000);
-    await object.settle();
+    await object.reconcileUntilStable();
     expect(await bucketIn(scene.s3, object.bucketName)).toBeDefined();
   });
 
@@ -255,13 +255,13 @@ describe("a bucket that is about to be made", () => {
       isMade ||= operation === "CreateBucket";
       return isMade && operation === "GetBucketTagging" ? { status: 403, code: "AccessDenied" } : "none";
     };
-    expect(await refusal(object.reconcile())).toMatchObject({ reason: "AccessDenied" });
+    expect(await expectRefusal(object.reconcile())).toMatchObject({ reason: "AccessDenied" });
   });
 });
 
 test("an object is looked at again as often as it asks for", async () => {
   const object = scene.object({ pollInterval: "30s" });
-  expect((await object.settle()).requeueAfter).toBe("30s");
+  expect((await object.reconcileUntilStable()).requeueAfter).toBe("30s");
 });
 
 test.each([
@@ -269,12 +269,15 @@ test.each([
   ["cn-north-1", "arn:aws-cn:s3:::"],
 ])("a bucket in %s has an ARN of that partition", async (region, arn) => {
   const object = scene.object({ region });
-  expect((await object.settle()).status).toMatchObject({ region, arn: `${arn}${object.bucketName}` });
+  expect((await object.reconcileUntilStable()).status).toMatchObject({
+    region,
+    arn: `${arn}${object.bucketName}`,
+  });
 });
 
 test("a bucket is looked for where it was made, though the function's own region is another now", async () => {
   const object = scene.object();
-  await object.settle();
+  await object.reconcileUntilStable();
   object.status = { ...object.status, region: "eu-west-3" };
   scene.proxy.forget();
   await object.reconcile();
@@ -284,7 +287,7 @@ test("a bucket is looked for where it was made, though the function's own region
 describe("a bucket", () => {
   test("whose tags may be read, and which may not be looked at, is where it answered", async () => {
     const object = scene.object();
-    await object.settle();
+    await object.reconcileUntilStable();
     scene.proxy.fault = ({ operation }) => (operation === "HeadBucket" ? { status: 403, body: "" } : "none");
     expect((await object.reconcile()).status).toMatchObject({ region: "us-east-1" });
   });
@@ -294,7 +297,7 @@ describe("a bucket", () => {
     await makeBucket(scene.s3, object.bucketName);
     scene.proxy.fault = ({ operation }) =>
       operation === "GetBucketTagging" ? { status: 404, code } : "none";
-    expect(await refusal(object.settle())).toMatchObject({ reason: "BucketNotOurs" });
+    expect(await expectRefusal(object.reconcileUntilStable())).toMatchObject({ reason: "BucketNotOurs" });
   });
 
   test("to which each region answers that it is in another one is not asked for without end", async () => {
@@ -304,7 +307,7 @@ describe("a bucket", () => {
       code: "PermanentRedirect",
       headers: { "x-amz-bucket-region": `eu-west-${number + 1}` },
     });
-    expect(await refusal(object.reconcile())).toMatchObject({ reason: "RegionMismatch" });
+    expect(await expectRefusal(object.reconcile())).toMatchObject({ reason: "RegionMismatch" });
     expect(scene.proxy.calls).toHaveLength(2);
   });
 
@@ -315,7 +318,7 @@ describe("a bucket", () => {
       code: "AccessDenied",
       headers: { "x-amz-bucket-region": "us-east-1" },
     });
-    await refusal(object.reconcile());
+    await expectRefusal(object.reconcile());
     expect(scene.proxy.calls.filter(({ operation }) => operation === "GetBucketTagging")).toHaveLength(1);
   });
 
@@ -330,11 +333,14 @@ describe("a bucket", () => {
       await makeBucket(scene.s3, one.bucketName);
       await setTags(scene.s3, one.bucketName, some(count));
     }
-    await object.settle();
+    await object.reconcileUntilStable();
     expect(Object.keys(await tagsOf(scene.s3, object.bucketName))).toHaveLength(50);
     scene.proxy.forget();
     full.spec = { ...full.spec, pollInterval: "90s" };
-    expect(await refusal(full.settle())).toMatchObject({ reason: "TooManyTags", after: "90s" });
+    expect(await expectRefusal(full.reconcileUntilStable())).toMatchObject({
+      reason: "TooManyTags",
+      after: "90s",
+    });
     expect(scene.proxy.writes()).toEqual([]);
   });
 });
@@ -343,15 +349,15 @@ test("a setting that is refused, and is not lacking, is an error", async () => {
   const object = scene.object({ versioning: "Enabled" });
   scene.proxy.fault = ({ operation }) =>
     operation === "PutBucketVersioning" ? { status: 403, code: "AccessDenied" } : "none";
-  expect(await refusal(object.settle())).toMatchObject({ reason: "AccessDenied" });
+  expect(await expectRefusal(object.reconcileUntilStable())).toMatchObject({ reason: "AccessDenied" });
 });
 
 test("a request is sent once in a run: it is the queue that tries again", async () => {
   const object = scene.object();
   scene.proxy.fault = () => ({ status: 500, code: "InternalError" });
-  await failure(object.reconcile());
+  await expectError(object.reconcile());
   scene.proxy.fault = () => ({ status: 503, code: "SlowDown" });
-  await failure(object.reconcile());
+  await expectError(object.reconcile());
   expect(scene.proxy.calls).toHaveLength(2);
 });
 
@@ -367,9 +373,11 @@ test("a server that never answers is an error after the time that a request may 
 describe("what cannot be changed", () => {
   test("a new name is refused, and the bucket stays", async () => {
     const object = scene.object();
-    await object.settle();
+    await object.reconcileUntilStable();
     object.spec = { ...object.spec, bucketName: `${object.bucketName}-new` };
-    expect(await refusal(object.settle())).toMatchObject({ reason: "BucketNameImmutable" });
+    expect(await expectRefusal(object.reconcileUntilStable())).toMatchObject({
+      reason: "BucketNameImmutable",
+    });
     expect(await bucketIn(scene.s3, `${object.bucketName}-new`)).toBeUndefined();
   });
 
@@ -377,46 +385,48 @@ describe("what cannot be changed", () => {
     const object = scene.object();
     await object.reconcile();
     scene.proxy.fault = ({ operation }) => (operation === "CreateBucket" ? "cut-after" : "none");
-    await failure(object.reconcile());
+    await expectError(object.reconcile());
     scene.proxy.forget();
     object.spec = { ...object.spec, bucketName: `${object.bucketName}-new` };
-    expect(await refusal(object.settle())).toMatchObject({ reason: "BucketNameImmutable" });
+    expect(await expectRefusal(object.reconcileUntilStable())).toMatchObject({
+      reason: "BucketNameImmutable",
+    });
   });
 
   test("a new name waits while the bucket of the old one may yet be made, and is refused when it is", async () => {
     const object = scene.object();
     await object.reconcile();
     scene.proxy.fault = ({ operation }) => (operation === "CreateBucket" ? "cut-before" : "none");
-    await failure(object.reconcile());
+    await expectError(object.reconcile());
     scene.proxy.forget();
     const former = object.bucketName;
     object.spec = { ...object.spec, bucketName: `${former}-new` };
-    const wait = await refusal(object.reconcile());
+    const wait = await expectRefusal(object.reconcile());
     expect(wait).toMatchObject({ name: "RetryAfterError", reason: "CreationPending" });
     const { since = "", until = "" } = object.status.creating ?? {};
     const open = Date.parse(until) - Date.parse(since);
-    expect(milliseconds((wait as RetryAfterError).after)).toBeLessThanOrEqual(open);
+    expect(parseDuration((wait as RetryAfterError).after)).toBeLessThanOrEqual(open);
     expect(await bucketIn(scene.s3, `${former}-new`)).toBeUndefined();
     await makeBucket(scene.s3, former);
-    expect(await refusal(object.reconcile())).toMatchObject({ reason: "BucketNameImmutable" });
+    expect(await expectRefusal(object.reconcile())).toMatchObject({ reason: "BucketNameImmutable" });
   });
 
   test("a new name is taken when the bucket of the old one was somebody else's", async () => {
     const object = scene.object();
     await makeBucket(scene.s3, object.bucketName);
-    await refusal(object.settle());
+    await expectRefusal(object.reconcileUntilStable());
     object.spec = { ...object.spec, bucketName: `${object.bucketName}-new` };
-    await object.settle();
+    await object.reconcileUntilStable();
     expect(await bucketIn(scene.s3, `${object.bucketName}-new`)).toBeDefined();
   });
 
   test("a new region is refused, saying where the bucket is", async () => {
     const object = scene.object({ region: "eu-west-1" });
-    await object.settle();
+    await object.reconcileUntilStable();
     expect(object.status.region).toBe("eu-west-1");
     object.spec = { ...object.spec, region: "eu-west-2", tags: { team: "a" }, versioning: "Enabled" };
     scene.proxy.forget();
-    const error = await refusal(object.settle());
+    const error = await expectRefusal(object.reconcileUntilStable());
     expect(error).toMatchObject({ reason: "RegionMismatch" });
     expect(error.message).toContain("eu-west-1");
     expect(scene.proxy.writes()).toEqual([]);
@@ -430,7 +440,7 @@ describe("a server that lacks something", () => {
       const object = scene.object({ versioning: "Enabled", tags: { team: "a" } });
       scene.proxy.fault = ({ operation }) =>
         operation === missing ? { status: 501, code: "NotImplemented" } : "none";
-      const result = await object.settle();
+      const result = await object.reconcileUntilStable();
       expect(result.requeueAfter).toBe("5m");
       expect(result.conditions).toMatchObject([
         { type: "Ready", status: "False", reason: "NotSupported" },
@@ -444,7 +454,9 @@ describe("a server that lacks something", () => {
     const object = scene.object();
     scene.proxy.fault = ({ operation }) =>
       operation === "GetBucketTagging" ? { status: 405, code: "MethodNotAllowed" } : "none";
-    expect(await refusal(object.settle())).toMatchObject({ reason: "TaggingNotSupported" });
+    expect(await expectRefusal(object.reconcileUntilStable())).toMatchObject({
+      reason: "TaggingNotSupported",
+    });
     expect(scene.proxy.writes()).toEqual([]);
   });
 
@@ -452,7 +464,7 @@ describe("a server that lacks something", () => {
     const object = scene.object();
     for (const status of [200, 404, 500]) {
       scene.proxy.fault = () => ({ status, body: "<html><body>Welcome</body></html>" });
-      await failure(object.settle());
+      await expectError(object.reconcileUntilStable());
     }
     expect(scene.proxy.writes()).toEqual([]);
     expect(object.status).toEqual({});
@@ -461,7 +473,7 @@ describe("a server that lacks something", () => {
 
 test("every request says which account the bucket must belong to", async () => {
   const object = scene.object({ accountId: "123456789012", versioning: "Enabled" });
-  await object.settle();
+  await object.reconcileUntilStable();
   const silent = scene.proxy.calls
     .filter(({ headers }) => headers["x-amz-expected-bucket-owner"] !== "123456789012")
     .map(({ operation }) => operation);
@@ -478,21 +490,21 @@ test("an aborted run stops at once, and nothing it was about to do is done", asy
     stop.abort();
     return "hang";
   };
-  expect((await failure(object.reconcile(stop.signal))).name).toBe("AbortError");
+  expect((await expectError(object.reconcile(stop.signal))).name).toBe("AbortError");
   expect(await bucketIn(scene.s3, object.bucketName)).toBeUndefined();
 });
 
 describe("credentials", () => {
   test("a Secret that is not there is waited for, and named", async () => {
     const object = scene.object({ credentialsSecret: { name: "none" } });
-    const error = await refusal(object.reconcile());
+    const error = await expectRefusal(object.reconcile());
     expect(error).toMatchObject({ reason: "SecretMissing", after: "30s" });
     expect(error.message).toContain("Secret none");
   });
 
   test("a Secret that lacks a key is waited for, naming the key and no value", async () => {
     scene.secrets.set("half", { accessKeyId: "canary-id", secretAccessKey: " \n" });
-    const error = await refusal(scene.object({ credentialsSecret: { name: "half" } }).reconcile());
+    const error = await expectRefusal(scene.object({ credentialsSecret: { name: "half" } }).reconcile());
     expect(error).toMatchObject({ reason: "SecretMalformed", after: "30s" });
     expect(error.message).toContain("secretAccessKey");
     expect(error.message).not.toContain("canary");
@@ -506,7 +518,7 @@ test("credentials are sent as the Secret has them, without blanks around them, a
     secretAccessKey: `${secretAccessKey}\n`,
     sessionToken: "t0ken\n",
   });
-  await scene.object({ credentialsSecret: { name: "temporary" } }).settle();
+  await scene.object({ credentialsSecret: { name: "temporary" } }).reconcileUntilStable();
   for (const { headers } of scene.proxy.calls) {
     expect(headers["x-amz-security-token"]).toBe("t0ken");
     expect(headers.authorization).toContain(`Credential=${accessKeyId}/`);

@@ -1,13 +1,13 @@
-import { ready, type ReconcileResult, RetryAfterError, TerminalError } from "@drover/controller";
+import { readyCondition, type ReconcileResult, RetryAfterError, TerminalError } from "@drover/controller";
 import type { Bucket } from "./bucket.ts";
 import { bucketNameProblem } from "./bucket-name.ts";
 import { bucketOutcome } from "./bucket-outcome.ts";
-import { type BucketContext, type BucketRun, bucketRun } from "./bucket-run.ts";
+import { type BucketContext, type BucketRunContext, bucketRunContext } from "./bucket-run.ts";
 import type { BucketStores, Creation, PresentBucket } from "./bucket-store.ts";
-import { claimOf, confirmClaim, refuseAnothers } from "./claim-bucket.ts";
+import { claimBucket, confirmClaim, rejectForeignTags } from "./claim-bucket.ts";
 import { intentToCreate, mayAppearFor, mayCreate } from "./creation-intent.ts";
 import { readCredentials } from "./credentials.ts";
-import { ownerTags, whoseBucket } from "./ownership.ts";
+import { ownerTags, determineOwnership } from "./ownership.ts";
 import { mergedTags, sameTags, tagLimits, type Tags } from "./tags.ts";
 
 type Result = ReconcileResult<typeof Bucket>;
@@ -17,25 +17,25 @@ type Result = ReconcileResult<typeof Bucket>;
  * only reads. Nothing is changed before this very run has seen that the object owns the bucket.
  */
 export async function reconcileBucket(context: BucketContext, stores: BucketStores): Promise<Result> {
-  const run = bucketRun(context, stores, await readCredentials(context));
-  refuseName(run);
-  await refuseRename(run);
-  const first = await run.store.observe(run.addressOf(run.name));
-  if (first.state === "denied") throw first.next;
-  if (first.state === "absent" && !mayCreate(run.memory.creating, run.name, first.at)) {
-    return announceCreation(run, first.at);
+  const runContext = bucketRunContext(context, stores, await readCredentials(context));
+  rejectInvalidName(runContext);
+  await rejectRename(runContext);
+  const first = await runContext.store.observe(runContext.addressOf(runContext.name));
+  if (first.state === "denied") throw first.error;
+  if (first.state === "absent" && !mayCreate(runContext.recorded.creating, runContext.name, first.at)) {
+    return announceCreation(runContext, first.at);
   }
-  const seen = first.state === "absent" ? await create(run) : first;
-  if ("outcome" in seen) return withdrawCreation(seen.next);
-  const claim = await claimOf(run, seen);
-  refuseMove(run, seen);
-  await tag(run, seen);
-  if (claim.by !== "tag") await confirmClaim(run, seen);
-  const reports = await run.store.update(seen.address, { versioning: context.spec.versioning });
-  return bucketOutcome(run, seen, claim, reports);
+  const seen = first.state === "absent" ? await create(runContext) : first;
+  if ("outcome" in seen) return withdrawCreation(seen.error);
+  const claim = await claimBucket(runContext, seen);
+  rejectMove(runContext, seen);
+  await tag(runContext, seen);
+  if (claim.by !== "tag") await confirmClaim(runContext, seen);
+  const reports = await runContext.store.update(seen.address, { versioning: context.spec.versioning });
+  return bucketOutcome(runContext, seen, claim, reports);
 }
 
-function refuseName({ name, context }: BucketRun): void {
+function rejectInvalidName({ name, context }: BucketRunContext): void {
   const problem = bucketNameProblem(name);
   if (problem === undefined) return;
   const source =
@@ -49,22 +49,22 @@ function refuseName({ name, context }: BucketRun): void {
 }
 
 /** A bucket cannot be renamed. The one with the former name must not be lost, also if it is only being created. */
-async function refuseRename({ store, owner, memory, name, addressOf }: BucketRun): Promise<void> {
-  const former = memory.bucketName ?? memory.creating?.bucketName;
+async function rejectRename({ store, owner, recorded, name, addressOf }: BucketRunContext): Promise<void> {
+  const former = recorded.bucketName ?? recorded.creating?.bucketName;
   if (former === undefined || former === name) return;
   const immutable = new TerminalError(
     `The bucket of this object is ${former}, and a bucket cannot be renamed. ` +
       `Set spec.bucketName back to ${former}, or make another Bucket object for ${name}.`,
     { reason: "BucketNameImmutable" },
   );
-  if (memory.bucketName !== undefined) throw immutable;
+  if (recorded.bucketName !== undefined) throw immutable;
   const seen = await store.observe(addressOf(former));
-  if (seen.state === "denied") throw seen.next;
+  if (seen.state === "denied") throw seen.error;
   if (seen.state === "present") {
-    if ((await whoseBucket(store, seen, owner, memory)).whose === "ours") throw immutable;
+    if ((await determineOwnership(store, seen, owner, recorded)).whose === "ours") throw immutable;
     return;
   }
-  const rest = mayAppearFor(memory.creating, former, seen.at);
+  const rest = mayAppearFor(recorded.creating, former, seen.at);
   if (rest === 0) return;
   throw new RetryAfterError(`Bucket ${former}, the former name, may still be created by an earlier run.`, {
     after: `${rest}ms`,
@@ -75,26 +75,28 @@ async function refuseRename({ store, owner, memory, name, addressOf }: BucketRun
 /**
  * The result of the run before the one that creates a bucket: see `ownership.ts`. Ready is Unknown: nothing is wrong.
  */
-function announceCreation({ context, name, memory }: BucketRun, at: Date): Result {
-  if (memory.bucketName === name)
+function announceCreation({ context, name, recorded }: BucketRunContext, at: Date): Result {
+  if (recorded.bucketName === name)
     context.log.warn({ bucket: name }, "The bucket is gone; it is created again.");
   const message = `Bucket ${name} is about to be made.`;
   return {
-    status: { creating: intentToCreate(name, at, memory.creating) },
+    status: { creating: intentToCreate(name, at, recorded.creating) },
     requeueAfter: "1ms",
-    conditions: [{ type: ready, status: "Unknown", reason: "Creating", message }],
+    conditions: [{ type: readyCondition, status: "Unknown", reason: "Creating", message }],
   };
 }
 
-async function create(run: BucketRun): Promise<PresentBucket | Extract<Creation, { outcome: "refused" }>> {
-  const { context, store, owner, name, addressOf } = run;
+async function create(
+  runContext: BucketRunContext,
+): Promise<PresentBucket | Extract<Creation, { outcome: "refused" }>> {
+  const { context, store, owner, name, addressOf } = runContext;
   const address = addressOf(name);
   const answer = await store.create(address, mergedTags(new Map(), context.spec.tags, ownerTags(owner)));
   if (answer.outcome === "refused") return answer;
   context.log.info({ bucket: name, region: address.region, outcome: answer.outcome }, "Bucket created.");
   const seen = await store.observe(address);
   if (seen.state === "present") return seen;
-  if (seen.state === "denied") throw seen.next;
+  if (seen.state === "denied") throw seen.error;
   throw new RetryAfterError(`Bucket ${name} was made and cannot be seen yet.`, {
     after: "1s",
     reason: "Creating",
@@ -109,10 +111,10 @@ async function create(run: BucketRun): Promise<PresentBucket | Extract<Creation,
 const withdrawCreation = ({ after, reason, message }: RetryAfterError): Result => ({
   status: {},
   requeueAfter: after,
-  conditions: [{ type: ready, status: "False", reason, message }],
+  conditions: [{ type: readyCondition, status: "False", reason, message }],
 });
 
-function refuseMove({ context, name }: BucketRun, { address }: PresentBucket): void {
+function rejectMove({ context, name }: BucketRunContext, { address }: PresentBucket): void {
   const { region } = context.spec;
   if (region === undefined || region === address.region) return;
   throw new TerminalError(
@@ -122,16 +124,16 @@ function refuseMove({ context, name }: BucketRun, { address }: PresentBucket): v
   );
 }
 
-async function tag(run: BucketRun, { address, tags }: PresentBucket): Promise<void> {
-  if (sameTags(tags, wantedTags(run, tags))) return;
-  await run.store.retag(address, (current) => {
-    refuseAnothers(run, current);
-    return wantedTags(run, current);
+async function tag(runContext: BucketRunContext, { address, tags }: PresentBucket): Promise<void> {
+  if (sameTags(tags, wantedTags(runContext, tags))) return;
+  await runContext.store.retag(address, (current) => {
+    rejectForeignTags(runContext, current);
+    return wantedTags(runContext, current);
   });
-  run.context.log.info({ bucket: address.name }, "Bucket tagged.");
+  runContext.context.log.info({ bucket: address.name }, "Bucket tagged.");
 }
 
-function wantedTags({ context, owner, name }: BucketRun, current: Tags): Tags {
+function wantedTags({ context, owner, name }: BucketRunContext, current: Tags): Tags {
   const wanted = mergedTags(current, context.spec.tags, ownerTags(owner));
   if (wanted.size <= tagLimits.tags) return wanted;
   throw new RetryAfterError(

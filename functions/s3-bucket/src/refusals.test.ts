@@ -1,10 +1,10 @@
-import { milliseconds, RetryAfterError, TerminalError } from "@drover/controller";
+import { parseDuration, RetryAfterError, TerminalError } from "@drover/controller";
 import { expect, test } from "vitest";
-import { answerOf, nextAfter, S3Refusal } from "./s3-errors.ts";
+import { responseOrRefusal, errorAfter, S3Refusal } from "./s3-errors.ts";
 
 const refusal = (name: string, status?: number) =>
   new S3Refusal({ name, message: "m", $metadata: status === undefined ? {} : { httpStatusCode: status } });
-const next = (...of: Parameters<typeof refusal>) => nextAfter(refusal(...of), "look");
+const next = (...of: Parameters<typeof refusal>) => errorAfter(refusal(...of), "look");
 
 test.each([
   ["BucketAlreadyExists", 409, "BucketNameTaken"],
@@ -45,9 +45,9 @@ test.each([
   const error = next(code, status);
   expect(error).toBeInstanceOf(RetryAfterError);
   expect(error).toMatchObject({ reason });
-  const span = error instanceof RetryAfterError ? milliseconds(error.after) : NaN;
-  expect(span).toBeGreaterThanOrEqual(milliseconds(least));
-  expect(span).toBeLessThanOrEqual(milliseconds(least) * 1.25 + 1);
+  const span = error instanceof RetryAfterError ? parseDuration(error.after) : NaN;
+  expect(span).toBeGreaterThanOrEqual(parseDuration(least));
+  expect(span).toBeLessThanOrEqual(parseDuration(least) * 1.25 + 1);
 });
 
 test.each([
@@ -62,12 +62,12 @@ test.each([
 
 test("what a signal has ended is passed on as it is", async () => {
   const ended = new DOMException("ended", "AbortError");
-  await expect(answerOf(Promise.reject(ended))).rejects.toBe(ended);
+  await expect(responseOrRefusal(Promise.reject(ended))).rejects.toBe(ended);
 });
 
 test("an answer that is not S3's is a refusal where the request was wrong, and else no answer", async () => {
   const answering = (httpStatusCode: number) =>
-    answerOf(Promise.reject(Object.assign(new Error("odd"), { $metadata: { httpStatusCode } })));
+    responseOrRefusal(Promise.reject(Object.assign(new Error("odd"), { $metadata: { httpStatusCode } })));
   for (const status of [400, 404, 499])
     expect(await answering(status)).toMatchObject({ code: "NotS3", status });
   for (const status of [302, 500, 503]) await expect(answering(status)).rejects.toThrow("No usable answer");

@@ -17,15 +17,15 @@ import type {
   BucketStore,
   BucketStores,
   Creation,
-  Listing,
+  AccountListing,
   Observation,
-  RunOptions,
+  StoreOptions,
 } from "./bucket-store.ts";
 import type { S3Config } from "./config.ts";
 import type { BucketCall } from "./s3-call.ts";
 import { s3Clients } from "./s3-clients.ts";
 import { emptyBucket } from "./s3-emptying.ts";
-import { answerOf, nextAfter, S3Refusal } from "./s3-errors.ts";
+import { responseOrRefusal, errorAfter, S3Refusal } from "./s3-errors.ts";
 import { updateSettings } from "./s3-settings.ts";
 import { sameTags, splitTags, type Tags, type TagSet } from "./tags.ts";
 
@@ -41,7 +41,7 @@ export function s3BucketStores(config: S3Config): BucketStores {
 
 function s3BucketStore(
   clientIn: (region: string) => S3Client,
-  { signal, accountId }: Pick<RunOptions, "signal" | "accountId">,
+  { signal, accountId }: Pick<StoreOptions, "signal" | "accountId">,
 ): BucketStore {
   const http = { abortSignal: signal };
   const callOn = (address: BucketAddress) => ({
@@ -54,10 +54,10 @@ function s3BucketStore(
     listing: (address) => listing(callOn(address)),
     async isEmpty(address) {
       const { client, bucket } = callOn(address);
-      const answer = await answerOf(
+      const answer = await responseOrRefusal(
         client.send(new ListObjectVersionsCommand({ ...bucket, MaxKeys: 1 }), http),
       );
-      if (answer instanceof S3Refusal) throw nextAfter(answer, `list what is in bucket ${address.name}`);
+      if (answer instanceof S3Refusal) throw errorAfter(answer, `list what is in bucket ${address.name}`);
       return (answer.Versions ?? []).length + (answer.DeleteMarkers ?? []).length === 0;
     },
     create: (address, tags) => create(callOn(address), address, tags),
@@ -66,11 +66,11 @@ function s3BucketStore(
     empty: (address) => emptyBucket(callOn(address)),
     async remove(address) {
       const { client, bucket } = callOn(address);
-      const answer = await answerOf(client.send(new DeleteBucketCommand(bucket), http));
+      const answer = await responseOrRefusal(client.send(new DeleteBucketCommand(bucket), http));
       if (!(answer instanceof S3Refusal)) return "removed";
       if (answer.code === "NoSuchBucket") return "absent";
       if (answer.code === "BucketNotEmpty") return "not-empty";
-      throw nextAfter(answer, `delete bucket ${address.name}`);
+      throw errorAfter(answer, `delete bucket ${address.name}`);
     },
   };
 }
@@ -93,14 +93,14 @@ async function observe(
   if (region !== undefined && region !== address.region && !followed) {
     return observe(callOn, { ...address, region }, true);
   }
-  const next = nextAfter(tags, `read the tags of bucket ${address.name}`);
-  if (tags.code === "AccessDenied") return { state: "denied", next };
-  throw next;
+  const error = errorAfter(tags, `read the tags of bucket ${address.name}`);
+  if (tags.code === "AccessDenied") return { state: "denied", error };
+  throw error;
 }
 
 /** All tags of a bucket. */
 async function readTags({ client, bucket, http }: BucketCall): Promise<TagSet | S3Refusal> {
-  const answer = await answerOf(client.send(new GetBucketTaggingCommand(bucket), http));
+  const answer = await responseOrRefusal(client.send(new GetBucketTaggingCommand(bucket), http));
   if (!(answer instanceof S3Refusal)) {
     return splitTags((answer.TagSet ?? []).map(({ Key = "", Value = "" }) => [Key, Value]));
   }
@@ -111,16 +111,16 @@ async function readTags({ client, bucket, http }: BucketCall): Promise<TagSet | 
 async function retag(call: BucketCall, change: (current: Tags) => Tags): Promise<void> {
   const { client, bucket, http } = call;
   const current = await readTags(call);
-  if (current instanceof S3Refusal) throw nextAfter(current, `read the tags of bucket ${bucket.Bucket}`);
+  if (current instanceof S3Refusal) throw errorAfter(current, `read the tags of bucket ${bucket.Bucket}`);
   const tags = change(current.tags);
   if (sameTags(current.tags, tags)) return;
   const all = new Map([...current.ofAws, ...tags]);
-  const answer = await answerOf<object>(
+  const answer = await responseOrRefusal<object>(
     all.size === 0
       ? client.send(new DeleteBucketTaggingCommand(bucket), http)
       : client.send(new PutBucketTaggingCommand({ ...bucket, Tagging: { TagSet: tagSet(all) } }), http),
   );
-  if (answer instanceof S3Refusal) throw nextAfter(answer, `tag bucket ${bucket.Bucket}`);
+  if (answer instanceof S3Refusal) throw errorAfter(answer, `tag bucket ${bucket.Bucket}`);
 }
 
 async function present(
@@ -129,10 +129,10 @@ async function present(
   tags: Tags,
 ): Promise<Observation> {
   const { client, bucket, http } = callOn(address);
-  const answer = await answerOf(client.send(new HeadBucketCommand(bucket), http));
+  const answer = await responseOrRefusal(client.send(new HeadBucketCommand(bucket), http));
   const refused = answer instanceof S3Refusal;
   // Credentials may be allowed to read the tags, but not to send HeadBucket. Then the region is the one that answered.
-  if (refused && answer.status !== 403) throw nextAfter(answer, `look at bucket ${address.name}`);
+  if (refused && answer.status !== 403) throw errorAfter(answer, `look at bucket ${address.name}`);
   const region = refused ? address.region : (answer.BucketRegion ?? address.region);
   return { state: "present", address: { ...address, region }, tags };
 }
@@ -145,16 +145,16 @@ const withoutTags = (cause: S3Refusal): Error =>
     { reason: "TaggingNotSupported", cause },
   );
 
-async function listing({ client, bucket, http }: BucketCall): Promise<Listing> {
+async function listing({ client, bucket, http }: BucketCall): Promise<AccountListing> {
   const name = bucket.Bucket;
   let page: string | undefined;
   do {
-    const answer = await answerOf(
+    const answer = await responseOrRefusal(
       client.send(new ListBucketsCommand({ Prefix: name, ContinuationToken: page }), http),
     );
     if (answer instanceof S3Refusal) {
       if (answer.status === 403 || answer.notSupported) return { state: "unknown" };
-      throw nextAfter(answer, "list the account's buckets");
+      throw errorAfter(answer, "list the account's buckets");
     }
     const createdAt = answer.Buckets?.find(({ Name }) => Name === name)?.CreationDate;
     if (createdAt !== undefined) return { state: "listed", createdAt };
@@ -172,14 +172,14 @@ async function create(
     Bucket: bucket.Bucket,
     CreateBucketConfiguration: { ...placeOf(region), Tags: tagSet(tags) },
   });
-  const answer = await answerOf(client.send(command, http));
+  const answer = await responseOrRefusal(client.send(command, http));
   if (!(answer instanceof S3Refusal)) return { outcome: "created" };
   if (answer.code === "BucketAlreadyOwnedByYou") return { outcome: "exists" };
-  const next = nextAfter(answer, `make bucket ${name} in region ${region}`);
+  const error = errorAfter(answer, `make bucket ${name} in region ${region}`);
   // A conflict may be with an interrupted request of our own, and a server error may come after the bucket was created.
   const nothingMade = answer.status !== undefined && answer.status < 500 && answer.status !== 409;
-  if (nothingMade && next instanceof RetryAfterError) return { outcome: "refused", next };
-  throw next;
+  if (nothingMade && error instanceof RetryAfterError) return { outcome: "refused", error };
+  throw error;
 }
 
 /** S3 takes every region as a constraint except its first, which is the one without a constraint. */

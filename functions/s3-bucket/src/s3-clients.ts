@@ -10,7 +10,7 @@ export interface S3Clients {
   close(): void;
 }
 
-const mostClients = 64;
+const maxClients = 64;
 
 /**
  * Clients are kept because the SDK looks up credentials and endpoints once for each. If there are too many, the one
@@ -28,7 +28,7 @@ export function s3Clients(config: S3Config): S3Clients {
       clients.delete(id);
       clients.set(id, client);
       const [oldest] = clients.keys();
-      if (clients.size > mostClients && oldest !== undefined) clients.delete(oldest);
+      if (clients.size > maxClients && oldest !== undefined) clients.delete(oldest);
       return client;
     },
     close() {

@@ -8,33 +8,33 @@ import {
 } from "@aws-sdk/client-s3";
 import { RetryError } from "@drover/controller";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { random as seeded } from "@drover/fault-proxy";
+import { pseudoRandom as seeded } from "@drover/fault-proxy";
 import { withEncodedNames } from "./s3-listing.ts";
 import {
-  failure,
+  expectError,
   isFinalized,
-  openScene,
+  openBucketScene,
   putObject,
-  type Scene,
-  type TestObject,
+  type BucketScene,
+  type TestBucket,
 } from "./testing/bucket-scene.ts";
-import type { Fault } from "./testing/fault-proxy.ts";
+import type { S3Fault } from "./testing/fault-proxy.ts";
 import { isOdd, oddKeys, randomKeys } from "./testing/odd-keys.ts";
-import { storedIn } from "./testing/stored-in.ts";
+import { storedItems } from "./testing/stored-in.ts";
 
-let scene: Scene;
+let scene: BucketScene;
 beforeAll(async () => {
-  scene = await openScene();
+  scene = await openBucketScene();
 });
 afterAll(() => scene.close());
 beforeEach(() => scene.proxy.forget());
 
-const emptied = async (spec: object = {}): Promise<TestObject> => {
+const emptied = async (spec: object = {}): Promise<TestBucket> => {
   const object = scene.object({ onDelete: "Delete", emptyOnDelete: true, ...spec });
-  await object.settle();
+  await object.reconcileUntilStable();
   return object;
 };
-const fill = async ({ bucketName }: TestObject, keys: readonly string[]): Promise<void> => {
+const fill = async ({ bucketName }: TestBucket, keys: readonly string[]): Promise<void> => {
   for (const key of keys) {
     if (key.includes("\n")) await post(bucketName, key);
     else await putObject(scene.s3, bucketName, key);
@@ -47,12 +47,12 @@ async function post(bucket: string, key: string): Promise<void> {
   const { ok } = await fetch(`${scene.server.url}/${bucket}`, { method: "POST", body: form });
   expect(ok).toBe(true);
 }
-const stored = ({ bucketName }: TestObject) => storedIn(scene.server.url, bucketName);
-const setVersioning = ({ bucketName: Bucket }: TestObject, Status: BucketVersioningStatus) =>
+const stored = ({ bucketName }: TestBucket) => storedItems(scene.server.url, bucketName);
+const setVersioning = ({ bucketName: Bucket }: TestBucket, Status: BucketVersioningStatus) =>
   scene.s3.send(new PutBucketVersioningCommand({ Bucket, VersioningConfiguration: { Status } }));
 
 /** Runs as the queue would as long as each asks for the next at once. Answers how many there were. */
-async function finalizeAll(object: TestObject): Promise<number> {
+async function finalizeAll(object: TestBucket): Promise<number> {
   for (let runs = 1; ; runs++) if (await isFinalized(object)) return runs;
 }
 
@@ -116,14 +116,14 @@ describe("keys of any characters", () => {
   test("are aborted uploads of, which others begin again and again: the next run goes on", async () => {
     const object = await emptied();
     let begun = 0;
-    scene.proxy.fault = async ({ operation }): Promise<Fault> => {
+    scene.proxy.fault = async ({ operation }): Promise<S3Fault> => {
       const upload = { Bucket: object.bucketName, Key: `upload-${begun}` };
       if (operation !== "ListMultipartUploads") return "none";
       begun += 1;
       await scene.s3.send(new CreateMultipartUploadCommand(upload));
       return "none";
     };
-    const error = await failure(object.finalize());
+    const error = await expectError(object.finalize());
     expect(error).toMatchObject({ reason: "Emptying", after: "1ms" });
     expect(error.message).toContain('10 items in this run, and it goes on at "upload-10"');
     expect(callsOf("AbortMultipartUpload")).toHaveLength(10);
@@ -135,7 +135,7 @@ describe("keys of any characters", () => {
     const body = `<ListVersionsResult><EncodingType>url</EncodingType>${version("a+b%2Bc%0D%10")}${version("%FF")}</ListVersionsResult>`;
     scene.proxy.fault = ({ operation }) =>
       operation === "ListObjectVersions" ? { status: 200, body } : "none";
-    const error = await failure(object.finalize());
+    const error = await expectError(object.finalize());
     expect(callsOf("DeleteObject").map(({ key }) => key)).toEqual(["a b+c\r\u0010"]);
     expect(error).toBeInstanceOf(RetryError);
     expect(error.message).toContain('"a b+c\\r\\u0010" of bucket');
@@ -168,7 +168,7 @@ describe("what cannot be deleted", () => {
       if (operation === "DeleteObjects") return { status: 200, body: "<DeleteResult></DeleteResult>" };
       return operation === "DeleteObject" && key === "held" ? { status: 204, body: "" } : "none";
     };
-    const error = await failure(object.finalize());
+    const error = await expectError(object.finalize());
     expect(error).toMatchObject({ name: "RetryError", reason: "ObjectsKept" });
     expect(error.message).toContain('"held"');
     expect(callsOf("DeleteObjects")).toHaveLength(1);
@@ -192,7 +192,7 @@ describe("what cannot be deleted", () => {
     expect((await stored(object))?.keys).toContain("z");
     scene.proxy.forget();
     scene.proxy.pageSize = 10;
-    const error = await failure(object.finalize());
+    const error = await expectError(object.finalize());
     expect(error).toMatchObject({ reason: "ObjectsKept" });
     expect(error.message).toMatch(/AccessDenied.*, and 24 more/);
     expect(callsOf("DeleteObject")).toEqual([]);
@@ -205,7 +205,7 @@ describe("what cannot be deleted", () => {
     await fill(neighbour, ["a\r", "a\u0010"]);
     await fill(object, ["b", `../${neighbour.bucketName}/a\u0010`]);
     scene.proxy.forget();
-    const error = await failure(object.finalize());
+    const error = await expectError(object.finalize());
     expect(error).toMatchObject({ reason: "ObjectsKept" });
     expect(error.message).toContain(`../${neighbour.bucketName}/a\\u0010`);
     expect(callsOf("DeleteObject")).toEqual([]);
@@ -217,7 +217,7 @@ describe("what cannot be deleted", () => {
     await post(object.bucketName, "a\r\n\u0010");
     const others = Array.from({ length: 40 }, (_, i) => `b${i}\u0010`);
     await fill(object, others);
-    const error = await failure(object.finalize());
+    const error = await expectError(object.finalize());
     expect(error).toMatchObject({ reason: "ObjectsKept" });
     expect(error.message).toContain('"a\\r\\n\\u0010"');
     expect(error.message).toContain("HTTP 404");
@@ -232,7 +232,7 @@ describe("what cannot be deleted", () => {
     await fill(object, ["a\u0010", "b\u0010"]);
     scene.proxy.fault = ({ operation }) =>
       operation === "DeleteObject" ? { status, code, headers: { "retry-after": "7" } } : "none";
-    expect(await failure(object.finalize())).toMatchObject({ reason: "SlowDown", after: "7000ms" });
+    expect(await expectError(object.finalize())).toMatchObject({ reason: "SlowDown", after: "7000ms" });
     scene.proxy.forget();
     await finalizeAll(object);
     expect(await stored(object)).toBeUndefined();
@@ -275,7 +275,7 @@ describe("a run", () => {
       operation === "DeleteObjects"
         ? { status: 200, body: `<DeleteResult>${refused(many)}</DeleteResult>` }
         : "none";
-    expect(await failure(object.finalize())).toMatchObject({ name: "RetryError", reason: "ObjectsKept" });
+    expect(await expectError(object.finalize())).toMatchObject({ name: "RetryError", reason: "ObjectsKept" });
   });
 
   test("deletes so many pages, and the next comes at once, also where one object is held", async () => {
@@ -291,7 +291,7 @@ describe("a run", () => {
         ? { status: 200, body: `<DeleteResult>${refused(many.slice(0, 1))}</DeleteResult>` }
         : "none";
     };
-    expect(await failure(object.finalize())).toMatchObject({ reason: "Emptying", after: "1ms" });
+    expect(await expectError(object.finalize())).toMatchObject({ reason: "Emptying", after: "1ms" });
     const requests = callsOf("DeleteObjects").length;
     expect(requests).toBeGreaterThan(5);
     expect(requests).toBeLessThanOrEqual(10);
@@ -312,7 +312,7 @@ describe("a run", () => {
       if (operation === "DeleteObjects") later += 11_000;
       return "none";
     };
-    expect(await failure(object.finalize())).toMatchObject({ reason: "Emptying" });
+    expect(await expectError(object.finalize())).toMatchObject({ reason: "Emptying" });
     clock.mockRestore();
     expect(callsOf("DeleteObjects")).toHaveLength(2);
   });
@@ -320,11 +320,11 @@ describe("a run", () => {
 
 test("a bucket that is filled again and again says so, with backoff", async () => {
   const object = await emptied();
-  scene.proxy.fault = async ({ operation }): Promise<Fault> => {
+  scene.proxy.fault = async ({ operation }): Promise<S3Fault> => {
     if (operation === "DeleteBucket") await putObject(scene.s3, object.bucketName, "again");
     return "none";
   };
-  const error = await failure(object.finalize());
+  const error = await expectError(object.finalize());
   expect(error).toMatchObject({ name: "RetryError", reason: "BucketNotEmpty" });
   expect(error.message).toContain("Stop what writes to it");
 });

@@ -1,17 +1,17 @@
 import { AbortMultipartUploadCommand, DeleteObjectCommand, DeleteObjectsCommand } from "@aws-sdk/client-s3";
-import type { Emptied } from "./bucket-store.ts";
+import type { EmptyResult } from "./bucket-store.ts";
 import type { BucketCall } from "./s3-call.ts";
-import { answerOf, nextAfter, S3Refusal } from "./s3-errors.ts";
-import { type Item, type Listed, listUploads, listVersions, type Marker } from "./s3-listing.ts";
+import { responseOrRefusal, errorAfter, S3Refusal } from "./s3-errors.ts";
+import { type BucketItem, type ItemPage, listUploads, listVersions, type ListMarker } from "./s3-listing.ts";
 
 /** The maximum number of pages in one run: some seconds. A bucket of any size is emptied in many short runs. */
-const mostPages = 10;
+const maxPages = 10;
 /** Milliseconds after which no further page is begun, for slow servers. */
-const longest = 20_000;
+const maxDuration = 20_000;
 /** The maximum number of items of one DeleteObjects. */
-const mostTogether = 1_000;
+const maxBatch = 1_000;
 /** The maximum number of items of one page that get a request each. The next listing has the others. */
-const mostAlone = 200;
+const maxSingleDeletions = 200;
 const requestsAtOnce = 16;
 
 /**
@@ -21,8 +21,8 @@ const requestsAtOnce = 16;
  * An item counts as deleted when it is not listed any more, because S3 also confirms the deletion of names that never
  * existed. An item that is still listed after the last way was tried is kept, and the others are deleted.
  */
-export async function emptyBucket(call: BucketCall): Promise<Emptied> {
-  const end = performance.now() + longest;
+export async function emptyBucket(call: BucketCall): Promise<EmptyResult> {
+  const end = performance.now() + maxDuration;
   const versions = await emptied(versionsIn(call), end);
   if (versions.next !== undefined) return versions;
   const uploads = await emptied(uploadsTo(call), end);
@@ -34,28 +34,28 @@ export async function emptyBucket(call: BucketCall): Promise<Emptied> {
 }
 
 /** One kind of items in a bucket. */
-interface Source {
-  list(after: Marker | undefined): Promise<Listed>;
+interface ItemSource {
+  list(after: ListMarker | undefined): Promise<ItemPage>;
   /**
    * Tries to delete items, or some of them.
    *
    * @param again items that were tried before and are still listed.
    */
-  remove(items: readonly Item[], again: ReadonlySet<Item>): Promise<readonly Try[]>;
+  remove(items: readonly BucketItem[], again: ReadonlySet<BucketItem>): Promise<readonly DeletionAttempt[]>;
 }
 
-interface Try {
-  readonly item: Item;
+interface DeletionAttempt {
+  readonly item: BucketItem;
   /** True if no other way to delete it is left. */
   readonly isLast: boolean;
   /** The reason to report if it is still listed. */
   readonly refusal?: string | undefined;
 }
 
-async function emptied(source: Source, end: number): Promise<Emptied> {
-  const tries = new Map<string, Try>();
-  const kept = new Map<string, Try>();
-  let after: Marker | undefined;
+async function emptied(source: ItemSource, end: number): Promise<EmptyResult> {
+  const tries = new Map<string, DeletionAttempt>();
+  const kept = new Map<string, DeletionAttempt>();
+  let after: ListMarker | undefined;
   for (let pages = 0; ; pages++) {
     const { items, next } = await source.list(after);
     for (const { id } of items) {
@@ -66,7 +66,7 @@ async function emptied(source: Source, end: number): Promise<Emptied> {
     const again = new Set(left.filter(({ id }) => tries.has(id)));
     const [first] = left;
     const isDone = first === undefined && next === undefined;
-    if (isDone || pages >= mostPages || performance.now() > end) {
+    if (isDone || pages >= maxPages || performance.now() > end) {
       return {
         deleted: tries.size - kept.size - again.size,
         kept: [...kept.values()].map(({ item, refusal = stillListed }) => ({
@@ -85,16 +85,16 @@ async function emptied(source: Source, end: number): Promise<Emptied> {
 const stillListed = "it is listed still after its deletion was confirmed";
 
 /** Names that XML can represent are deleted together; the others, and those that are listed again, by URL. */
-const versionsIn = (call: BucketCall): Source => ({
+const versionsIn = (call: BucketCall): ItemSource => ({
   async list(after) {
     const page = await listVersions(call, after);
-    if (page instanceof S3Refusal) throw nextAfter(page, `list what is in bucket ${call.bucket.Bucket}`);
+    if (page instanceof S3Refusal) throw errorAfter(page, `list what is in bucket ${call.bucket.Bucket}`);
     return page;
   },
   async remove(items, again) {
-    const isForXml = (item: Item): boolean => !again.has(item) && inXml.test(item.key ?? "\0");
-    const together = await deleteTogether(call, items.filter(isForXml).slice(0, mostTogether));
-    const alone = items.filter((item) => !isForXml(item)).slice(0, mostAlone);
+    const isForXml = (item: BucketItem): boolean => !again.has(item) && inXml.test(item.key ?? "\0");
+    const together = await deleteTogether(call, items.filter(isForXml).slice(0, maxBatch));
+    const alone = items.filter((item) => !isForXml(item)).slice(0, maxSingleDeletions);
     return [...together, ...(await eachAlone(alone, (item) => deleteAlone(call, item)))];
   },
 });
@@ -104,18 +104,18 @@ const inXml = /^[\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]+$/u;
 
 async function deleteTogether(
   { client, bucket, http }: BucketCall,
-  items: readonly Item[],
-): Promise<readonly Try[]> {
+  items: readonly BucketItem[],
+): Promise<readonly DeletionAttempt[]> {
   if (items.length === 0) return [];
   const Objects = items.map(({ key: Key, versionId: VersionId }) => ({ Key, VersionId }));
   const command = new DeleteObjectsCommand({ ...bucket, Delete: { Objects, Quiet: true } });
-  const answer = await answerOf(client.send(command, http));
+  const answer = await responseOrRefusal(client.send(command, http));
   if (answer instanceof S3Refusal) {
     // The items are tried by URL next: some servers cannot delete several together, or parse XML more strictly.
     if (answer.notSupported || answer.code === "MalformedXML") {
       return items.map((item) => ({ item, isLast: false }));
     }
-    throw nextAfter(answer, `delete what is in bucket ${bucket.Bucket}`);
+    throw errorAfter(answer, `delete what is in bucket ${bucket.Bucket}`);
   }
   const { Errors = [] } = answer;
   return items.map((item) => {
@@ -132,23 +132,26 @@ async function deleteTogether(
 
 const deleteAlone = (
   { client, bucket, http }: BucketCall,
-  { key: Key, versionId: VersionId }: Item & Named,
-) => answerOf<object>(client.send(new DeleteObjectCommand({ ...bucket, Key, VersionId }), http));
+  { key: Key, versionId: VersionId }: BucketItem & NamedItem,
+) => responseOrRefusal<object>(client.send(new DeleteObjectCommand({ ...bucket, Key, VersionId }), http));
 
-const uploadsTo = (call: BucketCall): Source => ({
+const uploadsTo = (call: BucketCall): ItemSource => ({
   async list(after) {
     const page = await listUploads(call, after);
     if (!(page instanceof S3Refusal)) return page;
     if (page.notSupported) return { items: [], next: undefined };
-    throw nextAfter(page, `list the unfinished uploads to bucket ${call.bucket.Bucket}`);
+    throw errorAfter(page, `list the unfinished uploads to bucket ${call.bucket.Bucket}`);
   },
-  remove: (items) => eachAlone(items.slice(0, mostAlone), (item) => abort(call, item)),
+  remove: (items) => eachAlone(items.slice(0, maxSingleDeletions), (item) => abortUpload(call, item)),
 });
 
-const abort = ({ client, bucket, http }: BucketCall, { key: Key, uploadId: UploadId }: Item & Named) =>
-  answerOf<object>(client.send(new AbortMultipartUploadCommand({ ...bucket, Key, UploadId }), http));
+const abortUpload = (
+  { client, bucket, http }: BucketCall,
+  { key: Key, uploadId: UploadId }: BucketItem & NamedItem,
+) =>
+  responseOrRefusal<object>(client.send(new AbortMultipartUploadCommand({ ...bucket, Key, UploadId }), http));
 
-interface Named {
+interface NamedItem {
   readonly key: string;
 }
 
@@ -157,11 +160,11 @@ interface Named {
  * thrown.
  */
 async function eachAlone(
-  items: readonly Item[],
-  remove: (item: Item & Named) => Promise<object>,
-): Promise<readonly Try[]> {
+  items: readonly BucketItem[],
+  remove: (item: BucketItem & NamedItem) => Promise<object>,
+): Promise<readonly DeletionAttempt[]> {
   const rest = items.values();
-  const tries: Try[] = [];
+  const tries: DeletionAttempt[] = [];
   let isOver = false;
   const work = async (): Promise<void> => {
     for (const item of rest) {
@@ -183,8 +186,8 @@ async function eachAlone(
 }
 
 async function refusalOf(
-  { key, ...item }: Item,
-  remove: (item: Item & Named) => Promise<object>,
+  { key, ...item }: BucketItem,
+  remove: (item: BucketItem & NamedItem) => Promise<object>,
 ): Promise<string | undefined> {
   if (key === undefined) return "its name is not UTF-8";
   // A proxy or the server may resolve the dots, and then the path leads to another bucket.
@@ -194,7 +197,7 @@ async function refusalOf(
   const answer = await remove({ ...item, key });
   if (!(answer instanceof S3Refusal)) return undefined;
   if (answer.status === undefined || answer.status >= 500 || answer.status === 429) {
-    throw nextAfter(answer, `delete ${item.shown}`);
+    throw errorAfter(answer, `delete ${item.shown}`);
   }
   return answer.message;
 }

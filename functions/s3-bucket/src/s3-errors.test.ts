@@ -1,17 +1,23 @@
 import { inspect } from "node:util";
-import { milliseconds, RetryAfterError, TerminalError } from "@drover/controller";
+import { parseDuration, RetryAfterError, TerminalError } from "@drover/controller";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { failure, openScene, readyOf, refusal, type Scene } from "./testing/bucket-scene.ts";
-import type { Fault } from "./testing/fault-proxy.ts";
+import {
+  expectError,
+  openBucketScene,
+  readyOf,
+  expectRefusal,
+  type BucketScene,
+} from "./testing/bucket-scene.ts";
+import type { S3Fault } from "./testing/fault-proxy.ts";
 
-let scene: Scene;
+let scene: BucketScene;
 beforeAll(async () => {
-  scene = await openScene();
+  scene = await openBucketScene();
 });
 afterAll(() => scene.close());
 beforeEach(() => scene.proxy.forget());
 
-const on = (operation: string, fault: Fault) => {
+const on = (operation: string, fault: S3Fault) => {
   scene.proxy.fault = (call) => (call.operation === operation ? fault : "none");
 };
 
@@ -23,7 +29,7 @@ describe("a refused creation", () => {
     [501, "NotImplemented", "NotSupported"],
   ])("with %i %s stops until the object changes", async (status, code, reason) => {
     on("CreateBucket", { status, code });
-    const error = await refusal(scene.object().settle());
+    const error = await expectRefusal(scene.object().reconcileUntilStable());
     expect(error).toBeInstanceOf(TerminalError);
     expect(error.reason).toBe(reason);
   });
@@ -34,8 +40,8 @@ describe("a refused creation", () => {
     [503, "ServiceUnavailable", "SlowDown"],
   ])("with %i %s waits", async (status, code, reason) => {
     on("CreateBucket", { status, code });
-    expect(await refusal(scene.object().settle())).toBeInstanceOf(RetryAfterError);
-    expect(await refusal(scene.object().settle())).toMatchObject({ reason });
+    expect(await expectRefusal(scene.object().reconcileUntilStable())).toBeInstanceOf(RetryAfterError);
+    expect(await expectRefusal(scene.object().reconcileUntilStable())).toMatchObject({ reason });
   });
 
   test.each([
@@ -47,7 +53,7 @@ describe("a refused creation", () => {
     async (status, code, reason) => {
       on("CreateBucket", { status, code });
       const object = scene.object();
-      expect(readyOf(await object.settle())).toMatchObject({ status: "False", reason });
+      expect(readyOf(await object.reconcileUntilStable())).toMatchObject({ status: "False", reason });
       expect(object.status.creating).toBeUndefined();
     },
   );
@@ -55,7 +61,7 @@ describe("a refused creation", () => {
   test("with 500 is retried with backoff, and the intent stands: it may have been made", async () => {
     on("CreateBucket", { status: 500, code: "InternalError" });
     const object = scene.object();
-    const error = await failure(object.settle());
+    const error = await expectError(object.reconcileUntilStable());
     expect(error).not.toBeInstanceOf(RetryAfterError);
     expect(error).not.toBeInstanceOf(TerminalError);
     expect(object.status.creating).toBeDefined();
@@ -68,8 +74,8 @@ describe("a server that asks to wait", () => {
     ["999999999", 3_600_000],
   ])("Retry-After: %s is kept, within an hour", async (after, expected) => {
     on("GetBucketTagging", { status: 503, code: "SlowDown", headers: { "retry-after": after } });
-    const error = await refusal(scene.object().reconcile());
-    expect(error instanceof RetryAfterError && milliseconds(error.after)).toBe(expected);
+    const error = await expectRefusal(scene.object().reconcile());
+    expect(error instanceof RetryAfterError && parseDuration(error.after)).toBe(expected);
   });
 
   test.each([0, 420_000, -420_000])(
@@ -78,8 +84,8 @@ describe("a server that asks to wait", () => {
       const [now, then] = [0, 60_000].map((ms) => new Date(Date.now() + skew + ms).toUTCString());
       const headers = { date: now ?? "", "retry-after": then ?? "" };
       on("GetBucketTagging", { status: 429, code: "TooManyRequests", headers });
-      const error = await refusal(scene.object().reconcile());
-      const span = error instanceof RetryAfterError ? milliseconds(error.after) : NaN;
+      const error = await expectRefusal(scene.object().reconcile());
+      const span = error instanceof RetryAfterError ? parseDuration(error.after) : NaN;
       expect(span).toBeGreaterThan(30_000);
       expect(span).toBeLessThanOrEqual(60_000);
     },
@@ -87,8 +93,8 @@ describe("a server that asks to wait", () => {
 
   test.each(["-1", "soon", "0"])("Retry-After: %s is nonsense, and our own pause is kept", async (after) => {
     on("GetBucketTagging", { status: 503, code: "SlowDown", headers: { "retry-after": after } });
-    const error = await refusal(scene.object().reconcile());
-    const span = error instanceof RetryAfterError ? milliseconds(error.after) : NaN;
+    const error = await expectRefusal(scene.object().reconcile());
+    const span = error instanceof RetryAfterError ? parseDuration(error.after) : NaN;
     expect(span).toBeGreaterThanOrEqual(10_000);
     expect(span).toBeLessThanOrEqual(12_500);
   });
@@ -106,7 +112,7 @@ test("credentials that S3 refuses are waited for, and nothing of them is in the 
       "<Error><Code>SignatureDoesNotMatch</Code><Message>The signature does not match.</Message>" +
       "<AWSAccessKeyId>CANARYID</AWSAccessKeyId><StringToSign>canary-signed</StringToSign></Error>",
   });
-  const error = await refusal(scene.object({ credentialsSecret: { name: "canary" } }).reconcile());
+  const error = await expectRefusal(scene.object({ credentialsSecret: { name: "canary" } }).reconcile());
   expect(error.reason).toBe("CredentialsRefused");
   expect(inspect(error, { depth: 10, showHidden: true })).not.toMatch(/canary/i);
   expect(inspect(scene.logged, { depth: 10 })).not.toMatch(/canary/i);
@@ -114,14 +120,14 @@ test("credentials that S3 refuses are waited for, and nothing of them is in the 
 
 test("a server that cannot be reached is an error that is retried, and says so", async () => {
   scene.proxy.fault = () => "cut-before";
-  const error = await failure(scene.object().reconcile());
+  const error = await expectError(scene.object().reconcile());
   expect(error).not.toBeInstanceOf(RetryAfterError);
   expect(error.message).toContain("No usable answer from the S3 server");
 });
 
 test("a bucket in another region is followed to where it is", async () => {
   const object = scene.object();
-  await object.settle();
+  await object.reconcileUntilStable();
   scene.proxy.fault = ({ operation, headers }) => {
     const here = headers.authorization?.includes("/eu-west-3/") === true;
     return operation === "GetBucketTagging" && !here

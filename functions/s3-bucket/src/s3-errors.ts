@@ -1,5 +1,5 @@
 import { S3ServiceException } from "@aws-sdk/client-s3";
-import { type Duration, milliseconds, RetryAfterError, serverTime, TerminalError } from "@drover/controller";
+import { type Duration, parseDuration, RetryAfterError, serverTime, TerminalError } from "@drover/controller";
 import { z } from "zod";
 
 /**
@@ -31,13 +31,13 @@ export class S3Refusal extends Error {
  * The answer to an S3 call, or its refusal, for the caller to decide on.
  * @throws RetryAfterError, or an error that is retried with backoff, if no S3 server answered.
  */
-export async function answerOf<Answer>(call: Promise<Answer>): Promise<Answer | S3Refusal> {
+export async function responseOrRefusal<Answer>(call: Promise<Answer>): Promise<Answer | S3Refusal> {
   try {
     return await call;
   } catch (error) {
     if (error instanceof S3ServiceException) return new S3Refusal(error);
-    const status = refusedWithout(error);
-    if (status === undefined) throw noAnswer(error);
+    const status = statusOutsideFormat(error);
+    if (status === undefined) throw noResponseError(error);
     const message = `HTTP ${status}, not in S3's error format`;
     return new S3Refusal({ name: "NotS3", message, $metadata: { httpStatusCode: status } });
   }
@@ -48,10 +48,10 @@ const answeredSchema = z.object({ $metadata: z.object({ httpStatusCode: z.int().
 /**
  * The HTTP status of a refusal that is not in S3's format: from a server's router, or from a proxy before the server.
  */
-const refusedWithout = (error: unknown): number | undefined =>
+const statusOutsideFormat = (error: unknown): number | undefined =>
   answeredSchema.safeParse(error).data?.$metadata.httpStatusCode;
 
-function noAnswer(error: unknown): unknown {
+function noResponseError(error: unknown): unknown {
   if (!(error instanceof Error) || error.name === "AbortError") return error;
   if (error.name === "CredentialsProviderError") {
     return new RetryAfterError(
@@ -62,12 +62,17 @@ function noAnswer(error: unknown): unknown {
   return new Error(`No usable answer from the S3 server: ${error.message}`, { cause: error });
 }
 
-type Next =
+type NextAction =
   | { readonly then: "stop"; readonly reason: string; readonly help: string }
   | { readonly then: "wait"; readonly after: Duration; readonly reason: string; readonly help: string };
 
-const stop = (reason: string, help: string): Next => ({ then: "stop", reason, help });
-const wait = (after: Duration, reason: string, help: string): Next => ({ then: "wait", after, reason, help });
+const stop = (reason: string, help: string): NextAction => ({ then: "stop", reason, help });
+const wait = (after: Duration, reason: string, help: string): NextAction => ({
+  then: "wait",
+  after,
+  reason,
+  help,
+});
 
 const credentialsRefused = wait(
   "1m",
@@ -87,7 +92,7 @@ const busy = wait(
 );
 const slowDown = wait("10s", "SlowDown", "The S3 server asks for fewer requests; it is tried again later.");
 
-const byCode: Readonly<Record<string, Next>> = {
+const byCode: Readonly<Record<string, NextAction>> = {
   InvalidAccessKeyId: credentialsRefused,
   SignatureDoesNotMatch: credentialsRefused,
   ExpiredToken: credentialsRefused,
@@ -118,7 +123,7 @@ const byCode: Readonly<Record<string, Next>> = {
 };
 
 /** The error that defines what happens next, after a refusal that the caller does not handle. */
-export function nextAfter(refusal: S3Refusal, doing: string): Error {
+export function errorAfter(refusal: S3Refusal, doing: string): Error {
   const next = refusal.notSupported ? notSupported : (byCode[refusal.code] ?? byStatus(refusal.status));
   const said = `S3 refused to ${doing} (${refusal.message}).`;
   if (next === undefined) return new Error(`${said} It is tried again.`, { cause: refusal });
@@ -137,12 +142,12 @@ export function nextAfter(refusal: S3Refusal, doing: string): Error {
 
 const notSupported = stop("NotSupported", "This S3 server cannot do that: use another one.");
 
-function byStatus(status: number | undefined): Next | undefined {
+function byStatus(status: number | undefined): NextAction | undefined {
   if (status === 403 || status === 401) return accessDenied;
   return status === 429 || status === 503 ? slowDown : undefined;
 }
 
-const longestPause = milliseconds("1h");
+const maxPause = parseDuration("1h");
 
 /**
  * The time that the server asked for (an hour at most), if it did. Otherwise the default and up to a quarter more, so
@@ -157,6 +162,6 @@ function pause(refusal: S3Refusal, standard: Duration): Duration {
         ? Number(header) * 1_000
         : Date.parse(header) - serverTime(refusal.headers["date"]);
   const given = Number.isFinite(asked) && asked > 0;
-  const span = given ? Math.min(asked, longestPause) : milliseconds(standard) * (1 + Math.random() / 4);
+  const span = given ? Math.min(asked, maxPause) : parseDuration(standard) * (1 + Math.random() / 4);
   return `${Math.ceil(span)}ms`;
 }

@@ -2,10 +2,10 @@ import { ListMultipartUploadsCommand, ListObjectVersionsCommand, type S3Client }
 import { buffer } from "node:stream/consumers";
 import { Readable } from "node:stream";
 import type { BucketCall } from "./s3-call.ts";
-import { answerOf, S3Refusal } from "./s3-errors.ts";
+import { responseOrRefusal, S3Refusal } from "./s3-errors.ts";
 
 /** An entry in the listing of a bucket: a version of an object, a delete marker or an unfinished upload. */
-export interface Item {
+export interface BucketItem {
   /** Undefined if the name is not UTF-8: the SDK has no way to send it back. */
   readonly key: string | undefined;
   /** The key for messages: quoted, with control characters escaped. */
@@ -19,16 +19,16 @@ export interface Item {
 }
 
 /** The position at which a listing continues. */
-export interface Marker {
+export interface ListMarker {
   readonly key: string | undefined;
   readonly id: string | undefined;
 }
 
 /** A page of a listing. */
-export interface Listed {
-  readonly items: readonly Item[];
+export interface ItemPage {
+  readonly items: readonly BucketItem[];
   /** Undefined on the last page. */
-  readonly next: Marker | undefined;
+  readonly next: ListMarker | undefined;
 }
 
 /**
@@ -39,11 +39,11 @@ export interface Listed {
  */
 export async function listVersions(
   { client, bucket, http }: BucketCall,
-  after?: Marker,
-): Promise<Listed | S3Refusal> {
+  after?: ListMarker,
+): Promise<ItemPage | S3Refusal> {
   const markers = after && { KeyMarker: after.key, VersionIdMarker: after.id };
   const command = new ListObjectVersionsCommand({ ...bucket, ...markers, EncodingType: "url" });
-  const answer = await answerOf(client.send(command, http));
+  const answer = await responseOrRefusal(client.send(command, http));
   if (answer instanceof S3Refusal) return answer;
   const found = [...(answer.Versions ?? []), ...(answer.DeleteMarkers ?? [])];
   return {
@@ -56,11 +56,11 @@ export async function listVersions(
 /** Lists a page of the unfinished uploads to a bucket, as `listVersions` does. */
 export async function listUploads(
   { client, bucket, http }: BucketCall,
-  after?: Marker,
-): Promise<Listed | S3Refusal> {
+  after?: ListMarker,
+): Promise<ItemPage | S3Refusal> {
   const markers = after && { KeyMarker: after.key, UploadIdMarker: after.id };
   const command = new ListMultipartUploadsCommand({ ...bucket, ...markers, EncodingType: "url" });
-  const answer = await answerOf(client.send(command, http));
+  const answer = await responseOrRefusal(client.send(command, http));
   if (answer instanceof S3Refusal) return answer;
   return {
     items: (answer.Uploads ?? []).map(({ Key, UploadId }) => ({
@@ -71,12 +71,12 @@ export async function listUploads(
   };
 }
 
-const named = (encoded = "", id = ""): Pick<Item, "key" | "shown" | "id"> => {
+const named = (encoded = "", id = ""): Pick<BucketItem, "key" | "shown" | "id"> => {
   const key = decoded(encoded);
   return { key, shown: JSON.stringify(key ?? encoded), id: JSON.stringify([encoded, id]) };
 };
 
-const markerOf = (key: string | undefined, id: string | undefined): Marker => ({
+const markerOf = (key: string | undefined, id: string | undefined): ListMarker => ({
   key: key === undefined ? undefined : decoded(key),
   id,
 });

@@ -1,7 +1,7 @@
 import { GetBucketVersioningCommand, PutBucketVersioningCommand } from "@aws-sdk/client-s3";
 import type { BucketSettings, SettingName, SettingReport } from "./bucket-store.ts";
 import type { BucketCall } from "./s3-call.ts";
-import { answerOf, nextAfter, S3Refusal } from "./s3-errors.ts";
+import { responseOrRefusal, errorAfter, S3Refusal } from "./s3-errors.ts";
 
 /** How one setting is read and written. Both functions return the refusal, if there was one. */
 interface Setting<Value> {
@@ -15,12 +15,12 @@ type Settings = { readonly [Name in SettingName]-?: Setting<NonNullable<BucketSe
 const settings: Settings = {
   versioning: {
     async read({ client, bucket, http }) {
-      const answer = await answerOf(client.send(new GetBucketVersioningCommand(bucket), http));
+      const answer = await responseOrRefusal(client.send(new GetBucketVersioningCommand(bucket), http));
       return answer instanceof S3Refusal ? answer : answer.Status;
     },
     async write({ client, bucket, http }, Status) {
       const command = new PutBucketVersioningCommand({ ...bucket, VersioningConfiguration: { Status } });
-      const answer = await answerOf(client.send(command, http));
+      const answer = await responseOrRefusal(client.send(command, http));
       return answer instanceof S3Refusal ? answer : undefined;
     },
   },
@@ -51,5 +51,5 @@ async function updateSetting<Name extends SettingName>(
 
 function unsupported(refusal: S3Refusal, doing: string): "not-supported" {
   if (refusal.notSupported) return "not-supported";
-  throw nextAfter(refusal, `${doing} of the bucket`);
+  throw errorAfter(refusal, `${doing} of the bucket`);
 }

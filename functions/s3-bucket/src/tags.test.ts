@@ -1,13 +1,5 @@
 import { expect, test } from "vitest";
-import {
-  mergedTags,
-  mostSpecTags,
-  sameTags,
-  splitTags,
-  tagLimits,
-  tagProblem,
-  withoutMarks,
-} from "./tags.ts";
+import { mergedTags, maxSpecTags, sameTags, splitTags, tagLimits, tagProblem, withoutMarks } from "./tags.ts";
 
 const own = new Map([["drover.dev/owner-uid", "u"]]);
 const merged = (current: Record<string, string>, spec: Record<string, string>) =>
@@ -34,7 +26,7 @@ test("merging twice changes nothing", () => {
 
 test("as many tags as a spec may have, with the longest keys, fit into S3's limits", () => {
   const spec = Object.fromEntries(
-    Array.from({ length: mostSpecTags }, (_, i) => [String(i).padStart(tagLimits.keyLength, "k"), "v"]),
+    Array.from({ length: maxSpecTags }, (_, i) => [String(i).padStart(tagLimits.keyLength, "k"), "v"]),
   );
   const all = mergedTags(new Map(), spec, new Map([...own, ["drover.dev/owner", "a/b"]]));
   expect(all.size).toBe(tagLimits.tags);

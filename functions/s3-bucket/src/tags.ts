@@ -28,9 +28,9 @@ export const reservedPrefix = "drover.dev/";
 const managedKey = `${reservedPrefix}managed-tags`;
 
 /** The maximum number of tags in a spec, which leaves room for Drover's own three. */
-export const mostSpecTags = tagLimits.tags - 3;
+export const maxSpecTags = tagLimits.tags - 3;
 
-const legal = /^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$/u;
+const validCharacters = /^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$/u;
 
 /** The reason why S3 or Drover would refuse a tag of a spec, as a sentence. Undefined for a valid tag. */
 export function tagProblem(key: string, value: string): string | undefined {
@@ -41,7 +41,7 @@ export function tagProblem(key: string, value: string): string | undefined {
   if (value.length > tagLimits.valueLength) {
     return `${named}: a value has at most ${tagLimits.valueLength} characters; this one has ${value.length}.`;
   }
-  if (!legal.test(key) || !legal.test(value)) {
+  if (!validCharacters.test(key) || !validCharacters.test(value)) {
     return `${named}: keys and values have letters, digits, blanks and _ . : / = + - @ only.`;
   }
   if (isOfAws(key)) return `${named}: AWS keeps keys that begin with "aws:" for itself.`;
@@ -65,18 +65,21 @@ export function tagProblem(key: string, value: string): string | undefined {
 export function mergedTags(current: Tags, spec: Readonly<Record<string, string>>, own: Tags): Tags {
   const asked = new Map(Object.entries(spec));
   const before = managedMarks(current);
-  const others = [...current].filter(([key]) => !isOurs(key) && !asked.has(key) && !before.has(mark(key)));
+  const others = [...current].filter(
+    ([key]) => !isReserved(key) && !asked.has(key) && !before.has(mark(key)),
+  );
   const managed = [...asked.keys()].sort().map(mark).join("");
   return new Map([...others, ...asked, ...own, ...(managed === "" ? [] : [[managedKey, managed] as const])]);
 }
 
 /** The tags that stay when Drover releases a bucket: all but its own marks. */
-export const withoutMarks = (current: Tags): Tags => new Map([...current].filter(([key]) => !isOurs(key)));
+export const withoutMarks = (current: Tags): Tags =>
+  new Map([...current].filter(([key]) => !isReserved(key)));
 
 export const sameTags = (a: Tags, b: Tags): boolean =>
   a.size === b.size && [...a].every(([key, value]) => b.get(key) === value);
 
-const isOurs = (key: string): boolean => key.startsWith(reservedPrefix);
+const isReserved = (key: string): boolean => key.startsWith(reservedPrefix);
 
 // 47 keys of up to 128 characters do not fit into one value of 256, but five characters of each key's hash do. These
 // thirty bits are enough to distinguish the keys of one bucket.

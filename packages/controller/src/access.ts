@@ -18,9 +18,9 @@ export interface Access {
  */
 export const resourceAttributesOf = (access: Access): Access => ({
   ...access,
-  name: access.name ?? unlisted,
+  name: access.name ?? unlistedName,
 });
-const unlisted = `any-${randomUUID()}`;
+const unlistedName = `any-${randomUUID()}`;
 
 /** A rule of a Role or ClusterRole (`rbac.authorization.k8s.io/v1` PolicyRule), without nonResourceURLs. */
 export interface PolicyRule {
@@ -31,7 +31,7 @@ export interface PolicyRule {
 }
 
 /** An access as text for messages: `get secrets named a in namespace b`. */
-export const accessWords = ({ namespace, verb, group, resource, subresource, name }: Access): string =>
+export const describeAccess = ({ namespace, verb, group, resource, subresource, name }: Access): string =>
   `${verb} ${[resource, subresource].filter(Boolean).join("/")}` +
   `${group === "" ? "" : ` of ${group}`}${name === undefined ? "" : ` named ${name}`} ` +
   (namespace === undefined ? "in all namespaces" : `in namespace ${namespace}`);

@@ -13,7 +13,7 @@ export interface Condition {
 }
 
 /** A condition as stored in an object's status. */
-export interface StatedCondition extends Condition {
+export interface StatusCondition extends Condition {
   readonly observedGeneration: number;
   /** RFC 3339: when `status` last changed. */
   readonly lastTransitionTime: string;
@@ -23,15 +23,15 @@ export interface StatedCondition extends Condition {
 export const timestamp = (date: Date): string => `${date.toISOString().slice(0, 19)}Z`;
 
 /** The condition that every Drover object carries; `kubectl wait --for=condition=Ready` waits for it. */
-export const ready = "Ready";
+export const readyCondition = "Ready";
 
 /** The condition of a ReconcileFunction: a Pod of its newest version was Ready, and no older Pod is left. */
-export const rolledOut = "RolledOut";
+export const rolledOutCondition = "RolledOut";
 
 /** The condition of an object that is not reconciled yet, as kstatus defines it: True, or absent. */
-export const reconciling = "Reconciling";
+export const reconcilingCondition = "Reconciling";
 /** The condition of an object that needs a user's action or a change, as kstatus defines it: True, or absent. */
-export const stalled = "Stalled";
+export const stalledCondition = "Stalled";
 
 /**
  * The limits of a condition in the API server (the markers of `meta/v1` Condition). The CRD of every kind contains

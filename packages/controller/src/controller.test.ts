@@ -1,6 +1,6 @@
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { z } from "zod";
-import type { StatedCondition } from "./condition.ts";
+import type { StatusCondition } from "./condition.ts";
 import {
   controllerFrom,
   type ControllerDefinition,
@@ -9,7 +9,7 @@ import {
 } from "./controller.ts";
 import { InvalidControllerError } from "./invalid-controller.ts";
 import { reconcileFunctionOf } from "./reconcile-function.ts";
-import { defineResource, type Resource, type SpecOf, type StatedStatus, type StatusOf } from "./resource.ts";
+import { defineResource, type Resource, type SpecOf, type ObjectStatus, type StatusOf } from "./resource.ts";
 
 const Bucket = defineResource({
   group: "s3.example.com",
@@ -187,9 +187,9 @@ describe("the compiler", () => {
     expectTypeOf<SpecOf<typeof Bucket>["versions"]>().toEqualTypeOf<number>();
     expectTypeOf<SpecOf<typeof Bucket>["owner"]>().toEqualTypeOf<string | undefined>();
     expectTypeOf<StatusOf<typeof Bucket>["phase"]>().toEqualTypeOf<"Making" | "Made" | undefined>();
-    expectTypeOf<StatedStatus<typeof Bucket>["arn"]>().toEqualTypeOf<string | undefined>();
-    expectTypeOf<StatedStatus<typeof Bucket>["conditions"]>().toEqualTypeOf<
-      readonly StatedCondition[] | undefined
+    expectTypeOf<ObjectStatus<typeof Bucket>["arn"]>().toEqualTypeOf<string | undefined>();
+    expectTypeOf<ObjectStatus<typeof Bucket>["conditions"]>().toEqualTypeOf<
+      readonly StatusCondition[] | undefined
     >();
   });
 

@@ -1,13 +1,13 @@
 import type { Condition } from "./condition.ts";
 import type { Duration, Milliseconds } from "./duration.ts";
-import { InvalidControllerError, positive, whole } from "./invalid-controller.ts";
+import { InvalidControllerError, positiveDuration, positiveInteger } from "./invalid-controller.ts";
 import type { Immutable, NoUnknownFields } from "./known-fields.ts";
 import type { ObjectClient } from "./object-client.ts";
 import type { ObjectKey } from "./object-key.ts";
 import { type Limits, limitsFrom, type Retry, type RetryDefinition, retryFrom } from "./pace.ts";
 import type { Predicates } from "./reconcile-function.ts";
-import type { ObjectMetadata, Resource, SpecOf, StatedStatus, StatusOf } from "./resource.ts";
-import { checkedWatches, type Owned, type Watched } from "./watched.ts";
+import type { ObjectMetadata, Resource, SpecOf, ObjectStatus, StatusOf } from "./resource.ts";
+import { checkedWatches, type OwnedKind, type WatchedKind } from "./watched.ts";
 
 /** The logger of a run. Structured fields come first, as in pino. */
 export interface Log {
@@ -37,7 +37,7 @@ export interface ReconcileContext<R extends Resource> {
   readonly metadata: ObjectMetadata;
   readonly spec: SpecOf<R>;
   /** The status as it was read: a hint, never the truth. Observe the actual state instead. */
-  readonly status: StatedStatus<R>;
+  readonly status: ObjectStatus<R>;
   /** The complete object as it was read, for foreign kinds: their schema covers only some fields. */
   readonly object: { readonly metadata: ObjectMetadata; readonly [field: string]: unknown };
   readonly log: Log;
@@ -95,9 +95,9 @@ export interface ControllerDefinition<R extends Resource> {
    */
   readonly copies?: boolean;
   /** Kinds of which it creates objects. */
-  readonly owns?: readonly Owned[];
+  readonly owns?: readonly OwnedKind[];
   /** Other kinds: a change of one of their objects wakes the objects that it affects. */
-  readonly watches?: readonly Watched[];
+  readonly watches?: readonly WatchedKind[];
   /** Every object is reconciled again at least this often. Default `10h`, as in controller-runtime. */
   readonly resyncEvery?: Duration;
   /** Concurrent runs in one process. Default 8. */
@@ -131,8 +131,8 @@ export interface Controller<R extends Resource = Resource> {
   readonly for: R;
   readonly only: Predicates;
   readonly copies: boolean;
-  readonly owns: readonly Owned[];
-  readonly watches: readonly Watched[];
+  readonly owns: readonly OwnedKind[];
+  readonly watches: readonly WatchedKind[];
   readonly resyncEvery: Milliseconds;
   readonly concurrency: number;
   readonly timeout: Milliseconds;
@@ -147,12 +147,12 @@ export interface Controller<R extends Resource = Resource> {
 }
 
 /** Valid names of a controller. */
-export const controllerName = /^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/;
+export const controllerNamePattern = /^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/;
 
-const mostConcurrent = 10_000;
+const maxConcurrency = 10_000;
 
 /** Defaults of a controller's definition. */
-export const usualPace = { resyncEvery: "10h", concurrency: 8, timeout: "60s" } as const;
+export const defaultRunSettings = { resyncEvery: "10h", concurrency: 8, timeout: "60s" } as const;
 
 /** A definition with a reconcile that returns only known fields of the kind; `Result` is inferred from it. */
 export type CheckedDefinition<R extends Resource, Result> = Omit<ControllerDefinition<R>, "reconcile"> & {
@@ -183,12 +183,12 @@ export function defineController<R extends Resource>(definition: ControllerDefin
 export function controllerFrom<R extends Resource>(definition: ControllerDefinition<R>): Controller<R> {
   const {
     for: resource,
-    concurrency = usualPace.concurrency,
-    resyncEvery = usualPace.resyncEvery,
-    timeout = usualPace.timeout,
+    concurrency = defaultRunSettings.concurrency,
+    resyncEvery = defaultRunSettings.resyncEvery,
+    timeout = defaultRunSettings.timeout,
   } = definition;
   const name = definition.name ?? `${resource.plural}.${resource.group}`;
-  if (!controllerName.test(name)) {
+  if (!controllerNamePattern.test(name)) {
     throw new InvalidControllerError(
       name,
       "name",
@@ -202,9 +202,9 @@ export function controllerFrom<R extends Resource>(definition: ControllerDefinit
     copies: definition.copies ?? false,
     owns: definition.owns ?? [],
     watches: checkedWatches(name, definition.watches ?? []),
-    concurrency: whole(name, "concurrency", concurrency, mostConcurrent),
-    resyncEvery: positive(name, "resyncEvery", resyncEvery),
-    timeout: positive(name, "timeout", timeout),
+    concurrency: positiveInteger(name, "concurrency", concurrency, maxConcurrency),
+    resyncEvery: positiveDuration(name, "resyncEvery", resyncEvery),
+    timeout: positiveDuration(name, "timeout", timeout),
     retry: retryFrom(name, definition.retry),
     limits: limitsFrom(name, definition.limits),
     finalizer: definition.finalize === undefined ? undefined : finalizerOf(name),

@@ -5,7 +5,7 @@ import { parseJson, writeJson } from "@drover/json";
 import { type RealCluster, startRealCluster } from "@drover/real-cluster";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { random as seeded } from "@drover/fault-proxy";
+import { pseudoRandom as seeded } from "@drover/fault-proxy";
 import { type CustomResourceDefinition, customResourceDefinition } from "./crd.ts";
 import { durationSchema } from "./duration.ts";
 import { kitchenSink } from "./kitchen-sink.fixture.ts";

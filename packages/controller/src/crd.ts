@@ -1,9 +1,9 @@
 import { InvalidResourceError, type PrinterColumn, type Resource, type ScalePaths } from "./resource.ts";
-import { statusSchema } from "./status-schema.ts";
+import { structuralStatusSchema } from "./status-schema.ts";
 import { structuralSchema } from "./structural/from-zod.ts";
 import { InvalidSchemaError } from "./structural/invalid-schema.ts";
 import type { SchemaProblem } from "./structural/place.ts";
-import { present } from "./structural/present.ts";
+import { omitUndefined } from "./structural/present.ts";
 import type { StructuralSchema } from "./structural/schema.ts";
 
 /** The part of a CustomResourceDefinition that Drover uses: one version, served and stored. Plain JSON. */
@@ -52,14 +52,20 @@ export function customResourceDefinition(resource: Resource): CustomResourceDefi
     spec: {
       group,
       scope,
-      names: { plural, singular, kind, listKind: `${kind}List`, ...present({ shortNames, categories }) },
+      names: {
+        plural,
+        singular,
+        kind,
+        listKind: `${kind}List`,
+        ...omitUndefined({ shortNames, categories }),
+      },
       versions: [
         {
           name: version,
           served: true,
           storage: true,
           schema: { openAPIV3Schema: objectSchema(resource) },
-          subresources: { status: {}, ...present({ scale: resource.scale }) },
+          subresources: { status: {}, ...omitUndefined({ scale: resource.scale }) },
           additionalPrinterColumns: printerColumns(resource.printerColumns ?? []),
         },
       ],
@@ -74,14 +80,14 @@ function objectSchema({ kind, description, spec, status }: Resource): Structural
     kind: { type: "string" },
     metadata: { type: "object" },
     spec: structuralSchema(spec, "spec", problems),
-    status: statusSchema(status, "status", problems),
+    status: structuralStatusSchema(status, "status", problems),
   } as const;
   if (problems.length > 0) throw new InvalidSchemaError(kind, problems);
-  return { type: "object", ...present({ description }), properties, required: ["spec"] };
+  return { type: "object", ...omitUndefined({ description }), properties, required: ["spec"] };
 }
 
 /** Added after the author's columns, except a column with a name that the author has used. */
-const everyKindsColumns: readonly PrinterColumn[] = [
+const standardColumns: readonly PrinterColumn[] = [
   { name: "Ready", type: "string", jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
   { name: "Reason", type: "string", jsonPath: '.status.conditions[?(@.type=="Ready")].reason', priority: 1 },
   { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
@@ -89,5 +95,5 @@ const everyKindsColumns: readonly PrinterColumn[] = [
 
 function printerColumns(own: readonly PrinterColumn[]): readonly PrinterColumn[] {
   const named = new Set(own.map(({ name }) => name.toLowerCase()));
-  return [...own, ...everyKindsColumns.filter(({ name }) => !named.has(name.toLowerCase()))];
+  return [...own, ...standardColumns.filter(({ name }) => !named.has(name.toLowerCase()))];
 }

@@ -1,8 +1,8 @@
 import type { Controller } from "./controller.ts";
-import { durationOf } from "./duration.ts";
+import { formatDuration } from "./duration.ts";
 import { leastPermissions, type Permissions, withPermissions } from "./least-permissions.ts";
 import {
-  type Deployment,
+  type FunctionDeployment,
   reconcileFunctionOf,
   type ReconcileFunctionManifest,
 } from "./reconcile-function.ts";
@@ -21,7 +21,7 @@ export interface DeployableFunction<R extends Resource = Resource> {
    * Container, scaling and other settings that are not in the code. Its pace settings take precedence over those in the
    * code, and its permissions are added to those that follow from the code.
    */
-  readonly deployment?: Deployment;
+  readonly deployment?: FunctionDeployment;
 }
 
 /** Declares how a controller is deployed. Returns its argument: only the type matters. */
@@ -52,10 +52,10 @@ export function functionManifestOf<R extends Resource>(
 ): ReconcileFunctionManifest {
   const { controller, namespace, deployment = {} } = definition;
   const { container, delivery = "pull", permissions: more } = deployment;
-  const asksItself = container !== undefined && delivery === "pull";
-  const permissions = asksItself ? grantedPermissions(definition) : withPermissions({}, more);
+  const callsApiServer = container !== undefined && delivery === "pull";
+  const permissions = callsApiServer ? grantedPermissions(definition) : withPermissions({}, more);
   const manifest = reconcileFunctionOf(controller, {
-    ...paceOf(controller),
+    ...runSettingsOf(controller),
     ...deployment,
     ...(Object.keys(permissions).length > 0 && { permissions }),
   });
@@ -65,20 +65,20 @@ export function functionManifestOf<R extends Resource>(
 }
 
 /** The pace settings of the code, without the limits of accounts: only the code has those. */
-function paceOf<R extends Resource>({
+function runSettingsOf<R extends Resource>({
   resyncEvery,
   concurrency,
   timeout,
   retry: { first, longest, attempts },
   limits: { runs },
-}: Controller<R>): Deployment {
+}: Controller<R>): FunctionDeployment {
   return {
-    resyncEvery: durationOf(resyncEvery),
+    resyncEvery: formatDuration(resyncEvery),
     concurrency,
-    timeout: durationOf(timeout),
+    timeout: formatDuration(timeout),
     retry: {
-      first: durationOf(first),
-      longest: durationOf(longest),
+      first: formatDuration(first),
+      longest: formatDuration(longest),
       ...(attempts !== undefined && { attempts }),
     },
     ...(runs !== undefined && { limits: { runs: { ...runs } } }),

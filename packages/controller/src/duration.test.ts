@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { durationSchema, InvalidDurationError, longestDuration, milliseconds } from "./duration.ts";
+import { durationSchema, InvalidDurationError, maxDuration, parseDuration } from "./duration.ts";
 
 describe("a duration", () => {
   it.each([
@@ -8,10 +8,10 @@ describe("a duration", () => {
     ["1.5s", 1_500],
     ["1h30m", 5_400_000],
     ["24d", 2_073_600_000],
-    ["2147483647ms", longestDuration],
+    ["2147483647ms", maxDuration],
     ["0s", 0],
   ])("of %s is %d ms", (text, expected) => {
-    expect(milliseconds(text)).toBe(expected);
+    expect(parseDuration(text)).toBe(expected);
     expect(durationSchema.parse(text)).toBe(text);
   });
 
@@ -34,8 +34,8 @@ describe("a duration", () => {
     [`${"9".repeat(60)}s`, "longer than 24 days"],
     [`${"9".repeat(400)}s`, "has 401 characters; a duration has at most 64"],
   ])("is not %j, and the message says what to write", (text, advice) => {
-    expect(() => milliseconds(text)).toThrow(InvalidDurationError);
-    expect(() => milliseconds(text)).toThrow(advice);
+    expect(() => parseDuration(text)).toThrow(InvalidDurationError);
+    expect(() => parseDuration(text)).toThrow(advice);
     expect(
       durationSchema
         .safeParse(text)
@@ -50,6 +50,6 @@ describe("a duration", () => {
   });
 
   it.each([5, NaN, undefined, null, {}])("is refused when untyped code gives %s", (value) => {
-    expect(() => milliseconds(value as string)).toThrow(InvalidDurationError);
+    expect(() => parseDuration(value as string)).toThrow(InvalidDurationError);
   });
 });

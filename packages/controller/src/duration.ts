@@ -11,7 +11,7 @@ export type Duration = string;
  * The longest span that is accepted: 2^31-1 ms, almost 25 days. `setTimeout` and several Redis clients overflow
  * beyond it, and an overflowing timer fires at once: a hot loop.
  */
-export const longestDuration: Milliseconds = 2 ** 31 - 1;
+export const maxDuration: Milliseconds = 2 ** 31 - 1;
 
 const units: Readonly<Record<string, Milliseconds>> = {
   ms: 1,
@@ -20,25 +20,25 @@ const units: Readonly<Record<string, Milliseconds>> = {
   h: 3_600_000,
   d: 86_400_000,
 };
-const shape = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
+const durationPattern = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
 /**
  * Maximum number of characters of a written duration. Longer text is refused before any pattern is applied to it,
  * because a duration may come from an untrusted source.
  */
-const longestText = 64;
+const maxTextLength = 64;
 
 /**
  * Parses a written duration to milliseconds.
- * @throws InvalidDurationError for anything else: a bare number, a sign, NaN, or more than {@link longestDuration}.
+ * @throws InvalidDurationError for anything else: a bare number, a sign, NaN, or more than {@link maxDuration}.
  */
-export function milliseconds(text: Duration): Milliseconds {
+export function parseDuration(text: Duration): Milliseconds {
   const problem = durationProblem(text);
   if (problem !== undefined) throw new InvalidDurationError(problem);
-  return sum(text);
+  return totalMilliseconds(text);
 }
 
 /** A span as users write it, in the largest unit that divides it without remainder. `36000000` is `10h`. */
-export function durationOf(span: Milliseconds): Duration {
+export function formatDuration(span: Milliseconds): Duration {
   const whole = Math.round(span);
   const fitting = Object.entries(units).filter(([, unit]) => whole >= unit && whole % unit === 0);
   const [unit, size] = fitting.at(-1) ?? ["ms", 1];
@@ -51,9 +51,12 @@ export function durationOf(span: Milliseconds): Duration {
  */
 export const durationSchema = z
   .string()
-  .max(longestText, { error: ({ input }) => durationProblem(input) ?? notOne(input), abort: true })
-  .regex(shape, { error: ({ input }) => durationProblem(input) ?? notOne(input), abort: true })
-  .refine((text) => sum(text) <= longestDuration, {
+  .max(maxTextLength, { error: ({ input }) => durationProblem(input) ?? notADuration(input), abort: true })
+  .regex(durationPattern, {
+    error: ({ input }) => durationProblem(input) ?? notADuration(input),
+    abort: true,
+  })
+  .refine((text) => totalMilliseconds(text) <= maxDuration, {
     error: (issue) => tooLong(String(issue.input)),
     ...checkedAtRun,
   })
@@ -67,17 +70,17 @@ export class InvalidDurationError extends Error {
 /** @param given any value: code without type checks may also pass NaN, 5 or undefined. */
 function durationProblem(given: unknown): string | undefined {
   const value = typeof given === "number" ? String(given) : given;
-  if (typeof value !== "string") return notOne(value);
-  if (value.length > longestText) {
-    return `${quoted(value)} has ${value.length} characters; a duration has at most ${longestText}. Write one such as "30s".`;
+  if (typeof value !== "string") return notADuration(value);
+  if (value.length > maxTextLength) {
+    return `${quoted(value)} has ${value.length} characters; a duration has at most ${maxTextLength}. Write one such as "30s".`;
   }
   if (/^\d+(\.\d+)?$/.test(value))
     return `${quoted(value)} has no unit. Write ${quoted(`${value}s`)} if seconds are meant.`;
-  if (!shape.test(value)) return notOne(value);
-  return sum(value) > longestDuration ? tooLong(value) : undefined;
+  if (!durationPattern.test(value)) return notADuration(value);
+  return totalMilliseconds(value) > maxDuration ? tooLong(value) : undefined;
 }
 
-const notOne = (value: unknown): string =>
+const notADuration = (value: unknown): string =>
   `${quoted(value)} is not a duration. Write a number and a unit: "500ms", "30s", "10m", "1h30m".`;
 
 const tooLong = (text: string): string =>
@@ -89,7 +92,7 @@ const quoted = (text: unknown): string => JSON.stringify(String(text).slice(0, 8
  * @param text of the right shape and length. The pattern is sticky: each match starts where the last one ended, so the
  *   text is scanned only once.
  */
-function sum(text: string): Milliseconds {
+function totalMilliseconds(text: string): Milliseconds {
   const parts = text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/gy);
   return Math.round(
     parts.reduce((total, [, amount, unit]) => total + Number(amount) * (units[unit ?? ""] ?? NaN), 0),

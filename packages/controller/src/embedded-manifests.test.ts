@@ -3,7 +3,7 @@ import { z } from "zod";
 import { defineController } from "./controller.ts";
 import type { DeployableFunction } from "./deployable-function.ts";
 import { embeddedManifestsOf } from "./embedded-manifests.ts";
-import type { Deployment } from "./reconcile-function.ts";
+import type { FunctionDeployment } from "./reconcile-function.ts";
 import { defineResource } from "./resource.ts";
 
 const Cup = defineResource({
@@ -90,7 +90,7 @@ describe("what runs a function with a bridge in its process", () => {
     expect(grace("30s")).toBe(50);
   });
 
-  it.each<[Deployment, RegExp]>([
+  it.each<[FunctionDeployment, RegExp]>([
     [{}, /deployment\.container: name the image/],
     [{ container, paused: true }, /deployment\.paused: a bridge in a function's process does not/],
     [{ container, delivery: "webhook" }, /deployment\.delivery: only a function that pulls/],

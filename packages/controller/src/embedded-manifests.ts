@@ -1,9 +1,15 @@
 import type { DeployableFunction } from "./deployable-function.ts";
-import { milliseconds } from "./duration.ts";
+import { parseDuration } from "./duration.ts";
 import { serviceNameOf } from "./function-names.ts";
-import { functionPod, graceOf, metricsVariables, servedVariables, setTwice } from "./function-pod.ts";
+import {
+  functionPodSpec,
+  stopGraceOf,
+  metricsVariables,
+  serverVariables,
+  duplicateVariable,
+} from "./function-pod.ts";
 import { leastPermissions, withPermissions } from "./least-permissions.ts";
-import { paceVariables } from "./pace-variables.ts";
+import { runSettingsVariables } from "./pace-variables.ts";
 import { reconcileFunctionOf, type ReconcileFunctionSpec } from "./reconcile-function.ts";
 import type { Resource } from "./resource.ts";
 
@@ -31,24 +37,28 @@ export function embeddedManifestsOf<R extends Resource>({
 }: DeployableFunction<R>): readonly object[] {
   const { metadata, spec } = reconcileFunctionOf(controller, deployment);
   const place = { name: metadata.name, namespace };
-  const least = leastPermissions(controller, { namespace, readsSecrets, follows: true });
+  const least = leastPermissions(controller, { namespace, readsSecrets, hasBridge: true });
   const { namespace: local, cluster } = withPermissions(least, spec.permissions);
-  const timeout = spec.timeout === undefined ? controller.timeout : milliseconds(spec.timeout);
+  const timeout = spec.timeout === undefined ? controller.timeout : parseDuration(spec.timeout);
   return [
     { apiVersion: "v1", kind: "ServiceAccount", metadata: place },
-    ...(local === undefined ? [] : granted(place, "Role", local)),
-    ...(cluster === undefined ? [] : granted(place, "ClusterRole", cluster)),
+    ...(local === undefined ? [] : roleManifests(place, "Role", local)),
+    ...(cluster === undefined ? [] : roleManifests(place, "ClusterRole", cluster)),
     deploymentOf(place, embeddable(spec), timeout),
   ];
 }
 
-interface Place {
+interface NamespacedName {
   readonly name: string;
   readonly namespace: string;
 }
 
 /** A role and its binding to the function's ServiceAccount. A ClusterRole is named as the deployer names it. */
-function granted({ name, namespace }: Place, kind: "Role" | "ClusterRole", rules: readonly object[]) {
+function roleManifests(
+  { name, namespace }: NamespacedName,
+  kind: "Role" | "ClusterRole",
+  rules: readonly object[],
+) {
   const metadata = kind === "Role" ? { name, namespace } : { name: `drover:${namespace}:${name}` };
   const apiVersion = `${rbac}/v1`;
   return [
@@ -64,23 +74,23 @@ function granted({ name, namespace }: Place, kind: "Role" | "ClusterRole", rules
 }
 
 /** Features that the cluster's bridges, the deployer or the gateway provide. */
-const notHere = ["hooks", "campaign", "onRollout", "paused", "webhook"] as const;
+const unsupportedFields = ["hooks", "campaign", "onRollout", "paused", "webhook"] as const;
 
-const refused = (problem: string) => new NotEmbeddableError(`deployment.${problem}`);
+const notEmbeddable = (problem: string) => new NotEmbeddableError(`deployment.${problem}`);
 
 type Container = NonNullable<ReconcileFunctionSpec["container"]>;
 type Embeddable = ReconcileFunctionSpec & { readonly container: Container };
 
 function embeddable({ container, ...spec }: ReconcileFunctionSpec): Embeddable {
-  if (container === undefined) throw refused("container: name the image, as container: { image }.");
-  const foreign = notHere.find((field) => spec[field] !== undefined);
+  if (container === undefined) throw notEmbeddable("container: name the image, as container: { image }.");
+  const foreign = unsupportedFields.find((field) => spec[field] !== undefined);
   if (foreign !== undefined) {
-    throw refused(
+    throw notEmbeddable(
       `${foreign}: a bridge in a function's process does not support it. Leave it out, or deploy the function.`,
     );
   }
   if (spec.delivery === "webhook") {
-    throw refused(
+    throw notEmbeddable(
       "delivery: only a function that pulls can have a bridge in its process. Deploy this function.",
     );
   }
@@ -88,20 +98,24 @@ function embeddable({ container, ...spec }: ReconcileFunctionSpec): Embeddable {
 }
 
 /** @param timeout maximum duration of a run, ms. */
-function deploymentOf(place: Place, { container, scaling, ...spec }: Embeddable, timeout: number): object {
+function deploymentOf(
+  place: NamespacedName,
+  { container, scaling, ...spec }: Embeddable,
+  timeout: number,
+): object {
   const labels = { "drover.dev/embedded": place.name };
-  const grace = graceOf(timeout);
+  const grace = stopGraceOf(timeout);
   const probe = (path: string) => ({ httpGet: { path, port: "http" } });
   const own = container.env ?? [];
   const ours = [
     { name: "DROVER_REDIS_URL", valueFrom: { secretKeyRef: { name: `${place.name}-redis`, key: "url" } } },
-    ...servedVariables(container, grace),
+    ...serverVariables(container, grace),
     ...metricsVariables(own),
-    ...paceVariables(spec),
+    ...runSettingsVariables(spec),
   ];
-  const twice = setTwice(own, ours);
-  if (twice !== undefined) throw refused(`container.env: ${twice} is set by Drover. Leave it out.`);
-  const pod = functionPod({
+  const twice = duplicateVariable(own, ours);
+  if (twice !== undefined) throw notEmbeddable(`container.env: ${twice} is set by Drover. Leave it out.`);
+  const pod = functionPodSpec({
     serviceAccountName: place.name,
     container,
     grace,

@@ -1,5 +1,5 @@
 import { RetryAfterError, RetryError, TerminalError, ThrottledError } from "./errors.ts";
-import { scrubbed } from "./scrubbed.ts";
+import { redact } from "./scrubbed.ts";
 
 /** The only fields of an error that are logged. Libraries put requests into others, with headers and arguments. */
 export interface ErrorFields {
@@ -17,24 +17,24 @@ export interface ErrorFields {
   readonly errors?: readonly ErrorFields[];
 }
 
-const longest = 8_192;
+const maxTextLength = 8_192;
 /** Maximum number of errors in the fields of one, causes of causes included: AggregateErrors form a tree. */
-const most = 12;
+const maxErrors = 12;
 
 /**
- * The fields of any thrown value that may be shown: allowed fields are copied, with secrets removed by `scrubbed`, and
+ * The fields of any thrown value that may be shown: allowed fields are copied, with secrets removed by `redact`, and
  * all others are left out. Never throws, whatever the error's getters do; cyclic, deep or long content is cut off.
  */
 export function errorFields(error: unknown): ErrorFields {
   return fieldsOf(error, new Set());
 }
 
-/** The message of any thrown value, with secrets removed by `scrubbed`. Never throws. */
+/** The message of any thrown value, with secrets removed by `redact`. Never throws. */
 export function messageOf(error: unknown): string {
   const message = read(error, "message");
-  if (typeof message === "string") return scrubbed(message);
+  if (typeof message === "string") return redact(message);
   try {
-    return scrubbed(String(error));
+    return redact(String(error));
   } catch {
     return "An error that cannot be read.";
   }
@@ -57,7 +57,7 @@ function fieldsOf(error: unknown, seen: Set<unknown>): ErrorFields {
   seen.add(error);
   const [name, stack, code, status] = ["name", "stack", "code", "status"].map((field) => read(error, field));
   const inside = (one: unknown): readonly ErrorFields[] =>
-    one == null || seen.has(one) || seen.size >= most ? [] : [fieldsOf(one, seen)];
+    one == null || seen.has(one) || seen.size >= maxErrors ? [] : [fieldsOf(one, seen)];
   const [cause] = inside(read(error, "cause"));
   const errors = read(error, "errors");
   return {
@@ -68,7 +68,7 @@ function fieldsOf(error: unknown, seen: Set<unknown>): ErrorFields {
     ...(typeof status === "number" && { status }),
     ...(isOwn(error) && { reason: bounded(error.reason) }),
     ...(cause && { cause }),
-    ...(Array.isArray(errors) && { errors: errors.slice(0, most).flatMap(inside) }),
+    ...(Array.isArray(errors) && { errors: errors.slice(0, maxErrors).flatMap(inside) }),
   };
 }
 
@@ -95,6 +95,6 @@ function isOwn(error: unknown): error is { readonly reason: string } {
 
 /** Scrubs the text before it cuts it off: half of a URL's user information has no form that could be recognised. */
 function bounded(text: string): string {
-  const clean = scrubbed(text);
-  return clean.length > longest ? `${clean.slice(0, longest)}…` : clean;
+  const clean = redact(text);
+  return clean.length > maxTextLength ? `${clean.slice(0, maxTextLength)}…` : clean;
 }

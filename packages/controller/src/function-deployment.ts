@@ -7,7 +7,7 @@ const variable = z
   .string()
   .max(253)
   .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "a variable's name has letters, digits and _");
-const keyOf = z.strictObject({
+const keySelector = z.strictObject({
   name,
   key: z.string().min(1).max(253),
   optional: z.boolean().optional(),
@@ -20,8 +20,8 @@ const environment = z
       value: z.string().optional(),
       valueFrom: z
         .strictObject({
-          secretKeyRef: keyOf.optional(),
-          configMapKeyRef: keyOf.optional(),
+          secretKeyRef: keySelector.optional(),
+          configMapKeyRef: keySelector.optional(),
           fieldRef: z.strictObject({ fieldPath: z.string().min(1) }).optional(),
         })
         .optional(),
@@ -32,7 +32,7 @@ const environment = z
 /** A Kubernetes quantity, such as 500m or 128Mi. */
 const quantities = z.record(z.string(), z.union([z.int(), z.string()]));
 
-const mounted = z.strictObject({
+const volumeDeclaration = z.strictObject({
   name: z.string().regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, "give a DNS label"),
   mountPath: z.string().regex(/^\/[^:]*$/, "give an absolute path"),
   secret: z.strictObject({ secretName: name }).optional(),
@@ -66,7 +66,7 @@ export const containerDeclaration = z
           "Default: requests of 50m of CPU and 96Mi of memory, limits of 512Mi of memory and 1Gi of disk. A value given here " +
           "replaces all of them.",
       }),
-    volumes: z.array(mounted).max(20).optional().meta({
+    volumes: z.array(volumeDeclaration).max(20).optional().meta({
       description: "Secrets, ConfigMaps and empty folders, and the paths at which they are mounted.",
     }),
     nodeSelector: z.record(z.string(), z.string()).optional(),
@@ -121,7 +121,7 @@ export const scalingDeclaration = z
   });
 export type Scaling = z.output<typeof scalingDeclaration>;
 /** Default scaling of a function. */
-export const usualScaling: Scaling = scalingDeclaration.parse({});
+export const defaultScaling: Scaling = scalingDeclaration.parse({});
 
 export const webhookDeclaration = z
   .strictObject({
@@ -150,7 +150,7 @@ export const webhookDeclaration = z
   .meta({ description: "With delivery: webhook, the address at which the function is called." });
 
 /** Rates, durations and retries of a function's runs. An omitted field keeps the value in the code. */
-export const paceDeclaration = {
+export const runSettingsDeclaration = {
   resyncEvery: durationSchema.optional().meta({
     description: "Every object is reconciled again at least this often.",
   }),

@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
 import {
-  functionQueueIn,
-  isSelfNamed,
+  functionQueueOf,
+  isUnregisteredQueue,
   namespaceOfQueue,
   namesQueueOf,
   queueOf,
-  shownQueue,
+  queueDisplayName,
 } from "./function-identity.ts";
 
 const own = queueOf({ namespace: "web", name: "sites.example.com", uid: "u-1" });
@@ -14,7 +14,11 @@ const names = namesQueueOf(own, { plural: "secrets", group: "" });
 const selfNames = namesQueueOf(self, { plural: "cups", group: "example.com" });
 
 it("a queue says whose it is", () => {
-  const said = (queue: string) => [functionQueueIn(queue), namespaceOfQueue(queue), isSelfNamed(queue)];
+  const said = (queue: string) => [
+    functionQueueOf(queue),
+    namespaceOfQueue(queue),
+    isUnregisteredQueue(queue),
+  ];
   expect(said(own)).toEqual([own, "web", false]);
   expect(said(names)).toEqual([own, "web", false]);
   expect(said(self)).toEqual([self, undefined, true]);
@@ -27,7 +31,7 @@ it("a queue says whose it is", () => {
     "web/sites/u/other/secrets",
     "a/b/c/names/d/e",
   ])
-    expect([functionQueueIn(text), namespaceOfQueue(text)]).toEqual([undefined, undefined]);
+    expect([functionQueueOf(text), namespaceOfQueue(text)]).toEqual([undefined, undefined]);
 });
 
 it("no two kinds have one queue of names, whatever their plurals and groups are", () => {
@@ -43,7 +47,7 @@ it("no two kinds have one queue of names, whatever their plurals and groups are"
 });
 
 it("a queue is shown without what people do not know a function by", () => {
-  expect([own, names, self, selfNames, "other"].map(shownQueue)).toEqual([
+  expect([own, names, self, selfNames, "other"].map(queueDisplayName)).toEqual([
     ...["web/sites.example.com", "web/sites.example.com/names/secrets"],
     ...["sites", "sites/names/cups.example.com", "other"],
   ]);

@@ -36,7 +36,7 @@ export const namesQueueOf = (
 ): QueueName => [queue, "names", kindPart(plural, group)].join("/") as QueueName;
 
 /** The function's main queue: a names queue without its suffix, or the queue itself. Undefined for other text. */
-export function functionQueueIn(queue: string): QueueName | undefined {
+export function functionQueueOf(queue: string): QueueName | undefined {
   const parts = queue.split("/");
   return parts.length === 3 || (parts.length === 5 && parts[3] === "names")
     ? (parts.slice(0, 3).join("/") as QueueName)
@@ -44,17 +44,17 @@ export function functionQueueIn(queue: string): QueueName | undefined {
 }
 
 /** True for the queue of a program without a ReconcileFunction: then no object shows how long the queue is needed. */
-export const isSelfNamed = (queue: string): boolean => queue.startsWith(`${none}/`);
+export const isUnregisteredQueue = (queue: string): boolean => queue.startsWith(`${none}/`);
 
 /** The namespace of a queue's function. Undefined for a program without a ReconcileFunction, and for other text. */
 export const namespaceOfQueue = (queue: string): string | undefined =>
-  functionQueueIn(queue) === undefined || isSelfNamed(queue) ? undefined : queue.split("/")[0];
+  functionQueueOf(queue) === undefined || isUnregisteredQueue(queue) ? undefined : queue.split("/")[0];
 
 /**
  * A queue's name in metrics and for users, without the uid: `<namespace>/<name>`, or `<name>` for a program without a
  * ReconcileFunction; with `/names/<plural>.<group>` for a names queue.
  */
-export function shownQueue(queue: string): string {
+export function queueDisplayName(queue: string): string {
   const [namespace, name, , ...more] = queue.split("/");
   if (name === undefined) return queue;
   return [...(namespace === none ? [] : [namespace]), name, ...more].join("/");
@@ -64,7 +64,7 @@ export function shownQueue(queue: string): string {
  * `<namespace>/<function>/<hook>`: events of the hook are sent to `/hooks/` followed by this. A function that is
  * created again under the same name has the same addresses of its hooks.
  */
-export const hookAddressOf = ({ namespace, name }: FunctionIdentity, hook: string): string =>
+export const hookPathOf = ({ namespace, name }: FunctionIdentity, hook: string): string =>
   [namespace, name, hook].map(partOf).join("/");
 
 /** Stands for a part that an identity does not have. No existing part is encoded like this. */

@@ -1,17 +1,17 @@
 import { expect, it } from "vitest";
 import { serviceNameOf } from "./function-names.ts";
 import {
-  type FunctionPod,
-  functionPod,
-  graceOf,
+  type FunctionPodOptions,
+  functionPodSpec,
+  stopGraceOf,
   metricsVariables,
-  servedVariables,
-  setTwice,
+  serverVariables,
+  duplicateVariable,
 } from "./function-pod.ts";
-import { paceVariables } from "./pace-variables.ts";
+import { runSettingsVariables } from "./pace-variables.ts";
 
-const pod = (more: Partial<FunctionPod["container"]> = {}, grace = 60_000) =>
-  functionPod({
+const pod = (more: Partial<FunctionPodOptions["container"]> = {}, grace = 60_000) =>
+  functionPodSpec({
     serviceAccountName: "cups",
     env: [],
     grace,
@@ -73,8 +73,8 @@ it("of what a container mounts only an empty folder can be written", () => {
 });
 
 it("a Pod has longer to end than its process, and that longer than the longest run", () => {
-  expect(graceOf(60_000)).toBe(70_000);
-  expect(servedVariables({}, 70_000)).toContainEqual({ name: "DROVER_STOP_GRACE", value: "70000ms" });
+  expect(stopGraceOf(60_000)).toBe(70_000);
+  expect(serverVariables({}, 70_000)).toContainEqual({ name: "DROVER_STOP_GRACE", value: "70000ms" });
   expect(pod({}, 70_000).terminationGracePeriodSeconds).toBe(80);
   expect(pod({}, 70_001).terminationGracePeriodSeconds).toBe(81);
 });
@@ -86,15 +86,21 @@ it("metrics are open to all who reach the Pod, unless the function says otherwis
 
 it("a variable that Drover sets, too, is found", () => {
   const ours = [{ name: "A" }, { name: "B" }];
-  expect(setTwice([{ name: "C" }, { name: "B" }], ours)).toBe("B");
-  expect(setTwice([{ name: "C" }], ours)).toBeUndefined();
+  expect(duplicateVariable([{ name: "C" }, { name: "B" }], ours)).toBe("B");
+  expect(duplicateVariable([{ name: "C" }], ours)).toBeUndefined();
 });
 
 it("a process gets a variable for each setting of its pace that the spec changes", () => {
-  expect(paceVariables({})).toEqual([]);
+  expect(runSettingsVariables({})).toEqual([]);
   const retry = { first: "1s", longest: "2m", attempts: 4 };
   const limits = { runs: { perSecond: 0.5, burst: 9 } };
-  const variables = paceVariables({ concurrency: 3, resyncEvery: "1h", timeout: "30s", retry, limits });
+  const variables = runSettingsVariables({
+    concurrency: 3,
+    resyncEvery: "1h",
+    timeout: "30s",
+    retry,
+    limits,
+  });
   expect(Object.fromEntries(variables.map(({ name, value }) => [name, value]))).toEqual({
     DROVER_CONCURRENCY: "3",
     DROVER_RESYNC_EVERY: "1h",

@@ -27,7 +27,7 @@ export * from "./duration.ts";
 export * from "./server-time.ts";
 export * from "./errors.ts";
 export { type ErrorFields, errorFields, errorText, messageOf } from "./error-fields.ts";
-export { namesSecret, scrubbed } from "./scrubbed.ts";
+export { isSecretName, redact } from "./scrubbed.ts";
 export { oneLine, unprintable } from "./plain-text.ts";
 export {
   defineFunction,
@@ -37,48 +37,48 @@ export {
 } from "./deployable-function.ts";
 export { embeddedManifestsOf, NotEmbeddableError } from "./embedded-manifests.ts";
 export {
-  functionPod,
-  graceOf,
+  functionPodSpec,
+  stopGraceOf,
   metricsVariables,
   portOf,
-  servedVariables,
-  setTwice,
-  type Variable,
+  serverVariables,
+  duplicateVariable,
+  type EnvVar,
 } from "./function-pod.ts";
 export { isPausedByAnnotation, pausedAnnotation, reconcileAtAnnotation } from "./object-annotations.ts";
-export { paceVariables } from "./pace-variables.ts";
-export { type PermissionRule, type Scaling, usualScaling } from "./function-deployment.ts";
+export { runSettingsVariables } from "./pace-variables.ts";
+export { type PermissionRule, type Scaling, defaultScaling } from "./function-deployment.ts";
 export {
   type Access,
   accessCount,
   accessesOf,
-  accessWords,
+  describeAccess,
   isGranted,
   type PolicyRule,
   resourceAttributesOf,
 } from "./access.ts";
 export {
-  calledAccess,
-  calledRules,
+  gatewayAccess,
+  gatewayRules,
   type FollowedKind,
-  followedAccess,
+  bridgeAccess,
   followedKinds,
   neededAccess,
   permittedAccess,
-  usedAccess,
+  implicitAccess,
 } from "./needed-access.ts";
-export { whyNotCalled } from "./why-not-called.ts";
+export { webhookProblem } from "./why-not-called.ts";
 export { leastPermissions, type Permissions } from "./least-permissions.ts";
 export {
   type FunctionIdentity,
-  functionQueueIn,
-  hookAddressOf,
-  isSelfNamed,
+  functionQueueOf,
+  hookPathOf,
+  isUnregisteredQueue,
   namespaceOfQueue,
   namesQueueOf,
   type QueueName,
   queueOf,
-  shownQueue,
+  queueDisplayName,
 } from "./function-identity.ts";
 export type { HookDeclaration } from "./hook-declaration.ts";
 export { InvalidControllerError } from "./invalid-controller.ts";
@@ -88,17 +88,17 @@ export * from "./object-key.ts";
 export * from "./reconcile-function.ts";
 export * from "./resource.ts";
 export {
-  isInCode,
+  hasNamesInCode,
   type Kind,
   type NamesContext,
   type NamesInCode,
-  type Owned,
-  type Watched,
+  type OwnedKind,
+  type WatchedKind,
   type WatchedInCode,
 } from "./watched.ts";
 export { serviceNameOf, webhookSecretOf } from "./function-names.ts";
 export { testContext, type TestObject } from "./test-context.ts";
-export { meant } from "./meant.ts";
+export { suggest } from "./meant.ts";
 export { silentLog } from "./silent-log.ts";
 export { checkedAtRun } from "./structural/checks.ts";
 export { goPatternProblem } from "./structural/go-pattern.ts";

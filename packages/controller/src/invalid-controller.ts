@@ -1,4 +1,4 @@
-import { type Duration, type Milliseconds, milliseconds } from "./duration.ts";
+import { type Duration, type Milliseconds, parseDuration } from "./duration.ts";
 
 /** A controller's definition that cannot work. The message contains the field and the problem. */
 export class InvalidControllerError extends Error {
@@ -12,10 +12,10 @@ export class InvalidControllerError extends Error {
  * Parses a duration above zero.
  * @throws InvalidControllerError for any other text.
  */
-export function positive(controller: string, field: string, text: Duration): Milliseconds {
+export function positiveDuration(controller: string, field: string, text: Duration): Milliseconds {
   let span: Milliseconds;
   try {
-    span = milliseconds(text);
+    span = parseDuration(text);
   } catch (cause) {
     throw new InvalidControllerError(controller, field, `is wrong: ${(cause as Error).message}`, cause);
   }
@@ -28,7 +28,7 @@ export function positive(controller: string, field: string, text: Duration): Mil
  * Checks an integer from 1 to `most`.
  * @throws InvalidControllerError for any other number.
  */
-export function whole(controller: string, field: string, value: number, most: number): number {
+export function positiveInteger(controller: string, field: string, value: number, most: number): number {
   if (Number.isInteger(value) && value >= 1 && value <= most) return value;
   throw new InvalidControllerError(controller, field, `is ${value}; give a whole number from 1 to ${most}.`);
 }

@@ -2,7 +2,7 @@ import type { Controller } from "./controller.ts";
 import type { PermissionRule } from "./function-deployment.ts";
 import type { Predicates, ReconcileFunctionSpec } from "./reconcile-function.ts";
 import type { Resource } from "./resource.ts";
-import { isInCode, type Kind } from "./watched.ts";
+import { hasNamesInCode, type Kind } from "./watched.ts";
 
 export type Permissions = NonNullable<ReconcileFunctionSpec["permissions"]>;
 
@@ -13,7 +13,7 @@ export interface PermissionFacts {
   /** If its runs call `readSecret`: true for any Secret, or the Secrets' names. */
   readonly readsSecrets?: boolean | readonly string[] | undefined;
   /** True if its process contains a bridge, which lists and watches all kinds of the controller. */
-  readonly follows?: boolean;
+  readonly hasBridge?: boolean;
 }
 
 /**
@@ -27,7 +27,7 @@ export interface PermissionFacts {
  */
 export function leastPermissions<R extends Resource>(
   controller: Controller<R>,
-  { namespace: home, readsSecrets = false, follows = false }: PermissionFacts = {},
+  { namespace: home, readsSecrets = false, hasBridge = false }: PermissionFacts = {},
 ): Permissions {
   const { for: kind, only, owns, watches, finalizer } = controller;
   const isLocal = ({ scope }: Kind, namespaces: readonly string[] | undefined): boolean =>
@@ -42,11 +42,11 @@ export function leastPermissions<R extends Resource>(
     one: rule(owned.group, owned.plural, ownersVerbs),
     local: isLocal(owned, namespaces) || (owned.scope === "Namespaced" && isLocal(kind, only.namespaces)),
   }));
-  const asked = watches.filter(isInCode).map(({ kind: watched, namespaces }) => ({
+  const asked = watches.filter(hasNamesInCode).map(({ kind: watched, namespaces }) => ({
     one: rule(watched.group, watched.plural, ["get"]),
     local: isLocal(watched, namespaces),
   }));
-  const followed: readonly (Predicates & { readonly kind: Kind })[] = follows
+  const followed: readonly (Predicates & { readonly kind: Kind })[] = hasBridge
     ? [{ kind, ...only }, ...owns, ...watches]
     : [];
   const seen = followed.map(({ kind: of, namespaces }) => ({

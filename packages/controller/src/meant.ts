@@ -1,5 +1,5 @@
 /** A hint after an unknown word: "Did you mean ...?" with a similar known word, or the list of all known words. */
-export function meant(word: string, known: readonly string[]): string {
+export function suggest(word: string, known: readonly string[]): string {
   const [nearest] = known
     .map((candidate) => ({ candidate, far: distance(word, candidate) }))
     .sort((a, b) => a.far - b.far);

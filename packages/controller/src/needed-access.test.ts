@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { type Access, accessWords } from "./access.ts";
+import { type Access, describeAccess } from "./access.ts";
 import { neededAccess } from "./needed-access.ts";
 import { ReconcileFunction } from "./reconcile-function.ts";
 
@@ -15,7 +15,7 @@ const verified = (verify: object) => ({ name: "h", verify, names: { field: "name
 const secretRef = { name: "s", key: "k" };
 const needed = (spec: object): readonly string[] =>
   neededAccess(ReconcileFunction.spec.parse({ for: kind("cups"), ...spec }), "web").map((one: Access) =>
-    accessWords(one),
+    describeAccess(one),
   );
 const seen = (plural: string, where = "in all namespaces") =>
   ["list", "watch"].map((verb) => `${verb} ${plural} of example.com ${where}`);

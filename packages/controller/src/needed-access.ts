@@ -14,7 +14,7 @@ export const followedKinds = (spec: ReconcileFunctionSpec): readonly FollowedKin
 
 /**
  * All accesses that the author of a function must have: to list and watch its kinds, the permissions of its
- * ServiceAccount, the requests that the gateway makes in its name if it is called, and {@link usedAccess}.
+ * ServiceAccount, the requests that the gateway makes in its name if it is called, and {@link implicitAccess}.
  *
  * The deployer reviews the Roles that it is about to write (apps/deployer/src/permits/granted-access.ts); this is the
  * same list for a program that writes no Roles.
@@ -24,10 +24,10 @@ export const followedKinds = (spec: ReconcileFunctionSpec): readonly FollowedKin
 export function neededAccess(spec: ReconcileFunctionSpec, namespace: string): readonly Access[] {
   const { permissions = {}, container } = spec;
   return [
-    ...followedAccess(spec),
+    ...bridgeAccess(spec),
     ...(container === undefined ? [] : permittedAccess(permissions, namespace)),
-    ...calledAccess(spec),
-    ...usedAccess(spec, namespace),
+    ...gatewayAccess(spec),
+    ...implicitAccess(spec, namespace),
   ];
 }
 
@@ -38,7 +38,7 @@ export const permittedAccess = (
 ): readonly Access[] => [...accessesOf(here, namespace), ...accessesOf(everywhere)];
 
 /** Accesses that a function uses without a Role of its own: it runs Pods, and Secrets verify its hooks' events. */
-export function usedAccess(
+export function implicitAccess(
   { container, hooks = [] }: ReconcileFunctionSpec,
   namespace: string,
 ): readonly Access[] {
@@ -57,7 +57,7 @@ const hookSecrets = (
   );
 
 /** Accesses that the bridge uses for a function: they reveal keys and changes, which not every user may see. */
-export const followedAccess = (spec: ReconcileFunctionSpec): readonly Access[] =>
+export const bridgeAccess = (spec: ReconcileFunctionSpec): readonly Access[] =>
   followedKinds(spec).flatMap(({ group, plural: resource, namespaces }) =>
     (namespaces ?? [undefined]).flatMap((namespace) =>
       ["list", "watch"].map((verb) => ({ namespace, verb, group, resource })),
@@ -65,14 +65,14 @@ export const followedAccess = (spec: ReconcileFunctionSpec): readonly Access[] =
   );
 
 /** Rules for the gateway's requests about objects of a kind, made as the ServiceAccount of a function that it calls. */
-export const calledRules = ({ group, plural }: FollowedKind): readonly PolicyRule[] => [
+export const gatewayRules = ({ group, plural }: FollowedKind): readonly PolicyRule[] => [
   { apiGroups: [group], resources: [plural], verbs: ["get", "patch"] },
   { apiGroups: [group], resources: [`${plural}/status`], verbs: ["update"] },
   { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create", "patch"] },
 ];
 
 /** The accesses of a called function to objects of its kind; none for a function that pulls. */
-export function calledAccess({ delivery, for: kind }: ReconcileFunctionSpec): readonly Access[] {
+export function gatewayAccess({ delivery, for: kind }: ReconcileFunctionSpec): readonly Access[] {
   if (delivery !== "webhook") return [];
-  return (kind.namespaces ?? [undefined]).flatMap((namespace) => accessesOf(calledRules(kind), namespace));
+  return (kind.namespaces ?? [undefined]).flatMap((namespace) => accessesOf(gatewayRules(kind), namespace));
 }

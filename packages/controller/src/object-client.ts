@@ -81,7 +81,7 @@ export interface FindOptions extends ReadOptions {
    * kind from before, and no event of the kind has woken the key yet, they count as complete, without a request. For
    * callers that need not find an object at once: a later event causes another run.
    */
-  readonly naming?: boolean;
+  readonly mappedToKey?: boolean;
 }
 
 /** `status` is written separately from the object: a write to one does not change the other. */
@@ -130,7 +130,7 @@ export interface ObjectClient {
   /** One page. */
   list(ref: ResourceRef, options?: ListOptions): Promise<ObjectList>;
   /**
-   * All matching objects. They are read live, or, in a run of a controller with copies of the kind (`Owned.copies`),
+   * All matching objects. They are read live, or, in a run of a controller with copies of the kind (`OwnedKind.copies`),
    * taken from the lists of an earlier run with the same query. Such lists are current only for objects that wake the
    * run's key.
    */
@@ -144,7 +144,7 @@ export interface ObjectClient {
 }
 
 /** A client without a cluster: each of its methods rejects with an error that `why` creates. */
-export function absentClient(why: () => Error): ObjectClient {
+export function unavailableClient(why: () => Error): ObjectClient {
   const fail = (): Promise<never> => Promise.reject(why());
   return { get: fail, list: fail, find: fail, create: fail, replace: fail, patch: fail, delete: fail };
 }

@@ -12,7 +12,7 @@ export interface ObjectName {
 }
 
 /** Maximum length of an object's name in Kubernetes (RFC 1123 subdomain), and of a namespace (RFC 1123 label). */
-const longest = { name: 253, namespace: 63 };
+const maxLength = { name: 253, namespace: 63 };
 
 /**
  * The key of a named object.
@@ -41,7 +41,7 @@ export function parseObjectKey(text: string): ObjectKey {
 }
 
 /** Parses a key from text that other programs may have written; undefined if it is not a key. */
-export function objectKeyIn(text: string): ObjectKey | undefined {
+export function tryParseObjectKey(text: string): ObjectKey | undefined {
   try {
     return parseObjectKey(text);
   } catch (error) {
@@ -66,9 +66,9 @@ export class InvalidKeyError extends Error {
 
 function checked(part: "namespace" | "name", text: string): string {
   if (text === "") throw new InvalidKeyError(`the ${part} is empty.`);
-  if (text.length > longest[part]) {
+  if (text.length > maxLength[part]) {
     throw new InvalidKeyError(
-      `the ${part} has ${text.length} characters; Kubernetes allows ${longest[part]}.`,
+      `the ${part} has ${text.length} characters; Kubernetes allows ${maxLength[part]}.`,
     );
   }
   if (/[/\u0000-\u0020\u007f-\u009f]/.test(text) || !text.isWellFormed()) {

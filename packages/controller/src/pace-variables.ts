@@ -1,14 +1,14 @@
-import type { Variable } from "./function-pod.ts";
+import type { EnvVar } from "./function-pod.ts";
 import type { ReconcileFunctionSpec } from "./reconcile-function.ts";
 
 /** Environment variables that override the pace settings in a function's code; only for settings that are given. */
-export const paceVariables = ({
+export const runSettingsVariables = ({
   concurrency,
   resyncEvery,
   timeout,
   retry,
   limits,
-}: Partial<ReconcileFunctionSpec>): readonly Variable[] => [
+}: Partial<ReconcileFunctionSpec>): readonly EnvVar[] => [
   ...variable("DROVER_CONCURRENCY", concurrency),
   ...variable("DROVER_RESYNC_EVERY", resyncEvery),
   ...variable("DROVER_TIMEOUT", timeout),
@@ -19,5 +19,5 @@ export const paceVariables = ({
   ...variable("DROVER_RUNS_BURST", limits?.runs?.burst),
 ];
 
-const variable = (name: string, value: string | number | undefined): readonly Variable[] =>
+const variable = (name: string, value: string | number | undefined): readonly EnvVar[] =>
   value === undefined ? [] : [{ name, value: String(value) }];

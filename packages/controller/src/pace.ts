@@ -1,5 +1,5 @@
 import type { Duration, Milliseconds } from "./duration.ts";
-import { InvalidControllerError, positive, whole } from "./invalid-controller.ts";
+import { InvalidControllerError, positiveDuration, positiveInteger } from "./invalid-controller.ts";
 
 /** How failed runs are retried: backoff windows double from `first` to `longest`, spread by jitter. */
 export interface RetryDefinition {
@@ -30,15 +30,17 @@ export interface Retry {
   readonly attempts?: number;
 }
 
-const most = 1_000_000;
+const maxValue = 1_000_000;
 
 /** @throws InvalidControllerError with the field, the problem and the accepted values. */
 export function retryFrom(controller: string, definition: RetryDefinition = {}): Retry {
   const { first = "500ms", longest = "5m", attempts } = definition;
   const retry = {
-    first: positive(controller, "retry.first", first),
-    longest: positive(controller, "retry.longest", longest),
-    ...(attempts !== undefined && { attempts: whole(controller, "retry.attempts", attempts, most) }),
+    first: positiveDuration(controller, "retry.first", first),
+    longest: positiveDuration(controller, "retry.longest", longest),
+    ...(attempts !== undefined && {
+      attempts: positiveInteger(controller, "retry.attempts", attempts, maxValue),
+    }),
   };
   if (retry.longest < retry.first) {
     throw new InvalidControllerError(
@@ -63,9 +65,9 @@ export function limitsFrom(controller: string, { runs, accounts = {} }: Limits =
 }
 
 function checkRate(controller: string, field: string, { perSecond, burst }: Rate): void {
-  if (!(perSecond >= 0.001 && perSecond <= most)) {
-    const problem = `is ${perSecond}; give a number from 0.001 to ${most}.`;
+  if (!(perSecond >= 0.001 && perSecond <= maxValue)) {
+    const problem = `is ${perSecond}; give a number from 0.001 to ${maxValue}.`;
     throw new InvalidControllerError(controller, `${field}.perSecond`, problem);
   }
-  whole(controller, `${field}.burst`, burst, most);
+  positiveInteger(controller, `${field}.burst`, burst, maxValue);
 }

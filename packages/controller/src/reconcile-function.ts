@@ -3,7 +3,7 @@ import type { Controller } from "./controller.ts";
 import { hookDeclaration } from "./hook-declaration.ts";
 import {
   containerDeclaration,
-  paceDeclaration,
+  runSettingsDeclaration,
   permissionsDeclaration,
   scalingDeclaration,
   webhookDeclaration,
@@ -80,7 +80,7 @@ const ownedKind = watchedKind.extend({
 const path = (description: string) => z.string().min(1).optional().meta({ description });
 
 /** How the objects that a watched object affects are found: by one of these fields, and in which namespaces. */
-const naming = z.strictObject({
+const namesDeclaration = z.strictObject({
   label: z.string().min(1).optional().meta({ description: "The label whose value is the name." }),
   annotation: z.string().min(1).optional().meta({ description: "The annotation whose value is the name." }),
   field: path(
@@ -144,7 +144,7 @@ export const ReconcileFunction = defineResource({
         description: "Kinds with objects that affect their controller owner, if it is of the kind `for`.",
       }),
       watches: z
-        .array(z.strictObject({ ...kind, ...predicates, names: naming }))
+        .array(z.strictObject({ ...kind, ...predicates, names: namesDeclaration }))
         .max(50)
         .optional()
         .meta({
@@ -164,7 +164,7 @@ export const ReconcileFunction = defineResource({
       campaign: campaign.optional().meta({
         description: "Reconcile every object once more, for example after a bug was fixed.",
       }),
-      ...paceDeclaration,
+      ...runSettingsDeclaration,
       paused: z
         .boolean()
         .optional()
@@ -213,7 +213,7 @@ export type CampaignProgress = NonNullable<ReconcileFunctionStatus["campaign"]>;
 export type ReconcileFunctionSpec = z.output<(typeof ReconcileFunction)["spec"]>;
 
 /** How the objects that a watched object affects are found, as a ReconcileFunction declares it. */
-export type Naming = Omit<z.output<typeof naming>, "code">;
+export type NamesDeclaration = Omit<z.output<typeof namesDeclaration>, "code">;
 /** Which objects of a kind affect a controller, and which of their changes. */
 export type Predicates = Readonly<Omit<z.output<typeof watchedKind>, keyof typeof kind>>;
 
@@ -226,7 +226,7 @@ export interface ReconcileFunctionManifest {
 }
 
 /** The part of a ReconcileFunction that the controller code does not define: its deployment. */
-export type Deployment = Omit<
+export type FunctionDeployment = Omit<
   z.input<(typeof ReconcileFunction)["spec"]>,
   "for" | "owns" | "watches" | "copies"
 >;
@@ -237,7 +237,7 @@ export type Deployment = Omit<
  */
 export function reconcileFunctionOf<R extends Resource>(
   { name, for: resource, only, owns, watches, copies }: Controller<R>,
-  deployment: Deployment = {},
+  deployment: FunctionDeployment = {},
 ): ReconcileFunctionManifest {
   const spec = ReconcileFunction.spec.parse({
     for: { ...kindOf(resource), ...only },

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { StatedCondition } from "./condition.ts";
+import type { StatusCondition } from "./condition.ts";
 
 /** An author's definition of a kind. The zod schemas are the only source of its types, CRD and validation. */
 export interface ResourceDefinition<Spec extends z.ZodObject, Status extends z.ZodObject> {
@@ -59,9 +59,9 @@ export type SpecOf<R extends Resource> = z.output<R["spec"]>;
 /** The author's part of a resource's status. */
 export type StatusOf<R extends Resource> = z.output<R["status"]>;
 /** The status as stored in the cluster. */
-export type StatedStatus<R extends Resource> = Partial<StatusOf<R>> & {
+export type ObjectStatus<R extends Resource> = Partial<StatusOf<R>> & {
   readonly observedGeneration?: number;
-  readonly conditions?: readonly StatedCondition[];
+  readonly conditions?: readonly StatusCondition[];
 };
 
 /** The part of an object's metadata that controllers use. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { namesSecret, scrubbed } from "./scrubbed.ts";
+import { isSecretName, redact } from "./scrubbed.ts";
 
 const pem = `-----BEGIN PRIVATE KEY-----\nMIIcanary\n-----END PRIVATE KEY-----`;
 const jsonError = (text: string): string => {
@@ -62,7 +62,7 @@ describe("cuts", () => {
       "ERR unknown command 'X', with args beginning with: 'canary' ",
       "ERR unknown command 'X', with args beginning with: ***",
     ],
-  ])("%s", (_, text, expected) => expect(scrubbed(text)).toBe(expected));
+  ])("%s", (_, text, expected) => expect(redact(text)).toBe(expected));
 
   it.each([
     "canary",
@@ -71,7 +71,7 @@ describe("cuts", () => {
     '{"a": [1, "b", canary]}',
   ])("what JSON.parse shows of %j", (text) => {
     expect(jsonError(text)).toContain("canary".slice(0, 3));
-    expect(scrubbed(jsonError(text))).not.toContain("can");
+    expect(redact(jsonError(text))).not.toContain("can");
   });
 });
 
@@ -85,7 +85,7 @@ describe("leaves", () => {
     "mail to somebody@example.com about http://example.com/x",
     "the Secret web/stripe has no key signing-secret",
     "Redis requires a password. Give one.",
-  ])("%s", (text) => expect(scrubbed(text)).toBe(text));
+  ])("%s", (text) => expect(redact(text)).toBe(text));
 });
 
 it("changes nothing more the second time", () => {
@@ -93,7 +93,7 @@ it("changes nothing more the second time", () => {
     `password=canary Authorization: Bearer x y http://a:b@c ${pem}`,
     '{"token":"a","cookie":"b"}',
   ];
-  for (const text of texts) expect(scrubbed(scrubbed(text))).toBe(scrubbed(text));
+  for (const text of texts) expect(redact(redact(text))).toBe(redact(text));
 });
 
 it("takes time that grows linearly, whatever the text", () => {
@@ -128,7 +128,7 @@ it("takes time that grows linearly, whatever the text", () => {
     const took = (size: number): number => {
       const text = piece.repeat(size / piece.length);
       const begun = performance.now();
-      scrubbed(text);
+      redact(text);
       return performance.now() - begun;
     };
     took(50_000);
@@ -140,8 +140,8 @@ it("takes time that grows linearly, whatever the text", () => {
 it("knows names of secrets", () => {
   expect(
     ["password", "DB_PASSWORD", "x-api-key", "Authorization", "set-cookie", "clientSecret"].every(
-      namesSecret,
+      isSecretName,
     ),
   ).toBe(true);
-  expect(["tokens", "key", "passwordless", "secretName"].some(namesSecret)).toBe(false);
+  expect(["tokens", "key", "passwordless", "secretName"].some(isSecretName)).toBe(false);
 });

@@ -1,5 +1,5 @@
 /** Written in place of a secret. */
-export const cut = "***";
+export const redacted = "***";
 
 /**
  * A text without the secrets that can be recognised by their form: user information in URLs, credentials of HTTP
@@ -9,27 +9,33 @@ export const cut = "***";
  *
  * It takes time linear in the length of the text. Scrubbing twice changes nothing more.
  */
-export function scrubbed(text: string): string {
+export function redact(text: string): string {
   const blocks = text
-    .replace(/-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^]*?(?:-----END [A-Z ]{0,40}PRIVATE KEY-----|$)/g, cut)
-    .replace(/(?<=Unexpected token )[^]{1,200}?(?= is not valid JSON)/g, cut)
-    .replace(/"[^"]{0,200}"(?= is not valid JSON)/g, cut)
-    .replace(/(?<=, with args beginning with: )[^\n]*/g, cut);
+    .replace(
+      /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^]*?(?:-----END [A-Z ]{0,40}PRIVATE KEY-----|$)/g,
+      redacted,
+    )
+    .replace(/(?<=Unexpected token )[^]{1,200}?(?= is not valid JSON)/g, redacted)
+    .replace(/"[^"]{0,200}"(?= is not valid JSON)/g, redacted)
+    .replace(/(?<=, with args beginning with: )[^\n]*/g, redacted);
   return withoutNamed(blocks.replace(/\S+/g, withoutUser))
     .replace(
       /\b(bearer|basic|digest|negotiate)(\s{1,3})([^\s"'`,;]+)/gi,
       (whole, scheme, blank, word: string) =>
-        isWord(word) ? whole : `${String(scheme)}${String(blank)}${cut}`,
+        isWord(word) ? whole : `${String(scheme)}${String(blank)}${redacted}`,
     )
-    .replace(/(?<![\w-])eyJ[\w-]{8,}\.[\w-]{4,}(?:\.[\w-]*)?/g, cut)
-    .replace(/(?<!\w)(?:gh[oprsu]_|github_pat_|glpat-|xox[a-z]-|sk_(?:live|test)_|whsec_)[\w+/=-]{8,}/g, cut);
+    .replace(/(?<![\w-])eyJ[\w-]{8,}\.[\w-]{4,}(?:\.[\w-]*)?/g, redacted)
+    .replace(
+      /(?<!\w)(?:gh[oprsu]_|github_pat_|glpat-|xox[a-z]-|sk_(?:live|test)_|whsec_)[\w+/=-]{8,}/g,
+      redacted,
+    );
 }
 
 /** True if the value of a field or variable with this name is a secret. */
-export const namesSecret = (name: string): boolean => secretName.test(name);
+export const isSecretName = (name: string): boolean => secretName.test(name);
 
 /** True for a word of a sentence, such as `authentication` after `Bearer`: it is not a credential. */
-const isWord = (text: string): boolean => /^[A-Z]?[a-z]+[.:!?)]?$/.test(text) || text.startsWith(cut);
+const isWord = (text: string): boolean => /^[A-Z]?[a-z]+[.:!?)]?$/.test(text) || text.startsWith(redacted);
 
 /**
  * A token of a text with the user information of its URLs cut. A password may contain any character, even a slash that
@@ -41,7 +47,7 @@ function withoutUser(token: string): string {
     const start = index + slashes.length;
     if (start > end) break;
     const [authority = ""] = /^[^/?#\\]*/.exec(token.slice(start, end + 1)) ?? [];
-    if (/[:@]/.test(authority)) return token.slice(0, start) + cut + token.slice(end);
+    if (/[:@]/.test(authority)) return token.slice(0, start) + redacted + token.slice(end);
   }
   return token;
 }
@@ -65,7 +71,7 @@ function withoutNamed(text: string): string {
     if (index < done) continue;
     const end = valueEnd(text, start, groups);
     if (end === start) continue;
-    parts.push(text.slice(done, start), cut);
+    parts.push(text.slice(done, start), redacted);
     done = end;
   }
   return parts.join("") + text.slice(done);

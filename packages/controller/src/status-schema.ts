@@ -2,30 +2,30 @@ import type { z } from "zod";
 import { conditionLimits } from "./condition.ts";
 import { structuralSchema } from "./structural/from-zod.ts";
 import type { SchemaProblem } from "./structural/place.ts";
-import { present } from "./structural/present.ts";
+import { omitUndefined } from "./structural/present.ts";
 import type { StructuralSchema } from "./structural/schema.ts";
 
 /**
  * The schema of a status: the author's fields, and those that the runtime writes into every status. None is required,
  * because a status is written step by step.
  */
-export function statusSchema(
+export function structuralStatusSchema(
   status: z.core.$ZodType,
   path: string,
   problems: SchemaProblem[],
 ): StructuralSchema {
   const own = structuralSchema(status, path, problems);
-  for (const name of Object.keys(runtimeFields)) {
+  for (const name of Object.keys(runtimeFieldSchemas)) {
     if (own.properties !== undefined && Object.hasOwn(own.properties, name)) {
       problems.push({ path: `${path}.${name}`, problem: "the runtime writes this field; use another name" });
     }
   }
-  return present({
+  return omitUndefined({
     ...own,
     required: undefined,
     // Before its first run an object has no conditions, and kstatus would report it as Current.
     default: { observedGeneration: -1 },
-    properties: { ...own.properties, ...runtimeFields },
+    properties: { ...own.properties, ...runtimeFieldSchemas },
   });
 }
 
@@ -43,7 +43,7 @@ const conditionSchema: StructuralSchema = {
   required: ["lastTransitionTime", "message", "reason", "status", "type"],
 };
 
-const runtimeFields: Readonly<Record<string, StructuralSchema>> = {
+const runtimeFieldSchemas: Readonly<Record<string, StructuralSchema>> = {
   observedGeneration: {
     type: "integer",
     format: "int64",

@@ -1,8 +1,8 @@
 import type { Log, ReconcileContext } from "./controller.ts";
-import { absentClient, type ObjectClient } from "./object-client.ts";
+import { unavailableClient, type ObjectClient } from "./object-client.ts";
 import { objectKey } from "./object-key.ts";
 import { silentLog } from "./silent-log.ts";
-import type { ObjectMetadata, Resource, StatedStatus } from "./resource.ts";
+import type { ObjectMetadata, Resource, ObjectStatus } from "./resource.ts";
 import type { z } from "zod";
 
 /** The object of a test; other fields get defaults. */
@@ -10,7 +10,7 @@ export interface TestObject<Spec extends z.ZodObject, Status extends z.ZodObject
   /** As in a manifest: defaults are applied, and a value that the schema refuses throws. */
   readonly spec: z.input<Spec>;
   readonly metadata?: Partial<ObjectMetadata>;
-  readonly status?: StatedStatus<Resource<Spec, Status>>;
+  readonly status?: ObjectStatus<Resource<Spec, Status>>;
   /** The Secrets in its namespace, by name. */
   readonly secrets?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Default: each request fails. `testReconcile` and `testCluster` of @drover/testing provide an API server. */
@@ -49,7 +49,8 @@ export function testContext<Spec extends z.ZodObject, Status extends z.ZodObject
     status,
     log,
     signal: signal ?? new AbortController().signal,
-    client: client ?? absentClient(() => new Error("This test has no cluster: give testContext a client.")),
+    client:
+      client ?? unavailableClient(() => new Error("This test has no cluster: give testContext a client.")),
     guard: { beforeWrite: () => undefined },
     announce: () => undefined,
     readSecret: (secret) => Promise.resolve(secrets[secret]),

@@ -1,14 +1,14 @@
 import type { Log } from "./controller.ts";
 import { InvalidControllerError } from "./invalid-controller.ts";
 import type { ObjectKey } from "./object-key.ts";
-import type { Naming, Predicates } from "./reconcile-function.ts";
+import type { NamesDeclaration, Predicates } from "./reconcile-function.ts";
 import type { ObjectMetadata, Resource } from "./resource.ts";
 
 /** The fields that are needed to watch a kind: a resource, or a kind that is defined elsewhere, written out. */
 export type Kind = Pick<Resource, "group" | "version" | "kind" | "plural" | "scope">;
 
 /** A kind of which the controller creates objects. A change of such an object wakes its controller owner. */
-export interface Owned extends Predicates {
+export interface OwnedKind extends Predicates {
   readonly kind: Kind;
   /**
    * If true, a run that starts within 10 s after a run that was done or waits gets that run's lists, with its writes
@@ -21,10 +21,10 @@ export interface Owned extends Predicates {
 }
 
 /** Another kind: a change of one of its objects wakes the controller's objects that it affects. */
-export interface Watched extends Predicates {
+export interface WatchedKind extends Predicates {
   readonly kind: Kind;
   /** How the objects that a watched object affects are found: declared, or by the function's code in a separate job. */
-  readonly names: Naming | NamesInCode;
+  readonly names: NamesDeclaration | NamesInCode;
 }
 
 /**
@@ -43,16 +43,17 @@ export interface NamesContext {
 }
 
 /** A watched kind with `names` in the function's code. */
-export type WatchedInCode = Watched & { readonly names: NamesInCode };
+export type WatchedInCode = WatchedKind & { readonly names: NamesInCode };
 
-export const isInCode = (watched: Watched): watched is WatchedInCode => typeof watched.names === "function";
+export const hasNamesInCode = (watched: WatchedKind): watched is WatchedInCode =>
+  typeof watched.names === "function";
 
 /** @throws InvalidControllerError if one kind has two functions in code: both would use the same queue. */
-export function checkedWatches(controller: string, watches: readonly Watched[]): readonly Watched[] {
-  const asked = watches
-    .filter(isInCode)
+export function checkedWatches(controller: string, watches: readonly WatchedKind[]): readonly WatchedKind[] {
+  const inCode = watches
+    .filter(hasNamesInCode)
     .map(({ kind: { plural, group } }) => (group === "" ? plural : `${plural}.${group}`));
-  const twice = asked.find((kind, index) => asked.indexOf(kind) !== index);
+  const twice = inCode.find((kind, index) => inCode.indexOf(kind) !== index);
   if (twice === undefined) return watches;
   throw new InvalidControllerError(
     controller,

@@ -1,7 +1,7 @@
 import type { ReconcileFunctionSpec } from "./reconcile-function.ts";
 
 /** Why a function with `delivery: webhook` cannot be called, and what to do about it; undefined if it can. */
-export function whyNotCalled({
+export function webhookProblem({
   for: { group, plural },
   watches = [],
 }: ReconcileFunctionSpec): string | undefined {

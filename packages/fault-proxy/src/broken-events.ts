@@ -4,7 +4,7 @@ import type { EventFault, SpoiledList, WatchedEvent } from "./faults.ts";
 import { garbage, statusObject } from "./wrong-answers.ts";
 
 /** The lines to send for one line of the server's watch, and how the watch continues after them. */
-export interface Passing {
+export interface PassedLines {
   readonly lines: readonly string[];
   /** Sent after them, without a line end. */
   readonly rest?: string;
@@ -16,14 +16,14 @@ const longestHistory = 20;
 
 export interface BrokenEvents {
   /** Returns what to send for a line of the server, changed by the fault if there is one. */
-  pass(line: string, fault: EventFault | undefined): Passing;
+  pass(line: string, fault: EventFault | undefined): PassedLines;
 }
 
 export function brokenEvents(): BrokenEvents {
   const history: string[] = [];
   return {
     pass(line, fault) {
-      const passing = fault === undefined ? onwards([line]) : broken(fault, line, history);
+      const passing = fault === undefined ? passOn([line]) : broken(fault, line, history);
       if (typeOfEvent(line) !== undefined) history.push(line);
       if (history.length > longestHistory) history.shift();
       return passing;
@@ -37,10 +37,10 @@ export function typeOfEvent(line: string): WatchedEvent["type"] | undefined {
   return type === "ADDED" || type === "MODIFIED" || type === "DELETED" ? type : undefined;
 }
 
-const onwards = (lines: readonly string[]): Passing => ({ lines, then: "go on" });
-const last = (line: object): Passing => ({ lines: [JSON.stringify(line)], then: "end" });
+const passOn = (lines: readonly string[]): PassedLines => ({ lines, then: "go on" });
+const last = (line: object): PassedLines => ({ lines: [JSON.stringify(line)], then: "end" });
 
-function broken(fault: EventFault, line: string, history: readonly string[]): Passing {
+function broken(fault: EventFault, line: string, history: readonly string[]): PassedLines {
   const half = line.slice(0, line.length >> 1);
   switch (fault.do) {
     case "error":
@@ -50,22 +50,22 @@ function broken(fault: EventFault, line: string, history: readonly string[]): Pa
     case "truncate":
       return { lines: [], rest: half, then: "end" };
     case "garbage":
-      return onwards([garbage]);
+      return passOn([garbage]);
     case "no uid":
-      return onwards([withMetadata(line, (metadata) => ({ ...metadata, uid: undefined }))]);
+      return passOn([withMetadata(line, (metadata) => ({ ...metadata, uid: undefined }))]);
     case "huge":
-      return onwards([withMetadata(line, (metadata) => ({ ...metadata, managedFields: [large] }))]);
+      return passOn([withMetadata(line, (metadata) => ({ ...metadata, managedFields: [large] }))]);
     case "duplicate":
-      return onwards([line, line]);
+      return passOn([line, line]);
     case "replay":
-      return onwards([line, ...history, line]);
+      return passOn([line, ...history, line]);
     case "fall silent":
       return { lines: [], then: "fall silent" };
     case "swallow":
-      return onwards([]);
+      return passOn([]);
     // The caller has already waited.
     case "delay":
-      return onwards([line]);
+      return passOn([line]);
   }
 }
 
@@ -77,19 +77,19 @@ export const isEndOfList = (line: string): boolean =>
   line.startsWith('{"type":"BOOKMARK"') && line.includes("k8s.io/initial-events-end");
 
 /** The lines to send in place of the end of a streamed list. */
-export function wrongEnd(how: SpoiledList["how"], line: string): Passing {
+export function wrongEnd(how: SpoiledList["how"], line: string): PassedLines {
   switch (how) {
     case "expired":
       return broken({ do: "error", code: 410 }, line, []);
     case "truncated":
       return broken({ do: "truncate" }, line, []);
     case "no metadata":
-      return onwards([JSON.stringify({ type: "BOOKMARK", object: {} })]);
+      return passOn([JSON.stringify({ type: "BOOKMARK", object: {} })]);
     case "no uid":
-      return onwards([JSON.stringify({ type: "ADDED", object: { metadata: {} } }), line]);
+      return passOn([JSON.stringify({ type: "ADDED", object: { metadata: {} } }), line]);
     // As from a server without streamed lists: a bookmark that does not mark the end.
     case "endless":
-      return onwards([withMetadata(line, (metadata) => ({ ...metadata, annotations: undefined }))]);
+      return passOn([withMetadata(line, (metadata) => ({ ...metadata, annotations: undefined }))]);
   }
 }
 

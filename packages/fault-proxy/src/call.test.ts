@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
-import { callOf } from "./call.ts";
+import { parseCall } from "./call.ts";
 
-const call = (method: string, url: string, body?: unknown) => callOf({ id: 1, life: 1, method, url, body });
+const call = (method: string, url: string, body?: unknown) =>
+  parseCall({ id: 1, life: 1, method, url, body });
 
 it.each([
   ["GET /api/v1/namespaces/default/configmaps/a", "get configmaps default a"],

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 /** A request, with the terms of Kubernetes' RequestInfo (k8s.io/apiserver/pkg/endpoints/request). */
-export interface Call {
+export interface ProxiedCall {
   /** 1, 2, ...: in the order in which the proxy had received the requests, with their bodies if these are small. */
   readonly id: number;
   /** The number of the process that sends it: the first one behind the proxy's own address is 1. */
@@ -30,7 +30,7 @@ export type Verb =
   "get" | "list" | "watch" | "create" | "update" | "patch" | "delete" | "deletecollection" | "other";
 
 /** An incoming request. */
-export interface Asked {
+export interface IncomingCall {
   readonly id: number;
   readonly life: number;
   readonly method: string;
@@ -39,7 +39,7 @@ export interface Asked {
   readonly body?: unknown;
 }
 
-export function callOf({ id, life, method, url, body }: Asked): Call {
+export function parseCall({ id, life, method, url, body }: IncomingCall): ProxiedCall {
   const { pathname: path, searchParams: query } = new URL(url, "http://server");
   const about = resourceOf(path);
   const isWatch = isTrue(query.get("watch")) || legacyWatch.test(path);
@@ -62,17 +62,17 @@ export function callOf({ id, life, method, url, body }: Asked): Call {
 const namedSchema = z.object({ metadata: z.object({ name: z.string() }) });
 
 /** The name of the object that a call is about. For an object to be created it is in the body. */
-export const nameIn = ({ name, body }: Call): string =>
+export const nameIn = ({ name, body }: ProxiedCall): string =>
   name === "" ? (namedSchema.safeParse(body).data?.metadata.name ?? "") : name;
 
-type About = Pick<Call, "resource" | "subresource" | "namespace" | "name">;
+type CallTarget = Pick<ProxiedCall, "resource" | "subresource" | "namespace" | "name">;
 
 /** The path of a watch from before the parameter `watch` existed. */
 const legacyWatch = /^\/(api|apis\/[^/]+)\/[^/]+\/watch\//;
 /** Path segments after the name of a namespace that are not resources in it. */
 const ofNamespaces = ["status", "finalize"];
 
-function resourceOf(path: string): About {
+function resourceOf(path: string): CallTarget {
   const [root, ...parts] = path
     .split("/")
     .filter((part) => part !== "")
@@ -100,7 +100,7 @@ function decoded(part: string): string {
 const selectedName = (query: URLSearchParams): string =>
   /(?:^|,)metadata\.name==?([^,]+)/.exec(query.get("fieldSelector") ?? "")?.[1] ?? "";
 
-function verbOf(method: string, { resource, name }: About, isWatch: boolean): Verb {
+function verbOf(method: string, { resource, name }: CallTarget, isWatch: boolean): Verb {
   if (resource === "") return "other";
   switch (method) {
     case "GET":
@@ -126,7 +126,7 @@ const reading = ["GET", "HEAD", "OPTIONS"];
 /** Resources that are created, but not stored: TokenReview, SubjectAccessReview and their like. */
 const review = /reviews\.(authentication|authorization)\.k8s\.io$/;
 
-const isWrite = (method: string, { resource, subresource }: About): boolean =>
+const isWrite = (method: string, { resource, subresource }: CallTarget): boolean =>
   !reading.includes(method) &&
   !review.test(resource) &&
   !(resource === "serviceaccounts" && subresource === "token");

@@ -12,13 +12,13 @@ let server: Server;
 let folder: string;
 let proxy: FaultProxy;
 let valid: string;
-const heard: (string | undefined)[] = [];
+const receivedHosts: (string | undefined)[] = [];
 
 beforeEach(async () => {
-  heard.length = 0;
+  receivedHosts.length = 0;
   folder = mkdtempSync(join(tmpdir(), "drover-fault-proxy-"));
   server = createServer((asked, answer) => {
-    heard.push(asked.headers.host);
+    receivedHosts.push(asked.headers.host);
     answer.writeHead(asked.headers.authorization === `Bearer ${valid}` ? 200 : 401).end();
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -52,7 +52,7 @@ it("the kubeconfig's credentials take the place of the client's, and go on when 
   writeFileSync(tokenFile, (valid = "second"));
   // The server refuses the old one; whoever asks again asks with the new one.
   expect([await ask(), await ask()]).toEqual([401, 200]);
-  expect(new Set(heard)).toEqual(new Set([address()]));
+  expect(new Set(receivedHosts)).toEqual(new Set([address()]));
 });
 
 it("a plugin's are asked for, as kubectl does", async () => {
@@ -89,7 +89,7 @@ it("nobody but a program with the proxy's token has the kubeconfig's credentials
     "response",
   )) as [IncomingMessage];
   expect(rebound.statusCode).toBe(403);
-  expect(heard).toHaveLength(1);
+  expect(receivedHosts).toHaveLength(1);
 });
 
 it("the proxy's own kubeconfig has the context's namespace and the proxy's token, and no other credentials", async () => {

@@ -1,77 +1,77 @@
-import { type Call, nameIn } from "./call.ts";
+import { type ProxiedCall, nameIn } from "./call.ts";
 import type { EventFault, FaultDecider, WatchedEvent } from "./faults.ts";
 import { mayBeStale } from "./may-be-stale.ts";
 import {
   type CallRule,
   type EventRule,
-  type Plan,
-  type Rule,
-  type Seeded,
-  type When,
+  type FaultPlan,
+  type FaultRule,
+  type SeededPlan,
+  type RuleCondition,
   writtenRule,
 } from "./plan.ts";
-import { random } from "./random.ts";
+import { pseudoRandom } from "./random.ts";
 import { randomCallFault, randomEventFault } from "./random-faults.ts";
-import { eventObject } from "./record.ts";
+import { parseEventObject } from "./record.ts";
 
 /** A decider that follows a plan. */
-export interface PlannedDecider extends FaultDecider {
-  readonly ofEvent: (event: WatchedEvent, call: Call) => EventFault | undefined;
+export interface FaultPlanDecider extends FaultDecider {
+  readonly ofEvent: (event: WatchedEvent, call: ProxiedCall) => EventFault | undefined;
   /** The rules that have caused no fault yet, as written in the plan. */
-  unmet(): readonly object[];
+  unusedRules(): readonly object[];
   /**
    * A plan that causes the same faults again for the same calls: its own rules, or as rules the faults that a seed has
    * chosen so far.
    */
-  again(): object;
+  replayPlan(): object;
 }
 
-export const decidePlan = (plan: Plan): PlannedDecider =>
+export const faultPlanDecider = (plan: FaultPlan): FaultPlanDecider =>
   "seed" in plan ? bySeed(plan) : byRules(plan.rules);
 
-interface Counted<Of extends Rule> {
+interface Counted<Of extends FaultRule> {
   readonly rule: Of;
   /** Calls or events that match it, without regard to its numbers. */
   seen: number;
   met: number;
 }
-const counted = <Of extends Rule>(rule: Of): Counted<Of> => ({ rule, seen: 0, met: 0 });
+const counted = <Of extends FaultRule>(rule: Of): Counted<Of> => ({ rule, seen: 0, met: 0 });
 
-function byRules(rules: readonly Rule[]): PlannedDecider {
+function byRules(rules: readonly FaultRule[]): FaultPlanDecider {
   const ofCalls = rules.flatMap((rule) => (rule.of === "call" ? [counted(rule)] : []));
   const ofEvents = rules.flatMap((rule) => (rule.of === "event" ? [counted(rule)] : []));
   return {
     ofCall: (call) => firstDue(ofCalls.filter(({ rule }) => isForCall(rule, call)))?.fault,
     ofEvent: (event, call) => firstDue(ofEvents.filter(({ rule }) => isForEvent(rule, event, call)))?.fault,
-    unmet: () =>
+    unusedRules: () =>
       [...ofCalls, ...ofEvents].filter(({ met }) => met === 0).map(({ rule }) => writtenRule(rule)),
-    again: () => ({ rules: rules.map(writtenRule) }),
+    replayPlan: () => ({ rules: rules.map(writtenRule) }),
   };
 }
 
 /** All matching rules count the call or event; the first one that is due applies. */
-function firstDue<Of extends Rule>(matching: readonly Counted<Of>[]): Of | undefined {
+function firstDue<Of extends FaultRule>(matching: readonly Counted<Of>[]): Of | undefined {
   for (const each of matching) each.seen++;
   const due = matching.find(isDue);
   if (due !== undefined) due.met++;
   return due?.rule;
 }
 
-function isDue({ rule, seen, met }: Counted<Rule>): boolean {
+function isDue({ rule, seen, met }: Counted<FaultRule>): boolean {
   const { nth = seen, from = 1, to = Infinity, everyNth = 1 } = rule.when;
   const isItsTurn = seen === nth && seen >= from && seen <= to && (seen - from + 1) % everyNth === 0;
   return isItsTurn && met < (rule.times ?? Infinity);
 }
 
-function isForCall({ when, fault, quorum }: CallRule, call: Call): boolean {
+function isForCall({ when, fault, quorum }: CallRule, call: ProxiedCall): boolean {
   if (!isAbout(when, call) || !isOneOf(when.namespace, call.namespace) || !isOneOf(when.name, nameIn(call)))
     return false;
   return fault.do !== "stale" || quorum || mayBeStale(call);
 }
 
-function isForEvent({ when }: EventRule, { type, line }: WatchedEvent, call: Call): boolean {
+function isForEvent({ when }: EventRule, { type, line }: WatchedEvent, call: ProxiedCall): boolean {
   if (when.event !== "any" && when.event !== type) return false;
-  const object = eventObject(line);
+  const object = parseEventObject(line);
   return (
     isAbout(when, call) &&
     isOneOf(when.namespace, object?.namespace ?? "") &&
@@ -79,7 +79,7 @@ function isForEvent({ when }: EventRule, { type, line }: WatchedEvent, call: Cal
   );
 }
 
-function isAbout(when: When, call: Call): boolean {
+function isAbout(when: RuleCondition, call: ProxiedCall): boolean {
   return (
     isOneOf(when.verb, call.verb) &&
     isOneOf(when.resource, call.resource) &&
@@ -98,13 +98,13 @@ const isOneOf = <T>(wanted: T | readonly T[] | undefined, found: T): boolean =>
  * The fault of a call or event depends on the seed, on the subject, and on how many with this subject came before, but
  * not on calls of others in between. So a second run gets the same faults as long as it makes the same calls.
  */
-function bySeed({ seed, rate, faults }: Seeded): PlannedDecider {
+function bySeed({ seed, rate, faults }: SeededPlan): FaultPlanDecider {
   const seen = new Map<string, number>();
-  const chosen: Rule[] = [];
+  const chosen: FaultRule[] = [];
   const numbered = (about: string) => {
     const nth = (seen.get(about) ?? 0) + 1;
     seen.set(about, nth);
-    return { nth, dice: random(seed, hash(about), nth) };
+    return { nth, dice: pseudoRandom(seed, hash(about), nth) };
   };
   return {
     ofCall(call) {
@@ -117,15 +117,15 @@ function bySeed({ seed, rate, faults }: Seeded): PlannedDecider {
       return fault;
     },
     ofEvent({ type, line }, call) {
-      const { namespace = "", name = "" } = eventObject(line) ?? {};
+      const { namespace = "", name = "" } = parseEventObject(line) ?? {};
       const about = { event: type, resource: call.resource, namespace, name };
       const { nth, dice } = numbered(JSON.stringify(about));
       const fault = dice.chance(rate) ? randomEventFault(faults, dice) : undefined;
       if (fault !== undefined) chosen.push({ when: { ...about, nth }, of: "event", fault });
       return fault;
     },
-    unmet: () => [],
-    again: () => ({ rules: chosen.map(writtenRule) }),
+    unusedRules: () => [],
+    replayPlan: () => ({ rules: chosen.map(writtenRule) }),
   };
 }
 

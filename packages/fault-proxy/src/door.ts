@@ -1,12 +1,12 @@
-import { guarded, refusalOf, takeToken } from "@drover/listener";
+import { withPageGuard, refusalMessage, verifyToken } from "@drover/listener";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { refuse } from "./wrong-answers.ts";
+import { sendStatus } from "./wrong-answers.ts";
 
 /** An address on loopback for clients. */
-export interface OpenDoor {
+export interface OpenListener {
   /** `http://127.0.0.1:PORT` */
   readonly url: string;
   /** Accepts clients again after `shut`, at the same address. */
@@ -17,7 +17,7 @@ export interface OpenDoor {
   readonly cutOff: () => void;
 }
 
-export interface DoorOptions {
+export interface ListenerOptions {
   readonly onRequest: (request: IncomingMessage, response: ServerResponse) => void;
   /** 0, the default: any free port. */
   readonly port?: number | undefined;
@@ -27,12 +27,16 @@ export interface DoorOptions {
   readonly hosts: readonly string[];
 }
 
-export async function openDoor({ port: wanted = 0, ...options }: DoorOptions): Promise<OpenDoor> {
+export async function openListener({ port: wanted = 0, ...options }: ListenerOptions): Promise<OpenListener> {
   const sockets = new Set<Socket>();
   const server = createServer(
-    guarded(behindToken(options), { where: "everywhere", hosts: options.hosts }, (response, problem) => {
-      refuse(response, { status: 403, message: refusalOf(problem) });
-    }),
+    withPageGuard(
+      behindToken(options),
+      { where: "everywhere", hosts: options.hosts },
+      (response, problem) => {
+        sendStatus(response, { status: 403, message: refusalMessage(problem) });
+      },
+    ),
   );
   // No timeouts: a connection that is closed just as a request arrives would be a fault that is not in the plan.
   server.keepAliveTimeout = 0;
@@ -72,16 +76,16 @@ export async function openDoor({ port: wanted = 0, ...options }: DoorOptions): P
 }
 
 const behindToken =
-  ({ onRequest, token }: Pick<DoorOptions, "onRequest" | "token">): DoorOptions["onRequest"] =>
+  ({ onRequest, token }: Pick<ListenerOptions, "onRequest" | "token">): ListenerOptions["onRequest"] =>
   (request, response) => {
-    if (token === undefined || takeToken(request, token)) {
+    if (token === undefined || verifyToken(request, token)) {
       onRequest(request, response);
       return;
     }
     const message =
       "this fault proxy serves only requests with its bearer token: use the kubeconfig that it writes";
     response.setHeader("connection", "close");
-    refuse(response, { status: 401, message });
+    sendStatus(response, { status: 401, message });
   };
 
 function addressOf(address: AddressInfo | string | null): AddressInfo {

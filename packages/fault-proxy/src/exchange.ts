@@ -1,34 +1,34 @@
 import { messageOf } from "@drover/controller";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Call } from "./call.ts";
-import { type Entry, answeredObject } from "./record.ts";
-import type { Forwarded, OpenUpstream } from "./upstream.ts";
-import { written } from "./written.ts";
+import type { ProxiedCall } from "./call.ts";
+import { type CallRecord, parseResponseObject } from "./record.ts";
+import type { ForwardedRequest, OpenUpstream } from "./upstream.ts";
+import { writeChunk } from "./written.ts";
 
-/** One client process behind a door. Once it is over, nothing more is answered to it. */
-export interface Life {
+/** One client process. Once it has ended, nothing more is answered to it. */
+export interface ClientProcess {
   readonly number: number;
-  isOver: boolean;
+  hasEnded: boolean;
 }
 
-export type OpenEntry = { -readonly [Field in keyof Entry]: Entry[Field] };
+export type MutableCallRecord = { -readonly [Field in keyof CallRecord]: CallRecord[Field] };
 
 /** One call: the request to forward, the response to the client, and the entry in the record. */
 export interface Exchange {
-  readonly call: Call;
-  readonly entry: OpenEntry;
-  readonly life: Life;
-  readonly forwarded: Forwarded;
+  readonly call: ProxiedCall;
+  readonly entry: MutableCallRecord;
+  readonly clientProcess: ClientProcess;
+  readonly forwarded: ForwardedRequest;
   readonly response: ServerResponse;
   /** To be called when the client's result is certain: an answer begins, or none will come. */
-  readonly answered: (client: NonNullable<Entry["client"]>) => void;
+  readonly onAnswered: (client: NonNullable<CallRecord["client"]>) => void;
 }
 
 /** Sends no answer, and leaves the connection open. */
-export const hang = ({ answered }: Exchange): void => answered("hung");
+export const hang = ({ onAnswered }: Exchange): void => onAnswered("hung");
 
-export function reset({ answered, response }: Exchange): void {
-  answered("reset");
+export function reset({ onAnswered, response }: Exchange): void {
+  onAnswered("reset");
   response.socket?.resetAndDestroy();
 }
 
@@ -36,15 +36,15 @@ export function reset({ answered, response }: Exchange): void {
  * Forwards the call, and returns the server's response when its headers have arrived. Undefined if the client has gone,
  * or if the server cannot be reached, which resets the client's connection.
  */
-export async function asked(
+export async function forwardCall(
   exchange: Exchange,
   upstream: OpenUpstream,
 ): Promise<IncomingMessage | undefined> {
-  const { call, entry, response, forwarded, answered } = exchange;
+  const { call, entry, response, forwarded, onAnswered } = exchange;
   const broken = new AbortController();
   const isGone = (): boolean => !call.isWrite && response.destroyed;
   if (isGone()) {
-    answered("gone");
+    onAnswered("gone");
     return undefined;
   }
   // A write is carried out even if the client has gone, so that its result is known.
@@ -57,7 +57,7 @@ export async function asked(
     if (call.isWrite) entry.committed = status >= 200 && status < 300;
     return from;
   } catch (error) {
-    if (isGone()) answered("gone");
+    if (isGone()) onAnswered("gone");
     else {
       entry.problem = `the server cannot be reached: ${messageOf(error)}`;
       reset(exchange);
@@ -67,7 +67,7 @@ export async function asked(
 }
 
 /** Reads a response to its end, or to where it breaks off, and adds its object to the record. */
-export async function whole({ call, entry }: Exchange, from: IncomingMessage): Promise<Buffer> {
+export async function readResponseBody({ call, entry }: Exchange, from: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   try {
     for await (const chunk of from) if (Buffer.isBuffer(chunk)) chunks.push(chunk);
@@ -80,23 +80,23 @@ export async function whole({ call, entry }: Exchange, from: IncomingMessage): P
 }
 
 /** Sends the server's status and headers to the client. */
-export function begin({ response, answered }: Exchange, from: IncomingMessage): void {
+export function beginResponse({ response, onAnswered }: Exchange, from: IncomingMessage): void {
   const status = from.statusCode ?? 0;
   response.writeHead(status, from.statusMessage, endToEnd(from.rawHeaders));
-  answered(status);
+  onAnswered(status);
 }
 
 /** Passes a response on as it arrives. */
 export async function passBody(exchange: Exchange, from: IncomingMessage): Promise<void> {
-  const { call, entry, response, life } = exchange;
+  const { call, entry, response, clientProcess } = exchange;
   const kept: Buffer[] = [];
   let size = 0;
   try {
     for await (const chunk of from) {
       if (!Buffer.isBuffer(chunk) || response.destroyed) break;
-      if (life.isOver) return;
+      if (clientProcess.hasEnded) return;
       if ((size += chunk.length) <= small) kept.push(chunk);
-      await written(response, chunk);
+      await writeChunk(response, chunk);
     }
   } catch {
     // The server broke the response off, so the proxy does the same.
@@ -109,10 +109,10 @@ export async function passBody(exchange: Exchange, from: IncomingMessage): Promi
 
 const small = 2 ** 20;
 
-function noteObject(call: Call, entry: OpenEntry, from: IncomingMessage, body: Buffer): void {
+function noteObject(call: ProxiedCall, entry: MutableCallRecord, from: IncomingMessage, body: Buffer): void {
   const isOne = call.resource !== "" && (call.isWrite || call.verb === "get");
   const isJson = from.headers["content-type"]?.startsWith("application/json") === true;
-  const object = isOne && isJson ? answeredObject(body.toString()) : undefined;
+  const object = isOne && isJson ? parseResponseObject(body.toString()) : undefined;
   if (object !== undefined && entry.server !== undefined) entry.server = { ...entry.server, object };
 }
 

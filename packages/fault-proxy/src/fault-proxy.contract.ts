@@ -3,15 +3,15 @@ import { objectKey } from "@drover/controller";
 import { once } from "node:events";
 import { get as httpGet, type IncomingMessage } from "node:http";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import type { Call } from "./call.ts";
+import type { ProxiedCall } from "./call.ts";
 import { type FaultProxy, type FaultProxyOptions, startFaultProxy } from "./fault-proxy.ts";
 import type { CallFault, EventFault, FaultDecider } from "./faults.ts";
-import { linesOf } from "./lines-of.ts";
-import { storyOf } from "./story.ts";
+import { readLines } from "./lines-of.ts";
+import { describeRecord } from "./story.ts";
 import type { Upstream } from "./upstream.ts";
 
 /** A server to stand in front of. */
-export interface Server {
+export interface ContractServer {
   readonly upstream: Upstream;
   /** Leads straight to it. */
   readonly kubeconfig: string;
@@ -25,7 +25,7 @@ export const authorized = (proxy: Pick<FaultProxy, "token"> | undefined) => ({
 const collection = "/api/v1/namespaces/default/configmaps";
 
 /** What the proxy does in front of any API server, with an oracle that asks the server itself. */
-export function faultProxyContract(what: string, server: () => Server): void {
+export function faultProxyContract(what: string, server: () => ContractServer): void {
   let oracle: KubeClient;
   let proxy: FaultProxy | undefined;
   let names = 0;
@@ -42,7 +42,7 @@ export function faultProxyContract(what: string, server: () => Server): void {
   const start = async (decider: FaultDecider, more: Partial<FaultProxyOptions> = {}) =>
     (proxy = await startFaultProxy({ upstream: server().upstream, decider, ...more }));
   /** The fault meets calls of this verb that are about ConfigMaps. */
-  const at = (verb: Call["verb"], fault: CallFault): FaultDecider => ({
+  const at = (verb: ProxiedCall["verb"], fault: CallFault): FaultDecider => ({
     ofCall: (call) => (call.verb === verb && call.resource === "configmaps" ? fault : undefined),
   });
   const ask = (url: string, init: RequestInit = {}): Promise<Response> => {
@@ -60,7 +60,7 @@ export function faultProxyContract(what: string, server: () => Server): void {
       body: JSON.stringify({ apiVersion: "v1", kind: "ConfigMap", metadata: { name } }),
       ...(signal && { signal }),
     });
-  const story = (): string[] => storyOf(proxy?.record ?? []);
+  const story = (): string[] => describeRecord(proxy?.record ?? []);
   const noted = (pattern: RegExp): Promise<void> =>
     vi.waitFor(() => expect(story().join("\n")).toMatch(pattern), { timeout: 10_000, interval: 5 });
   /** Rejects with what broke it: fetch wraps it. */
@@ -163,7 +163,7 @@ export function faultProxyContract(what: string, server: () => Server): void {
     });
 
     it.each(["before", "after"] as const)("kills a life %s a commit: nothing of it goes on", async (when) => {
-      const killed: [Call, string][] = [];
+      const killed: [ProxiedCall, string][] = [];
       const { url } = await start(at("create", { do: "kill", when }), {
         onKill: (call, at) => void killed.push([call, at]),
       });
@@ -179,7 +179,7 @@ export function faultProxyContract(what: string, server: () => Server): void {
       expect([await kept(name), await kept(later)]).toEqual([when === "after", false]);
     });
 
-    it("lets the next life in at the same address, and another one at a door of its own", async () => {
+    it("lets the next process in at the same address, and another one at a listener of its own", async () => {
       let kills = 1;
       const { url, ...rest } = await start(
         {
@@ -190,9 +190,9 @@ export function faultProxyContract(what: string, server: () => Server): void {
       );
       const dying = causeOf(make(newName(), url));
       await vi.waitFor(() => expect(proxy?.record[0]?.client).toBe("hung"));
-      const door = await rest.door();
+      const door = await rest.openListener();
       expect((await make(newName(), door.url)).status).toBe(201);
-      proxy?.nextLife();
+      proxy?.nextProcess();
       expect(await dying).toMatchObject({ code: expect.stringMatching(/RESET|SOCKET/) as string });
       expect((await make(newName(), url)).status).toBe(201);
       expect(proxy?.record.map(({ call }) => call.life)).toEqual([1, 2, 3]);
@@ -276,7 +276,7 @@ export function faultProxyContract(what: string, server: () => Server): void {
         const [response] = (await once(request, "response")) as [IncomingMessage];
         response.on("error", () => undefined);
         opened.push(response);
-        const lines = linesOf(response);
+        const lines = readLines(response);
         const next = async (): Promise<string> => {
           const { value, done } = await lines.next();
           if (done === true) return "end";
@@ -399,14 +399,14 @@ export function faultProxyContract(what: string, server: () => Server): void {
       });
 
       it("is told nothing more once its process is dead", async () => {
-        const { url, door } = await start(at("create", { do: "kill", when: "after" }));
-        const [dead, alive] = [await watch(), await watch("", (await door()).url)];
+        const { url, openListener } = await start(at("create", { do: "kill", when: "after" }));
+        const [dead, alive] = [await watch(), await watch("", (await openListener()).url)];
         const dying = causeOf(make(newName(), url));
         await vi.waitFor(() => expect(proxy?.record.at(-1)?.client).toBe("hung"));
         const late = newName();
         await oracle.create(builtin.configMap, { metadata: { namespace: "default", name: late } });
         expect(await alive.take(2)).toContain(`ADDED ${late}`);
-        proxy?.nextLife();
+        proxy?.nextProcess();
         await dying;
         // What it was told before its death is another matter.
         const told = await dead.take(2);

@@ -1,15 +1,15 @@
 import type { Milliseconds } from "@drover/controller";
 import { newToken } from "@drover/listener";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Call } from "./call.ts";
-import { openDoor } from "./door.ts";
-import type { Life } from "./exchange.ts";
+import type { ProxiedCall } from "./call.ts";
+import { openListener } from "./door.ts";
+import type { ClientProcess } from "./exchange.ts";
 import type { FaultDecider } from "./faults.ts";
 import type { ProxiedWatch } from "./pass-watch.ts";
 import { proxyKubeconfig } from "./proxy-kubeconfig.ts";
-import type { Entry } from "./record.ts";
-import { callServer } from "./serve-call.ts";
-import { takeCalls } from "./take-calls.ts";
+import type { CallRecord } from "./record.ts";
+import { callHandler } from "./serve-call.ts";
+import { requestHandler } from "./take-calls.ts";
 import { openUpstream, type Upstream } from "./upstream.ts";
 
 export interface FaultProxyOptions {
@@ -21,12 +21,12 @@ export interface FaultProxyOptions {
    * Returns the Status with which a server that has authorization refuses a call, or undefined if it would let the call
    * pass. Refused calls meet no fault, and never reach the server.
    */
-  readonly authorize?: (call: Call) => object | undefined;
+  readonly authorize?: (call: ProxiedCall) => object | undefined;
   /** Called at the fault `kill`: after the commit and before the answer, or before the call reaches the server. */
-  readonly onKill?: (call: Call, when: "before" | "after") => void;
+  readonly onKill?: (call: ProxiedCall, when: "before" | "after") => void;
   /** Called for each call when its client's result is certain: an answer begins, or none will come. */
-  readonly onEntry?: (entry: Entry) => void;
-  /** The port of the proxy's own door, on loopback. Default: any free port. */
+  readonly onEntry?: (entry: CallRecord) => void;
+  /** The port of the proxy's own listener, on loopback. Default: any free port. */
   readonly port?: number;
   /**
    * Host names, without port, that clients may use in addition to those of loopback, for instance because they sign
@@ -34,7 +34,7 @@ export interface FaultProxyOptions {
    */
   readonly hosts?: readonly string[];
   /** Returns the path and query to request instead of `url`. */
-  readonly rewrite?: (call: Call, url: string) => string;
+  readonly rewrite?: (call: ProxiedCall, url: string) => string;
   /** Watches are sent in pieces of this many bytes; 0, the default: line by line. */
   readonly pieces?: number;
   /** Waits for a delay. Default: by the machine's clock. */
@@ -42,7 +42,7 @@ export interface FaultProxyOptions {
 }
 
 /** An address of the proxy, for one client process at a time. */
-export interface Door {
+export interface ProxyListener {
   /** `http://127.0.0.1:PORT` */
   readonly url: string;
   /**
@@ -52,8 +52,8 @@ export interface Door {
   readonly token: string | undefined;
   /** A kubeconfig (JSON, which is YAML) for this address, with the token. */
   readonly kubeconfig: () => string;
-  /** The number of its client process, as in `Call`. */
-  readonly life: number;
+  /** The number of its client process, the field `life` of its calls. */
+  readonly processNumber: number;
   /** Closes the address for good, and disconnects all clients. */
   readonly close: () => Promise<void>;
 }
@@ -62,23 +62,23 @@ export interface Door {
  * A proxy in front of a server: plain HTTP on loopback here, the real server behind. Requests of web pages are refused.
  * The code that starts it must close it.
  */
-export interface FaultProxy extends Door {
+export interface FaultProxy extends ProxyListener {
   /** All calls, in the order in which they came. */
-  readonly record: readonly Entry[];
+  readonly record: readonly CallRecord[];
   /** Opens another address, with a client process of its own; decider and record are the same. */
-  readonly door: () => Promise<Door>;
+  readonly openListener: () => Promise<ProxyListener>;
   /**
    * Calls at the proxy's own address count as those of another process from now on; connections of the one before are
    * cut. Takes back a kill.
    */
-  readonly nextLife: () => void;
+  readonly nextProcess: () => void;
   /** Ends the watches in progress that `which` selects; returns false if it selects none. */
-  readonly endWatches: (how: "end" | "reset" | "410", which?: (call: Call) => boolean) => boolean;
+  readonly endWatches: (how: "end" | "reset" | "410", which?: (call: ProxiedCall) => boolean) => boolean;
   /** Stops listening at the proxy's own address, and disconnects all clients there. */
   readonly shut: () => Promise<void>;
   /** Takes back `shut`. */
   readonly open: () => Promise<void>;
-  /** Closes all doors, and the connections to the servers. */
+  /** Closes all listeners, and the connections to the servers. */
   readonly close: () => Promise<void>;
 }
 
@@ -87,27 +87,32 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
   const {
     sleep = pause,
     pieces = 0,
-    onKill = nobody,
-    onEntry = nobody,
-    rewrite = asItIs,
+    onKill = noop,
+    onEntry = noop,
+    rewrite = unchangedUrl,
     hosts = [],
   } = options;
   const upstream = await openUpstream(options.upstream);
   const views = await openViews(options.views);
-  const record: Entry[] = [];
+  const record: CallRecord[] = [];
   const running = new Set<ProxiedWatch>();
   const closing = new Set<() => Promise<void>>();
-  const serve = callServer({ ...options, upstream, views, running, pieces, sleep, onKill });
-  const onRequest = takeCalls({ record, serve, onEntry, rewrite });
+  const serve = callHandler({ ...options, upstream, views, running, pieces, sleep, onKill });
+  const onRequest = requestHandler({ record, serve, onEntry, rewrite });
   const token = upstream.addsCredentials ? newToken() : undefined;
-  let lives = 0;
-  const nextLife = (): Life => ({ number: ++lives, isOver: false });
+  let processes = 0;
+  const newProcess = (): ClientProcess => ({ number: ++processes, hasEnded: false });
 
   const enter = async (port?: number) => {
-    let life = nextLife();
-    const opened = await openDoor({ onRequest: (...ends) => onRequest(life, ...ends), port, token, hosts });
+    let clientProcess = newProcess();
+    const opened = await openListener({
+      onRequest: (...ends) => onRequest(clientProcess, ...ends),
+      port,
+      token,
+      hosts,
+    });
     const close = async (): Promise<void> => {
-      life.isOver = true;
+      clientProcess.hasEnded = true;
       closing.delete(close);
       await opened.shut();
     };
@@ -117,12 +122,12 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
       close,
       token,
       kubeconfig: () => proxyKubeconfig(opened.url, { token, namespace: upstream.namespace }),
-      get life() {
-        return life.number;
+      get processNumber() {
+        return clientProcess.number;
       },
-      nextLife() {
-        life.isOver = true;
-        life = nextLife();
+      nextProcess() {
+        clientProcess.hasEnded = true;
+        clientProcess = newProcess();
         opened.cutOff();
       },
     };
@@ -130,8 +135,8 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
   const own = await enter(options.port);
   return Object.assign(own, {
     record,
-    door: () => enter(),
-    endWatches(how: "end" | "reset" | "410", which: (call: Call) => boolean = () => true) {
+    openListener: () => enter(),
+    endWatches(how: "end" | "reset" | "410", which: (call: ProxiedCall) => boolean = () => true) {
       const all = [...running].filter(({ call }) => which(call));
       for (const watch of all) watch.end(how);
       return all.length > 0;
@@ -150,8 +155,8 @@ async function openViews(views: FaultProxyOptions["views"] = {}) {
   return new Map(await Promise.all(opening));
 }
 
-const nobody = (): void => undefined;
-const asItIs = (_: Call, url: string): string => url;
+const noop = (): void => undefined;
+const unchangedUrl = (_: ProxiedCall, url: string): string => url;
 const pause = async (time: Milliseconds): Promise<void> => {
   await delay(time);
 };

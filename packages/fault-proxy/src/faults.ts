@@ -1,6 +1,6 @@
-import { meant } from "@drover/controller";
+import { suggest } from "@drover/controller";
 import { z } from "zod";
-import type { Call } from "./call.ts";
+import type { ProxiedCall } from "./call.ts";
 
 /** An object that has these fields and no others. The error for another field suggests the most similar one. */
 export const strict = <Shape extends z.ZodRawShape>(shape: Shape) =>
@@ -8,7 +8,7 @@ export const strict = <Shape extends z.ZodRawShape>(shape: Shape) =>
     error: (issue) =>
       issue.code === "unrecognized_keys"
         ? issue.keys
-            .map((key) => `there is no ${JSON.stringify(key)} here. ${meant(key, Object.keys(shape))}`)
+            .map((key) => `there is no ${JSON.stringify(key)} here. ${suggest(key, Object.keys(shape))}`)
             .join(" ")
         : undefined,
   });
@@ -61,7 +61,9 @@ const atOnce = [
 /** The error for an unknown fault, which suggests the most similar one. */
 const unknown = (names: readonly string[]) => ({
   error: (issue: { readonly code?: string; readonly input?: unknown }) =>
-    issue.code === "invalid_union" ? `${named(issue.input)} ${meant(nameIn(issue.input), names)}` : undefined,
+    issue.code === "invalid_union"
+      ? `${named(issue.input)} ${suggest(nameIn(issue.input), names)}`
+      : undefined,
 });
 const nameIn = (input: unknown): string =>
   typeof input === "object" && input !== null && "do" in input ? String(input.do) : "";
@@ -85,7 +87,7 @@ const ofCalls = [...atOnce, delayed] as const;
 export const callFaultSchema = z.discriminatedUnion("do", ofCalls, unknown(namesOf(ofCalls)));
 export type CallFault = z.infer<typeof callFaultSchema>;
 export type SpoiledList = z.infer<typeof spoilList>;
-export type Refusal = z.infer<typeof refuse>;
+export type RefuseFault = z.infer<typeof refuse>;
 
 const ofEvents = [
   /** The event is never sent. */
@@ -128,8 +130,8 @@ export interface WatchedEvent {
 
 /** Chooses the faults. Called once for every call and every event, in the order in which they pass. */
 export interface FaultDecider {
-  ofCall(call: Call): CallFault | undefined;
-  ofEvent?(event: WatchedEvent, call: Call): EventFault | undefined;
+  ofCall(call: ProxiedCall): CallFault | undefined;
+  ofEvent?(event: WatchedEvent, call: ProxiedCall): EventFault | undefined;
 }
 
 export const noFaults: FaultDecider = { ofCall: () => undefined };

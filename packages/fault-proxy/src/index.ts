@@ -5,14 +5,14 @@
  * HTTP on loopback. Their calls are forwarded with the credentials of any kubeconfig, unchanged and at once, except for
  * the faults that a **decider** chooses:
  *
- *   client -> door -> call.ts       the call, described as Kubernetes' RequestInfo does
+ *   client -> listener -> call.ts   the call, described as Kubernetes' RequestInfo does
  *                  -> decider       chooses its fault, if any (faults.ts)
  *                  -> serve-call.ts carries the fault out, or asks the server (upstream.ts)
  *                  -> pass-watch.ts passes the events of a watch on, each of which may meet a fault (broken-events.ts)
  *                  -> record.ts     records what the server did and what the client got; story.ts describes it in words
  *
- * A **life** is one client process behind a door. When it is killed, none of its calls reaches the server any more and
- * none is answered; `nextLife()` or another `door()` accepts its successor.
+ * Each client process has a number (`life` in a plan) and uses one listener. When it is killed, none of its calls reaches
+ * the server any more and none is answered; `nextProcess()` or another `openListener()` accepts its successor.
  *
  * Guarantees: a write that was forwarded is carried out even if its client has gone, so `committed` is known; ids,
  * decisions and the record have one order. In front of a server other than an API server, calls have the verb `other`,
@@ -21,8 +21,13 @@
  * Caveats: HTTP/1.1 only, and no upgrades (exec, attach, port-forward). A client that accepts JSON from an API server
  * gets JSON, uncompressed, so that the proxy can read it; a watch that must be protobuf meets no faults at its events.
  */
-export { type Call, callOf, type Verb } from "./call.ts";
-export { type Door, type FaultProxy, type FaultProxyOptions, startFaultProxy } from "./fault-proxy.ts";
+export { type ProxiedCall, parseCall, type Verb } from "./call.ts";
+export {
+  type ProxyListener,
+  type FaultProxy,
+  type FaultProxyOptions,
+  startFaultProxy,
+} from "./fault-proxy.ts";
 export {
   type CallFault,
   type EventFault,
@@ -31,19 +36,19 @@ export {
   type SpoiledList,
   type WatchedEvent,
 } from "./faults.ts";
-export { decidePlan, type PlannedDecider } from "./decide-plan.ts";
+export { faultPlanDecider, type FaultPlanDecider } from "./decide-plan.ts";
 export { mayBeStale } from "./may-be-stale.ts";
-export { InvalidPlanError, parsePlan, type Plan, type Rule, type When } from "./plan.ts";
-export { type RandomKind, randomKinds, usualKinds } from "./random-faults.ts";
-export { linesOf } from "./lines-of.ts";
-export { random, type Random } from "./random.ts";
+export { InvalidPlanError, parsePlan, type FaultPlan, type FaultRule, type RuleCondition } from "./plan.ts";
+export { type RandomKind, randomKinds, defaultKinds } from "./random-faults.ts";
+export { readLines } from "./lines-of.ts";
+export { pseudoRandom, type PseudoRandom } from "./random.ts";
 export {
-  type AnsweredObject,
-  answeredObject,
-  type Entry,
-  type EventEntry,
-  eventEntry,
-  type ServerAnswer,
+  type ResponseObject,
+  parseResponseObject,
+  type CallRecord,
+  type EventRecord,
+  eventRecord,
+  type ServerResult,
 } from "./record.ts";
-export { describeCall, describeEntry, describeEvent, describeFault, storyOf } from "./story.ts";
+export { describeCall, describeEntry, describeEvent, describeFault, describeRecord } from "./story.ts";
 export type { Upstream } from "./upstream.ts";

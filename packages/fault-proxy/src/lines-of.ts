@@ -4,7 +4,7 @@ import type { Readable } from "node:stream";
  * The lines of a stream. Throws if the stream breaks off, which readline does not. A last line without a line end is
  * dropped.
  */
-export async function* linesOf(stream: Readable): AsyncGenerator<string, void, undefined> {
+export async function* readLines(stream: Readable): AsyncGenerator<string, void, undefined> {
   const decoder = new TextDecoder();
   let held = "";
   for await (const chunk of stream.iterator({ destroyOnReturn: true })) {

@@ -1,4 +1,4 @@
-import type { Call } from "./call.ts";
+import type { ProxiedCall } from "./call.ts";
 
 /**
  * True if Kubernetes allows a read to be answered with an older state (kubernetes.io, "Kubernetes API Concepts",
@@ -6,7 +6,7 @@ import type { Call } from "./call.ts";
  * without a version must get the last write, and a `continue` or an exact version its own state. No API server answers
  * those with another state, so a plan must request such a fault explicitly (`quorum: true`).
  */
-export function mayBeStale({ verb, query }: Call): boolean {
+export function mayBeStale({ verb, query }: ProxiedCall): boolean {
   if (verb !== "get" && verb !== "list" && verb !== "watch") return false;
   const asked = new URLSearchParams(query);
   const version = asked.get("resourceVersion") ?? "";

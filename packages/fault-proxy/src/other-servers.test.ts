@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { buffer, text } from "node:stream/consumers";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { decidePlan } from "./decide-plan.ts";
+import { faultPlanDecider } from "./decide-plan.ts";
 import { type FaultProxy, type FaultProxyOptions, startFaultProxy } from "./fault-proxy.ts";
 import { noFaults } from "./faults.ts";
 import { parsePlan } from "./plan.ts";
@@ -24,7 +24,7 @@ afterEach(async () => {
 });
 
 const start = (...rules: object[]): Promise<void> =>
-  startWith({ decider: rules.length === 0 ? noFaults : decidePlan(parsePlan({ rules })) });
+  startWith({ decider: rules.length === 0 ? noFaults : faultPlanDecider(parsePlan({ rules })) });
 const startWith = async (options: Partial<FaultProxyOptions>): Promise<void> => {
   const { port } = server.address() as AddressInfo;
   proxy = await startFaultProxy({

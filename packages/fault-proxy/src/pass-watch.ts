@@ -1,22 +1,22 @@
 import type { Milliseconds } from "@drover/controller";
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { brokenEvents, isEndOfList, type Passing, typeOfEvent, wrongEnd } from "./broken-events.ts";
-import type { Call } from "./call.ts";
+import { brokenEvents, isEndOfList, type PassedLines, typeOfEvent, wrongEnd } from "./broken-events.ts";
+import type { ProxiedCall } from "./call.ts";
 import type { EventFault, SpoiledList, WatchedEvent } from "./faults.ts";
-import { linesOf } from "./lines-of.ts";
-import { written } from "./written.ts";
+import { readLines } from "./lines-of.ts";
+import { writeChunk } from "./written.ts";
 import { statusObject } from "./wrong-answers.ts";
 
 /** A watch that runs through the proxy. */
 export interface ProxiedWatch {
-  readonly call: Call;
+  readonly call: ProxiedCall;
   /** Ends it: in order, by a reset, or with the error that it has expired. */
   end(how: "end" | "reset" | "410"): void;
 }
 
-export interface WatchPassing {
-  readonly call: Call;
+export interface PassWatchOptions {
+  readonly call: ProxiedCall;
   readonly from: IncomingMessage;
   readonly to: ServerResponse;
   /** Bytes in a piece; 0: a line is one piece. */
@@ -26,13 +26,13 @@ export interface WatchPassing {
   /** The fault at the end of the list that it begins with. */
   readonly end: SpoiledList["how"] | undefined;
   /** True if the client process is over, so that nothing more may be sent to it. */
-  readonly isOver: () => boolean;
+  readonly hasEnded: () => boolean;
   readonly sleep: (time: Milliseconds) => Promise<void>;
   readonly running: Set<ProxiedWatch>;
 }
 
 /** Passes the server's lines on until the server or the client ends the watch, or a fault does. */
-export async function passWatch(passing: WatchPassing): Promise<void> {
+export async function passWatch(passing: PassWatchOptions): Promise<void> {
   const { from, to, running } = passing;
   let silent = false;
   const watch: ProxiedWatch = {
@@ -65,13 +65,13 @@ export async function passWatch(passing: WatchPassing): Promise<void> {
 }
 
 /** Passes lines until the server's end, or until a fault ends the watch. */
-async function passLines(passing: WatchPassing): Promise<Passing["then"]> {
-  const { from, to, pieces, fault, end, isOver, sleep } = passing;
+async function passLines(passing: PassWatchOptions): Promise<PassedLines["then"]> {
+  const { from, to, pieces, fault, end, hasEnded, sleep } = passing;
   const events = brokenEvents();
   let isListed = /(^|&)sendInitialEvents=(true|1)/.test(passing.call.query);
-  for await (const line of linesOf(from)) {
+  for await (const line of readLines(from)) {
     if (to.writableEnded || to.destroyed) return "go on";
-    if (isOver()) return "fall silent";
+    if (hasEnded()) return "fall silent";
     const type = typeOfEvent(line);
     const met = type === undefined ? undefined : fault({ type, line, isListed });
     if (met?.do === "delay") await sleep(met.for);
@@ -93,7 +93,7 @@ async function send(to: ServerResponse, text: string, size: number): Promise<voi
   const bytes = Buffer.from(text);
   const step = size === 0 || bytes.length > 2 ** 16 ? Math.max(1, bytes.length) : size;
   for (let at = 0; at < bytes.length && !to.destroyed; at += step) {
-    await written(to, bytes.subarray(at, at + step));
+    await writeChunk(to, bytes.subarray(at, at + step));
     // One turn of the event loop, so that the next piece is sent separately.
     if (size > 0) await new Promise((resolve) => setImmediate(resolve));
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type Call, callOf } from "./call.ts";
-import { decidePlan } from "./decide-plan.ts";
+import { type ProxiedCall, parseCall } from "./call.ts";
+import { faultPlanDecider } from "./decide-plan.ts";
 import type { WatchedEvent } from "./faults.ts";
 import { InvalidPlanError, parsePlan } from "./plan.ts";
 
@@ -14,12 +14,12 @@ const problems = (plan: unknown): readonly string[] => {
   }
 };
 const collection = "/api/v1/namespaces/default/configmaps";
-const call = (method: string, url: string, body?: unknown, life = 1): Call =>
-  callOf({ id: 1, life, method, url, body });
-const create = (name: string): Call => call("POST", collection, { metadata: { name } });
-const rules = (...all: object[]) => decidePlan(parsePlan({ rules: all }));
+const call = (method: string, url: string, body?: unknown, life = 1): ProxiedCall =>
+  parseCall({ id: 1, life, method, url, body });
+const create = (name: string): ProxiedCall => call("POST", collection, { metadata: { name } });
+const rules = (...all: object[]) => faultPlanDecider(parsePlan({ rules: all }));
 /** Which of the calls meet something. */
-const met = (decider: ReturnType<typeof rules>, calls: readonly Call[]): number[] =>
+const met = (decider: ReturnType<typeof rules>, calls: readonly ProxiedCall[]): number[] =>
   calls.flatMap((each, i) => (decider.ofCall(each) === undefined ? [] : [i + 1]));
 const creations = Array.from({ length: 7 }, (_, i) => create(`a${i + 1}`));
 
@@ -93,8 +93,8 @@ describe("a rule", () => {
     const unmet = { when: { verb: "delete" }, do: "refuse", status: 503, times: 1 };
     const decider = rules({ when: { verb: "create" }, do: "reset" }, unmet);
     decider.ofCall(create("a"));
-    expect(decider.unmet()).toEqual([unmet]);
-    expect(parsePlan(decider.again())).toEqual(
+    expect(decider.unusedRules()).toEqual([unmet]);
+    expect(parsePlan(decider.replayPlan())).toEqual(
       parsePlan({ rules: [{ when: { verb: "create" }, do: "reset" }, unmet] }),
     );
   });
@@ -102,7 +102,7 @@ describe("a rule", () => {
     const kill = { do: "kill after", when: { nth: 1 } };
     const decider = rules(kill);
     expect(decider.ofCall(create("a"))).toEqual({ do: "kill", when: "after" });
-    expect(decider.again()).toEqual({ rules: [kill] });
+    expect(decider.replayPlan()).toEqual({ rules: [kill] });
   });
   it("is for events where it says so, by the object that they are about", () => {
     const watch = call("GET", `/api/v1/configmaps?watch=true`);
@@ -156,7 +156,8 @@ describe("a read may be stale", () => {
 });
 
 describe("a seed", () => {
-  const seeded = (seed: number, more: object = {}) => decidePlan(parsePlan({ seed, rate: 0.3, ...more }));
+  const seeded = (seed: number, more: object = {}) =>
+    faultPlanDecider(parsePlan({ seed, rate: 0.3, ...more }));
   const many = Array.from({ length: 200 }, (_, i) =>
     i % 3 === 0 ? call("GET", collection) : call("PUT", `${collection}/a${i % 7}`, {}),
   );
@@ -191,6 +192,6 @@ describe("a seed", () => {
   it("writes down the plan that does the same again", () => {
     const first = seeded(5);
     const faults = told(first);
-    expect(told(decidePlan(parsePlan(JSON.parse(JSON.stringify(first.again())))))).toEqual(faults);
+    expect(told(faultPlanDecider(parsePlan(JSON.parse(JSON.stringify(first.replayPlan())))))).toEqual(faults);
   });
 });

@@ -1,12 +1,12 @@
-import { meant } from "@drover/controller";
+import { suggest } from "@drover/controller";
 import { z } from "zod";
 import { type CallFault, callFaultSchema, type EventFault, eventFaultSchema, strict } from "./faults.ts";
-import { randomKinds, usualKinds } from "./random-faults.ts";
+import { randomKinds, defaultKinds } from "./random-faults.ts";
 
 const oneOrMore = <T extends z.ZodType>(schema: T) => z.union([z.array(schema).min(1), schema]);
 const words = <const T extends readonly [string, ...string[]]>(known: T) =>
   z.enum(known, {
-    error: ({ input }) => `there is no ${JSON.stringify(input)} here. ${meant(String(input), known)}`,
+    error: ({ input }) => `there is no ${JSON.stringify(input)} here. ${suggest(String(input), known)}`,
   });
 const count = z.number().int().min(1);
 
@@ -24,7 +24,7 @@ const verbs = [
 
 const whenSchema = strict({
   verb: oneOrMore(words(verbs)).optional(),
-  /** As in `Call`: `configmaps`, `deployments.apps`. */
+  /** As in `ProxiedCall`: `configmaps`, `deployments.apps`. */
   resource: oneOrMore(z.string()).optional(),
   /** Empty: none. Left out: any, and none. */
   subresource: oneOrMore(z.string()).optional(),
@@ -47,29 +47,29 @@ const whenSchema = strict({
   /** Every nth one from `from` on: with 3, the 3rd, the 6th ... */
   everyNth: count.optional(),
 });
-export type When = z.infer<typeof whenSchema>;
+export type RuleCondition = z.infer<typeof whenSchema>;
 
 /** A fault, and the calls or events that meet it. The first rule that matches a call and is due applies. */
-export type Rule = CallRule | EventRule;
-interface Met {
-  readonly when: When;
+export type FaultRule = CallRule | EventRule;
+interface RuleBase {
+  readonly when: RuleCondition;
   /** The most faults that it causes. */
   readonly times?: number;
 }
-export interface CallRule extends Met {
+export interface CallRule extends RuleBase {
   readonly of: "call";
   readonly fault: CallFault;
   /** If true, `stale` also applies to reads that must not be stale. */
   readonly quorum: boolean;
 }
-export interface EventRule extends Met {
+export interface EventRule extends RuleBase {
   readonly of: "event";
   readonly fault: EventFault;
 }
 
 const ruleSchema = z
   .looseObject({ when: whenSchema.default({}), times: count.optional() })
-  .transform(({ when, times, ...said }, context): Rule => {
+  .transform(({ when, times, ...said }, context): FaultRule => {
     const rule = { when, ...(times === undefined ? {} : { times }) };
     if (when.event !== undefined)
       return { ...rule, of: "event", fault: faultIn(eventFaultSchema, said, context) };
@@ -110,12 +110,12 @@ const seededSchema = strict({
   faults: z
     .array(words(randomKinds))
     .min(1)
-    .default([...usualKinds]),
+    .default([...defaultKinds]),
 });
-export type Seeded = z.infer<typeof seededSchema>;
+export type SeededPlan = z.infer<typeof seededSchema>;
 
 /** The faults to inject: by rules, or chosen by a seed. */
-export type Plan = z.infer<typeof planSchema> | Seeded;
+export type FaultPlan = z.infer<typeof planSchema> | SeededPlan;
 
 /** A plan cannot be used. Each problem has the place, and suggests a correction. */
 export class InvalidPlanError extends Error {
@@ -131,7 +131,7 @@ export class InvalidPlanError extends Error {
  * Parses a plan, from a value that was read from YAML or JSON.
  * @throws InvalidPlanError
  */
-export function parsePlan(value: unknown): Plan {
+export function parsePlan(value: unknown): FaultPlan {
   const isSeeded = typeof value === "object" && value !== null && "seed" in value;
   const { success, data, error } = (isSeeded ? seededSchema : planSchema).safeParse(value);
   if (success) return data;
@@ -153,7 +153,7 @@ function problemsIn({ path, message, ...issue }: z.core.$ZodIssue): string[] {
 }
 
 /** A rule as it is written in a plan. */
-export function writtenRule(rule: Rule): object {
+export function writtenRule(rule: FaultRule): object {
   const { when, times, fault } = rule;
   return {
     ...(fault.do === "kill" ? { do: `kill ${fault.when}` } : fault),

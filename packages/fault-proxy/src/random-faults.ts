@@ -1,6 +1,6 @@
-import type { Call } from "./call.ts";
+import type { ProxiedCall } from "./call.ts";
 import type { CallFault, EventFault } from "./faults.ts";
-import type { Random } from "./random.ts";
+import type { PseudoRandom } from "./random.ts";
 
 const callKinds = [
   "conflict",
@@ -33,7 +33,7 @@ export const randomKinds = [...callKinds, ...eventKinds] as const;
 export type RandomKind = CallKind | EventKind;
 
 /** Faults that happen in every cluster, and that a correct client survives without a restart. */
-export const usualKinds: readonly RandomKind[] = [
+export const defaultKinds: readonly RandomKind[] = [
   ...(["conflict", "too many requests", "server error", "expired", "reset", "lose answer", "delay"] as const),
   ...(["event delay", "event duplicate", "event cut", "event expired"] as const),
 ];
@@ -41,14 +41,14 @@ export const usualKinds: readonly RandomKind[] = [
 /** A fault of one of the kinds that fit a call; undefined if none does. */
 export function randomCallFault(
   kinds: readonly RandomKind[],
-  call: Call,
-  dice: Random,
+  call: ProxiedCall,
+  dice: PseudoRandom,
 ): CallFault | undefined {
   const fitting = callKinds.filter((kind) => kinds.includes(kind) && fits(kind, call));
   return fitting.length === 0 ? undefined : callFault(dice.oneOf(fitting), dice);
 }
 
-export function randomEventFault(kinds: readonly RandomKind[], dice: Random): EventFault | undefined {
+export function randomEventFault(kinds: readonly RandomKind[], dice: PseudoRandom): EventFault | undefined {
   const wanted = eventKinds.filter((kind) => kinds.includes(kind));
   return wanted.length === 0 ? undefined : eventFault(dice.oneOf(wanted), dice);
 }
@@ -56,13 +56,13 @@ export function randomEventFault(kinds: readonly RandomKind[], dice: Random): Ev
 /** Faults that have no effect on a read. */
 const forWrites: readonly CallKind[] = ["conflict", "lose answer", "hang after", "kill before", "kill after"];
 
-function fits(kind: CallKind, { verb, isWrite }: Call): boolean {
+function fits(kind: CallKind, { verb, isWrite }: ProxiedCall): boolean {
   if (kind === "expired") return verb === "watch";
   if (kind === "conflict" && verb !== "update" && verb !== "patch") return false;
   return isWrite || !forWrites.includes(kind);
 }
 
-function callFault(kind: CallKind, dice: Random): CallFault {
+function callFault(kind: CallKind, dice: PseudoRandom): CallFault {
   switch (kind) {
     case "conflict":
       return { do: "refuse", status: 409 };
@@ -86,7 +86,7 @@ function callFault(kind: CallKind, dice: Random): CallFault {
   }
 }
 
-function eventFault(kind: EventKind, dice: Random): EventFault {
+function eventFault(kind: EventKind, dice: PseudoRandom): EventFault {
   switch (kind) {
     case "event delay":
       return { do: "delay", for: dice.between(1, 500) };

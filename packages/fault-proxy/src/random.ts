@@ -1,5 +1,5 @@
 /** Pseudo-random numbers, the same for the same seeds. Schedules are made with them. */
-export interface Random {
+export interface PseudoRandom {
   /** In [0, 1). */
   readonly fraction: () => number;
   /** An integer, both ends included. */
@@ -13,7 +13,7 @@ export interface Random {
 /**
  * mulberry32 (Tommy Ettinger). The seeds are mixed first, so that neighbouring seeds do not begin with similar numbers.
  */
-export function random(...seeds: readonly number[]): Random {
+export function pseudoRandom(...seeds: readonly number[]): PseudoRandom {
   let state = seeds.reduce((mixed, seed) => Math.imul(mixed ^ seed, 0x9e3779b1) ^ (mixed >>> 15), 0x6a09e667);
   const fraction = (): number => {
     state = (state + 0x6d2b79f5) | 0;

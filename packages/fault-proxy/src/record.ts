@@ -1,18 +1,18 @@
 import type { Milliseconds } from "@drover/controller";
 import { z } from "zod";
-import type { Call } from "./call.ts";
+import type { ProxiedCall } from "./call.ts";
 import type { CallFault, EventFault, WatchedEvent } from "./faults.ts";
 
 /** One call, and its results so far. */
-export interface Entry {
+export interface CallRecord {
   /** Time of its arrival, by the wall clock. */
   readonly at: Milliseconds;
-  readonly call: Call;
+  readonly call: ProxiedCall;
   readonly fault?: CallFault;
   /** The events of a watch that met a fault. */
-  readonly events: readonly EventEntry[];
+  readonly events: readonly EventRecord[];
   /** The server's answer; absent while the server was not asked, or has not answered. */
-  readonly server?: ServerAnswer;
+  readonly server?: ServerResult;
   /**
    * The client's result: a status (the server's, unless a fault replaced it), `reset`, `hung` without an answer, or `gone` if
    * the client did not wait for it. Absent while it waits.
@@ -26,19 +26,19 @@ export interface Entry {
   readonly problem?: string;
 }
 
-export interface EventEntry {
+export interface EventRecord {
   readonly type: WatchedEvent["type"];
-  readonly object: AnsweredObject | undefined;
+  readonly object: ResponseObject | undefined;
   readonly fault: EventFault;
 }
 
-export interface ServerAnswer {
+export interface ServerResult {
   readonly status: number;
   /** For a write or a get with one object as its answer. */
-  readonly object?: AnsweredObject;
+  readonly object?: ResponseObject;
 }
 
-export interface AnsweredObject {
+export interface ResponseObject {
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;
@@ -52,10 +52,10 @@ const objectSchema = z
     kind: z.string().refine((kind) => kind !== "Status"),
     metadata: z.object({ namespace: text, name: z.string(), uid: text, resourceVersion: text }),
   })
-  .transform(({ kind, metadata }): AnsweredObject => ({ kind, ...metadata }));
+  .transform(({ kind, metadata }): ResponseObject => ({ kind, ...metadata }));
 
 /** The object in a JSON text; undefined if the text is not an object. */
-export function answeredObject(json: string): AnsweredObject | undefined {
+export function parseResponseObject(json: string): ResponseObject | undefined {
   try {
     return objectSchema.safeParse(JSON.parse(json)).data;
   } catch {
@@ -66,11 +66,11 @@ export function answeredObject(json: string): AnsweredObject | undefined {
 const eventSchema = z.object({ object: objectSchema });
 
 /** The object in a line of a watch. */
-export const eventObject = (line: string): AnsweredObject | undefined =>
+export const parseEventObject = (line: string): ResponseObject | undefined =>
   eventSchema.safeParse(JSON.parse(line)).data?.object;
 
-export const eventEntry = ({ type, line }: WatchedEvent, fault: EventFault): EventEntry => ({
+export const eventRecord = ({ type, line }: WatchedEvent, fault: EventFault): EventRecord => ({
   type,
-  object: eventObject(line),
+  object: parseEventObject(line),
   fault,
 });

@@ -1,44 +1,52 @@
 import type { Milliseconds } from "@drover/controller";
 import type { IncomingMessage } from "node:http";
-import type { Call } from "./call.ts";
-import { asked, begin, type Exchange, hang, passBody, reset, whole } from "./exchange.ts";
+import type { ProxiedCall } from "./call.ts";
+import {
+  forwardCall,
+  beginResponse,
+  type Exchange,
+  hang,
+  passBody,
+  reset,
+  readResponseBody,
+} from "./exchange.ts";
 import type { CallFault, FaultDecider, SpoiledList } from "./faults.ts";
 import { passWatch, type ProxiedWatch } from "./pass-watch.ts";
-import { eventEntry } from "./record.ts";
+import { eventRecord } from "./record.ts";
 import { spoiledLists, type SpoiledLists } from "./spoiled-lists.ts";
 import type { OpenUpstream } from "./upstream.ts";
-import { answerGarbage, refuse } from "./wrong-answers.ts";
+import { sendGarbage, sendStatus } from "./wrong-answers.ts";
 
-export interface Serving {
+export interface ServeOptions {
   readonly upstream: OpenUpstream;
   readonly views: ReadonlyMap<string, OpenUpstream>;
   readonly decider: FaultDecider;
-  readonly authorize?: (call: Call) => object | undefined;
-  readonly onKill: (call: Call, when: "before" | "after") => void;
+  readonly authorize?: (call: ProxiedCall) => object | undefined;
+  readonly onKill: (call: ProxiedCall, when: "before" | "after") => void;
   readonly sleep: (time: Milliseconds) => Promise<void>;
   readonly pieces: number;
   readonly running: Set<ProxiedWatch>;
 }
 
 /** Answers a call: with its fault if the decider chooses one, else as the server does. */
-export function callServer(serving: Serving): (exchange: Exchange) => Promise<void> {
+export function callHandler(serving: ServeOptions): (exchange: Exchange) => Promise<void> {
   const { upstream, views, decider, authorize, sleep } = serving;
   const lists = spoiledLists();
 
-  const meet = async (exchange: Exchange, fault: CallFault | undefined): Promise<void> => {
-    if (exchange.life.isOver) hang(exchange);
-    else if (fault !== undefined) await suffer(exchange, fault);
-    else if (lists.isMadeUp(exchange.call)) refused(exchange, { status: 410 });
+  const serveWithFault = async (exchange: Exchange, fault: CallFault | undefined): Promise<void> => {
+    if (exchange.clientProcess.hasEnded) hang(exchange);
+    else if (fault !== undefined) await inject(exchange, fault);
+    else if (lists.isMadeUp(exchange.call)) sendRefusal(exchange, { status: 410 });
     else await pass(serving, exchange, upstream);
   };
-  const suffer = async (exchange: Exchange, fault: CallFault): Promise<void> => {
+  const inject = async (exchange: Exchange, fault: CallFault): Promise<void> => {
     switch (fault.do) {
       case "refuse":
-        refused(exchange, fault);
+        sendRefusal(exchange, fault);
         break;
       case "delay":
         await sleep(fault.for);
-        return meet(exchange, fault.then);
+        return serveWithFault(exchange, fault.then);
       case "reset":
         reset(exchange);
         break;
@@ -56,15 +64,15 @@ export function callServer(serving: Serving): (exchange: Exchange) => Promise<vo
       case "stale":
         return pass(serving, exchange, viewNamed(views, fault.view));
       case "garbage":
-        exchange.answered(200);
-        answerGarbage(exchange.response, fault.of);
+        exchange.onAnswered(200);
+        sendGarbage(exchange.response, fault.of);
         break;
       case "spoil list":
         return spoil(serving, lists, exchange, fault);
     }
   };
   return async (exchange) => {
-    if (exchange.life.isOver) return meet(exchange, undefined);
+    if (exchange.clientProcess.hasEnded) return serveWithFault(exchange, undefined);
     const refusal = authorize?.(exchange.call);
     if (refusal !== undefined) {
       forbid(exchange, refusal);
@@ -72,60 +80,63 @@ export function callServer(serving: Serving): (exchange: Exchange) => Promise<vo
     }
     const fault = decider.ofCall(exchange.call);
     if (fault !== undefined) exchange.entry.fault = fault;
-    return meet(exchange, fault);
+    return serveWithFault(exchange, fault);
   };
 }
 
 async function spoil(
-  serving: Serving,
+  serving: ServeOptions,
   lists: SpoiledLists,
   exchange: Exchange,
   fault: SpoiledList,
 ): Promise<void> {
-  const { call, response, answered } = exchange;
+  const { call, response, onAnswered } = exchange;
   const { upstream } = serving;
   if (call.verb !== "list") return pass(serving, exchange, upstream, fault.how);
   if (fault.how === "expired") {
-    refused(exchange, { status: 410 });
+    sendRefusal(exchange, { status: 410 });
     return;
   }
   const page = await lists.spoil(fault, call, async () => {
-    const from = await asked(exchange, upstream);
-    return from && { status: from.statusCode ?? 0, body: await whole(exchange, from) };
+    const from = await forwardCall(exchange, upstream);
+    return from && { status: from.statusCode ?? 0, body: await readResponseBody(exchange, from) };
   });
   if (page === undefined) return;
-  if (exchange.life.isOver) {
+  if (exchange.clientProcess.hasEnded) {
     hang(exchange);
     return;
   }
-  answered(page.status);
+  onAnswered(page.status);
   response.writeHead(page.status, { "content-type": "application/json" }).end(page.body);
 }
 
 /** Answers as the server would if it had authorization. The record shows this as the server's answer. */
-function forbid({ entry, response, answered }: Exchange, refusal: object): void {
+function forbid({ entry, response, onAnswered }: Exchange, refusal: object): void {
   entry.server = { status: 403 };
-  answered(403);
+  onAnswered(403);
   response.writeHead(403, { "content-type": "application/json" }).end(JSON.stringify(refusal));
 }
 
-function refused({ entry, response, answered }: Exchange, refusal: Parameters<typeof refuse>[1]): void {
-  const retryAfter = refuse(response, refusal);
+function sendRefusal(
+  { entry, response, onAnswered }: Exchange,
+  refusal: Parameters<typeof sendStatus>[1],
+): void {
+  const retryAfter = sendStatus(response, refusal);
   if (retryAfter !== undefined) entry.retryAfter = retryAfter;
-  answered(refusal.status);
+  onAnswered(refusal.status);
 }
 
 /** Forwards the call, and reads the complete answer without passing it on. Returns false if there is none. */
 async function carriedOut(exchange: Exchange, upstream: OpenUpstream): Promise<boolean> {
-  const from = await asked(exchange, upstream);
+  const from = await forwardCall(exchange, upstream);
   if (from === undefined) return false;
-  await whole(exchange, from);
+  await readResponseBody(exchange, from);
   return true;
 }
 
-async function kill(serving: Serving, exchange: Exchange, when: "before" | "after"): Promise<void> {
+async function kill(serving: ServeOptions, exchange: Exchange, when: "before" | "after"): Promise<void> {
   if (when === "after") await carriedOut(exchange, serving.upstream);
-  exchange.life.isOver = true;
+  exchange.clientProcess.hasEnded = true;
   hang(exchange);
   serving.onKill(exchange.call, when);
 }
@@ -138,21 +149,21 @@ function viewNamed(views: ReadonlyMap<string, OpenUpstream>, name: string): Open
 }
 
 async function pass(
-  serving: Serving,
+  serving: ServeOptions,
   exchange: Exchange,
   upstream: OpenUpstream,
   end?: SpoiledList["how"],
 ): Promise<void> {
-  const { call, life, response } = exchange;
-  const from = await asked(exchange, upstream);
+  const { call, clientProcess, response } = exchange;
+  const from = await forwardCall(exchange, upstream);
   if (from === undefined) return;
-  if (life.isOver) {
+  if (clientProcess.hasEnded) {
     // The answer is read nevertheless, to record what the server did.
-    await whole(exchange, from);
+    await readResponseBody(exchange, from);
     hang(exchange);
     return;
   }
-  begin(exchange, from);
+  beginResponse(exchange, from);
   if (!isWatch(call, from)) return passBody(exchange, from);
   response.flushHeaders();
   const { decider, pieces, sleep, running } = serving;
@@ -164,15 +175,15 @@ async function pass(
     end,
     sleep,
     running,
-    isOver: () => life.isOver,
+    hasEnded: () => clientProcess.hasEnded,
     fault(event) {
       const fault = decider.ofEvent?.(event, call);
-      if (fault !== undefined) exchange.entry.events = [...exchange.entry.events, eventEntry(event, fault)];
+      if (fault !== undefined) exchange.entry.events = [...exchange.entry.events, eventRecord(event, fault)];
       return fault;
     },
   });
 }
 
 /** True for a watch in lines of JSON. A watch in protobuf passes unchanged, and meets no faults of events. */
-const isWatch = ({ verb }: Call, { statusCode, headers }: IncomingMessage): boolean =>
+const isWatch = ({ verb }: ProxiedCall, { statusCode, headers }: IncomingMessage): boolean =>
   verb === "watch" && statusCode === 200 && headers["content-type"]?.startsWith("application/json") === true;

@@ -1,17 +1,21 @@
 import { parseJson, writeJson } from "@drover/json";
 import { z } from "zod";
-import type { Call } from "./call.ts";
+import type { ProxiedCall } from "./call.ts";
 import type { SpoiledList } from "./faults.ts";
 
 /** Faults inside a list: the server's own answer with an error in it. */
 export interface SpoiledLists {
   /** True if the call requests a page of a list that never ends. The server does not have this page. */
-  isMadeUp(call: Call): boolean;
+  isMadeUp(call: ProxiedCall): boolean;
   /** The page to answer with. `genuine` gets the page from the server. */
-  spoil(fault: SpoiledList, call: Call, genuine: () => Promise<Page | undefined>): Promise<Page | undefined>;
+  spoil(
+    fault: SpoiledList,
+    call: ProxiedCall,
+    genuine: () => Promise<ListPage | undefined>,
+  ): Promise<ListPage | undefined>;
 }
 
-export interface Page {
+export interface ListPage {
   readonly status: number;
   readonly body: string | Buffer;
 }
@@ -21,7 +25,7 @@ const madeUp = "endless-";
 export function spoiledLists(): SpoiledLists {
   let page = Buffer.alloc(0);
   let tokens = 0;
-  const isMadeUp = ({ verb, query }: Call): boolean =>
+  const isMadeUp = ({ verb, query }: ProxiedCall): boolean =>
     verb === "list" && (new URLSearchParams(query).get("continue") ?? "").startsWith(madeUp);
   return {
     isMadeUp,

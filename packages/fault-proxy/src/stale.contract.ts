@@ -1,8 +1,8 @@
 import { objectKey } from "@drover/controller";
 import { builtin, connect, type KubeClient } from "@drover/kube";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { decidePlan } from "./decide-plan.ts";
-import { authorized, type Server } from "./fault-proxy.contract.ts";
+import { faultPlanDecider } from "./decide-plan.ts";
+import { authorized, type ContractServer } from "./fault-proxy.contract.ts";
 import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
 import { parsePlan } from "./plan.ts";
 import type { Upstream } from "./upstream.ts";
@@ -18,7 +18,7 @@ const collection = "/api/v1/namespaces/default/configmaps";
 const [first, second] = ["stale-first", "stale-second"];
 
 /** What a client sees whose reads are sent to a server that lags behind. */
-export function staleContract(what: string, setUp: () => { server: Server; view: View }): void {
+export function staleContract(what: string, setUp: () => { server: ContractServer; view: View }): void {
   let oracle: KubeClient;
   let proxy: FaultProxy;
   let before: string;
@@ -28,7 +28,11 @@ export function staleContract(what: string, setUp: () => { server: Server; view:
     oracle = await connect({ kubeconfig: server.kubeconfig });
     const plan = parsePlan({ rules: [{ when: { resource: "configmaps" }, do: "stale", view: "old" }] });
     const { upstream } = server;
-    proxy = await startFaultProxy({ upstream, views: { old: view.upstream }, decider: decidePlan(plan) });
+    proxy = await startFaultProxy({
+      upstream,
+      views: { old: view.upstream },
+      decider: faultPlanDecider(plan),
+    });
     const made = await oracle.create(builtin.configMap, { metadata: { namespace: "default", name: first } });
     before = made.metadata.resourceVersion;
     // The view has heard of it.

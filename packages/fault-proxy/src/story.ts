@@ -1,16 +1,16 @@
-import { type Call, nameIn } from "./call.ts";
+import { type ProxiedCall, nameIn } from "./call.ts";
 import type { CallFault, EventFault } from "./faults.ts";
-import type { Entry, EventEntry } from "./record.ts";
+import type { CallRecord, EventRecord } from "./record.ts";
 
 /** One line for each call, and one for each event that met a fault. */
-export const storyOf = (record: readonly Entry[]): string[] =>
+export const describeRecord = (record: readonly CallRecord[]): string[] =>
   record.flatMap((entry) => [
     describeEntry(entry),
     ...entry.events.map((event) => `    ${describeEvent(event)}`),
   ]);
 
 /** As in `#7 create configmaps default/a -> 201, answer lost`. */
-export function describeEntry(entry: Entry): string {
+export function describeEntry(entry: CallRecord): string {
   const { call, fault, server, client, problem } = entry;
   const outcome = [
     ...(server === undefined ? [] : [String(server.status)]),
@@ -26,7 +26,7 @@ export function describeEntry(entry: Entry): string {
  * `create configmaps default/a`, or the method and the path of a call that names no resource. `answered`: the name that
  * the server gave the object.
  */
-export function describeCall(call: Call, answered = ""): string {
+export function describeCall(call: ProxiedCall, answered = ""): string {
   const { method, path, verb, resource, subresource, namespace, isWrite } = call;
   if (resource === "") return `${method} ${path}`;
   const what = subresource === "" ? resource : `${resource}/${subresource}`;
@@ -60,12 +60,12 @@ export function describeFault(fault: CallFault): string {
   }
 }
 
-export function describeEvent({ type, object, fault }: EventEntry): string {
+export function describeEvent({ type, object, fault }: EventRecord): string {
   const which = object === undefined ? "" : ` ${[object.namespace, object.name].filter(Boolean).join("/")}`;
-  return `${type}${which}${object === undefined ? "" : `@${object.resourceVersion}`}: ${eventWords(fault)}`;
+  return `${type}${which}${object === undefined ? "" : `@${object.resourceVersion}`}: ${describeEventFault(fault)}`;
 }
 
-function eventWords(fault: EventFault): string {
+function describeEventFault(fault: EventFault): string {
   if (fault.do === "delay") return `delay of ${fault.for} ms`;
   return fault.do === "error" ? `error ${fault.code ?? "without a code"}` : fault.do;
 }

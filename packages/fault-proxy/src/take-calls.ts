@@ -1,24 +1,34 @@
 import { messageOf } from "@drover/controller";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type Call, callOf } from "./call.ts";
-import { endToEnd, type Exchange, type Life, type OpenEntry } from "./exchange.ts";
-import type { Entry } from "./record.ts";
+import { type ProxiedCall, parseCall } from "./call.ts";
+import { endToEnd, type Exchange, type ClientProcess, type MutableCallRecord } from "./exchange.ts";
+import type { CallRecord } from "./record.ts";
 import { jsonOf, requestBody } from "./request-body.ts";
-import { refuse } from "./wrong-answers.ts";
+import { sendStatus } from "./wrong-answers.ts";
 
 /** Adds each request to the record, and serves it. */
-export function takeCalls(options: {
-  readonly record: Entry[];
+export function requestHandler(options: {
+  readonly record: CallRecord[];
   readonly serve: (exchange: Exchange) => Promise<void>;
-  readonly onEntry: (entry: Entry) => void;
-  readonly rewrite: (call: Call, url: string) => string;
+  readonly onEntry: (entry: CallRecord) => void;
+  readonly rewrite: (call: ProxiedCall, url: string) => string;
 }) {
   const { record, serve, onEntry, rewrite } = options;
-  const take = async (life: Life, request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const take = async (
+    clientProcess: ClientProcess,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> => {
     const { method = "GET", url = "/" } = request;
     const body: Buffer | IncomingMessage = await requestBody(request);
-    const call = callOf({ id: record.length + 1, life: life.number, method, url, body: jsonOf(body) });
-    const entry: OpenEntry = {
+    const call = parseCall({
+      id: record.length + 1,
+      life: clientProcess.number,
+      method,
+      url,
+      body: jsonOf(body),
+    });
+    const entry: MutableCallRecord = {
       at: Date.now(),
       call,
       events: [],
@@ -26,24 +36,24 @@ export function takeCalls(options: {
     };
     record.push(entry);
     const headers = call.resource === "" ? endToEnd(request.rawHeaders) : readable(request.rawHeaders);
-    const answered = (client: NonNullable<Entry["client"]>): void => {
+    const onAnswered = (client: NonNullable<CallRecord["client"]>): void => {
       entry.client = client;
       onEntry(entry);
     };
     const forwarded = { method, path: rewrite(call, url), headers, body };
-    await serve({ call, entry, life, forwarded, response, answered }).catch((error: unknown) => {
+    await serve({ call, entry, clientProcess, forwarded, response, onAnswered }).catch((error: unknown) => {
       entry.problem = messageOf(error);
       if (response.headersSent) {
         response.destroy();
         return;
       }
-      refuse(response, { status: 500, message: entry.problem });
-      answered(500);
+      sendStatus(response, { status: 500, message: entry.problem });
+      onAnswered(500);
     });
   };
-  return (life: Life, request: IncomingMessage, response: ServerResponse): void => {
+  return (clientProcess: ClientProcess, request: IncomingMessage, response: ServerResponse): void => {
     response.on("error", () => undefined);
-    take(life, request, response).catch(() => response.destroy());
+    take(clientProcess, request, response).catch(() => response.destroy());
   };
 }
 

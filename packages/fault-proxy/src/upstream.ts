@@ -3,7 +3,7 @@ import {
   type CredentialReader,
   type Credentials,
   type CredentialSource,
-  namespaceOf,
+  contextNamespace,
   openCredentials,
 } from "@drover/kube";
 import { once } from "node:events";
@@ -28,7 +28,7 @@ export type Upstream =
   | (Pick<CredentialSource, "context"> & Required<Pick<CredentialSource, "kubeconfig">>);
 
 /** A request to forward. */
-export interface Forwarded {
+export interface ForwardedRequest {
   readonly method: string;
   /** Path and query. */
   readonly path: string;
@@ -46,7 +46,7 @@ export interface OpenUpstream {
    * Resolves when the answer's headers have arrived. Aborting the signal breaks the call off.
    * @throws if the server cannot be reached, or breaks off before it answers.
    */
-  forward(asked: Forwarded, signal: AbortSignal): Promise<IncomingMessage>;
+  forward(asked: ForwardedRequest, signal: AbortSignal): Promise<IncomingMessage>;
   close(): void;
 }
 
@@ -65,10 +65,10 @@ const isOfKubeconfig = (upstream: Upstream): upstream is Extract<Upstream, { kub
   "kubeconfig" in upstream && typeof upstream.kubeconfig !== "function";
 
 async function openWithCredentials(source: CredentialSource): Promise<OpenUpstream> {
-  const credentials = await keptCredentials(source);
+  const credentials = await cachedCredentials(source);
   let { identity, connection } = connected(await credentials.now());
   return {
-    namespace: await namespaceOf(source),
+    namespace: await contextNamespace(source),
     addsCredentials: true,
     async forward(asked, signal) {
       const current = await credentials.now();
@@ -90,9 +90,9 @@ async function openWithCredentials(source: CredentialSource): Promise<OpenUpstre
  * Credentials are read again after this time, as in client-go; a ServiceAccount's token file is rotated well before its
  * token ends.
  */
-const freshFor: Milliseconds = 60_000;
+const credentialsTtl: Milliseconds = 60_000;
 
-async function keptCredentials(source: CredentialSource) {
+async function cachedCredentials(source: CredentialSource) {
   let reader: CredentialReader | undefined = await openCredentials(source);
   let kept: { readonly until: number; readonly reading: Promise<Credentials> } | undefined;
   const read = async (): Promise<Credentials> => {
@@ -102,7 +102,7 @@ async function keptCredentials(source: CredentialSource) {
   return {
     now(): Promise<Credentials> {
       if (kept === undefined || kept.until < Date.now())
-        kept = { until: Date.now() + freshFor, reading: read() };
+        kept = { until: Date.now() + credentialsTtl, reading: read() };
       return kept.reading;
     },
     forget(): void {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 
 /** Writes, and waits until there is room for more, or until the client has gone. */
-export async function written(to: ServerResponse, chunk: Uint8Array): Promise<void> {
+export async function writeChunk(to: ServerResponse, chunk: Uint8Array): Promise<void> {
   if (to.write(chunk) || to.destroyed) return;
   await new Promise<void>((resolve) => {
     const done = (): void => {

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import type { CallFault, Refusal } from "./faults.ts";
+import type { CallFault, RefuseFault } from "./faults.ts";
 
 /** metav1.StatusReason, by the code that API servers give it. */
 const reasons: Readonly<Record<number, string>> = {
@@ -32,9 +32,9 @@ export const statusObject = (code: number, message?: string, seconds?: number): 
 });
 
 /** Sends a Status, and returns its Retry-After header; undefined without one. */
-export function refuse(
+export function sendStatus(
   response: ServerResponse,
-  { status, retryAfter, message }: Omit<Refusal, "do">,
+  { status, retryAfter, message }: Omit<RefuseFault, "do">,
 ): string | undefined {
   const header = retryAfterHeader(retryAfter);
   const seconds = header !== undefined && /^\d+$/.test(header) ? Number(header) : undefined;
@@ -44,7 +44,7 @@ export function refuse(
   return header;
 }
 
-function retryAfterHeader(retryAfter: Refusal["retryAfter"]): string | undefined {
+function retryAfterHeader(retryAfter: RefuseFault["retryAfter"]): string | undefined {
   if (typeof retryAfter !== "object") return retryAfter?.toString();
   return new Date(Date.now() + retryAfter.date * 1_000).toUTCString();
 }
@@ -53,10 +53,7 @@ export const garbage = "\u0000\u0007}{ this is no JSON [[[";
 const html = "<!doctype html><html><body><h1>It works!</h1></body></html>";
 
 /** Answers 200 with a body that no API server sends. */
-export function answerGarbage(
-  response: ServerResponse,
-  of: Extract<CallFault, { do: "garbage" }>["of"],
-): void {
+export function sendGarbage(response: ServerResponse, of: Extract<CallFault, { do: "garbage" }>["of"]): void {
   const [type, body] = { html: ["text/html", html], bytes: [json, garbage], nothing: [json, ""] }[of];
   response.writeHead(200, { "content-type": type }).end(body);
 }

@@ -3,7 +3,7 @@ import type { KubeClient, ReadOptions, RequestOptions, WriteGuard } from "./clie
 import { isApiError } from "./errors.ts";
 import { findObjects } from "./find-objects.ts";
 import { keyOf } from "./kube-object.ts";
-import { accepted, listFrom, objectFrom, reviewFrom } from "./reply.ts";
+import { acceptedJson, listFrom, objectFrom, reviewFrom } from "./reply.ts";
 import {
   bindRequest,
   createRequest,
@@ -16,11 +16,11 @@ import {
   type RequestShape,
 } from "./request-shape.ts";
 import { builtin, type ResourceRef } from "./resource-ref.ts";
-import { repeated } from "./retries.ts";
+import { withRetries } from "./retries.ts";
 import type { Timers } from "@drover/timers";
 import { type Transport, transportAs } from "./transport.ts";
 import { openWatch } from "./open-watch.ts";
-import { bothGuards, followed, guardOf, type SendGuard } from "./write-guard.ts";
+import { bothGuards, performWrite, guardOf, type SendGuard } from "./write-guard.ts";
 
 export interface ClientParts {
   readonly transport: Transport;
@@ -36,13 +36,18 @@ const retries = { read: 2, write: 2 };
 /** A client over a transport. With `guard`, each write is checked before it is sent. */
 export function clientOver(parts: ClientParts, guard?: WriteGuard): KubeClient {
   const { transport, fieldManager, requestTimeout } = parts;
-  const written = (ref: ResourceRef, key: ObjectKey, shape: RequestShape, options: RequestOptions = {}) =>
-    followed(guard, { ref, key }, async () =>
+  const writeObject = (ref: ResourceRef, key: ObjectKey, shape: RequestShape, options: RequestOptions = {}) =>
+    performWrite(guard, { ref, key }, async () =>
       objectFrom(shape.name, ref, await write(parts, guardOf(shape, guard), shape, options)),
     );
   /** A write that is not answered with the object. */
-  const unspoken = async (ref: ResourceRef, key: ObjectKey, shape: RequestShape, options: RequestOptions) =>
-    followed(guard, { ref, key }, async (): Promise<undefined> => {
+  const writeWithoutObject = async (
+    ref: ResourceRef,
+    key: ObjectKey,
+    shape: RequestShape,
+    options: RequestOptions,
+  ) =>
+    performWrite(guard, { ref, key }, async (): Promise<undefined> => {
       await write(parts, guardOf(shape, guard), shape, options);
     });
   const client: KubeClient = {
@@ -56,20 +61,20 @@ export function clientOver(parts: ClientParts, guard?: WriteGuard): KubeClient {
       const shape = listRequest(ref, options);
       return listFrom(shape.name, ref, await read(parts, shape, options), options.metadataOnly === true);
     },
-    find: (ref, options = {}) => findObjects(client, guard?.known, ref, options),
+    find: (ref, options = {}) => findObjects(client, guard?.cache, ref, options),
     create: async (ref, object, options) =>
-      written(ref, keyOf(object), createRequest(ref, object, fieldManager), options),
+      writeObject(ref, keyOf(object), createRequest(ref, object, fieldManager), options),
     replace: async (ref, object, options) => {
       const key = keyOf(object);
-      return written(ref, key, replaceRequest(ref, key, object, { ...options, fieldManager }), options);
+      return writeObject(ref, key, replaceRequest(ref, key, object, { ...options, fieldManager }), options);
     },
     patch: async (ref, key, patch, options) =>
-      written(ref, key, patchRequest(ref, key, patch, { ...options, fieldManager }), options),
+      writeObject(ref, key, patchRequest(ref, key, patch, { ...options, fieldManager }), options),
     bind: (pod, node, options = {}) =>
-      unspoken(builtin.pod, keyOf({ metadata: pod }), bindRequest(pod, node), options),
+      writeWithoutObject(builtin.pod, keyOf({ metadata: pod }), bindRequest(pod, node), options),
     delete: async (ref, key, options = {}) => {
       const shape = deleteRequest(ref, key, options);
-      return unlessAbsent(false, () => unspoken(ref, key, shape, options).then(() => true));
+      return unlessAbsent(false, () => writeWithoutObject(ref, key, shape, options).then(() => true));
     },
     review: async (ref, spec, options = {}) => {
       const shape = reviewRequest(ref, spec);
@@ -89,7 +94,7 @@ export function clientOver(parts: ClientParts, guard?: WriteGuard): KubeClient {
 
 function read(parts: ClientParts, shape: RequestShape, options: ReadOptions): Promise<unknown> {
   const rule = { of: "read", most: options.retries ?? retries.read, timers: parts.timers } as const;
-  return repeated({ ...rule, signal: options.signal }, () => exchange(parts, shape, options));
+  return withRetries({ ...rule, signal: options.signal }, () => exchange(parts, shape, options));
 }
 
 function write(
@@ -99,7 +104,7 @@ function write(
   options: RequestOptions,
 ): Promise<unknown> {
   const rule = { of: "write", most: retries.write, timers: parts.timers } as const;
-  return repeated({ ...rule, signal: options.signal }, () => exchange(parts, shape, options, beforeSend));
+  return withRetries({ ...rule, signal: options.signal }, () => exchange(parts, shape, options, beforeSend));
 }
 
 async function exchange(
@@ -108,7 +113,7 @@ async function exchange(
   { signal, timeout = requestTimeout }: RequestOptions,
   beforeSend?: SendGuard,
 ): Promise<unknown> {
-  return accepted(
+  return acceptedJson(
     await transport.request({ ...shape, signal, timeout, beforeSend }, longestBody[shape.reply]),
   );
 }

@@ -10,15 +10,15 @@ import type { KubeClient, WriteOutcome } from "./client.ts";
 import { connect, type ConnectOptions } from "./connect.ts";
 import { ApiError, ConnectionError, MalformedReplyError, WriteRefusedError } from "./errors.ts";
 import { type ResourceRef, WrongScopeError } from "./resource-ref.ts";
-import { bucket, bucketList, bucketObject } from "./testing/objects.ts";
+import { bucketRef, bucketList, bucketObject } from "./testing/objects.ts";
 import {
   hangs,
   hangsUp,
-  json,
+  jsonReply,
   kubeconfigOf,
   raw,
   refuses,
-  type Script,
+  type ReplyScript,
   scriptedServer,
   streams,
 } from "./testing/scripted-server.ts";
@@ -32,7 +32,7 @@ afterEach(async () => {
   while (stack.length > 0) await stack.pop()?.disposeAsync();
 });
 
-async function against(script: Script | readonly Script[], options: Partial<ConnectOptions> = {}) {
+async function against(script: ReplyScript | readonly ReplyScript[], options: Partial<ConnectOptions> = {}) {
   const owned = new AsyncDisposableStack();
   stack.push(owned);
   const server = owned.use(await scriptedServer(...[script].flat()));
@@ -57,13 +57,13 @@ test("of hundreds of requests at once 32 go out, and all are answered", async ()
   const held: (() => void)[] = [];
   const { server, client } = await against(
     (heard, response) => {
-      const answer = (): void => json(bucketObject("a"))(heard, response);
+      const answer = (): void => jsonReply(bucketObject("a"))(heard, response);
       if (heard.path === "/others") answer();
       else held.push(answer);
     },
     { timers: processTimers },
   );
-  const answers = Promise.all(Array.from({ length: 300 }, () => client.get(bucket, key)));
+  const answers = Promise.all(Array.from({ length: 300 }, () => client.get(bucketRef, key)));
   await server.until(32);
   for (let i = 0; i < 20; i++) await fetch(`${server.url}/others`);
   expect(held).toHaveLength(32);
@@ -82,11 +82,11 @@ const failure = async (call: Promise<unknown>): Promise<unknown> =>
 
 describe("an object that is asked for", () => {
   test("comes with its metadata parsed and the rest as it is", async () => {
-    const { client, server } = await against(json({ ...bucketObject("a"), spec: { region: "eu" } }));
-    const object = await client.get(bucket, key);
+    const { client, server } = await against(jsonReply({ ...bucketObject("a"), spec: { region: "eu" } }));
+    const object = await client.get(bucketRef, key);
     expect(object?.metadata.uid).toBe("uid-a");
     expect(object?.["spec"]).toEqual({ region: "eu" });
-    expect(server.heard[0]).toMatchObject({
+    expect(server.requests[0]).toMatchObject({
       method: "GET",
       path: "/apis/s3.example.com/v1/namespaces/default/buckets/a",
     });
@@ -94,7 +94,7 @@ describe("an object that is asked for", () => {
 
   test("is undefined when the server says that it is not there", async () => {
     const { client } = await against(refuses(404, "NotFound", { name: "a", kind: "buckets" }));
-    expect(await client.get(bucket, key)).toBeUndefined();
+    expect(await client.get(bucketRef, key)).toBeUndefined();
   });
 
   test.each([
@@ -102,44 +102,44 @@ describe("an object that is asked for", () => {
     ["a Status that names no object", refuses(404, "NotFound", {})],
   ])("is an error when its kind is not served: %s", async (_name, script) => {
     const { client } = await against(script);
-    expect(await failure(client.get(bucket, key))).toMatchObject({ kind: "NotServed" });
+    expect(await failure(client.get(bucketRef, key))).toMatchObject({ kind: "NotServed" });
   });
 
   test("may have null where a field is absent", async () => {
-    const { client } = await against(json(bucketObject("a", { creationTimestamp: null, labels: null })));
-    expect((await client.get(bucket, key))?.metadata).not.toHaveProperty("labels");
+    const { client } = await against(jsonReply(bucketObject("a", { creationTimestamp: null, labels: null })));
+    expect((await client.get(bucketRef, key))?.metadata).not.toHaveProperty("labels");
   });
 
   test("needs a namespace exactly when its kind has one", async () => {
     const { client } = await against(hangs);
-    expect(await failure(client.get(bucket, objectKey({ name: "a" })))).toBeInstanceOf(WrongScopeError);
-    const cluster = { ...bucket, namespaced: false };
+    expect(await failure(client.get(bucketRef, objectKey({ name: "a" })))).toBeInstanceOf(WrongScopeError);
+    const cluster = { ...bucketRef, namespaced: false };
     expect(await failure(client.get(cluster, key))).toBeInstanceOf(WrongScopeError);
   });
 });
 
 describe("what no API server says", () => {
-  test.each<[string, Script]>([
+  test.each<[string, ReplyScript]>([
     ["HTML with 200", raw("<html>Log in</html>", 200, { "content-type": "text/html" })],
     ["an empty body with 200", raw("")],
     ["a redirect", raw("", 302, { location: "/login" })],
-    ["another kind", json({ ...bucketObject("a"), kind: "Basket" })],
-    ["another version of the kind", json({ ...bucketObject("a"), apiVersion: "s3.example.com/v2" })],
-    ["an object without a uid", json(bucketObject("a", { uid: undefined }))],
-    ["an object without a version", json(bucketObject("a", { resourceVersion: "" }))],
-    ["labels that are no text", json(bucketObject("a", { labels: { a: 1 } }))],
+    ["another kind", jsonReply({ ...bucketObject("a"), kind: "Basket" })],
+    ["another version of the kind", jsonReply({ ...bucketObject("a"), apiVersion: "s3.example.com/v2" })],
+    ["an object without a uid", jsonReply(bucketObject("a", { uid: undefined }))],
+    ["an object without a version", jsonReply(bucketObject("a", { resourceVersion: "" }))],
+    ["labels that are no text", jsonReply(bucketObject("a", { labels: { a: 1 } }))],
     ["bytes that are not UTF-8", raw(Buffer.from([0x22, 0xff, 0xfe, 0x22]))],
     ["a body without end", (_heard, response) => flood(response)],
   ])("is a clear error: %s", async (_name, script) => {
     const { client } = await against(script);
-    expect(await failure(client.get(bucket, key))).toBeInstanceOf(MalformedReplyError);
+    expect(await failure(client.get(bucketRef, key))).toBeInstanceOf(MalformedReplyError);
   });
 
   test("is a clear error in a watch: bytes that are not UTF-8", async () => {
     const { client } = await against(
       raw(Buffer.from([0x22, 0xff, 0xfe, 0x22, 0x0a]), 200, { "content-type": "application/json" }),
     );
-    const frames = client.watch(bucket, { resourceVersion: "1" })[Symbol.asyncIterator]();
+    const frames = client.watch(bucketRef, { resourceVersion: "1" })[Symbol.asyncIterator]();
     const error = await failure(Promise.resolve(frames.next()));
     expect(error).toBeInstanceOf(MalformedReplyError);
     expect(String(error)).toContain("a frame is not UTF-8");
@@ -150,7 +150,7 @@ describe("what no API server says", () => {
       response.writeHead(403, { "content-type": "application/json", "content-length": "1000" });
       response.write('{"kind":"Status"', () => response.destroy());
     });
-    const frames = client.watch(bucket, { resourceVersion: "1" })[Symbol.asyncIterator]();
+    const frames = client.watch(bucketRef, { resourceVersion: "1" })[Symbol.asyncIterator]();
     expect(await failure(Promise.resolve(frames.next()))).toBeInstanceOf(ConnectionError);
   });
 
@@ -161,11 +161,11 @@ describe("what no API server says", () => {
     ["items that are no objects", { ...bucketList([]), items: ["a"] }],
     ["items of another kind", bucketList([{ ...bucketObject("a"), kind: "Basket" }])],
   ])("is a clear error in a list: %s", async (_name, body) => {
-    const { client } = await against(json(body));
-    expect(await failure(client.list(bucket))).toBeInstanceOf(MalformedReplyError);
+    const { client } = await against(jsonReply(body));
+    expect(await failure(client.list(bucketRef))).toBeInstanceOf(MalformedReplyError);
   });
 
-  const flood = (response: Parameters<Script>[1]): void => {
+  const flood = (response: Parameters<ReplyScript>[1]): void => {
     response.on("close", () => response.removeAllListeners("drain"));
     const more = (): void => {
       if (!response.destroyed && response.write(Buffer.alloc(1024 * 1024, " "))) setImmediate(more);
@@ -191,21 +191,21 @@ describe("a refusal", () => {
     [504, "Timeout", "Timeout"],
   ])("%d %s is of kind %s", async (code, reason, kind) => {
     const { client } = await against(refuses(code, reason));
-    const error = await failure(client.patch(bucket, key, { type: "merge", body: {} }));
+    const error = await failure(client.patch(bucketRef, key, { type: "merge", body: {} }));
     expect(error).toMatchObject({ kind, status: code, reason, serverMessage: `no: ${reason}` });
     expect(error).toBeInstanceOf(ApiError);
   });
 
   test("that a proxy words keeps the proxy's words, shortened", async () => {
     const { client } = await against(raw("upstream is away ".repeat(100), 502));
-    const error = await failure(client.get(bucket, key, { retries: 0 }));
+    const error = await failure(client.get(bucketRef, key, { retries: 0 }));
     expect(error).toMatchObject({ kind: "ServerError", status: 502 });
     expect(String(error).length).toBeLessThan(400);
   });
 
   test("says when to retry in its body where no header does", async () => {
     const { client } = await against(refuses(429, "TooManyRequests", { retryAfterSeconds: 60 }));
-    expect(await failure(client.get(bucket, key))).toMatchObject({ retryAfter: 60_000 });
+    expect(await failure(client.get(bucketRef, key))).toMatchObject({ retryAfter: 60_000 });
   });
 
   test.each([
@@ -222,18 +222,18 @@ describe("a refusal", () => {
   ])("with Retry-After: %s is to be retried after %s ms", async (header, span, date?: string) => {
     const headers = { "retry-after": header, ...(date !== undefined && { date }) };
     const { client } = await against(refuses(503, "ServiceUnavailable", {}, headers));
-    expect(await failure(client.get(bucket, key, { retries: 0 }))).toHaveProperty("retryAfter", span);
+    expect(await failure(client.get(bucketRef, key, { retries: 0 }))).toHaveProperty("retryAfter", span);
   });
 });
 
 describe("repeating", () => {
   const unwell = refuses(503, "ServiceUnavailable");
-  const well = json(bucketObject("a"));
+  const well = jsonReply(bucketObject("a"));
 
   test("a read is repeated twice after an answer that passes", async () => {
     const { client, server } = await against([unwell, hangsUp, well]);
-    expect(await client.get(bucket, key)).toBeDefined();
-    expect(server.heard).toHaveLength(3);
+    expect(await client.get(bucketRef, key)).toBeDefined();
+    expect(server.requests).toHaveLength(3);
   });
 
   test("never within a Retry-After, and not at all when that is long", async () => {
@@ -241,20 +241,20 @@ describe("repeating", () => {
     vi.spyOn(Math, "random").mockReturnValue(0);
     const asks = (seconds: string) => refuses(429, "TooManyRequests", {}, { "retry-after": seconds });
     const { client, server } = await against([asks("3"), asks("60")], { timers: immediately(waits) });
-    expect(await failure(client.get(bucket, key))).toMatchObject({ retryAfter: 60_000 });
-    expect(server.heard).toHaveLength(2);
+    expect(await failure(client.get(bucketRef, key))).toMatchObject({ retryAfter: 60_000 });
+    expect(server.requests).toHaveLength(2);
     expect(waits).toEqual([3_000]);
   });
 
   test("a write is not repeated after 503 or a lost answer: it may have happened", async () => {
     const { client, server } = await against([unwell, hangsUp]);
     expect(
-      await failure(client.create(bucket, { metadata: { name: "a", namespace: "default" } })),
+      await failure(client.create(bucketRef, { metadata: { name: "a", namespace: "default" } })),
     ).toMatchObject({
       kind: "ServerError",
     });
-    expect(await failure(client.delete(bucket, key))).toBeInstanceOf(ConnectionError);
-    expect(server.heard).toHaveLength(2);
+    expect(await failure(client.delete(bucketRef, key))).toBeInstanceOf(ConnectionError);
+    expect(server.requests).toHaveLength(2);
   });
 
   test.each([408, 504])(
@@ -262,17 +262,17 @@ describe("repeating", () => {
     async (status) => {
       const late = refuses(status, "Timeout");
       const { client, server } = await against([late, well, late, well]);
-      expect(await client.get(bucket, key)).toBeDefined();
-      const created = client.create(bucket, { metadata: { name: "a", namespace: "default" } });
+      expect(await client.get(bucketRef, key)).toBeDefined();
+      const created = client.create(bucketRef, { metadata: { name: "a", namespace: "default" } });
       expect(await failure(created)).toMatchObject({ kind: "Timeout" });
-      expect(server.heard).toHaveLength(3);
+      expect(server.requests).toHaveLength(3);
     },
   );
 
   test("a write is repeated after 429: nothing happened", async () => {
     const { client, server } = await against([refuses(429, "TooManyRequests"), well]);
-    await client.patch(bucket, key, { type: "merge", body: { spec: {} } });
-    expect(server.heard).toHaveLength(2);
+    await client.patch(bucketRef, key, { type: "merge", body: { spec: {} } });
+    expect(server.requests).toHaveLength(2);
   });
 });
 
@@ -281,7 +281,7 @@ describe("no answer", () => {
     const { client, server } = await against(hangs);
     await server[Symbol.asyncDispose]();
     stack.at(-1)?.move();
-    expect(await failure(client.get(bucket, key))).toMatchObject({
+    expect(await failure(client.get(bucketRef, key))).toMatchObject({
       name: "ConnectionError",
       code: "ECONNREFUSED",
     });
@@ -290,21 +290,21 @@ describe("no answer", () => {
 
   test("the deadline passes", async () => {
     const { client } = await against(hangs, { requestTimeout: 20 });
-    expect(await failure(client.get(bucket, key))).toMatchObject({ code: "TIMEOUT" });
+    expect(await failure(client.get(bucketRef, key))).toMatchObject({ code: "TIMEOUT" });
   });
 
   test("a body that stops in the middle is ended by the deadline too", async () => {
     const { client } = await against((_heard, response) => void response.write('{"kind":'), {
       requestTimeout: 50,
     });
-    expect(await failure(client.get(bucket, key))).toMatchObject({ code: "TIMEOUT" });
+    expect(await failure(client.get(bucketRef, key))).toMatchObject({ code: "TIMEOUT" });
   });
 
   test("the caller's signal ends it with the caller's reason", async () => {
     const { client, server } = await against(hangs);
     const controller = new AbortController();
     const reason = new Error("enough");
-    const call = failure(client.get(bucket, key, { signal: controller.signal }));
+    const call = failure(client.get(bucketRef, key, { signal: controller.signal }));
     await server.until(1);
     controller.abort(reason);
     expect(await call).toBe(reason);
@@ -317,7 +317,7 @@ test("a request that is given up is cut off, so that the server need not go on w
     response.on("close", () => cut.resolve(undefined));
   });
   const controller = new AbortController();
-  const call = failure(client.get(bucket, key, { signal: controller.signal }));
+  const call = failure(client.get(bucketRef, key, { signal: controller.signal }));
   await server.until(1);
   controller.abort(new Error("enough"));
   await call;
@@ -326,9 +326,9 @@ test("a request that is given up is cut off, so that the server need not go on w
 
 describe("a watch", () => {
   const change = JSON.stringify({ type: "MODIFIED", object: bucketObject("a", { resourceVersion: "8" }) });
-  const frames = (client: KubeClient, opened?: () => void) =>
+  const frames = (client: KubeClient, onOpen?: () => void) =>
     client
-      .watch(bucket, { resourceVersion: "7", ...(opened !== undefined && { opened }) })
+      .watch(bucketRef, { resourceVersion: "7", ...(onOpen !== undefined && { onOpen }) })
       [Symbol.asyncIterator]();
 
   test("goes on for longer than its beginning may take", async () => {
@@ -351,7 +351,7 @@ describe("a watch", () => {
       `${JSON.stringify({ type: "MODIFIED", object: { ...bucketObject("a", { resourceVersion }), text: "x".repeat(2 ** 20) } })}\n`;
     const { client } = await against(streams(...Array.from({ length: 12 }, (_, i) => large(String(8 + i)))));
     let told = 0;
-    for await (const { length } of client.watch(bucket, { resourceVersion: "7" }))
+    for await (const { length } of client.watch(bucketRef, { resourceVersion: "7" }))
       if ((told += length) === 12) break;
     expect(told).toBe(12);
   });
@@ -359,7 +359,7 @@ describe("a watch", () => {
   test("that its caller ends says the caller's reason", async () => {
     const { client, server } = await against(streams());
     const controller = new AbortController();
-    const watch = client.watch(bucket, { resourceVersion: "7", signal: controller.signal });
+    const watch = client.watch(bucketRef, { resourceVersion: "7", signal: controller.signal });
     const next = failure(watch[Symbol.asyncIterator]().next());
     await server.until(1);
     const reason = new Error("enough");
@@ -382,10 +382,12 @@ describe("a watch", () => {
 });
 
 test("a server may be below a path, as behind a proxy of several clusters", async () => {
-  await using server = await scriptedServer(json(bucketObject("a")));
+  await using server = await scriptedServer(jsonReply(bucketObject("a")));
   const client = await connect({ server: `${server.url}/k8s/clusters/one/` });
-  await client.get(bucket, key);
-  expect(server.heard[0]?.path).toBe("/k8s/clusters/one/apis/s3.example.com/v1/namespaces/default/buckets/a");
+  await client.get(bucketRef, key);
+  expect(server.requests[0]?.path).toBe(
+    "/k8s/clusters/one/apis/s3.example.com/v1/namespaces/default/buckets/a",
+  );
   await client.close();
 });
 
@@ -413,7 +415,7 @@ describe("without a connection", () => {
     const guarded = client.guarded({ beforeWrite: () => void (asked += 1) });
     const controller = new AbortController();
     const accepted = once(listener, "connection");
-    const call = failure(guarded.delete(bucket, key, { signal: controller.signal }));
+    const call = failure(guarded.delete(bucketRef, key, { signal: controller.signal }));
     const [socket] = (await accepted) as [Socket];
     const reason = new Error("enough");
     controller.abort(reason);
@@ -425,20 +427,20 @@ describe("without a connection", () => {
 
 describe("writing", () => {
   test("a create sends the kind and the field manager", async () => {
-    const { client, server } = await against(json(bucketObject("a"), 201));
-    await client.create(bucket, { metadata: { name: "a", namespace: "default" }, spec: {} });
-    const [heard] = server.heard;
+    const { client, server } = await against(jsonReply(bucketObject("a"), 201));
+    await client.create(bucketRef, { metadata: { name: "a", namespace: "default" }, spec: {} });
+    const [heard] = server.requests;
     expect(heard?.path).toBe("/apis/s3.example.com/v1/namespaces/default/buckets");
     expect(heard?.query.get("fieldManager")).toBe("drover");
     expect(JSON.parse(heard?.body ?? "")).toMatchObject({ apiVersion: "s3.example.com/v1", kind: "Bucket" });
   });
 
   test("a patch of the status goes to its subresource, with its own content type", async () => {
-    const { client, server } = await against(json(bucketObject("a")));
-    await client.patch(bucket, key, { type: "merge", body: { status: {} } }, { subresource: "status" });
-    await client.patch(bucket, key, { type: "json", body: [{ op: "remove", path: "/spec" }] });
+    const { client, server } = await against(jsonReply(bucketObject("a")));
+    await client.patch(bucketRef, key, { type: "merge", body: { status: {} } }, { subresource: "status" });
+    await client.patch(bucketRef, key, { type: "json", body: [{ op: "remove", path: "/spec" }] });
     const object = "/apis/s3.example.com/v1/namespaces/default/buckets/a";
-    expect(server.heard.map(({ path, headers }) => [path, headers["content-type"]])).toEqual([
+    expect(server.requests.map(({ path, headers }) => [path, headers["content-type"]])).toEqual([
       [`${object}/status`, "application/merge-patch+json"],
       [object, "application/json-patch+json"],
     ]);
@@ -446,12 +448,12 @@ describe("writing", () => {
 
   test("a delete carries its preconditions, and is false when there was nothing", async () => {
     const { client, server } = await against([
-      json({ kind: "Status", status: "Success" }),
+      jsonReply({ kind: "Status", status: "Success" }),
       refuses(404, "NotFound", { name: "a" }),
     ]);
-    expect(await client.delete(bucket, key, { uid: "u", resourceVersion: "7" })).toBe(true);
-    expect(await client.delete(bucket, key)).toBe(false);
-    expect(JSON.parse(server.heard[0]?.body ?? "")).toMatchObject({
+    expect(await client.delete(bucketRef, key, { uid: "u", resourceVersion: "7" })).toBe(true);
+    expect(await client.delete(bucketRef, key)).toBe(false);
+    expect(JSON.parse(server.requests[0]?.body ?? "")).toMatchObject({
       kind: "DeleteOptions",
       preconditions: { uid: "u", resourceVersion: "7" },
     });
@@ -459,12 +461,12 @@ describe("writing", () => {
 });
 
 test("a client that acts as an account does so also where its own user acts as another", async () => {
-  await using server = await scriptedServer(json(bucketObject("a")));
+  await using server = await scriptedServer(jsonReply(bucketObject("a")));
   await writeFile(server.kubeconfig, kubeconfigOf(server.url, { as: "somebody" }));
   const client = await connect({ kubeconfig: server.kubeconfig });
-  await client.get(bucket, key);
-  await client.as({ namespace: "team", name: "one" }).get(bucket, key);
-  expect(server.heard.map(({ headers }) => headers["impersonate-user"])).toEqual([
+  await client.get(bucketRef, key);
+  await client.as({ namespace: "team", name: "one" }).get(bucketRef, key);
+  expect(server.requests.map(({ headers }) => headers["impersonate-user"])).toEqual([
     "somebody",
     "system:serviceaccount:team:one",
   ]);
@@ -472,20 +474,28 @@ test("a client that acts as an account does so also where its own user acts as a
 });
 
 test("a client that acts as an account says so with every request, reads, writes and watches, and guards it, too", async () => {
-  const answers = [json(bucketObject("a")), json(bucketList([bucketObject("a")])), json(bucketObject("a"))];
-  const { server, client } = await against([...answers, refuses(403, "Forbidden"), json(bucketObject("a"))]);
+  const answers = [
+    jsonReply(bucketObject("a")),
+    jsonReply(bucketList([bucketObject("a")])),
+    jsonReply(bucketObject("a")),
+  ];
+  const { server, client } = await against([
+    ...answers,
+    refuses(403, "Forbidden"),
+    jsonReply(bucketObject("a")),
+  ]);
   let asked = 0;
   const acting = client
     .guarded({ beforeWrite: () => void (asked += 1) })
     .as({ namespace: "team", name: "made.of.dots" });
-  await acting.get(bucket, key);
-  await acting.list(bucket);
-  await acting.patch(bucket, key, { type: "merge", body: {} });
+  await acting.get(bucketRef, key);
+  await acting.list(bucketRef);
+  await acting.patch(bucketRef, key, { type: "merge", body: {} });
   await expect(
-    acting.watch(bucket, { resourceVersion: "1" })[Symbol.asyncIterator]().next(),
+    acting.watch(bucketRef, { resourceVersion: "1" })[Symbol.asyncIterator]().next(),
   ).rejects.toThrow();
-  await client.get(bucket, key);
-  expect(server.heard.map(({ headers }) => headers["impersonate-user"])).toEqual([
+  await client.get(bucketRef, key);
+  expect(server.requests.map(({ headers }) => headers["impersonate-user"])).toEqual([
     ...Array<string>(4).fill("system:serviceaccount:team:made.of.dots"),
     undefined,
   ]);
@@ -496,33 +506,33 @@ describe("a guarded client", () => {
   const over = new Error("the lease is over");
 
   test("reads, but sends no write once its guard says no", async () => {
-    const { client, server } = await against(json(bucketObject("a")));
+    const { client, server } = await against(jsonReply(bucketObject("a")));
     const guarded = client.guarded({
       beforeWrite: () => {
         throw over;
       },
     });
-    await guarded.get(bucket, key);
+    await guarded.get(bucketRef, key);
     const object = { metadata: { name: "a", namespace: "default" } };
     const writes = [
-      (c: KubeClient) => c.create(bucket, object),
-      (c: KubeClient) => c.replace(bucket, object),
-      (c: KubeClient) => c.patch(bucket, key, { type: "merge", body: {} }),
-      (c: KubeClient) => c.delete(bucket, key),
-      (c: KubeClient) => c.guarded({ beforeWrite: () => undefined }).delete(bucket, key),
+      (c: KubeClient) => c.create(bucketRef, object),
+      (c: KubeClient) => c.replace(bucketRef, object),
+      (c: KubeClient) => c.patch(bucketRef, key, { type: "merge", body: {} }),
+      (c: KubeClient) => c.delete(bucketRef, key),
+      (c: KubeClient) => c.guarded({ beforeWrite: () => undefined }).delete(bucketRef, key),
     ];
     for (const write of writes) {
       const error = await failure(write(guarded));
       expect(error).toBeInstanceOf(WriteRefusedError);
       expect(error).toHaveProperty("cause", over);
     }
-    await guarded.get(bucket, key);
-    expect(server.heard.map(({ method }) => method)).toEqual(["GET", "GET"]);
-    expect(new Set(server.heard.map(({ from }) => from)).size).toBe(1);
+    await guarded.get(bucketRef, key);
+    expect(server.requests.map(({ method }) => method)).toEqual(["GET", "GET"]);
+    expect(new Set(server.requests.map(({ from }) => from)).size).toBe(1);
   });
 
-  test.each<[string, Script, readonly unknown[]]>([
-    ["as it was answered", json(bucketObject("a")), [bucketObject("a"), bucketObject("a"), "unknown"]],
+  test.each<[string, ReplyScript, readonly unknown[]]>([
+    ["as it was answered", jsonReply(bucketObject("a")), [bucketObject("a"), bucketObject("a"), "unknown"]],
     ["refused", refuses(409, "Conflict"), ["refused", "refused", "refused"]],
     ["perhaps done", refuses(500, "InternalError"), ["unknown", "unknown", "unknown"]],
   ])("tells its guards what a write came to: %s", async (_, reply, expected) => {
@@ -530,28 +540,28 @@ describe("a guarded client", () => {
     const told: unknown[][] = [[], []];
     const guard = (i: number) => ({
       beforeWrite: () => undefined,
-      follow: (ref: ResourceRef, of: ObjectKey) => (outcome: WriteOutcome) =>
+      observeWrite: (ref: ResourceRef, of: ObjectKey) => (outcome: WriteOutcome) =>
         void told[i]?.push([ref.plural, of, outcome]),
     });
     const guarded = client.guarded(guard(0)).guarded(guard(1));
-    await guarded.get(bucket, key).catch(() => undefined);
+    await guarded.get(bucketRef, key).catch(() => undefined);
     const object = { metadata: { name: "a", namespace: "default" } };
-    await guarded.replace(bucket, object).catch(() => undefined);
-    await guarded.patch(bucket, key, { type: "merge", body: {} }).catch(() => undefined);
-    await guarded.delete(bucket, key).catch(() => undefined);
+    await guarded.replace(bucketRef, object).catch(() => undefined);
+    await guarded.patch(bucketRef, key, { type: "merge", body: {} }).catch(() => undefined);
+    await guarded.delete(bucketRef, key).catch(() => undefined);
     for (const each of told) expect(each).toEqual(expected.map((outcome) => ["buckets", key, outcome]));
   });
 
-  test("tells its guard of a write that was not sent", async () => {
-    const { client } = await against(json(bucketObject("a")));
+  test("reports a write that was not sent to its guard", async () => {
+    const { client } = await against(jsonReply(bucketObject("a")));
     const told: unknown[] = [];
     const guarded = client.guarded({
       beforeWrite: () => {
         throw over;
       },
-      follow: () => (outcome) => void told.push(outcome),
+      observeWrite: () => (outcome) => void told.push(outcome),
     });
-    await failure(guarded.delete(bucket, key));
+    await failure(guarded.delete(bucketRef, key));
     expect(told).toEqual(["refused"]);
   });
 
@@ -563,7 +573,7 @@ describe("a guarded client", () => {
         if (++asked > 1) throw over;
       },
     });
-    expect(await failure(guarded.delete(bucket, key))).toBeInstanceOf(WriteRefusedError);
-    expect(server.heard).toHaveLength(1);
+    expect(await failure(guarded.delete(bucketRef, key))).toBeInstanceOf(WriteRefusedError);
+    expect(server.requests).toHaveLength(1);
   });
 });

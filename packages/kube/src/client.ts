@@ -39,9 +39,9 @@ export interface WatchOptions {
   /** Seconds after which the server ends the watch. */
   readonly timeoutSeconds?: number;
   /** Called when the headers have arrived, also those of a refusal, and for every chunk of the body. */
-  readonly heard?: () => void;
+  readonly onActivity?: () => void;
   /** Called when the server has accepted the watch. */
-  readonly opened?: () => void;
+  readonly onOpen?: () => void;
 }
 
 /**
@@ -83,20 +83,20 @@ export interface ServiceAccountName {
 export interface WriteGuard {
   beforeWrite(): void;
   /** Called before every write, sent or not. Returns a callback that receives the outcome exactly once. */
-  follow?(ref: ResourceRef, key: ObjectKey): (outcome: WriteOutcome) => void;
+  observeWrite?(ref: ResourceRef, key: ObjectKey): (outcome: WriteOutcome) => void;
   /** Objects that the run can use without a request. */
-  readonly known?: KnownObjects | undefined;
+  readonly cache?: ObjectCache | undefined;
 }
 
 /** The objects that a run has cached. `query` is a query as text: equal queries have equal texts. */
-export interface KnownObjects {
+export interface ObjectCache {
   /**
-   * All cached objects of the kind if this query was answered before and the cache is certain, else undefined; `naming`
-   * as in FindOptions.
+   * All cached objects of the kind if this query was answered before and the cache is certain, else undefined;
+   * `mappedToKey` as in FindOptions.
    */
-  find(ref: ResourceRef, query: string, naming: boolean): readonly KubeObject[] | undefined;
+  find(ref: ResourceRef, query: string, mappedToKey: boolean): readonly KubeObject[] | undefined;
   /** Adds the answer to a query, in the newest state. `items` are complete objects. */
-  found(ref: ResourceRef, query: string, answer: Pick<ObjectList, "resourceVersion" | "items">): void;
+  add(ref: ResourceRef, query: string, answer: Pick<ObjectList, "resourceVersion" | "items">): void;
 }
 
 /**

@@ -10,8 +10,14 @@ import { objectKey } from "@drover/controller";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { connect } from "./connect.ts";
 import { KubeConfigError } from "./kubeconfig.ts";
-import { bucket, bucketObject } from "./testing/objects.ts";
-import { json, kubeconfigOf, refuses, type Script, scriptedServer } from "./testing/scripted-server.ts";
+import { bucketRef, bucketObject } from "./testing/objects.ts";
+import {
+  jsonReply,
+  kubeconfigOf,
+  refuses,
+  type ReplyScript,
+  scriptedServer,
+} from "./testing/scripted-server.ts";
 
 const proxied = (proxy: string): string =>
   kubeconfigOf("http://h").replace('"server"', `"proxy-url":${JSON.stringify(proxy)},"server"`);
@@ -131,10 +137,10 @@ describe("a kubeconfig that cannot be used says why", () => {
 describe("credentials", () => {
   /** Lets in who carries the token. */
   const wants =
-    (token: () => string): Script =>
+    (token: () => string): ReplyScript =>
     (heard, response) =>
       (heard.headers.authorization === `Bearer ${token()}`
-        ? json(bucketObject("a"))
+        ? jsonReply(bucketObject("a"))
         : refuses(401, "Unauthorized"))(heard, response);
 
   test("that were rotated are read again after a 401, and the request is repeated once", async () => {
@@ -143,35 +149,35 @@ describe("credentials", () => {
     await writeFile(join(folder, "token"), "old\n");
     await writeFile(kubeconfig, kubeconfigOf(server.url, { tokenFile: "token" }));
     const client = await connect({ kubeconfig });
-    await client.get(bucket, key);
+    await client.get(bucketRef, key);
 
     token = "new";
     await writeFile(join(folder, "token"), "new\n");
-    expect(await client.patch(bucket, key, { type: "merge", body: {} })).toBeDefined();
-    expect(server.heard).toHaveLength(3);
+    expect(await client.patch(bucketRef, key, { type: "merge", body: {} })).toBeDefined();
+    expect(server.requests).toHaveLength(3);
 
     token = "newer, but not in the file";
-    await expect(client.get(bucket, key)).rejects.toMatchObject({ kind: "Unauthorized" });
-    expect(server.heard).toHaveLength(5);
+    await expect(client.get(bucketRef, key)).rejects.toMatchObject({ kind: "Unauthorized" });
+    expect(server.requests).toHaveLength(5);
     await client.close();
   });
 
   test("of the server's URL are sent as Basic, where there are no others, and never shown", async () => {
-    await using server = await scriptedServer(json(bucketObject("a")), json(bucketObject("a")));
+    await using server = await scriptedServer(jsonReply(bucketObject("a")), jsonReply(bucketObject("a")));
     const url = server.url.replace("//", "//me:p%40ss@");
     for (const user of [{}, { token: "t" }]) {
       await writeFile(kubeconfig, kubeconfigOf(url, user));
       const client = await connect({ kubeconfig });
-      await client.get(bucket, key);
+      await client.get(bucketRef, key);
       await client.close();
     }
-    expect(server.heard.map(({ headers }) => headers.authorization)).toEqual([
+    expect(server.requests.map(({ headers }) => headers.authorization)).toEqual([
       `Basic ${btoa("me:p@ss")}`,
       "Bearer t",
     ]);
     await writeFile(kubeconfig, kubeconfigOf("http://me:p%40ss@127.0.0.1:1", {}));
     const client = await connect({ kubeconfig });
-    const refused: unknown = await client.get(bucket, key).catch((error: unknown) => error);
+    const refused: unknown = await client.get(bucketRef, key).catch((error: unknown) => error);
     expect(refused).toMatchObject({ code: "ECONNREFUSED" });
     expect(inspect(refused, { depth: 10, showHidden: true })).not.toContain("p%40ss");
     await client.close();
@@ -184,17 +190,17 @@ describe("credentials", () => {
     await chmod(plugin, 0o755);
     await writeFile(kubeconfig, kubeconfigOf(server.url, { exec: { command: plugin, args: [] } }));
     const client = await connect({ kubeconfig });
-    expect(await client.get(bucket, key)).toBeDefined();
+    expect(await client.get(bucketRef, key)).toBeDefined();
     await client.close();
   });
 
   test("that cannot be read any more leave the old ones in use", async () => {
-    await using server = await scriptedServer(refuses(401, "Unauthorized"), json(bucketObject("a")));
+    await using server = await scriptedServer(refuses(401, "Unauthorized"), jsonReply(bucketObject("a")));
     await writeFile(kubeconfig, kubeconfigOf(server.url, { token: "t" }));
     const client = await connect({ kubeconfig });
     await rm(kubeconfig);
-    expect(await client.get(bucket, key)).toBeDefined();
-    expect(server.heard.map(({ headers }) => headers.authorization)).toEqual(["Bearer t", "Bearer t"]);
+    expect(await client.get(bucketRef, key)).toBeDefined();
+    expect(server.requests.map(({ headers }) => headers.authorization)).toEqual(["Bearer t", "Bearer t"]);
     await client.close();
   });
 });
@@ -247,7 +253,7 @@ describe("TLS", () => {
     ] as const) {
       await writeFile(kubeconfig, text);
       const client = await connect({ kubeconfig });
-      const got = client.get(bucket, key, { retries: 0 });
+      const got = client.get(bucketRef, key, { retries: 0 });
       if (isCalled) await expect(got).resolves.toBeDefined();
       else await expect(got).rejects.toMatchObject({ code: "DEPTH_ZERO_SELF_SIGNED_CERT" });
       await client.close();
@@ -267,14 +273,14 @@ describe("TLS", () => {
     const trusting = kubeconfigOf(url).replace('"server"', '"certificate-authority":"ca.crt","server"');
     await writeFile(kubeconfig, trusting);
     const client = await connect({ kubeconfig });
-    expect(await client.get(bucket, key)).toBeDefined();
+    expect(await client.get(bucketRef, key)).toBeDefined();
 
     server.setSecureContext(fresh);
-    await expect(client.get(bucket, key, { retries: 0 })).rejects.toMatchObject({
+    await expect(client.get(bucketRef, key, { retries: 0 })).rejects.toMatchObject({
       code: "DEPTH_ZERO_SELF_SIGNED_CERT",
     });
     await writeFile(ca, fresh.cert);
-    expect(await client.get(bucket, key, { retries: 0 })).toBeDefined();
+    expect(await client.get(bucketRef, key, { retries: 0 })).toBeDefined();
     await client.close();
     server.close();
   });
@@ -310,13 +316,13 @@ describe("TLS", () => {
     };
     await hold(one);
     const client = await connect({ kubeconfig });
-    expect(await client.get(bucket, key)).toBeDefined();
-    const underWay = client.get(bucket, objectKey({ namespace: "default", name: "slow" }), { retries: 0 });
+    expect(await client.get(bucketRef, key)).toBeDefined();
+    const underWay = client.get(bucketRef, objectKey({ namespace: "default", name: "slow" }), { retries: 0 });
     await asked.promise;
 
     await hold(await certificate("two"));
     accepted = "two";
-    expect(await client.get(bucket, key, { retries: 0 })).toBeDefined();
+    expect(await client.get(bucketRef, key, { retries: 0 })).toBeDefined();
     answered.resolve(undefined);
     expect(await underWay).toBeDefined();
     await client.close();

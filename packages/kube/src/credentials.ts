@@ -2,7 +2,7 @@ import type { RequestOptions } from "node:https";
 import { messageOf } from "@drover/controller";
 import { KubeConfig } from "@kubernetes/client-node";
 import {
-  choiceOf,
+  chooseContext,
   KubeConfigError,
   type KubeconfigChoice,
   type KubeconfigUser,
@@ -86,9 +86,12 @@ export async function openCredentials(source: CredentialSource): Promise<Credent
  * The namespace of a context; undefined if it has none.
  * @throws KubeConfigError as `openCredentials`.
  */
-export async function namespaceOf({ kubeconfig, context }: CredentialSource): Promise<string | undefined> {
+export async function contextNamespace({
+  kubeconfig,
+  context,
+}: CredentialSource): Promise<string | undefined> {
   if (kubeconfig === undefined) return undefined;
-  return choiceOf(await readKubeconfig(kubeconfig), context).namespace;
+  return chooseContext(await readKubeconfig(kubeconfig), context).namespace;
 }
 
 /** @throws KubeConfigError if this is not the URL of an HTTP proxy. Shows only its scheme: it may have a password. */
@@ -109,9 +112,9 @@ function refuseProxy(proxy: string | undefined, where: string): void {
 function readProblem(cause: unknown, config: KubeConfig): string {
   if (isSystemError(cause)) return messageOf(cause);
   const exec = config.getCurrentUser()?.exec as { readonly command?: unknown } | undefined;
-  if (typeof exec?.command !== "string") return nameOf(cause);
+  if (typeof exec?.command !== "string") return errorName(cause);
   const failed = cause instanceof Error && cause.name === "Error";
-  const what = failed ? "failed" : `did not print an ExecCredential as JSON (${nameOf(cause)})`;
+  const what = failed ? "failed" : `did not print an ExecCredential as JSON (${errorName(cause)})`;
   return `the plugin ${exec.command} ${what}. Its output is not shown, since it may contain secrets: run the plugin to see it`;
 }
 
@@ -119,7 +122,7 @@ function readProblem(cause: unknown, config: KubeConfig): string {
 const isSystemError = (cause: unknown): boolean =>
   cause instanceof Error && "syscall" in cause && "code" in cause;
 
-const nameOf = (cause: unknown): string => (cause instanceof Error ? cause.name : typeof cause);
+const errorName = (cause: unknown): string => (cause instanceof Error ? cause.name : typeof cause);
 
 interface Source {
   readonly config: KubeConfig;
@@ -129,7 +132,7 @@ interface Source {
 
 async function fromFiles(files: string | readonly string[], context: string | undefined): Promise<Source> {
   const kubeconfig = await readKubeconfig(files);
-  const choice = choiceOf(kubeconfig, context);
+  const choice = chooseContext(kubeconfig, context);
   return { config: configOf(choice, kubeconfig.where), where: kubeconfig.where };
 }
 

@@ -3,8 +3,8 @@ import { afterEach, describe, expect, test } from "vitest";
 import { connect } from "./connect.ts";
 import { MalformedReplyError } from "./errors.ts";
 import { collectionPath, InvalidSegmentError, objectPath, type ResourceRef } from "./resource-ref.ts";
-import { copyOf } from "./object-copy.ts";
-import { json, scriptedServer } from "./testing/scripted-server.ts";
+import { cachedObjectText } from "./object-copy.ts";
+import { jsonReply, scriptedServer } from "./testing/scripted-server.ts";
 
 // A kind is text out of a declaration, whose author is not trusted.
 const maps: ResourceRef = {
@@ -60,7 +60,7 @@ afterEach(async () => {
 });
 
 async function answering(answer: object) {
-  const server = stack.use(await scriptedServer(json(answer)));
+  const server = stack.use(await scriptedServer(jsonReply(answer)));
   const client = await connect({ kubeconfig: server.kubeconfig });
   stack.defer(() => client.close());
   return client;
@@ -119,7 +119,7 @@ test("a list whose kind has a name of its own is taken by the kinds of its items
   expect(items).toEqual([item]);
 });
 
-test("no copy is made of a Secret, by what the API server answered", () => {
-  expect(copyOf({ apiVersion: "v1", kind: "Secret", metadata, data })).toBeUndefined();
-  expect(copyOf({ apiVersion: "v1", kind: "ConfigMap", metadata, data })).toContain("c2VjcmV0");
+test("no Secret is cached, judged by the answer of the API server", () => {
+  expect(cachedObjectText({ apiVersion: "v1", kind: "Secret", metadata, data })).toBeUndefined();
+  expect(cachedObjectText({ apiVersion: "v1", kind: "ConfigMap", metadata, data })).toContain("c2VjcmV0");
 });

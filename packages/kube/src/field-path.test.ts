@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { InvalidFieldPathError, isOfMetadata, parseFieldPath, valuesAt } from "./field-path.ts";
+import { InvalidFieldPathError, isInMetadata, parseFieldPath, valuesAt } from "./field-path.ts";
 
 const object = {
   metadata: { labels: { "app.kubernetes.io/name": "a" } },
@@ -33,8 +33,8 @@ describe("a field path", () => {
   );
 
   test("may be followed in metadata alone, or not", () => {
-    expect(isOfMetadata(parseFieldPath("metadata.generation"))).toBe(true);
-    expect(isOfMetadata(parseFieldPath("spec.size"))).toBe(false);
-    expect(isOfMetadata(parseFieldPath("spec.template.metadata.labels"))).toBe(false);
+    expect(isInMetadata(parseFieldPath("metadata.generation"))).toBe(true);
+    expect(isInMetadata(parseFieldPath("spec.size"))).toBe(false);
+    expect(isInMetadata(parseFieldPath("spec.template.metadata.labels"))).toBe(false);
   });
 });

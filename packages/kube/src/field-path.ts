@@ -38,7 +38,7 @@ export function parseFieldPath(text: string): FieldPath {
 }
 
 /** True if the path can be followed in an object of which only metadata was requested. */
-export const isOfMetadata = ({ steps }: FieldPath): boolean =>
+export const isInMetadata = ({ steps }: FieldPath): boolean =>
   steps[0] === "metadata" || steps[0] === "apiVersion" || steps[0] === "kind";
 
 /** The values at a path: none if a part of the path is missing, several if it leads through lists. */

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { parseFieldPath } from "./field-path.ts";
-import { filedUnder, isMeant, soughtBy } from "./filing.ts";
+import { indexEntriesOf, isMatchingEntry, lookupTermsOf } from "./filing.ts";
 import { kubeObjectSchema } from "./kube-object.ts";
-import type { Filing, Within } from "./mapping.ts";
-import { bucket } from "./testing/objects.ts";
+import type { IndexMapping, Within } from "./mapping.ts";
+import { bucketRef } from "./testing/objects.ts";
 
 const pod = (metadata: object = {}, spec: object = {}) =>
   kubeObjectSchema.parse({
@@ -15,23 +15,23 @@ const pod = (metadata: object = {}, spec: object = {}) =>
 const path = parseFieldPath("spec.at");
 
 describe("an object that references others", () => {
-  const references: Filing = { by: "references", path: parseFieldPath("spec.at[]"), to: bucket };
+  const references: IndexMapping = { by: "references", path: parseFieldPath("spec.at[]"), to: bucketRef };
   const terms = (spec: object, metadata: object = {}, filing = references) =>
-    filedUnder(pod(metadata, spec), filing).map(({ term }) => term);
+    indexEntriesOf(pod(metadata, spec), filing).map(({ term }) => term);
 
-  test("is filed under their keys, wherever they are", () => {
+  test("has entries under their keys, wherever they are", () => {
     const at = ["a", "other/b", { name: "c" }, { name: "d", namespace: "other" }, "a", "../x", 7, {}];
     expect(terms({ at })).toEqual(["ns/a", "other/b", "ns/c", "other/d"]);
     expect(terms({ at }, { namespace: null })).toEqual(["other/b", "other/d"]);
   });
 
-  test("is filed under the names of cluster-scoped ones", () => {
-    const filing = { ...references, to: { ...bucket, namespaced: false } };
+  test("has entries under the names of cluster-scoped ones", () => {
+    const filing = { ...references, to: { ...bucketRef, namespaced: false } };
     expect(terms({ at: ["a", { name: "b" }] }, {}, filing)).toEqual(["a", "b"]);
   });
 
   test("is found by them under their own keys", () => {
-    expect(soughtBy(pod(), { by: "referencedBy" })).toEqual(["ns/p"]);
+    expect(lookupTermsOf(pod(), { by: "referencedBy" })).toEqual(["ns/p"]);
   });
 });
 
@@ -39,9 +39,9 @@ describe("an object that selects others", () => {
   /** Whether a selector finds an object with these labels in this namespace, by terms and notes as an index has them. */
   const finds = (selector: unknown, labels: object, { within = "namespace", namespace = "ns" } = {}) => {
     const reach: Within = within === "cluster" ? "cluster" : "namespace";
-    const filed = filedUnder(pod({}, { at: selector }), { by: "selects", path, within: reach });
-    const sought = soughtBy(pod({ labels, namespace }), { by: "selectedBy", within: reach });
-    return filed.some(({ term, note }) => sought.includes(term) && isMeant(sought, note));
+    const filed = indexEntriesOf(pod({}, { at: selector }), { by: "selects", path, within: reach });
+    const sought = lookupTermsOf(pod({ labels, namespace }), { by: "selectedBy", within: reach });
+    return filed.some(({ term, note }) => sought.includes(term) && isMatchingEntry(sought, note));
   };
 
   test.each<[string, unknown]>([
@@ -78,24 +78,24 @@ describe("an object that selects others", () => {
   });
 });
 
-test("an object that holds values is filed under those that can be looked for", () => {
-  const holds: Filing = { by: "holds", path: parseFieldPath("spec.at[]") };
+test("an object that holds values has entries under those that can be looked up", () => {
+  const holds: IndexMapping = { by: "holds", path: parseFieldPath("spec.at[]") };
   const at = ["a", 7, 2n ** 53n + 1n, "", "a", "x".repeat(2_000), "\0", true, { a: 1 }];
-  expect(filedUnder(pod({}, { at }), holds)).toEqual(
+  expect(indexEntriesOf(pod({}, { at }), holds)).toEqual(
     ["a", "7", "9007199254740993"].map((term) => ({ term, note: "" })),
   );
 });
 
 test("all are those of a namespace, or everybody", () => {
   const finds = (within: Within, namespace: string): boolean => {
-    const filed = filedUnder(pod({ namespace }), { by: "presence", within });
-    const sought = soughtBy(pod(), { by: "all", within });
-    return filed.some(({ term, note }) => sought.includes(term) && isMeant(sought, note));
+    const filed = indexEntriesOf(pod({ namespace }), { by: "presence", within });
+    const sought = lookupTermsOf(pod(), { by: "all", within });
+    return filed.some(({ term, note }) => sought.includes(term) && isMatchingEntry(sought, note));
   };
   expect(["ns", "other"].map((one) => finds("namespace", one))).toEqual([true, false]);
   expect(["ns", "other"].map((one) => finds("cluster", one))).toEqual([true, true]);
 });
 
-test("a note that nobody can read means everybody", () => {
-  expect(isMeant(["ns|a=1"], "{")).toBe(true);
+test("a note that cannot be read matches every object", () => {
+  expect(isMatchingEntry(["ns|a=1"], "{")).toBe(true);
 });

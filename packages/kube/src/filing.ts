@@ -3,13 +3,13 @@ import { z } from "zod";
 import { valuesAt } from "./field-path.ts";
 import { keyOf, type KubeObject } from "./kube-object.ts";
 import { type LabelSelector, matchesLabels } from "./label-selector.ts";
-import { type Filing, type Lookup, namedBy, type Within } from "./mapping.ts";
+import { type IndexMapping, type Lookup, keysNamedBy, type Within } from "./mapping.ts";
 
 /**
  * An entry of an object in a reverse index: a term, and in `note` a selector (as JSON) that must match as well, or
  * nothing. Terms are short and specific, so that a lookup reads only the entries that may match.
  */
-export interface FiledTerm {
+export interface IndexEntry {
   readonly term: string;
   readonly note: string;
 }
@@ -17,29 +17,31 @@ export interface FiledTerm {
 /**
  * The index entries of an object of the controller's kind. A term with a zero byte is left out: no valid name has one.
  */
-export const filedUnder = (object: KubeObject, filing: Filing): readonly FiledTerm[] =>
-  termsOf(object, filing).filter(({ term }) => !term.includes("\0"));
+export const indexEntriesOf = (object: KubeObject, mapping: IndexMapping): readonly IndexEntry[] =>
+  unfilteredEntriesOf(object, mapping).filter(({ term }) => !term.includes("\0"));
 
-function termsOf(object: KubeObject, filing: Filing): readonly FiledTerm[] {
+function unfilteredEntriesOf(object: KubeObject, mapping: IndexMapping): readonly IndexEntry[] {
   const { metadata } = object;
-  switch (filing.by) {
+  switch (mapping.by) {
     case "references": {
       const anywhere = { acrossNamespaces: true };
-      return namedBy(metadata, valuesAt(object, filing.path), filing.to, anywhere).map(plain);
+      return keysNamedBy(metadata, valuesAt(object, mapping.path), mapping.to, anywhere).map(
+        entryWithoutSelector,
+      );
     }
     case "selects":
-      return valuesAt(object, filing.path).flatMap((value) =>
-        selectorTerms(value, scopeOf(metadata, filing)),
+      return valuesAt(object, mapping.path).flatMap((value) =>
+        selectorEntries(value, scopeOf(metadata, mapping)),
       );
     case "presence":
-      return [plain(scopeOf(metadata, filing))];
+      return [entryWithoutSelector(scopeOf(metadata, mapping))];
     case "holds":
-      return [...new Set(valuesAt(object, filing.path).flatMap(heldTerm))].map(plain);
+      return [...new Set(valuesAt(object, mapping.path).flatMap(valueTerms))].map(entryWithoutSelector);
   }
 }
 
 /** The terms under which a lookup finds the objects that this object affects. */
-export function soughtBy(object: KubeObject, lookup: Lookup): readonly string[] {
+export function lookupTermsOf(object: KubeObject, lookup: Lookup): readonly string[] {
   const { metadata } = object;
   switch (lookup.by) {
     case "referencedBy":
@@ -49,7 +51,7 @@ export function soughtBy(object: KubeObject, lookup: Lookup): readonly string[] 
       const labels = Object.entries(metadata.labels ?? {}).map(([name, value]) =>
         labelTerm(scope, name, value),
       );
-      return [anyTerm(scope), ...labels.sort()];
+      return [scopeTerm(scope), ...labels.sort()];
     }
     case "all":
       return [scopeOf(metadata, lookup)];
@@ -60,14 +62,14 @@ export function soughtBy(object: KubeObject, lookup: Lookup): readonly string[] 
  * True if an entry that was found under one of the sought terms matches by its note, too. A note that cannot be read
  * matches everything: an unnecessary wake does no harm.
  */
-export function isMeant(sought: readonly string[], note: string): boolean {
+export function isMatchingEntry(sought: readonly string[], note: string): boolean {
   if (note === "") return true;
   const selector = noteSchema.safeParse(note).data;
   return selector === undefined || matchesLabels(selector, labelsIn(sought));
 }
 
 /** A value that identifies an object outside the cluster, as a term; empty if the value cannot be a term. */
-export function heldTerm(value: unknown): readonly string[] {
+export function valueTerms(value: unknown): readonly string[] {
   const text = typeof value === "number" || typeof value === "bigint" ? String(value) : value;
   return typeof text === "string" && text !== "" && text.length <= longestValue ? [text] : [];
 }
@@ -76,16 +78,16 @@ export function heldTerm(value: unknown): readonly string[] {
 const longestValue = 1_024;
 
 /** The scope of all namespaces: no namespace has this name. */
-const everywhere = "";
+const allNamespaces = "";
 
-const plain = (term: string): FiledTerm => ({ term, note: "" });
+const entryWithoutSelector = (term: string): IndexEntry => ({ term, note: "" });
 
 const scopeOf = (
-  { namespace = everywhere }: ObjectMetadata,
+  { namespace = allNamespaces }: ObjectMetadata,
   { within }: { readonly within: Within },
-): string => (within === "namespace" ? namespace : everywhere);
+): string => (within === "namespace" ? namespace : allNamespaces);
 
-const anyTerm = (scope: string): string => `${scope}|`;
+const scopeTerm = (scope: string): string => `${scope}|`;
 const labelTerm = (scope: string, name: string, value: string): string => `${scope}|${name}=${value}`;
 
 function labelsIn(sought: readonly string[]): Readonly<Record<string, string>> {
@@ -126,7 +128,7 @@ const noteSchema = z
  * The index entries of a selector: under one label that it requires, if any (for `In`, under each value). Every object
  * that it selects has that label.
  */
-function selectorTerms(value: unknown, scope: string): readonly FiledTerm[] {
+function selectorEntries(value: unknown, scope: string): readonly IndexEntry[] {
   const selector = selectingSchema.safeParse(value).data;
   if (selector === undefined) return [];
   const note = JSON.stringify(selector);
@@ -136,5 +138,5 @@ function selectorTerms(value: unknown, scope: string): readonly FiledTerm[] {
     if (asked.operator !== "In") continue;
     return [...new Set(asked.values)].map((one) => ({ term: labelTerm(scope, asked.key, one), note }));
   }
-  return [{ term: anyTerm(scope), note: note === "{}" ? "" : note }];
+  return [{ term: scopeTerm(scope), note: note === "{}" ? "" : note }];
 }

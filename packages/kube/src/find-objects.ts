@@ -1,4 +1,4 @@
-import type { FindOptions, KnownObjects, KubeClient } from "./client.ts";
+import type { FindOptions, ObjectCache, KubeClient } from "./client.ts";
 import type { KubeObject } from "./kube-object.ts";
 import { matchesLabels, selectorQuery } from "./label-selector.ts";
 import { listPages } from "./list-all.ts";
@@ -7,22 +7,22 @@ import type { ResourceRef } from "./resource-ref.ts";
 /** Answers from the run's cache if possible; otherwise lists the objects, and adds them to the cache. */
 export async function findObjects(
   client: Pick<KubeClient, "list">,
-  known: KnownObjects | undefined,
+  cache: ObjectCache | undefined,
   ref: ResourceRef,
-  { namespace, selector, fields, metadataOnly = false, naming = false, ...options }: FindOptions,
+  { namespace, selector, fields, metadataOnly = false, mappedToKey = false, ...options }: FindOptions,
 ): Promise<readonly KubeObject[]> {
   const labelSelector = selector && selectorQuery(selector);
   const asked = { namespace, labelSelector, fieldSelector: fields?.selector, metadataOnly };
   const query = JSON.stringify(asked);
-  const there = known?.find(ref, query, naming);
-  if (there !== undefined)
-    return there.filter((object) => isAskedFor(object, { namespace, selector, fields }));
+  const cached = cache?.find(ref, query, mappedToKey);
+  if (cached !== undefined)
+    return cached.filter((object) => isInQuery(object, { namespace, selector, fields }));
   const { resourceVersion, items } = await listPages(client, ref, { ...options, ...asked });
-  known?.found(ref, query, { resourceVersion, items: metadataOnly ? [] : items });
+  cache?.add(ref, query, { resourceVersion, items: metadataOnly ? [] : items });
   return items;
 }
 
-const isAskedFor = (
+const isInQuery = (
   object: KubeObject,
   { namespace, selector = {}, fields }: Pick<FindOptions, "namespace" | "selector" | "fields">,
 ): boolean =>

@@ -33,8 +33,8 @@ export const digestOf = (values: readonly unknown[]): Fingerprint =>
 
 const sorted = (map: Readonly<Record<string, string>> = {}): readonly (readonly [string, string])[] =>
   Object.entries(map)
-    .filter(([name]) => name !== lastApplied)
+    .filter(([name]) => name !== lastAppliedAnnotation)
     .sort(([a], [b]) => (a < b ? -1 : 1));
 
 /** kubectl's copy of the applied manifest: large, and without information that the object lacks. */
-export const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
+export const lastAppliedAnnotation = "kubectl.kubernetes.io/last-applied-configuration";

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { Agent } from "undici";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { ConnectionError, MalformedReplyError } from "./errors.ts";
-import { gather, type Gathering } from "./gather.ts";
+import { readResponse, type ResponseRequest } from "./gather.ts";
 
 let serve: (response: ServerResponse) => void;
 const server = createServer((_request, response) => {
@@ -23,13 +23,13 @@ afterAll(async () => {
   server.close();
 });
 
-const gathered = (more: Partial<Gathering> = {}) =>
-  gather({
+const gathered = (more: Partial<ResponseRequest> = {}) =>
+  readResponse({
     dispatcher,
     name: "GET /x",
     limit: 4,
     signal: new AbortController().signal,
-    sent: { origin, path: "/x", method: "GET" },
+    request: { origin, path: "/x", method: "GET" },
     ...more,
   });
 

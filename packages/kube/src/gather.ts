@@ -2,9 +2,9 @@ import type { Dispatcher } from "undici";
 import { connectionError, MalformedReplyError } from "./errors.ts";
 
 /** A request to send, and its limits. */
-export interface Gathering {
+export interface ResponseRequest {
   readonly dispatcher: Dispatcher;
-  readonly sent: Dispatcher.DispatchOptions;
+  readonly request: Dispatcher.DispatchOptions;
   /** Method and path, for errors. */
   readonly name: string;
   /** Largest body of the reply, in bytes. */
@@ -14,7 +14,7 @@ export interface Gathering {
   readonly beforeSend?: (() => void) | undefined;
 }
 
-export interface Gathered {
+export interface RawResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Uint8Array;
@@ -25,20 +25,20 @@ export interface Gathered {
  * else in one of our requests (bench/workloads).
  * @throws the signal's reason, the error of `beforeSend`, MalformedReplyError for too large a body, or ConnectionError.
  */
-export function gather(gathering: Gathering): Promise<Gathered> {
-  const { dispatcher, sent, name, limit, signal, beforeSend } = gathering;
-  const reply = Promise.withResolvers<Gathered>();
+export function readResponse(options: ResponseRequest): Promise<RawResponse> {
+  const { dispatcher, request, name, limit, signal, beforeSend } = options;
+  const reply = Promise.withResolvers<RawResponse>();
   let started: Dispatcher.DispatchController | undefined;
-  let head: Omit<Gathered, "body"> = { status: 0, headers: {} };
+  let head: Omit<RawResponse, "body"> = { status: 0, headers: {} };
   const chunks: Uint8Array[] = [];
   let size = 0;
-  const cutOff = (): void => {
+  const abort = (): void => {
     reply.reject(signal.reason);
     started?.abort(new Error("It was given up."));
   };
-  const gone = (): void => signal.removeEventListener("abort", cutOff);
-  signal.addEventListener("abort", cutOff);
-  dispatcher.dispatch(sent, {
+  const stopListening = (): void => signal.removeEventListener("abort", abort);
+  signal.addEventListener("abort", abort);
+  dispatcher.dispatch(request, {
     // An error that is thrown here ends the request, and leaves the connection to other requests.
     onRequestStart(controller) {
       signal.throwIfAborted();
@@ -62,12 +62,12 @@ export function gather(gathering: Gathering): Promise<Gathered> {
       controller.abort(problem);
     },
     onResponseEnd() {
-      gone();
+      stopListening();
       reply.resolve({ ...head, body: Buffer.concat(chunks) });
     },
     // If we aborted the request, the reply was rejected before, with the better reason.
     onResponseError(_controller, error) {
-      gone();
+      stopListening();
       reply.reject(connectionError(name, error));
     },
   });

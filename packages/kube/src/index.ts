@@ -35,7 +35,7 @@ export {
   type CredentialReader,
   type Credentials,
   type CredentialSource,
-  namespaceOf,
+  contextNamespace,
   openCredentials,
 } from "./credentials.ts";
 export * from "./errors.ts";
@@ -51,43 +51,43 @@ export {
   createOrReplace,
   CrdRefusedError,
   installCrd,
-  servedBy,
+  establishedRefOf,
   type InstallOptions,
   waitEstablished,
 } from "./install-crd.ts";
 export {
   type FieldPath,
   InvalidFieldPathError,
-  isOfMetadata,
+  isInMetadata,
   parseFieldPath,
   valuesAt,
 } from "./field-path.ts";
 export { type LabelRequirement, type LabelSelector, matchesLabels, selectorQuery } from "./label-selector.ts";
-export { type FiledTerm, heldTerm, isMeant } from "./filing.ts";
+export { type IndexEntry, valueTerms, isMatchingEntry } from "./filing.ts";
 export {
-  type Filing,
-  isFiling,
+  type IndexMapping,
+  isIndexMapping,
   keysFor,
   type Lookup,
   type Mapping,
-  type Naming,
+  type DirectMapping,
   type Reach,
   type Within,
 } from "./mapping.ts";
 export {
-  isNews,
-  type Meaning,
-  type Meanings,
-  meaningsOf,
-  needsWhole,
+  isRelevantChange,
+  type MappingResult,
+  type MappingResults,
+  mappingResultsOf,
+  needsFullObject,
   type Subscription,
-  untoldView,
+  unemittedView,
 } from "./subscription.ts";
-export { copyOf, objectIn } from "./object-copy.ts";
-export { knownObjects, type RunKnowledge } from "./known-objects.ts";
-export { newsText } from "./object-news.ts";
+export { cachedObjectText, parseCachedObject } from "./object-copy.ts";
+export { openRunCache, type RunCache } from "./known-objects.ts";
+export { deltaText } from "./object-news.ts";
 export type { Failure } from "./reflector/failure.ts";
-export { difference, ended } from "./reflector/difference.ts";
+export { changeEvents, deletionEvent } from "./reflector/difference.ts";
 export { isObjectEvent, type ObjectEvent, type ReflectorEvent } from "./reflector/object-event.ts";
 export { type ResourceVersion, versionOrder, type VersionOrder } from "./reflector/resource-version.ts";
 export {
@@ -96,7 +96,7 @@ export {
   type ReflectorStatus,
   runReflector,
 } from "./reflector/run-reflector.ts";
-export type { Beginning } from "./reflector/stream-state.ts";
+export type { StreamStart } from "./reflector/stream-state.ts";
 export { memorySeenIndex, type SeenChange, type SeenIndex, type SeenObject } from "./reflector/seen-index.ts";
 export type { ObjectList } from "./reply.ts";
 export { longestRetryAfter, retryAfter } from "./retry-after.ts";
@@ -106,7 +106,7 @@ export {
   collectionPath,
   InvalidSegmentError,
   kindOf,
-  nameOf,
+  resourceNameOf,
   objectPath,
   refOf,
   type ResourceRef,

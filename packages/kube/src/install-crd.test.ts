@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { connect } from "./connect.ts";
 import { createOrReplace, CrdRefusedError, waitEstablished } from "./install-crd.ts";
-import { bucket, bucketList, bucketObject } from "./testing/objects.ts";
+import { bucketRef, bucketList, bucketObject } from "./testing/objects.ts";
 import { bucketDefinition } from "./testing/sandbox-client.ts";
-import { json, raw, refuses, type Script, scriptedServer } from "./testing/scripted-server.ts";
-import { VirtualClock } from "@drover/timers";
+import { jsonReply, raw, refuses, type ReplyScript, scriptedServer } from "./testing/scripted-server.ts";
+import { VirtualTimers } from "@drover/timers";
 import { z } from "zod";
 
-const crd = (...conditions: readonly object[]): Script => crdOf(bucketDefinition["spec"], ...conditions);
-const crdOf = (spec: unknown, ...conditions: readonly object[]): Script =>
-  json({
+const crd = (...conditions: readonly object[]): ReplyScript => crdOf(bucketDefinition["spec"], ...conditions);
+const crdOf = (spec: unknown, ...conditions: readonly object[]): ReplyScript =>
+  jsonReply({
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
     metadata: { ...bucketDefinition.metadata, uid: "u", resourceVersion: "1" },
@@ -19,7 +19,7 @@ const crdOf = (spec: unknown, ...conditions: readonly object[]): Script =>
 const named = { type: "NamesAccepted", status: "True" };
 const established = { type: "Established", status: "True" };
 
-async function against(...scripts: readonly Script[]) {
+async function against(...scripts: readonly ReplyScript[]) {
   const owned = new AsyncDisposableStack();
   const server = owned.use(await scriptedServer(...scripts));
   const client = await connect({ kubeconfig: server.kubeconfig });
@@ -35,13 +35,13 @@ describe("a kind is there", () => {
       crd(named, established),
       raw("404 page not found", 404),
       crd(named, established),
-      json(bucketList([])),
+      jsonReply(bucketList([])),
     );
-    const timers = new VirtualClock();
+    const timers = new VirtualTimers();
     const there = waitEstablished(api.client, bucketDefinition.metadata.name, { timers });
     for (let look = 0; look < 3; look++) timers.advance(await timers.waitFor("CRD to be established"));
-    expect(await there).toEqual(bucket);
-    expect(api.server.heard).toHaveLength(6);
+    expect(await there).toEqual(bucketRef);
+    expect(api.server.requests).toHaveLength(6);
   });
 
   test("in the version that is stored, wherever that stands among those that are served", async () => {
@@ -50,13 +50,13 @@ describe("a kind is there", () => {
       .parse(bucketDefinition);
     const older = { name: "v1alpha1", served: true, storage: false };
     const several = { ...spec, versions: [older, ...spec.versions] };
-    await using api = await against(crdOf(several, established), json(bucketList([])));
-    expect(await waitEstablished(api.client, bucketDefinition.metadata.name)).toEqual(bucket);
+    await using api = await against(crdOf(several, established), jsonReply(bucketList([])));
+    expect(await waitEstablished(api.client, bucketDefinition.metadata.name)).toEqual(bucketRef);
   });
 
   test("also for who may not list it", async () => {
     await using api = await against(crd(established), refuses(403, "Forbidden"));
-    expect(await waitEstablished(api.client, bucketDefinition.metadata.name)).toEqual(bucket);
+    expect(await waitEstablished(api.client, bucketDefinition.metadata.name)).toEqual(bucketRef);
   });
 
   test("never, when its names belong to another one", async () => {
@@ -68,7 +68,7 @@ describe("a kind is there", () => {
 
   test("or its caller gives up", async () => {
     await using api = await against(crd());
-    const timers = new VirtualClock();
+    const timers = new VirtualTimers();
     const giving = new AbortController();
     const there = waitEstablished(api.client, bucketDefinition.metadata.name, {
       timers,
@@ -82,7 +82,7 @@ describe("a kind is there", () => {
 
 describe("what is created or replaced", () => {
   const absent = refuses(404, "NotFound", { name: "a" });
-  const present = (resourceVersion: string): Script => json(bucketObject("a", { resourceVersion }));
+  const present = (resourceVersion: string): ReplyScript => jsonReply(bucketObject("a", { resourceVersion }));
   const object = { metadata: { name: "a", namespace: "default" } };
 
   test("may appear, change and vanish meanwhile", async () => {
@@ -92,11 +92,11 @@ describe("what is created or replaced", () => {
       ...[present("2"), absent],
       ...[absent, present("3")],
     );
-    expect((await createOrReplace(api.client, bucket, object)).metadata.resourceVersion).toBe("3");
-    expect(api.server.heard.map(({ method }) => method)).toEqual([
+    expect((await createOrReplace(api.client, bucketRef, object)).metadata.resourceVersion).toBe("3");
+    expect(api.server.requests.map(({ method }) => method)).toEqual([
       ...["GET", "POST", "GET", "PUT", "GET", "PUT", "GET", "POST"],
     ]);
-    expect(api.server.heard[5]?.body).toContain('"resourceVersion":"2"');
+    expect(api.server.requests[5]?.body).toContain('"resourceVersion":"2"');
   });
 
   test("needs its namespace", async () => {
@@ -104,6 +104,6 @@ describe("what is created or replaced", () => {
       absent,
       refuses(404, "NotFound", { name: "default", kind: "namespaces" }),
     );
-    await expect(createOrReplace(api.client, bucket, object)).rejects.toMatchObject({ kind: "NotFound" });
+    await expect(createOrReplace(api.client, bucketRef, object)).rejects.toMatchObject({ kind: "NotFound" });
   });
 });

@@ -4,7 +4,7 @@ import type { KubeClient, NewObject } from "./client.ts";
 import { isApiError } from "./errors.ts";
 import { keyOf, type KubeObject } from "./kube-object.ts";
 import { builtin, type ResourceRef } from "./resource-ref.ts";
-import { pause, processTimers, type Timers } from "@drover/timers";
+import { sleep, processTimers, type Timers } from "@drover/timers";
 
 export interface InstallOptions {
   readonly signal?: AbortSignal;
@@ -12,7 +12,7 @@ export interface InstallOptions {
 }
 
 /** Interval between two checks of a CRD that is not established yet. */
-const lookAgainAfter: Milliseconds = 200;
+const checkInterval: Milliseconds = 200;
 
 /**
  * Creates an object, or replaces the existing one. If the object changes in between, it starts again. For installation;
@@ -66,9 +66,9 @@ export async function waitEstablished(
   const options = signal === undefined ? {} : { signal };
   for (;;) {
     const crd = await client.get(builtin.crd, objectKey({ name }), options);
-    const ref = crd === undefined ? undefined : servedBy(crd);
+    const ref = crd === undefined ? undefined : establishedRefOf(crd);
     if (ref !== undefined && (await isServed(client, ref, options))) return ref;
-    await pause(timers, lookAgainAfter, "CRD to be established", signal);
+    await sleep(timers, checkInterval, "CRD to be established", signal);
   }
 }
 
@@ -101,7 +101,7 @@ const crdSchema = z.looseObject({
  *
  * @throws CrdRefusedError if another CRD has taken its names.
  */
-export function servedBy(object: KubeObject): ResourceRef | undefined {
+export function establishedRefOf(object: KubeObject): ResourceRef | undefined {
   const { spec, status } = crdSchema.parse(object);
   const condition = (type: string) => status?.conditions?.find((one) => one.type === type);
   const names = condition("NamesAccepted");

@@ -3,9 +3,9 @@ import { parseJson } from "@drover/json";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { KubeObject } from "./kube-object.ts";
-import { knownObjects, type RunKnowledge, type Told } from "./known-objects.ts";
-import { copyOf } from "./object-copy.ts";
-import { newsText } from "./object-news.ts";
+import { openRunCache, type RunCache, type ReceivedCache } from "./known-objects.ts";
+import { cachedObjectText } from "./object-copy.ts";
+import { deltaText } from "./object-news.ts";
 import { builtin } from "./resource-ref.ts";
 
 const { pod } = builtin;
@@ -16,7 +16,7 @@ const podAt = (name: string, version: number): KubeObject => ({
   metadata: { namespace: "a", name, uid: `uid of ${name}`, resourceVersion: String(version) },
 });
 const news = (name: string, version: number, isGone = false): string =>
-  newsText({
+  deltaText({
     kind: "pods",
     key: keyOfPod(name),
     resourceVersion: String(version),
@@ -26,19 +26,20 @@ const listed = (version: number, ...items: readonly KubeObject[]) => ({
   resourceVersion: String(version),
   items,
 });
-const versionsIn = (known: RunKnowledge, query = "all") =>
+const versionsIn = (known: RunCache, query = "all") =>
   known.find(pod, query, false)?.map(({ metadata }) => `${metadata.name} ${metadata.resourceVersion}`);
-/** What a run knows that was told of pods before. */
-const knowing = (lists: Told["lists"]) => knownObjects([pod], { lists, versions: { pods: "1" } });
+/** The cache of a run after earlier wakes for pods. */
+const knowing = (cachedLists: ReceivedCache["cachedLists"]) =>
+  openRunCache([pod], { cachedLists, versions: { pods: "1" } });
 /** What the next run knows. */
-function next(known: RunKnowledge, ...told: readonly string[]): RunKnowledge {
+function next(known: RunCache, ...told: readonly string[]): RunCache {
   const left = known.text();
-  return knowing(left === undefined ? undefined : { left, news: told });
+  return knowing(left === undefined ? undefined : { stored: left, deltas: told });
 }
 /** A run that has listed a at 10 and b at 20, at version 30. */
-function asked(): RunKnowledge {
+function asked(): RunCache {
   const known = knowing(undefined);
-  known.found(pod, "all", listed(30, podAt("a", 10), podAt("b", 20)));
+  known.add(pod, "all", listed(30, podAt("a", 10), podAt("b", 20)));
   return known;
 }
 
@@ -52,39 +53,39 @@ describe("a run knows", () => {
   it("integers to their last digit, of what was found and of the news", () => {
     const n = 2n ** 53n + 1n;
     const known = knowing(undefined);
-    known.found(pod, "all", listed(30, { ...podAt("a", 10), spec: { n } }));
-    const copy = copyOf({ ...podAt("c", 33), spec: { n: -n } }) ?? "";
-    const told = newsText({ kind: "pods", key: keyOfPod("c"), resourceVersion: "33", copy });
+    known.add(pod, "all", listed(30, { ...podAt("a", 10), spec: { n } }));
+    const copy = cachedObjectText({ ...podAt("c", 33), spec: { n: -n } }) ?? "";
+    const told = deltaText({ kind: "pods", key: keyOfPod("c"), resourceVersion: "33", copy });
     expect(next(known, told).find(pod, "all", false)).toMatchObject([{ spec: { n } }, { spec: { n: -n } }]);
   });
-  it("nothing of objects that are nested too deep to be written, nor is there a copy of them", () => {
+  it("nothing of objects that are nested too deep to be written, nor is there a cached object of them", () => {
     for (const deepest of ["", "9007199254740993"]) {
       const known = knowing(undefined);
       const spec = parseJson("[".repeat(9_000) + deepest + "]".repeat(9_000));
-      known.found(pod, "all", listed(30, { ...podAt("a", 10), spec }));
+      known.add(pod, "all", listed(30, { ...podAt("a", 10), spec }));
       expect(known.text()).toBeUndefined();
-      expect(copyOf({ ...podAt("a", 10), spec })).toBeUndefined();
+      expect(cachedObjectText({ ...podAt("a", 10), spec })).toBeUndefined();
     }
   });
   it("what it has written itself, once it is answered", () => {
     const known = asked();
-    const tell = known.follow(pod);
+    const tell = known.observeWrite(pod);
     expect(versionsIn(known)).toBeUndefined();
     tell?.(podAt("a", 40));
     expect(versionsIn(known)).toEqual(["a 40", "b 20"]);
-    known.found(pod, "others", listed(39, podAt("a", 10)));
+    known.add(pod, "others", listed(39, podAt("a", 10)));
     expect(versionsIn(known)).toEqual(["a 40", "b 20"]);
-    known.follow(pod)?.("refused");
+    known.observeWrite(pod)?.("refused");
     expect(versionsIn(next(known, news("a", 35)))).toEqual(["a 40", "b 20"]);
   });
   it("nothing of a kind while a write of it is under way, and leaves nothing of it to the next", () => {
     const known = asked();
-    const tell = known.follow(pod);
+    const tell = known.observeWrite(pod);
     expect(known.text()).toBeUndefined();
     tell?.("refused");
     expect(versionsIn(next(known))).toEqual(["a 10", "b 20"]);
   });
-  it("that an object is gone that was told of in the last version that it had", () => {
+  it("that an object is gone whose deletion has the last version that it had", () => {
     for (const told of [
       [news("a", 31), news("a", 31, true)],
       [news("a", 31, true), news("a", 31)],
@@ -95,10 +96,10 @@ describe("a run knows", () => {
     expect(versionsIn(next(asked()), "others")).toBeUndefined();
     expect(next(asked()).find(builtin.node, "all", false)).toBeUndefined();
   });
-  it("that there are none that name it, where nothing was told of the kind yet, and what comes of that", () => {
-    const known = knownObjects([pod], { versions: {} });
+  it("that there are none that name it, if the kind has not affected the key yet, and the changes since", () => {
+    const known = openRunCache([pod], { versions: {} });
     expect(known.find(pod, "strays", true)).toBeUndefined();
-    known.found(pod, "all", listed(30));
+    known.add(pod, "all", listed(30));
     expect(known.find(pod, "strays", false)).toBeUndefined();
     expect(known.find(pod, "strays", true)).toEqual([]);
     expect(versionsIn(next(known, news("a", 31)), "strays")).toEqual(["a 31"]);
@@ -110,9 +111,9 @@ describe("a run knows", () => {
 });
 
 describe("a run knows nothing of a kind", () => {
-  it.each<[string, RunKnowledge]>([
-    ["that nobody has asked for", knowing({ left: "{}", news: [] })],
-    ["of which it cannot read what was left", knowing({ left: "no", news: [] })],
+  it.each<[string, RunCache]>([
+    ["that nobody has asked for", knowing({ stored: "{}", deltas: [] })],
+    ["of which it cannot read what was left", knowing({ stored: "no", deltas: [] })],
     ["of which it cannot read the news", next(asked(), "no")],
     ["whose news may be older than what went since", next(next(asked(), news("c", 40, true)), news("c", 35))],
     ["where what is gone may be another one", next(asked(), news("b", 19, true))],
@@ -122,26 +123,26 @@ describe("a run knows nothing of a kind", () => {
   });
   it("of which it has made it doubtful what there is, even if it asks again; nor does the next one", () => {
     const known = asked();
-    known.follow(pod)?.("unknown");
-    known.found(pod, "all", listed(50, podAt("a", 10)));
+    known.observeWrite(pod)?.("unknown");
+    known.add(pod, "all", listed(50, podAt("a", 10)));
     expect(versionsIn(known)).toBeUndefined();
     expect(known.text()).toBeUndefined();
   });
-  it("that may hold secrets, of which nothing is left, and no copy made", () => {
+  it("that may hold secrets: nothing is stored, and no object cached", () => {
     const secret = { ...podAt("a", 10), kind: "Secret" };
-    const known = knownObjects([builtin.secret], { versions: { secrets: "1" } });
-    known.found(builtin.secret, "all", listed(30, secret));
+    const known = openRunCache([builtin.secret], { versions: { secrets: "1" } });
+    known.add(builtin.secret, "all", listed(30, secret));
     expect(known.text()).toBeUndefined();
-    expect(copyOf(secret)).toBeUndefined();
+    expect(cachedObjectText(secret)).toBeUndefined();
   });
   it("of which there is too much to be left", () => {
     const known = asked();
-    known.found(pod, "all", listed(30, ...Array.from({ length: 1_000 }, (_, i) => podAt(`p${i}`, 30))));
+    known.add(pod, "all", listed(30, ...Array.from({ length: 1_000 }, (_, i) => podAt(`p${i}`, 30))));
     expect(known.text()).toBeUndefined();
   });
 });
 
-/** What happens, to one of three pods. `late`: it is told of once more. */
+/** What happens, to one of three pods. `late`: its change is emitted once more. */
 const happening = fc.record({
   what: fc.constantFrom("change", "change", "delete", "tell", "tell", "late", "write", "run", "run"),
   name: fc.constantFrom("a", "b", "c"),
@@ -149,7 +150,7 @@ const happening = fc.record({
   late: fc.nat(10),
 });
 
-/** Three pods, those who tell of them, and runs that begin with what the run before has left. */
+/** Three pods, a bridge that emits their changes, and runs that begin with the cache that the run before has stored. */
 class World {
   #version = 0;
   readonly #history: { readonly name: string; readonly version: number; readonly isGone: boolean }[] = [];
@@ -181,20 +182,20 @@ class World {
     if (event !== undefined) this.#news.push(news(event.name, event.version, event.isGone));
   }
 
-  /** A run that begins now; what it writes is told of, too. */
+  /** A run that begins now; its writes are emitted, too. */
   run(writes: string | undefined): void {
-    const known = knowing(this.#left === undefined ? undefined : { left: this.#left, news: this.#news });
+    const known = knowing(this.#left === undefined ? undefined : { stored: this.#left, deltas: this.#news });
     this.#news = [];
     const found = known.find(pod, "all", false);
     if (found === undefined) {
       const items = [...this.#now()].map(([name, version]) => podAt(name, version));
-      known.found(pod, "all", listed(this.#version, ...items));
+      known.add(pod, "all", listed(this.#version, ...items));
     } else {
       this.knew++;
       this.#check(new Map(found.map(({ metadata }) => [metadata.name, Number(metadata.resourceVersion)])));
     }
     if (writes !== undefined) {
-      const tell = known.follow(pod);
+      const tell = known.observeWrite(pod);
       const version = this.change(writes, false);
       tell?.(podAt(writes, version));
       this.#written.set(writes, version);
@@ -210,7 +211,7 @@ class World {
     return now;
   }
 
-  /** All that was told and written is known, or what came of it since. */
+  /** All that was emitted and written is cached, or a later state. */
   #check(known: ReadonlyMap<string, number>): void {
     for (const name of ["a", "b", "c"]) {
       const of = this.#history.filter((event) => event.name === name);
@@ -229,7 +230,7 @@ class World {
   }
 }
 
-it("knows all that was told and written, whatever happens", () => {
+it("knows all that was emitted and written, whatever happens", () => {
   let knew = 0;
   fc.assert(
     fc.property(fc.array(happening, { minLength: 1, maxLength: 60, size: "max" }), (happenings) => {

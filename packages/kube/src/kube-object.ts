@@ -53,7 +53,7 @@ export const listSchema = z.looseObject({
 });
 
 /** The used fields of a `meta/v1` Status. Each may be missing, and no caller relies on one. */
-export const statusSchema = z.looseObject({
+export const apiStatusSchema = z.looseObject({
   kind: z.literal("Status"),
   code: z.number().int().nullish(),
   reason: z.string().nullish(),
@@ -66,7 +66,7 @@ export const statusSchema = z.looseObject({
     })
     .nullish(),
 });
-export type Status = z.output<typeof statusSchema>;
+export type ApiStatus = z.output<typeof apiStatusSchema>;
 
 /** The key of an object: `namespace/name`, or `name` if it is cluster-scoped. @throws InvalidKeyError */
 export function keyOf({ metadata }: { readonly metadata: ObjectName }): ObjectKey {

@@ -10,7 +10,7 @@ import { isObjectEvent, type ObjectEvent } from "./reflector/object-event.ts";
 import { type Reflector, runReflector } from "./reflector/run-reflector.ts";
 import { builtin } from "./resource-ref.ts";
 import { type EventLog, eventLog } from "./testing/event-log.ts";
-import { bucket } from "./testing/objects.ts";
+import { bucketRef } from "./testing/objects.ts";
 import { bucketDefinition } from "./testing/sandbox-client.ts";
 
 let cluster: RealCluster;
@@ -19,7 +19,7 @@ let client: KubeClient;
 beforeAll(async () => {
   cluster = await startRealCluster();
   client = await connect({ kubeconfig: cluster.kubeconfig });
-  expect(await installCrd(client, bucketDefinition)).toEqual(bucket);
+  expect(await installCrd(client, bucketDefinition)).toEqual(bucketRef);
 }, 900_000);
 afterAll(async () => {
   await client.close();
@@ -28,34 +28,34 @@ afterAll(async () => {
 
 const key = (name: string) => objectKey({ namespace: "default", name });
 const create = (name: string) =>
-  client.create(bucket, { metadata: { name, namespace: "default" }, spec: { region: "eu" } });
+  client.create(bucketRef, { metadata: { name, namespace: "default" }, spec: { region: "eu" } });
 
 describe("the client, against a real API server", () => {
   test("an object's life", async () => {
-    expect(await client.get(bucket, key("life"))).toBeUndefined();
+    expect(await client.get(bucketRef, key("life"))).toBeUndefined();
     const { metadata } = await create("life");
     const body = { status: { arn: "arn" } };
-    await client.patch(bucket, key("life"), { type: "merge", body }, { subresource: "status" });
+    await client.patch(bucketRef, key("life"), { type: "merge", body }, { subresource: "status" });
     const stale = { metadata: { resourceVersion: metadata.resourceVersion }, spec: { region: "us" } };
-    await expect(client.patch(bucket, key("life"), { type: "merge", body: stale })).rejects.toMatchObject({
+    await expect(client.patch(bucketRef, key("life"), { type: "merge", body: stale })).rejects.toMatchObject({
       kind: "Conflict",
     });
-    await expect(client.delete(bucket, key("life"), { uid: "another" })).rejects.toMatchObject({
+    await expect(client.delete(bucketRef, key("life"), { uid: "another" })).rejects.toMatchObject({
       kind: "Conflict",
     });
-    expect(await client.delete(bucket, key("life"), { uid: metadata.uid })).toBe(true);
-    expect(await client.delete(bucket, key("life"))).toBe(false);
+    expect(await client.delete(bucketRef, key("life"), { uid: metadata.uid })).toBe(true);
+    expect(await client.delete(bucketRef, key("life"))).toBe(false);
   });
 
   test("refusals of the same kinds as the sandbox's", async () => {
-    const unknown = { ...bucket, plural: "baskets", kind: "Basket" };
+    const unknown = { ...bucketRef, plural: "baskets", kind: "Basket" };
     await expect(client.get(unknown, key("a"))).rejects.toMatchObject({ kind: "NotServed" });
-    await expect(client.list({ ...bucket, group: "nobody.example.com" })).rejects.toMatchObject({
+    await expect(client.list({ ...bucketRef, group: "nobody.example.com" })).rejects.toMatchObject({
       kind: "NotServed",
     });
     const nowhere = client.create(builtin.secret, { metadata: { name: "s", namespace: "nowhere" } });
     await expect(nowhere).rejects.toMatchObject({ kind: "NotFound" });
-    const wrong = client.create(bucket, {
+    const wrong = client.create(bucketRef, {
       metadata: { name: "a", namespace: "default" },
       spec: { region: 1 },
     });
@@ -64,11 +64,11 @@ describe("the client, against a real API server", () => {
 
   test("pages of metadata", async () => {
     for (const name of ["p1", "p2", "p3"]) await create(name);
-    const first = await client.list(bucket, { limit: 2, metadataOnly: true });
+    const first = await client.list(bucketRef, { limit: 2, metadataOnly: true });
     expect(first.items[0]).not.toHaveProperty("spec");
-    const second = await client.list(bucket, { limit: 2, metadataOnly: true, continue: first.continue });
+    const second = await client.list(bucketRef, { limit: 2, metadataOnly: true, continue: first.continue });
     expect(second.resourceVersion).toBe(first.resourceVersion);
-    for (const name of ["p1", "p2", "p3"]) await client.delete(bucket, key(name));
+    for (const name of ["p1", "p2", "p3"]) await client.delete(bucketRef, key(name));
   });
 });
 
@@ -87,7 +87,7 @@ describe("the reflector, against a real API server", () => {
     for (const name of ["kept", "again"]) await create(name);
     reflector = runReflector({
       client,
-      ref: bucket,
+      ref: bucketRef,
       signal: stopping.signal,
       log: silentLog,
       onEvents: (some) => {
@@ -95,20 +95,20 @@ describe("the reflector, against a real API server", () => {
         told.onEvents(some);
       },
     });
-    await told.listings(1);
+    await told.lists(1);
     const before = await create("before");
-    await told.told(`added before@${before.metadata.resourceVersion}`);
-    await client.delete(bucket, key("before"));
+    await told.emitted(`added before@${before.metadata.resourceVersion}`);
+    await client.delete(bucketRef, key("before"));
     // What is not told before the death may be told after it, with whatever else has happened, by name.
     await expect.poll(() => events.at(-1)?.type, { timeout: 60_000 }).toBe("deleted");
 
     await cluster.stopApiServer();
     await cluster.startApiServer();
-    await client.delete(bucket, key("again"));
+    await client.delete(bucketRef, key("again"));
     const again = await create("again");
     const after = await create("after");
-    await told.told(`added again@${again.metadata.resourceVersion}`);
-    await told.told(`added after@${after.metadata.resourceVersion}`);
+    await told.emitted(`added again@${again.metadata.resourceVersion}`);
+    await told.emitted(`added after@${after.metadata.resourceVersion}`);
     const nameOf = ({ key }: ObjectEvent): string => splitObjectKey(key).name;
     const lines = events.map((event) => `${event.type} ${nameOf(event)}`);
     expect(lines.slice(0, 4)).toEqual(["listed again", "listed kept", "added before", "deleted before"]);
@@ -119,7 +119,7 @@ describe("the reflector, against a real API server", () => {
     expect(reflector.status().reconnects).toBeGreaterThan(0);
   });
 
-  test("streams its listing, and is told of changes on the same connection", async () => {
+  test("streams its list, and gets changes on the same connection", async () => {
     stopping = new AbortController();
     await create("streamed");
     const told = eventLog();
@@ -135,29 +135,29 @@ describe("the reflector, against a real API server", () => {
       },
     };
     const options = {
-      ref: bucket,
+      ref: bucketRef,
       signal: stopping.signal,
       log: silentLog,
       onEvents: (some: Parameters<EventLog["onEvents"]>[0]) => told.onEvents(some),
     };
     reflector = runReflector({ ...options, client: counting });
-    await told.listings(1);
+    await told.lists(1);
     expect(told.lines.some((line) => line.startsWith("listed streamed@"))).toBe(true);
     const later = await create("later");
-    await told.told(`added later@${later.metadata.resourceVersion}`);
+    await told.emitted(`added later@${later.metadata.resourceVersion}`);
     expect(asked).toEqual(["watch"]);
   });
 
   test("gets a bookmark before a short watch ends", { timeout: 30_000 }, async () => {
     stopping = new AbortController();
-    const { resourceVersion } = await client.list(bucket);
+    const { resourceVersion } = await client.list(bucketRef);
     const types: string[] = [];
     const opened = Promise.withResolvers<undefined>();
     const options = { resourceVersion, timeoutSeconds: 5, metadataOnly: true };
     // A bookmark comes only when the kind has changed since the watch began.
     const changed = opened.promise.then(() => create("seen"));
-    const heard = (): void => opened.resolve(undefined);
-    for await (const frames of client.watch(bucket, { ...options, heard })) {
+    const onActivity = (): void => opened.resolve(undefined);
+    for await (const frames of client.watch(bucketRef, { ...options, onActivity })) {
       types.push(...frames.map(({ type }) => type));
     }
     await changed;
@@ -174,9 +174,9 @@ test("events are taken, counted, and taken for objects of the cluster too", asyn
   });
   const object: ObjectMetadata = { name: "a", namespace: "default", uid: "uid-a", resourceVersion: "1" };
   const said = { type: "Warning", reason: "Failed", action: "CreateBucket", note: "No." } as const;
-  recorder.record({ ...said, regarding: { ref: bucket, metadata: object } });
+  recorder.record({ ...said, regarding: { ref: bucketRef, metadata: object } });
   await recorder.flush();
-  recorder.record({ ...said, regarding: { ref: bucket, metadata: object } });
+  recorder.record({ ...said, regarding: { ref: bucketRef, metadata: object } });
   const team: ObjectMetadata = { name: "team", uid: "uid-team", resourceVersion: "1" };
   recorder.record({ ...said, regarding: { ref: builtin.namespace, metadata: team } });
   await recorder.close();

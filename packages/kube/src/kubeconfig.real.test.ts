@@ -12,7 +12,7 @@ import { buildRealCluster } from "@drover/real-cluster";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { openCredentials } from "./credentials.ts";
-import { choiceOf, type Kubeconfig, KubeConfigError, readKubeconfig } from "./kubeconfig.ts";
+import { chooseContext, type Kubeconfig, KubeConfigError, readKubeconfig } from "./kubeconfig.ts";
 
 // Generated pairs of kubeconfigs, read by kubectl and by us: what they say together, what the chosen context is, and what
 // a request of kubectl brings to a server.
@@ -279,7 +279,7 @@ test(`${pairs} pairs of kubeconfigs say to us what they say to kubectl`, async (
       says: theirs === undefined || (ours === undefined && saysNothing(theirs)) ? "refused" : theirs,
     });
     tally[merged === undefined ? "refused" : "merged"] += 1;
-    const choice = ours === undefined ? undefined : await unlessRefused(() => choiceOf(ours));
+    const choice = ours === undefined ? undefined : await unlessRefused(() => chooseContext(ours));
     // A context without a cluster is one for kubectl, which then asks localhost.
     const isWhole = chosen !== undefined && chosen.clusters.size > 0;
     expect({ seed, chooses: choice !== undefined }).toEqual({ seed, chooses: isWhole });

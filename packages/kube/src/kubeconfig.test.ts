@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { namespaceOf, openCredentials } from "./credentials.ts";
-import { choiceOf, KubeConfigError, readKubeconfig } from "./kubeconfig.ts";
+import { contextNamespace, openCredentials } from "./credentials.ts";
+import { chooseContext, KubeConfigError, readKubeconfig } from "./kubeconfig.ts";
 
 let folder: string;
 beforeEach(async () => {
@@ -33,8 +33,8 @@ describe("several kubeconfigs", () => {
       server: new URL("http://b"),
       headers: { authorization: "Bearer b" },
     });
-    expect(await namespaceOf({ kubeconfig })).toBe("b");
-    expect(await namespaceOf({ kubeconfig, context: "a" })).toBe("a");
+    expect(await contextNamespace({ kubeconfig })).toBe("b");
+    expect(await contextNamespace({ kubeconfig, context: "a" })).toBe("a");
   });
 
   test("may have the context in one file and what it names in another", async () => {
@@ -50,7 +50,7 @@ describe("several kubeconfigs", () => {
   test("keep of each name what the first file says, and nothing of it from the others", async () => {
     const first = `current-context: x\nusers: [{name: x, user: {username: me}}]\ncontexts: [${context("x", "first")}]`;
     const second = `current-context: y\nclusters: [${cluster("x")}]\nusers: [${user("x")}]\ncontexts: [${context("x", "second")}]`;
-    const { user: chosen, namespace } = choiceOf(
+    const { user: chosen, namespace } = chooseContext(
       await readKubeconfig([await write("a", first), await write("b", second)]),
     );
     expect(chosen).toMatchObject({ username: "me" });
@@ -69,7 +69,7 @@ describe("several kubeconfigs", () => {
         `current-context: x\ncontexts: [${context("x")}]\nusers: [{name: x, user: {tokenFile: ../token, client-certificate: cert, client-key: keys/key, exec: {command: ./plugin, args: [./kept]}}}]`,
       ),
     ];
-    const choice = choiceOf(await readKubeconfig(files));
+    const choice = chooseContext(await readKubeconfig(files));
     expect(choice.cluster["certificate-authority"]).toBe(at("one/ca"));
     expect(choice.user).toMatchObject({
       tokenFile: at("token"),
@@ -88,14 +88,14 @@ describe("several kubeconfigs", () => {
       await write("null", "clusters: null\ncontexts: null\nusers: null\ncurrent-context: ''"),
       await write("b", whole("b", "current-context: b")),
     ];
-    expect(await namespaceOf({ kubeconfig })).toBe("b");
+    expect(await contextNamespace({ kubeconfig })).toBe("b");
   });
 });
 
 describe("refuses", () => {
   const refusal = async (files: string | readonly string[], context?: string): Promise<string> => {
     const error: unknown = await readKubeconfig(files)
-      .then((read) => choiceOf(read, context))
+      .then((read) => chooseContext(read, context))
       .catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(KubeConfigError);
     return String(error);

@@ -137,7 +137,7 @@ export async function readKubeconfig(files: string | readonly string[]): Promise
  * The entries that a context names. Without `context`: the current one.
  * @throws KubeConfigError if the context is missing, or an entry that it names.
  */
-export function choiceOf(kubeconfig: Kubeconfig, context?: string): KubeconfigChoice {
+export function chooseContext(kubeconfig: Kubeconfig, context?: string): KubeconfigChoice {
   const { where, contexts, clusters, users, currentContext } = kubeconfig;
   const chosen = context ?? currentContext ?? "";
   const named = chosen === "" ? undefined : contexts.get(chosen);
@@ -257,11 +257,12 @@ function parsed(path: string, content: string): KubeconfigFile {
     );
   }
   const { clusters, contexts, users } = result.data;
-  for (const [what, list] of Object.entries({ clusters, contexts, users })) refuseTwice(path, what, list);
+  for (const [what, list] of Object.entries({ clusters, contexts, users }))
+    refuseDuplicates(path, what, list);
   return result.data;
 }
 
-function refuseTwice(path: string, what: string, list: readonly { readonly name: string }[]): void {
+function refuseDuplicates(path: string, what: string, list: readonly { readonly name: string }[]): void {
   const names = list.map((one) => one.name);
   const twice = names.find((one, index) => names.indexOf(one) !== index);
   if (twice === undefined) return;

@@ -8,7 +8,7 @@ type Labels = Readonly<Record<string, string>>;
 export function matchesLabels(selector: LabelSelector, labels: Labels = {}): boolean {
   return (
     Object.entries(selector.matchLabels ?? {}).every(([name, value]) => valueOf(labels, name) === value) &&
-    (selector.matchExpressions ?? []).every((requirement) => holds(requirement, labels))
+    (selector.matchExpressions ?? []).every((requirement) => isSatisfied(requirement, labels))
   );
 }
 
@@ -25,7 +25,7 @@ export function selectorQuery(selector: LabelSelector): string {
 const valueOf = (labels: Labels, name: string): string | undefined =>
   Object.hasOwn(labels, name) ? labels[name] : undefined;
 
-function holds(requirement: LabelRequirement, labels: Labels): boolean {
+function isSatisfied(requirement: LabelRequirement, labels: Labels): boolean {
   const value = valueOf(labels, requirement.key);
   switch (requirement.operator) {
     case "In":

@@ -3,9 +3,9 @@ import { describe, expect, test } from "vitest";
 import { parseFieldPath } from "./field-path.ts";
 import { kubeObjectSchema } from "./kube-object.ts";
 import { keysFor, type Mapping } from "./mapping.ts";
-import { bucket } from "./testing/objects.ts";
+import { bucketRef } from "./testing/objects.ts";
 
-const cluster = { ...bucket, namespaced: false };
+const cluster = { ...bucketRef, namespaced: false };
 const pod = (metadata: object = {}, more: object = {}) =>
   kubeObjectSchema.parse({
     apiVersion: "v1",
@@ -13,7 +13,7 @@ const pod = (metadata: object = {}, more: object = {}) =>
     metadata: { name: "p", uid: "u", resourceVersion: "1", namespace: "ns", ...metadata },
     ...more,
   });
-const keys = (object: ReturnType<typeof pod>, map: Mapping, target = bucket) =>
+const keys = (object: ReturnType<typeof pod>, map: Mapping, target = bucketRef) =>
   keysFor(object, { for: target, map });
 
 test("an object of the controller's own kind names itself", () => {

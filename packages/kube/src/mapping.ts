@@ -4,10 +4,10 @@ import type { KubeObject } from "./kube-object.ts";
 import type { ResourceRef } from "./resource-ref.ts";
 
 /** How to find the keys that an object's change affects. */
-export type Mapping = Naming | Filing | Lookup;
+export type Mapping = DirectMapping | IndexMapping | Lookup;
 
 /** The object names the keys. */
-export type Naming =
+export type DirectMapping =
   /** The object is of the controller's own kind, and names itself. */
   | { readonly by: "self" }
   /** The controller's code computes the keys, in a job under the object's own key. */
@@ -29,7 +29,7 @@ export interface Reach {
 }
 
 /** The reverse direction: an object of the controller's kind declares which others affect it, in a reverse index. */
-export type Filing =
+export type IndexMapping =
   /** It names objects of another kind. They may be in any namespace: the reference affects only the object itself. */
   | { readonly by: "references"; readonly path: FieldPath; readonly to: ResourceRef }
   /** It has a label selector that matches them. */
@@ -48,7 +48,7 @@ export type Lookup =
 /** Objects in a namespace affect those in the same namespace only, or those in all. */
 export type Within = "namespace" | "cluster";
 
-export const isFiling = (map: Mapping): map is Filing =>
+export const isIndexMapping = (map: Mapping): map is IndexMapping =>
   map.by === "references" || map.by === "selects" || map.by === "presence" || map.by === "holds";
 
 export const isLookup = (map: Mapping): map is Lookup =>
@@ -66,15 +66,15 @@ export function keysFor(
     case "references":
     case "selects":
     case "presence":
-      return keyIfAny(metadata.namespace, metadata.name);
+      return keyIfValid(metadata.namespace, metadata.name);
     case "owner":
       return ownersOf(metadata, target);
     case "label":
-      return namedBy(metadata, [metadata.labels?.[map.name]], target, map);
+      return keysNamedBy(metadata, [metadata.labels?.[map.name]], target, map);
     case "annotation":
-      return namedBy(metadata, [metadata.annotations?.[map.name]], target, map);
+      return keysNamedBy(metadata, [metadata.annotations?.[map.name]], target, map);
     case "field":
-      return namedBy(metadata, valuesAt(object, map.path), target, map);
+      return keysNamedBy(metadata, valuesAt(object, map.path), target, map);
     // Entries of `holds` are found by their value, and the keys of lookups in the index.
     case "holds":
     case "referencedBy":
@@ -92,16 +92,16 @@ function ownersOf(
 ): readonly ObjectKey[] {
   return ownerReferences
     .filter(({ controller, kind, apiVersion }) => {
-      return controller === true && kind === owner.kind && groupOf(apiVersion) === owner.group;
+      return controller === true && kind === owner.kind && apiGroupOf(apiVersion) === owner.group;
     })
-    .flatMap(({ name }) => keyIfAny(owner.namespaced ? namespace : undefined, name));
+    .flatMap(({ name }) => keyIfValid(owner.namespaced ? namespace : undefined, name));
 }
 
 /**
  * The keys that values of an object name. Each value is a name, `namespace/name`, or an object with `name` and
  * `namespace`.
  */
-export function namedBy(
+export function keysNamedBy(
   { namespace }: ObjectMetadata,
   values: readonly unknown[],
   target: ResourceRef,
@@ -111,9 +111,9 @@ export function namedBy(
   const keys = values.flatMap((value) => {
     const named = nameIn(value);
     if (named === undefined) return [];
-    if (!target.namespaced) return free ? keyIfAny(undefined, named.name) : [];
+    if (!target.namespaced) return free ? keyIfValid(undefined, named.name) : [];
     const { namespace: where = namespace, name } = named;
-    return where !== undefined && (free || where === namespace) ? keyIfAny(where, name) : [];
+    return where !== undefined && (free || where === namespace) ? keyIfValid(where, name) : [];
   });
   return [...new Set(keys)];
 }
@@ -135,7 +135,7 @@ function nameIn(value: unknown): Named | undefined {
   return typeof namespace === "string" && namespace !== "" ? { namespace, name } : { name };
 }
 
-function keyIfAny(namespace: string | undefined, name: string): readonly ObjectKey[] {
+function keyIfValid(namespace: string | undefined, name: string): readonly ObjectKey[] {
   try {
     return [objectKey(namespace === undefined ? { name } : { namespace, name })];
   } catch (error) {
@@ -144,7 +144,7 @@ function keyIfAny(namespace: string | undefined, name: string): readonly ObjectK
   }
 }
 
-const groupOf = (apiVersion: string): string => {
+const apiGroupOf = (apiVersion: string): string => {
   const slash = apiVersion.indexOf("/");
   return slash < 0 ? "" : apiVersion.slice(0, slash);
 };

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { kubeObjectSchema } from "./kube-object.ts";
-import { copyOf, objectIn } from "./object-copy.ts";
-import { bucket, bucketObject } from "./testing/objects.ts";
+import { cachedObjectText, parseCachedObject } from "./object-copy.ts";
+import { bucketRef, bucketObject } from "./testing/objects.ts";
 
 const sized = (length: number) =>
   kubeObjectSchema.parse({
@@ -9,10 +9,13 @@ const sized = (length: number) =>
     spec: { text: "x".repeat(length) },
   });
 
-it("a copy stands in for its object, without managedFields, and is not made of a large one", () => {
-  const copy = copyOf(sized(10));
-  expect(objectIn(bucket, copy ?? "")).toEqual({ ...bucketObject("a"), spec: { text: "x".repeat(10) } });
-  const around = (copyOf(sized(0)) ?? "").length;
-  expect(copyOf(sized(16_384 - around))).toHaveLength(16_384);
-  expect(copyOf(sized(16_385 - around))).toBeUndefined();
+it("a cached object replaces a read, without managedFields; a large object is not cached", () => {
+  const copy = cachedObjectText(sized(10));
+  expect(parseCachedObject(bucketRef, copy ?? "")).toEqual({
+    ...bucketObject("a"),
+    spec: { text: "x".repeat(10) },
+  });
+  const around = (cachedObjectText(sized(0)) ?? "").length;
+  expect(cachedObjectText(sized(16_384 - around))).toHaveLength(16_384);
+  expect(cachedObjectText(sized(16_385 - around))).toBeUndefined();
 });

@@ -1,8 +1,8 @@
 import type { ObjectKey } from "@drover/controller";
 import { z } from "zod";
 
-/** The change of one object, as text. `copy` is the new object as text (`copyOf`). Left out: the object was deleted. */
-export function newsText({
+/** The change of one object, as text. `copy` is the new object as text (`cachedObjectText`). Left out: the object was deleted. */
+export function deltaText({
   copy,
   ...rest
 }: {
@@ -16,11 +16,11 @@ export function newsText({
   return copy === undefined ? text : `${text.slice(0, -1)},"object":${copy}}`;
 }
 
-/** Parses the text of `newsText`. */
-export const newsSchema = z.object({
+/** Parses the text of `deltaText`. */
+export const deltaSchema = z.object({
   kind: z.string(),
   key: z.string(),
   resourceVersion: z.string(),
   object: z.unknown().optional(),
 });
-export type ObjectNews = z.output<typeof newsSchema>;
+export type ObjectDelta = z.output<typeof deltaSchema>;

@@ -2,7 +2,7 @@ import type { Milliseconds } from "@drover/controller";
 import { readBounded } from "./bounded-body.ts";
 import type { WatchOptions } from "./client.ts";
 import { MalformedReplyError } from "./errors.ts";
-import { refusal } from "./reply.ts";
+import { refusalError } from "./reply.ts";
 import { watchRequest } from "./request-shape.ts";
 import type { ResourceRef } from "./resource-ref.ts";
 import type { Transport } from "./transport.ts";
@@ -18,10 +18,10 @@ export async function* openWatch(
   ref: ResourceRef,
   options: WatchOptions,
 ): AsyncGenerator<readonly WatchFrame[], void, undefined> {
-  const { signal, heard = () => undefined } = options;
+  const { signal, onActivity = () => undefined } = options;
   const reply = await transport.stream({ ...watchRequest(ref, options), signal, timeout });
-  heard();
-  if (reply.status !== 200) throw refusal({ ...reply, body: await readBounded(reply, longestRefusal) });
+  onActivity();
+  if (reply.status !== 200) throw refusalError({ ...reply, body: await readBounded(reply, longestRefusal) });
   if (!reply.contentType.startsWith("application/json")) {
     reply.body.destroy();
     throw new MalformedReplyError(
@@ -29,9 +29,9 @@ export async function* openWatch(
       `it answers with ${JSON.stringify(reply.contentType)}, not JSON.`,
     );
   }
-  options.opened?.();
+  options.onOpen?.();
   try {
-    yield* watchFrames(reply, { ref, partial: options.metadataOnly === true }, heard);
+    yield* watchFrames(reply, { ref, partial: options.metadataOnly === true }, onActivity);
   } catch (error) {
     signal?.throwIfAborted();
     throw error;

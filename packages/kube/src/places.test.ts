@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
-import { places } from "./places.ts";
+import { semaphore } from "./places.ts";
 
 const never = new AbortController().signal;
 
 test("as many are at work as there are places, and who waits comes in turn", async () => {
-  const { taken } = places(2);
+  const { run } = semaphore(2);
   const ends: (() => void)[] = [];
   const begun: number[] = [];
   const all = [0, 1, 2, 3].map((i) =>
-    taken(never, async () => {
+    run(never, async () => {
       begun.push(i);
       await new Promise<void>((end) => (ends[i] = end));
       return i;
@@ -27,23 +27,23 @@ test("as many are at work as there are places, and who waits comes in turn", asy
 });
 
 test("a place is free again after a failure", async () => {
-  const { taken } = places(1);
-  await expect(taken(never, () => Promise.reject(new Error("failed")))).rejects.toThrow("failed");
-  expect(await taken(never, () => Promise.resolve("done"))).toBe("done");
+  const { run } = semaphore(1);
+  await expect(run(never, () => Promise.reject(new Error("failed")))).rejects.toThrow("failed");
+  expect(await run(never, () => Promise.resolve("done"))).toBe("done");
 });
 
-test("who waits leaves at once when it is told to, and takes no place", async () => {
-  const { taken } = places(1);
+test("a waiting caller leaves at once when its signal fires, and takes no place", async () => {
+  const { run } = semaphore(1);
   const held = Promise.withResolvers<undefined>();
-  const first = taken(never, () => held.promise);
+  const first = run(never, () => held.promise);
   const leave = new AbortController();
   let wasBegun = false;
-  const second = taken(leave.signal, () => Promise.resolve((wasBegun = true)));
-  const third = taken(never, () => Promise.resolve("third"));
+  const second = run(leave.signal, () => Promise.resolve((wasBegun = true)));
+  const third = run(never, () => Promise.resolve("third"));
   leave.abort(new Error("no more"));
   held.resolve(undefined);
   await expect(second).rejects.toThrow("no more");
-  await expect(taken(leave.signal, () => Promise.resolve())).rejects.toThrow("no more");
+  await expect(run(leave.signal, () => Promise.resolve())).rejects.toThrow("no more");
   await first;
   expect(await third).toBe("third");
   expect(wasBegun).toBe(false);

@@ -1,13 +1,13 @@
 /** A semaphore. Callers that find no place free wait, first come, first served. */
-export interface Places {
+export interface Semaphore {
   /** Holds a place while `use` runs. @throws the signal's reason if it fires before a place is free. */
-  readonly taken: <T>(signal: AbortSignal, use: () => Promise<T>) => Promise<T>;
+  readonly run: <T>(signal: AbortSignal, use: () => Promise<T>) => Promise<T>;
 }
 
-export function places(count: number): Places {
+export function semaphore(count: number): Semaphore {
   let free = count;
   const waiting = new Set<() => void>();
-  const next = async (signal: AbortSignal): Promise<void> => {
+  const acquire = async (signal: AbortSignal): Promise<void> => {
     const turn = Promise.withResolvers<undefined>();
     const come = (): void => turn.resolve(undefined);
     const leave = (): void => {
@@ -22,7 +22,7 @@ export function places(count: number): Places {
       signal.removeEventListener("abort", leave);
     }
   };
-  const giveBack = (): void => {
+  const release = (): void => {
     const [come] = waiting;
     if (come === undefined) {
       free += 1;
@@ -32,14 +32,14 @@ export function places(count: number): Places {
     come();
   };
   return {
-    async taken(signal, use) {
+    async run(signal, use) {
       signal.throwIfAborted();
       if (free > 0) free -= 1;
-      else await next(signal);
+      else await acquire(signal);
       try {
         return await use();
       } finally {
-        giveBack();
+        release();
       }
     },
   };

@@ -2,9 +2,15 @@ import type { ObjectList } from "@drover/controller";
 import { parseJson } from "@drover/json";
 import { z } from "zod";
 import { ApiError, type ApiErrorKind, MalformedReplyError } from "./errors.ts";
-import { type KubeObject, kubeObjectSchema, listSchema, type Status, statusSchema } from "./kube-object.ts";
+import {
+  type KubeObject,
+  kubeObjectSchema,
+  listSchema,
+  type ApiStatus,
+  apiStatusSchema,
+} from "./kube-object.ts";
 import { apiVersionOf, type ResourceRef } from "./resource-ref.ts";
-import type { Reply, WholeReply } from "./transport.ts";
+import type { Reply, BufferedReply } from "./transport.ts";
 import { isWellFormed } from "./well-formed.ts";
 
 export type { ObjectList } from "@drover/controller";
@@ -13,9 +19,9 @@ export type { ObjectList } from "@drover/controller";
  * The JSON of a successful reply.
  * @throws ApiError for a refusal, MalformedReplyError for a reply that no API server sends.
  */
-export function accepted(reply: WholeReply): unknown {
-  if (reply.status < 200 || reply.status > 299) throw refusal(reply);
-  return json(reply);
+export function acceptedJson(reply: BufferedReply): unknown {
+  if (reply.status < 200 || reply.status > 299) throw refusalError(reply);
+  return parsedBody(reply);
 }
 
 /**
@@ -25,10 +31,10 @@ export function accepted(reply: WholeReply): unknown {
  * @throws MalformedReplyError for an object of another kind, or without the fields that every object has.
  */
 export function objectFrom(request: string, ref: ResourceRef, value: unknown, partial = false): KubeObject {
-  const object = isWellFormed(value) ? value : shaped(request, kubeObjectSchema, value);
+  const object = isWellFormed(value) ? value : parsedAs(request, kubeObjectSchema, value);
   const typed = { apiVersion: apiVersionOf(ref), kind: ref.kind };
   if (partial && isKind(object, partialObject)) return { ...object, ...typed };
-  if (!isKind(object, typed)) throw otherKind(request, object, typed);
+  if (!isKind(object, typed)) throw wrongKindError(request, object, typed);
   return object;
 }
 
@@ -36,7 +42,7 @@ const reviewSchema = z.looseObject({ status: z.unknown() });
 
 /** The status of a review. */
 export const reviewFrom = (request: string, value: unknown): unknown =>
-  shaped(request, reviewSchema, value).status;
+  parsedAs(request, reviewSchema, value).status;
 
 /**
  * A page of a kind's list, from JSON. Items of Kubernetes' own kinds have neither apiVersion nor kind: the list's kind
@@ -45,12 +51,12 @@ export const reviewFrom = (request: string, value: unknown): unknown =>
  * @throws MalformedReplyError if the list or an item is of another kind.
  */
 export function listFrom(request: string, ref: ResourceRef, value: unknown, partial = false): ObjectList {
-  const list = shaped(request, listSchema, value);
+  const list = parsedAs(request, listSchema, value);
   const { apiVersion, kind, metadata, items } = list;
   const isPartial = partial && isKind(list, partialList);
   const itemType = isPartial ? partialObject : { apiVersion, kind: kind.slice(0, -"List".length) };
   if (!isPartial && apiVersion !== apiVersionOf(ref)) {
-    throw otherKind(request, list, { apiVersion: apiVersionOf(ref), kind: `${ref.kind}List` });
+    throw wrongKindError(request, list, { apiVersion: apiVersionOf(ref), kind: `${ref.kind}List` });
   }
   return {
     resourceVersion: metadata.resourceVersion,
@@ -61,31 +67,32 @@ export function listFrom(request: string, ref: ResourceRef, value: unknown, part
 }
 
 /** The error for a Status, of a reply or of a watch's ERROR frame. */
-export function apiErrorFrom(reply: Reply, code: number, status: Status | undefined, words = ""): ApiError {
-  const told = status?.details?.retryAfterSeconds;
-  const toldSpan = told != null && told > 0 ? told * 1_000 : undefined;
+export function apiErrorFrom(reply: Reply, code: number, status: ApiStatus | undefined, text = ""): ApiError {
+  const requestedSeconds = status?.details?.retryAfterSeconds;
+  const requestedSpan =
+    requestedSeconds != null && requestedSeconds > 0 ? requestedSeconds * 1_000 : undefined;
   return new ApiError({
-    kind: kindOf(code, status),
+    kind: errorKindOf(code, status),
     status: code,
     reason: status?.reason ?? "",
-    serverMessage: status?.message ?? words,
+    serverMessage: status?.message ?? text,
     request: reply.request,
-    retryAfter: reply.retryAfter ?? toldSpan,
+    retryAfter: reply.retryAfter ?? requestedSpan,
     details: status?.details,
   });
 }
 
 /** The error for a reply without a 2xx status. */
-export function refusal(reply: WholeReply): ApiError | MalformedReplyError {
+export function refusalError(reply: BufferedReply): ApiError | MalformedReplyError {
   if (reply.status < 400) {
     return new MalformedReplyError(reply.request, `it answers ${reply.status}, a redirect.`);
   }
   const text = new TextDecoder().decode(reply.body);
-  const status = statusSchema.safeParse(jsonOrNothing(text));
+  const status = apiStatusSchema.safeParse(jsonOrNothing(text));
   return apiErrorFrom(reply, reply.status, status.data, excerpt(text));
 }
 
-function kindOf(code: number, status: Status | undefined): ApiErrorKind {
+function errorKindOf(code: number, status: ApiStatus | undefined): ApiErrorKind {
   if (status?.reason === "Expired" || code === 410) return "Expired";
   switch (code) {
     case 401:
@@ -109,7 +116,7 @@ function kindOf(code: number, status: Status | undefined): ApiErrorKind {
   }
 }
 
-function json(reply: WholeReply): unknown {
+function parsedBody(reply: BufferedReply): unknown {
   const text = decoded(reply);
   const value = jsonOrNothing(text);
   if (value !== undefined) return value;
@@ -122,7 +129,7 @@ function json(reply: WholeReply): unknown {
   throw new MalformedReplyError(reply.request, `${reply.status} with ${type}, not JSON: ${shown}.`);
 }
 
-function decoded(reply: WholeReply): string {
+function decoded(reply: BufferedReply): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(reply.body);
   } catch (cause) {
@@ -138,7 +145,7 @@ function jsonOrNothing(text: string): unknown {
   }
 }
 
-function shaped<T extends z.ZodType>(request: string, schema: T, value: unknown): z.output<T> {
+function parsedAs<T extends z.ZodType>(request: string, schema: T, value: unknown): z.output<T> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   throw new MalformedReplyError(request, z.prettifyError(result.error), result.error);
@@ -155,7 +162,7 @@ const partialList: Typed = { apiVersion: "meta.k8s.io/v1", kind: "PartialObjectM
 const isKind = (value: Typed, { apiVersion, kind }: Typed): boolean =>
   value.apiVersion === apiVersion && value.kind === kind;
 
-const otherKind = (request: string, sent: Typed, wanted: Typed): MalformedReplyError =>
+const wrongKindError = (request: string, sent: Typed, wanted: Typed): MalformedReplyError =>
   new MalformedReplyError(
     request,
     `it sent ${sent.apiVersion} ${sent.kind} instead of ${wanted.apiVersion} ${wanted.kind}.`,

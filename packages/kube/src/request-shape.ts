@@ -14,7 +14,7 @@ export interface RequestShape extends Pick<ApiRequest, "method" | "path" | "acce
 /** Largest page that is requested, in objects. */
 const mostPerPage = 500;
 
-const partial = (kind: string): string =>
+const partialAccept = (kind: string): string =>
   `application/json;as=${kind};g=meta.k8s.io;v=v1, application/json;q=0.5`;
 
 export const getRequest = (ref: ResourceRef, key: ObjectKey): RequestShape =>
@@ -34,7 +34,7 @@ export function listRequest(ref: ResourceRef, options: ListOptions): RequestShap
   return {
     ...shape("GET", path, parameters),
     reply: "list",
-    ...(options.metadataOnly === true ? { accept: partial("PartialObjectMetadataList") } : {}),
+    ...(options.metadataOnly === true ? { accept: partialAccept("PartialObjectMetadataList") } : {}),
   };
 }
 
@@ -54,13 +54,13 @@ export function watchRequest(ref: ResourceRef, options: WatchOptions): RequestSh
   return {
     ...shape("GET", collectionPath(ref, options.namespace), parameters),
     name: `WATCH ${collectionPath(ref, options.namespace)}`,
-    ...(options.metadataOnly === true ? { accept: partial("PartialObjectMetadata") } : {}),
+    ...(options.metadataOnly === true ? { accept: partialAccept("PartialObjectMetadata") } : {}),
   };
 }
 
 export const createRequest = (ref: ResourceRef, object: NewObject, fieldManager: string): RequestShape => ({
   ...shape("POST", collectionPath(ref, object.metadata.namespace), { fieldManager }),
-  body: whole(ref, object),
+  body: objectBody(ref, object),
 });
 
 /** Creates a review. It has no name, since the server does not store it. */
@@ -99,7 +99,7 @@ export const replaceRequest = (
   { subresource, fieldManager }: WriteParameters,
 ): RequestShape => ({
   ...shape("PUT", objectPath(ref, key, subresource), { fieldManager }),
-  body: whole(ref, object),
+  body: objectBody(ref, object),
 });
 
 export const patchRequest = (
@@ -136,7 +136,7 @@ export function deleteRequest(ref: ResourceRef, key: ObjectKey, options: DeleteO
   };
 }
 
-const whole = (ref: ResourceRef, object: NewObject) => ({
+const objectBody = (ref: ResourceRef, object: NewObject) => ({
   type: "application/json",
   content: { ...object, apiVersion: apiVersionOf(ref), kind: ref.kind },
 });

@@ -121,7 +121,7 @@ export const apiVersionOf = ({ group, version }: ResourceRef): string =>
   group === "" ? version : `${group}/${version}`;
 
 /** `plural.group`, the name of a kind for people and in RBAC; `plural` in the core group. */
-export const nameOf = ({ group, plural }: ResourceRef): string =>
+export const resourceNameOf = ({ group, plural }: ResourceRef): string =>
   group === "" ? plural : `${plural}.${group}`;
 
 /** The path of a kind's collection: in one namespace, or without `namespace`, in all. @throws WrongScopeError */

@@ -1,6 +1,6 @@
 import type { Milliseconds } from "@drover/controller";
 import { ApiError, ConnectionError } from "./errors.ts";
-import { pause, type Timers } from "@drover/timers";
+import { sleep, type Timers } from "@drover/timers";
 
 export interface RetryRule {
   /** Most repeats of a call. */
@@ -16,22 +16,22 @@ const longestWait: Milliseconds = 5_000;
 const firstWait: Milliseconds = 100;
 
 /** Makes a call, and repeats it while the rule allows, never within a Retry-After. */
-export async function repeated<T>(rule: RetryRule, call: () => Promise<T>): Promise<T> {
+export async function withRetries<T>(rule: RetryRule, call: () => Promise<T>): Promise<T> {
   for (let tries = 0; ; tries++) {
     try {
       return await call();
     } catch (error) {
-      if (tries >= rule.most || !passes(rule.of, error)) throw error;
+      if (tries >= rule.most || !isRetriable(rule.of, error)) throw error;
       const asked = error instanceof ApiError ? (error.retryAfter ?? 0) : 0;
       if (asked > longestWait) throw error;
       // Jitter is added: the wait is never shorter than requested.
       const span = Math.max(asked, firstWait * 2 ** tries) * (1 + Math.random() / 2);
-      await pause(rule.timers, span, "retry", rule.signal);
+      await sleep(rule.timers, span, "retry", rule.signal);
     }
   }
 }
 
-function passes(of: "read" | "write", error: unknown): boolean {
+function isRetriable(of: "read" | "write", error: unknown): boolean {
   if (error instanceof ConnectionError) return of === "read" && error.code !== "TIMEOUT";
   if (!(error instanceof ApiError)) return false;
   if (error.kind === "TooManyRequests") return true;

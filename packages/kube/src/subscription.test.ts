@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { parseFieldPath } from "./field-path.ts";
 import { kubeObjectSchema } from "./kube-object.ts";
-import { isNews, meaningsOf, needsWhole, type Subscription } from "./subscription.ts";
-import { bucket, bucketObject } from "./testing/objects.ts";
+import { isRelevantChange, mappingResultsOf, needsFullObject, type Subscription } from "./subscription.ts";
+import { bucketRef, bucketObject } from "./testing/objects.ts";
 
-const own: Subscription = { id: "own", for: bucket, map: { by: "self" } };
+const own: Subscription = { id: "own", for: bucketRef, map: { by: "self" } };
 const object = (metadata: object = {}, more: object = {}) =>
   kubeObjectSchema.parse({ ...bucketObject("a", { generation: 1, ...metadata }), ...more });
 const means = (subscription: Subscription, ...about: Parameters<typeof object>) =>
-  meaningsOf(object(...about), [subscription])[subscription.id];
+  mappingResultsOf(object(...about), [subscription])[subscription.id];
 const view = (...given: Parameters<typeof means>) => means(...given)?.view;
 
 describe("what matters of an object", () => {
@@ -64,7 +64,8 @@ describe("what matters of an object", () => {
 describe("a controller's own finalizer", () => {
   const cleansUp: Subscription = { ...own, ownFinalizer: "drover.dev/buckets" };
   const mine = { finalizers: ["other", "drover.dev/buckets"] };
-  const news = (before: object, now: object) => isNews(means(cleansUp, before), means(cleansUp, now));
+  const news = (before: object, now: object) =>
+    isRelevantChange(means(cleansUp, before), means(cleansUp, now));
 
   test("is no news when it is put on, which only the controller does", () => {
     expect(news({ finalizers: ["other"] }, mine)).toBe(false);
@@ -91,27 +92,29 @@ test("who does not select an object is not concerned", () => {
   expect(means({ ...own, selector: { matchLabels: { a: "b" } } }, { labels: { a: "b" } })).toBeDefined();
 });
 
-test("who looks up whom an object concerns is told when that changes, though nothing else that matters does", () => {
+test("a change of the lookup terms of an object is relevant, though nothing else that matters changes", () => {
   const lookup: Subscription = {
     id: "lookup",
-    for: bucket,
+    for: bucketRef,
     map: { by: "selectedBy", within: "namespace" },
     changed: [parseFieldPath("spec.size")],
   };
   const spec = { size: 1 };
   const news = (before: object, now: object) =>
-    isNews(means(lookup, before, { spec }), means(lookup, now, { spec }));
+    isRelevantChange(means(lookup, before, { spec }), means(lookup, now, { spec }));
   expect(news({ labels: { a: "1" } }, { labels: { a: "2" } })).toBe(true);
   expect(news({ labels: { a: "1" } }, { labels: { a: "1" }, annotations: { b: "2" } })).toBe(false);
 });
 
 test("metadata is enough unless a mapping or what matters is elsewhere", () => {
-  expect(needsWhole(own)).toBe(false);
-  expect(needsWhole({ ...own, changed: [parseFieldPath("metadata.labels")] })).toBe(false);
-  expect(needsWhole({ ...own, changed: [parseFieldPath("spec.size")] })).toBe(true);
-  expect(needsWhole({ ...own, map: { by: "field", path: parseFieldPath("spec.ref") } })).toBe(true);
-  expect(needsWhole({ ...own, map: { by: "field", path: parseFieldPath("metadata.name") } })).toBe(false);
-  expect(needsWhole({ ...own, changed: [parseFieldPath("spec.template.metadata.labels")] })).toBe(true);
-  expect(needsWhole({ ...own, copies: true })).toBe(true);
-  expect(needsWhole({ ...own, news: true })).toBe(true);
+  expect(needsFullObject(own)).toBe(false);
+  expect(needsFullObject({ ...own, changed: [parseFieldPath("metadata.labels")] })).toBe(false);
+  expect(needsFullObject({ ...own, changed: [parseFieldPath("spec.size")] })).toBe(true);
+  expect(needsFullObject({ ...own, map: { by: "field", path: parseFieldPath("spec.ref") } })).toBe(true);
+  expect(needsFullObject({ ...own, map: { by: "field", path: parseFieldPath("metadata.name") } })).toBe(
+    false,
+  );
+  expect(needsFullObject({ ...own, changed: [parseFieldPath("spec.template.metadata.labels")] })).toBe(true);
+  expect(needsFullObject({ ...own, copies: true })).toBe(true);
+  expect(needsFullObject({ ...own, news: true })).toBe(true);
 });

@@ -4,12 +4,12 @@ import {
   pausedAnnotation,
   reconcileAtAnnotation,
 } from "@drover/controller";
-import { type FieldPath, isOfMetadata, valuesAt } from "./field-path.ts";
+import { type FieldPath, isInMetadata, valuesAt } from "./field-path.ts";
 import { digestOf, type Fingerprint, fingerprint } from "./fingerprint.ts";
 import type { KubeObject } from "./kube-object.ts";
 import { type LabelSelector, matchesLabels } from "./label-selector.ts";
-import { type FiledTerm, filedUnder, soughtBy } from "./filing.ts";
-import { isFiling, isLookup, keysFor, type Mapping } from "./mapping.ts";
+import { type IndexEntry, indexEntriesOf, lookupTermsOf } from "./filing.ts";
+import { isIndexMapping, isLookup, keysFor, type Mapping } from "./mapping.ts";
 import type { ResourceRef } from "./resource-ref.ts";
 import { unlessTooDeep } from "./unless-too-deep.ts";
 
@@ -46,45 +46,45 @@ export interface Subscription {
 }
 
 /** The mapping result of an object for one subscription. */
-export interface Meaning {
+export interface MappingResult {
   readonly keys: readonly ObjectKey[];
   /** Equal for two versions of the object if their difference does not matter to the subscription. */
   readonly view: Fingerprint;
   /** For a reverse index only: the object's entries. */
-  readonly filed?: readonly FiledTerm[];
+  readonly entries?: readonly IndexEntry[];
   /** For a lookup only: the terms under which the affected objects are found. */
   readonly sought?: readonly string[];
 }
 
 /** The view of an object that may not have been emitted yet: it differs from every object's view. */
-export const untoldView: Fingerprint = "";
+export const unemittedView: Fingerprint = "";
 
 /** By subscription id. A subscription that the object does not affect is missing. */
-export type Meanings = Readonly<Record<string, Meaning>>;
+export type MappingResults = Readonly<Record<string, MappingResult>>;
 
-export function meaningsOf(object: KubeObject, subscriptions: readonly Subscription[]): Meanings {
+export function mappingResultsOf(object: KubeObject, subscriptions: readonly Subscription[]): MappingResults {
   return Object.fromEntries(
     subscriptions
-      .filter((subscription) => isConcerned(object, subscription))
-      .map((subscription) => [subscription.id, meaningOf(object, subscription)]),
+      .filter((subscription) => isSelected(object, subscription))
+      .map((subscription) => [subscription.id, mappingResultOf(object, subscription)]),
   );
 }
 
-function meaningOf(object: KubeObject, subscription: Subscription): Meaning {
+function mappingResultOf(object: KubeObject, subscription: Subscription): MappingResult {
   const { map } = subscription;
   const keys = keysFor(object, subscription);
-  if (isFiling(map)) {
-    const filed = filedUnder(object, map);
-    return { keys, view: digestOf(filed), filed };
+  if (isIndexMapping(map)) {
+    const entries = indexEntriesOf(object, map);
+    return { keys, view: digestOf(entries), entries };
   }
   const view = viewOf(object, subscription);
-  return isLookup(map) ? { keys, view, sought: soughtBy(object, map) } : { keys, view };
+  return isLookup(map) ? { keys, view, sought: lookupTermsOf(object, map) } : { keys, view };
 }
 
 /** True if the change between two mapping results must be emitted to the subscription. */
-export function isNews(before: Meaning | undefined, now: Meaning | undefined): boolean {
+export function isRelevantChange(before: MappingResult | undefined, now: MappingResult | undefined): boolean {
   if (before === undefined || now === undefined) return before !== now;
-  const sameView = before.view === now.view || `${before.view}${ownFinalizerIsOn}` === now.view;
+  const sameView = before.view === now.view || `${before.view}${ownFinalizerMark}` === now.view;
   return !sameView || differ(before.keys, now.keys) || differ(before.sought, now.sought);
 }
 
@@ -92,10 +92,10 @@ const differ = (a: readonly string[] = [], b: readonly string[] = []): boolean =
   a.length !== b.length || a.some((one, index) => one !== b[index]);
 
 /** True if the subscription needs more than metadata. */
-export const needsWhole = ({ map, changed = [], copies = false, news = false }: Subscription): boolean =>
-  copies || news || ("path" in map && !isOfMetadata(map.path)) || !changed.every(isOfMetadata);
+export const needsFullObject = ({ map, changed = [], copies = false, news = false }: Subscription): boolean =>
+  copies || news || ("path" in map && !isInMetadata(map.path)) || !changed.every(isInMetadata);
 
-function isConcerned({ metadata }: KubeObject, { namespaces, selector }: Subscription): boolean {
+function isSelected({ metadata }: KubeObject, { namespaces, selector }: Subscription): boolean {
   if (namespaces !== undefined && !namespaces.includes(metadata.namespace ?? "")) return false;
   return selector === undefined || matchesLabels(selector, metadata.labels);
 }
@@ -118,7 +118,7 @@ function viewOf(object: KubeObject, { map, changed, ownFinalizer }: Subscription
   const view = fingerprint({ ...metadata, finalizers: finalizers.filter((name) => name !== ownFinalizer) });
   const isOn = ownFinalizer !== undefined && finalizers.includes(ownFinalizer);
   // On an object that is being deleted, only its controller removes the finalizer, so the removal does not matter.
-  return isOn && deletionTimestamp === undefined ? `${view}${ownFinalizerIsOn}` : view;
+  return isOn && deletionTimestamp === undefined ? `${view}${ownFinalizerMark}` : view;
 }
 
 /** The annotations that request a run or pause the object, whatever `changed` contains. Empty if it has neither. */
@@ -127,4 +127,4 @@ function annotatedRequests({ annotations = {} }: ObjectMetadata): readonly unkno
   return asked.some((one) => one !== false && one !== "") ? asked : [];
 }
 
-const ownFinalizerIsOn = "+";
+const ownFinalizerMark = "+";

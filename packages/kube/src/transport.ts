@@ -1,8 +1,8 @@
 import { type Milliseconds, serverTime } from "@drover/controller";
 import { writeJson } from "@drover/json";
 import { ConnectionError, connectionError } from "./errors.ts";
-import { gather, type Gathered } from "./gather.ts";
-import { places } from "./places.ts";
+import { readResponse, type RawResponse } from "./gather.ts";
+import { semaphore } from "./places.ts";
 import { retryAfter } from "./retry-after.ts";
 import type { Session, Sessions } from "./session.ts";
 
@@ -32,7 +32,7 @@ export interface Reply {
   readonly contentType: string;
   readonly retryAfter: Milliseconds | undefined;
 }
-export interface WholeReply extends Reply {
+export interface BufferedReply extends Reply {
   readonly body: Uint8Array;
 }
 export interface StreamReply extends Reply {
@@ -48,7 +48,7 @@ export interface Transport {
    * @param limit largest body, in bytes.
    * @throws ConnectionError, MalformedReplyError for a larger body, or the signal's reason.
    */
-  request(request: ApiRequest, limit: number): Promise<WholeReply>;
+  request(request: ApiRequest, limit: number): Promise<BufferedReply>;
   /** As `request`, but the caller reads the body; `signal` aborts it. */
   stream(request: ApiRequest): Promise<StreamReply>;
   close(): Promise<void>;
@@ -63,23 +63,23 @@ export interface TransportOptions {
 const requestsAtOnce = 32;
 
 export function openTransport({ sessions, userAgent }: TransportOptions): Transport {
-  const atOnce = places(requestsAtOnce);
+  const connectionLimit = semaphore(requestsAtOnce);
   return {
     request: (request, limit) =>
-      within(request, (signal) =>
-        atOnce.taken(signal, () =>
+      withDeadline(request, (signal) =>
+        connectionLimit.run(signal, () =>
           withCredentials(
             sessions,
-            (session) => wholeReply(request, { session, userAgent, signal }, limit),
+            (session) => bufferedReply(request, { session, userAgent, signal }, limit),
             () => undefined,
           ),
         ),
       ),
     stream: (request) =>
-      streamed(request, (signal) =>
+      withHeaderDeadline(request, (signal) =>
         withCredentials(
           sessions,
-          (session) => openedReply(request, { session, userAgent, signal }),
+          (session) => openStream(request, { session, userAgent, signal }),
           ({ body }) => body.destroy(),
         ),
       ),
@@ -114,22 +114,25 @@ export const transportAs = (transport: Transport, actsAs: string): Transport => 
 /** TLS error codes for a server certificate that our CA does not vouch for (any more). */
 const untrusted = /CERT|SIGNATURE|ISSUER/;
 
-const nameOf = ({ method, path }: ApiRequest): string => `${method} ${path.replace(/\?.*/, "")}`;
+const requestName = ({ method, path }: ApiRequest): string => `${method} ${path.replace(/\?.*/, "")}`;
 
-interface Way {
+interface SendContext {
   readonly session: Session;
   readonly userAgent: string;
   readonly signal: AbortSignal;
 }
 
-async function wholeReply(request: ApiRequest, way: Way, limit: number): Promise<WholeReply> {
-  const name = nameOf(request);
-  const { session, signal } = way;
+async function bufferedReply(
+  request: ApiRequest,
+  context: SendContext,
+  limit: number,
+): Promise<BufferedReply> {
+  const name = requestName(request);
+  const { session, signal } = context;
   const { beforeSend } = request;
-  const sent = sentBy(request, way);
-  const { status, headers, body } = await gather({
+  const { status, headers, body } = await readResponse({
     dispatcher: session.requests,
-    sent,
+    request: dispatchOptions(request, context),
     name,
     limit,
     signal,
@@ -138,10 +141,10 @@ async function wholeReply(request: ApiRequest, way: Way, limit: number): Promise
   return { ...replyOf(name, status, headers), body };
 }
 
-async function openedReply(request: ApiRequest, way: Way): Promise<StreamReply> {
-  const name = nameOf(request);
-  const { session, signal } = way;
-  const opening = session.watches.request({ ...sentBy(request, way), signal });
+async function openStream(request: ApiRequest, context: SendContext): Promise<StreamReply> {
+  const name = requestName(request);
+  const { session, signal } = context;
+  const opening = session.watches.request({ ...dispatchOptions(request, context), signal });
   const { statusCode, headers, body } = await opening.catch((cause: unknown) => {
     throw connectionError(name, cause);
   });
@@ -150,7 +153,10 @@ async function openedReply(request: ApiRequest, way: Way): Promise<StreamReply> 
   return { ...replyOf(name, statusCode, headers), body };
 }
 
-function sentBy({ method, path, accept, body, actsAs }: ApiRequest, { session, userAgent }: Way) {
+function dispatchOptions(
+  { method, path, accept, body, actsAs }: ApiRequest,
+  { session, userAgent }: SendContext,
+) {
   const { server, headers } = session.credentials;
   return {
     origin: server.origin,
@@ -167,7 +173,7 @@ function sentBy({ method, path, accept, body, actsAs }: ApiRequest, { session, u
   };
 }
 
-const replyOf = (request: string, status: number, headers: Gathered["headers"]): Reply => ({
+const replyOf = (request: string, status: number, headers: RawResponse["headers"]): Reply => ({
   request,
   status,
   contentType: first(headers["content-type"]) ?? "",
@@ -175,7 +181,10 @@ const replyOf = (request: string, status: number, headers: Gathered["headers"]):
 });
 
 /** Runs an exchange under its deadline. The error shows whether the caller's signal or the deadline ended it. */
-async function within<T>(request: ApiRequest, exchange: (signal: AbortSignal) => Promise<T>): Promise<T> {
+async function withDeadline<T>(
+  request: ApiRequest,
+  exchange: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const { signal, timeout } = request;
   // AbortSignal.any and .timeout are not used: they cost a fifth of a request.
   const ending = new AbortController();
@@ -186,7 +195,7 @@ async function within<T>(request: ApiRequest, exchange: (signal: AbortSignal) =>
     signal?.throwIfAborted();
     return await exchange(ending.signal);
   } catch (error) {
-    throw ended(request, ending.signal, error);
+    throw deadlineError(request, ending.signal, error);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener("abort", end);
@@ -194,7 +203,7 @@ async function within<T>(request: ApiRequest, exchange: (signal: AbortSignal) =>
 }
 
 /** A stream's deadline ends when its headers have arrived; after that only the caller's signal aborts it. */
-async function streamed(
+async function withHeaderDeadline(
   request: ApiRequest,
   exchange: (signal: AbortSignal) => Promise<StreamReply>,
 ): Promise<StreamReply> {
@@ -206,17 +215,17 @@ async function streamed(
     request.signal?.throwIfAborted();
     return await exchange(signal);
   } catch (error) {
-    throw ended(request, deadline.signal, error);
+    throw deadlineError(request, deadline.signal, error);
   } finally {
     clearTimeout(timer);
   }
 }
 
-function ended(request: ApiRequest, deadline: AbortSignal, error: unknown): unknown {
+function deadlineError(request: ApiRequest, deadline: AbortSignal, error: unknown): unknown {
   if (request.signal?.aborted === true) return request.signal.reason;
   if (!deadline.aborted) return error;
   const problem = `none came within ${request.timeout} ms.`;
-  return new ConnectionError(nameOf(request), "TIMEOUT", problem, error);
+  return new ConnectionError(requestName(request), "TIMEOUT", problem, error);
 }
 
 const first = (header: string | string[] | undefined): string | undefined =>

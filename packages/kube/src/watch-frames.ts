@@ -2,7 +2,7 @@ import { parseJson } from "@drover/json";
 import { z } from "zod";
 import { connectionError, MalformedReplyError } from "./errors.ts";
 import type { ApiError } from "./errors.ts";
-import { type KubeObject, statusSchema } from "./kube-object.ts";
+import { type KubeObject, apiStatusSchema } from "./kube-object.ts";
 import { apiErrorFrom, objectFrom } from "./reply.ts";
 import type { ResourceRef } from "./resource-ref.ts";
 import type { StreamReply } from "./transport.ts";
@@ -28,16 +28,16 @@ const longestFrame = 8 * 1024 * 1024;
 /**
  * The frames of a watch's body, one JSON object per line; frames that arrived together are yielded together.
  *
- * @param heard called for every chunk that arrives, however small.
+ * @param onActivity called for every chunk that arrives, however small.
  * @throws ConnectionError if the body breaks off, MalformedReplyError for an invalid frame: truncated, too long, not
  * JSON, of another kind, an object without uid, an ERROR without a code. Frames before it are yielded.
  */
 export async function* watchFrames(
   reply: StreamReply,
   { ref, partial }: Watching,
-  heard: () => void,
+  onActivity: () => void,
 ): AsyncGenerator<readonly WatchFrame[], void, undefined> {
-  for await (const piece of lines(reply, heard)) {
+  for await (const piece of lines(reply, onActivity)) {
     const frames: WatchFrame[] = [];
     try {
       for (const line of piece) {
@@ -62,7 +62,7 @@ const bookmarkSchema = z.looseObject({
     annotations: z.record(z.string(), z.string()).nullish(),
   }),
 });
-const errorSchema = statusSchema.extend({ code: z.number().int().min(400).max(599) });
+const errorSchema = apiStatusSchema.extend({ code: z.number().int().min(400).max(599) });
 
 function frameFrom(reply: StreamReply, { ref, partial }: Watching, line: string): WatchFrame {
   const { type, object } = parsed(reply, frameSchema, fromJson(reply, line));
@@ -111,12 +111,12 @@ function parsed<T extends z.ZodType>(reply: StreamReply, schema: T, value: unkno
 /** Complete lines, those of a chunk together, each in parts. */
 async function* lines(
   reply: StreamReply,
-  heard: () => void,
+  onActivity: () => void,
 ): AsyncGenerator<readonly Parts[], void, undefined> {
   let held: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of chunks(reply)) {
-    heard();
+    onActivity();
     let start = 0;
     const whole: Parts[] = [];
     for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {

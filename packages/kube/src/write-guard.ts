@@ -24,24 +24,24 @@ export function guardOf({ name }: RequestShape, guard: WriteGuard | undefined): 
  * Executes a write, and reports its outcome to the guard. `write` returns the object, or undefined if the reply lacks
  * it.
  */
-export async function followed<T extends KubeObject | undefined>(
+export async function performWrite<T extends KubeObject | undefined>(
   guard: WriteGuard | undefined,
   { ref, key }: { readonly ref: ResourceRef; readonly key: ObjectKey },
   write: () => Promise<T>,
 ): Promise<T> {
-  const tell = guard?.follow?.(ref, key);
-  if (tell === undefined) return write();
+  const report = guard?.observeWrite?.(ref, key);
+  if (report === undefined) return write();
   try {
     const done = await write();
-    tell(done ?? "unknown");
+    report(done ?? "unknown");
     return done;
   } catch (error) {
-    tell(didNothing(error) ? "refused" : "unknown");
+    report(isRefusal(error) ? "refused" : "unknown");
     throw error;
   }
 }
 
-const didNothing = (error: unknown): boolean =>
+const isRefusal = (error: unknown): boolean =>
   error instanceof WriteRefusedError || (error instanceof ApiError && error.status < 500);
 
 /** A guard that calls both, the outer one first. */
@@ -53,11 +53,11 @@ export const bothGuards = (outer: WriteGuard | undefined, inner: WriteGuard): Wr
           outer.beforeWrite();
           inner.beforeWrite();
         },
-        follow(ref, key) {
-          const told = [outer, inner].map((guard) => guard.follow?.(ref, key));
+        observeWrite(ref, key) {
+          const reports = [outer, inner].map((guard) => guard.observeWrite?.(ref, key));
           return (outcome) => {
-            for (const tell of told) tell?.(outcome);
+            for (const report of reports) report?.(outcome);
           };
         },
-        known: inner.known ?? outer.known,
+        cache: inner.cache ?? outer.cache,
       };

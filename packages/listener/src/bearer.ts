@@ -5,7 +5,9 @@ import type { IncomingMessage } from "node:http";
 export const newToken = (): string => randomBytes(32).toString("hex");
 
 /** The token of `Authorization: Bearer ...`; undefined if the request has none, or more than one such header. */
-export function bearerOf({ headersDistinct }: Pick<IncomingMessage, "headersDistinct">): string | undefined {
+export function bearerTokenOf({
+  headersDistinct,
+}: Pick<IncomingMessage, "headersDistinct">): string | undefined {
   const [header = "", ...more] = headersDistinct["authorization"] ?? [];
   // The syntax of RFC 6750, section 2.1.
   return more.length > 0 ? undefined : /^Bearer +([\w.~+/-]+=*)$/i.exec(header)?.[1];
@@ -18,8 +20,8 @@ export function bearerOf({ headersDistinct }: Pick<IncomingMessage, "headersDist
 export const serverWithToken = (url: string, token: string): string => `${url}/${token}`;
 
 /** True if a request has the token, as bearer token or as first segment of its path, which is then removed. */
-export function takeToken(request: IncomingMessage, token: string): boolean {
-  const bearer = bearerOf(request);
+export function verifyToken(request: IncomingMessage, token: string): boolean {
+  const bearer = bearerTokenOf(request);
   const [, given = "", path = ""] = /^\/([^/?]+)(.*)$/s.exec(request.url ?? "") ?? [];
   const isInPath = isSameToken(given, token);
   if (isInPath) request.url = path.startsWith("/") ? path : `/${path}`;

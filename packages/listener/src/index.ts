@@ -12,6 +12,6 @@
  *
  * docs/listeners.md lists the checks of each listener.
  */
-export { bearerOf, isSameToken, newToken, serverWithToken, takeToken } from "./bearer.ts";
+export { bearerTokenOf, isSameToken, newToken, serverWithToken, verifyToken } from "./bearer.ts";
 export { isLoopback } from "./loopback.ts";
-export { guarded, type PageGuard, pageProblem, refusalOf } from "./page-guard.ts";
+export { withPageGuard, type PageGuard, pageProblem, refusalMessage } from "./page-guard.ts";

@@ -3,15 +3,15 @@ import { createServer, get, type IncomingMessage, type Server } from "node:http"
 import { type AddressInfo, connect } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import {
-  bearerOf,
-  guarded,
+  bearerTokenOf,
+  withPageGuard,
   isLoopback,
   isSameToken,
   newToken,
   type PageGuard,
   pageProblem,
   serverWithToken,
-  takeToken,
+  verifyToken,
 } from "./index.ts";
 
 const asked = (localAddress: string | undefined, headers: Record<string, string[]>) => ({
@@ -86,13 +86,13 @@ it("knows loopback's addresses, and no name that looks like one", () => {
 });
 
 describe("a bearer token", () => {
-  const given = (...authorization: string[]) => bearerOf({ headersDistinct: { authorization } });
+  const given = (...authorization: string[]) => bearerTokenOf({ headersDistinct: { authorization } });
   it("is read from one header of one form", () => {
     expect(given("Bearer abc.d-e_f~g+h/i==")).toBe("abc.d-e_f~g+h/i==");
     for (const header of ["abc", "Basic abc", "Bearer", "Bearer a b", "Bearer a,b", "xBearer a", "Bearer =a"])
       expect([header, given(header)]).toEqual([header, undefined]);
     expect(given("Bearer a", "Bearer a")).toBeUndefined();
-    expect(bearerOf({ headersDistinct: {} })).toBeUndefined();
+    expect(bearerTokenOf({ headersDistinct: {} })).toBeUndefined();
   });
 
   it.each([
@@ -109,14 +109,14 @@ describe("a bearer token", () => {
     ["Basic t0ken", "/api", false, "/api"],
   ])("with the header %s, of a request for %s is taken: %s, and %s is served", (header, url, is, left) => {
     const request = { url, headersDistinct: header === undefined ? {} : { authorization: [header] } };
-    expect(takeToken(request as unknown as IncomingMessage, "t0ken")).toBe(is);
+    expect(verifyToken(request as unknown as IncomingMessage, "t0ken")).toBe(is);
     expect(request.url).toBe(left);
   });
 
   it("in a kubeconfig's server is taken from the path", () => {
     const url = new URL(serverWithToken("http://127.0.0.1:8001", "t0ken")).pathname;
     const request = { url: `${url}/api`, headersDistinct: {} } as unknown as IncomingMessage;
-    expect([takeToken(request, "t0ken"), request.url]).toEqual([true, "/api"]);
+    expect([verifyToken(request, "t0ken"), request.url]).toEqual([true, "/api"]);
   });
 
   it("is compared whole, whatever its length", () => {
@@ -132,7 +132,7 @@ describe("over a connection", () => {
   let server: Server | undefined;
   afterEach(() => server?.closeAllConnections());
   const start = async (): Promise<number> => {
-    server = createServer(guarded((_, response) => response.end("served"), { where: "everywhere" }));
+    server = createServer(withPageGuard((_, response) => response.end("served"), { where: "everywhere" }));
     await once(server.listen(0, "127.0.0.1").unref(), "listening");
     return (server.address() as AddressInfo).port;
   };

@@ -15,7 +15,7 @@ export interface PageGuard {
   readonly hosts?: readonly string[] | "any";
 }
 
-type Headers = Pick<IncomingMessage, "headersDistinct"> & {
+type GuardedRequest = Pick<IncomingMessage, "headersDistinct"> & {
   readonly socket: Pick<IncomingMessage["socket"], "localAddress">;
 };
 
@@ -28,7 +28,7 @@ type Headers = Pick<IncomingMessage, "headersDistinct"> & {
  * listener, and its requests may have neither. But `Host` then contains the page's own name: an attacker can point a
  * name at loopback, but not an address.
  */
-export function pageProblem(request: Headers, { where, hosts = [] }: PageGuard): string | undefined {
+export function pageProblem(request: GuardedRequest, { where, hosts = [] }: PageGuard): string | undefined {
   const { localAddress } = request.socket;
   const own = localAddress === undefined ? undefined : plainAddress(localAddress);
   if (where === "loopback" && own !== undefined && !isLoopback(own)) return undefined;
@@ -50,21 +50,21 @@ function isOwnHost(given: readonly string[], own: string | undefined, hosts: rea
 }
 
 /** Maximum number of characters of a header in a message. */
-const longest = 100;
-const shown = (text: string): string => JSON.stringify(text.slice(0, longest));
+const maxShownLength = 100;
+const shown = (text: string): string => JSON.stringify(text.slice(0, maxShownLength));
 
 /** Writes the answer to a refused request; `problem` is a part of a sentence. */
-export type Refuse = (response: ServerResponse, problem: string) => void;
+export type SendRefusal = (response: ServerResponse, problem: string) => void;
 
 /**
  * A handler that refuses requests of web pages before it reads their bodies, and closes their connections.
  *
  * @param refuse writes an answer with the status 403. Default: in plain text.
  */
-export function guarded(
+export function withPageGuard(
   handle: RequestListener,
   guard: PageGuard,
-  refuse: Refuse = refuseInText,
+  refuse: SendRefusal = sendTextRefusal,
 ): RequestListener {
   return (request, response) => {
     const problem = pageProblem(request, guard);
@@ -78,10 +78,12 @@ export function guarded(
 }
 
 /** The text of every refusal: the problem, and then what to do. */
-export const refusalOf = (problem: string): string =>
+export const refusalMessage = (problem: string): string =>
   `Refused: ${problem}. Ask from a program, not from a web page, at the address that the process logs, such as ` +
   "http://127.0.0.1:8080 or http://localhost:8080.";
 
-export const refuseInText: Refuse = (response, problem) => {
-  response.writeHead(403, { "content-type": "text/plain; charset=utf-8" }).end(`${refusalOf(problem)}\n`);
+export const sendTextRefusal: SendRefusal = (response, problem) => {
+  response
+    .writeHead(403, { "content-type": "text/plain; charset=utf-8" })
+    .end(`${refusalMessage(problem)}\n`);
 };

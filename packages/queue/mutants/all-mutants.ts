@@ -1,10 +1,10 @@
 import type { Mutant } from "./mutant.ts";
-import { mutantsOfCopies } from "./of-copies.ts";
-import { mutantsOfLists } from "./of-lists.ts";
+import { mutantsOfCachedObjects } from "./of-copies.ts";
+import { mutantsOfCachedLists } from "./of-lists.ts";
 import { mutantsOfKeys } from "./of-keys.ts";
-import { mutantsOfOffers } from "./of-offers.ts";
+import { mutantsOfAdvertisedSlots } from "./of-offers.ts";
 import { mutantsOfOrder } from "./of-order.ts";
-import { mutantsOfPeople } from "./of-people.ts";
+import { mutantsOfOperators } from "./of-people.ts";
 import { mutantsOfProcesses } from "./of-processes.ts";
 import { mutantsOfScripts } from "./of-scripts.ts";
 import { mutantsOfSettling } from "./of-settling.ts";
@@ -12,10 +12,10 @@ import { mutantsOfSettling } from "./of-settling.ts";
 /** At least one for each promise of docs/work-queue.md. */
 export const allMutants: readonly Mutant[] = [
   ...mutantsOfKeys,
-  ...mutantsOfCopies,
-  ...mutantsOfLists,
-  ...mutantsOfOffers,
-  ...mutantsOfPeople,
+  ...mutantsOfCachedObjects,
+  ...mutantsOfCachedLists,
+  ...mutantsOfAdvertisedSlots,
+  ...mutantsOfOperators,
   ...mutantsOfSettling,
   ...mutantsOfOrder,
   ...mutantsOfProcesses,

@@ -3,55 +3,55 @@ import { type Mutant, script } from "./mutant.ts";
 const ofWake = script("wake", [
   {
     promise: "copy-1",
-    wrong: "no copy is kept",
+    wrong: "no object is cached",
     from: "e.f.copy = w.copy",
     to: "",
   },
   {
     promise: "copy-2",
-    wrong: "a copy stays when a newer version is heard of",
+    wrong: "a cached object stays when a newer version is heard of",
     from: "if w.uid then clear(e, 'copy', 'left') end",
     to: "",
   },
   {
     promise: "copy-2",
-    wrong: "a copy of an older version is kept",
+    wrong: "a cached object of an older version is kept",
     from: "local isNewest = e.f['version:' .. w.kind] == w.resourceVersion and",
     to: "local isNewest =",
   },
   {
     promise: "copy-2",
-    wrong: "a copy of another object is kept",
+    wrong: "a cached object of another object is kept",
     from: "and w.uid == e.f.uid and",
     to: "and",
   },
   {
     promise: "copy-6",
-    wrong: "a copy is kept though versions do not compare",
+    wrong: "a cached object is kept though versions do not compare",
     from: "and isDecimal(w.resourceVersion)",
     to: "",
   },
   {
     promise: "copy-6",
-    wrong: "a forced key is run with a copy",
+    wrong: "a forced key is run with a cached object",
     from: "  if w.force or w.uid and",
     to: "  if w.uid and",
   },
   {
     promise: "copy-2",
-    wrong: "a copy stays when its object is told of without one",
+    wrong: "a cached object stays when its object is told of without one",
     from: "w.force or w.uid and not (w.copy and isNewest) then",
     to: "w.force or w.uid and not isNewest then",
   },
   {
     promise: "copy-2",
-    wrong: "a copy stays when its object is told of by an older version",
+    wrong: "a cached object stays when its object is told of by an older version",
     from: "w.force or w.uid and not (w.copy and isNewest) then",
     to: "w.force or w.uid and not w.copy then",
   },
   {
     promise: "copy-7",
-    wrong: "a copy that comes within a window of backoff is kept",
+    wrong: "a cached object that comes within a window of backoff is kept",
     from: "if e.f.state == 'waits' then clear(e, 'copy') end",
     to: "",
   },
@@ -76,7 +76,7 @@ const ofWake = script("wake", [
   {
     promise: "copy-9",
     wrong: "what was listed long ago is believed",
-    from: " or now - after.at >= ${listingBelieved} then",
+    from: " or now - after.at >= ${maxListingAge} then",
     to: " then",
   },
   {
@@ -102,7 +102,7 @@ const ofWake = script("wake", [
 const ofTake = script("take", [
   {
     promise: "copy-1",
-    wrong: "a copy is given twice",
+    wrong: "a cached object is given twice",
     from: "'forced', 'copy', 'sawIn')",
     to: "'forced', 'sawIn')",
   },
@@ -135,25 +135,25 @@ const ofTake = script("take", [
 const ofSettle = script("settle", [
   {
     promise: "copy-8",
-    wrong: "a copy is left of what is not the newest",
+    wrong: "a cached object is left of what is not the newest",
     from: "or e.f[known] ~= sawVersion or",
     to: "or",
   },
   {
     promise: "copy-8",
-    wrong: "a copy is left by a run that failed",
+    wrong: "a cached object is left by a run that failed",
     from: "if verdict == 'done' or verdict == 'wait' then\n    redis.call('SET'",
     to: "if true then\n    redis.call('SET'",
   },
   {
     promise: "copy-8",
-    wrong: "a copy is left for ever",
-    from: ", sawCopy, 'PX', ${leftCopyKept})",
+    wrong: "a cached object is left for ever",
+    from: ", sawCopy, 'PX', ${cachedObjectTtl})",
     to: ", sawCopy)",
   },
   {
     promise: "copy-8",
-    wrong: "a copy that was left is given twice",
+    wrong: "a cached object that was left is given twice",
     from: "'claim', 'left', 'listed'",
     to: "'claim', 'listed'",
   },
@@ -165,7 +165,7 @@ const ofSettle = script("settle", [
   },
   {
     promise: "copy-3",
-    wrong: "a copy stays that is older than what a run saw",
+    wrong: "a cached object stays that is older than what a run saw",
     from: "    e.f[known] = sawVersion\n    clear(e, 'copy')",
     to: "    e.f[known] = sawVersion",
   },
@@ -180,16 +180,16 @@ const ofSettle = script("settle", [
 const ofEntry = script("entry", [
   {
     promise: "copy-7",
-    wrong: "a copy is kept while its key waits",
+    wrong: "a cached object is kept while its key waits",
     from: "if state == 'waits' or state == 'parked' or state == 'paused' then clear(e, 'copy') end",
     to: "",
   },
   {
     promise: "copy-7",
-    wrong: "a copy is kept while its key is paused",
+    wrong: "a cached object is kept while its key is paused",
     from: "or state == 'parked' or state == 'paused' then clear(e, 'copy') end",
     to: "or state == 'parked' then clear(e, 'copy') end",
   },
 ]);
 
-export const mutantsOfCopies: readonly Mutant[] = [...ofWake, ...ofTake, ...ofSettle, ...ofEntry];
+export const mutantsOfCachedObjects: readonly Mutant[] = [...ofWake, ...ofTake, ...ofSettle, ...ofEntry];

@@ -118,7 +118,7 @@ const ofWake = script("wake", [
 const ofClaim = script("claim", [
   {
     promise: "bell-8",
-    wrong: "a bell that came is not known to have come",
+    wrong: "a job that came is not known to have come",
     from: "clear(e, 'bell') -- whatever comes of it\n",
     to: "",
   },
@@ -142,25 +142,25 @@ const ofClaim = script("claim", [
   },
   {
     promise: "bell-3",
-    wrong: "a doubled bell runs a key with nothing due",
+    wrong: "a doubled job runs a key with nothing due",
     from: "if not e.f.state and known then return refuse('nothing due') end",
     to: "",
   },
   {
     promise: "bell-3",
-    wrong: "a late bell runs a key that waits",
+    wrong: "a late job runs a key that waits",
     from: "if at and tonumber(at) > now then return refuse('waiting') end",
     to: "",
   },
   {
     promise: "bell-4",
-    wrong: "a parked key is run by an old bell",
+    wrong: "a parked key is run by an old job",
     from: "if e.f.state == 'parked' then return refuse('parked') end",
     to: "",
   },
   {
     promise: "order-3",
-    wrong: "an old bell jumps the queue",
+    wrong: "an old job jumps the queue",
     from: "if e.f.state == 'ready' then return refuse('not its turn') end",
     to: "",
   },
@@ -205,13 +205,13 @@ const ofTake = script("take", [
   },
   {
     promise: "order-6",
-    wrong: "a bell that was out runs a closed account",
+    wrong: "a job that was out runs a closed account",
     from: "if closed(e.f.account) then",
     to: "if false then",
   },
   {
     promise: "next-1",
-    wrong: "what was handed over is nobody's",
+    wrong: "what was chained is nobody's",
     from: "  if other ~= e then save(other) end\n",
     to: "",
   },
@@ -229,26 +229,26 @@ const ofTake = script("take", [
   },
   {
     promise: "next-2",
-    wrong: "what is handed over exceeds the controller's rate",
+    wrong: "what is chained exceeds the controller's rate",
     from: "  if limitOpens('controller') > now then return nil end\n",
     to: "",
   },
   {
     promise: "next-2",
-    wrong: "where keys are handed over, what is less urgent starves",
+    wrong: "where keys are chained, what is less urgent starves",
     from: "  if key then control.bell = setting('bell', 0) + 1 end\n",
     to: "",
   },
   {
     promise: "next-3",
-    wrong: "bells that nobody answers starve",
+    wrong: "jobs that no worker takes starve",
     from: "return rung and tonumber(since)",
     to: "return false and tonumber(since)",
   },
   {
     promise: "next-3",
     wrong: "keys are taken away from those who are on their way to them",
-    from: "<= now - ${bellOverlooked}",
+    from: "<= now - ${overdueJobAge}",
     to: "<= now",
   },
 ]);

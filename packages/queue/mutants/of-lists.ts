@@ -3,31 +3,31 @@ import { type Mutant, script } from "./mutant.ts";
 const ofWake = script("wake", [
   {
     promise: "lists-1",
-    wrong: "no news are kept while a run is under way",
+    wrong: "no deltas are kept while a run is under way",
     from: "not (e.f.listed or e.f.state == 'leased') then return end",
     to: "not e.f.listed then return end",
   },
   {
     promise: "lists-1",
-    wrong: "no news are kept after the run",
+    wrong: "no deltas are kept after the run",
     from: "not (e.f.listed or e.f.state == 'leased') then return end",
     to: "e.f.state ~= 'leased' then return end",
   },
   {
     promise: "lists-2",
-    wrong: "that something cannot be told is no news",
+    wrong: "a change that cannot be expressed adds no delta",
     from: "if w.news == '' or size",
     to: "if size",
   },
   {
     promise: "lists-2",
-    wrong: "any number of news is kept",
-    from: "or size > ${newsKept} or",
+    wrong: "any number of deltas is kept",
+    from: "or size > ${maxDeltaBytes} or",
     to: "or",
   },
   {
     promise: "lists-2",
-    wrong: "news are kept for any number of keys",
+    wrong: "deltas are kept for any number of keys",
     from: " or not fits(size) then\n    loseNews(e)",
     to: " then\n    loseNews(e)",
   },
@@ -39,13 +39,13 @@ const ofWake = script("wake", [
   },
   {
     promise: "lists-3",
-    wrong: "news that came before a key was forced are forgotten, and its lists are not",
+    wrong: "deltas that came before a key was forced are forgotten, and its lists are not",
     from: "    if w.force then loseNews(e) end",
     to: "    if w.force then forgetLists(e) end",
   },
   {
     promise: "lists-1",
-    wrong: "news are kept after the lists are gone",
+    wrong: "deltas are kept after the lists are gone",
     from: "if e.f.listed and redis.call('EXISTS', P .. ':lists:' .. e.key) == 0 then forgetLists(e) end",
     to: "",
   },
@@ -72,7 +72,7 @@ const ofTake = script("take", [
   },
   {
     promise: "lists-2",
-    wrong: "lists are given though news were lost",
+    wrong: "lists are given though deltas were lost",
     from: "e.f.news ~= 'lost' and size == number(e, 'news')",
     to: "(e.f.news == 'lost' or size == number(e, 'news'))",
   },
@@ -84,7 +84,7 @@ const ofTake = script("take", [
   },
   {
     promise: "lists-5",
-    wrong: "lists are given though somebody has taken news away",
+    wrong: "lists are given though somebody has taken deltas away",
     from: " and size == number(e, 'news')",
     to: "",
   },
@@ -112,15 +112,15 @@ const ofSettle = script("settle", [
   {
     promise: "lists-1",
     wrong: "lists are left for ever",
-    from: ", lists, 'PX', ${leftCopyKept})",
+    from: ", lists, 'PX', ${cachedObjectTtl})",
     to: ", lists)",
   },
   {
     promise: "lists-1",
-    wrong: "news stay of a run that leaves no lists",
+    wrong: "deltas stay of a run that leaves no lists",
     from: "if not e.f.listed then forgetLists(e) end",
     to: "",
   },
 ]);
 
-export const mutantsOfLists: readonly Mutant[] = [...ofWake, ...ofTake, ...ofSettle];
+export const mutantsOfCachedLists: readonly Mutant[] = [...ofWake, ...ofTake, ...ofSettle];

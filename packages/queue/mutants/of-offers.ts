@@ -1,21 +1,21 @@
 import { type Mutant, script } from "./mutant.ts";
 
-const ofOffers = script("offers", [
+const ofAdvertisedSlots = script("offers", [
   {
     promise: "offer-1",
-    wrong: "nothing is given",
+    wrong: "nothing is assigned",
     from: "  if not slot then return false end",
     to: "  if true then return false end",
   },
   {
     promise: "offer-1",
-    wrong: "what is given does not count as a bell",
+    wrong: "an assigned key does not count as a job",
     from: "  control.bell = setting('bell', 0) + 1\n",
     to: "",
   },
   {
     promise: "copy-1",
-    wrong: "who is given a key gets no copy",
+    wrong: "an assigned key comes without its cached object",
     from: "{ slot, token, askedAt, e.key, claim, copy, lists }",
     to: "{ slot, token, askedAt, e.key, claim, '', lists }",
   },
@@ -27,25 +27,25 @@ const ofOffers = script("offers", [
   },
   {
     promise: "offer-3",
-    wrong: "an offer never ends",
+    wrong: "an advertisement never expires",
     from: "if not slot or tonumber(stands) <= now then",
     to: "if not slot then",
   },
   {
     promise: "offer-3",
-    wrong: "an offer by a clock that has gone back stands",
+    wrong: "an advertisement by a clock that has gone back is used",
     from: "tonumber(stands) <= now + settling and",
     to: "true and",
   },
   {
     promise: "offer-3",
-    wrong: "an offer of a function that has become an older one stands",
+    wrong: "an advertisement of a function that has become an older one is used",
     from: "and tonumber(version) >= setting('newest', 0) then",
     to: "then",
   },
   {
     promise: "offer-4",
-    wrong: "nothing is known of what was given",
+    wrong: "assigned keys are not stored",
     from: "  redis.call('HSET', GIVEN, slot, table.concat({ token, askedAt, e.key }, ' '))\n",
     to: "",
   },
@@ -57,7 +57,7 @@ const ofOffers = script("offers", [
   },
   {
     promise: "offer-5",
-    wrong: "the time of the first offer is told",
+    wrong: "the time of the first advertisement is returned",
     from: "redis.call('HSET', OFFERED, slot,",
     to: "redis.call('HSETNX', OFFERED, slot,",
   },
@@ -79,13 +79,13 @@ const ofOthers: readonly Mutant[] = [
   ...script("claim", [
     {
       promise: "offer-2",
-      wrong: "a claim leaves the offer of its token",
+      wrong: "a claim leaves the advertisement of its token",
       from: "withdraw(token)\n",
       to: "",
     },
     {
       promise: "offer-2",
-      wrong: "a slot that was given a key claims another",
+      wrong: "a slot that was assigned a key claims another",
       from: "if givenTo(token) then",
       to: "if false then",
     },
@@ -93,7 +93,7 @@ const ofOthers: readonly Mutant[] = [
   ...script("settle", [
     {
       promise: "offer-3",
-      wrong: "who was handed a key offers its slot",
+      wrong: "a slot that a key was chained to is advertised",
       from: "worker ~= '' and not handed[1] then",
       to: "worker ~= '' then",
     },
@@ -101,7 +101,7 @@ const ofOthers: readonly Mutant[] = [
   ...script("scene", [
     {
       promise: "offer-3",
-      wrong: "offers stand on another server",
+      wrong: "advertisements stay on another server",
       from: "  redis.call('DEL', OFFERS, OFFERED, GIVEN)\n",
       to: "",
     },
@@ -109,13 +109,13 @@ const ofOthers: readonly Mutant[] = [
   ...script("offer", [
     {
       promise: "offer-4",
-      wrong: "a slot that was given a key stands again",
+      wrong: "a slot that was assigned a key is advertised again",
       from: "  elseif stands == '1' then",
       to: "  end\n  if stands == '1' then",
     },
     {
       promise: "offer-9",
-      wrong: "a free slot waits beside a bell that nobody answers",
+      wrong: "an idle slot waits beside a job that no worker takes",
       from: "local rung = stands == '1' and settled() and overlooked()",
       to: "local rung = false",
     },
@@ -132,13 +132,13 @@ const ofOthers: readonly Mutant[] = [
     promise: "offer-6",
     wrong: "what comes to no slot is kept",
     file: "slots.ts",
-    from: "void this.#parts.giveBack(given);",
+    from: "void this.#parts.giveBack(assignment);",
     to: "",
     noticedBy: "processes",
   },
   {
     promise: "offer-7",
-    wrong: "a bell takes a slot that is not there",
+    wrong: "a job takes a slot that is not there",
     file: "slots.ts",
     from: "this.#used < this.#parts.concurrency ?",
     to: "this.#used < Infinity ?",
@@ -146,20 +146,20 @@ const ofOthers: readonly Mutant[] = [
   },
   {
     promise: "offer-7",
-    wrong: "more slots are offered than there are",
+    wrong: "more slots are advertised than there are",
     file: "slots.ts",
-    from: "Math.min(concurrency - this.#used, offeredAtMost - this.#offered.size)",
-    to: "Math.min(concurrency, offeredAtMost - this.#offered.size)",
+    from: "Math.min(concurrency - this.#used, maxAdvertisedSlots - this.#advertised.size)",
+    to: "Math.min(concurrency, maxAdvertisedSlots - this.#advertised.size)",
     noticedBy: "processes",
   },
   {
     promise: "bell-5",
-    wrong: "a failed run that no bell had asked for shows nowhere",
+    wrong: "a failed run that no job had asked for shows nowhere",
     file: "worker.ts",
-    from: "await bells.tell(error)",
+    from: "await jobQueue.addFailed(error)",
     to: "await Promise.resolve()",
     noticedBy: "processes",
   },
 ];
 
-export const mutantsOfOffers: readonly Mutant[] = [...ofOffers, ...ofOthers];
+export const mutantsOfAdvertisedSlots: readonly Mutant[] = [...ofAdvertisedSlots, ...ofOthers];

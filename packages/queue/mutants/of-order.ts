@@ -3,26 +3,26 @@ import { type Mutant, script } from "./mutant.ts";
 const ofOrder = script("order", [
   {
     promise: "bell-6",
-    wrong: "bells without end",
+    wrong: "jobs without end",
     from: "math.max(atLeast or 0, idle)",
     to: "256",
   },
   {
     promise: "bell-6",
-    wrong: "bells for slots that are busy",
+    wrong: "jobs for slots that are busy",
     from: "math.max(1, setting('slots', 1)) - redis.call('ZCARD', LEASES)",
     to: "math.max(1, setting('slots', 1))",
   },
   {
     promise: "bell-6",
-    wrong: "no bell while all slots seem busy",
+    wrong: "no job while all slots seem busy",
     from: "math.max(atLeast or 0, idle)",
     to: "idle",
   },
   { promise: "bell-6", wrong: "what is rung is not counted", from: "- redis.call('ZCARD', RUNG)", to: "" },
   {
     promise: "bell-8",
-    wrong: "a key that was handed over gets one bell after the other",
+    wrong: "a key that was chained gets one job after the other",
     from: "if not e.f.bell then -- else",
     to: "if true then -- else",
   },
@@ -119,7 +119,7 @@ const ofOrder = script("order", [
   },
   {
     promise: "bell-1",
-    wrong: "a bell's number comes again",
+    wrong: "a job's number comes again",
     from: "control.bell = setting('bell', 0) + 1",
     to: "control.bell = 1",
   },
@@ -129,7 +129,7 @@ const ofTheRest = [
   ...script("ring", [
     {
       promise: "bell-8",
-      wrong: "a bell that was lost serves for ever",
+      wrong: "a job that was lost serves for ever",
       from: "  clear(e, 'bell')\n  becomeReady(e, since)",
       to: "  becomeReady(e, since)",
     },
@@ -141,25 +141,25 @@ const ofTheRest = [
     },
     {
       promise: "ring-3",
-      wrong: "lost bells are not looked for",
+      wrong: "lost jobs are not looked for",
       from: "add('-inf', now - patience)",
       to: "",
     },
     {
       promise: "ring-4",
-      wrong: "a bell that was answered meanwhile is rung again",
+      wrong: "a job that was used meanwhile is added again",
       from: "if since and (e.f.bell or '0') == bell then",
       to: "if true then since = since or now",
     },
     {
       promise: "ring-4",
-      wrong: "a newer bell is rung again for an older one",
+      wrong: "a newer job is added again for an older one",
       from: "if since and (e.f.bell or '0') == bell then",
       to: "if since then",
     },
     {
       promise: "ring-5",
-      wrong: "a bell rung in the future is never lost",
+      wrong: "a job added in the future is never lost",
       from: "add(now + 1, '+inf') -- the clock went back",
       to: "",
     },
@@ -238,13 +238,13 @@ const ofTheRest = [
   ...script("scene", [
     {
       promise: "server-4",
-      wrong: "what was rung is not rung again",
+      wrong: "dispatched keys are not dispatched again",
       from: "becomeReady(e, now)\n      save(e)",
       to: "enter(e, 'rung', now)\n      save(e)",
     },
     {
       promise: "server-2",
-      wrong: "no settling time",
+      wrong: "no recovery window",
       from: "control.claimsFrom = now + settling\n",
       to: "control.claimsFrom = now\n",
     },
@@ -279,7 +279,7 @@ const ofTheRest = [
   ...script("repair", [
     {
       promise: "server-8",
-      wrong: "a counter that is none stops every bell",
+      wrong: "a counter that is none stops every job",
       from: "then putAsideUnless(counter, 'none') end",
       to: "then end",
     },
@@ -297,12 +297,12 @@ const ofTheRest = [
     },
     {
       promise: "server-8",
-      wrong: "a lane that lost its turn is left alone",
+      wrong: "a flow that lost its turn is left alone",
       from: "return redis.call('ZSCORE', P .. ':turns:' .. class, lane) or redis.call('ZSCORE', SHUT, e.f.queue)",
       to: "return true",
     },
   ]),
 ];
 
-/** Of whose turn it is, and of what keeps the ledger going: ringer, leases, pauses, servers. */
+/** Of whose turn it is, and of what keeps the ledger going: dispatcher, leases, pauses, servers. */
 export const mutantsOfOrder: readonly Mutant[] = [...ofOrder, ...ofTheRest];

@@ -1,7 +1,7 @@
 import { type Mutant, script } from "./mutant.ts";
 
 /** Of what people ask the queue for: pauses, lists, and what is told of a key. */
-export const mutantsOfPeople: readonly Mutant[] = [
+export const mutantsOfOperators: readonly Mutant[] = [
   ...script("pause", [
     {
       promise: "people-2",

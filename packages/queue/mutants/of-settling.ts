@@ -3,19 +3,19 @@ import { type Mutant, script } from "./mutant.ts";
 const ofSettle = script("settle", [
   {
     promise: "next-1",
-    wrong: "nothing is handed over",
+    wrong: "nothing is chained",
     from: "next ~= '' and handOver",
     to: "false and handOver",
   },
   {
     promise: "next-1",
-    wrong: "the settled key's own entry is not the one that is handed over",
+    wrong: "the settled key's own entry is not the one that is chained",
     from: "handOver(e, next, version)",
     to: "handOver({ key = key, f = {}, was = {} }, next, version)",
   },
   {
     promise: "next-4",
-    wrong: "a lost answer loses what was handed over",
+    wrong: "a lost answer loses what was chained",
     from: "e.f.handed = handed[1]\n",
     to: "",
   },
@@ -131,7 +131,7 @@ const ofSettle = script("settle", [
   { promise: "people-4", wrong: "history grows", from: "  read(history, 'LTRIM', 0, kept - 2)\n", to: "" },
   {
     promise: "server-3",
-    wrong: "an unknown run's verdict is refused",
+    wrong: "an unknown run's outcome is refused",
     from: "if unknown and (settled() or e.f.announced == control.era) then",
     to: "if unknown then",
   },

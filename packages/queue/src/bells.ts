@@ -1,7 +1,7 @@
 import type { Log, ObjectKey } from "@drover/controller";
 
 /** A BullMQ job that asks a worker to claim one due key. `number` makes its job id unique. */
-export interface Bell {
+export interface ClaimJob {
   readonly key: ObjectKey;
   readonly number: string;
 }
@@ -19,7 +19,7 @@ export class RunFailedError extends Error {
 }
 
 /** Takes jobs from the waiting list and passes their keys to a callback. */
-export interface Listener {
+export interface JobConsumer {
   /** Takes no more jobs. Resolves when the jobs already taken have been processed. */
   stop(): Promise<void>;
 }
@@ -27,20 +27,20 @@ export interface Listener {
 /**
  * The queue's interface to BullMQ, which brings a job to any free worker. A lost, duplicate or late job is harmless.
  */
-export interface Bells {
-  add(bells: readonly Bell[]): Promise<void>;
+export interface JobQueue {
+  add(jobs: readonly ClaimJob[]): Promise<void>;
   /** Adds a job that fails, so that dashboards show a failed run that no job had started. */
-  tell(failed: RunFailedError): Promise<void>;
+  addFailed(failed: RunFailedError): Promise<void>;
   /** Returns those of the given jobs that still wait to be taken. */
-  waiting(bells: readonly Bell[]): Promise<readonly Bell[]>;
+  stillWaiting(jobs: readonly ClaimJob[]): Promise<readonly ClaimJob[]>;
   /**
-   * Calls `answer` for each job, at most `concurrency` at once. If it throws, dashboards show a failed job; for a
+   * Calls `processJob` for each job, at most `concurrency` at once. If it throws, dashboards show a failed job; for a
    * `RunFailedError`, one with the key in the error.
    */
-  listen(answer: (key: ObjectKey) => Promise<void>, concurrency: number): Listener;
+  consume(processJob: (key: ObjectKey) => Promise<void>, concurrency: number): JobConsumer;
   close(): Promise<void>;
 }
 
 /** Adds jobs. An error is only logged: a dispatcher adds lost jobs again. */
-export const addAtBest = (bells: Bells, rung: readonly Bell[], log: Log): Promise<void> =>
-  bells.add(rung).catch((error: unknown) => log.debug({ err: error }, "Could not add jobs to BullMQ"));
+export const tryAddJobs = (jobQueue: JobQueue, jobs: readonly ClaimJob[], log: Log): Promise<void> =>
+  jobQueue.add(jobs).catch((error: unknown) => log.debug({ err: error }, "Could not add jobs to BullMQ"));

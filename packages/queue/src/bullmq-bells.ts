@@ -1,34 +1,34 @@
 import { type Log, messageOf, type Milliseconds, type ObjectKey, parseObjectKey } from "@drover/controller";
 import { type IRedisClient, type Job, Queue, Worker } from "bullmq";
 import type { RedisConnection } from "./redis-connection.ts";
-import { refusalOf, throwRefusal } from "./redis-errors.ts";
+import { redisRefusalOf, throwRefusal } from "./redis-errors.ts";
 import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
-import { type Bell, type Bells, type Listener, RunFailedError } from "./bells.ts";
+import { type ClaimJob, type JobQueue, type JobConsumer, RunFailedError } from "./bells.ts";
 import { bullmqClient } from "./bullmq-client.ts";
-import { failedBellsKept } from "./bullmq-scripts.ts";
+import { maxFailedJobs } from "./bullmq-scripts.ts";
 
 /**
  * Once no job is being processed, a stop waits at most this long for BullMQ to close its connections. BullMQ would wait
  * forever for one that is being reopened: ioredis does not report that such a connection has ended.
  */
-const letGo: Milliseconds = 1_000;
+const closeTimeout: Milliseconds = 1_000;
 /**
  * Pause before BullMQ asks for the next job after an error. Its own is 15 s if the connection failed, otherwise none.
  */
-const askAgain: Milliseconds = 500;
+const retryPause: Milliseconds = 500;
 
 /**
  * `connectRedis` has checked the server's version. BullMQ would check it once per connection. If the user lacked the
  * permission at that moment, the connection would stay unusable, and its worker would take no more jobs.
  */
-const connecting = { skipVersionCheck: true } as const;
+const connectionOptions = { skipVersionCheck: true } as const;
 /** A job with `failed` asks for no run: it fails, with that text as its error. */
 const jobData = z.object({ key: z.string().transform(parseObjectKey), failed: z.string().optional() });
 
 /** BullMQ refuses `:` in job ids, and braces would change the hash slot. A digest contains neither. */
-const jobIdOf = ({ key, number }: Bell): string =>
+const jobIdOf = ({ key, number }: ClaimJob): string =>
   `${createHash("sha1").update(key).digest("hex").slice(0, 16)}-${number}`;
 
 /**
@@ -38,7 +38,7 @@ const jobIdOf = ({ key, number }: Bell): string =>
  * report a failed run are deduplicated. While all workers get key after key from the ledger, they take no jobs, and one
  * job per failure would pile up.
  */
-export function bullmqBells({
+export function openBullmqJobQueue({
   redis,
   prefix,
   log,
@@ -46,31 +46,31 @@ export function bullmqBells({
   redis: RedisConnection;
   prefix: string;
   log: Log;
-}): Bells {
+}): JobQueue {
   const connection = bullmqClient(redis);
-  const queue = new Queue("bells", { connection, prefix, skipMetasUpdate: true, ...connecting });
+  const queue = new Queue("bells", { connection, prefix, skipMetasUpdate: true, ...connectionOptions });
   // BullMQ's connections fail when this one does, and `logOutages` logs that.
-  const failed = (cause: Error): void => {
-    const error = refusalOf(cause) ?? cause;
+  const logError = (cause: Error): void => {
+    const error = redisRefusalOf(cause) ?? cause;
     if (redis.status === "ready") log.warn({ err: error }, "BullMQ reports an error");
     else log.debug({ err: error }, "BullMQ reports an error while Redis is away");
   };
-  queue.on("error", failed);
+  queue.on("error", logError);
   const waitingStates = new Set(["waiting", "prioritized"]);
   return {
-    async add(bells) {
+    async add(jobs) {
       // One by one: BullMQ's bulk call is one MULTI, and a cluster that is moving the slot would lose all of it.
       await Promise.all(
-        bells.map((bell) =>
+        jobs.map((job) =>
           queue.add(
             "bell",
-            { key: bell.key },
-            { jobId: jobIdOf(bell), attempts: 1, removeOnComplete: true, removeOnFail: failedBellsKept },
+            { key: job.key },
+            { jobId: jobIdOf(job), attempts: 1, removeOnComplete: true, removeOnFail: maxFailedJobs },
           ),
         ),
       ).catch(throwRefusal);
     },
-    async tell({ key, message }) {
+    async addFailed({ key, message }) {
       const jobId = jobIdOf({ key, number: String(Date.now()) });
       const deduplication = { id: jobIdOf({ key, number: "failed" }) };
       await queue
@@ -78,68 +78,68 @@ export function bullmqBells({
           "bell",
           { key, failed: message },
           // eslint-disable-next-line no-restricted-syntax -- it asks for no run, so dropping it loses no wake
-          { jobId, deduplication, attempts: 1, removeOnFail: failedBellsKept },
+          { jobId, deduplication, attempts: 1, removeOnFail: maxFailedJobs },
         )
         .catch(throwRefusal);
     },
-    async waiting(bells) {
-      const states = await Promise.all(bells.map((bell) => queue.getJobState(jobIdOf(bell))));
-      return bells.filter((_, i) => waitingStates.has(states[i] ?? "unknown"));
+    async stillWaiting(jobs) {
+      const states = await Promise.all(jobs.map((job) => queue.getJobState(jobIdOf(job))));
+      return jobs.filter((_, i) => waitingStates.has(states[i] ?? "unknown"));
     },
-    listen: (answer, concurrency) => listen({ connection, prefix, answer, concurrency, failed }),
+    consume: (processJob, concurrency) => consume({ connection, prefix, processJob, concurrency, logError }),
     close: () => queue.close(),
   };
 }
 
-function listen(options: {
+function consume(options: {
   connection: IRedisClient;
   prefix: string;
-  answer: (key: ObjectKey) => Promise<void>;
+  processJob: (key: ObjectKey) => Promise<void>;
   concurrency: number;
-  failed: (error: Error) => void;
-}): Listener {
-  const { connection, prefix, answer, concurrency, failed } = options;
-  let answering = 0;
-  const answered = async (job: Job): Promise<void> => {
+  logError: (error: Error) => void;
+}): JobConsumer {
+  const { connection, prefix, processJob, concurrency, logError } = options;
+  let processing = 0;
+  const processBullmqJob = async (job: Job): Promise<void> => {
     const { key, failed } = jobData.parse(job.data);
     if (failed !== undefined) throw new RunFailedError(key, failed);
-    answering++;
+    processing++;
     try {
-      await answer(key);
+      await processJob(key);
     } catch (error) {
       if (error instanceof RunFailedError && error.key !== key) await job.updateData({ key: error.key });
-      // BullMQ stores the message and the stack in Redis, so of other errors only the scrubbed message is passed on.
+      // BullMQ stores the message and the stack in Redis, so of other errors only the redacted message is passed on.
       throw error instanceof RunFailedError ? error : new Error(messageOf(error));
     } finally {
-      answering--;
+      processing--;
     }
   };
   // A job is not started again after its worker died: the key's lease in the ledger decides what happens next.
-  const worker = new PatientWorker("bells", answered, {
+  const worker = new PausingWorker("bells", processBullmqJob, {
     connection,
     prefix,
     concurrency,
-    ...connecting,
+    ...connectionOptions,
     maxStalledCount: 0,
-    runRetryDelay: askAgain,
+    runRetryDelay: retryPause,
   });
-  worker.on("error", failed);
+  worker.on("error", logError);
   return {
     async stop() {
       const idle = Promise.withResolvers<undefined>();
-      const timer = setInterval(() => answering === 0 && idle.resolve(undefined), letGo);
+      const timer = setInterval(() => processing === 0 && idle.resolve(undefined), closeTimeout);
       await Promise.race([worker.close(), idle.promise]).finally(() => clearInterval(timer));
     },
   };
 }
 
 /** Pauses after an error. If Redis is out of memory or denies the command, BullMQ would try again without a pause. */
-class PatientWorker extends Worker {
+class PausingWorker extends Worker {
   protected override async moveToActive(...asked: Parameters<Worker["moveToActive"]>) {
     try {
       return await super.moveToActive(...asked);
     } catch (error) {
-      await delay(askAgain);
+      await delay(retryPause);
       throw error;
     }
   }

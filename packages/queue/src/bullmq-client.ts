@@ -11,16 +11,16 @@ import { runScript } from "./run-script.ts";
  * transactions, which BullMQ uses for several jobs at once, no script exists: jobs are added one by one.
  */
 export const bullmqClient = (redis: RedisConnection): IRedisClient =>
-  runningBySha(createIORedisClient(redis), redis);
+  withScriptsBySha(createIORedisClient(redis), redis);
 
 /**
  * @param scripted runs the scripts, also those of the connections that BullMQ opens itself: these only wait for jobs.
  */
-function runningBySha(client: IRedisClient, scripted: RedisConnection): IRedisClient {
+function withScriptsBySha(client: IRedisClient, scripted: RedisConnection): IRedisClient {
   const own: Partial<IRedisClient> = {
     defineCommand: () => undefined,
     runCommand: (name, args) => runBullmqScript(scripted, name, args),
-    duplicate: (...args: unknown[]) => runningBySha(client.duplicate(...args), scripted),
+    duplicate: (...args: unknown[]) => withScriptsBySha(client.duplicate(...args), scripted),
   };
   return new Proxy(client, {
     get: (target, name): unknown => (name in own ? Reflect.get(own, name) : Reflect.get(target, name)),

@@ -5,16 +5,16 @@ import { moveStalledJobsToWait } from "bullmq/dist/esm/scripts/moveStalledJobsTo
 import { moveToActive } from "bullmq/dist/esm/scripts/moveToActive-11.js";
 import { moveToFinished } from "bullmq/dist/esm/scripts/moveToFinished-14.js";
 import { updateData } from "bullmq/dist/esm/scripts/updateData-1.js";
-import { loadable } from "./lua.ts";
+import { loadableScript } from "./lua.ts";
 import type { LoadableScript } from "./run-script.ts";
 
 /** How many failed jobs are kept for dashboards. */
-export const failedBellsKept = 1_000;
+export const maxFailedJobs = 1_000;
 /** Limit for the total size of a script's arguments, in bytes. */
-const mostBytes = 1_048_576;
+const maxArgumentBytes = 1_048_576;
 /** Limits: jobs of one queue that workers hold at once, and jobs of dead workers that one call puts back. */
-const mostActive = 20_000;
-const mostStalled = 1_000;
+const maxActiveJobs = 20_000;
+const maxStalledJobs = 1_000;
 
 export interface BullmqScript extends LoadableScript {
   readonly keys: number;
@@ -45,7 +45,7 @@ end`,
     4,
     `
 local asked = cmsgpack.unpack(ARGV[3])
-refuseUnless(type(asked) == 'table' and #asked <= ${mostActive / 2}, 'as many locks')`,
+refuseUnless(type(asked) == 'table' and #asked <= ${maxActiveJobs / 2}, 'as many locks')`,
   ),
   // Without the server's version BullMQ calls its older script, `getState`. This newer one does not read entire lists.
   guarded({ ...getStateV2, name: "getState" }, 1),
@@ -54,14 +54,14 @@ refuseUnless(type(asked) == 'table' and #asked <= ${mostActive / 2}, 'as many lo
       ...moveStalledJobsToWait,
       content: replaced(
         moveStalledJobsToWait.content,
-        ["rcall('SMEMBERS', stalledKey)", `rcall('SPOP', stalledKey, ${mostStalled})`],
+        ["rcall('SMEMBERS', stalledKey)", `rcall('SPOP', stalledKey, ${maxStalledJobs})`],
         ["    rcall('DEL', stalledKey)\n", ""],
       ),
     },
     4,
     `
 -- Jobs are disposable, and Drover's own lists are never that long.
-if redis.call('LLEN', KEYS[3]) > ${mostActive} then redis.call('DEL', KEYS[1], KEYS[3]) end`,
+if redis.call('LLEN', KEYS[3]) > ${maxActiveJobs} then redis.call('DEL', KEYS[1], KEYS[3]) end`,
   ),
   guarded(
     moveToActive,
@@ -79,9 +79,9 @@ refuseUnless(type(asked) == 'table' and type(asked.keepJobs) == 'table', 'option
 refuseUnless(asked.maxMetricsSize == nil or asked.maxMetricsSize == '', 'metrics')
 refuseUnless(asked.limiter == nil, 'a rate')
 local kept = asked.keepJobs
-refuseUnless((kept.count == 0 or kept.count == ${failedBellsKept}) and kept.age == nil, 'as many kept jobs')
+refuseUnless((kept.count == 0 or kept.count == ${maxFailedJobs}) and kept.age == nil, 'as many kept jobs')
 -- Drover never keeps that many: another client has added them.
-if redis.call('ZCARD', KEYS[11]) > ${2 * failedBellsKept} then redis.call('ZREMRANGEBYRANK', KEYS[11], 0, ${-failedBellsKept - 1}) end`,
+if redis.call('ZCARD', KEYS[11]) > ${2 * maxFailedJobs} then redis.call('ZREMRANGEBYRANK', KEYS[11], 0, ${-maxFailedJobs - 1}) end`,
   ),
   guarded(updateData, 1),
 ]);
@@ -97,11 +97,11 @@ local function refuseUnless(isRight, what)
 end
 local bytes = 0
 for _, each in ipairs(ARGV) do bytes = bytes + #each end
-refuseUnless(#KEYS == ${keys} and #ARGV <= ${args} and bytes <= ${mostBytes}, 'so much')
+refuseUnless(#KEYS == ${keys} and #ARGV <= ${args} and bytes <= ${maxArgumentBytes}, 'so much')
 do${guard}
 end
 ${content}`;
-  return [name, { ...loadable(text), keys }];
+  return [name, { ...loadableScript(text), keys }];
 }
 
 /** Replaces parts of a text. Throws if a part does not occur exactly once. */

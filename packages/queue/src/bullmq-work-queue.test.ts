@@ -40,37 +40,37 @@ it("a controller that has said something to Redis is told from one that never ha
   expect(await hasWorkQueue(redis, `${t.queue.controller}.not`)).toBe(false);
 });
 
-it("rings again when every bell is lost", async () => {
+it("adds jobs again when all are lost", async () => {
   await t.queue.wake([wakeOf(key)]);
   const lost = await vi.waitFor(async () => {
-    const bells = await redis.keys(`{drover:${t.queue.controller}}:bells:*`);
-    expect(bells).toContain(`{drover:${t.queue.controller}}:bells:wait`);
-    return redis.del(...bells);
+    const jobs = await redis.keys(`{drover:${t.queue.controller}}:bells:*`);
+    expect(jobs).toContain(`{drover:${t.queue.controller}}:bells:wait`);
+    return redis.del(...jobs);
   }, 10_000);
   expect(lost).toBeGreaterThan(0);
-  const { verdicts } = t.work(() => Promise.resolve({ kind: "done" }));
-  await vi.waitFor(() => expect(verdicts).toEqual(["done"]), { timeout: 10_000 });
+  const { outcomes } = t.work(() => Promise.resolve({ kind: "done" }));
+  await vi.waitFor(() => expect(outcomes).toEqual(["done"]), { timeout: 10_000 });
 });
 
-it("finds a key again that somebody else took out of all its sets, and every bell of it", async () => {
+it("finds a key again that somebody else took out of all its sets, and every job of it", async () => {
   await t.queue.wake([wakeOf(key)]);
   const names = await redis.keys(`{drover:${t.queue.controller}}:*`);
   const isElsewhere = /:(rung|ready|turns:change|queue:.*|bells:.*)$/;
   await redis.del(names.filter((name) => isElsewhere.test(name)));
-  const { verdicts } = t.work(() => Promise.resolve({ kind: "done" }));
-  await vi.waitFor(() => expect(verdicts).toEqual(["done"]), { timeout: 20_000 });
+  const { outcomes } = t.work(() => Promise.resolve({ kind: "done" }));
+  await vi.waitFor(() => expect(outcomes).toEqual(["done"]), { timeout: 20_000 });
 });
 
-it("fails the bell of a failed run and completes every other, also one that finds nothing to do", async () => {
-  const bells = new Queue("bells", { connection: redis, prefix: `{drover:${t.queue.controller}}` });
-  const { verdicts } = t.work(() =>
-    Promise.resolve(verdicts.length === 0 ? { kind: "retry", error: "no such bucket" } : { kind: "done" }),
+it("fails the job of a failed run and completes every other, also one that finds nothing to do", async () => {
+  const jobs = new Queue("bells", { connection: redis, prefix: `{drover:${t.queue.controller}}` });
+  const { outcomes } = t.work(() =>
+    Promise.resolve(outcomes.length === 0 ? { kind: "retry", error: "no such bucket" } : { kind: "done" }),
   );
   await t.queue.wake([wakeOf(key)]);
-  await vi.waitFor(() => expect(verdicts).toEqual(["retry", "done"]), { timeout: 10_000 });
-  await bells.add("bell", { key }, { removeOnComplete: true });
+  await vi.waitFor(() => expect(outcomes).toEqual(["retry", "done"]), { timeout: 10_000 });
+  await jobs.add("bell", { key }, { removeOnComplete: true });
   await vi.waitFor(async () => {
-    const { failed, waiting, active, completed } = await bells.getJobCounts();
+    const { failed, waiting, active, completed } = await jobs.getJobCounts();
     expect({ failed, waiting, active, completed }).toEqual({
       failed: 1,
       waiting: 0,
@@ -78,38 +78,38 @@ it("fails the bell of a failed run and completes every other, also one that find
       completed: 0,
     });
   }, 10_000);
-  expect((await bells.getFailed()).map((bell) => bell.failedReason)).toEqual(["no such bucket"]);
-  expect(verdicts).toHaveLength(2);
-  await bells.close();
+  expect((await jobs.getFailed()).map((job) => job.failedReason)).toEqual(["no such bucket"]);
+  expect(outcomes).toHaveLength(2);
+  await jobs.close();
 });
 
 it("goes on when somebody else has made garbage of all that BullMQ keeps", async () => {
-  const { verdicts } = t.work(() => Promise.resolve({ kind: "done" }));
+  const { outcomes } = t.work(() => Promise.resolve({ kind: "done" }));
   await t.queue.wake([wakeOf(key)]);
-  await vi.waitFor(() => expect(verdicts).toHaveLength(1), { timeout: 10_000 });
-  const bells = `{drover:${t.queue.controller}}:bells`;
+  await vi.waitFor(() => expect(outcomes).toHaveLength(1), { timeout: 10_000 });
+  const jobs = `{drover:${t.queue.controller}}:bells`;
   for (const name of ["wait", "active", "marker", "meta", "events", "stalled", "failed", "stalled-check"]) {
-    await redis.set(`${bells}:${name}`, "garbage");
+    await redis.set(`${jobs}:${name}`, "garbage");
   }
   await t.queue.wake([wakeOf(objectKey({ name: "another" }))]);
-  await vi.waitFor(() => expect(verdicts).toHaveLength(2), { timeout: 60_000 });
+  await vi.waitFor(() => expect(outcomes).toHaveLength(2), { timeout: 60_000 });
 });
 
-it("shows a run that failed under its own key, also where it was handed over", async () => {
-  const bells = new Queue<unknown>("bells", { connection: redis, prefix: `{drover:${t.queue.controller}}` });
+it("shows a run that failed under its own key, also where it was chained", async () => {
+  const jobs = new Queue<unknown>("bells", { connection: redis, prefix: `{drover:${t.queue.controller}}` });
   const keys = ["first", "second", "third"].map((name) => objectKey({ namespace: "a", name }));
   const [first, second] = keys;
-  await t.queue.wake(keys.map(wakeOf)); // one bell, since there is no worker yet
-  await expect.poll(() => bells.getWaitingCount(), { timeout: 10_000 }).toBe(1);
-  const { verdicts } = t.work(
+  await t.queue.wake(keys.map(wakeOf)); // one job, since there is no worker yet
+  await expect.poll(() => jobs.getWaitingCount(), { timeout: 10_000 }).toBe(1);
+  const { outcomes } = t.work(
     (run) => Promise.resolve(run.key === first ? { kind: "done" } : { kind: "terminal", error: run.key }),
     { concurrency: 1 },
   );
-  await vi.waitFor(() => expect(verdicts).toHaveLength(3), { timeout: 10_000 });
-  const failed = async () => (await bells.getFailed()).map((bell) => [bell.data, bell.failedReason]);
+  await vi.waitFor(() => expect(outcomes).toHaveLength(3), { timeout: 10_000 });
+  const failed = async () => (await jobs.getFailed()).map((job) => [job.data, job.failedReason]);
   await expect.poll(failed).toHaveLength(2);
   expect(await failed()).toContainEqual([{ key: second }, second]);
-  await bells.close();
+  await jobs.close();
 });
 
 it("tells a wake again that Redis refuses for want of memory, until it takes it", async () => {
@@ -179,9 +179,9 @@ it("goes on after Redis was killed: nothing acknowledged is lost", async () => {
 });
 
 it("drains also in the moment in which its connections are made anew", async () => {
-  const { worker, verdicts } = t.work(() => Promise.resolve({ kind: "done" }));
+  const { worker, outcomes } = t.work(() => Promise.resolve({ kind: "done" }));
   await t.queue.wake([wakeOf(key)]);
-  await vi.waitFor(() => expect(verdicts).toHaveLength(1), { timeout: 10_000 });
+  await vi.waitFor(() => expect(outcomes).toHaveLength(1), { timeout: 10_000 });
   // Not events.once(): that rejects when the connection says first that it was reset.
   const lost = new Promise((resolve) => redis.once("reconnecting", resolve));
   await server.kill();

@@ -1,10 +1,10 @@
 import type { Log } from "@drover/controller";
 import { Cluster } from "ioredis";
-import { bullmqBells } from "./bullmq-bells.ts";
-import { openLedgerWorkQueue, type QueueTimes } from "./ledger-work-queue.ts";
-import { ledgerKeys } from "./ledger-keys.ts";
-import { patrol } from "./patrol.ts";
-import { prefixOf } from "./prefix-of.ts";
+import { openBullmqJobQueue } from "./bullmq-bells.ts";
+import { openLedgerWorkQueue, type QueueDurations } from "./ledger-work-queue.ts";
+import { scanLedgerKeys } from "./ledger-keys.ts";
+import { startScrubber } from "./patrol.ts";
+import { queuePrefix } from "./prefix-of.ts";
 import type { RedisConnection } from "./redis-connection.ts";
 import { openRedisLedger } from "./redis-ledger.ts";
 import { scriptsMissing } from "./run-script.ts";
@@ -16,12 +16,12 @@ export interface WorkQueueOptions {
   /** The queue's name, as `queueOf` of @drover/controller makes it. */
   readonly controller: string;
   readonly log: Log;
-  readonly times?: Partial<QueueTimes>;
+  readonly times?: Partial<QueueDurations>;
   /**
    * Called when Redis was restarted, replaced or emptied, so that acknowledged wakes may be lost. A process that
    * watches the objects (a bridge) then wakes all of them again.
    */
-  readonly onIncarnation?: (era: string) => void;
+  readonly onIncarnation?: (incarnation: string) => void;
   /**
    * Work that the queue does by itself, about once a second:
    *
@@ -36,7 +36,7 @@ export interface WorkQueueOptions {
 
 /** True if a controller's queue has ever been used in this Redis. */
 export const hasWorkQueue = async (redis: RedisConnection, controller: string): Promise<boolean> =>
-  (await redis.exists(`${prefixOf(controller)}:control`)) === 1;
+  (await redis.exists(`${queuePrefix(controller)}:control`)) === 1;
 
 /** The work queue of one controller, on Redis and BullMQ. */
 export function openWorkQueue({
@@ -47,19 +47,23 @@ export function openWorkQueue({
   onIncarnation,
   upkeep = "all",
 }: WorkQueueOptions): WorkQueue {
-  const prefix = prefixOf(controller);
+  const prefix = queuePrefix(controller);
   return openLedgerWorkQueue({
     controller,
-    openLedger: (ledgerTimes, onEra) => {
-      const ledger = openRedisLedger({ redis, prefix, ...ledgerTimes, onEra });
-      const keys = () => ledgerKeys(redis, prefix);
+    openLedger: (ledgerTimes, reportIncarnation) => {
+      const ledger = openRedisLedger({ redis, prefix, ...ledgerTimes, onIncarnation: reportIncarnation });
+      const keys = () => scanLedgerKeys(redis, prefix);
       if (upkeep === "none") return { ledger, keys };
-      return { ledger, keys, patrol: patrol({ redis, prefix, ledger, log, mayScan: upkeep === "all" }) };
+      return {
+        ledger,
+        keys,
+        scrubber: startScrubber({ redis, prefix, ledger, log, mayScan: upkeep === "all" }),
+      };
     },
-    bells: bullmqBells({ redis, prefix, log }),
+    jobQueue: openBullmqJobQueue({ redis, prefix, log }),
     log,
     times,
-    rings: upkeep !== "none",
+    hasDispatcher: upkeep !== "none",
     onIncarnation,
     async ping() {
       const missing = scriptsMissing(redis);

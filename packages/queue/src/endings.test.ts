@@ -1,59 +1,59 @@
 import { objectKey, type ObjectKey, silentLog } from "@drover/controller";
-import { VirtualClock } from "@drover/timers";
+import { VirtualTimers } from "@drover/timers";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { Bell } from "./bells.ts";
+import type { ClaimJob } from "./bells.ts";
 import { openLedgerWorkQueue } from "./ledger-work-queue.ts";
-import type { Enlistment, Given, Ledger } from "./ledger.ts";
-import { memoryBells } from "./memory-bells.ts";
+import type { WorkerRegistration, Assignment, Ledger } from "./ledger.ts";
+import { openMemoryJobQueue } from "./memory-bells.ts";
 import { openMemoryLedger } from "./memory-ledger.ts";
 import { wakeOf } from "./work-queue.contract.ts";
-import type { QueueWorker, Run, Verdict, WorkOptions, WorkQueue } from "./work-queue.ts";
+import type { QueueWorker, Run, RunOutcome, WorkOptions, WorkQueue } from "./work-queue.ts";
 
-// How runs end, and workers: by a clock that a test moves, and bells that it rings by hand.
-const times = { lease: 6_000, renewal: 500, settling: 1_500 };
+// How runs end, and workers: by a clock that a test moves, and jobs that it processes by hand.
+const times = { lease: 6_000, renewal: 500, recoveryWindow: 1_500 };
 const grace = 1_000_000;
 const [first, second, third] = ["first", "second", "third"].map((name) => objectKey({ name })) as [
   ObjectKey,
   ObjectKey,
   ObjectKey,
 ];
-const done: Verdict = { kind: "done" };
+const done: RunOutcome = { kind: "done" };
 
-let clock: VirtualClock;
+let clock: VirtualTimers;
 let ledger: Ledger;
 let queue: WorkQueue;
 let worker: QueueWorker;
-let runs: { readonly run: Run; readonly end: (verdict: Verdict) => void }[];
-let ring: (key: ObjectKey) => Promise<void>;
-let added: Bell[];
+let runs: { readonly run: Run; readonly end: (outcome: RunOutcome) => void }[];
+let processJob: (key: ObjectKey) => Promise<void>;
+let added: ClaimJob[];
 let settled: ObjectKey[];
-let enlisted: Enlistment[];
+let registrations: WorkerRegistration[];
 /** Under which workers listen. */
 let names: string[];
-/** What is wrong with the ledger. Its letters: what it tells workers that they were given. */
+/** What is wrong with the ledger, and with its messages to workers about assigned keys. */
 let fault: {
-  refused?: "settle" | "claim" | "offer" | "ring";
-  letters?: "lost";
+  refused?: "settle" | "claim" | "advertise" | "dispatch";
+  messages?: "lost";
   answer?: Promise<unknown>;
   claimed?: Promise<unknown>;
 };
 
-const handler = (run: Run) => new Promise<Verdict>((end) => void runs.push({ run, end }));
+const handler = (run: Run) => new Promise<RunOutcome>((end) => void runs.push({ run, end }));
 beforeEach(async () => {
-  [runs, added, settled, enlisted, names, fault] = [[], [], [], [], [], {}];
-  clock = new VirtualClock(1_000_000);
+  [runs, added, settled, registrations, names, fault] = [[], [], [], [], [], {}];
+  clock = new VirtualTimers(1_000_000);
   queue = openLedgerWorkQueue({
     controller: "buckets",
-    openLedger: (own, onEra) => {
-      ledger = faulty(openMemoryLedger({ ...own, onEra, now: () => Math.floor(clock.now()) }));
+    openLedger: (own, onIncarnation) => {
+      ledger = faulty(openMemoryLedger({ ...own, onIncarnation, now: () => Math.floor(clock.now()) }));
       return { ledger, async *keys() {} };
     },
-    bells: {
-      ...memoryBells(),
-      add: (bells) => Promise.resolve(void added.push(...bells)),
-      listen(answer) {
-        ring = answer;
+    jobQueue: {
+      ...openMemoryJobQueue(),
+      add: (jobs) => Promise.resolve(void added.push(...jobs)),
+      consume(process) {
+        processJob = process;
         return { stop: () => Promise.resolve() };
       },
     },
@@ -68,7 +68,7 @@ beforeEach(async () => {
     timeout: 10_000_000,
     onSettled: ({ key }) => void settled.push(key),
   });
-  await pass(2 * times.settling);
+  await pass(2 * times.recoveryWindow);
 });
 afterEach(async () => {
   fault = {};
@@ -94,24 +94,26 @@ function faulty(real: Ledger): Ledger {
       await fault.claimed;
       return answer;
     },
-    ring: () => refuse("ring") ?? real.ring(),
-    enlist(enlistment) {
-      enlisted.push(enlistment);
-      return real.enlist(enlistment);
+    dispatch: () => refuse("dispatch") ?? real.dispatch(),
+    registerWorker(registration) {
+      registrations.push(registration);
+      return real.registerWorker(registration);
     },
-    offer: (offers) => refuse("offer") ?? real.offer(offers),
-    async withdraw(offers) {
-      const answer = await real.withdraw(offers);
+    advertise: (slots) => refuse("advertise") ?? real.advertise(slots),
+    async retract(slots) {
+      const answer = await real.retract(slots);
       await fault.answer;
       return answer;
     },
-    listen(name, hear) {
+    receiveAssignments(name, receive) {
       names.push(name);
-      return real.listen(name, (given: Given) => (fault.letters === "lost" ? undefined : hear(given)));
+      return real.receiveAssignments(name, (assignment: Assignment) =>
+        fault.messages === "lost" ? undefined : receive(assignment),
+      );
     },
-    async settle(...verdict) {
+    async settle(...outcome) {
       await refuse("settle");
-      const answer = await real.settle(...verdict);
+      const answer = await real.settle(...outcome);
       await fault.answer;
       return answer;
     },
@@ -128,7 +130,7 @@ const wake = async (...keys: readonly ObjectKey[]): Promise<void> => {
   await queue.wake(keys.map(wakeOf));
   await pass(0);
 };
-const end = (verdict: Verdict): Promise<void> => (runs.at(-1)?.end(verdict), pass(0));
+const end = (outcome: RunOutcome): Promise<void> => (runs.at(-1)?.end(outcome), pass(0));
 const ran = (): readonly ObjectKey[] => runs.map(({ run }) => run.key);
 const counts = async () => {
   const { due, running } = await ledger.count();
@@ -139,11 +141,11 @@ const counts = async () => {
 const replaced = async (options: Partial<WorkOptions>): Promise<void> => {
   await worker.drain(grace);
   worker = queue.work(handler, { concurrency: 1, timeout: 10_000_000, ...options });
-  await pass(times.settling);
+  await pass(times.recoveryWindow);
 };
-/** There are workers elsewhere that are idle, and offer no slot. */
+/** There are workers elsewhere that are idle, and advertise no slot. */
 const others = (): Promise<void> =>
-  ledger.enlist({
+  ledger.registerWorker({
     worker: "elsewhere",
     slots: 9,
     version: 0,
@@ -152,17 +154,17 @@ const others = (): Promise<void> =>
     backoff: { first: 500, longest: 300_000 },
   });
 
-describe("a verdict that Redis refuses", () => {
-  it.each<Verdict>([
+describe("an outcome that Redis refuses", () => {
+  it.each<RunOutcome>([
     done,
     { kind: "wait", after: 60_000 },
     { kind: "conflict" },
     { kind: "retry", error: "no" },
     { kind: "terminal", error: "no" },
-  ])("for longer than a lease leaves its slot free for the next key: %j", async (verdict) => {
+  ])("for longer than a lease leaves its slot free for the next key: %j", async (outcome) => {
     await wake(first);
     fault = { refused: "settle" };
-    await end(verdict);
+    await end(outcome);
     await pass(2 * times.lease);
     fault = {};
     await wake(second);
@@ -190,7 +192,7 @@ describe("a verdict that Redis refuses", () => {
   );
 });
 
-it("a key that is handed over after a long run is held for a whole lease from then on", async () => {
+it("a key that is chained after a long run is held for a whole lease from then on", async () => {
   await wake(first);
   await wake(second);
   await pass(3 * times.lease);
@@ -198,11 +200,11 @@ it("a key that is handed over after a long run is held for a whole lease from th
   expect(ran()).toEqual([first, second]);
   await pass(times.lease);
   const { run } = runs[1]!;
-  expect([run.held(), run.signal.aborted]).toEqual([true, false]);
+  expect([run.hasLease(), run.signal.aborted]).toEqual([true, false]);
   expect((await queue.inspect(second)).runs).toEqual([]); // it is the first one
 });
 
-it("a verdict that came too late is not reported as one that was taken", async () => {
+it("an outcome that came too late is not reported as one that was taken", async () => {
   await wake(first);
   await ledger.settle(first, runs[0]!.run.token, { kind: "interrupted" });
   await ledger.claim(first, "somebody else's");
@@ -215,7 +217,7 @@ it("a verdict that came too late is not reported as one that was taken", async (
   expect(settled).toEqual([runs.at(-1)!.run.key]);
 });
 
-it("a worker says at once what it asks for, then as often as it rings, and no more once it has gone", async () => {
+it("a worker says at once what it asks for, then with every turn of the dispatcher, and no more once it has gone", async () => {
   const limits = { runs: { perSecond: 5, burst: 2 }, accounts: { aws: { perSecond: 1, burst: 1 } } };
   const other = queue.work(() => Promise.resolve(done), {
     concurrency: 3,
@@ -225,23 +227,23 @@ it("a worker says at once what it asks for, then as often as it rings, and no mo
     limits,
   });
   await pass(0);
-  expect(enlisted[0]).toMatchObject({ slots: 1, backoff: { first: 500, longest: 300_000 } });
-  const { worker: name, ...asked } = enlisted.at(-1)!;
+  expect(registrations[0]).toMatchObject({ slots: 1, backoff: { first: 500, longest: 300_000 } });
+  const { worker: name, ...asked } = registrations.at(-1)!;
   expect(asked).toMatchObject({ slots: 3, version: 2, ...limits, backoff: { first: 7, longest: 300_000 } });
-  enlisted = [];
+  registrations = [];
   await pass(1_000);
-  expect(enlisted).toContainEqual({ worker: name, ...asked });
+  expect(registrations).toContainEqual({ worker: name, ...asked });
   await other.drain(grace);
-  expect(enlisted.at(-1)).toMatchObject({ worker: name, slots: 0 });
-  enlisted = [];
+  expect(registrations.at(-1)).toMatchObject({ worker: name, slots: 0 });
+  registrations = [];
   await pass(10_000);
-  expect(enlisted.map((each) => each.worker)).not.toContain(name);
+  expect(registrations.map((each) => each.worker)).not.toContain(name);
 });
 
-it("a key whose time has come runs, though Redis refused to ring for a while", async () => {
+it("a key whose time has come runs, though Redis refused to dispatch for a while", async () => {
   await wake(first);
   await end({ kind: "wait", after: 10_000 });
-  fault = { refused: "ring" };
+  fault = { refused: "dispatch" };
   await pass(9_000);
   fault = {};
   await pass(2_000);
@@ -249,33 +251,33 @@ it("a key whose time has come runs, though Redis refused to ring for a while", a
 });
 
 describe("a slot", () => {
-  it("is offered again once Redis takes offers, which it refused for a while", async () => {
-    fault = { refused: "offer" };
+  it("is advertised again once Redis takes advertisements, which it refused for a while", async () => {
+    fault = { refused: "advertise" };
     await pass(3 * times.renewal);
     fault = {};
-    await pass(times.settling);
+    await pass(times.recoveryWindow);
     await wake(first);
-    expect(ran()).toEqual([first]); // no bell was rung
+    expect(ran()).toEqual([first]); // no job was added
   });
-  it("that a bell took is not offered, and given another key, as long as that one runs", async () => {
+  it("that a job took is not advertised, and assigned another key, as long as that one runs", async () => {
     await wake(first);
     await wake(second);
-    await ledger.ring(); // a ringer has one bell out
-    const bell = ring(second);
+    await ledger.dispatch(); // a dispatcher has one job out
+    const job = processJob(second);
     await end(done);
     expect(ran()).toEqual([first, second]);
-    await pass(times.settling);
+    await pass(times.recoveryWindow);
     await wake(third);
     await pass(1_000);
     expect(ran()).toEqual([first, second]);
     await end(done);
-    await bell;
+    await job;
   });
-  it.each(["rung", "handed over"])(
-    "gives back what it is given by an offer that came late, while it runs a key that was %s",
+  it.each(["dequeued", "chained"])(
+    "gives back the key that it is assigned by an advertisement that came late, while it runs a key that was %s",
     async (how) => {
-      const bell = how === "rung" ? ring(second) : undefined;
-      if (bell === undefined) {
+      const job = how === "dequeued" ? processJob(second) : undefined;
+      if (job === undefined) {
         await wake(first);
         await wake(second);
         await end(done);
@@ -284,7 +286,7 @@ describe("a slot", () => {
       expect(ran().at(-1)).toBe(second);
       await others();
       const { key, token } = runs.at(-1)!.run;
-      await ledger.offer({ worker: names[0]!, askedAt: 1, version: 0, tokens: [token] });
+      await ledger.advertise({ worker: names[0]!, askedAt: 1, version: 0, tokens: [token] });
       const running = ran().length;
       const late = objectKey({ name: "late" });
       await wake(late);
@@ -292,10 +294,10 @@ describe("a slot", () => {
       expect((await ledger.inspect(late)).key.state).not.toBe("leased");
       expect((await ledger.inspect(key)).key.state).toBe("leased");
       await end(done);
-      await bell;
+      await job;
     },
   );
-  it("that was given a key before its verdict was answered is one slot, as before", async () => {
+  it("that was assigned a key before its outcome was answered is one slot, as before", async () => {
     await others();
     const answer = Promise.withResolvers<undefined>();
     fault = { answer: answer.promise };
@@ -305,57 +307,57 @@ describe("a slot", () => {
     expect(ran()).toEqual([first, second]);
     answer.resolve(undefined);
     fault = {};
-    await pass(times.settling);
+    await pass(times.recoveryWindow);
     await wake(third);
     expect(ran()).toEqual([first, second]);
     await end(done);
-    await pass(times.settling);
+    await pass(times.recoveryWindow);
     for (const name of ["x", "y", "z"]) await wake(objectKey({ name }));
     expect(ran()).toHaveLength(3);
   });
-  it("and others hear of all that they were given when they are offered again", async () => {
+  it("and others hear of all keys that they were assigned when they are advertised again", async () => {
     await replaced({ concurrency: 3 });
-    fault = { letters: "lost" };
+    fault = { messages: "lost" };
     for (const key of [first, second, third]) await wake(key);
     expect([ran(), await counts()]).toEqual([[], { due: 0, running: 3 }]);
     await pass(times.renewal);
     expect(ran().toSorted()).toEqual([first, second, third].toSorted());
   });
-  it("claims the key of a bell for the version of its worker", async () => {
+  it("claims the key of a job for the version of its worker", async () => {
     await replaced({ version: 3 });
     const claim = vi.spyOn(ledger, "claim");
-    const bell = ring(first);
+    const job = processJob(first);
     await pass(0);
     expect(claim.mock.calls).toEqual([[first, runs[0]!.run.token, 3]]);
     await end(done);
-    await bell;
+    await job;
   });
-  it("is free again where Redis refused the claim of a bell", async () => {
+  it("is free again where Redis refused the claim of a job", async () => {
     fault = { refused: "claim" };
-    await expect(ring(first)).rejects.toThrow("OOM");
+    await expect(processJob(first)).rejects.toThrow("OOM");
     fault = {};
-    await pass(times.settling);
+    await pass(times.recoveryWindow);
     await wake(second);
     expect(ran()).toEqual([second]);
   });
-  it("is free again where the key of a bell must not run now", async () => {
+  it("is free again where the key of a job must not run now", async () => {
     await wake(first);
     await end({ kind: "wait", after: 60_000 });
-    await ring(first);
-    await pass(times.settling);
+    await processJob(first);
+    await pass(times.recoveryWindow);
     await wake(second);
     expect(ran()).toEqual([first, second]);
   });
 });
 
-it.each<Verdict>([
+it.each<RunOutcome>([
   { kind: "retry", error: "no" },
   { kind: "terminal", error: "no" },
-])("the next key is rung for at once when a run has failed: %j", async (verdict) => {
+])("the next key gets a job at once when a run has failed: %j", async (outcome) => {
   await wake(first);
-  await wake(second); // there is no room for a bell
+  await wake(second); // there is no room for a job
   expect(added).toEqual([]);
-  await end(verdict);
+  await end(outcome);
   expect(added.map(({ key }) => key)).toEqual([second]);
 });
 
@@ -366,7 +368,7 @@ describe("a run that is stopped", () => {
     await wake(first);
     expect(ran()).toEqual([first]);
   };
-  const verdicts = async () => (await queue.inspect(first)).runs.map(({ verdict }) => verdict);
+  const outcomes = async () => (await queue.inspect(first)).runs.map(({ verdict: outcome }) => outcome);
 
   it("since it took too long has failed, where it does not return within a second", async () => {
     await begun(3_000);
@@ -374,31 +376,31 @@ describe("a run that is stopped", () => {
     expect(runs[0]!.run.signal.aborted).toBe(true);
     const { key } = await queue.inspect(first);
     expect([key.fails, key.error]).toEqual([1, "The run of first took longer than 3000 ms."]);
-    expect(await verdicts()).toEqual(["retry"]);
+    expect(await outcomes()).toEqual(["retry"]);
   });
-  it("since it took too long comes to its own verdict, where it returns within a second", async () => {
+  it("since it took too long comes to its own outcome, where it returns within a second", async () => {
     await begun(3_000);
     await pass(3_900);
     await end(done);
-    expect(await verdicts()).toEqual(["done"]);
+    expect(await outcomes()).toEqual(["done"]);
   });
   it("before it began, since its claim was answered when the lease was about to end, has not failed", async () => {
     const answer = Promise.withResolvers<undefined>();
     fault = { claimed: answer.promise };
-    const bell = ring(first);
+    const job = processJob(first);
     await pass(times.lease - times.renewal);
     answer.resolve(undefined);
     fault = {};
     await pass(0);
-    expect(await verdicts()).toEqual(["interrupted"]);
+    expect(await outcomes()).toEqual(["interrupted"]);
     expect(runs.map(({ run }) => [run.claim.fails, run.signal.aborted])).toEqual([[0, false]]); // the next one
     await end(done);
-    await bell;
+    await job;
   });
 });
 
 describe("a worker that is stopping", () => {
-  it("has gone once its verdicts were refused for a lease, though Redis takes none", async () => {
+  it("has gone once its outcomes were refused for a lease, though Redis takes none", async () => {
     await wake(first);
     fault = { refused: "settle" };
     const left = vi.fn();
@@ -407,7 +409,7 @@ describe("a worker that is stopping", () => {
     await pass(2 * times.lease);
     expect(left).toHaveBeenCalled();
   });
-  it("is given nothing more from that moment on, while its runs end", async () => {
+  it("is assigned no more keys from that moment on, while its runs end", async () => {
     const other = queue.work(handler, { concurrency: 2, timeout: 10_000_000 });
     const drained = worker.drain(grace);
     await drained;
@@ -423,18 +425,18 @@ describe("a worker that is stopping", () => {
     await end(done);
     await leaving;
   });
-  it("is given nothing once it has gone, though the answer to a verdict came late", async () => {
+  it("is given nothing once it has gone, though the answer to an outcome came late", async () => {
     const answer = Promise.withResolvers<undefined>();
     fault = { answer: answer.promise };
     await wake(first);
-    await end(done); // it offers its slot again
+    await end(done); // it advertises its slot again
     const drained = worker.drain(grace);
     answer.resolve(undefined);
     await drained;
     await wake(second);
     expect([ran(), await counts()]).toEqual([[first], { due: 1, running: 0 }]);
   });
-  it("gives back what it was given while the answers to its verdict and its goodbye were on their way", async () => {
+  it("gives back what it was given while the answers to its outcome and its goodbye were on their way", async () => {
     const answer = Promise.withResolvers<undefined>();
     fault = { answer: answer.promise };
     await wake(first);
@@ -445,7 +447,7 @@ describe("a worker that is stopping", () => {
     answer.resolve(undefined);
     await drained;
   });
-  it("gives back what it was given while only the answer to its verdict was on its way", async () => {
+  it("gives back what it was given while only the answer to its outcome was on its way", async () => {
     const answer = Promise.withResolvers<undefined>();
     fault = { answer: answer.promise };
     await wake(first);
@@ -457,16 +459,16 @@ describe("a worker that is stopping", () => {
     await drained;
     expect([ran(), await counts()]).toEqual([[first], { due: 1, running: 0 }]);
   });
-  it("gives back what it was given and has not heard of, and lets no bell wait for a slot", async () => {
-    fault = { letters: "lost" };
+  it("gives back the keys that it was assigned and has not received, and lets no job wait for a slot", async () => {
+    fault = { messages: "lost" };
     await wake(first, second);
     expect(await counts()).toEqual({ due: 1, running: 1 });
-    const bell = ring(second); // its slot was given the first one, as the answer to its claim says
+    const job = processJob(second); // its slot was assigned the first one, as the answer to its claim says
     await pass(0);
     await worker.drain(grace);
-    await bell;
+    await job;
     expect([ran(), await counts()]).toEqual([[], { due: 2, running: 0 }]);
-    expect(added.map(({ key }) => key)).toContain(first); // others are rung for
+    expect(added.map(({ key }) => key)).toContain(first); // jobs are added for others
   });
   it("and whose queue is closed has gone at once, whoever sleeps", async () => {
     await worker.drain(grace);
@@ -488,18 +490,18 @@ describe("a worker that is stopping", () => {
     await drained;
     expect(await counts()).toEqual({ due: 3, running: 0 });
   });
-  it("gives back all that it was given, and lets all bells go", async () => {
+  it("gives back all keys that it was assigned, and ends all jobs", async () => {
     await replaced({ concurrency: 3 });
-    fault = { letters: "lost" };
+    fault = { messages: "lost" };
     for (const key of [first, second, third]) await wake(key);
     expect(await counts()).toEqual({ due: 0, running: 3 });
-    const bells = [first, second, third].map((key) => ring(key));
+    const jobs = [first, second, third].map((key) => processJob(key));
     await pass(0);
     await worker.drain(grace);
-    await Promise.all(bells);
+    await Promise.all(jobs);
     expect([ran(), await counts()]).toEqual([[], { due: 3, running: 0 }]);
   });
-  it("runs the key that it was handed by a verdict whose answer came late", async () => {
+  it("runs the key that was chained to an outcome whose answer came late", async () => {
     const answer = Promise.withResolvers<undefined>();
     fault = { answer: answer.promise };
     await wake(first);
@@ -514,18 +516,18 @@ describe("a worker that is stopping", () => {
     await drained;
     expect(await counts()).toEqual({ due: 0, running: 0 });
   });
-  it("begins no run of a bell that comes late", async () => {
+  it("begins no run of a job that comes late", async () => {
     await worker.drain(grace);
-    await ring(first);
+    await processJob(first);
     expect([ran(), await counts()]).toEqual([[], { due: 0, running: 0 }]);
   });
   it("begins no run of a claim that is answered when it has gone", async () => {
     const answer = Promise.withResolvers<undefined>();
     fault = { claimed: answer.promise };
-    const bell = ring(first);
+    const job = processJob(first);
     await worker.drain(grace);
     answer.resolve(undefined);
-    await bell;
+    await job;
     expect([ran(), await counts()]).toEqual([[], { due: 1, running: 0 }]);
   });
 });

@@ -6,10 +6,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bullmqScripts } from "./bullmq-scripts.ts";
 import { keepScriptsLoaded } from "./keep-scripts-loaded.ts";
 import { loadedScripts } from "./loaded-scripts.ts";
-import type { Lua } from "./lua.ts";
-import { prefixOf } from "./prefix-of.ts";
+import type { LuaScript } from "./lua.ts";
+import { queuePrefix } from "./prefix-of.ts";
 import { redisUserRules } from "./redis-users.ts";
-import { jsonBytes } from "./script-bounds.ts";
+import { maxJsonBytes } from "./script-bounds.ts";
 import type { LoadableScript } from "./run-script.ts";
 
 /**
@@ -21,7 +21,7 @@ const mostMicroseconds = 2_000_000;
 /** Far more than any bound, of everything that a caller can write. */
 const many = 20_000;
 
-const P = prefixOf("mine");
+const P = queuePrefix("mine");
 const B = `${P}:bells`;
 let server: RedisServer;
 let admin: Redis;
@@ -41,7 +41,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** All keys of a ledger and of bells, each with far too much in it, as plain commands of the caller could make them. */
+/** All keys of a ledger and of jobs, each with far too much in it, as plain commands of the caller could make them. */
 const grown = `
 local P, B, many, paused = KEYS[1], KEYS[1] .. ':bells', tonumber(ARGV[1]), ARGV[2]
 local now = redis.call('TIME')[1] * 1000
@@ -191,7 +191,7 @@ const regrow = async (at: Grown): Promise<void> => {
   await makeReady(at);
 };
 
-const isLedgers = (script: LoadableScript): script is Lua<string> => "arguments" in script;
+const isLedgers = (script: LoadableScript): script is LuaScript<string> => "arguments" in script;
 const ledgers = loadedScripts.filter(isLedgers);
 
 describe("whatever a function's user calls, with whatever it has written, the server does a bounded amount of work", () => {
@@ -205,7 +205,7 @@ describe("whatever a function's user calls, with whatever it has written, the se
     await fc.assert(
       fc.asyncProperty(call, async ({ script, argument, told, state: at }) => {
         await regrow(at);
-        // Time, server, lease and settling are arguments, too: usual, or hostile.
+        // Time, server, lease and recovery window are arguments, too: usual, or hostile.
         const values = script.arguments.map((_, i) =>
           i < 4 && !told ? (["", "", "6000", "1200"][i] ?? "") : (argument[i] ?? ""),
         );
@@ -273,7 +273,7 @@ describe("whatever a function's user calls, with whatever it has written, the se
     await grow(at);
     const filled = (element: (i: number) => unknown): string => {
       const all = Array.from({ length: 30_000 }, (_, i) => element(i));
-      while (JSON.stringify(all).length > jsonBytes) all.length = Math.floor(all.length * 0.9);
+      while (JSON.stringify(all).length > maxJsonBytes) all.length = Math.floor(all.length * 0.9);
       return JSON.stringify(all);
     };
     const lists: Readonly<Record<string, string>> = {

@@ -1,8 +1,8 @@
 import {
   type FunctionIdentity,
-  functionQueueIn,
-  hookAddressOf,
-  isSelfNamed,
+  functionQueueOf,
+  hookPathOf,
+  isUnregisteredQueue,
   namesQueueOf,
   type QueueName,
   queueOf,
@@ -10,7 +10,7 @@ import {
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { redisOfFile } from "./redis.fixture.ts";
-import { prefixOf } from "./prefix-of.ts";
+import { queuePrefix } from "./prefix-of.ts";
 import { redisUserRules } from "./redis-users.ts";
 
 /** What names are made of that would like to be another's: separators, patterns, hash tags, escapes, and what we write. */
@@ -73,8 +73,8 @@ it("no two identities have one queue, also where one's queue asks code", () => {
     for (const one of all) {
       const name = nameOf(one);
       expect(name).toMatch(/^[a-z0-9._/-]+$/);
-      expect(functionQueueIn(name)).toBe(queueOf(one.identity));
-      expect(isSelfNamed(name)).toBe(one.identity.namespace === undefined);
+      expect(functionQueueOf(name)).toBe(queueOf(one.identity));
+      expect(isUnregisteredQueue(name)).toBe(one.identity.namespace === undefined);
     }
   });
   fc.assert(property, { ...runs, numRuns: 100 });
@@ -95,7 +95,7 @@ it("no two kinds that one function's code is asked about have one queue", () => 
 it("no two functions have one address of a hook, also when a URL is made of it", () => {
   const hook = fc.record({ identity: fc.record({ namespace: anyText, name: anyText }), hook: anyText });
   const urlOf = (of: { identity: FunctionIdentity; hook: string }) =>
-    new URL(`/hooks/${hookAddressOf(of.identity, of.hook)}`, "http://bridge").href;
+    new URL(`/hooks/${hookPathOf(of.identity, of.hook)}`, "http://bridge").href;
   const property = fc.property(fc.array(hook, { minLength: 200, maxLength: 400 }), (all) => {
     expect(shared(all, urlOf)).toBeUndefined();
     for (const one of all) expect(urlOf(one)).toMatch(/^http:\/\/bridge\/hooks\/[^/]+\/[^/]+\/[^/]+$/);
@@ -107,9 +107,9 @@ const { redis: admin } = await redisOfFile();
 
 /** What a queue has in Redis. */
 const keysOf = (queue: QueueName): readonly string[] => [
-  ...[":control", ":key:a/b", ":bells:wait", ":named"].map((end) => prefixOf(queue) + end),
+  ...[":control", ":key:a/b", ":bells:wait", ":named"].map((end) => queuePrefix(queue) + end),
 ];
-const channelOf = (queue: QueueName): string => `${prefixOf(queue)}:worker:1`;
+const channelOf = (queue: QueueName): string => `${queuePrefix(queue)}:worker:1`;
 
 /** What Redis says a user may not do, of all that may be done with the keys and channels of some queues. */
 async function refusedTo(user: string, queues: readonly QueueName[]): Promise<readonly string[]> {

@@ -1,15 +1,15 @@
 /**
  * # @drover/queue
  *
- * A controller's work queue. It holds keys, and copies of objects for a few seconds. A key has one run at a time; its
+ * A controller's work queue. It holds keys, and cached objects for a few seconds. A key has one run at a time; its
  * backoff and timers outlive every process. The state is a **ledger** in Redis, changed only by the scripts in
  * `scripts/`.
  *
  * A worker advertises its idle slots, and the ledger assigns a due key to one of them. If none is advertised, a BullMQ
- * job (`Bell`) with the key asks any free worker to claim it. Jobs may be lost, duplicate or late. When a run is
+ * job (`ClaimJob`) with the key asks any free worker to claim it. Jobs may be lost, duplicate or late. When a run is
  * settled, the answer contains the next due key for its slot, if there is one: that key is chained to the run. A
- * dispatcher (`Ringer`) in every bridge and worker makes keys due when their time comes, takes back the leases of dead
- * workers, and adds lost jobs again.
+ * dispatcher (`Dispatcher`) in every bridge and worker makes keys due when their time comes, takes back the leases of
+ * dead workers, and adds lost jobs again.
  *
  * All Redis keys of one queue share the hash tag `{drover:<queue>}`, written `P` here; `k` is an object's key.
  * `<queue>` is the queue's name: for a ReconcileFunction `<namespace>/<name>/<uid>` (`queueOf` of @drover/controller).
@@ -21,29 +21,29 @@
  * | ------------------------- | ------ | ---------------------------------------------------------- | --------------------------- | ------------------------- |
  * | `P:control`               | hash   | server and incarnation, slots, settings, last job and turn | all                         | never: one per controller |
  * | `P:key:<k>`               | hash   | state, wakes, lease, failures, versions, reasons, account  | wake, claim, renew, settle  | 60 s after `gone`         |
- * | `P:copy:<k>`              | string | the object, as its last run saw it                         | settle                      | after 10 s                |
+ * | `P:copy:<k>`              | string | the object, as its last run observed it                    | settle                      | after 10 s                |
  * | `P:lists:<k>`             | string | a run's lists of other objects, for the next run           | settle                      | after 10 s                |
  * | `P:news:<k>`              | set    | changes of other objects since that run began              | wake                        | with the lists            |
  * | `P:history:<k>`           | list   | the last 10 runs                                           | settle                      | 60 s after `gone`         |
- * | `P:waits`                 | zset   | keys that wait for a time, by that time                    | wake, claim, settle, ring   | key by key                |
- * | `P:ready`                 | zset   | keys that wait for their turn, by since when               | wake, settle, ring, pause   | key by key                |
+ * | `P:waits`                 | zset   | keys that wait for a time, by that time                    | wake, claim, settle, dispatch | key by key              |
+ * | `P:ready`                 | zset   | keys that wait for their turn, by since when               | wake, settle, dispatch, pause | key by key              |
  * | `P:queue:<class>:<flow>`  | zset   | ready keys of one class and flow, by since when            | as `P:ready`                | with its last key         |
  * | `P:turns:<class>`         | zset   | flows that have ready keys, in the order of their turns    | as `P:ready`                | flow by flow              |
- * | `P:shut`                  | zset   | `<class>:<flow>` of throttled accounts and paused namespaces, by when they open | ring, pause | flow by flow         |
- * | `P:rung`                  | zset   | keys with a job, by when it was added                      | ring (in wake, settle, pause, too) | key by key         |
+ * | `P:shut`                  | zset   | `<class>:<flow>` of throttled accounts and paused namespaces, by when they open | dispatch, pause | flow by flow     |
+ * | `P:rung`                  | zset   | keys with a job, by when it was added                      | dispatch (in wake, settle, pause, too) | key by key     |
  * | `P:leases`                | zset   | keys that run, by the end of their lease                   | claim, renew, and as `P:given` | key by key, when settled |
  * | `P:parked`                | zset   | parked keys, by since when                                 | settle                      | key by key, when woken    |
  * | `P:suspended`             | zset   | due keys of paused objects, by since when                  | as `P:ready`                | key by key, when resumed  |
- * | `P:failing`               | zset   | keys with a failed last run, by since when                 | claim, settle, ring, wake   | key by key, with the next success |
+ * | `P:failing`               | zset   | keys with a failed last run, by since when                 | claim, settle, dispatch, wake | key by key, with the next success |
  * | `P:paused`                | hash   | paused scopes: since when, and the author                  | pause                       | when resumed              |
- * | `P:limits`                | hash   | rates, and until when each limit is used up or throttled   | enlist, ring, settle        | never: a few fields per limit |
- * | `P:workers`               | hash   | worker processes: until when, slots, version               | enlist                      | a lease and 2 s after the last `enlist` |
- * | `P:offers`                | zset   | tokens of idle slots, by when their advertisements end     | offer, settle               | when assigned, retracted or expired |
+ * | `P:limits`                | hash   | rates, and until when each limit is used up or throttled   | registerWorker, dispatch, settle | never: a few fields per limit |
+ * | `P:workers`               | hash   | worker processes: until when, slots, version               | registerWorker              | a lease and 2 s after the last `registerWorker` |
+ * | `P:offers`                | zset   | tokens of idle slots, by when their advertisements end     | advertise, settle           | when assigned, retracted or expired |
  * | `P:offered`               | hash   | by token: worker, version, and its time of the advertisement | as `P:offers`             | as `P:offers`             |
- * | `P:given`                 | hash   | by token: the key assigned to the slot                     | wake, settle, ring, pause, offer | when settled, or its lease has ended |
+ * | `P:given`                 | hash   | by token: the key assigned to the slot                     | wake, settle, dispatch, pause, advertise | when settled, or its lease has ended |
  * | `P:campaign`              | string | the last campaign, as JSON; @drover/streams writes it      | the bridge                  | with the queue            |
  * | `P:retries`               | string | the last campaign of failed keys, in the same form         | the bridge                  | with the queue            |
- * | `P:named`                 | hash   | per `k`: the keys that the controller's code named for it  | remember                    | key by key, when it names none |
+ * | `P:named`                 | hash   | per `k`: the keys that the controller's mapping code returned for it | storeMappedKeys | key by key, when it returns none |
  * | `P:quarantine:<key>`      | any    | a key of the ledger as another client changed it           | all                         | when an operator removes it |
  * | `P:worker:<id>`           | channel | the keys that its slots are assigned                      | as `P:given`                | not a key                 |
  * | `P:bells:*`               | BullMQ | the jobs                                                   | BullMQ                      | done: at once; failed: last 1,000 kept |
@@ -59,9 +59,9 @@ export {
   connectRedis,
   disconnectRedis,
   type RedisConnection,
-  type RedisOptions,
+  type RedisConnectionOptions,
 } from "./redis-connection.ts";
-export { refuseUnfit, UnfitRedisError } from "./refuse-unfit.ts";
+export { checkServer, UnfitRedisError } from "./refuse-unfit.ts";
 export { serverIds } from "./redis-primaries.ts";
 export {
   InvalidRedisUserError,
@@ -69,16 +69,16 @@ export {
   redisUserRules,
   type RedisUserOptions,
 } from "./redis-users.ts";
-export { type RedisAccounts, redisAccounts } from "./redis-accounts.ts";
-export { type NamedKeys, openNamedKeys } from "./named-keys.ts";
-export { deleteKeys, type KeyWalk, type QueueKey, walkQueueKeys } from "./queue-keys.ts";
-export { callLua, type Lua, lua, type LuaArguments } from "./lua.ts";
-export { jsonBytes, mostListed } from "./script-bounds.ts";
+export { type RedisUserAdmin, redisUserAdmin } from "./redis-accounts.ts";
+export { type MappedKeys, openMappedKeys } from "./named-keys.ts";
+export { deleteKeys, type QueueKeyScan, type QueueKey, scanQueueKeys } from "./queue-keys.ts";
+export { callLua, type LuaScript, defineLuaScript, type LuaArguments } from "./lua.ts";
+export { maxJsonBytes, maxListItems } from "./script-bounds.ts";
 export { listedPages } from "./listed-pages.ts";
-export { pieces } from "./pieces.ts";
+export { splitIntoBatches } from "./pieces.ts";
 export { raceAbort } from "./race-abort.ts";
-export { within } from "./within.ts";
-export { prefixOf } from "./prefix-of.ts";
+export { withReplyTimeout } from "./within.ts";
+export { queuePrefix } from "./prefix-of.ts";
 export { ScriptsMissingError } from "./run-script.ts";
 export { hasWorkQueue, openWorkQueue, type WorkQueueOptions } from "./bullmq-work-queue.ts";
 export { type MemoryWorkQueueOptions, openMemoryWorkQueue } from "./memory-work-queue.ts";
@@ -86,9 +86,9 @@ export {
   openSteppedQueue,
   type SteppedQueue,
   type SteppedQueueOptions,
-  type SteppedTurn,
+  type SteppedAssignment,
 } from "./stepped-queue.ts";
-export { InvalidTimesError, type QueueTimes } from "./ledger-work-queue.ts";
+export { InvalidQueueOptionsError, type QueueDurations } from "./ledger-work-queue.ts";
 export { LeaseLostError } from "./lease-keeper.ts";
-export { leftCopyKept } from "./ledger.ts";
-export { abortVerdict, RunTimeoutError, StoppingError } from "./perform-run.ts";
+export { cachedObjectTtl } from "./ledger.ts";
+export { abortOutcome, RunTimeoutError, StoppingError } from "./perform-run.ts";

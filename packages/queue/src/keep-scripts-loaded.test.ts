@@ -11,16 +11,16 @@ import { z } from "zod";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { openWorkQueue } from "./bullmq-work-queue.ts";
 import { loadedScripts } from "./loaded-scripts.ts";
-import { prefixOf } from "./prefix-of.ts";
+import { queuePrefix } from "./prefix-of.ts";
 import { connectRedis, disconnectRedis, type RedisConnection } from "./redis-connection.ts";
 import { openRedisLedger } from "./redis-ledger.ts";
 import { type RedisRole, redisUserRules } from "./redis-users.ts";
 import { ScriptsMissingError } from "./run-script.ts";
-import type { QueueWorker, Run, Verdict, WorkQueue } from "./work-queue.ts";
+import type { QueueWorker, Run, RunOutcome, WorkQueue } from "./work-queue.ts";
 import { wakeOf } from "./work-queue.contract.ts";
 
 const controller = "anvils";
-const times = { lease: 1_200, renewal: 200, settling: 400 };
+const times = { lease: 1_200, renewal: 200, recoveryWindow: 400 };
 const key = objectKey({ namespace: "a", name: "first" });
 const loaders = ["bridge", "embedded", "deployer"];
 /** As a redis.conf has it: users made by ACL SETUSER are gone when a server is restarted. */
@@ -52,7 +52,7 @@ const open = (redis: RedisConnection): WorkQueue => {
   closing.unshift(() => queue.close());
   return queue;
 };
-const work = (queue: WorkQueue, handler: (run: Run) => Promise<Verdict>): QueueWorker => {
+const work = (queue: WorkQueue, handler: (run: Run) => Promise<RunOutcome>): QueueWorker => {
   const worker = queue.work(handler, { concurrency: 4, timeout: 60_000 });
   closing.unshift(() => worker.drain(0));
   return worker;
@@ -101,11 +101,11 @@ describe("one server", () => {
     const loads = await calls(redis, "script\\|load");
     const ran: string[] = [];
     const queue = open(await as("function", server.url));
-    await queue.moment(); // when the ledger has settled
+    await queue.time(); // when the ledger has settled
     await queue.wake([wakeOf(key)]); // with no slot to take it: BullMQ brings it
     work(queue, (run) => (ran.push(run.key), Promise.resolve({ kind: "done" })));
     await expect.poll(() => ran).toEqual([key]);
-    expect(await redis.exists(`${prefixOf(controller)}:bells:events`)).toBe(1);
+    expect(await redis.exists(`${queuePrefix(controller)}:bells:events`)).toBe(1);
     expect(await calls(redis, "eval")).toBe(0);
     expect(await calls(redis, "script\\|load")).toBe(loads);
     expect(await redis.acl("LOG")).toEqual([]);
@@ -172,7 +172,7 @@ describe("one server", () => {
     // It asks now and then, not in a hot loop: by now each caller has for three seconds.
     expect(await errors(redis, "NOSCRIPT")).toBeGreaterThan(10);
     expect(await errors(redis, "NOSCRIPT")).toBeLessThan(300);
-    expect(await redis.keys(`${prefixOf(controller)}:quarantine:*`)).toEqual([]);
+    expect(await redis.keys(`${queuePrefix(controller)}:quarantine:*`)).toEqual([]);
     await as("bridge", server.url);
     await waking;
     await expect.poll(() => ran.map(({ claim }) => claim.fails)).toEqual([0]);
@@ -201,9 +201,9 @@ describe("one server", () => {
       clientName: "cli",
       log: silentLog,
       loadsScripts: false,
-      scriptPatience: 50,
+      scriptTimeout: 50,
     });
-    const ledger = openRedisLedger({ redis, prefix: prefixOf(controller), ...times });
+    const ledger = openRedisLedger({ redis, prefix: queuePrefix(controller), ...times });
     await expect(ledger.count()).rejects.toThrow(ScriptsMissingError);
     await disconnectRedis(redis);
   });
@@ -220,14 +220,14 @@ describe("a primary and its replica", () => {
     const [old, next] = [admin(pair.primary.url), admin(pair.replica.url)]; // they swap
     await disconnectRedis(await as("bridge", pair.url));
     const redis = await as("function", pair.url);
-    const ledger = openRedisLedger({ redis, prefix: prefixOf(controller), ...times });
+    const ledger = openRedisLedger({ redis, prefix: queuePrefix(controller), ...times });
     await ledger.wake([wakeOf(key)]);
     await pair.caughtUp();
     await pair.failOver({ old: "demoted" });
     await old.script("FLUSH");
     await as("bridge", pair.primary.url);
     await ledger.wake([{ ...wakeOf(key), resourceVersion: "2" }]);
-    expect(await next.hget(`${prefixOf(controller)}:key:${key}`, `version:${wakeOf(key).kind}`)).toBe("2");
+    expect(await next.hget(`${queuePrefix(controller)}:key:${key}`, `version:${wakeOf(key).kind}`)).toBe("2");
   });
 });
 
@@ -247,7 +247,7 @@ describe("a cluster of three", () => {
     await expect
       .poll(() => Promise.all(nodes.map(has)), { timeout: 10_000 })
       .toEqual(nodes.map(() => loadedScripts.length));
-    const primary = await cluster.primaryOf(prefixOf(controller));
+    const primary = await cluster.primaryOf(queuePrefix(controller));
     const replica = cluster.nodes[cluster.nodes.indexOf(primary) + 3]!;
     await primary.kill();
     await cluster.takeOver(replica);

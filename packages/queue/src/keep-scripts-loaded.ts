@@ -1,10 +1,10 @@
 import type { Log, Milliseconds } from "@drover/controller";
 import { Cluster, type Redis } from "ioredis";
 import { loadedScripts } from "./loaded-scripts.ts";
-import { placeOf, primariesOf } from "./redis-primaries.ts";
+import { hostPortOf, primariesOf } from "./redis-primaries.ts";
 
 /** How often a server is checked for missing scripts: SCRIPT FLUSH and failovers notify no client. */
-const askedEvery: Milliseconds = 1_000;
+const checkInterval: Milliseconds = 1_000;
 
 /**
  * Loads the scripts of this version of Drover into every server that receives writes, and again whenever one lacks
@@ -22,7 +22,7 @@ export async function keepScriptsLoaded(redis: Redis | Cluster, log: Log): Promi
     try {
       await loadMissing(node);
     } catch (error) {
-      log.warn({ err: error, node: placeOf(node) }, "Could not load scripts into Redis; trying again");
+      log.warn({ err: error, node: hostPortOf(node) }, "Could not load scripts into Redis; trying again");
     } finally {
       underWay.delete(node);
     }
@@ -33,7 +33,7 @@ export async function keepScriptsLoaded(redis: Redis | Cluster, log: Log): Promi
   const timer = setInterval(() => {
     if (redis.status === "end") clearInterval(timer);
     for (const node of serversOf(redis)) if (isReachable(node)) void keep(node);
-  }, askedEvery);
+  }, checkInterval);
   timer.unref();
   redis.once("end", () => clearInterval(timer));
   await Promise.all(primariesOf(redis).map(loadMissing));
@@ -47,8 +47,8 @@ const serversOf = (redis: Redis | Cluster): readonly Redis[] =>
 
 async function loadMissing(node: Redis): Promise<void> {
   const has = await node.script("EXISTS", ...loadedScripts.map(({ sha }) => sha));
-  const isThere = Array.isArray(has) ? has : [];
+  const loaded = Array.isArray(has) ? has : [];
   await Promise.all(
-    loadedScripts.filter((_, i) => isThere[i] !== 1).map(({ lua }) => node.script("LOAD", lua)),
+    loadedScripts.filter((_, i) => loaded[i] !== 1).map(({ lua }) => node.script("LOAD", lua)),
   );
 }

@@ -6,7 +6,7 @@ import type { Ledger } from "./ledger.ts";
 import { openMemoryLedger } from "./memory-ledger.ts";
 
 const key = objectKey({ namespace: "default", name: "photos" });
-const times = { lease: 6_000, renewal: 500, settling: 1_500 };
+const times = { lease: 6_000, renewal: 500, recoveryWindow: 1_500 };
 
 let ledger: Ledger;
 let answers: boolean;
@@ -20,7 +20,7 @@ beforeEach(() => {
   vi.useFakeTimers({ toFake: ["performance", "setInterval", "clearInterval", "setTimeout", "clearTimeout"] });
   const memory = openMemoryLedger({
     ...times,
-    settling: 400,
+    recoveryWindow: 400,
     now: () => Math.floor(performance.now()),
     server: () => server,
   });
@@ -47,8 +47,8 @@ afterEach(() => {
 
 /** Claims the key and keeps its lease; `lost` tells why it was given up. */
 async function claimed(): Promise<{ lease: Lease; lost: () => string | undefined }> {
-  await ledger.ring();
-  await vi.advanceTimersByTimeAsync(times.renewal + 10); // it settles
+  await ledger.dispatch();
+  await vi.advanceTimersByTimeAsync(times.renewal + 10); // its recovery window ends
   const askedAt = performance.now();
   expect(await ledger.claim(key, "t")).toHaveProperty("claimed");
   let why: string | undefined;
@@ -59,26 +59,26 @@ async function claimed(): Promise<{ lease: Lease; lost: () => string | undefined
 it("keeps a lease for as long as it is not released", async () => {
   const { lease, lost } = await claimed();
   await vi.advanceTimersByTimeAsync(60_000);
-  expect(lease.held()).toBe(true);
+  expect(lease.isHeld()).toBe(true);
   expect(lost()).toBeUndefined();
   expect(await ledger.claim(key, "u")).toEqual({ refused: "leased" });
   lease.release();
-  expect(lease.held()).toBe(false);
+  expect(lease.isHeld()).toBe(false);
   await vi.advanceTimersByTimeAsync(times.lease);
   expect(await ledger.claim(key, "u")).not.toEqual({ refused: "leased" });
 });
 
-it("holds nothing while the ledger is silent for the settling time, and again when it answers", async () => {
+it("holds nothing while the ledger is silent for the length of the recovery window, and again when it answers", async () => {
   const { lease, lost } = await claimed();
   answers = false;
-  await vi.advanceTimersByTimeAsync(times.settling - 1);
-  expect(lease.held()).toBe(true);
+  await vi.advanceTimersByTimeAsync(times.recoveryWindow - 1);
+  expect(lease.isHeld()).toBe(true);
   await vi.advanceTimersByTimeAsync(1);
-  expect(lease.held()).toBe(false);
+  expect(lease.isHeld()).toBe(false);
   expect(lost()).toBeUndefined();
   answers = true;
   await vi.advanceTimersByTimeAsync(times.renewal);
-  expect(lease.held()).toBe(true);
+  expect(lease.isHeld()).toBe(true);
 });
 
 it("tells a run to stop before its lease can end", async () => {
@@ -86,7 +86,7 @@ it("tells a run to stop before its lease can end", async () => {
   answers = false;
   await vi.advanceTimersByTimeAsync(times.lease - times.renewal / 2);
   expect(lost()).toMatch(/is about to end/);
-  expect(lease.held()).toBe(false);
+  expect(lease.isHeld()).toBe(false);
   expect(await ledger.claim(key, "u")).toEqual({ refused: "leased" });
 });
 
@@ -105,7 +105,7 @@ it("tells a run to stop whose key somebody else has", async () => {
   await ledger.settle(key, "t", { kind: "interrupted" });
   await vi.advanceTimersByTimeAsync(times.renewal);
   expect(lost()).toMatch(/was taken over/);
-  expect(lease.held()).toBe(false);
+  expect(lease.isHeld()).toBe(false);
 });
 
 it("does not renew a lease that may have ended: the process was paused", async () => {
@@ -126,14 +126,14 @@ it("counts a renewed lease from when it was asked for, however late the answer c
   // Its answer is the last one that comes.
   answers = false;
   await vi.advanceTimersByTimeAsync(1);
-  expect(lease.held()).toBe(true);
-  await vi.advanceTimersByTimeAsync(times.settling - late);
-  expect(lease.held()).toBe(false);
+  expect(lease.isHeld()).toBe(true);
+  await vi.advanceTimersByTimeAsync(times.recoveryWindow - late);
+  expect(lease.isHeld()).toBe(false);
   while (lost() === undefined) await vi.advanceTimersByTimeAsync(times.renewal / 2);
   expect(await ledger.claim(key, "u")).toEqual({ refused: "leased" });
 });
 
-/** The server of the moment has lost its data, and hands out keys again; then another one takes its place. */
+/** The server of the moment has lost its data, and assigns keys again; then another one takes its place. */
 async function takenOver(): Promise<void> {
   await ledger.settle(key, "t", { kind: "interrupted" });
   expect(await ledger.claim(key, "u")).toHaveProperty("claimed");
@@ -145,35 +145,43 @@ it("lets a run go on that a new server did not know of and hears of in time", as
   const { lease, lost } = await claimed();
   await takenOver();
   await vi.advanceTimersByTimeAsync(times.renewal);
-  expect(lease.held()).toBe(true);
+  expect(lease.isHeld()).toBe(true);
   // It is known from then on: a silence is but a silence.
   answers = false;
-  await vi.advanceTimersByTimeAsync(times.settling);
+  await vi.advanceTimersByTimeAsync(times.recoveryWindow);
   answers = true;
   await vi.advanceTimersByTimeAsync(60_000);
-  expect([lease.held(), lost()]).toEqual([true, undefined]);
+  expect([lease.isHeld(), lost()]).toEqual([true, undefined]);
 });
 
 it.each([
-  ["which was silent for the settling time", () => void (answers = false), () => void (answers = true)],
-  ["whose answer to that took the settling time", () => void (late = times.settling), () => void (late = 0)],
+  [
+    "which was silent for the length of the recovery window",
+    () => void (answers = false),
+    () => void (answers = true),
+  ],
+  [
+    "whose answer to that took the length of the recovery window",
+    () => void (late = times.recoveryWindow),
+    () => void (late = 0),
+  ],
 ])("tells a run to stop that a new server did not know of, %s", async (_, begin, end) => {
   const { lease, lost } = await claimed();
   begin();
-  await vi.advanceTimersByTimeAsync(times.settling);
+  await vi.advanceTimersByTimeAsync(times.recoveryWindow);
   await takenOver();
   end();
-  await vi.advanceTimersByTimeAsync(2 * times.renewal + times.settling);
+  await vi.advanceTimersByTimeAsync(2 * times.renewal + times.recoveryWindow);
   expect(lost()).toMatch(/is missing on a server that took over/);
-  expect(lease.held()).toBe(false);
+  expect(lease.isHeld()).toBe(false);
 });
 
-it("lets a run go on that a new server knows of, though it was silent for the settling time", async () => {
+it("lets a run go on that a new server knows of, though it was silent for the length of the recovery window", async () => {
   const { lease, lost } = await claimed();
   answers = false;
-  await vi.advanceTimersByTimeAsync(times.settling);
+  await vi.advanceTimersByTimeAsync(times.recoveryWindow);
   server = "two";
   answers = true;
   await vi.advanceTimersByTimeAsync(times.renewal);
-  expect([lease.held(), lost()]).toEqual([true, undefined]);
+  expect([lease.isHeld(), lost()]).toEqual([true, undefined]);
 });

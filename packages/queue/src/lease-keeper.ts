@@ -1,12 +1,12 @@
 import type { Log, Milliseconds } from "@drover/controller";
-import { every, type Timers } from "@drover/timers";
-import type { Holding, Ledger } from "./ledger.ts";
+import { repeatEvery, type Timers } from "@drover/timers";
+import type { HeldLease, Ledger } from "./ledger.ts";
 
 /** A lease that is renewed while a run lasts. */
 export interface Lease {
   /** True if the run certainly still holds the lease, by this process's monotonic clock. */
-  held(): boolean;
-  /** Stops renewing the lease. From now on `held` returns false. */
+  isHeld(): boolean;
+  /** Stops renewing the lease. From now on `isHeld` returns false. */
   release(): void;
 }
 
@@ -17,7 +17,7 @@ export interface LeaseKeeper {
    * lasts at least one lease from `askedAt` on. `lose` is called at least half a `renewal` before that end, or at once
    * if that time is over.
    */
-  keep(lease: Holding & { readonly askedAt: number }, lose: (reason: LeaseLostError) => void): Lease;
+  keep(lease: HeldLease & { readonly askedAt: number }, lose: (reason: LeaseLostError) => void): Lease;
   stop(): void;
 }
 
@@ -26,9 +26,9 @@ export class LeaseLostError extends Error {
   override readonly name = "LeaseLostError";
 }
 
-interface Kept extends Holding {
+interface KeptLease extends HeldLease {
   /** The ledger last confirmed the lease at this time or later. */
-  heardAt: number;
+  confirmedAt: number;
   /** The incarnation in which the run announced itself in time, if any. */
   announcedIn: string | undefined;
   readonly lose: (reason: LeaseLostError) => void;
@@ -38,10 +38,10 @@ interface Kept extends Holding {
  * Two time limits apply, both counted from the ledger's last answer:
  *
  * - The lease on the server. A run must stop if its lease may end: `lose` is called at least half a `renewal` before.
- * - The recovery window (`settling`). A server that replaced another one may lack our leases, and assigns keys again
- *   after that time. So after it a run must not write, though it goes on until the ledger answers. If the new server
- *   did not have the run's lease, the run must stop then: another run may have come and gone meanwhile, and the data
- *   that recorded it may have been lost since.
+ * - The recovery window (`recoveryWindow`). A server that replaced another one may lack our leases, and assigns keys
+ *   again after that time. So after it a run must not write, though it goes on until the ledger answers. If the new
+ *   server did not have the run's lease, the run must stop then: another run may have come and gone meanwhile, and the
+ *   data that recorded it may have been lost since.
  *
  * `renewal` is at most half of either limit, so that one renewal may get lost. On a new server a renewal also announces
  * the run.
@@ -50,45 +50,45 @@ export function keepLeases(options: {
   ledger: Ledger;
   lease: Milliseconds;
   renewal: Milliseconds;
-  settling: Milliseconds;
+  recoveryWindow: Milliseconds;
   timers: Timers;
   log: Log;
 }): LeaseKeeper {
-  const { ledger, lease, renewal, settling, timers, log } = options;
-  const endsAt = (one: Kept): number => one.heardAt + lease - renewal;
-  const isRecent = (one: Kept): boolean => timers.now() < one.heardAt + settling;
-  const kept = new Map<string, Kept>();
-  const lose = (one: Kept, why: string): void => {
+  const { ledger, lease, renewal, recoveryWindow, timers, log } = options;
+  const endsAt = (one: KeptLease): number => one.confirmedAt + lease - renewal;
+  const isRecent = (one: KeptLease): boolean => timers.now() < one.confirmedAt + recoveryWindow;
+  const kept = new Map<string, KeptLease>();
+  const lose = (one: KeptLease, why: string): void => {
     kept.delete(one.token);
     one.lose(new LeaseLostError(`The lease on ${one.key} ${why}; the run must stop.`));
   };
-  let asking = false;
+  let isRenewing = false;
   const renew = async (): Promise<void> => {
-    const mine = [...kept.values()];
-    if (asking || mine.length === 0) return;
-    asking = true;
+    const leases = [...kept.values()];
+    if (isRenewing || leases.length === 0) return;
+    isRenewing = true;
     const askedAt = timers.now();
     try {
-      const answer = await ledger.renew(mine.map(({ key, token }) => ({ key, token })));
+      const answer = await ledger.renew(leases.map(({ key, token }) => ({ key, token })));
       const [lost, announced] = [new Set(answer.lost), new Set(answer.announced)];
-      for (const one of mine) {
+      for (const one of leases) {
         if (lost.has(one.token)) lose(one, "was taken over");
-        else if (announced.has(one.token) && one.announcedIn !== answer.era && !isRecent(one))
+        else if (announced.has(one.token) && one.announcedIn !== answer.incarnation && !isRecent(one))
           lose(one, "is missing on a server that took over, so another run may have had the key");
         else {
-          one.heardAt = askedAt;
-          if (announced.has(one.token)) one.announcedIn = answer.era;
+          one.confirmedAt = askedAt;
+          if (announced.has(one.token)) one.announcedIn = answer.incarnation;
         }
       }
     } catch (error) {
       // The next renewal may succeed; if none does, the leases end.
       log.warn({ err: error }, "Could not renew leases; trying again");
     } finally {
-      asking = false;
+      isRenewing = false;
     }
   };
   let turns = 0;
-  const stop = every(timers, renewal / 2, "renewing leases", () => {
+  const stop = repeatEvery(timers, renewal / 2, "renewing leases", () => {
     const now = timers.now();
     for (const one of kept.values()) if (endsAt(one) <= now) lose(one, "is about to end");
     if (++turns % 2 === 0) void renew();
@@ -96,11 +96,11 @@ export function keepLeases(options: {
 
   return {
     keep({ key, token, askedAt }, onLost) {
-      const one: Kept = { key, token, heardAt: askedAt, announcedIn: undefined, lose: onLost };
+      const one: KeptLease = { key, token, confirmedAt: askedAt, announcedIn: undefined, lose: onLost };
       kept.set(token, one);
       if (endsAt(one) <= timers.now()) lose(one, "was about to end when it arrived");
       return {
-        held: () => kept.has(token) && timers.now() < endsAt(one) && isRecent(one),
+        isHeld: () => kept.has(token) && timers.now() < endsAt(one) && isRecent(one),
         release: () => void kept.delete(token),
       };
     },

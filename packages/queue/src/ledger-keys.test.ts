@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { keysIn, ledgerUnderTest } from "./ledger-contract/ledger-under-test.ts";
-import { ledgerKeys } from "./ledger-keys.ts";
+import { scanLedgerKeys } from "./ledger-keys.ts";
 import { listedPages } from "./listed-pages.ts";
 import { redisUnderTest } from "./redis-ledger.fixture.ts";
 import type { WorkQueue } from "./work-queue.ts";
@@ -14,7 +14,7 @@ it("all keys of a ledger are found, among those of others, and listed page by pa
   const others = keysIn("a", 3_000).map((key) => `{drover:other}:key:${key}`);
   await at.redis.mset(Object.fromEntries(others.map((name) => [name, ""])));
   const found = new Set<string>();
-  for await (const piece of ledgerKeys(at.redis, at.prefix)) for (const key of piece) found.add(key);
+  for await (const piece of scanLedgerKeys(at.redis, at.prefix)) for (const key of piece) found.add(key);
   expect([...found].sort()).toEqual(keys.toSorted());
 
   const listed: string[] = [];

@@ -1,23 +1,52 @@
 import { bullmqScripts } from "./bullmq-scripts.ts";
 import type { LoadableScript } from "./run-script.ts";
-import { claim } from "./scripts/claim.ts";
-import { enlist } from "./scripts/enlist.ts";
-import { count, inspect, list, moment, notRunSince, origin } from "./scripts/inspect.ts";
-import { offer } from "./scripts/offer.ts";
-import { pause } from "./scripts/pause.ts";
-import { remember } from "./scripts/remember.ts";
-import { renew } from "./scripts/renew.ts";
-import { discard, repair, repairSets } from "./scripts/repair.ts";
-import { ring, ringAgain, unanswered } from "./scripts/ring.ts";
-import { settle } from "./scripts/settle.ts";
-import { wake } from "./scripts/wake.ts";
+import { claimScript } from "./scripts/claim.ts";
+import { registerWorkerScript } from "./scripts/enlist.ts";
+import {
+  countScript,
+  inspectScript,
+  listScript,
+  timeScript,
+  notRunSinceScript,
+  firstIncarnationScript,
+} from "./scripts/inspect.ts";
+import { advertiseScript } from "./scripts/offer.ts";
+import { pauseScript } from "./scripts/pause.ts";
+import { storeMappedKeysScript } from "./scripts/remember.ts";
+import { renewScript } from "./scripts/renew.ts";
+import { discardScript, repairScript, repairSetsScript } from "./scripts/repair.ts";
+import { dispatchScript, dispatchAgainScript, unclaimedJobsScript } from "./scripts/ring.ts";
+import { settleScript } from "./scripts/settle.ts";
+import { wakeScript } from "./scripts/wake.ts";
 
 /**
  * All scripts that are run by processes without the permission to load any: functions, gateways, operators. Scripts
  * that only bridges run are not included; a bridge sends them itself.
  */
 export const loadedScripts: readonly LoadableScript[] = [
-  ...[claim, count, discard, enlist, inspect, list, moment, notRunSince, offer, origin, pause, remember],
-  ...[renew, repair, repairSets, ring, ringAgain, settle, unanswered, wake],
+  ...[
+    claimScript,
+    countScript,
+    discardScript,
+    registerWorkerScript,
+    inspectScript,
+    listScript,
+    timeScript,
+    notRunSinceScript,
+    advertiseScript,
+    firstIncarnationScript,
+    pauseScript,
+    storeMappedKeysScript,
+  ],
+  ...[
+    renewScript,
+    repairScript,
+    repairSetsScript,
+    dispatchScript,
+    dispatchAgainScript,
+    settleScript,
+    unclaimedJobsScript,
+    wakeScript,
+  ],
   ...bullmqScripts.values(),
 ];

@@ -1,11 +1,11 @@
 import { type Log, messageOf } from "@drover/controller";
 import { Cluster, type Redis } from "ioredis";
-import { placeOf } from "./redis-primaries.ts";
+import { hostPortOf } from "./redis-primaries.ts";
 
 /** Logs one line when the connection fails and one when it is back, however many attempts fail in between. */
 export function logOutages(redis: Redis | Cluster, log: Log): void {
   const name = redis instanceof Cluster ? "Redis Cluster" : "Redis";
-  report(redis, (error) => {
+  watchOutages(redis, (error) => {
     if (error === undefined) log.info({}, `${name} is reachable again`);
     else log.warn({ error: messageOf(error) }, `${name} is not reachable; trying again until it is`);
   });
@@ -13,7 +13,7 @@ export function logOutages(redis: Redis | Cluster, log: Log): void {
   // By node: a node gets a new connection after each failure. An unused node has none, and nothing is logged for it.
   const away = new Set<string>();
   redis.on("+node", (connection: Redis) => {
-    const node = placeOf(connection);
+    const node = hostPortOf(connection);
     connection.on("error", (error: Error) => {
       if (away.has(node)) return;
       away.add(node);
@@ -28,15 +28,15 @@ export function logOutages(redis: Redis | Cluster, log: Log): void {
   });
 }
 
-/** Calls `changed` with an error when the connection fails, and without one when it is back. */
-function report(redis: Redis | Cluster, changed: (error?: Error) => void): void {
+/** Calls `onChange` with an error when the connection fails, and without one when it is back. */
+function watchOutages(redis: Redis | Cluster, onChange: (error?: Error) => void): void {
   let away = false;
   redis.on("error", (error: Error) => {
-    if (!away) changed(error);
+    if (!away) onChange(error);
     away = true;
   });
   redis.on("ready", () => {
-    if (away) changed();
+    if (away) onChange();
     away = false;
   });
 }

@@ -2,54 +2,54 @@ import { createHash } from "node:crypto";
 import type { RedisConnection } from "./redis-connection.ts";
 import { throwRefusal } from "./redis-errors.ts";
 import { type LoadableScript, runScript } from "./run-script.ts";
-import { argumentBytes, jsonBytes, mostListed } from "./script-bounds.ts";
+import { maxArgumentBytes, maxJsonBytes, maxListItems } from "./script-bounds.ts";
 
 /** The arguments of a script, by name. Redis receives each as text. */
 export type LuaArguments<Name extends string> = Readonly<Record<Name, string | number>>;
 
 /** A Lua script with named arguments. Its Redis keys are in one hash slot and start with the prefix `KEYS[1]`. */
-export interface Lua<Name extends string> extends LoadableScript {
+export interface LuaScript<Name extends string> extends LoadableScript {
   readonly name: string;
   readonly arguments: readonly Name[];
 }
 
 /** Makes a script. Its body finds each argument in a local variable of that name. */
-export function lua<const Name extends string>(
+export function defineLuaScript<const Name extends string>(
   name: string,
   names: readonly Name[],
   body: string,
-): Lua<Name> {
+): LuaScript<Name> {
   const text = [
-    bounded,
+    argumentGuards,
     `if #KEYS ~= 1 or #ARGV > ${names.length} then refuse('so many arguments') end`,
     ...names.map((each, i) => `local ${each} = ARGV[${i + 1}]`),
     body,
   ].join("\n");
-  return { name, arguments: names, ...loadable(text) };
+  return { name, arguments: names, ...loadableScript(text) };
 }
 
 /** Limits the arguments, which any caller may choose: see script-bounds.ts. */
-const bounded = `
+const argumentGuards = `
 local function refuse(what) error({ err = 'ERR A script of Drover does not take ' .. what }) end
 do
   local bytes = 0
   for i = 1, #ARGV do bytes = bytes + #ARGV[i] end
-  if bytes > ${argumentBytes} then refuse('such long arguments') end
+  if bytes > ${maxArgumentBytes} then refuse('such long arguments') end
 end
 local function decoded(json, bytes)
-  if #json > (bytes or ${jsonBytes}) then refuse('so much JSON') end
+  if #json > (bytes or ${maxJsonBytes}) then refuse('so much JSON') end
   local value = cjson.decode(json)
   if type(value) ~= 'table' then refuse('JSON that is neither an object nor a list') end
   return value
 end
 local function listed(json, most, bytes)
   local list = decoded(json, bytes)
-  if #list > (most or ${mostListed}) then refuse('such a long list') end
+  if #list > (most or ${maxListItems}) then refuse('such a long list') end
   return list
 end`;
 
 /** A script's text, and the SHA-1 by which Redis identifies it. */
-export const loadable = (text: string): LoadableScript => ({
+export const loadableScript = (text: string): LoadableScript => ({
   lua: text,
   sha: createHash("sha1").update(text).digest("hex"),
 });
@@ -61,7 +61,7 @@ export const loadable = (text: string): LoadableScript => ({
  */
 export function callLua<Name extends string>(
   redis: RedisConnection,
-  script: Lua<Name>,
+  script: LuaScript<Name>,
   prefix: string,
   values: LuaArguments<Name>,
 ): Promise<unknown> {

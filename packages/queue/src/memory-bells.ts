@@ -1,57 +1,57 @@
 import type { ObjectKey } from "@drover/controller";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Bell, Bells, Listener } from "./bells.ts";
+import type { ClaimJob, JobQueue, JobConsumer } from "./bells.ts";
 
-/** A listener and its free capacity. */
-interface Seat {
-  free: number;
-  readonly answer: (key: ObjectKey) => Promise<void>;
+/** A consumer and its free capacity. */
+interface Consumer {
+  freeCapacity: number;
+  readonly processJob: (key: ObjectKey) => Promise<void>;
   readonly running: Set<Promise<void>>;
 }
 
 /**
- * A job queue within this process: first in, first out, to any listener with free capacity. The jobs are lost with the
+ * A job queue within this process: first in, first out, to any consumer with free capacity. The jobs are lost with the
  * process.
  */
-export function memoryBells(): Bells {
-  const waiting = new Map<string, Bell>();
-  const seats = new Set<Seat>();
-  const handOut = (): void => {
+export function openMemoryJobQueue(): JobQueue {
+  const waiting = new Map<string, ClaimJob>();
+  const consumers = new Set<Consumer>();
+  const deliver = (): void => {
     for (const [name, { key }] of waiting) {
-      const seat = [...seats].find(({ free }) => free > 0);
-      if (!seat) return;
+      const consumer = [...consumers].find(({ freeCapacity }) => freeCapacity > 0);
+      if (!consumer) return;
       waiting.delete(name);
-      // The listener that has waited longest comes first.
-      seats.delete(seat);
-      seats.add(seat);
-      take(seat, key);
+      // The consumer that has waited longest comes first.
+      consumers.delete(consumer);
+      consumers.add(consumer);
+      start(consumer, key);
     }
   };
-  const take = (seat: Seat, key: ObjectKey): void => {
-    seat.free--;
-    const run = answered(seat, key).finally(() => {
-      seat.free++;
-      seat.running.delete(run);
-      handOut();
+  const start = (consumer: Consumer, key: ObjectKey): void => {
+    consumer.freeCapacity--;
+    const run = processInOwnTurn(consumer, key).finally(() => {
+      consumer.freeCapacity++;
+      consumer.running.delete(run);
+      deliver();
     });
-    seat.running.add(run);
+    consumer.running.add(run);
   };
   return {
-    add(bells) {
-      for (const bell of bells) waiting.set(nameOf(bell), bell);
-      handOut();
+    add(jobs) {
+      for (const job of jobs) waiting.set(jobName(job), job);
+      deliver();
       return Promise.resolve();
     },
-    tell: () => Promise.resolve(), // only dashboards need it, and this queue has none
-    waiting: (bells) => Promise.resolve(bells.filter((bell) => waiting.has(nameOf(bell)))),
-    listen(answer, concurrency): Listener {
-      const seat: Seat = { free: concurrency, answer, running: new Set() };
-      seats.add(seat);
-      handOut();
+    addFailed: () => Promise.resolve(), // only dashboards need it, and this queue has none
+    stillWaiting: (jobs) => Promise.resolve(jobs.filter((job) => waiting.has(jobName(job)))),
+    consume(processJob, concurrency): JobConsumer {
+      const consumer: Consumer = { freeCapacity: concurrency, processJob, running: new Set() };
+      consumers.add(consumer);
+      deliver();
       return {
         async stop() {
-          seats.delete(seat);
-          await Promise.all(seat.running);
+          consumers.delete(consumer);
+          await Promise.all(consumer.running);
         },
       };
     },
@@ -62,11 +62,11 @@ export function memoryBells(): Bells {
   };
 }
 
-const nameOf = ({ key, number }: Bell): string => `${number} ${key}`;
+const jobName = ({ key, number }: ClaimJob): string => `${number} ${key}`;
 
 /** Runs in its own turn of the event loop, like a job from Redis: runs that never wait must not block timers. */
-async function answered({ answer }: Seat, key: ObjectKey): Promise<void> {
+async function processInOwnTurn({ processJob }: Consumer, key: ObjectKey): Promise<void> {
   await nextTurn();
   // Only dashboards show a failed job, and this queue has none.
-  await answer(key).catch(() => undefined);
+  await processJob(key).catch(() => undefined);
 }

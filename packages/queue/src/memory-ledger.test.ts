@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { done, key, lease, settling, staying } from "./ledger-contract/ledger-under-test.ts";
+import { done, key, lease, recoveryWindow, outcomesExceptGone } from "./ledger-contract/ledger-under-test.ts";
 import { ledgerContract } from "./ledger-contract/ledger.contract.ts";
 import { openMemoryLedger } from "./memory-ledger.ts";
 import type { LedgerData } from "./memory-ledger/ledger-data.ts";
-import type { Verdict, Wake } from "./work-queue.ts";
+import type { RunOutcome, Wake } from "./work-queue.ts";
 
 ledgerContract((options) => {
   const ledger = openMemoryLedger(options);
@@ -25,15 +25,15 @@ const heard: Wake = { key, kind: "buckets", resourceVersion: "1", reason: "Added
 
 describe("forgetting", () => {
   const past = { trigger: [], duration: 1, verdict: "gone" } as const;
-  const goneAt = async (age: { ms: number }, verdict: Verdict = { kind: "gone" }, during?: Wake) => {
+  const goneAt = async (age: { ms: number }, outcome: RunOutcome = { kind: "gone" }, during?: Wake) => {
     let now = 1_000_000;
-    const ledger = openMemoryLedger({ lease, settling, now: () => now, age: () => age.ms });
+    const ledger = openMemoryLedger({ lease, recoveryWindow, now: () => now, expiryNow: () => age.ms });
     await ledger.wake([heard]);
-    now += settling;
-    await ledger.ring();
+    now += recoveryWindow;
+    await ledger.dispatch();
     await ledger.claim(key, "t");
     if (during) await ledger.wake([during]);
-    await ledger.settle(key, "t", verdict, past);
+    await ledger.settle(key, "t", outcome, past);
     return ledger;
   };
   it("keeps the answer and the history of what is gone for a minute", async () => {
@@ -47,32 +47,38 @@ describe("forgetting", () => {
     expect(await ledger.settle(key, "t", done)).toEqual({ kind: "stale" });
     expect(ledger.backup().entries.size).toBe(0);
   });
-  it("keeps a copy and lists that a run leaves for ten seconds", async () => {
-    for (const [ms, copy, lists] of [
-      [9_999, "{}", { left: "[]", news: ["n"] }],
+  it("keeps a cached object and lists that a run leaves for ten seconds", async () => {
+    for (const [ms, cachedObject, cachedLists] of [
+      [9_999, "{}", { stored: "[]", deltas: ["n"] }],
       [10_000, undefined, undefined],
     ] as const) {
       const age = { ms: 5_000 };
       let now = 1_000_000;
-      const ledger = openMemoryLedger({ lease, settling, now: () => now, age: () => age.ms });
+      const ledger = openMemoryLedger({ lease, recoveryWindow, now: () => now, expiryNow: () => age.ms });
       await ledger.wake([{ ...heard, uid: "u1" }]);
-      now += settling;
-      await ledger.ring();
+      now += recoveryWindow;
+      await ledger.dispatch();
       await ledger.claim(key, "t");
-      const saw = { kind: "buckets", uid: "u1", resourceVersion: "1", copy: "{}", lists: "[]" };
-      await ledger.settle(key, "t", { kind: "done", saw });
+      const observed = {
+        kind: "buckets",
+        uid: "u1",
+        resourceVersion: "1",
+        cachedObject: "{}",
+        cachedLists: "[]",
+      };
+      await ledger.settle(key, "t", { kind: "done", observed });
       age.ms += ms;
       await ledger.wake([{ ...heard, kind: "pods", news: "n" }]);
-      expect(ledger.backup().entries.get(key)).toMatchObject({ listed: lists !== undefined });
-      expect(await ledger.claim(key, "t2")).toMatchObject({ claimed: { copy, lists } });
+      expect(ledger.backup().entries.get(key)).toMatchObject({ hasLeftLists: cachedLists !== undefined });
+      expect(await ledger.claim(key, "t2")).toMatchObject({ claimed: { cachedObject, cachedLists } });
     }
   });
   it.each([
-    ...staying,
+    ...outcomesExceptGone,
     ["found it gone, and was woken meanwhile", { kind: "gone" } as const, heard] as const,
-  ])("keeps a key whose run %s", async (_, verdict, during?: Wake) => {
+  ])("keeps a key whose run %s", async (_, outcome, during?: Wake) => {
     const age = { ms: 0 };
-    const ledger = await goneAt(age, verdict, during);
+    const ledger = await goneAt(age, outcome, during);
     const before = await ledger.inspect(key);
     age.ms += 3_600_000;
     expect(await ledger.inspect(key)).toEqual(before);
@@ -90,7 +96,7 @@ describe("forgetting", () => {
 });
 
 it("a backup is of that moment, and may be restored more than once", async () => {
-  const ledger = openMemoryLedger({ lease, settling });
+  const ledger = openMemoryLedger({ lease, recoveryWindow });
   await ledger.wake([heard]);
   const backup = ledger.backup();
   for (let times = 0; times < 2; times++) {

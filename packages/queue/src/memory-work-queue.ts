@@ -1,17 +1,17 @@
 import type { Log } from "@drover/controller";
-import type { LedgerSurroundings } from "./ledger.ts";
-import { openLedgerWorkQueue, type QueueTimes } from "./ledger-work-queue.ts";
-import { memoryBells } from "./memory-bells.ts";
+import type { LedgerEnvironment } from "./ledger.ts";
+import { openLedgerWorkQueue, type QueueDurations } from "./ledger-work-queue.ts";
+import { openMemoryJobQueue } from "./memory-bells.ts";
 import { openMemoryLedger, wallClock } from "./memory-ledger.ts";
 import type { WorkQueue } from "./work-queue.ts";
 
-export interface MemoryWorkQueueOptions extends LedgerSurroundings {
+export interface MemoryWorkQueueOptions extends LedgerEnvironment {
   /** The controller's name. */
   readonly controller: string;
   readonly log: Log;
-  readonly times?: Partial<QueueTimes>;
+  readonly times?: Partial<QueueDurations>;
   /** Called when `server` returns another name, as if Redis had been replaced. */
-  readonly onIncarnation?: (era: string) => void;
+  readonly onIncarnation?: (incarnation: string) => void;
 }
 
 /**
@@ -24,14 +24,19 @@ export function openMemoryWorkQueue({
   times = {},
   onIncarnation,
   now = wallClock,
-  ...surroundings
+  ...environment
 }: MemoryWorkQueueOptions): WorkQueue {
   return openLedgerWorkQueue({
     controller,
-    openLedger(ledgerTimes, onEra) {
+    openLedger(ledgerTimes, reportIncarnation) {
       // No run can be in progress on a new ledger: its recovery window is over before it is opened.
-      let ahead = ledgerTimes.settling;
-      const ledger = openMemoryLedger({ ...surroundings, ...ledgerTimes, onEra, now: () => now() - ahead });
+      let ahead = ledgerTimes.recoveryWindow;
+      const ledger = openMemoryLedger({
+        ...environment,
+        ...ledgerTimes,
+        onIncarnation: reportIncarnation,
+        now: () => now() - ahead,
+      });
       void ledger.count();
       ahead = 0;
       return {
@@ -41,7 +46,7 @@ export function openMemoryWorkQueue({
         },
       };
     },
-    bells: memoryBells(),
+    jobQueue: openMemoryJobQueue(),
     log,
     times,
     onIncarnation,

@@ -1,24 +1,24 @@
 import { silentLog } from "@drover/controller";
 import { expect, it, vi } from "vitest";
-import { namesPerScript } from "./script-bounds.ts";
+import { maxKeysPerRepair } from "./script-bounds.ts";
 import { keysIn, ledgerUnderTest } from "./ledger-contract/ledger-under-test.ts";
-import { patrol } from "./patrol.ts";
+import { startScrubber } from "./patrol.ts";
 import { redisUnderTest } from "./redis-ledger.fixture.ts";
 
 const at = redisUnderTest();
 const t = ledgerUnderTest(at.open);
 
 it("looks over every key, a few of them in one script, and entries after the sets that they are looked up in", async () => {
-  for (const key of keysIn("a", 3 * namesPerScript)) await t.wake(key);
+  for (const key of keysIn("a", 3 * maxKeysPerRepair)) await t.wake(key);
   const looked: (readonly string[])[] = [];
   const ledger = {
     repairSets: () => Promise.resolve([]),
     repair: (names: readonly string[]) => (looked.push(names), Promise.resolve([])),
   };
-  await patrol({ redis: at.redis, prefix: at.prefix, ledger, log: silentLog, mayScan: true }).step();
+  await startScrubber({ redis: at.redis, prefix: at.prefix, ledger, log: silentLog, mayScan: true }).step();
   const names = looked.flat();
   expect(names.toSorted()).toEqual((await at.redis.keys(`${at.prefix}:*`)).sort());
-  expect(looked.every(({ length }) => length <= namesPerScript)).toBe(true);
+  expect(looked.every(({ length }) => length <= maxKeysPerRepair)).toBe(true);
   const isEntry = names.map((name) => name.startsWith(`${at.prefix}:key:`));
   expect(isEntry.lastIndexOf(false)).toBeLessThan(isEntry.indexOf(true));
 });
@@ -28,10 +28,10 @@ it("logs what it put right, once, and nothing where nothing was wrong", async ()
   const warnings: unknown[][] = [];
   const log = { ...silentLog, warn: (...words: unknown[]) => void warnings.push(words) };
   const { prefix } = at;
-  /** A patrol takes no second step within a second, nor does a connection. */
+  /** A scrubber takes no second step within a second, nor does a connection. */
   const step = async (): Promise<void> => {
     const redis = at.redis.duplicate();
-    await patrol({ redis, prefix, ledger: t.ledger, log, mayScan: true }).step();
+    await startScrubber({ redis, prefix, ledger: t.ledger, log, mayScan: true }).step();
     redis.disconnect();
   };
   await step();
@@ -54,13 +54,13 @@ it("queues of one connection share a walk, and one that cannot be looked over ke
   const looked: string[] = [];
   const queue = (name: string, repair: () => Promise<readonly string[]>) => {
     const ledger = { repairSets: () => Promise.resolve([]), repair };
-    return patrol({ redis, prefix: `{drover:${name}}`, ledger, log: silentLog, mayScan: true });
+    return startScrubber({ redis, prefix: `{drover:${name}}`, ledger, log: silentLog, mayScan: true });
   };
   const saw = (name: string) => (looked.push(name), Promise.resolve([]));
   for (const name of ["broken", "one", "left"]) await redis.hset(`{drover:${name}}:control`, "a", "b");
   const broken = queue("broken", () => Promise.reject(new Error("refused")));
   const one = queue("one", () => saw("one"));
-  queue("left", () => saw("left")).end();
+  queue("left", () => saw("left")).stop();
   await broken.step();
   await one.step();
   expect(looked).toEqual(["one"]);
@@ -81,7 +81,7 @@ it("comes round to every key, however many there are, and goes round again", asy
       return Promise.resolve([]);
     },
   };
-  const walking = patrol({ redis, prefix: at.prefix, ledger, log: silentLog, mayScan: true });
+  const walking = startScrubber({ redis, prefix: at.prefix, ledger, log: silentLog, mayScan: true });
   const round = async (): Promise<void> => {
     const before = new Map(looked);
     for (let i = 0; i < 20 && names.some((name) => looked.get(name) === before.get(name)); i++) {
@@ -104,10 +104,10 @@ it("goes on for a queue that was opened again before it was closed", async () =>
   const open = (name: string) => {
     const repair = () => (looked.push(name), Promise.resolve([]));
     const ledger = { repairSets: () => Promise.resolve([]), repair };
-    return patrol({ redis, prefix: at.prefix, ledger, log: silentLog, mayScan: true });
+    return startScrubber({ redis, prefix: at.prefix, ledger, log: silentLog, mayScan: true });
   };
   const [before, after] = [open("before"), open("after")];
-  before.end();
+  before.stop();
   await after.step();
   expect(looked).toEqual(["after"]);
   await redis.quit();
@@ -118,7 +118,7 @@ it("scans nothing where it may not", async () => {
   const scan = vi.spyOn(redis, "scan");
   const repairSets = vi.fn(() => Promise.resolve([]));
   const ledger = { repairSets, repair: () => Promise.resolve([]) };
-  await patrol({ redis, prefix: at.prefix, ledger, log: silentLog, mayScan: false }).step();
+  await startScrubber({ redis, prefix: at.prefix, ledger, log: silentLog, mayScan: false }).step();
   expect([repairSets.mock.calls.length, scan.mock.calls.length]).toEqual([1, 0]);
   await redis.quit();
 });

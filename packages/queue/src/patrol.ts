@@ -1,21 +1,21 @@
 import type { Log, Milliseconds } from "@drover/controller";
 import type { RedisConnection } from "./redis-connection.ts";
 import { throwRefusal } from "./redis-errors.ts";
-import { placeOf, primariesOf } from "./redis-primaries.ts";
+import { hostPortOf, primariesOf } from "./redis-primaries.ts";
 import type { RedisLedger } from "./redis-ledger.ts";
-import { namesPerScript } from "./script-bounds.ts";
+import { maxKeysPerRepair } from "./script-bounds.ts";
 
 /** Redis keys scanned per step and node. At one step a second, 5,000 keys are scanned within 10 s. */
-const perStep = 1_000;
+const keysPerStep = 1_000;
 /** Shortest time between two steps, so about one a second. A dispatcher may call `step` more often. */
-const pace: Milliseconds = 900;
+const stepInterval: Milliseconds = 900;
 
 /** Repairs one queue's keys in Redis. */
-export interface Patrol {
+export interface Scrubber {
   /** Takes a step if the last one was about a second ago. */
   step(): Promise<void>;
   /** Ends the repairs: the queue is closed. */
-  end(): void;
+  stop(): void;
 }
 
 /**
@@ -25,82 +25,82 @@ export interface Patrol {
  * It uses SCAN, which returns the names of all keys of the database: no ACL limits it. So all queues of a connection
  * share one scan, and a process without the permission repairs the ledger's own sets only.
  */
-export function patrol(options: {
+export function startScrubber(options: {
   redis: RedisConnection;
   prefix: string;
   ledger: Pick<RedisLedger, "repair" | "repairSets">;
   log: Log;
   mayScan: boolean;
-}): Patrol {
+}): Scrubber {
   const { redis, prefix, ledger, log, mayScan } = options;
-  const tell = (found: readonly string[]): void => {
+  const logRepairs = (found: readonly string[]): void => {
     if (found.length > 0)
       log.warn({ found }, "Another client changed the ledger in Redis; the changes were repaired");
   };
-  const look = async (names: readonly string[]): Promise<void> => {
+  const repairKeys = async (names: readonly string[]): Promise<void> => {
     // Entries last: a set of the wrong type is quarantined before entries are looked up in it.
     const isEntry = (name: string): boolean => name.startsWith(`${prefix}:key:`);
     const sorted = [...names.filter((name) => !isEntry(name)), ...names.filter(isEntry)];
-    for (let i = 0; i < sorted.length; i += namesPerScript)
-      tell(await ledger.repair(sorted.slice(i, i + namesPerScript)));
+    for (let i = 0; i < sorted.length; i += maxKeysPerRepair)
+      logRepairs(await ledger.repair(sorted.slice(i, i + maxKeysPerRepair)));
   };
-  const walk = mayScan ? walkOf(redis, log) : undefined;
-  const leave = walk?.join(prefix, look);
-  const isTime = every(pace);
+  const scan = mayScan ? sharedScan(redis, log) : undefined;
+  const leaveScan = scan?.join(prefix, repairKeys);
+  const isTime = atMostEvery(stepInterval);
   return {
     async step() {
       if (!isTime()) return;
-      tell(await ledger.repairSets());
-      await walk?.step();
+      logRepairs(await ledger.repairSets());
+      await scan?.step();
     },
-    end: () => leave?.(),
+    stop: () => leaveScan?.(),
   };
 }
 
-type Look = (names: readonly string[]) => Promise<void>;
+type RepairKeys = (names: readonly string[]) => Promise<void>;
 
 /** One endless scan of the keys of queues, shared by the queues that have joined it. */
-interface Walk {
+interface SharedScan {
   /** @returns a function that leaves the scan. */
-  join(prefix: string, look: Look): () => void;
+  join(prefix: string, repairKeys: RepairKeys): () => void;
   step(): Promise<void>;
 }
-const walks = new WeakMap<RedisConnection, Walk>();
+const sharedScans = new WeakMap<RedisConnection, SharedScan>();
 
-function walkOf(redis: RedisConnection, log: Log): Walk {
-  const known = walks.get(redis);
+function sharedScan(redis: RedisConnection, log: Log): SharedScan {
+  const known = sharedScans.get(redis);
   if (known !== undefined) return known;
   const cursors = new Map<string, string>();
-  const looks = new Map<string, Look>();
-  const isTime = every(pace);
-  const walk: Walk = {
-    join(prefix, look) {
-      looks.set(prefix, look);
-      return () => looks.get(prefix) === look && looks.delete(prefix);
+  const repairs = new Map<string, RepairKeys>();
+  const isTime = atMostEvery(stepInterval);
+  const scan: SharedScan = {
+    join(prefix, repairKeys) {
+      repairs.set(prefix, repairKeys);
+      return () => repairs.get(prefix) === repairKeys && repairs.delete(prefix);
     },
     async step() {
       if (!isTime()) return;
       for (const node of primariesOf(redis)) {
-        const place = placeOf(node);
+        const address = hostPortOf(node);
         const [cursor, names] = await node
-          .scan(cursors.get(place) ?? "0", "MATCH", "{drover*", "COUNT", perStep)
+          .scan(cursors.get(address) ?? "0", "MATCH", "{drover*", "COUNT", keysPerStep)
           .catch(throwRefusal);
-        cursors.set(place, cursor);
+        cursors.set(address, cursor);
         const byPrefix = Map.groupBy(names, (name) => name.slice(0, name.indexOf("}") + 1));
         // A queue that cannot be repaired logs that itself, in every turn of its dispatcher. It delays no other queue.
-        const looking = [...byPrefix].flatMap(([prefix, of]) => looks.get(prefix)?.(of) ?? []);
-        for (const one of await Promise.allSettled(looking))
+        const repairing = [...byPrefix].flatMap(([prefix, of]) => repairs.get(prefix)?.(of) ?? []);
+        for (const one of await Promise.allSettled(repairing))
           if (one.status === "rejected")
             log.debug({ err: one.reason as unknown }, "Could not repair a queue's keys");
       }
     },
   };
-  walks.set(redis, walk);
-  return walk;
+  sharedScans.set(redis, scan);
+  return scan;
 }
 
 /** Makes a function that returns true if it last did so at least `span` ago. */
-function every(span: Milliseconds): () => boolean {
+function atMostEvery(span: Milliseconds): () => boolean {
   let last = -Infinity;
   return () => {
     const isTime = performance.now() - last >= span;

@@ -8,11 +8,11 @@ const systemFunction = "reconcilefunctions.drover.dev";
  *
  * @param queue as `queueOf` of @drover/controller makes it: the function's name is its second part.
  */
-export const prefixOf = (queue: string): string =>
+export const queuePrefix = (queue: string): string =>
   `{${queue.split("/")[1] === systemFunction ? "drover.system" : "drover"}:${queue}}`;
 
 /** The pattern for `ACL SETUSER` of the queues of all functions, including future ones. */
-export const allFunctions = "{drover:*}";
+export const allFunctionsPattern = "{drover:*}";
 
 /** The pattern of the deployer's queue, in whichever namespace it is registered. */
-export const systemQueues = "{drover.system:*}";
+export const systemQueuesPattern = "{drover.system:*}";

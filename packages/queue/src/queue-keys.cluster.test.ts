@@ -1,10 +1,10 @@
 import { queueOf, silentLog } from "@drover/controller";
 import { type RedisCluster, startRedisCluster } from "@drover/local-servers";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { patrol } from "./patrol.ts";
-import { prefixOf } from "./prefix-of.ts";
-import { ledgerKeys } from "./ledger-keys.ts";
-import { deleteKeys, type QueueKey, walkQueueKeys } from "./queue-keys.ts";
+import { startScrubber } from "./patrol.ts";
+import { queuePrefix } from "./prefix-of.ts";
+import { scanLedgerKeys } from "./ledger-keys.ts";
+import { deleteKeys, type QueueKey, scanQueueKeys } from "./queue-keys.ts";
 import { connectRedis, disconnectRedis, type RedisConnection } from "./redis-connection.ts";
 import { redisUserRules } from "./redis-users.ts";
 
@@ -24,18 +24,18 @@ afterAll(async () => {
 
 it("the keys of queues are found and deleted on all primaries, as the deployer's user", async () => {
   const queues = Array.from({ length: 20 }, (_, i) => queueOf({ namespace: "web", name: `f${i}`, uid: "u" }));
-  const primaries = await Promise.all(queues.map((queue) => cluster.primaryOf(prefixOf(queue))));
+  const primaries = await Promise.all(queues.map((queue) => cluster.primaryOf(queuePrefix(queue))));
   expect(new Set(primaries.map(({ port }) => port)).size).toBe(3);
-  const names = queues.flatMap((queue) => ["a", "b", "c"].map((end) => `${prefixOf(queue)}:key:${end}`));
+  const names = queues.flatMap((queue) => ["a", "b", "c"].map((end) => `${queuePrefix(queue)}:key:${end}`));
   for (const name of names) await redis.hset(name, "f", "v");
 
   const walked = async (use: (keys: readonly QueueKey[]) => Promise<void>): Promise<void> => {
-    const walk = walkQueueKeys(redis);
+    const walk = scanQueueKeys(redis);
     while (await walk.step(use));
   };
   for (const queue of queues) {
     const keys: string[] = [];
-    for await (const piece of ledgerKeys(redis, prefixOf(queue))) keys.push(...piece);
+    for await (const piece of scanLedgerKeys(redis, queuePrefix(queue))) keys.push(...piece);
     expect(keys.toSorted()).toEqual(["a", "b", "c"]);
   }
 
@@ -53,18 +53,18 @@ it("the keys of queues are found and deleted on all primaries, as the deployer's
     ),
   );
   const left = await Promise.all(names.map((name) => redis.exists(name)));
-  expect(left).toEqual(names.map((name) => (name.startsWith(prefixOf(queues[0]!)) ? 1 : 0)));
+  expect(left).toEqual(names.map((name) => (name.startsWith(queuePrefix(queues[0]!)) ? 1 : 0)));
 });
 
-it("a patrol, and a walk, come round to the keys on all primaries, however many there are on each", async () => {
+it("a scrubber, and a scan, come round to the keys on all primaries, however many there are on each", async () => {
   const clock = vi.spyOn(performance, "now");
   let now = 0;
   clock.mockImplementation(() => now);
   const queues = Array.from({ length: 6 }, (_, i) => queueOf({ namespace: "web", name: `p${i}`, uid: "u" }));
-  const primaries = await Promise.all(queues.map((queue) => cluster.primaryOf(prefixOf(queue))));
+  const primaries = await Promise.all(queues.map((queue) => cluster.primaryOf(queuePrefix(queue))));
   expect(new Set(primaries.map(({ port }) => port)).size).toBe(3);
   const names = queues.flatMap((queue) =>
-    Array.from({ length: 1_200 }, (_, i) => `${prefixOf(queue)}:key:a/n${i}`),
+    Array.from({ length: 1_200 }, (_, i) => `${queuePrefix(queue)}:key:a/n${i}`),
   );
   await Promise.all(names.map((name) => redis.hset(name, "f", "v")));
   const left = new Set(names);
@@ -74,7 +74,7 @@ it("a patrol, and a walk, come round to the keys on all primaries, however many 
       return Promise.resolve([]);
     };
     const ledger = { repairSets: () => Promise.resolve([]), repair };
-    return patrol({ redis, prefix: prefixOf(queue), ledger, log: silentLog, mayScan: true });
+    return startScrubber({ redis, prefix: queuePrefix(queue), ledger, log: silentLog, mayScan: true });
   });
   for (let i = 0; i < 30 && left.size > 0; i++) {
     now += 1_000;
@@ -83,7 +83,7 @@ it("a patrol, and a walk, come round to the keys on all primaries, however many 
   clock.mockRestore();
   expect([...left]).toEqual([]);
   const walked = new Set<string>();
-  const walk = walkQueueKeys(redis);
+  const walk = scanQueueKeys(redis);
   const use = (keys: readonly QueueKey[]) => (
     keys.forEach(({ name }) => walked.add(name)),
     Promise.resolve()

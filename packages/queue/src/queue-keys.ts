@@ -1,7 +1,7 @@
-import { functionQueueIn, type QueueName } from "@drover/controller";
+import { functionQueueOf, type QueueName } from "@drover/controller";
 import type { RedisConnection } from "./redis-connection.ts";
 import { throwRefusal } from "./redis-errors.ts";
-import { placeOf, primariesOf } from "./redis-primaries.ts";
+import { hostPortOf, primariesOf } from "./redis-primaries.ts";
 
 /** A Redis key that belongs to a queue: to its ledger, to its BullMQ jobs, or to the hook events of its function. */
 export interface QueueKey {
@@ -11,7 +11,7 @@ export interface QueueKey {
 }
 
 /** A scan of the Redis keys of queues, in as many steps as the number of keys in Redis requires. */
-export interface KeyWalk {
+export interface QueueKeyScan {
   /**
    * Passes the next keys, if there are any, to `use`. If `use` or Redis fails, the next step passes them again. So a
    * key that exists from the first step to the last is passed at least once.
@@ -23,10 +23,10 @@ export interface KeyWalk {
 }
 
 /** Keys that Redis checks in one step. */
-const perStep = 1_000;
+const keysPerStep = 1_000;
 
 /** @param of limits the scan to the queues of this function. */
-export function walkQueueKeys(redis: RedisConnection, of?: QueueName): KeyWalk {
+export function scanQueueKeys(redis: RedisConnection, of?: QueueName): QueueKeyScan {
   // Queue names contain no glob characters.
   const pattern = `{drover*:${of ?? ""}*`;
   const cursors = new Map<string, string>();
@@ -35,19 +35,21 @@ export function walkQueueKeys(redis: RedisConnection, of?: QueueName): KeyWalk {
     async step(use) {
       const servers = primariesOf(redis);
       if (servers.length === 0) throw new Error("No server of the Redis Cluster is known at the moment.");
-      const server = servers.find((one) => !done.has(placeOf(one)));
+      const server = servers.find((one) => !done.has(hostPortOf(one)));
       if (server === undefined) return false;
-      const place = placeOf(server);
-      const from = cursors.get(place) ?? "0";
-      const [cursor, names] = await server.scan(from, "MATCH", pattern, "COUNT", perStep).catch(throwRefusal);
+      const address = hostPortOf(server);
+      const from = cursors.get(address) ?? "0";
+      const [cursor, names] = await server
+        .scan(from, "MATCH", pattern, "COUNT", keysPerStep)
+        .catch(throwRefusal);
       const keys = names.flatMap((name) => {
         const queue = queueOfKey(name);
-        const isMeant = queue !== undefined && (of === undefined || functionQueueIn(queue) === of);
-        return isMeant ? [{ name, queue }] : [];
+        const isMatch = queue !== undefined && (of === undefined || functionQueueOf(queue) === of);
+        return isMatch ? [{ name, queue }] : [];
       });
       if (keys.length > 0) await use(keys);
-      if (cursor === "0") done.add(place);
-      else cursors.set(place, cursor);
+      if (cursor === "0") done.add(address);
+      else cursors.set(address, cursor);
       return true;
     },
   };

@@ -1,7 +1,7 @@
 import { Redis } from "ioredis";
 import { expect, it } from "vitest";
 import { redisOfFile } from "./redis.fixture.ts";
-import { redisAccounts } from "./redis-accounts.ts";
+import { redisUserAdmin } from "./redis-accounts.ts";
 
 const { server, redis: admin } = await redisOfFile();
 
@@ -24,7 +24,7 @@ async function loggedIn(username: string, password: string, key: string): Promis
 const user = { role: "function", controllers: ["gadgets"] } as const;
 
 it("a user reaches its controller's keys with each of its passwords, and nothing else", async () => {
-  const accounts = redisAccounts(admin);
+  const accounts = redisUserAdmin(admin);
   await accounts.grant("gadgets", user, ["old", "new"]);
   expect(await loggedIn("gadgets", "old", "{drover:gadgets}:control")).toBe("ok");
   expect(await loggedIn("gadgets", "new", "{drover:gadgets}:control")).toBe("ok");
@@ -33,7 +33,7 @@ it("a user reaches its controller's keys with each of its passwords, and nothing
 });
 
 it("a password that is taken away is no longer one, and who is connected stays", async () => {
-  const accounts = redisAccounts(admin);
+  const accounts = redisUserAdmin(admin);
   await accounts.grant("gadgets", user, ["old", "new"]);
   const connected = new Redis(server.url, { username: "gadgets", password: "old" });
   await connected.exists("{drover:gadgets}:control");
@@ -44,7 +44,7 @@ it("a password that is taken away is no longer one, and who is connected stays",
 });
 
 it("a user that is revoked is cut off", async () => {
-  const accounts = redisAccounts(admin);
+  const accounts = redisUserAdmin(admin);
   await accounts.grant("gadgets", user, ["new"]);
   const connected = new Redis(server.url, {
     username: "gadgets",

@@ -4,7 +4,7 @@ import type { RedisConnection } from "./redis-connection.ts";
 import { redisUserRules, type RedisUserOptions } from "./redis-users.ts";
 
 /** Creates and deletes users of Redis. Only the role `deployer` of `redis-users.ts` may. */
-export interface RedisAccounts {
+export interface RedisUserAdmin {
   /**
    * Creates or changes a user, so that it has exactly these passwords and the permissions of its role. Existing
    * connections stay open. Sent to every server of a cluster, also to replicas: servers do not share their users.
@@ -17,19 +17,19 @@ export interface RedisAccounts {
 }
 
 /** @param redis logged in as a user that may change users. */
-export function redisAccounts(redis: RedisConnection): RedisAccounts {
+export function redisUserAdmin(redis: RedisConnection): RedisUserAdmin {
   const cluster = redis instanceof Cluster;
   const servers = (): readonly Redis[] => (cluster ? redis.nodes("all") : [redis]);
-  const everywhere = async (...command: [string, ...string[]]): Promise<void> => {
+  const onEveryServer = async (...command: [string, ...string[]]): Promise<void> => {
     await Promise.all(servers().map((server) => server.call(...command)));
   };
   return {
     grant(name, user, passwords) {
       const rules = redisUserRules({ ...user, cluster }).split(" ");
       const hashes = passwords.map((password) => `#${createHash("sha256").update(password).digest("hex")}`);
-      return everywhere("ACL", "SETUSER", name, ...rules, ...hashes);
+      return onEveryServer("ACL", "SETUSER", name, ...rules, ...hashes);
     },
-    revoke: (name) => everywhere("ACL", "DELUSER", name),
+    revoke: (name) => onEveryServer("ACL", "DELUSER", name),
     async names() {
       const all = await Promise.all(servers().map((server) => server.acl("USERS")));
       return [...new Set(all.flat())];

@@ -3,7 +3,7 @@ import { type RedisCluster, redisRequest, startRedis, startRedisCluster } from "
 import { Queue, Worker } from "bullmq";
 import { Cluster } from "ioredis";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { redisAccounts } from "./redis-accounts.ts";
+import { redisUserAdmin } from "./redis-accounts.ts";
 import { connectRedis, disconnectRedis, type RedisConnection } from "./redis-connection.ts";
 import { primariesOf } from "./redis-primaries.ts";
 
@@ -17,7 +17,7 @@ const log: Log = { debug: () => {}, info: line, warn: line, error: line };
 const opened: RedisConnection[] = [];
 const connect = async (
   url: string,
-  more: { password?: string; patience?: number; loadsScripts?: boolean } = {},
+  more: { password?: string; connectTimeout?: number; loadsScripts?: boolean } = {},
 ) => {
   const redis = await connectRedis({ url, clientName: "test", log, ...more });
   opened.push(redis);
@@ -90,7 +90,9 @@ describe("on three primaries", () => {
 
   it("is waited for while it is not ok, and then refused", async () => {
     await ask(cluster.nodes[0], "CLUSTER", "DELSLOTS", "0");
-    await expect(connect(cluster.url, { patience: 300 })).rejects.toThrow(/its state is fail\. Repair it/);
+    await expect(connect(cluster.url, { connectTimeout: 300 })).rejects.toThrow(
+      /its state is fail\. Repair it/,
+    );
     const connecting = connect(cluster.url);
     await ask(cluster.nodes[0], "CLUSTER", "ADDSLOTS", "0");
     await (await connecting).ping();
@@ -206,7 +208,7 @@ describe("on primaries with replicas", () => {
     const whether = ({ port }: { readonly port: number }) =>
       redisRequest(port, ["ACL", "DRYRUN", "gadgets", "PING"]).catch(String);
     const users = () => Promise.all(cluster.nodes.map(whether));
-    const accounts = redisAccounts(redis);
+    const accounts = redisUserAdmin(redis);
     await accounts.grant("gadgets", { role: "function", controllers: ["gadgets"] }, ["secret"]);
     expect(await users()).toEqual(cluster.nodes.map(() => "OK"));
     const url = cluster.url.replaceAll("redis://", "redis://gadgets:secret@");
@@ -218,7 +220,7 @@ describe("on primaries with replicas", () => {
 
   it("a user that is left on one of its nodes is named, and taken away", async () => {
     const redis = await connect(cluster.url);
-    const accounts = redisAccounts(redis);
+    const accounts = redisUserAdmin(redis);
     for (const { port } of cluster.nodes.slice(0, 3)) {
       await redisRequest(port, ["ACL", "SETUSER", "left", "on"]);
       expect(await accounts.names()).toContain("left");

@@ -12,7 +12,7 @@ import { Queue, Worker } from "bullmq";
 import { createServer } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { connectRedis, disconnectRedis, type RedisConnection } from "./redis-connection.ts";
-import { refusalOf } from "./redis-errors.ts";
+import { redisRefusalOf } from "./redis-errors.ts";
 
 const lines: string[] = [];
 /** Of an old server there is more to say: patch-levels.test.ts. */
@@ -24,7 +24,7 @@ const log: Log = { debug: () => {}, info: line, warn: line, error: line };
 const opened: RedisConnection[] = [];
 const connect = async (
   url: string,
-  more: { silence?: number; patience?: number; password?: string; loadsScripts?: boolean } = {},
+  more: { socketTimeout?: number; connectTimeout?: number; password?: string; loadsScripts?: boolean } = {},
 ) => {
   const redis = await connectRedis({ url, clientName: "test", log, ...more });
   opened.push(redis);
@@ -134,7 +134,7 @@ describe("on one server", () => {
     await ask("EVAL", "for i = 1, 3000 do redis.call('SET', 'k' .. i, 'v') end", "0");
     const loading = ask("DEBUG", "RELOAD");
     await expect.poll(() => ask("INFO", "persistence")).toContain("\nloading:1\r\n");
-    await expect(connect(server.url, { patience: 100 })).rejects.toThrow(
+    await expect(connect(server.url, { connectTimeout: 100 })).rejects.toThrow(
       /not reachable: it is still loading its data/,
     );
     await loading;
@@ -147,8 +147,10 @@ describe("on one server", () => {
       .eval("redis.call('SET', KEYS[1], 1) return redis.call('INCR', KEYS[1])", 1, "n")
       .catch((error: unknown) => error);
     await ask("CONFIG", "SET", "maxmemory", "0");
-    expect(refusalOf(refused)).toMatchObject({ name: "RedisRefusalError", code: "OOM" });
-    expect(String(refusalOf(refused))).toMatch(/no memory left and recorded nothing\. Raise its maxmemory/);
+    expect(redisRefusalOf(refused)).toMatchObject({ name: "RedisRefusalError", code: "OOM" });
+    expect(String(redisRefusalOf(refused))).toMatch(
+      /no memory left and recorded nothing\. Raise its maxmemory/,
+    );
     expect(await redis.get("n")).toBeNull();
   });
 
@@ -158,7 +160,7 @@ describe("on one server", () => {
       try {
         const lua = "local secret = 1\nreturn secret";
         const asked = async () => (await connect(without.url)).eval(lua, 0);
-        const error = await asked().catch((cause: unknown) => refusalOf(cause) ?? cause);
+        const error = await asked().catch((cause: unknown) => redisRefusalOf(cause) ?? cause);
         const message = (error as Error).message;
         expect(message).toMatch(
           /lacks a command that Drover needs.*EVAL, EVALSHA and SCRIPT\. \(ERR unknown command '\w+'\)$/,
@@ -176,13 +178,13 @@ describe("on one server", () => {
     const url = server.url.replace("//", "//least:secret@");
     const redis = await connect(url, { loadsScripts: false });
     await redis.ping();
-    expect(await redis.acl("LOG").catch((error: unknown) => refusalOf(error)?.code)).toBe("NOPERM");
+    expect(await redis.acl("LOG").catch((error: unknown) => redisRefusalOf(error)?.code)).toBe("NOPERM");
     const admin = await connect(server.url);
     expect(await admin.acl("LOG")).toHaveLength(1);
     await disconnectRedis(redis);
     const again = await connect(url, { loadsScripts: false });
     const refused = await again.incr("n").catch((error: unknown) => error);
-    expect(String(refusalOf(refused))).toMatch(
+    expect(String(redisRefusalOf(refused))).toMatch(
       /does not permit this to Drover's user.*Grant it with ACL SETUSER/,
     );
   });
@@ -221,7 +223,7 @@ describe("on one server", () => {
 
   it("a network that has gone silent is noticed", async () => {
     const network = await startForwarder(server.port);
-    const redis = await connect(`redis://127.0.0.1:${network.port}`, { silence: 300 });
+    const redis = await connect(`redis://127.0.0.1:${network.port}`, { socketTimeout: 300 });
     expect(await redis.incr("n")).toBe(1);
     network.hold();
     const writing = redis.incr("n");
@@ -234,7 +236,7 @@ describe("on one server", () => {
 
   it("a goodbye to a silent server is not waited for", async () => {
     const network = await startForwarder(server.port);
-    const redis = await connect(`redis://127.0.0.1:${network.port}`, { silence: 3_600_000 });
+    const redis = await connect(`redis://127.0.0.1:${network.port}`, { socketTimeout: 3_600_000 });
     network.hold();
     await disconnectRedis(redis);
     await expect.poll(() => redis.status).toBe("end");

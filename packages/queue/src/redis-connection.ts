@@ -3,18 +3,18 @@ import { Cluster, type DNSLookupFunction, Redis } from "ioredis";
 import { setTimeout as delay } from "node:timers/promises";
 import { logOutages } from "./log-outages.ts";
 import { isLoopbackHost, parseRedisUrl, type RedisAddress } from "./redis-address.ts";
-import { redisErrorCode, refusalOf } from "./redis-errors.ts";
+import { redisErrorCode, redisRefusalOf } from "./redis-errors.ts";
 import { keepScriptsLoaded } from "./keep-scripts-loaded.ts";
-import { refuseUnfit, UnfitRedisError } from "./refuse-unfit.ts";
+import { checkServer, UnfitRedisError } from "./refuse-unfit.ts";
 import { waitForScripts } from "./run-script.ts";
-import { silence, wrongPort } from "./wrong-port.ts";
-import { steadfastClusterOptions, steadfastOptions, type Steadfastness } from "./steadfast-options.ts";
+import { noAnswerAdvice, wrongPortAdvice } from "./wrong-port.ts";
+import { clusterReconnectOptions, reconnectOptions, type ReconnectSettings } from "./steadfast-options.ts";
 
 /** One server, or a cluster of them. */
 export type RedisConnection = Redis | Cluster;
 
 /** How to reach Redis. */
-export interface RedisOptions {
+export interface RedisConnectionOptions {
   /** One server's URL, or those of a cluster's nodes, separated by commas: see {@link parseRedisUrl}. */
   readonly url: string;
   /** Overrides the URL's password. */
@@ -31,9 +31,9 @@ export interface RedisOptions {
    * A connection that leaves a command unanswered for this long is replaced by a new one: a machine that vanished does
    * not close its connections. Must be longer than BullMQ's longest blocking read, 10 s. Default: 15 s.
    */
-  readonly silence?: Milliseconds;
+  readonly socketTimeout?: Milliseconds;
   /** How long to wait for a server that is not reachable yet, or still loads its data. Default: 30 s. */
-  readonly patience?: Milliseconds;
+  readonly connectTimeout?: Milliseconds;
   /**
    * True if the user may load scripts, as those of bridges and deployers may. They load the scripts of all processes,
    * and again after a restart or a failover. Others wait for scripts that Redis lacks, as for a server that is away.
@@ -41,17 +41,17 @@ export interface RedisOptions {
    */
   readonly loadsScripts?: boolean;
   /** How long a process that may not load scripts waits for them. Default: without limit. */
-  readonly scriptPatience?: Milliseconds;
+  readonly scriptTimeout?: Milliseconds;
   /** Stops connecting, and closes the connection. Has no effect once it is made. */
   readonly signal?: AbortSignal;
 }
 
 /** The codes with which Node rejects a certificate: https://nodejs.org/api/tls.html#x509-certificate-error-codes. */
-const unbelieved =
+const untrustedCertificate =
   /CERT|^ERR_TLS|^UNABLE_TO_|^INVALID_(CA|PURPOSE)$|^(PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH)$/;
 
 /** How long a reachable server may take to answer QUIT. */
-const farewell: Milliseconds = 1_000;
+const quitTimeout: Milliseconds = 1_000;
 
 /**
  * Connects, and checks that every server that receives writes is fit to hold a queue.
@@ -65,8 +65,8 @@ const farewell: Milliseconds = 1_000;
  *
  * @throws UnfitRedisError if the server must not be used or cannot be reached. The message gives the change to make.
  */
-export async function connectRedis(options: RedisOptions): Promise<RedisConnection> {
-  const { url, password, ca, clientName, log, silence = 15_000, patience = 30_000 } = options;
+export async function connectRedis(options: RedisConnectionOptions): Promise<RedisConnection> {
+  const { url, password, ca, clientName, log, socketTimeout = 15_000, connectTimeout = 30_000 } = options;
   const address = parseRedisUrl(url);
   if (ca !== undefined && !isTls(address)) {
     throw new UnfitRedisError(
@@ -75,24 +75,29 @@ export async function connectRedis(options: RedisOptions): Promise<RedisConnecti
   }
   if (!isTls(address) && !address.nodes.every(({ host }) => isLoopbackHost(host))) {
     log.warn(
-      { server: placesOf(address) },
+      { server: describeAddress(address) },
       "The connection to Redis is not encrypted: an attacker on the network can read and change passwords and copies of " +
         "objects. Give Redis a certificate, write rediss:// in its URL, and give the certificates of its authority in " +
         "DROVER_REDIS_CA_FILE",
     );
   }
   const login = password === undefined ? address : { ...address, password };
-  const redis = open(login, ca === undefined ? {} : { ca }, { clientName, silence });
+  const redis = open(login, ca === undefined ? {} : { ca }, { clientName, socketTimeout });
   logOutages(redis, log);
-  const { loadsScripts = true, scriptPatience, signal } = options;
-  if (!loadsScripts) waitForScripts(redis, log, scriptPatience);
+  const { loadsScripts = true, scriptTimeout, signal } = options;
+  if (!loadsScripts) waitForScripts(redis, log, scriptTimeout);
   const giveUp = (): void => redis.disconnect();
   signal?.addEventListener("abort", giveUp);
   try {
     signal?.throwIfAborted();
-    await untilReady(redis, { place: placesOf(address), isTls: isTls(address), patience, signal });
-    await refuseUnfit(redis, patience, log);
-    if (loadsScripts) await keepScriptsLoaded(redis, log).catch(refuseLoader);
+    await waitUntilReady(redis, {
+      server: describeAddress(address),
+      isTls: isTls(address),
+      timeout: connectTimeout,
+      signal,
+    });
+    await checkServer(redis, connectTimeout, log);
+    if (loadsScripts) await keepScriptsLoaded(redis, log).catch(throwLoadError);
   } catch (error) {
     redis.disconnect();
     throw error;
@@ -102,8 +107,8 @@ export async function connectRedis(options: RedisOptions): Promise<RedisConnecti
   return redis;
 }
 
-function refuseLoader(cause: unknown): never {
-  const refusal = refusalOf(cause);
+function throwLoadError(cause: unknown): never {
+  const refusal = redisRefusalOf(cause);
   if (refusal === undefined) throw cause;
   throw new UnfitRedisError(`Scripts cannot be loaded into Redis. ${refusal.message}`, { cause });
 }
@@ -114,14 +119,14 @@ export async function disconnectRedis(redis: RedisConnection): Promise<void> {
     redis.disconnect();
     return;
   }
-  const left = new AbortController();
-  const hurry = delay(farewell, undefined, { signal: left.signal }).then(
+  const hasQuit = new AbortController();
+  const forcedEnd = delay(quitTimeout, undefined, { signal: hasQuit.signal }).then(
     () => redis.disconnect(),
     () => undefined,
   );
   await redis.quit().catch(() => undefined);
-  left.abort();
-  await hurry;
+  hasQuit.abort();
+  await forcedEnd;
 }
 
 // Never lazy: BullMQ's own connections are duplicates of this one, and a lazy one that finds its server away for a
@@ -129,21 +134,21 @@ export async function disconnectRedis(redis: RedisConnection): Promise<void> {
 function open(
   address: RedisAddress & { readonly password?: string },
   trust: { readonly ca?: string },
-  steadfastness: Steadfastness,
+  reconnect: ReconnectSettings,
 ): RedisConnection {
   const { password } = address;
   if (address.kind === "server") {
     return new Redis(withPassword(address.url, password), {
-      ...steadfastOptions(steadfastness),
+      ...reconnectOptions(reconnect),
       ...(isTls(address) && { tls: trust }),
     });
   }
   const { nodes, username, tls } = address;
-  const { redisOptions, ...options } = steadfastClusterOptions(steadfastness);
+  const { redisOptions, ...options } = clusterReconnectOptions(reconnect);
   return new Cluster([...nodes], {
     ...options,
     // A certificate is valid for a name, so nodes are connected to by name.
-    ...(tls && { dnsLookup: asNamed }),
+    ...(tls && { dnsLookup: keepHostname }),
     redisOptions: {
       ...redisOptions,
       ...(username !== undefined && { username }),
@@ -164,34 +169,34 @@ function withPassword(text: string, password: string | undefined): string {
   return url.href;
 }
 
-const asNamed: DNSLookupFunction = (name, done) => done(null, name);
+const keepHostname: DNSLookupFunction = (name, done) => done(null, name);
 
-interface Awaited {
-  readonly place: string;
+interface ReadyWait {
+  readonly server: string;
   readonly isTls: boolean;
-  readonly patience: Milliseconds;
+  readonly timeout: Milliseconds;
   readonly signal: AbortSignal | undefined;
 }
 
-async function untilReady(
+async function waitUntilReady(
   redis: RedisConnection,
-  { place, isTls, patience, signal }: Awaited,
+  { server, isTls, timeout, signal }: ReadyWait,
 ): Promise<void> {
   const ready = Promise.withResolvers<undefined>();
-  let last = isTls ? silence(isTls) : "no answer";
+  let last = isTls ? noAnswerAdvice(isTls) : "no answer";
   let wasRefused = false;
   const onError = (error: Error): void => {
     const cause =
       "lastNodeError" in error && error.lastNodeError instanceof Error ? error.lastNodeError : error;
-    const wrong = wrongPort(cause);
-    if (wrong !== undefined) ready.reject(new UnfitRedisError(`${place}: ${wrong}`, { cause }));
+    const wrong = wrongPortAdvice(cause);
+    if (wrong !== undefined) ready.reject(new UnfitRedisError(`${server}: ${wrong}`, { cause }));
     wasRefused = !(isTls && /before secure TLS|ETIMEDOUT/.test(cause.message));
     if (!wasRefused) return;
     last = cause.message;
-    if ("code" in cause && unbelieved.test(String(cause.code))) {
+    if ("code" in cause && untrustedCertificate.test(String(cause.code))) {
       ready.reject(
         new UnfitRedisError(
-          `${place} presents a certificate that is not trusted: ${last}. Give the certificates of its authority ` +
+          `${server} presents a certificate that is not trusted: ${last}. Give the certificates of its authority ` +
             "(DROVER_REDIS_CA_FILE), and write in the URL the host that the server's certificate names.",
           { cause },
         ),
@@ -199,21 +204,21 @@ async function untilReady(
     }
     if (redisErrorCode(cause) !== undefined) {
       ready.reject(
-        new UnfitRedisError(`${place} refuses us: ${last}. ${adviceFor(cause, redis)}`, { cause }),
+        new UnfitRedisError(`${server} refuses us: ${last}. ${adviceFor(cause, redis)}`, { cause }),
       );
     }
   };
   // If a connection is reset or refused, there is an error as well.
   const onClose = (): void => {
-    if (!wasRefused && !(redis instanceof Cluster)) last = silence(isTls);
+    if (!wasRefused && !(redis instanceof Cluster)) last = noAnswerAdvice(isTls);
     wasRefused = false;
   };
   const giveUp = (): void => {
     const why = redis.status === "connect" ? "it is still loading its data" : last;
-    ready.reject(new UnfitRedisError(`${place} is not reachable: ${why}. Start it, or give its URL.`));
+    ready.reject(new UnfitRedisError(`${server} is not reachable: ${why}. Start it, or give its URL.`));
   };
-  const timer = setTimeout(giveUp, patience);
-  const onAbort = (): void => ready.reject(new UnfitRedisError(`${place}: connecting was stopped.`));
+  const timer = setTimeout(giveUp, timeout);
+  const onAbort = (): void => ready.reject(new UnfitRedisError(`${server}: connecting was stopped.`));
   signal?.addEventListener("abort", onAbort);
   redis
     .on("error", onError)
@@ -235,7 +240,7 @@ function adviceFor(refusal: Error, redis: RedisConnection): string {
     : "See its log.";
 }
 
-function placesOf(address: RedisAddress): string {
+function describeAddress(address: RedisAddress): string {
   return address.kind === "server"
     ? `Redis at ${address.host}`
     : `The Redis Cluster at ${address.nodes.map(({ host, port }) => `${host}:${port}`).join(", ")}`;

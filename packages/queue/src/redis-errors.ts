@@ -23,8 +23,13 @@ export function redisErrorCode(error: unknown): string | undefined {
  *
  * UNBLOCKED is the error of a blocking read when its server becomes a replica.
  */
-const passing: ReadonlySet<string | undefined> = new Set(["LOADING", "READONLY", "MASTERDOWN", "UNBLOCKED"]);
-export const isPassing = (error: unknown): boolean => passing.has(redisErrorCode(error));
+const transientCodes: ReadonlySet<string | undefined> = new Set([
+  "LOADING",
+  "READONLY",
+  "MASTERDOWN",
+  "UNBLOCKED",
+]);
+export const isTransientError = (error: unknown): boolean => transientCodes.has(redisErrorCode(error));
 
 /**
  * Redis refused a command, and will refuse it again until an operator acts. Nothing was recorded, except if a script
@@ -60,14 +65,14 @@ const advice: Readonly<Record<string, string>> = {
 };
 
 /** An error of Redis together with advice on it; undefined if the error is not a refusal. */
-export function refusalOf(error: unknown): RedisRefusalError | undefined {
+export function redisRefusalOf(error: unknown): RedisRefusalError | undefined {
   const code = redisErrorCode(error);
-  const what = code === undefined ? undefined : advice[code];
-  if (code === undefined || what === undefined || !(error instanceof Error)) return undefined;
-  return new RedisRefusalError(code, what, error);
+  const text = code === undefined ? undefined : advice[code];
+  if (code === undefined || text === undefined || !(error instanceof Error)) return undefined;
+  return new RedisRefusalError(code, text, error);
 }
 
 /** For `catch`: rethrows an error, with advice on it if it is a refusal of Redis. */
 export function throwRefusal(error: unknown): never {
-  throw refusalOf(error) ?? error;
+  throw redisRefusalOf(error) ?? error;
 }

@@ -2,10 +2,10 @@
  * Parses the answers of scripts. If another client may have changed a field in Redis, it falls back to a harmless
  * value: a key rather runs once more than never again.
  */
-import { objectKeyIn, parseObjectKey } from "@drover/controller";
+import { tryParseObjectKey, parseObjectKey } from "@drover/controller";
 import { z } from "zod";
-import type { ClaimAnswer, Given } from "./ledger.ts";
-import { type Claim, type KeyReport, type PastRun, verdictKinds } from "./work-queue.ts";
+import type { ClaimAnswer, Assignment } from "./ledger.ts";
+import { type Claim, type KeyReport, type PastRun, outcomeKinds } from "./work-queue.ts";
 
 /** Undefined if the text is not JSON. */
 function json(text: string): unknown {
@@ -18,11 +18,11 @@ function json(text: string): unknown {
 const wakeClass = z.enum(["change", "listing", "resync"]).catch("change");
 const reasons = z.string().transform(json).pipe(z.array(z.string())).catch([]);
 
-/** The form of every answer: the era, and the script's own answer. */
-export const every = z.tuple([z.string(), z.unknown()]);
-export const texts = z.array(z.string());
-export const renewal = z.tuple([z.string(), texts, texts]);
-export const claim = z.union([
+/** The form of every answer: the incarnation, and the script's own answer. */
+export const scriptAnswerSchema = z.tuple([z.string(), z.unknown()]);
+export const textsSchema = z.array(z.string());
+export const renewalSchema = z.tuple([z.string(), textsSchema, textsSchema]);
+export const claimSchema = z.union([
   z.tuple([z.literal("claimed"), z.string(), z.string(), z.string()]),
   z.tuple([
     z.enum([
@@ -40,17 +40,17 @@ export const claim = z.union([
   ]),
 ]);
 /** The chained key, its claim, a cached object, and lists of other objects. */
-const handed = z.union([z.tuple([z.string(), z.string(), z.string(), z.string()]), z.tuple([])]);
-export type Handed = z.infer<typeof handed>;
-export const settle = z.union([
+const chainedSchema = z.union([z.tuple([z.string(), z.string(), z.string(), z.string()]), z.tuple([])]);
+export type ChainedAnswer = z.infer<typeof chainedSchema>;
+export const settleSchema = z.union([
   z.tuple([z.literal("stale")]),
-  z.tuple([z.literal("settled"), z.number(), handed]).rest(z.string()),
+  z.tuple([z.literal("settled"), z.number(), chainedSchema]).rest(z.string()),
 ]);
-export const ring = z.tuple([z.number()]).rest(z.string());
-export const moment = z.tuple([z.string(), z.number(), z.number()]);
-export const notRun = z.tuple([z.number()]).rest(z.string());
+export const dispatchSchema = z.tuple([z.number()]).rest(z.string());
+export const timeSchema = z.tuple([z.string(), z.number(), z.number()]);
+export const notRunSchema = z.tuple([z.number()]).rest(z.string());
 const number = z.number();
-export const counts = z.tuple([number, number, number, number, number, number, number, number, number]);
+export const countsSchema = z.tuple([number, number, number, number, number, number, number, number, number]);
 
 const claimJson = z
   .object({
@@ -67,30 +67,39 @@ const claimJson = z
   })
   .catch({ fails: 0, reasons: [], class: "change", versions: {} });
 
-export const claimAnswer = ([outcome, json, copy, lists]: z.infer<typeof claim>): ClaimAnswer =>
-  outcome === "claimed" ? { claimed: claimed(json, copy, lists) } : { refused: outcome };
+export const parseClaimAnswer = ([result, json, cachedObject, lists]: z.infer<
+  typeof claimSchema
+>): ClaimAnswer =>
+  result === "claimed" ? { claimed: parseClaim(json, cachedObject, lists) } : { refused: result };
 
 /**
- * Parses a claim. An empty `copy` means none; `lists` contains the lists and their deltas, separated by tabs, or is
- * empty.
+ * Parses a claim. An empty `cachedObject` means none; `lists` contains the lists and their deltas, separated by tabs, or
+ * is empty.
  */
-export function claimed(text: string, copy = "", lists = ""): Claim {
-  const [left = "", ...news] = lists.split("\t");
+export function parseClaim(text: string, cachedObject = "", lists = ""): Claim {
+  const [stored = "", ...deltas] = lists.split("\t");
   return {
     ...claimJson.parse(json(text)),
-    ...(copy !== "" && { copy }),
-    ...(left !== "" && { lists: { left, news: news.sort() } }),
+    ...(cachedObject !== "" && { cachedObject }),
+    ...(stored !== "" && { cachedLists: { stored, deltas: deltas.sort() } }),
   };
 }
 
-/** Parses assigned keys: `slot, token, askedAt, key, claim, copy, lists, ...`. */
-export function given(flat: readonly string[], onStranger: (member: string) => void): readonly Given[] {
-  const all: Given[] = [];
+/** Parses assigned keys: `slot, token, askedAt, key, claim, cached object, lists, ...`. */
+export function parseAssignments(
+  flat: readonly string[],
+  onForeignMember: (member: string) => void,
+): readonly Assignment[] {
+  const all: Assignment[] = [];
   for (let i = 0; i + 6 < flat.length; i += 7) {
-    const [slot = "", token = "", askedAt, member = "", json = "", copy, lists] = flat.slice(i, i + 7);
-    const key = objectKeyIn(member);
-    if (key === undefined) onStranger(member);
-    else all.push({ slot, token, askedAt: Number(askedAt), key, claim: claimed(json, copy, lists) });
+    const [slot = "", token = "", askedAt, member = "", json = "", cachedObject, lists] = flat.slice(
+      i,
+      i + 7,
+    );
+    const key = tryParseObjectKey(member);
+    if (key === undefined) onForeignMember(member);
+    else
+      all.push({ slot, token, askedAt: Number(askedAt), key, claim: parseClaim(json, cachedObject, lists) });
   }
   return all;
 }
@@ -115,20 +124,20 @@ const reportJson = z.object({
     .transform((all) => all.map(([scope, since, by]) => ({ scope, since, by }))),
 });
 
-export function report(text: string): KeyReport {
+export function parseKeyReport(text: string): KeyReport {
   const { known, opens, reasons = [], state, ...rest } = reportJson.parse(json(text));
   return { ...rest, reasons, state: known ? state : "unknown", accountOpens: opens };
 }
 
 /** Parses the report of a set member. Empty if the member is not an object key: another client added it. */
-export function listedReport(text: string): readonly KeyReport[] {
+export function parseListedReport(text: string): readonly KeyReport[] {
   const { key } = z.object({ key: z.string() }).parse(json(text));
-  return objectKeyIn(key) === undefined ? [] : [report(text)];
+  return tryParseObjectKey(key) === undefined ? [] : [parseKeyReport(text)];
 }
 
 /** The latest time of a Date, ms since 1970. */
 const latest = 8.64e15;
-const run = z.object({
+const pastRunSchema = z.object({
   at: z
     .int()
     .min(0)
@@ -136,13 +145,13 @@ const run = z.object({
     .transform((ms) => new Date(ms).toISOString()),
   trigger: z.array(z.string()),
   duration: z.number(),
-  verdict: z.enum(verdictKinds),
+  verdict: z.enum(outcomeKinds),
   error: z.string().optional(),
   trace: z.string().optional(),
 });
 
 /** Parses a past run. Empty if the text is not one. */
-export function pastRun(text: string): readonly PastRun[] {
-  const parsed = run.safeParse(json(text));
+export function parsePastRun(text: string): readonly PastRun[] {
+  const parsed = pastRunSchema.safeParse(json(text));
   return parsed.success ? [parsed.data] : [];
 }

@@ -1,7 +1,13 @@
 import { objectKey } from "@drover/controller";
 import { expect, it, vi } from "vitest";
-import { key, ledgerUnderTest, lease, settling, staying } from "./ledger-contract/ledger-under-test.ts";
-import { errorKept, pauserKept } from "./ledger.ts";
+import {
+  key,
+  ledgerUnderTest,
+  lease,
+  recoveryWindow,
+  outcomesExceptGone,
+} from "./ledger-contract/ledger-under-test.ts";
+import { maxErrorLength, maxPauseAuthorLength } from "./ledger.ts";
 import { ledgerContract } from "./ledger-contract/ledger.contract.ts";
 import { redisUnderTest } from "./redis-ledger.fixture.ts";
 import { openRedisLedger } from "./redis-ledger.ts";
@@ -51,7 +57,7 @@ it("keeps no more of an error, nor of who paused, than is of use", async () => {
   await t.run(key, { kind: "terminal", error: "e".repeat(5_000) });
   await t.ledger.pause({ kind: "object", key }, "p".repeat(5_000));
   const { error, pauses } = (await t.ledger.inspect(key)).key;
-  expect([error, pauses[0]?.by]).toEqual(["e".repeat(errorKept), "p".repeat(pauserKept)]);
+  expect([error, pauses[0]?.by]).toEqual(["e".repeat(maxErrorLength), "p".repeat(maxPauseAuthorLength)]);
 });
 
 it("renews every lease, however many a worker has", async () => {
@@ -74,10 +80,10 @@ it("what is left of a key that is gone stays for the whole minute", async () => 
   }
 });
 
-it.each(staying)("a key whose run %s keeps what it has, and its history", async (_, verdict) => {
+it.each(outcomesExceptGone)("a key whose run %s keeps what it has, and its history", async (_, outcome) => {
   await t.wake(key);
   await t.claim(key, "t");
-  await t.ledger.settle(key, "t", verdict, past);
+  await t.ledger.settle(key, "t", outcome, past);
   expect(await endsOf("key", "history")).toEqual([-1, -1]);
 });
 
@@ -95,36 +101,48 @@ it("time is the server's, whatever a client's clock says", async () => {
     redis: at.redis,
     prefix: `${at.prefix}-clock`,
     lease,
-    settling,
-    onEra: () => undefined,
+    recoveryWindow,
+    onIncarnation: () => undefined,
   });
   const before = await time();
   vi.useFakeTimers({ toFake: ["Date", "performance"], now: before + 10_000_000 });
-  const { at: now } = await ledger.moment();
+  const { at: now } = await ledger.time();
   vi.useRealTimers();
   expect(now).toBeGreaterThanOrEqual(before);
   expect(now).toBeLessThanOrEqual(await time());
 });
 
 it("a server that was demoted and promoted again is another one: it may have lost what it had", async () => {
-  const eras: string[] = [];
-  const onEra = (era: string): void => void eras.push(era);
-  const ledger = openRedisLedger({ redis: at.redis, prefix: at.prefix, lease, settling, onEra });
-  await ledger.moment();
-  await ledger.moment();
-  expect(eras).toHaveLength(1);
+  const incarnations: string[] = [];
+  const onIncarnation = (incarnation: string): void => void incarnations.push(incarnation);
+  const ledger = openRedisLedger({
+    redis: at.redis,
+    prefix: at.prefix,
+    lease,
+    recoveryWindow,
+    onIncarnation,
+  });
+  await ledger.time();
+  await ledger.time();
+  expect(incarnations).toHaveLength(1);
   await at.redis.replicaof("127.0.0.1", 1);
   await at.redis.replicaof("NO", "ONE");
-  await ledger.moment();
-  expect(eras).toHaveLength(2);
+  await ledger.time();
+  expect(incarnations).toHaveLength(2);
 });
 
-it("a copy and lists that a run leaves go away after ten seconds, and the news with them", async () => {
+it("a cached object and lists that a run leaves go away after ten seconds, and the deltas with them", async () => {
   await t.wake(key, { uid: "u1", resourceVersion: "1" });
   await t.claim(key, "t");
-  const saw = { kind: "buckets", uid: "u1", resourceVersion: "1", copy: "{}", lists: "[]" };
+  const observed = {
+    kind: "buckets",
+    uid: "u1",
+    resourceVersion: "1",
+    cachedObject: "{}",
+    cachedLists: "[]",
+  };
   await t.wake(key, { kind: "pods", news: "during" });
-  await t.ledger.settle(key, "t", { kind: "wait", after: 1, saw });
+  await t.ledger.settle(key, "t", { kind: "wait", after: 1, observed });
   for (const name of [`${at.prefix}:copy:${key}`, `${at.prefix}:lists:${key}`]) {
     expect(await at.redis.pttl(name)).toBeGreaterThan(0);
     expect(await at.redis.pttl(name)).toBeLessThanOrEqual(10_000);
@@ -133,7 +151,7 @@ it("a copy and lists that a run leaves go away after ten seconds, and the news w
   await t.wake(key, { kind: "pods", news: "since" });
   expect(await at.redis.exists(`${at.prefix}:news:${key}`)).toBe(0);
   const claim = await t.claim(key, "t2");
-  expect([claim.copy, claim.lists]).toEqual([undefined, undefined]);
+  expect([claim.cachedObject, claim.cachedLists]).toEqual([undefined, undefined]);
 });
 
 it("passes over what somebody else put into a list of keys", async () => {
@@ -147,7 +165,7 @@ it("passes over what somebody else put into a list of keys", async () => {
   ]);
 });
 
-it("no news stay of a run that leaves no lists", async () => {
+it("no deltas stay of a run that leaves no lists", async () => {
   await t.wake(key, { uid: "u1", resourceVersion: "1" });
   await t.claim(key, "t");
   await t.wake(key, { kind: "pods", news: "during" });
@@ -156,16 +174,16 @@ it("no news stay of a run that leaves no lists", async () => {
   expect(await at.redis.exists(`${at.prefix}:news:${key}`)).toBe(0);
 });
 
-it("lists are not given when somebody has taken away some of the news", async () => {
+it("lists are not given when somebody has taken away some of the deltas", async () => {
   await t.wake(key, { uid: "u1", resourceVersion: "1" });
   await t.claim(key, "t");
-  const saw = { kind: "buckets", uid: "u1", resourceVersion: "1", lists: "[]" };
+  const observed = { kind: "buckets", uid: "u1", resourceVersion: "1", cachedLists: "[]" };
   await t.wake(key, { kind: "pods", news: "a" });
   await t.wake(key, { kind: "pods", news: "b" });
   await at.redis.srem(`${at.prefix}:news:${key}`, "a");
-  await t.ledger.settle(key, "t", { kind: "done", saw });
-  await t.rung();
-  expect((await t.claim(key, "t2")).lists).toBeUndefined();
+  await t.ledger.settle(key, "t", { kind: "done", observed });
+  await t.dispatched();
+  expect((await t.claim(key, "t2")).cachedLists).toBeUndefined();
 });
 
 it("a wake makes a key and its history last that were about to be forgotten", async () => {
@@ -179,7 +197,7 @@ it("a wake makes a key and its history last that were about to be forgotten", as
   }
 });
 
-it("the verdict of a run that the server does not know of makes a key last that was about to be forgotten", async () => {
+it("the outcome of a run that the server does not know of makes a key last that was about to be forgotten", async () => {
   await t.wake(key);
   await t.run(key, { kind: "gone" });
   const failOver = await t.backup();

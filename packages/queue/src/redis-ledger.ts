@@ -1,48 +1,57 @@
-import { type Milliseconds, type ObjectKey, objectKeyIn, type Rate } from "@drover/controller";
+import { type Milliseconds, type ObjectKey, tryParseObjectKey, type Rate } from "@drover/controller";
 import { z } from "zod";
-import type { Bell } from "./bells.ts";
+import type { ClaimJob } from "./bells.ts";
 import {
-  answerKept,
-  type Enlistment,
-  errorKept,
-  type Given,
+  goneKeyTtl,
+  type WorkerRegistration,
+  maxErrorLength,
+  type Assignment,
   type Ledger,
-  type LedgerSurroundings,
-  type LedgerTimes,
-  type Offers,
-  paceUnit,
-  pauserKept,
-  runsKept,
-  type RunRecord,
+  type LedgerEnvironment,
+  type LedgerDurations,
+  type IdleSlots,
+  runTimeUnit,
+  maxPauseAuthorLength,
+  maxPastRuns,
+  type RunReport,
 } from "./ledger.ts";
 import type { RedisConnection } from "./redis-connection.ts";
 import * as answers from "./redis-ledger-answers.ts";
 import { callLua, type LuaArguments } from "./lua.ts";
-import type { Script } from "./script.ts";
-import { claim } from "./scripts/claim.ts";
-import { enlist } from "./scripts/enlist.ts";
-import { count, inspect, list, moment, notRunSince, origin } from "./scripts/inspect.ts";
-import { offer } from "./scripts/offer.ts";
-import { pause } from "./scripts/pause.ts";
-import { renew } from "./scripts/renew.ts";
-import { discard, repair, repairSets } from "./scripts/repair.ts";
-import { ring, ringAgain, unanswered } from "./scripts/ring.ts";
-import { settle } from "./scripts/settle.ts";
-import { wake } from "./scripts/wake.ts";
-import { mostListed } from "./script-bounds.ts";
+import type { LedgerScript } from "./script.ts";
+import { claimScript } from "./scripts/claim.ts";
+import { registerWorkerScript } from "./scripts/enlist.ts";
+import {
+  countScript,
+  inspectScript,
+  listScript,
+  timeScript,
+  notRunSinceScript,
+  firstIncarnationScript,
+} from "./scripts/inspect.ts";
+import { advertiseScript } from "./scripts/offer.ts";
+import { pauseScript } from "./scripts/pause.ts";
+import { renewScript } from "./scripts/renew.ts";
+import { discardScript, repairScript, repairSetsScript } from "./scripts/repair.ts";
+import { dispatchScript, dispatchAgainScript, unclaimedJobsScript } from "./scripts/ring.ts";
+import { settleScript } from "./scripts/settle.ts";
+import { wakeScript } from "./scripts/wake.ts";
+import { maxListItems } from "./script-bounds.ts";
 import { subscribe } from "./subscribe.ts";
-import type { Scope, Verdict } from "./work-queue.ts";
+import type { PauseScope, RunOutcome } from "./work-queue.ts";
 
-export interface RedisLedgerOptions extends LedgerTimes, LedgerSurroundings {
+export interface RedisLedgerOptions extends LedgerDurations, LedgerEnvironment {
   readonly redis: RedisConnection;
   /**
    * Prefix of one controller's Redis keys; its hash tag puts them into one hash slot: `{drover:buckets.s3.drover.dev}`.
    */
   readonly prefix: string;
-  /** Called with the first era, and with every later one: a new era means that acknowledged writes may be lost. */
-  readonly onEra?: (era: string) => void;
+  /**
+   * Called with the first incarnation, and with every later one: a new one means that acknowledged writes may be lost.
+   */
+  readonly onIncarnation?: (incarnation: string) => void;
   /** Replaces a script, for tests that look into it. */
-  readonly instrument?: <Name extends string>(script: Script<Name>) => Script<Name>;
+  readonly instrument?: <Name extends string>(script: LedgerScript<Name>) => LedgerScript<Name>;
 }
 
 /** The ledger in Redis: every call runs one script, `renew` one per 1,000 leases. */
@@ -54,182 +63,225 @@ export interface RedisLedger extends Ledger {
 }
 
 export function openRedisLedger(options: RedisLedgerOptions): RedisLedger {
-  const run = caller(options);
+  const run = scriptCaller(options);
   const jitter = options.random ?? Math.random;
-  const { bellsOf, handedOf, givenOf } = parsing((member) => run(discard, { member }, z.unknown()));
-  const hold = async (scope: Scope, on: 0 | 1, by = ""): Promise<readonly Bell[]> =>
-    bellsOf(await run(pause, { scope: nameOf(scope), on, by: by.slice(0, pauserKept) }, answers.texts));
+  const { parseJobs, parseChained, parseAssignments } = replyParsers((member) =>
+    run(discardScript, { member }, z.unknown()),
+  );
   return {
     async wake(wakes, force = false) {
-      const told = force ? wakes.map((one) => ({ ...one, force })) : wakes;
-      return bellsOf(await run(wake, { wakes: JSON.stringify(told) }, answers.texts));
+      const described = force ? wakes.map((one) => ({ ...one, force })) : wakes;
+      return parseJobs(await run(wakeScript, { wakes: JSON.stringify(described) }, answers.textsSchema));
     },
     async claim(key, token, version = 0) {
       const values = { key, token, version, jitter: jitter() };
-      return answers.claimAnswer(await run(claim, values, answers.claim));
+      return answers.parseClaimAnswer(await run(claimScript, values, answers.claimSchema));
     },
-    renew: renewing(run),
-    async settle(key, token, verdict, record, taker) {
-      const { token: next = "", version = 0 } = taker ?? {};
-      const { worker = "", askedAt = 0 } = taker?.offeredBy ?? {};
+    renew: renewInBatches(run),
+    async settle(key, token, outcome, report, request) {
+      const { token: next = "", version = 0 } = request ?? {};
+      const { worker = "", askedAt = 0 } = request?.advertiser ?? {};
       const values = {
         key,
         token,
-        ...told(verdict),
-        ...kept(record),
+        ...outcomeArguments(outcome),
+        ...reportArguments(report),
         next,
         worker,
         askedAt,
         version,
         jitter: jitter(),
       };
-      const answer = await run(settle, values, answers.settle);
+      const answer = await run(settleScript, values, answers.settleSchema);
       if (answer[0] === "stale") return { kind: "stale" };
-      const [kind, dueIn, handed, ...flat] = answer;
-      return { kind, dueIn: known(dueIn), bells: await bellsOf(flat), handed: await handedOf(handed) };
+      const [kind, dueIn, chained, ...flat] = answer;
+      const jobs = await parseJobs(flat);
+      return { kind, dueIn: knownSpan(dueIn), jobs, chained: await parseChained(chained) };
     },
-    ...offersOf(options, run, givenOf),
-    async ring() {
-      const [next, ...flat] = await run(ring, { jitter: jitter() }, answers.ring);
-      return { next: known(next), bells: await bellsOf(flat) };
+    ...slotMethods(options, run, parseAssignments),
+    async dispatch() {
+      const [next, ...flat] = await run(dispatchScript, { jitter: jitter() }, answers.dispatchSchema);
+      return { next: knownSpan(next), jobs: await parseJobs(flat) };
     },
-    unanswered: async (patience) => bellsOf(await run(unanswered, { patience }, answers.texts)),
-    async ringAgain({ key, number }) {
-      await run(ringAgain, { key, bell: number }, z.unknown());
+    unclaimedJobs: async (minAge) =>
+      parseJobs(await run(unclaimedJobsScript, { patience: minAge }, answers.textsSchema)),
+    async dispatchAgain({ key, number }) {
+      await run(dispatchAgainScript, { key, bell: number }, z.unknown());
     },
-    async enlist(worker) {
+    async registerWorker(worker) {
       const { slots, version, lasts } = worker;
       const { first, longest: most, attempts = "" } = worker.backoff;
-      const values = { slots, version, lasts, first, most, attempts, limits: limitsText(worker) };
-      await run(enlist, { worker: worker.worker, ...values }, z.unknown());
+      const values = { slots, version, lasts, first, most, attempts, limits: limitsJson(worker) };
+      await run(registerWorkerScript, { worker: worker.worker, ...values }, z.unknown());
     },
-    pause: (scope, by) => hold(scope, 1, by),
-    resume: (scope) => hold(scope, 0),
-    ...looksOf(run),
-    repairSets: () => run(repairSets, {}, answers.texts),
-    repair: (names) => run(repair, { names: JSON.stringify(names) }, answers.texts),
+    ...pauseMethods(run, parseJobs),
+    ...readMethods(run),
+    repairSets: () => run(repairSetsScript, {}, answers.textsSchema),
+    repair: (names) => run(repairScript, { names: JSON.stringify(names) }, answers.textsSchema),
   };
 }
 
-type Call = ReturnType<typeof caller>;
+type ScriptCaller = ReturnType<typeof scriptCaller>;
 
-/** Renews in batches. Also without leases it makes one call, which may reveal a new era. */
-const renewing =
-  (run: Call): Ledger["renew"] =>
+/** Renews in batches. Also without leases it makes one call, which may reveal a new incarnation. */
+const renewInBatches =
+  (run: ScriptCaller): Ledger["renew"] =>
   async (leases) => {
     const [lost, announced]: [string[], string[]] = [[], []];
-    let era = "";
-    for (let i = 0; i === 0 || i < leases.length; i += mostListed) {
-      const piece = JSON.stringify(leases.slice(i, i + mostListed));
-      const [now, these, those] = await run(renew, { leases: piece }, answers.renewal);
-      era = now;
+    let incarnation = "";
+    for (let i = 0; i === 0 || i < leases.length; i += maxListItems) {
+      const batch = JSON.stringify(leases.slice(i, i + maxListItems));
+      const [current, these, those] = await run(renewScript, { leases: batch }, answers.renewalSchema);
+      incarnation = current;
       lost.push(...these);
       announced.push(...those);
     }
-    return { era, lost, announced };
+    return { incarnation, lost, announced };
   };
 
-/** The methods for advertised slots and assigned keys. */
-function offersOf(
-  { redis, prefix }: RedisLedgerOptions,
-  run: Call,
-  givenOf: (flat: readonly string[]) => readonly Given[],
-): Pick<Ledger, "offer" | "withdraw" | "listen"> {
-  const say = async ({ tokens, ...by }: Offers, stands: 0 | 1): Promise<readonly Given[]> =>
-    givenOf(await run(offer, { ...by, tokens: JSON.stringify(tokens), stands }, answers.texts));
+/** The methods that pause keys, or resume them. */
+function pauseMethods(
+  run: ScriptCaller,
+  parseJobs: (flat: readonly string[]) => Promise<readonly ClaimJob[]>,
+): Pick<Ledger, "pause" | "resume"> {
+  const setPause = async (scope: PauseScope, on: 0 | 1, by = ""): Promise<readonly ClaimJob[]> => {
+    const values = { scope: scopeName(scope), on, by: by.slice(0, maxPauseAuthorLength) };
+    return parseJobs(await run(pauseScript, values, answers.textsSchema));
+  };
   return {
-    offer: (offers) => say(offers, 1),
-    withdraw: (offers) => say(offers, 0),
-    listen: (worker, given) =>
+    pause: (scope, by) => setPause(scope, 1, by),
+    resume: (scope) => setPause(scope, 0),
+  };
+}
+
+/** The methods for advertised slots and assigned keys. */
+function slotMethods(
+  { redis, prefix }: RedisLedgerOptions,
+  run: ScriptCaller,
+  parseAssignments: (flat: readonly string[]) => readonly Assignment[],
+): Pick<Ledger, "advertise" | "retract" | "receiveAssignments"> {
+  const send = async ({ tokens, ...by }: IdleSlots, advertises: 0 | 1): Promise<readonly Assignment[]> =>
+    parseAssignments(
+      await run(
+        advertiseScript,
+        { ...by, tokens: JSON.stringify(tokens), stands: advertises },
+        answers.textsSchema,
+      ),
+    );
+  return {
+    advertise: (slots) => send(slots, 1),
+    retract: (slots) => send(slots, 0),
+    receiveAssignments: (worker, onAssignment) =>
       subscribe(redis, `${prefix}:worker:${worker}`, (message) => {
-        givenOf(message.split("\n")).forEach(given);
+        parseAssignments(message.split("\n")).forEach(onAssignment);
       }),
   };
 }
 
 /** The methods that report the state and change no key. */
-const looksOf = (
-  run: Call,
-): Pick<Ledger, "origin" | "moment" | "count" | "notRunSince" | "list" | "inspect"> => ({
-  origin: () => run(origin, {}, z.string()),
-  async moment() {
-    const [era, at, settlesIn] = await run(moment, {}, answers.moment);
-    return { era, at, settlesIn };
+const readMethods = (
+  run: ScriptCaller,
+): Pick<Ledger, "firstIncarnation" | "time" | "count" | "notRunSince" | "list" | "inspect"> => ({
+  firstIncarnation: () => run(firstIncarnationScript, {}, z.string()),
+  async time() {
+    const [era, at, recoveryLeft] = await run(timeScript, {}, answers.timeSchema);
+    return { era, at, recoveryLeft };
   },
   async count() {
-    const counts = await run(count, {}, answers.counts);
-    const [due, oldestDue, scheduled, running, parked, failing, pace, paused, all] = counts;
-    const runTime = pace / paceUnit;
+    const counts = await run(countScript, {}, answers.countsSchema);
+    const [due, oldestDue, scheduled, running, parked, failing, meanRunTime, paused, all] = counts;
+    const runTime = meanRunTime / runTimeUnit;
     return { due, oldestDue, scheduled, running, parked, failing, runTime, paused, allPaused: all === 1 };
   },
   async notRunSince(of, since) {
-    const [now, ...found] = await run(notRunSince, { keys: JSON.stringify(of), since }, answers.notRun);
-    return { now, keys: found.flatMap((text) => objectKeyIn(text) ?? []) };
+    const [now, ...found] = await run(
+      notRunSinceScript,
+      { keys: JSON.stringify(of), since },
+      answers.notRunSchema,
+    );
+    return { now, keys: found.flatMap((text) => tryParseObjectKey(text) ?? []) };
   },
   async list(state, limit, after = "") {
-    const [next = "", ...reports] = await run(list, { state, limit, after }, answers.texts);
-    return { keys: reports.flatMap(answers.listedReport), next: next === "" ? undefined : next };
+    const [next = "", ...reports] = await run(listScript, { state, limit, after }, answers.textsSchema);
+    return { keys: reports.flatMap(answers.parseListedReport), next: next === "" ? undefined : next };
   },
   async inspect(key) {
-    const [report = "", ...runs] = await run(inspect, { key }, answers.texts);
-    return { key: answers.report(report), runs: runs.flatMap(answers.pastRun) };
+    const [report = "", ...runs] = await run(inspectScript, { key }, answers.textsSchema);
+    return { key: answers.parseKeyReport(report), runs: runs.flatMap(answers.parsePastRun) };
   },
 });
 
 /**
- * Returns a function that runs scripts for one ledger. It adds the common arguments, and calls `onEra` when an answer
- * contains a new era.
+ * Returns a function that runs scripts for one ledger. It adds the common arguments, and calls `onIncarnation` when an
+ * answer contains a new incarnation.
  */
-function caller({ redis, prefix, lease, settling, now, server, onEra, instrument }: RedisLedgerOptions) {
+function scriptCaller({
+  redis,
+  prefix,
+  lease,
+  recoveryWindow,
+  now,
+  server,
+  onIncarnation,
+  instrument,
+}: RedisLedgerOptions) {
   let known: string | undefined;
   return async <Name extends string, Answer>(
-    script: Script<Name>,
+    script: LedgerScript<Name>,
     values: LuaArguments<Name>,
     answer: z.ZodType<Answer>,
   ): Promise<Answer> => {
-    const told = { now: now?.() ?? "", server: server?.() ?? "", lease, settling };
-    const [era, found] = answers.every.parse(
-      await callLua(redis, instrument?.(script) ?? script, prefix, { ...values, ...told }),
+    const common = { now: now?.() ?? "", server: server?.() ?? "", lease, settling: recoveryWindow };
+    const [incarnation, found] = answers.scriptAnswerSchema.parse(
+      await callLua(redis, instrument?.(script) ?? script, prefix, { ...values, ...common }),
     );
-    if (era !== known) {
-      known = era;
-      onEra?.(era);
+    if (incarnation !== known) {
+      known = incarnation;
+      onIncarnation?.(incarnation);
     }
     return answer.parse(found);
   };
 }
 
 /** An outcome as arguments of the settle script. */
-function told(
-  verdict: Verdict,
+function outcomeArguments(
+  outcome: RunOutcome,
 ): LuaArguments<
   "verdict" | "after" | "account" | "error" | "sawKind" | "sawUid" | "sawVersion" | "sawCopy" | "lists"
 > {
-  const { kind = "", uid = "", resourceVersion = "", copy = "", lists = "" } = verdict.saw ?? {};
-  const after = "after" in verdict ? verdict.after : undefined;
+  const {
+    kind = "",
+    uid = "",
+    resourceVersion = "",
+    cachedObject = "",
+    cachedLists = "",
+  } = outcome.observed ?? {};
+  const after = "after" in outcome ? outcome.after : undefined;
   return {
-    verdict: verdict.kind,
+    verdict: outcome.kind,
     after: after === undefined ? "" : Math.ceil(after),
-    account: ("account" in verdict ? verdict.account : undefined) ?? "",
-    error: "error" in verdict ? verdict.error.slice(0, errorKept) : "",
+    account: ("account" in outcome ? outcome.account : undefined) ?? "",
+    error: "error" in outcome ? outcome.error.slice(0, maxErrorLength) : "",
     sawKind: kind,
     sawUid: uid,
     sawVersion: resourceVersion,
-    sawCopy: copy,
-    lists,
+    sawCopy: cachedObject,
+    lists: cachedLists,
   };
 }
 
-/** A run's record as arguments of the settle script, and what the script keeps of a key. */
-const kept = (run: RunRecord | undefined): LuaArguments<"record" | "ms" | "kept" | "forget"> => ({
-  record: run ? JSON.stringify(run) : "",
-  ms: run?.duration ?? 0,
-  kept: runsKept,
-  forget: answerKept,
+/** A run's report as arguments of the settle script, and what the script keeps of a key. */
+const reportArguments = (
+  report: RunReport | undefined,
+): LuaArguments<"record" | "ms" | "kept" | "forget"> => ({
+  record: report ? JSON.stringify(report) : "",
+  ms: report?.duration ?? 0,
+  kept: maxPastRuns,
+  forget: goneKeyTtl,
 });
 
-/** Rates by the name of their limit, as JSON for the enlist script. */
-const limitsText = ({ runs, accounts }: Pick<Enlistment, "runs" | "accounts">): string =>
+/** Rates by the name of their limit, as JSON for the script `registerWorkerScript`. */
+const limitsJson = ({ runs, accounts }: Pick<WorkerRegistration, "runs" | "accounts">): string =>
   JSON.stringify({
     ...(runs && { controller: bucket(runs) }),
     ...Object.fromEntries(Object.entries(accounts).map(([name, rate]) => [`account ${name}`, bucket(rate)])),
@@ -237,7 +289,7 @@ const limitsText = ({ runs, accounts }: Pick<Enlistment, "runs" | "accounts">): 
 
 const bucket = ({ perSecond, burst }: Rate) => ({ every: 1_000 / perSecond, burst });
 
-function nameOf(scope: Scope): string {
+function scopeName(scope: PauseScope): string {
   switch (scope.kind) {
     case "controller":
       return "controller";
@@ -248,34 +300,34 @@ function nameOf(scope: Scope): string {
   }
 }
 
-const known = (span: number): Milliseconds | undefined => (span < 0 ? undefined : span);
+const knownSpan = (span: number): Milliseconds | undefined => (span < 0 ? undefined : span);
 
 /** Parses the keys in answers. A member that is not an object key was added by another client, and is discarded. */
-function parsing(discarded: (member: string) => Promise<unknown>) {
+function replyParsers(discarded: (member: string) => Promise<unknown>) {
   const keyOf = async (member: string): Promise<ObjectKey | undefined> => {
-    const key = objectKeyIn(member);
+    const key = tryParseObjectKey(member);
     if (key === undefined) await discarded(member);
     return key;
   };
   return {
     /** Parses `key, job number, ...`. */
-    bellsOf: async (flat: readonly string[]): Promise<readonly Bell[]> => {
-      const bells: Bell[] = [];
+    parseJobs: async (flat: readonly string[]): Promise<readonly ClaimJob[]> => {
+      const jobs: ClaimJob[] = [];
       for (let i = 0; i + 1 < flat.length; i += 2) {
         const [member = "", number = ""] = [flat[i], flat[i + 1]];
         const key = await keyOf(member);
-        if (key !== undefined) bells.push({ key, number });
+        if (key !== undefined) jobs.push({ key, number });
       }
-      return bells;
+      return jobs;
     },
-    handedOf: async ([member, json, copy, lists]: answers.Handed) => {
+    parseChained: async ([member, json, cachedObject, lists]: answers.ChainedAnswer) => {
       const key = member === undefined ? undefined : await keyOf(member);
       return key !== undefined && json !== undefined
-        ? { key, claim: answers.claimed(json, copy, lists) }
+        ? { key, claim: answers.parseClaim(json, cachedObject, lists) }
         : undefined;
     },
     // A failure to discard is ignored: the member is leased by then, and is found again when that lease has ended.
-    givenOf: (flat: readonly string[]): readonly Given[] =>
-      answers.given(flat, (member) => void discarded(member).catch(() => undefined)),
+    parseAssignments: (flat: readonly string[]): readonly Assignment[] =>
+      answers.parseAssignments(flat, (member) => void discarded(member).catch(() => undefined)),
   };
 }

@@ -5,7 +5,7 @@ export const primariesOf = (redis: Redis | Cluster): readonly Redis[] =>
   redis instanceof Cluster ? redis.nodes("master") : [redis];
 
 /** `host:port` of one server. */
-export const placeOf = ({ options: { host = "", port = 0 } }: Redis): string => `${host}:${port}`;
+export const hostPortOf = ({ options: { host = "", port = 0 } }: Redis): string => `${host}:${port}`;
 
 /**
  * The `run_id`s of the servers that receive writes. It differs between servers, and between two starts of one server.

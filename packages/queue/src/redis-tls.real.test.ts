@@ -21,7 +21,7 @@ const connect = async (url: string, ca?: string): Promise<RedisConnection> => {
     url,
     clientName: "tls",
     log: silentLog,
-    patience: 5_000,
+    connectTimeout: 5_000,
     ...(ca && { ca }),
   });
   closing.unshift(() => disconnectRedis(redis));

@@ -4,18 +4,18 @@ import { Redis } from "ioredis";
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
-import { bullmqBells } from "./bullmq-bells.ts";
+import { openBullmqJobQueue } from "./bullmq-bells.ts";
 import { openWorkQueue } from "./bullmq-work-queue.ts";
 import { keepScriptsLoaded } from "./keep-scripts-loaded.ts";
-import { prefixOf } from "./prefix-of.ts";
+import { queuePrefix } from "./prefix-of.ts";
 import { deleteKeys } from "./queue-keys.ts";
-import { redisAccounts } from "./redis-accounts.ts";
+import { redisUserAdmin } from "./redis-accounts.ts";
 import { connectRedis, type RedisConnection } from "./redis-connection.ts";
 import { openRedisLedger, type RedisLedger } from "./redis-ledger.ts";
 import { commandsOf, type RedisRole } from "./redis-users.ts";
-import type { QueueWorker, Verdict, Wake, WorkQueue } from "./work-queue.ts";
+import type { QueueWorker, RunOutcome, Wake, WorkQueue } from "./work-queue.ts";
 
-const times = { lease: 600, renewal: 100, settling: 250 };
+const times = { lease: 600, renewal: 100, recoveryWindow: 250 };
 const key = (name: string): ObjectKey => objectKey({ namespace: "a", name });
 const wakeOf = (name: string, fields: Partial<Wake> = {}): Wake => ({
   key: key(name),
@@ -25,33 +25,33 @@ const wakeOf = (name: string, fields: Partial<Wake> = {}): Wake => ({
   class: "change",
   ...fields,
 });
-const newsOf = (name: string): Wake => wakeOf(name, { kind: "pods", news: "{}" });
+const wakeWithDelta = (name: string): Wake => wakeOf(name, { kind: "pods", news: "{}" });
 
-/** Where a life is lived: the queue of the user at hand, and an administrator who makes things happen to it. */
-interface Stage {
+/** The context of a role: the queue of its user, and an administrator who changes its data. */
+interface RoleContext {
   readonly queue: WorkQueue;
   /** The user's. */
   readonly redis: RedisConnection;
   readonly admin: Redis;
-  /** The administrator's; no ringer goes with it. */
+  /** The administrator's; no dispatcher goes with it. */
   readonly ledger: RedisLedger;
   readonly prefix: string;
-  readonly eras: readonly string[];
+  readonly incarnations: readonly string[];
   readonly workers: QueueWorker[];
-  /** The administrator wakes a key and adds the bells. */
+  /** The administrator wakes a key and adds the jobs. */
   readonly wake: (...wakes: readonly Wake[]) => Promise<void>;
   readonly until: (holds: () => unknown) => Promise<void>;
 }
 
-type Act = (stage: Stage) => Promise<void>;
+type RoleAction = (context: RoleContext) => Promise<void>;
 
-const isAsked: Act = async ({ queue }) => {
+const queriesQueue: RoleAction = async ({ queue }) => {
   await queue.ping(10_000);
   await queue.stats(10_000);
 };
 
 /** A key whose time comes, one whose worker died, and a pause that is looked up for every key. */
-const rings: Act = async ({ ledger, admin, prefix, until }) => {
+const dispatches: RoleAction = async ({ ledger, admin, prefix, until }) => {
   await ledger.pause({ kind: "object", key: key("paused") }, "tests");
   await ledger.wake([wakeOf("later"), wakeOf("dead")]);
   await ledger.claim(key("later"), "t1");
@@ -61,70 +61,73 @@ const rings: Act = async ({ ledger, admin, prefix, until }) => {
   await until(async () => !(await admin.zscore(`${prefix}:leases`, key("dead"))));
 };
 
-/** What a run saw, by which the next one begins where it ended. */
+/** What a run observed, by which the next one begins where it ended. */
 const seen = { kind: "buckets", uid: "u1", resourceVersion: "7" };
 
 /** A server forgets its scripts, and whoever may load them sends the next one with its text. */
-const losesScripts: Act = async ({ queue, admin }) => {
+const losesScripts: RoleAction = async ({ queue, admin }) => {
   for (let times = 0; times < 3; times++) {
     await admin.script("FLUSH");
     await queue.stats(10_000);
   }
 };
 
-/** A key that is woken is given to a free slot, with what its last run has left. */
-const gives: Act = async ({ queue, ledger, admin, prefix, until }) => {
+/** A key that is woken is assigned to an idle slot, with what its last run has left. */
+const assigns: RoleAction = async ({ queue, ledger, admin, prefix, until }) => {
   const left = key("left");
   await ledger.wake([wakeOf("left", seen)]);
   await ledger.claim(left, "t6");
-  await ledger.settle(left, "t6", { kind: "done", saw: { ...seen, copy: "{}", lists: "{}" } });
-  // Else the slot is given one of these, whose bells nobody answers.
-  for (const { key: rung } of (await ledger.list("rung", 100)).keys) {
-    await ledger.claim(rung, "t9");
-    await ledger.settle(rung, "t9", { kind: "done" });
+  await ledger.settle(left, "t6", {
+    kind: "done",
+    observed: { ...seen, cachedObject: "{}", cachedLists: "{}" },
+  });
+  // Else the slot is given one of these, whose jobs no worker takes.
+  for (const { key: dispatched } of (await ledger.list("rung", 100)).keys) {
+    await ledger.claim(dispatched, "t9");
+    await ledger.settle(dispatched, "t9", { kind: "done" });
   }
-  await ledger.offer({ worker: "w", askedAt: 0, version: 9, tokens: ["t7"] });
-  await queue.wake([newsOf("left")]);
+  await ledger.advertise({ worker: "w", askedAt: 0, version: 9, tokens: ["t7"] });
+  await queue.wake([wakeWithDelta("left")]);
   await until(async () => {
     const { token, settled } = await admin.hgetall(`${prefix}:key:${left}`);
     return token?.startsWith("t7:") || settled !== "t6"; // where there is a worker, it may have run it
   });
 };
 
-/** Whoever may wake may bring news to a run that is under way. */
-const bringsNews: Act = async ({ queue, ledger }) => {
+/** Whoever may wake may bring deltas to a run that is under way. */
+const wakesWithDelta: RoleAction = async ({ queue, ledger }) => {
   await ledger.wake([wakeOf("under-way")]);
   await ledger.claim(key("under-way"), "t8");
-  await queue.wake([newsOf("under-way")]);
+  await queue.wake([wakeWithDelta("under-way")]);
 };
 
-const meetsAnotherServer: Act = async ({ admin, prefix, eras, ledger, until }) => {
+const changesServer: RoleAction = async ({ admin, prefix, incarnations, ledger, until }) => {
   await ledger.wake([wakeOf("rung-before")]);
-  const before = eras.length;
+  const before = incarnations.length;
   await admin.hset(`${prefix}:control`, "server", "another");
-  await until(() => eras.length > before);
+  await until(() => incarnations.length > before);
   await until(async () => (await admin.hget(`${prefix}:control`, "claimsFrom")) === "0");
 };
 
-const meetsStrangers: Act = async ({ admin, prefix, until }) => {
+const repairsForeignData: RoleAction = async ({ admin, prefix, until }) => {
   await admin.zadd(`${prefix}:waits`, 1, "a/b/c");
   await until(() => admin.exists(`${prefix}:quarantine:member:a/b/c`));
   await admin.set(`${prefix}:shut`, "garbage");
   await until(() => admin.exists(`${prefix}:quarantine:shut`));
 };
 
-const ringsAgain: Act = async ({ admin, prefix, ledger, workers, until }) => {
-  // Whoever ends a run would be handed the key, before it is missed.
+const dispatchesAgain: RoleAction = async ({ admin, prefix, ledger, workers, until }) => {
+  // Otherwise the key would be chained to a run that ends, before its job is missed.
   await Promise.all(workers.map((worker) => worker.drain(0)));
-  // Others may be rung by it, too, which have just been put right.
+  // It may also dispatch others that have just been repaired.
   await ledger.wake([wakeOf("lost")], true);
-  const bellOf = () => admin.hget(`${prefix}:key:${key("lost")}`, "bell");
-  await until(bellOf);
-  const bell = await bellOf();
-  await until(async () => ![bell, null].includes(await bellOf()));
+  const jobNumberOf = () => admin.hget(`${prefix}:key:${key("lost")}`, "bell");
+  await until(jobNumberOf);
+  const jobNumber = await jobNumberOf();
+  await until(async () => ![jobNumber, null].includes(await jobNumberOf()));
 };
 
-const wakes: Act = async ({ queue }) => {
+const wakes: RoleAction = async ({ queue }) => {
   await queue.wake([
     wakeOf("one"),
     wakeOf("two", { class: "listing" }),
@@ -133,17 +136,17 @@ const wakes: Act = async ({ queue }) => {
 };
 
 /** A key that was gone, and is heard of again before it was forgotten. */
-const comesBack =
-  (hear: (queue: WorkQueue, back: ObjectKey) => Promise<unknown>): Act =>
+const returnsAfterGone =
+  (wakeAgain: (queue: WorkQueue, back: ObjectKey) => Promise<unknown>): RoleAction =>
   async ({ queue, ledger }) => {
     const back = key("back");
     await ledger.wake([wakeOf("back")]);
     await ledger.claim(back, "t5");
     await ledger.settle(back, "t5", { kind: "gone" });
-    await hear(queue, back);
+    await wakeAgain(queue, back);
   };
 
-const walksRound: Act = async ({ admin, prefix, ledger, until }) => {
+const scrubs: RoleAction = async ({ admin, prefix, ledger, until }) => {
   await ledger.wake([wakeOf("forgotten")]);
   await ledger.claim(key("forgotten"), "t3");
   await ledger.settle(key("forgotten"), "t3", { kind: "done", after: 100_000 });
@@ -151,8 +154,8 @@ const walksRound: Act = async ({ admin, prefix, ledger, until }) => {
   await until(async () => (await admin.hget(`${prefix}:key:${key("forgotten")}`, "state")) !== "waits");
 };
 
-const deploys: Act = async ({ queue, redis, prefix }) => {
-  const accounts = redisAccounts(redis);
+const deploys: RoleAction = async ({ queue, redis, prefix }) => {
+  const accounts = redisUserAdmin(redis);
   const controllers = [prefix.slice("{drover:".length, -1)];
   await accounts.grant(`${controllers[0]}-s`, { role: "function", controllers }, ["new", "old"]);
   await accounts.revoke(`${controllers[0]}-s`);
@@ -162,7 +165,7 @@ const deploys: Act = async ({ queue, redis, prefix }) => {
   await queue.resume({ kind: "controller" });
 };
 
-const operates: Act = async ({ queue, ledger }) => {
+const operates: RoleAction = async ({ queue, ledger }) => {
   await ledger.wake([wakeOf("ran")]);
   await ledger.claim(key("ran"), "t4");
   const run = { trigger: [], duration: 1, verdict: "done" } as const;
@@ -183,21 +186,21 @@ const operates: Act = async ({ queue, ledger }) => {
   await queue.inspect(key("ran"));
 };
 
-/** What BullMQ finds: a bell whose worker died, one that another works on, and as many failed ones as are kept. */
-const inheritsBells: Act = async ({ admin, prefix, wake }) => {
+/** What BullMQ finds: a job whose worker died, one that another works on, and as many failed ones as are kept. */
+const inheritsJobs: RoleAction = async ({ admin, prefix, wake }) => {
   await wake(wakeOf("stalled"), wakeOf("active"));
-  const bells = `${prefix}:bells`;
-  const id = await admin.lmove(`${bells}:wait`, `${bells}:active`, "LEFT", "LEFT");
-  await admin.sadd(`${bells}:stalled`, id);
-  await admin.lmove(`${bells}:wait`, `${bells}:active`, "LEFT", "LEFT");
+  const jobs = `${prefix}:bells`;
+  const id = await admin.lmove(`${jobs}:wait`, `${jobs}:active`, "LEFT", "LEFT");
+  await admin.sadd(`${jobs}:stalled`, id);
+  await admin.lmove(`${jobs}:wait`, `${jobs}:active`, "LEFT", "LEFT");
   const failed = Array.from({ length: 1_000 }, (_, i) => [i, `old-${i}`]);
-  await admin.zadd(`${bells}:failed`, ...failed.flat());
+  await admin.zadd(`${jobs}:failed`, ...failed.flat());
 };
 
-/** Which verdicts a key's runs come to, in turn; then it is done. */
-const verdictsOf: Readonly<Record<string, readonly Verdict[]>> = {
+/** Which outcomes a key's runs come to, in turn; then it is done. */
+const outcomesOf: Readonly<Record<string, readonly RunOutcome[]>> = {
   done: [{ kind: "done", account: "aws" }],
-  listed: [{ kind: "done", saw: { ...seen, copy: "{}", lists: "{}" } }],
+  listed: [{ kind: "done", observed: { ...seen, cachedObject: "{}", cachedLists: "{}" } }],
   again: [{ kind: "done", after: 20 }],
   wait: [{ kind: "wait", after: 20 }],
   retry: [
@@ -213,7 +216,7 @@ const verdictsOf: Readonly<Record<string, readonly Verdict[]>> = {
 };
 
 /** A run is under way when another server takes over, which knows its key as one that is gone, and announces itself. */
-const announces: Act = async ({ admin, prefix, wake, until }) => {
+const announces: RoleAction = async ({ admin, prefix, wake, until }) => {
   const announced = () => admin.hget(`${prefix}:key:${key("held")}`, "announced");
   await wake(wakeOf("held"));
   await until(() => admin.zscore(`${prefix}:leases`, key("held")));
@@ -227,18 +230,18 @@ const announces: Act = async ({ admin, prefix, wake, until }) => {
   await until(async () => (await admin.hget(`${prefix}:control`, "claimsFrom")) === "0");
 };
 
-/** A run that ended with lists is followed by one that is also given the news since. */
-const learnsMore: Act = async ({ queue, admin, prefix, until }) => {
+/** A run that ended with lists is followed by one that is also given the deltas since. */
+const runsWithDeltas: RoleAction = async ({ queue, admin, prefix, until }) => {
   const settled = () => admin.hget(`${prefix}:key:${key("listed")}`, "settled");
   const before = await settled();
-  await queue.wake([newsOf("listed")]);
+  await queue.wake([wakeWithDelta("listed")]);
   await until(async () => (await settled()) !== before);
 };
 
-const works: Act = async (stage) => {
+const works: RoleAction = async (stage) => {
   const { queue, workers, wake, until } = stage;
   let isHeld = true;
-  const left = new Map(Object.entries(verdictsOf).map(([name, verdicts]) => [key(name), [...verdicts]]));
+  const left = new Map(Object.entries(outcomesOf).map(([name, outcomes]) => [key(name), [...outcomes]]));
   let settled = 0;
   const worker = queue.work(
     async ({ key: of, claim, signal }) => {
@@ -259,35 +262,37 @@ const works: Act = async (stage) => {
     },
   );
   workers.push(worker);
-  const names = Object.keys(verdictsOf);
+  const names = Object.keys(outcomesOf);
   await wake(...names.map((name) => wakeOf(name, seen)));
-  await until(() => [...left.values()].every((verdicts) => verdicts.length === 0) && settled >= names.length);
-  await learnsMore(stage);
+  await until(() => [...left.values()].every((outcomes) => outcomes.length === 0) && settled >= names.length);
+  await runsWithDeltas(stage);
   await announces(stage);
   isHeld = false;
 };
 
 /** What failed is retried by a bridge, page by page. */
-const retries: Act = async ({ queue }) => {
+const retries: RoleAction = async ({ queue }) => {
   for (const state of ["parked", "failing"] as const) await queue.list(state, { after: "1 a", limit: 10 });
   await queue.notRunSince([key("ran")], 0);
 };
 
-const ringer: readonly Act[] = [
-  ...[isAsked, rings, gives, bringsNews, meetsAnotherServer, meetsStrangers, ringsAgain],
+const dispatcherActions: readonly RoleAction[] = [
+  ...[queriesQueue, dispatches, assigns, wakesWithDelta, changesServer, repairsForeignData, dispatchesAgain],
 ];
-const follows: readonly Act[] = [...[wakes, comesBack((queue) => queue.wake([wakeOf("back")])), walksRound]];
-const lives: Readonly<Record<RedisRole, readonly Act[]>> = {
-  bridge: [...follows, retries, losesScripts, ...ringer],
-  function: [inheritsBells, works, ...ringer],
-  gateway: [inheritsBells, works, ...ringer],
-  embedded: [...follows, retries, losesScripts, inheritsBells, works, ...ringer],
-  operator: [operates, comesBack((queue, back) => queue.force([back])), ...ringer],
-  deployer: [deploys, wakes, losesScripts, inheritsBells, works, ...ringer],
+const bridgeActions: readonly RoleAction[] = [
+  ...[wakes, returnsAfterGone((queue) => queue.wake([wakeOf("back")])), scrubs],
+];
+const roleActions: Readonly<Record<RedisRole, readonly RoleAction[]>> = {
+  bridge: [...bridgeActions, retries, losesScripts, ...dispatcherActions],
+  function: [inheritsJobs, works, ...dispatcherActions],
+  gateway: [inheritsJobs, works, ...dispatcherActions],
+  embedded: [...bridgeActions, retries, losesScripts, inheritsJobs, works, ...dispatcherActions],
+  operator: [operates, returnsAfterGone((queue, back) => queue.force([back])), ...dispatcherActions],
+  deployer: [deploys, wakes, losesScripts, inheritsJobs, works, ...dispatcherActions],
 };
 
-/** A life of a user who may do `commands`, on keys of its own. */
-export interface Life {
+/** The actions of a user who may do `commands`, on keys of its own. */
+export interface RoleExercise {
   readonly server: RedisServer;
   readonly role: RedisRole;
   readonly user: string;
@@ -305,17 +310,17 @@ export async function deniedTo(admin: Redis, user: string): Promise<readonly str
 }
 
 /**
- * All that a component does with Redis: its connection, its ledger and its bells, in good and bad days. Ends at once
+ * All that a component does with Redis: its connection, its ledger and its jobs, in good and bad days. Ends at once
  * when something is denied.
  */
-export async function life({ server, role, user, commands }: Life): Promise<{
+export async function exerciseRole({ server, role, user, commands }: RoleExercise): Promise<{
   /** `lived`, or why it ended. */
   readonly outcome: string;
   readonly denied: readonly string[];
 }> {
   const admin = new Redis(server.url);
   const controller = `of-${user}`;
-  const prefix = prefixOf(controller);
+  const prefix = queuePrefix(controller);
   await admin.call(
     "ACL",
     "SETUSER",
@@ -338,7 +343,14 @@ export async function life({ server, role, user, commands }: Life): Promise<{
     });
   }, 20);
   const url = server.url.replace("//", `//${user}:secret@`);
-  const outcome = await live({ role, controller, url, admin, loadsScripts, signal: end.signal }).then(
+  const outcome = await runRoleActions({
+    role,
+    controller,
+    url,
+    admin,
+    loadsScripts,
+    signal: end.signal,
+  }).then(
     () => "lived",
     (error: unknown) => String(error),
   );
@@ -348,7 +360,7 @@ export async function life({ server, role, user, commands }: Life): Promise<{
   return { outcome, denied };
 }
 
-async function live(options: {
+async function runRoleActions(options: {
   readonly role: RedisRole;
   readonly controller: string;
   readonly url: string;
@@ -357,14 +369,14 @@ async function live(options: {
   readonly signal: AbortSignal;
 }): Promise<void> {
   const { role, controller, url, admin, loadsScripts, signal } = options;
-  const prefix = prefixOf(controller);
+  const prefix = queuePrefix(controller);
   const ledger = openRedisLedger({ redis: admin, prefix, ...times });
-  const bells = bullmqBells({ redis: admin, prefix, log: silentLog });
-  const opened: (() => Promise<unknown>)[] = [() => bells.close()];
+  const jobQueue = openBullmqJobQueue({ redis: admin, prefix, log: silentLog });
+  const opened: (() => Promise<unknown>)[] = [() => jobQueue.close()];
   // What is refused is tried again until the queue is closed.
   const ended = new Promise<never>((_, reject) => {
     signal.addEventListener("abort", () =>
-      reject(new Error("The life was ended.", { cause: signal.reason })),
+      reject(new Error("The actions were ended.", { cause: signal.reason })),
     );
   });
   ended.catch(() => undefined);
@@ -373,14 +385,14 @@ async function live(options: {
       url,
       clientName: role,
       log: silentLog,
-      patience: 2_000,
+      connectTimeout: 2_000,
       loadsScripts,
     });
     opened.unshift(() => redis.quit());
     const idle = { worker: randomUUID(), slots: 1_000, version: 0, lasts: 600_000 };
-    await ledger.enlist({ ...idle, backoff: { first: 20, longest: 50 }, accounts: {} });
-    await delay(times.settling, undefined, { signal });
-    const eras: string[] = [];
+    await ledger.registerWorker({ ...idle, backoff: { first: 20, longest: 50 }, accounts: {} });
+    await delay(times.recoveryWindow, undefined, { signal });
+    const incarnations: string[] = [];
     const workers: QueueWorker[] = [];
     const queue = openWorkQueue({
       redis,
@@ -388,16 +400,16 @@ async function live(options: {
       log: silentLog,
       times,
       upkeep: commandsOf(role).includes("scan") ? "all" : "own",
-      onIncarnation: (era) => void eras.push(era),
+      onIncarnation: (incarnation) => void incarnations.push(incarnation),
     });
     opened.unshift(() => queue.close());
     opened.unshift(() => Promise.all(workers.map((worker) => worker.drain(0))));
-    const wake = async (...all: readonly Wake[]): Promise<void> => bells.add(await ledger.wake(all));
+    const wake = async (...all: readonly Wake[]): Promise<void> => jobQueue.add(await ledger.wake(all));
     const until = async (holds: () => unknown): Promise<void> => {
       while (!(await holds())) await delay(10, undefined, { signal });
     };
-    const stage = { queue, redis, admin, ledger, prefix, eras, workers, wake, until };
-    for (const act of lives[role]) await Promise.race([act(stage), ended]);
+    const stage = { queue, redis, admin, ledger, prefix, incarnations, workers, wake, until };
+    for (const act of roleActions[role]) await Promise.race([act(stage), ended]);
   } finally {
     for (const close of opened) await close().catch(() => undefined);
   }

@@ -6,7 +6,7 @@ import {
   startRedis,
 } from "@drover/local-servers";
 import { describe, expect, it } from "vitest";
-import { life } from "./redis-users.fixture.ts";
+import { exerciseRole } from "./redis-users.fixture.ts";
 import { commandsOf } from "./redis-users.ts";
 
 const roles = ["bridge", "function", "gateway", "embedded", "operator", "deployer"] as const;
@@ -25,13 +25,18 @@ describe.concurrent.each([
     async (role) => {
       await withServer(await find(), async (server) => {
         const all = commandsOf(role);
-        expect(await life({ server, role, user: "all", commands: all })).toEqual({
+        expect(await exerciseRole({ server, role, user: "all", commands: all })).toEqual({
           outcome: "lived",
           denied: [],
         });
         for (const command of all) {
           const commands = all.filter((name) => name !== command);
-          const { denied } = await life({ server, role, user: `no-${command.replace("|", "-")}`, commands });
+          const { denied } = await exerciseRole({
+            server,
+            role,
+            user: `no-${command.replace("|", "-")}`,
+            commands,
+          });
           expect([command, denied]).toEqual([command, [command]]);
         }
       });

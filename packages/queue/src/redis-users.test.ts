@@ -5,22 +5,22 @@ import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openWorkQueue } from "./bullmq-work-queue.ts";
 import { keepScriptsLoaded } from "./keep-scripts-loaded.ts";
-import { prefixOf } from "./prefix-of.ts";
+import { queuePrefix } from "./prefix-of.ts";
 import { connectRedis, type RedisConnection } from "./redis-connection.ts";
 import { RedisRefusalError } from "./redis-errors.ts";
 import { openRedisLedger } from "./redis-ledger.ts";
-import { deniedTo, life } from "./redis-users.fixture.ts";
+import { deniedTo, exerciseRole } from "./redis-users.fixture.ts";
 import { commandsOf, type RedisRole, redisUserRules } from "./redis-users.ts";
-import type { Script } from "./script.ts";
-import { claim } from "./scripts/claim.ts";
-import { enlist } from "./scripts/enlist.ts";
-import { count, inspect, list, notRunSince } from "./scripts/inspect.ts";
-import { pause } from "./scripts/pause.ts";
-import { renew } from "./scripts/renew.ts";
-import { discard, repair } from "./scripts/repair.ts";
-import { ring, ringAgain, unanswered } from "./scripts/ring.ts";
-import { settle } from "./scripts/settle.ts";
-import { wake } from "./scripts/wake.ts";
+import type { LedgerScript } from "./script.ts";
+import { claimScript } from "./scripts/claim.ts";
+import { registerWorkerScript } from "./scripts/enlist.ts";
+import { countScript, inspectScript, listScript, notRunSinceScript } from "./scripts/inspect.ts";
+import { pauseScript } from "./scripts/pause.ts";
+import { renewScript } from "./scripts/renew.ts";
+import { discardScript, repairScript } from "./scripts/repair.ts";
+import { dispatchScript, dispatchAgainScript, unclaimedJobsScript } from "./scripts/ring.ts";
+import { settleScript } from "./scripts/settle.ts";
+import { wakeScript } from "./scripts/wake.ts";
 import type { Wake } from "./work-queue.ts";
 
 const roles = ["bridge", "function", "gateway", "embedded", "operator", "deployer"] as const;
@@ -62,26 +62,26 @@ afterAll(async () => {
 });
 
 it.concurrent.each(roles)("%s: a whole life is permitted", async (role) => {
-  const { outcome, denied } = await life({ server, role, user: role, commands: commandsOf(role) });
+  const { outcome, denied } = await exerciseRole({ server, role, user: role, commands: commandsOf(role) });
   expect({ outcome, denied }).toEqual({ outcome: "lived", denied: [] });
 });
 
 describe("a function's user", () => {
   it("reaches its own controller's keys and no other's, nor anything of the server", async () => {
-    await admin.set(`${prefixOf("theirs")}:secret`, "1");
+    await admin.set(`${queuePrefix("theirs")}:secret`, "1");
     const mine = await as("mine", redisUserRules({ role: "function", controllers: ["mine"] }));
-    const times = { lease: 6_000, settling: 1_500 };
-    const own = openRedisLedger({ redis: mine, prefix: prefixOf("mine"), ...times });
+    const times = { lease: 6_000, recoveryWindow: 1_500 };
+    const own = openRedisLedger({ redis: mine, prefix: queuePrefix("mine"), ...times });
     await own.wake([photos]);
     expect(await own.count()).toMatchObject({ due: 1 });
-    const theirs = openRedisLedger({ redis: mine, prefix: prefixOf("theirs"), ...times });
-    const their = `${prefixOf("theirs")}:secret`;
+    const theirs = openRedisLedger({ redis: mine, prefix: queuePrefix("theirs"), ...times });
+    const their = `${queuePrefix("theirs")}:secret`;
     for (const asked of [
       theirs.wake([photos]),
       theirs.count(),
       mine.get(their),
-      mine.eval("return redis.call('GET', ARGV[1])", 1, prefixOf("mine"), their),
-      mine.rename(`${prefixOf("mine")}:control`, their),
+      mine.eval("return redis.call('GET', ARGV[1])", 1, queuePrefix("mine"), their),
+      mine.rename(`${queuePrefix("mine")}:control`, their),
       mine.keys("*"),
       mine.scan(0),
       mine.config("GET", "*"),
@@ -104,11 +104,11 @@ describe("a function's user", () => {
   });
 });
 
-it("a bridge's and an operator's users take no bells", async () => {
+it("a bridge's and an operator's users take no jobs", async () => {
   for (const role of ["bridge", "operator"] as const) {
     const redis = await as(`no-bells-${role}`, redisUserRules({ role, controllers: ["a", "b"] }));
-    expect(await refusal(redis.bzpopmin(`${prefixOf("a")}:bells:marker`, 1))).toContain("NOPERM");
-    expect(await redis.hgetall(`${prefixOf("b")}:control`)).toEqual({});
+    expect(await refusal(redis.bzpopmin(`${queuePrefix("a")}:bells:marker`, 1))).toContain("NOPERM");
+    expect(await redis.hgetall(`${queuePrefix("b")}:control`)).toEqual({});
   }
 });
 
@@ -132,14 +132,29 @@ it("what is not granted is told with what to grant, and is done once it is", asy
 });
 
 describe("the rules", () => {
-  const ringer = [ring, unanswered, ringAgain, repair, discard, count];
-  const scripts: Readonly<Record<RedisRole, readonly Script<string>[]>> = {
-    bridge: [...ringer, wake, list, notRunSince],
-    function: [...ringer, claim, renew, settle, enlist],
-    gateway: [...ringer, claim, renew, settle, enlist],
-    embedded: [...ringer, wake, claim, renew, settle, enlist],
-    operator: [...ringer, wake, pause, list, inspect],
-    deployer: [...ringer, wake, claim, renew, settle, enlist, pause],
+  const dispatcher = [
+    dispatchScript,
+    unclaimedJobsScript,
+    dispatchAgainScript,
+    repairScript,
+    discardScript,
+    countScript,
+  ];
+  const scripts: Readonly<Record<RedisRole, readonly LedgerScript<string>[]>> = {
+    bridge: [...dispatcher, wakeScript, listScript, notRunSinceScript],
+    function: [...dispatcher, claimScript, renewScript, settleScript, registerWorkerScript],
+    gateway: [...dispatcher, claimScript, renewScript, settleScript, registerWorkerScript],
+    embedded: [...dispatcher, wakeScript, claimScript, renewScript, settleScript, registerWorkerScript],
+    operator: [...dispatcher, wakeScript, pauseScript, listScript, inspectScript],
+    deployer: [
+      ...dispatcher,
+      wakeScript,
+      claimScript,
+      renewScript,
+      settleScript,
+      registerWorkerScript,
+      pauseScript,
+    ],
   };
   it.each(roles)(
     "%s: grant all that its scripts may call, also in branches that are seldom taken",
@@ -159,7 +174,7 @@ describe("the rules", () => {
       .filter((rule) => rule.startsWith("~"));
     expect(own).toEqual(["~{drover:a}*", "~{drover-stream:a:*}*", "~{drover-bridges:a}*"]);
   });
-  it("grant a function to hold a bell for longer than any test lasts", async () => {
+  it("grant a function to hold a job for longer than any test lasts", async () => {
     const script = import.meta.resolve("bullmq").replace(/\/dist\/.*/, "/dist/esm/scripts/extendLocks-1.js");
     const source = await readFile(new URL(script), "utf8");
     const called = [...source.matchAll(/call\(['"]([A-Z]+)['"]/gi)].map(([, name = ""]) =>
@@ -181,8 +196,8 @@ describe("the rules", () => {
   });
   it("reach the keys of all controllers and of nothing else, where that is asked for", async () => {
     const redis = await as("all", redisUserRules({ role: "operator", controllers: "all" }));
-    expect(await redis.exists(`${prefixOf("any")}:control`)).toBe(0);
-    expect(await redis.exists(`${prefixOf("web/any/u/names/secrets")}:control`)).toBe(0);
+    expect(await redis.exists(`${queuePrefix("any")}:control`)).toBe(0);
+    expect(await redis.exists(`${queuePrefix("web/any/u/names/secrets")}:control`)).toBe(0);
     expect(await refusal(redis.exists("others"))).toContain("NOPERM");
     expect(await refusal(redis.exists("{drover-bridges}"))).toContain("NOPERM");
   });
@@ -191,10 +206,10 @@ describe("the rules", () => {
     async (role) => {
       const redis = await as(`granting-${role}`, redisUserRules({ role, controllers: "all" }));
       const queue = "drover/reconcilefunctions.drover.dev/u";
-      const entry = `${prefixOf(queue)}:key:a/granted`;
+      const entry = `${queuePrefix(queue)}:key:a/granted`;
       const asked = [
         ...[redis.hset(entry, "sawIn", "forged"), redis.hgetall(entry), redis.del(entry)],
-        redis.publish(`${prefixOf(queue)}:worker:w`, "forged"),
+        redis.publish(`${queuePrefix(queue)}:worker:w`, "forged"),
       ];
       const answers = await Promise.all(asked.map(refusal));
       const may = ["bridge", "deployer"].includes(role);
@@ -220,7 +235,7 @@ describe("the rules", () => {
 
 it("what is denied is seen by these tests", async () => {
   const commands = commandsOf("bridge").filter((name) => name !== "hset");
-  const { denied } = await life({ server, role: "bridge", user: "blind", commands });
+  const { denied } = await exerciseRole({ server, role: "bridge", user: "blind", commands });
   expect(denied).toContain("hset");
   expect(await deniedTo(admin, "nobody")).toEqual([]);
 });

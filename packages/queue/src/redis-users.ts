@@ -1,4 +1,4 @@
-import { allFunctions, prefixOf, systemQueues } from "./prefix-of.ts";
+import { allFunctionsPattern, queuePrefix, systemQueuesPattern } from "./prefix-of.ts";
 
 /**
  * One Redis user per component, with the commands and keys that it needs and no others.
@@ -44,16 +44,19 @@ export class InvalidRedisUserError extends Error {
  * its passwords: append a `>password`, or the user cannot log in.
  */
 export function redisUserRules({ role, controllers, cluster = false }: RedisUserOptions): string {
-  if (!Object.hasOwn(more, role)) {
+  if (!Object.hasOwn(roleCommands, role)) {
     throw new InvalidRedisUserError(
-      `${JSON.stringify(role)} is not a role. Give one of ${Object.keys(more).join(", ")}.`,
+      `${JSON.stringify(role)} is not a role. Give one of ${Object.keys(roleCommands).join(", ")}.`,
     );
   }
   if (controllers.length === 0) {
     throw new InvalidRedisUserError("A Redis user needs the name of at least one controller.");
   }
-  const prefixes = controllers === "all" ? allOf[role] : controllers.map((name) => prefixOf(named(name)));
-  const own = streams[role](controllers === "all" ? ["*"] : controllers);
+  const prefixes =
+    controllers === "all"
+      ? allQueuePatterns[role]
+      : controllers.map((name) => queuePrefix(checkedQueueName(name)));
+  const own = streamPatterns[role](controllers === "all" ? ["*"] : controllers);
   return [
     "reset",
     "on",
@@ -61,18 +64,25 @@ export function redisUserRules({ role, controllers, cluster = false }: RedisUser
     ...prefixes.flatMap((prefix) => [`~${prefix}*`, `&${prefix}*`]),
     ...own,
     ...new Set(
-      [...commandsOf(role, cluster), ...(own.length > 0 ? ofStreams : [])].map((name) => `+${name}`),
+      [...commandsOf(role, cluster), ...(own.length > 0 ? streamCommands : [])].map((name) => `+${name}`),
     ),
   ].join(" ");
 }
 
 /** The commands that a role calls, as `ACL SETUSER` names them. */
 export function commandsOf(role: RedisRole, cluster = false): readonly string[] {
-  return [...new Set([...connection, ...(cluster ? nodes : []), ...ringer, ...more[role]])];
+  return [
+    ...new Set([
+      ...connectionCommands,
+      ...(cluster ? clusterCommands : []),
+      ...dispatcherCommands,
+      ...roleCommands[role],
+    ]),
+  ];
 }
 
 /** Checks a queue's name. A valid one, as `queueOf` makes it, contains no character that has a meaning in a pattern. */
-function named(queue: string): string {
+function checkedQueueName(queue: string): string {
   if (/^[a-z0-9._-]+(\/[a-z0-9._-]+)*$|^[a-z0-9.-]+\/[a-z0-9.-]+\/\*$/.test(queue)) return queue;
   throw new InvalidRedisUserError(
     `${JSON.stringify(queue)} is not the name of a queue. Give <namespace>/<name>/<uid>, <namespace>/<name>/* for a ` +
@@ -80,20 +90,20 @@ function named(queue: string): string {
   );
 }
 
-const withSystem = [allFunctions, systemQueues];
-const allOf: Readonly<Record<RedisRole, readonly string[]>> = {
-  bridge: withSystem,
-  function: [allFunctions],
-  gateway: [allFunctions],
-  embedded: [allFunctions],
-  operator: [allFunctions],
-  deployer: withSystem,
+const functionAndSystemPatterns = [allFunctionsPattern, systemQueuesPattern];
+const allQueuePatterns: Readonly<Record<RedisRole, readonly string[]>> = {
+  bridge: functionAndSystemPatterns,
+  function: [allFunctionsPattern],
+  gateway: [allFunctionsPattern],
+  embedded: [allFunctionsPattern],
+  operator: [allFunctionsPattern],
+  deployer: functionAndSystemPatterns,
 };
 
 /**
  * Patterns of the keys of streams and hooks. The bridges of a cluster share one set, an embedded bridge has its own.
  */
-const streams: Readonly<Record<RedisRole, (controllers: readonly string[]) => readonly string[]>> = {
+const streamPatterns: Readonly<Record<RedisRole, (controllers: readonly string[]) => readonly string[]>> = {
   bridge: () => ["~{drover-stream:*}*", "~{drover-bridges}*", "~{drover-hook:*}*"],
   embedded: (controllers) =>
     controllers.flatMap((of) => [`~{drover-stream:${of}:*}*`, `~{drover-bridges:${of}}*`]),
@@ -103,20 +113,20 @@ const streams: Readonly<Record<RedisRole, (controllers: readonly string[]) => re
   deployer: () => ["~{drover-hook:*}*"],
 };
 /** The commands of packages/streams, in addition to those of a dispatcher. */
-const ofStreams = [
+const streamCommands = [
   ...["hscan", "zremrangebyscore", "zremrangebyrank", "zrangebylex", "unlink", "pexpire"],
   "srem",
 ];
 
-const connection = ["info", "ping", "client|setname"];
+const connectionCommands = ["info", "ping", "client|setname"];
 /** Sends a script with its text, and makes servers keep it for other processes. */
-const loader = ["eval", "script|load", "script|exists"];
-const nodes = ["cluster|slots", "cluster|info", "asking"];
+const scriptLoadingCommands = ["eval", "script|load", "script|exists"];
+const clusterCommands = ["cluster|slots", "cluster|info", "asking"];
 
 /**
  * The ledger's scripts of a dispatcher: read, write, repair. And BullMQ's scripts that add a job and return its state.
  */
-const ringer = [
+const dispatcherCommands = [
   ...["evalsha", "time", "type", "exists", "rename", "del", "set", "persist"],
   ...["hget", "hmget", "hgetall", "hexists", "hset", "hmset", "hdel", "hlen"],
   ...["zadd", "zrem", "zscore", "zcard", "zcount", "zrange", "zrangebyscore"],
@@ -126,17 +136,25 @@ const ringer = [
 /**
  * Assignments, outcomes, histories; and BullMQ's worker: take, hold and end jobs, and take back those of dead workers.
  */
-const worker = [
+const workerCommands = [
   "subscribe",
   ...["pexpire", "ltrim", "bzpopmin", "rpoplpush", "rpush", "llen", "lrem", "lrange", "hincrby", "zpopmin"],
   ...["zrevrange", "zremrangebyrank", "spop", "srem", "xtrim", "pttl"],
 ];
 
-const more: Readonly<Record<RedisRole, readonly string[]>> = {
-  bridge: [...loader, "scan", "zrank"],
-  function: worker,
-  gateway: worker,
-  embedded: [...loader, "scan", "zrank", ...worker],
+const roleCommands: Readonly<Record<RedisRole, readonly string[]>> = {
+  bridge: [...scriptLoadingCommands, "scan", "zrank"],
+  function: workerCommands,
+  gateway: workerCommands,
+  embedded: [...scriptLoadingCommands, "scan", "zrank", ...workerCommands],
   operator: ["lrange", "zrank"],
-  deployer: [...loader, ...worker, "scan", "unlink", "acl|setuser", "acl|deluser", "acl|users"],
+  deployer: [
+    ...scriptLoadingCommands,
+    ...workerCommands,
+    "scan",
+    "unlink",
+    "acl|setuser",
+    "acl|deluser",
+    "acl|users",
+  ],
 };

@@ -1,6 +1,13 @@
 import type { ObjectKey } from "@drover/controller";
 import { describe, expect, it } from "vitest";
-import { done, key, keysIn, lease, ledgerUnderTest, settling } from "./ledger-contract/ledger-under-test.ts";
+import {
+  done,
+  key,
+  keysIn,
+  lease,
+  ledgerUnderTest,
+  recoveryWindow,
+} from "./ledger-contract/ledger-under-test.ts";
 import { redisUnderTest } from "./redis-ledger.fixture.ts";
 
 const at = redisUnderTest();
@@ -20,7 +27,7 @@ describe("what somebody else changed", () => {
   ];
 
   it("is left alone where nothing is wrong, in every state", async () => {
-    await t.enlist({ slots: 2, accounts: { aws: { perSecond: 1, burst: 1 } } });
+    await t.registerWorker({ slots: 2, accounts: { aws: { perSecond: 1, burst: 1 } } });
     for (const each of keysIn("b", 5)) await t.wake(each);
     await t.run(keysIn("b", 5)[0]!, { kind: "terminal", error: "no" });
     await t.run(keysIn("b", 5)[1]!, { kind: "done", after: 5_000, account: "aws" });
@@ -29,14 +36,14 @@ describe("what somebody else changed", () => {
     await t.wake(key);
     await t.wake(other);
     await t.run(keysIn("b", 5)[3]!, { kind: "throttled", account: "aws", after: 5_000 });
-    await t.ledger.ring();
+    await t.ledger.dispatch();
     await t.run(keysIn("b", 5)[4]!, { kind: "gone" });
     const before = await t.ledger.count();
     expect(await repairAll()).toEqual([]);
     expect(await t.ledger.count()).toEqual(before);
   });
   it("is left alone where keys wait behind a pause or a closed account: they keep their place", async () => {
-    await t.enlist({ slots: 4 });
+    await t.registerWorker({ slots: 4 });
     const [throttled, held] = [keysIn("b", 2), keysIn("held", 2)];
     for (const each of throttled) await t.wake(each);
     await t.run(throttled[0]!, { kind: "done", account: "aws" });
@@ -55,19 +62,19 @@ describe("what somebody else changed", () => {
   it.each(["waits", "ready", "rung", "parked", "queue:change:default/", "turns:change"])(
     "%s removed: every key that stood there runs",
     async (set) => {
-      await t.enlist({ slots: 1 });
+      await t.registerWorker({ slots: 1 });
       await t.wake(other);
       if (set !== "rung") await t.wake(key);
       else await t.run(other, done);
       if (set === "waits" || set === "parked") {
         await t.run(other, done);
-        const verdict = set === "waits" ? ({ kind: "done", after: 60_000 } as const) : undefined;
-        await t.run(key, verdict ?? { kind: "terminal", error: "no" });
+        const outcome = set === "waits" ? ({ kind: "done", after: 60_000 } as const) : undefined;
+        await t.run(key, outcome ?? { kind: "terminal", error: "no" });
       } else if (set === "rung") await t.wake(key);
       await at.redis.del(rest(set));
       if (set === "ready" || set.includes("change")) await t.run(other, done);
       await repairAll();
-      await t.rung();
+      await t.dispatched();
       expect(await t.refusal(key, "t")).toBe("claimed");
     },
   );
@@ -88,7 +95,7 @@ describe("what somebody else changed", () => {
     await repairAll();
     expect(await t.refusal(key)).toBe("leased");
     t.clock += 1;
-    expect(await t.rung()).toEqual([key]);
+    expect(await t.dispatched()).toEqual([key]);
   });
   it("keys that fail are listed again, and none that does not", async () => {
     await t.wake(other);
@@ -101,14 +108,14 @@ describe("what somebody else changed", () => {
     expect((await t.list("failing")).map((report) => report.key)).toEqual([other]);
   });
   it("a key that was put right is read live: what is kept of its object may be changed, too", async () => {
-    const saw = { kind: "buckets", uid: "u1", resourceVersion: "1" };
+    const observed = { kind: "buckets", uid: "u1", resourceVersion: "1" };
     await t.wake(key, { uid: "u1", resourceVersion: "1" });
-    await t.run(key, { kind: "done", saw });
+    await t.run(key, { kind: "done", observed });
     await t.wake(key, { uid: "u1", resourceVersion: "2", copy: "{}" });
     await at.redis.del(rest("rung"));
     await repairAll();
-    await t.rung();
-    expect((await t.claim(key)).copy).toBeUndefined();
+    await t.dispatched();
+    expect((await t.claim(key)).cachedObject).toBeUndefined();
   });
   it("a paused key that was taken out of its set is found again, and one whose pause was lost runs", async () => {
     await t.ledger.pause({ kind: "object", key }, "tests");
@@ -118,7 +125,7 @@ describe("what somebody else changed", () => {
     expect(await t.list("paused")).toMatchObject([{ key }]);
     await at.redis.del(rest("paused"));
     await repairAll();
-    await t.rung();
+    await t.dispatched();
     expect(await t.refusal(key, "t")).toBe("claimed");
   });
   it.each([
@@ -138,8 +145,8 @@ describe("what somebody else changed", () => {
     await at.redis.set(rest(set), "garbage");
     await repairAll().catch(() => undefined);
     await repairAll();
-    t.clock += settling;
-    await t.rung();
+    t.clock += recoveryWindow;
+    await t.dispatched();
     expect(await t.refusal(key, "t")).toBe("claimed");
     expect(await at.redis.get(rest(`quarantine:${set}`))).toBe("garbage");
   });
@@ -150,21 +157,21 @@ describe("what somebody else changed", () => {
       await at.redis.del(rest(set));
       await at.redis.set(rest(set), "garbage");
       t.server = "another";
-      await t.ledger.ring();
+      await t.ledger.dispatch();
       await repairAll();
-      t.clock += settling;
-      await t.rung();
+      t.clock += recoveryWindow;
+      await t.dispatched();
       expect(await t.refusal(key, "t")).toBe("claimed");
     },
   );
-  it("news of another type are put aside, and a run that comes reads live", async () => {
-    const saw = { kind: "buckets", uid: "u1", resourceVersion: "1", lists: "[]" };
+  it("deltas of another type are put aside, and a run that comes reads live", async () => {
+    const observed = { kind: "buckets", uid: "u1", resourceVersion: "1", cachedLists: "[]" };
     await t.wake(key, { uid: "u1", resourceVersion: "1" });
-    await t.run(key, { kind: "done", saw });
+    await t.run(key, { kind: "done", observed });
     await t.wake(key, { kind: "pods", news: "pod" });
     await at.redis.set(rest(`news:${key}`), "garbage");
     const claim = await t.claim(key);
-    expect([claim.fails, claim.lists]).toEqual([0, undefined]);
+    expect([claim.fails, claim.cachedLists]).toEqual([0, undefined]);
   });
   it.each(["garbage", ""])(
     "a key's entry of another type is put aside, and the key runs: %j",
@@ -193,7 +200,7 @@ describe("what somebody else changed", () => {
       await at.redis.hset(rest(`key:${key}`), field, "{garbage");
       await t.wake(key);
       await repairAll();
-      await t.rung();
+      await t.dispatched();
       expect([field, await t.refusal(key, `t ${field}`)]).toEqual([field, "claimed"]);
       await t.ledger.settle(key, `t ${field}`, done);
       await t.wake(key);
@@ -210,7 +217,7 @@ describe("what somebody else changed", () => {
     "id",
     "de:0",
     "0123456789abcdef-7",
-  ])("%s of BullMQ's of another type is put aside: bells are rung again", async (name) => {
+  ])("%s of BullMQ's of another type is put aside: jobs are added again", async (name) => {
     const wrong = rest(`bells:${name}`);
     await (["id", "de:0"].includes(name) ? at.redis.rpush(wrong, "garbage") : at.redis.set(wrong, "garbage"));
     expect(await repairAll()).toEqual([`bells:${name}`]);
@@ -224,16 +231,16 @@ describe("what somebody else changed", () => {
     await at.redis.set(rest("bells:id"), "7");
     expect(await repairAll()).toEqual([]);
   });
-  it.each(["turns:change", "shut"])("a word in %s that is no lane holds nobody up", async (set) => {
+  it.each(["turns:change", "shut"])("a word in %s that is no flow holds nobody up", async (set) => {
     await t.wake(other);
     await t.wake(key);
     for (const garbage of ["{garbage", "a:b", "a/b", "x:a/b"]) await at.redis.zadd(rest(set), 0, garbage);
     await t.run(other, done);
-    await t.rung();
+    await t.dispatched();
     expect(await t.refusal(key, "t")).toBe("claimed");
   });
   it("limits that are garbage hold nobody up", async () => {
-    await t.enlist({ runs: { perSecond: 1, burst: 1 } });
+    await t.registerWorker({ runs: { perSecond: 1, burst: 1 } });
     for (const field of await at.redis.hkeys(rest("limits"))) {
       await at.redis.hset(rest("limits"), field, "{garbage");
     }
@@ -242,18 +249,21 @@ describe("what somebody else changed", () => {
   it("a ledger that lost some of its own fields goes on, as a new one where it lost its mark", async () => {
     await t.wake(other);
     for (const field of await at.redis.hkeys(rest("control"))) {
-      const before = t.eras.length;
+      const before = t.incarnations.length;
       await at.redis.hdel(rest("control"), field);
       await t.wake(key);
-      expect([field, t.eras.length - before]).toEqual([field, Number(["era", "server"].includes(field))]);
-      await t.enlist({ slots: 2 });
-      t.clock += settling;
-      await t.rung();
+      expect([field, t.incarnations.length - before]).toEqual([
+        field,
+        Number(["era", "server"].includes(field)),
+      ]);
+      await t.registerWorker({ slots: 2 });
+      t.clock += recoveryWindow;
+      await t.dispatched();
       expect([field, await t.refusal(key, `t ${field}`)]).toEqual([field, "claimed"]);
       await t.ledger.settle(key, `t ${field}`, done);
     }
   });
-  it("a history of another type does not stop a verdict", async () => {
+  it("a history of another type does not stop an outcome", async () => {
     await at.redis.set(rest(`history:${key}`), "garbage");
     expect((await t.ledger.inspect(key)).runs).toHaveLength(0);
     await at.redis.set(rest(`history:${key}`), "garbage");
@@ -263,27 +273,27 @@ describe("what somebody else changed", () => {
     await t.ledger.settle(key, "t", done, past);
     expect((await t.ledger.inspect(key)).runs).toMatchObject([past]);
   });
-  it("a member that is no object's key is given to no worker, also while it cannot be taken out", async () => {
-    const given: ObjectKey[] = [];
-    const listening = t.ledger.listen("w1", (one) => void given.push(one.key));
-    await listening.caughtUp();
+  it("a member that is no object's key is assigned to no worker, also while it cannot be taken out", async () => {
+    const assigned: ObjectKey[] = [];
+    const subscription = t.ledger.receiveAssignments("w1", (one) => void assigned.push(one.key));
+    await subscription.caughtUp();
     const entry = (member: string) => ["1", "t", "0", member, "{}", "", ""];
     const give = async (member: string) => {
       await at.redis.publish(rest("worker:w1"), [...entry(member), ...entry(key)].join("\n"));
-      await listening.caughtUp();
+      await subscription.caughtUp();
     };
     await give("a/b/c");
-    expect(given).toEqual([key]);
+    expect(assigned).toEqual([key]);
     await expect.poll(() => at.redis.exists(rest("quarantine:member:a/b/c"))).toBe(1);
     await at.redis.hset(rest("control"), "schema", 99); // every script refuses it
     await give("d/e/f");
-    expect(given).toEqual([key, key]);
+    expect(assigned).toEqual([key, key]);
     await expect(t.wake(key)).rejects.toThrow(/SCHEMA 99/);
     expect(await at.redis.exists(rest("quarantine:member:d/e/f"))).toBe(0);
-    listening.stop();
+    subscription.stop();
   });
   it("a member that is no object's key is taken out and listed, and holds nobody up", async () => {
-    await t.enlist({ slots: 10 });
+    await t.registerWorker({ slots: 10 });
     await at.redis.zadd(rest("waits"), 1, "a/b/c");
     await at.redis.zadd(rest("waits"), 1, "");
     expect(await t.wake(key)).toEqual([key]);

@@ -1,34 +1,34 @@
 import type { Log, Milliseconds } from "@drover/controller";
 import type { CancelTimer, Timers } from "@drover/timers";
-import type { Bells } from "./bells.ts";
-import type { Enlistment, Ledger } from "./ledger.ts";
+import type { JobQueue } from "./bells.ts";
+import type { WorkerRegistration, Ledger } from "./ledger.ts";
 import type { WorkOptions } from "./work-queue.ts";
 
 /** A running dispatcher. */
-export interface Ringer {
+export interface Dispatcher {
   /** A key becomes due in `span` ms: do not sleep longer than that. */
-  expect(span: Milliseconds): void;
+  expectDueIn(span: Milliseconds): void;
   /** Registers a worker, and renews that in every turn of the loop. */
-  enlist(options: WorkOptions): Enlisted;
+  registerWorker(options: WorkOptions): RegisteredWorker;
   stop(): Promise<void>;
 }
 
 /** A registered worker. */
-export interface Enlisted {
+export interface RegisteredWorker {
   /** The worker takes no more keys. Only its busy slots count from now on, and its version holds no older one back. */
-  leaves(busy: () => number): void;
+  drain(busy: () => number): void;
   /** Removes the worker. */
-  end(): Promise<void>;
+  unregister(): Promise<void>;
 }
 
 /** A job counts as lost if no worker has claimed its key for this long, and it is not waiting in BullMQ. */
-const patience: Milliseconds = 2_000;
+const lostJobAge: Milliseconds = 2_000;
 /** In ms. The defaults of controller-runtime are 5 ms and 17 minutes. */
-const backoff = { first: 500, longest: 300_000 };
+const defaultBackoff = { first: 500, longest: 300_000 };
 
-export interface RingerParts {
+export interface DispatcherParts {
   readonly ledger: Ledger;
-  readonly bells: Bells;
+  readonly jobQueue: JobQueue;
   readonly timers: Timers;
   readonly newId: () => string;
   readonly log: Log;
@@ -37,28 +37,28 @@ export interface RingerParts {
   /** The longest sleep: another process may have set a timer, and Redis may have been replaced. */
   readonly longestSleep: Milliseconds;
   /** Further upkeep, done in every turn of the loop. */
-  readonly chore?: () => Promise<void>;
+  readonly upkeep?: () => Promise<void>;
 }
 
 /**
  * Starts a dispatcher: a loop that makes keys due when their time comes, takes back expired leases, adds jobs, and adds
  * lost jobs again. One runs in every bridge and worker. Several at once do no harm, and timers need no live worker.
  */
-export function startRinger(parts: RingerParts): Ringer {
-  const { ledger, bells, timers, log, lease, longestSleep, chore } = parts;
+export function startDispatcher(parts: DispatcherParts): Dispatcher {
+  const { ledger, jobQueue, timers, log, lease, longestSleep, upkeep } = parts;
   const sleep = interruptibleSleep(timers);
   const stopping = new AbortController();
-  const enlisted = new Set<() => Enlistment>();
+  const registrations = new Set<() => WorkerRegistration>();
 
   const tick = async (): Promise<Milliseconds> => {
-    for (const worker of enlisted) await ledger.enlist(worker());
-    await chore?.();
-    await ringLostAgain(ledger, bells);
-    const { next, bells: rung } = await ledger.ring();
-    await bells.add(rung);
+    for (const worker of registrations) await ledger.registerWorker(worker());
+    await upkeep?.();
+    await redispatchLostJobs(ledger, jobQueue);
+    const { next, jobs } = await ledger.dispatch();
+    await jobQueue.add(jobs);
     return next ?? longestSleep;
   };
-  const turning = (async () => {
+  const loop = (async () => {
     for (;;) {
       const next = await tick().catch((error: unknown) => {
         log.warn({ err: error }, "Could not dispatch due keys; trying again");
@@ -70,21 +70,21 @@ export function startRinger(parts: RingerParts): Ringer {
   })();
 
   return {
-    expect: (span) => sleep.atMostFromNow(span),
-    enlist(options) {
-      const here = enlistment(parts.newId(), options, lease + 2 * longestSleep);
-      let now = (): Enlistment => here;
-      const worker = (): Enlistment => now();
-      enlisted.add(worker);
+    expectDueIn: (span) => sleep.atMostFromNow(span),
+    registerWorker(options) {
+      const registered = registrationOf(parts.newId(), options, lease + 2 * longestSleep);
+      let current = (): WorkerRegistration => registered;
+      const worker = (): WorkerRegistration => current();
+      registrations.add(worker);
       sleep.atMostFromNow(0);
       return {
-        leaves(busy) {
-          now = () => ({ ...here, slots: busy(), version: 0 });
+        drain(busy) {
+          current = () => ({ ...registered, slots: busy(), version: 0 });
           sleep.atMostFromNow(0);
         },
-        async end() {
-          enlisted.delete(worker);
-          await ledger.enlist({ ...here, slots: 0 }).catch((error: unknown) => {
+        async unregister() {
+          registrations.delete(worker);
+          await ledger.registerWorker({ ...registered, slots: 0 }).catch((error: unknown) => {
             log.debug({ err: error }, "Could not unregister the worker; its registration will expire");
           });
         },
@@ -93,29 +93,29 @@ export function startRinger(parts: RingerParts): Ringer {
     async stop() {
       stopping.abort();
       sleep.atMostFromNow(0);
-      await turning;
+      await loop;
     },
   };
 }
 
-function enlistment(worker: string, options: WorkOptions, lasts: Milliseconds): Enlistment {
+function registrationOf(worker: string, options: WorkOptions, lasts: Milliseconds): WorkerRegistration {
   const { concurrency, version = 0, limits = {} } = options;
   return {
     worker,
     slots: concurrency,
     version,
     lasts,
-    backoff: { ...backoff, ...options.backoff },
+    backoff: { ...defaultBackoff, ...options.backoff },
     ...(limits.runs && { runs: limits.runs }),
     accounts: limits.accounts ?? {},
   };
 }
 
-async function ringLostAgain(ledger: Ledger, bells: Bells): Promise<void> {
-  const unanswered = await ledger.unanswered(patience);
-  if (unanswered.length === 0) return;
-  const waiting = new Set(await bells.waiting(unanswered));
-  for (const bell of unanswered) if (!waiting.has(bell)) await ledger.ringAgain(bell);
+async function redispatchLostJobs(ledger: Ledger, jobQueue: JobQueue): Promise<void> {
+  const unclaimed = await ledger.unclaimedJobs(lostJobAge);
+  if (unclaimed.length === 0) return;
+  const waiting = new Set(await jobQueue.stillWaiting(unclaimed));
+  for (const job of unclaimed) if (!waiting.has(job)) await ledger.dispatchAgain(job);
 }
 
 /** A sleep that can be shortened from outside, also before it starts. */

@@ -21,31 +21,31 @@ export class ScriptsMissingError extends Error {
 const shortestPause: Milliseconds = 10;
 const longestPause: Milliseconds = 250;
 /** Scripts that are missing for longer than this are reported. */
-const worthReporting: Milliseconds = 3_000;
+const reportAfter: Milliseconds = 3_000;
 /** How often a server that lacks scripts is checked for being a replica now. */
-const roleAsked: Milliseconds = 1_000;
+const roleCheckInterval: Milliseconds = 1_000;
 
-interface Waiting {
+interface ScriptWait {
   readonly log: Log;
   /** Waiting calls give up after this time. Undefined: never, as for a server that is away. */
-  readonly within: Milliseconds | undefined;
+  readonly timeout: Milliseconds | undefined;
   calls: number;
   /** Since when some call has been waiting without a break, by `performance.now()`. */
   since: number | undefined;
   isReported: boolean;
 }
 
-const waiting = new WeakMap<RedisConnection, Waiting>();
+const scriptWaits = new WeakMap<RedisConnection, ScriptWait>();
 
 /** From now on, calls of a script that this connection's server lacks wait for it: the user may not load scripts. */
-export function waitForScripts(redis: RedisConnection, log: Log, within?: Milliseconds): void {
-  waiting.set(redis, { log, within, calls: 0, since: undefined, isReported: false });
+export function waitForScripts(redis: RedisConnection, log: Log, timeout?: Milliseconds): void {
+  scriptWaits.set(redis, { log, timeout, calls: 0, since: undefined, isReported: false });
 }
 
 /** An error if this connection has been waiting for scripts for so long that it should be reported. */
 export function scriptsMissing(redis: RedisConnection): ScriptsMissingError | undefined {
-  const wait = waiting.get(redis);
-  if (wait?.since === undefined || performance.now() - wait.since < worthReporting) return undefined;
+  const wait = scriptWaits.get(redis);
+  if (wait?.since === undefined || performance.now() - wait.since < reportAfter) return undefined;
   return new ScriptsMissingError(
     "Redis does not have the scripts of this version of Drover, and this process may not load them. A bridge or a " +
       "deployer of the same version loads them within a second: start it, or see its log, and " +
@@ -72,13 +72,17 @@ export async function runScript(
   } catch (error) {
     if (!isMissing(error)) throw error;
   }
-  const wait = waiting.get(redis);
-  return wait === undefined ? redis.eval(lua, keys, ...args) : waitFor(redis, wait, run);
+  const wait = scriptWaits.get(redis);
+  return wait === undefined ? redis.eval(lua, keys, ...args) : retryUntilLoaded(redis, wait, run);
 }
 
 const isMissing = (error: unknown): boolean => redisErrorCode(error) === "NOSCRIPT";
 
-async function waitFor(redis: RedisConnection, wait: Waiting, run: () => Promise<unknown>): Promise<unknown> {
+async function retryUntilLoaded(
+  redis: RedisConnection,
+  wait: ScriptWait,
+  run: () => Promise<unknown>,
+): Promise<unknown> {
   const begun = performance.now();
   wait.calls += 1;
   wait.since ??= begun;
@@ -93,12 +97,12 @@ async function waitFor(redis: RedisConnection, wait: Waiting, run: () => Promise
       }
       report(redis, wait);
       const now = performance.now();
-      if (wait.within !== undefined && now - begun > wait.within) {
+      if (wait.timeout !== undefined && now - begun > wait.timeout) {
         throw scriptsMissing(redis) ?? new ScriptsMissingError("Redis does not have the scripts of Drover.");
       }
-      if (now - askedRole > roleAsked) {
+      if (now - askedRole > roleCheckInterval) {
         askedRole = now;
-        await leaveReplica(redis);
+        await reconnectIfReplica(redis);
       }
     }
   } finally {
@@ -111,7 +115,7 @@ async function waitFor(redis: RedisConnection, wait: Waiting, run: () => Promise
   }
 }
 
-function report(redis: RedisConnection, wait: Waiting): void {
+function report(redis: RedisConnection, wait: ScriptWait): void {
   const missing = scriptsMissing(redis);
   if (missing === undefined || wait.isReported) return;
   wait.isReported = true;
@@ -122,7 +126,7 @@ function report(redis: RedisConnection, wait: Waiting): void {
  * Reconnects if the server is a replica now. A replica that lacks a script answers NOSCRIPT where it would otherwise
  * refuse a write, so no error shows that it is not the primary any more. A cluster's node redirects instead.
  */
-async function leaveReplica(redis: RedisConnection): Promise<void> {
+async function reconnectIfReplica(redis: RedisConnection): Promise<void> {
   if (redis instanceof Cluster) return;
   if (/^role:slave\r?$/m.test(await redis.info("replication"))) redis.disconnect(true);
 }

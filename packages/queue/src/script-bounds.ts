@@ -8,32 +8,32 @@
  */
 
 /** Bytes of all arguments of a call. */
-export const argumentBytes = 4_194_304;
+export const maxArgumentBytes = 4_194_304;
 /** Bytes of one JSON argument. */
-export const jsonBytes = 1_048_576;
+export const maxJsonBytes = 1_048_576;
 /** Elements of a list argument, unless a script sets another limit. */
-export const mostListed = 1_000;
+export const maxListItems = 1_000;
 /** Flows that one call checks for the next keys, which also limits the keys that it dispatches. */
-export const mostTurns = 500;
+export const maxFlowsChecked = 500;
 /** Advertised slots that one call checks. */
-export const mostOffers = 500;
+export const maxSlotsChecked = 500;
 /**
  * Paused flows that one call checks when a namespace is resumed: those of its accounts, and of other paused namespaces.
  */
-export const mostShut = 10_000;
+export const maxThrottledFlowsChecked = 10_000;
 /** Members of a set that one call processes, if a later call continues. */
-export const mostMembers = 1_000;
+export const maxMembersChecked = 1_000;
 /** Deltas of a key that a run receives with its lists. */
-export const mostNews = 2_000;
+export const maxDeltas = 2_000;
 /** Redis keys that one call checks: 40 take 10 ms and more. */
-export const namesPerScript = 40;
+export const maxKeysPerRepair = 40;
 /** Fields of a hash that is read completely. A hash with more was written by another client. */
-export const mostFields = 1_000;
+export const maxHashFields = 1_000;
 /** Worker processes of one controller; also fields of its limits. */
-export const mostWorkers = 10_000;
+export const maxWorkers = 10_000;
 /** Bytes of the reasons that are stored with a key. */
-export const reasonBytes = 16_384;
+export const maxReasonBytes = 16_384;
 /** Bytes of an entry: a cached object, a claim, and small fields. */
-export const entryBytes = 1_048_576;
+export const maxEntryBytes = 1_048_576;
 /** Bytes of all entries that one call reads. */
-export const entriesBytes = 67_108_864;
+export const maxEntriesBytes = 67_108_864;

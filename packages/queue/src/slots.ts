@@ -1,13 +1,13 @@
 import type { Log, Milliseconds } from "@drover/controller";
-import { type CancelTimer, every, type Timers } from "@drover/timers";
-import type { Given, Ledger, Listening, Offering, Taker } from "./ledger.ts";
-import type { Turn } from "./perform-run.ts";
+import { type CancelTimer, repeatEvery, type Timers } from "@drover/timers";
+import type { Assignment, Ledger, ChannelSubscription, Advertiser, ClaimRequest } from "./ledger.ts";
+import type { RunAssignment } from "./perform-run.ts";
 
 /**
  * The most slots that a worker advertises. Each one must be renewed, and under load keys are chained to runs, or come
  * by jobs.
  */
-const offeredAtMost = 32;
+const maxAdvertisedSlots = 32;
 
 export interface SlotsParts {
   readonly ledger: Ledger;
@@ -21,9 +21,9 @@ export interface SlotsParts {
   readonly newId: () => string;
   readonly log: Log;
   /** Runs a key that a slot was assigned. */
-  readonly run: (turn: Turn) => void;
+  readonly run: (assignment: RunAssignment) => void;
   /** Gives back a key that was assigned to a slot that is busy or gone. */
-  readonly giveBack: (given: Given) => Promise<void>;
+  readonly giveBack: (assignment: Assignment) => Promise<void>;
 }
 
 /**
@@ -35,148 +35,156 @@ export class Slots {
   readonly #parts: SlotsParts;
   /** Slots, with the tokens of their runs; undefined while a claim for a job is in progress. */
   readonly #busy = new Map<string, string | undefined>();
-  readonly #offered = new Set<string>();
+  readonly #advertised = new Set<string>();
   /** Slots that were assigned a key, according to a refused claim, but have not received it yet. */
-  readonly #expected = new Set<string>();
+  readonly #awaitingKey = new Set<string>();
   /** The next tokens of slots, sent with an outcome that is not answered yet; each with the slot of that outcome. */
-  readonly #nexts = new Map<string, string>();
+  readonly #requests = new Map<string, string>();
   /** Jobs that wait for a slot. */
-  readonly #bells: ((token: string | undefined) => void)[] = [];
-  readonly #listening: Listening;
+  readonly #waitingJobs: ((token: string | undefined) => void)[] = [];
+  readonly #subscription: ChannelSubscription;
   readonly #stopRenewing: CancelTimer;
   #renewing = false;
   #closed = false;
 
   constructor(parts: SlotsParts) {
     this.#parts = parts;
-    this.#listening = parts.ledger.listen(parts.worker, (given) => this.#hear(given));
-    this.#stopRenewing = every(parts.timers, parts.renewal, "offering slots", () => void this.#renew());
+    this.#subscription = parts.ledger.receiveAssignments(parts.worker, (assignment) =>
+      this.#receive(assignment),
+    );
+    this.#stopRenewing = repeatEvery(
+      parts.timers,
+      parts.renewal,
+      "offering slots",
+      () => void this.#readvertise(),
+    );
   }
 
   /** Takes a slot for a job. Resolves with the token to claim with, or with undefined if the worker is closed. */
-  take(): Promise<string | undefined> {
+  acquire(): Promise<string | undefined> {
     if (this.#closed) return Promise.resolve(undefined);
-    const [slot] = this.#used < this.#parts.concurrency ? [this.#parts.newId()] : this.#offered;
-    if (slot === undefined) return new Promise((resolve) => void this.#bells.push(resolve));
-    this.#offered.delete(slot);
-    return Promise.resolve(this.#claimWith(slot));
+    const [slot] = this.#used < this.#parts.concurrency ? [this.#parts.newId()] : this.#advertised;
+    if (slot === undefined) return new Promise((resolve) => void this.#waitingJobs.push(resolve));
+    this.#advertised.delete(slot);
+    return Promise.resolve(this.#reserve(slot));
   }
 
   /** The ledger has accepted the claim under this slot's token. */
-  claimed(slot: string): void {
+  markClaimed(slot: string): void {
     this.#busy.set(slot, slot);
   }
 
   /** The ledger has refused the claim, because it had assigned this slot a key before: that key is on its way. */
-  wasGiven(slot: string): void {
+  markAssigned(slot: string): void {
     this.#busy.delete(slot);
-    this.#expected.add(slot);
+    this.#awaitingKey.add(slot);
   }
 
   /** The token and version under which another key may be chained to this slot's run when it is settled. */
-  next(slot: string): Taker {
+  nextRequest(slot: string): ClaimRequest {
     const token = this.#parts.newId();
-    const isOneMore = this.#offered.size + this.#nexts.size < offeredAtMost;
-    this.#nexts.set(token, slot);
-    return { token, version: this.#parts.version, ...(isOneMore && { offeredBy: this.#now() }) };
+    const isOneMore = this.#advertised.size + this.#requests.size < maxAdvertisedSlots;
+    this.#requests.set(token, slot);
+    return { token, version: this.#parts.version, ...(isOneMore && { advertiser: this.#advertiser() }) };
   }
 
   /** The run was settled and no key chained to it: the slot is now advertised, if `next` asked for that. */
-  offered(slot: string, next: Taker): void {
-    if (!next.offeredBy) {
-      this.free(slot, next);
+  markAdvertised(slot: string, next: ClaimRequest): void {
+    if (!next.advertiser) {
+      this.release(slot, next);
       return;
     }
-    if (!this.#nexts.delete(next.token)) return; // it was assigned a key already
+    if (!this.#requests.delete(next.token)) return; // it was assigned a key already
     this.#busy.delete(slot);
-    if (this.#closed) void this.#withdraw([next.token]);
-    else this.#stand(next.token);
+    if (this.#closed) void this.#retract([next.token]);
+    else this.#becomeIdle(next.token);
   }
 
   /** The run was settled and a key chained to it: the slot is busy with that key. */
-  handed(slot: string, next: Taker): void {
-    this.#nexts.delete(next.token);
+  markChained(slot: string, next: ClaimRequest): void {
+    this.#requests.delete(next.token);
     this.#busy.delete(slot);
     this.#busy.set(next.token, next.token);
   }
 
   /** The run has ended, and no key follows. A slot that was assigned its next key already stays busy with that. */
-  free(slot: string, next?: Taker): void {
-    if (next) this.#nexts.delete(next.token);
+  release(slot: string, next?: ClaimRequest): void {
+    if (next) this.#requests.delete(next.token);
     if (!this.#busy.delete(slot)) return;
-    this.#bells.shift()?.(this.#claimWith(this.#parts.newId()));
+    this.#waitingJobs.shift()?.(this.#reserve(this.#parts.newId()));
   }
 
   /** Takes no more keys: those that still arrive are given back. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#stopRenewing();
-    for (const bell of this.#bells.splice(0)) bell(undefined);
-    const slots = [...this.#offered, ...this.#expected];
-    this.#offered.clear();
-    this.#expected.clear();
-    await this.#withdraw(slots);
-    this.#listening.stop();
+    for (const resolve of this.#waitingJobs.splice(0)) resolve(undefined);
+    const slots = [...this.#advertised, ...this.#awaitingKey];
+    this.#advertised.clear();
+    this.#awaitingKey.clear();
+    await this.#retract(slots);
+    this.#subscription.stop();
   }
 
   get #used(): number {
-    return this.#busy.size + this.#offered.size + this.#expected.size;
+    return this.#busy.size + this.#advertised.size + this.#awaitingKey.size;
   }
 
   /** The ledger has recorded this slot as idle: a job that waits takes the slot, otherwise it stays advertised. */
-  #stand(slot: string): void {
-    const bell = this.#bells.shift();
-    if (bell) bell(this.#claimWith(slot));
-    else this.#offered.add(slot);
+  #becomeIdle(slot: string): void {
+    const resolve = this.#waitingJobs.shift();
+    if (resolve) resolve(this.#reserve(slot));
+    else this.#advertised.add(slot);
   }
 
-  #claimWith(slot: string): string {
+  #reserve(slot: string): string {
     this.#busy.set(slot, undefined);
     return slot;
   }
 
-  #now(): Offering {
+  #advertiser(): Advertiser {
     return { worker: this.#parts.worker, askedAt: Math.floor(this.#parts.timers.now()) };
   }
 
-  #hear(given: Given): void {
-    const { slot, token } = given;
+  #receive(assignment: Assignment): void {
+    const { slot, token } = assignment;
     if (this.#busy.has(slot) && (this.#busy.get(slot) ?? token) === token) return; // duplicate, or its claim reports it
-    const settled = this.#nexts.get(slot);
+    const settled = this.#requests.get(slot);
     if (settled !== undefined) this.#busy.delete(settled); // its outcome was recorded
-    const isFree = [this.#nexts, this.#offered, this.#expected].some((those) => those.delete(slot));
+    const isFree = [this.#requests, this.#advertised, this.#awaitingKey].some((those) => those.delete(slot));
     if (!isFree || this.#closed) {
-      void this.#parts.giveBack(given);
+      void this.#parts.giveBack(assignment);
       return;
     }
     this.#busy.set(slot, token);
-    this.#parts.run({ ...given, by: "given" });
+    this.#parts.run({ ...assignment, by: "given" });
   }
 
-  async #renew(): Promise<void> {
+  async #readvertise(): Promise<void> {
     const { ledger, version, concurrency, log } = this.#parts;
     if (this.#renewing || this.#closed) return;
-    const most = Math.min(concurrency - this.#used, offeredAtMost - this.#offered.size);
-    for (let i = 0; i < most; i++) this.#offered.add(this.#parts.newId());
-    const slots = [...this.#offered, ...this.#expected];
+    const most = Math.min(concurrency - this.#used, maxAdvertisedSlots - this.#advertised.size);
+    for (let i = 0; i < most; i++) this.#advertised.add(this.#parts.newId());
+    const slots = [...this.#advertised, ...this.#awaitingKey];
     if (slots.length === 0) return;
     this.#renewing = true;
     try {
-      for (const given of await ledger.offer({ ...this.#now(), version, tokens: slots })) this.#hear(given);
-      for (const slot of slots) if (this.#expected.delete(slot)) this.#stand(slot);
+      for (const assignment of await ledger.advertise({ ...this.#advertiser(), version, tokens: slots }))
+        this.#receive(assignment);
+      for (const slot of slots) if (this.#awaitingKey.delete(slot)) this.#becomeIdle(slot);
     } catch (error) {
-      log.warn({ err: error }, "Could not offer free slots; trying again");
+      log.warn({ err: error }, "Could not advertise idle slots; trying again");
     } finally {
       this.#renewing = false;
     }
   }
 
-  async #withdraw(slots: readonly string[]): Promise<void> {
+  async #retract(slots: readonly string[]): Promise<void> {
     const { ledger, version, log, giveBack } = this.#parts;
     const taken = await ledger
-      .withdraw({ ...this.#now(), version, tokens: slots })
+      .retract({ ...this.#advertiser(), version, tokens: slots })
       .catch((error: unknown) => {
-        log.debug({ err: error }, "Could not take free slots back; their offers will end");
+        log.debug({ err: error }, "Could not retract idle slots; their advertisements will expire");
         return [];
       });
     await Promise.all(taken.map(giveBack));

@@ -1,22 +1,22 @@
-import { VirtualClock } from "@drover/timers";
+import { VirtualTimers } from "@drover/timers";
 import { expect, it } from "vitest";
-import { steadfastClusterOptions, steadfastOptions } from "./steadfast-options.ts";
+import { clusterReconnectOptions, reconnectOptions } from "./steadfast-options.ts";
 
-const connection = { clientName: "test", silence: 1_000 };
+const connection = { clientName: "test", socketTimeout: 1_000 };
 const replyError = (message: string): Error => Object.assign(new Error(message), { name: "ReplyError" });
 const readOnly = replyError("READONLY You can't write against a read only replica.");
 
 it.each([
-  ["one server", (attempt: number) => steadfastOptions(connection).retryStrategy(attempt)],
-  ["a cluster", (attempt: number) => steadfastClusterOptions(connection).clusterRetryStrategy(attempt)],
+  ["one server", (attempt: number) => reconnectOptions(connection).retryStrategy(attempt)],
+  ["a cluster", (attempt: number) => clusterReconnectOptions(connection).clusterRetryStrategy(attempt)],
 ])("%s that is away is asked for soon, and then twice a second, for ever", (_, after) => {
   const pauses = [1, 2, 5, 10, 100, 100_000].map((attempt) => after(attempt));
   expect(pauses).toEqual([50, 100, 250, 500, 500, 500]);
 });
 
 it("a server that was demoted is asked less and less often, and soon again once it takes writes", () => {
-  const clock = new VirtualClock();
-  const options = steadfastOptions(connection, clock);
+  const clock = new VirtualTimers();
+  const options = reconnectOptions(connection, clock);
   const pauses: number[] = [];
   for (let i = 0; i < 15; i++) {
     expect(options.reconnectOnError(readOnly)).toBe(2);
@@ -38,7 +38,7 @@ it.each([
   ["NOPERM this user has no permissions", false],
   ["ERR unknown command 'x'", false],
 ])("a command that met %j is sent again over a new connection, or refused: %s", (message, outcome) => {
-  expect(steadfastOptions(connection).reconnectOnError(replyError(message))).toBe(outcome);
-  const { redisOptions } = steadfastClusterOptions(connection);
+  expect(reconnectOptions(connection).reconnectOnError(replyError(message))).toBe(outcome);
+  const { redisOptions } = clusterReconnectOptions(connection);
   expect(redisOptions.reconnectOnError(replyError(message))).toBe(outcome);
 });

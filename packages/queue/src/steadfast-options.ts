@@ -1,7 +1,7 @@
 import type { Milliseconds } from "@drover/controller";
 import { processTimers } from "@drover/timers";
 import type { ClusterOptions, CommonRedisOptions } from "ioredis";
-import { isPassing } from "./redis-errors.ts";
+import { isTransientError } from "./redis-errors.ts";
 
 /** Quick reconnects: with ioredis's default, a queue came back up to 18 s after its server. */
 const firstReconnect: Milliseconds = 50;
@@ -15,9 +15,9 @@ const movedRetry: Milliseconds = 20;
 /** How often a cluster's slot map is read, so that a failover is noticed even if commands do not fail but hang. */
 const slotsRefresh: Milliseconds = 1_000;
 
-export interface Steadfastness {
+export interface ReconnectSettings {
   readonly clientName: string;
-  readonly silence: Milliseconds;
+  readonly socketTimeout: Milliseconds;
 }
 
 /**
@@ -27,14 +27,14 @@ export interface Steadfastness {
  * A server that was demoted to a replica stays connected, until it refuses a write. Then the client connects again, and
  * gets to the new primary if the address leads there.
  */
-export function steadfastOptions({ clientName, silence }: Steadfastness, timers = processTimers) {
+export function reconnectOptions({ clientName, socketTimeout }: ReconnectSettings, timers = processTimers) {
   let refusals = 0;
   let refusedAt = -Infinity;
   return {
-    ...common(clientName, silence),
+    ...commonOptions(clientName, socketTimeout),
     // 2: connect again, then send the command again.
     reconnectOnError(error: Error): 2 | false {
-      if (!isPassing(error)) return false;
+      if (!isTransientError(error)) return false;
       refusedAt = timers.now();
       return 2;
     },
@@ -48,7 +48,7 @@ export function steadfastOptions({ clientName, silence }: Steadfastness, timers 
 }
 
 /** The same for a cluster, where a command is sent again to the node that serves its slot by then. */
-export function steadfastClusterOptions({ clientName, silence }: Steadfastness) {
+export function clusterReconnectOptions({ clientName, socketTimeout }: ReconnectSettings) {
   return {
     // Commands wait on CLUSTERDOWN anyway. With this check, ioredis's connect() neither resolves nor rejects while the
     // cluster's state is not ok. BullMQ's worker calls it after 6 s without an answer, would wait for it forever, and
@@ -64,18 +64,18 @@ export function steadfastClusterOptions({ clientName, silence }: Steadfastness) 
     slotsRefreshInterval: slotsRefresh,
     slotsRefreshTimeout: slotsRefresh,
     redisOptions: {
-      ...common(clientName, silence),
+      ...commonOptions(clientName, socketTimeout),
       // A node's connection is not reopened but closed, and then the cluster client sends the command again.
-      reconnectOnError: (error: Error): 2 | false => (isPassing(error) ? 2 : false),
+      reconnectOnError: (error: Error): 2 | false => (isTransientError(error) ? 2 : false),
     },
   } satisfies ClusterOptions;
 }
 
-const common = (clientName: string, silence: Milliseconds) => ({
+const commonOptions = (clientName: string, socketTimeout: Milliseconds) => ({
   connectionName: clientName,
   // Redis 7.0 does not have CLIENT SETINFO, and its use takes one more permission.
   disableClientInfo: true,
   maxRetriesPerRequest: null,
   maxLoadingRetryTime: loadingPoll,
-  socketTimeout: silence,
+  socketTimeout,
 });

@@ -1,11 +1,11 @@
 import type { Milliseconds, ObjectKey } from "@drover/controller";
-import type { Bell } from "./bells.ts";
+import type { ClaimJob } from "./bells.ts";
 import type { Ledger } from "./ledger.ts";
 import { openMemoryLedger } from "./memory-ledger.ts";
-import type { Backoff, Claim, KeyReport, ListedState, QueueMoment, Verdict, Wake } from "./work-queue.ts";
+import type { Backoff, Claim, KeyReport, ListedState, QueueTime, RunOutcome, Wake } from "./work-queue.ts";
 
 /** A claimed key. If it is never settled, its lease ends, as after the death of a worker. */
-export interface SteppedTurn {
+export interface SteppedAssignment {
   readonly key: ObjectKey;
   readonly token: string;
   readonly claim: Claim;
@@ -17,11 +17,11 @@ export interface SteppedTurn {
 export interface SteppedQueue {
   readonly controller: string;
   wake(wakes: readonly Wake[]): Promise<void>;
-  /** The present moment, for `newestAfter` of objects that are listed after it. */
-  moment(): Promise<QueueMoment>;
+  /** The present time, for `newestAfter` of objects that are listed after it. */
+  time(): Promise<QueueTime>;
   /** Claims the next key in turn; undefined if none is due. */
-  take(): Promise<SteppedTurn | undefined>;
-  settle(turn: SteppedTurn, verdict: Verdict): Promise<void>;
+  claimNext(): Promise<SteppedAssignment | undefined>;
+  settle(assignment: SteppedAssignment, outcome: RunOutcome): Promise<void>;
   /** Keys that wait for a time or are leased, ordered by the end of that; `at` is by the queue's clock. */
   waiting(): Promise<readonly KeyReport[]>;
   /** Parked keys. */
@@ -43,11 +43,17 @@ const lease: Milliseconds = 6_000;
 export async function openSteppedQueue(options: SteppedQueueOptions): Promise<SteppedQueue> {
   const { controller, backoff, now, random } = options;
   let ahead: Milliseconds = 1;
-  const ledger = openMemoryLedger({ lease, settling: 1, random, now: () => now() - ahead, age: now });
+  const ledger = openMemoryLedger({
+    lease,
+    recoveryWindow: 1,
+    random,
+    now: () => now() - ahead,
+    expiryNow: now,
+  });
   // A new ledger has no runs in progress: let its recovery window end before it is opened.
   await ledger.count();
   ahead = 0;
-  await ledger.enlist({
+  await ledger.registerWorker({
     worker: "steps",
     slots: 1,
     version: 0,
@@ -55,27 +61,27 @@ export async function openSteppedQueue(options: SteppedQueueOptions): Promise<St
     accounts: {},
     backoff,
   });
-  const bells: Bell[] = [];
+  const jobs: ClaimJob[] = [];
   let tokens = 0;
   return {
     controller,
     async wake(wakes) {
-      bells.push(...(await ledger.wake(wakes)));
+      jobs.push(...(await ledger.wake(wakes)));
     },
-    moment: () => ledger.moment(),
-    async take() {
+    time: () => ledger.time(),
+    async claimNext() {
       for (;;) {
-        bells.push(...(await ledger.ring()).bells);
-        const bell = bells.shift();
-        if (bell === undefined) return undefined;
+        jobs.push(...(await ledger.dispatch()).jobs);
+        const job = jobs.shift();
+        if (job === undefined) return undefined;
         const token = `${controller}-${++tokens}`;
-        const answer = await ledger.claim(bell.key, token);
-        if ("claimed" in answer) return { key: bell.key, token, claim: answer.claimed, until: now() + lease };
+        const answer = await ledger.claim(job.key, token);
+        if ("claimed" in answer) return { key: job.key, token, claim: answer.claimed, until: now() + lease };
       }
     },
-    async settle({ key, token }, verdict) {
-      const answer = await ledger.settle(key, token, verdict);
-      if (answer.kind === "settled") bells.push(...answer.bells);
+    async settle({ key, token }, outcome) {
+      const answer = await ledger.settle(key, token, outcome);
+      if (answer.kind === "settled") jobs.push(...answer.jobs);
     },
     async waiting() {
       const lists = await Promise.all([listAll(ledger, "waits"), listAll(ledger, "leased")]);

@@ -6,12 +6,12 @@ import {
   startForwarder,
   startRedis,
 } from "@drover/local-servers";
-import { type Timers, VirtualClock } from "@drover/timers";
+import { type Timers, VirtualTimers } from "@drover/timers";
 import type { Redis } from "ioredis";
 import { EventEmitter } from "node:events";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { connectRedis } from "./redis-connection.ts";
-import { listenOn, type ListeningConnection, subscribe } from "./subscribe.ts";
+import { subscribeOver, type PubSubConnection, subscribe } from "./subscribe.ts";
 
 let server: RedisServer;
 let network: Forwarder;
@@ -84,7 +84,7 @@ it("is stopped in peace while it subscribes again and gets no answer: nothing fa
 });
 
 describe("where a connection that has ended is not opened again, as one to a node of a cluster", () => {
-  class Node extends EventEmitter implements ListeningConnection {
+  class Node extends EventEmitter implements PubSubConnection {
     readonly subscribe = vi.fn(() => this.answers);
     readonly ping = vi.fn(() => Promise.resolve());
     readonly disconnect = vi.fn(() => void this.emit("end"));
@@ -97,10 +97,10 @@ describe("where a connection that has ended is not opened again, as one to a nod
   }
   const never = new Promise<void>(() => undefined);
   const open = (isThere: () => boolean = () => true, answers = Promise.resolve()) => {
-    const [clock, nodes, heard] = [new VirtualClock(), [] as Node[], [] as string[]];
-    const listening = listenOn({
+    const [clock, nodes, heard] = [new VirtualTimers(), [] as Node[], [] as string[]];
+    const listening = subscribeOver({
       channel: "news",
-      heard: (message) => heard.push(message),
+      onMessage: (message) => heard.push(message),
       timers: clock,
       connect: () => (isThere() ? (nodes.push(new Node(answers)), nodes.at(-1)) : undefined),
     });

@@ -1,27 +1,27 @@
 import type { Milliseconds } from "@drover/controller";
-import { type CancelTimer, every, processTimers, type Timers } from "@drover/timers";
+import { type CancelTimer, repeatEvery, processTimers, type Timers } from "@drover/timers";
 import { Cluster, type Redis } from "ioredis";
 import type { EventEmitter } from "node:events";
-import type { Listening } from "./ledger.ts";
+import type { ChannelSubscription } from "./ledger.ts";
 import type { RedisConnection } from "./redis-connection.ts";
 
 /** How often a connection that only subscribes is checked: a machine that vanished does not close its connections. */
-const asked: Milliseconds = 5_000;
+const pingInterval: Milliseconds = 5_000;
 /** Pause before subscribing on another node: ioredis does not reopen a node's connection. */
-const again: Milliseconds = 500;
+const resubscribePause: Milliseconds = 500;
 
 /** The part of an ioredis connection that is used. Events: `message`, `reconnecting`, `end`, `error`. */
-export interface ListeningConnection extends EventEmitter {
+export interface PubSubConnection extends EventEmitter {
   subscribe(channel: string): Promise<unknown>;
   ping(): Promise<unknown>;
   disconnect(): void;
 }
 
-export interface ListeningParts {
+export interface SubscribeParts {
   /** Opens a connection; undefined if no server is known at present. */
-  readonly connect: () => ListeningConnection | undefined;
+  readonly connect: () => PubSubConnection | undefined;
   readonly channel: string;
-  readonly heard: (message: string) => void;
+  readonly onMessage: (message: string) => void;
   readonly timers: Timers;
 }
 
@@ -32,23 +32,24 @@ export interface ListeningParts {
 export const subscribe = (
   redis: RedisConnection,
   channel: string,
-  heard: (message: string) => void,
+  onMessage: (message: string) => void,
   timers = processTimers,
-): Listening => listenOn({ connect: () => another(redis), channel, heard, timers });
+): ChannelSubscription =>
+  subscribeOver({ connect: () => duplicateConnection(redis), channel, onMessage, timers });
 
 /** The same, on the connections that `connect` opens. */
-export function listenOn({ connect, channel, heard, timers }: ListeningParts): Listening {
-  let connection: ListeningConnection | undefined;
+export function subscribeOver({ connect, channel, onMessage, timers }: SubscribeParts): ChannelSubscription {
+  let connection: PubSubConnection | undefined;
   let subscribed: Promise<unknown> = Promise.resolve();
-  let isAsking = false;
+  let isSubscribing = false;
   /** True if Redis has refused the subscription: the user lacks the permission at present. */
-  let isDeaf = false;
+  let isRefused = false;
   let stopped = false;
   // This connection fails when the one that it duplicates does, and for that one `logOutages` logs it.
   const ignore = (): undefined => undefined;
   let cancelOpening: CancelTimer = ignore;
   const openLater = (): void => {
-    if (!stopped) cancelOpening = timers.after(again, "listening to another node", open);
+    if (!stopped) cancelOpening = timers.after(resubscribePause, "listening to another node", open);
   };
   const open = (): void => {
     connection = connect();
@@ -56,35 +57,35 @@ export function listenOn({ connect, channel, heard, timers }: ListeningParts): L
       openLater();
       return;
     }
-    connection.on("error", ignore).on("message", (_channel, message: string) => heard(message));
+    connection.on("error", ignore).on("message", (_channel, message: string) => onMessage(message));
     connection.once("end", openLater);
-    connection.on("reconnecting", ask);
-    isAsking = false;
-    ask();
+    connection.on("reconnecting", resubscribe);
+    isSubscribing = false;
+    resubscribe();
   };
-  const ask = (): void => {
-    if (isAsking || !connection) return; // ioredis sends an unanswered command again
-    isAsking = true;
-    const answered = (hears: boolean) => (): void => {
-      isAsking = false;
-      isDeaf = !hears;
+  const resubscribe = (): void => {
+    if (isSubscribing || !connection) return; // ioredis sends an unanswered command again
+    isSubscribing = true;
+    const subscriptionEnded = (accepted: boolean) => (): void => {
+      isSubscribing = false;
+      isRefused = !accepted;
     };
-    subscribed = connection.subscribe(channel).then(answered(true), answered(false));
+    subscribed = connection.subscribe(channel).then(subscriptionEnded(true), subscriptionEnded(false));
   };
   open();
   const caughtUp = async (): Promise<void> => {
     await connection?.ping();
     await subscribed; // a later one, if the connection broke meanwhile
   };
-  const stopAsking = every(timers, asked, "asking a connection that listens", () => {
-    if (isDeaf) ask();
+  const stopPings = repeatEvery(timers, pingInterval, "asking a connection that listens", () => {
+    if (isRefused) resubscribe();
     void caughtUp().catch(ignore);
   });
   return {
     caughtUp,
     stop() {
       stopped = true;
-      stopAsking();
+      stopPings();
       cancelOpening();
       connection?.disconnect();
     },
@@ -92,7 +93,7 @@ export function listenOn({ connect, channel, heard, timers }: ListeningParts): L
 }
 
 /** Opens a connection like this one; on a cluster to one of its primaries, undefined if none is known at present. */
-function another(redis: RedisConnection): Redis | undefined {
+function duplicateConnection(redis: RedisConnection): Redis | undefined {
   // If the connection closes while ioredis resubscribes by itself, the rejection is unhandled and ends the process.
   const options = { autoResubscribe: false };
   if (!(redis instanceof Cluster)) return redis.duplicate(options);

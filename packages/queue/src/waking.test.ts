@@ -1,33 +1,33 @@
 import { objectKey, type ObjectKey, silentLog } from "@drover/controller";
-import { VirtualClock } from "@drover/timers";
+import { VirtualTimers } from "@drover/timers";
 import { Readable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { Bell } from "./bells.ts";
+import type { ClaimJob } from "./bells.ts";
 import { type LedgerWorkQueueParts, openLedgerWorkQueue } from "./ledger-work-queue.ts";
-import { newsKept } from "./ledger.ts";
-import { memoryBells } from "./memory-bells.ts";
+import { maxDeltaBytes } from "./ledger.ts";
+import { openMemoryJobQueue } from "./memory-bells.ts";
 import { type MemoryLedger, openMemoryLedger } from "./memory-ledger.ts";
 import { wakeOf } from "./work-queue.contract.ts";
 import type { Wake, WorkQueue } from "./work-queue.ts";
 
 // How wakes, pauses and other words of the ledger's callers reach it.
-const times = { lease: 6_000, renewal: 500, settling: 1_500 };
+const times = { lease: 6_000, renewal: 500, recoveryWindow: 1_500 };
 const key = objectKey({ namespace: "a", name: "b" });
 
-let clock: VirtualClock;
+let clock: VirtualTimers;
 let ledger: MemoryLedger;
 let received: (readonly Wake[])[];
 let added: ObjectKey[];
-let eras: string[];
+let incarnations: string[];
 let server: string;
-/** The end of the ledger's patrol. */
-const patrolEnds = vi.fn();
+/** The end of the ledger's scrubber. */
+const stopScrubber = vi.fn();
 const queues: WorkQueue[] = [];
 
 beforeEach(() => {
-  [received, added, eras, server] = [[], [], [], "first"];
-  clock = new VirtualClock(1_000_000);
+  [received, added, incarnations, server] = [[], [], [], "first"];
+  clock = new VirtualTimers(1_000_000);
 });
 afterEach(async () => {
   await settled(...queues.splice(0).map((queue) => queue.close()));
@@ -41,31 +41,42 @@ async function open({
 } = {}): Promise<WorkQueue> {
   const queue = openLedgerWorkQueue({
     controller: "buckets",
-    openLedger(own, onEra) {
-      ledger = openMemoryLedger({ ...own, onEra, now: () => Math.floor(clock.now()), server: () => server });
+    openLedger(own, onIncarnation) {
+      ledger = openMemoryLedger({
+        ...own,
+        onIncarnation,
+        now: () => Math.floor(clock.now()),
+        server: () => server,
+      });
       const wake = ledger.wake.bind(ledger);
-      const heard = (wakes: readonly Wake[], force?: boolean) => (received.push(wakes), wake(wakes, force));
-      ledger = { ...ledger, wake: heard };
+      const recordedWake = (wakes: readonly Wake[], force?: boolean) => (
+        received.push(wakes),
+        wake(wakes, force)
+      );
+      ledger = { ...ledger, wake: recordedWake };
       return {
         ledger,
-        patrol: { step: () => Promise.resolve(), end: patrolEnds },
+        scrubber: { step: () => Promise.resolve(), stop: stopScrubber },
         keys: () => Readable.from(keys),
       };
     },
-    bells: { ...memoryBells(), add: (bells: readonly Bell[]) => (rung(bells), Promise.resolve()) },
+    jobQueue: {
+      ...openMemoryJobQueue(),
+      add: (jobs: readonly ClaimJob[]) => (recordJobs(jobs), Promise.resolve()),
+    },
     log: silentLog,
     timers: clock,
     times,
-    onIncarnation: (era) => void eras.push(era),
+    onIncarnation: (incarnation) => void incarnations.push(incarnation),
     ping: () => Promise.resolve(),
     ...parts,
   });
   queues.push(queue);
   await ledger.count(); // it begins
-  await pass(2 * times.settling);
+  await pass(2 * times.recoveryWindow);
   return queue;
 }
-const rung = (bells: readonly Bell[]): void => void added.push(...bells.map((bell) => bell.key));
+const recordJobs = (jobs: readonly ClaimJob[]): void => void added.push(...jobs.map((job) => job.key));
 async function pass(span: number): Promise<void> {
   const end = clock.now() + span;
   do for (let turn = 0; turn < 4; turn++) await nextTurn();
@@ -96,10 +107,10 @@ it.each([
 });
 
 it.each([
-  ["as long as they may be", "n".repeat(newsKept), true],
-  ["longer", "n".repeat(newsKept + 1), false],
-  ["as many letters, in more bytes", "\u{e9}".repeat(newsKept), false],
-])("news are sent with their text where a key may be given them: %s", async (_, news, isSent) => {
+  ["as long as they may be", "n".repeat(maxDeltaBytes), true],
+  ["longer", "n".repeat(maxDeltaBytes + 1), false],
+  ["as many letters, in more bytes", "\u{e9}".repeat(maxDeltaBytes), false],
+])("deltas are sent with their text where a key may be given them: %s", async (_, news, isSent) => {
   const queue = await open();
   await queue.wake([{ ...wakeOf(key), news }]);
   expect(received).toEqual([[{ ...wakeOf(key), news: isSent ? news : "" }]]);
@@ -156,10 +167,10 @@ it("no timer is left of an answer that came in time", async () => {
   vi.restoreAllMocks();
 });
 
-it("a key that is woken, or goes on after a pause, is rung for at once", async () => {
-  const queue = await open({ rings: false });
+it("a key that is woken, or goes on after a pause, gets a job at once", async () => {
+  const queue = await open({ hasDispatcher: false });
   const other = objectKey({ namespace: "b", name: "c" });
-  await ledger.enlist({
+  await ledger.registerWorker({
     worker: "w",
     slots: 5,
     version: 0,
@@ -204,35 +215,35 @@ it("the key of a worker that died is due again within seven seconds, by default"
 it("reports another server, each time, and not the first one", async () => {
   const queue = await open();
   await queue.stats(1_000);
-  expect(eras).toEqual([]);
+  expect(incarnations).toEqual([]);
   for (const name of ["second", "third"]) {
     server = name;
     await queue.stats(1_000);
   }
-  expect(eras).toHaveLength(2);
+  expect(incarnations).toHaveLength(2);
 });
 
 it("says of which data others' may be: on one server since these began, on a cluster since this server has them", async () => {
   const [one, cluster] = [await open(), await open({ onCluster: true })];
-  const [before, beforeOnCluster] = [await one.origin(), await cluster.origin()];
+  const [before, beforeOnCluster] = [await one.firstIncarnation(), await cluster.firstIncarnation()];
   server = "second";
-  expect(await cluster.origin()).not.toBe(beforeOnCluster);
-  expect(await one.origin()).toBe(before);
+  expect(await cluster.firstIncarnation()).not.toBe(beforeOnCluster);
+  expect(await one.firstIncarnation()).toBe(before);
 });
 
-it("the moment of a server that took over is one at which it has settled", async () => {
-  const queue = await open({ rings: false });
+it("the time of a server that took over is one after its recovery window", async () => {
+  const queue = await open({ hasDispatcher: false });
   server = "second";
   const since = clock.now();
-  const moment = queue.moment();
-  await settled(moment);
-  expect((await moment).at).toBeGreaterThanOrEqual(since + times.settling);
+  const time = queue.time();
+  await settled(time);
+  expect((await time).at).toBeGreaterThanOrEqual(since + times.recoveryWindow);
 });
 
 it("nothing is left of a queue that is closed", async () => {
   const queue = await open();
-  patrolEnds.mockClear();
+  stopScrubber.mockClear();
   await settled(queue.close());
-  expect(patrolEnds).toHaveBeenCalledTimes(1);
+  expect(stopScrubber).toHaveBeenCalledTimes(1);
   expect(clock.next).toBeUndefined();
 });

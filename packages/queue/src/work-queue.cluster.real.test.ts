@@ -2,7 +2,7 @@ import { silentLog } from "@drover/controller";
 import { type RedisCluster, redisRequest, startRedisCluster } from "@drover/local-servers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openWorkQueue } from "./bullmq-work-queue.ts";
-import { prefixOf } from "./prefix-of.ts";
+import { queuePrefix } from "./prefix-of.ts";
 import { connectRedis, type RedisConnection } from "./redis-connection.ts";
 import {
   key,
@@ -26,7 +26,7 @@ afterAll(async () => {
 const open: OpenWorkQueue = (options) => ({
   queue: openWorkQueue({ ...options, redis }),
   async replaceServer() {
-    await redisRequest((await cluster.primaryOf(prefixOf(options.controller))).port, ["FLUSHALL"]);
+    await redisRequest((await cluster.primaryOf(queuePrefix(options.controller))).port, ["FLUSHALL"]);
   },
 });
 
@@ -38,14 +38,14 @@ describe("when a replica takes a killed primary's place", () => {
     await t.queue.stats(10_000);
     const ending = Promise.withResolvers<undefined>();
     const runs: boolean[] = [];
-    const { verdicts } = t.work(async (run) => {
+    const { outcomes } = t.work(async (run) => {
       if (runs.length === 0) await ending.promise;
       runs.push(run.signal.aborted);
       return { kind: "done" };
     });
     await t.queue.wake([wakeOf(key)]);
     await expect.poll(async () => (await t.queue.stats(10_000)).running).toBe(1);
-    const primary = await cluster.primaryOf(prefixOf(t.queue.controller));
+    const primary = await cluster.primaryOf(queuePrefix(t.queue.controller));
     const replica = cluster.nodes[cluster.nodes.indexOf(primary) + 3];
     if (replica === undefined) throw new Error("no replica");
     const keysOf = (port: number) => redisRequest(port, ["DBSIZE"]);
@@ -55,9 +55,9 @@ describe("when a replica takes a killed primary's place", () => {
     await cluster.takeOver(replica);
     await waking;
     ending.resolve(undefined);
-    await expect.poll(() => verdicts, { timeout: 20_000 }).toEqual(["done", "done"]);
+    await expect.poll(() => outcomes, { timeout: 20_000 }).toEqual(["done", "done"]);
     expect(runs).toEqual([false, false]);
-    expect(t.eras.length).toBeGreaterThan(0);
+    expect(t.incarnations.length).toBeGreaterThan(0);
     await primary.restart();
     await cluster.untilOk();
   });

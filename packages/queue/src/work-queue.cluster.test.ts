@@ -3,14 +3,14 @@ import { type RedisCluster, startRedisCluster } from "@drover/local-servers";
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { openWorkQueue } from "./bullmq-work-queue.ts";
-import { prefixOf } from "./prefix-of.ts";
+import { queuePrefix } from "./prefix-of.ts";
 import { connectRedis, disconnectRedis, type RedisConnection } from "./redis-connection.ts";
 import { openRedisLedger } from "./redis-ledger.ts";
 import { type RedisRole, redisUserRules } from "./redis-users.ts";
-import type { Run, Verdict, WorkQueue } from "./work-queue.ts";
+import type { Run, RunOutcome, WorkQueue } from "./work-queue.ts";
 import { wakeOf } from "./work-queue.contract.ts";
 
-const times = { lease: 1_200, renewal: 200, settling: 400 };
+const times = { lease: 1_200, renewal: 200, recoveryWindow: 400 };
 /** Their slots are on more than one primary. */
 const controllers = ["anvils", "buckets", "crates", "drums"];
 /** As a redis.conf has it, since users made by ACL SETUSER are gone when a node is restarted. */
@@ -32,13 +32,13 @@ const as = async (role: RedisRole): Promise<RedisConnection> => {
   closing.unshift(() => disconnectRedis(redis));
   return redis;
 };
-const open = (redis: RedisConnection, controller: string, eras: string[] = []): WorkQueue => {
-  const onIncarnation = (era: string): void => void eras.push(era);
+const open = (redis: RedisConnection, controller: string, incarnations: string[] = []): WorkQueue => {
+  const onIncarnation = (incarnation: string): void => void incarnations.push(incarnation);
   const queue = openWorkQueue({ redis, controller, log: silentLog, times, onIncarnation, upkeep: "own" });
   closing.unshift(() => queue.close());
   return queue;
 };
-const work = (queue: WorkQueue, handler: (run: Run) => Promise<Verdict>): void => {
+const work = (queue: WorkQueue, handler: (run: Run) => Promise<RunOutcome>): void => {
   const worker = queue.work(handler, {
     concurrency: 4,
     timeout: 60_000,
@@ -47,7 +47,7 @@ const work = (queue: WorkQueue, handler: (run: Run) => Promise<Verdict>): void =
   closing.unshift(() => worker.drain(0));
 };
 const keys = Array.from({ length: 20 }, (_, i) => objectKey({ namespace: "a", name: `n${i}` }));
-const nodeOf = (controller: string) => cluster.primaryOf(prefixOf(controller));
+const nodeOf = (controller: string) => cluster.primaryOf(queuePrefix(controller));
 
 beforeAll(async () => {
   // One node that is away holds up its own controllers, not everybody's.
@@ -66,10 +66,10 @@ describe("on three primaries, as users who may do no more than they must", () =>
     const told = new Map<string, string[]>();
     const waking = new Map<string, WorkQueue>();
     for (const controller of controllers) {
-      const [mine, eras] = [new Set<ObjectKey>(), new Array<string>()];
+      const [mine, incarnations] = [new Set<ObjectKey>(), new Array<string>()];
       ran.set(controller, mine);
-      told.set(controller, eras);
-      waking.set(controller, open(bridge, controller, eras));
+      told.set(controller, incarnations);
+      waking.set(controller, open(bridge, controller, incarnations));
       work(open(functions, controller), (run) => (mine.add(run.key), Promise.resolve({ kind: "done" })));
     }
     const wakeAll = (queue: WorkQueue) => queue.wake(keys.map(wakeOf));
@@ -99,7 +99,7 @@ describe("on three primaries, as users who may do no more than they must", () =>
     const [key] = keys as [ObjectKey];
     await as("bridge");
     const functions = await as("function");
-    const dead = openRedisLedger({ redis: functions, prefix: prefixOf(controller), ...times });
+    const dead = openRedisLedger({ redis: functions, prefix: queuePrefix(controller), ...times });
     await dead.wake([wakeOf(key)]);
     expect(await dead.claim(key, "of the dead")).toHaveProperty("claimed");
     const node = await nodeOf(controller);

@@ -5,8 +5,8 @@
 import { type Log, objectKey, type ObjectKey, silentLog } from "@drover/controller";
 import { randomUUID } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { QueueTimes } from "./ledger-work-queue.ts";
-import type { QueueWorker, Run, Verdict, Wake, WorkQueue } from "./work-queue.ts";
+import type { QueueDurations } from "./ledger-work-queue.ts";
+import type { QueueWorker, Run, RunOutcome, Wake, WorkQueue } from "./work-queue.ts";
 
 export const key = objectKey({ namespace: "default", name: "photos" });
 export const wakeOf = (of: ObjectKey): Wake => ({
@@ -27,42 +27,43 @@ export interface OpenedWorkQueue {
 export type OpenWorkQueue = (options: {
   readonly controller: string;
   readonly log: Log;
-  readonly times: Partial<QueueTimes>;
-  readonly onIncarnation: (era: string) => void;
+  readonly times: Partial<QueueDurations>;
+  readonly onIncarnation: (incarnation: string) => void;
 }) => OpenedWorkQueue;
 
 /** A queue of its own for each test, and its workers, which are drained when the test is over. */
 export interface WorkQueueUnderTest {
   readonly queue: WorkQueue;
   readonly workers: QueueWorker[];
-  readonly eras: readonly string[];
+  readonly incarnations: readonly string[];
   replaceServer(): Promise<void>;
-  /** Starts a worker; `verdicts` are of the runs that it has settled. */
+  /** Starts a worker; `outcomes` are of the runs that it has settled. */
   work(
-    handler: (run: Run) => Promise<Verdict>,
+    handler: (run: Run) => Promise<RunOutcome>,
     options?: { readonly concurrency?: number; readonly timeout?: number },
-  ): { readonly worker: QueueWorker; readonly verdicts: readonly Verdict["kind"][] };
+  ): { readonly worker: QueueWorker; readonly outcomes: readonly RunOutcome["kind"][] };
 }
 
-const brief: QueueTimes = { lease: 1_200, renewal: 200, settling: 400 };
+const shortDurations: QueueDurations = { lease: 1_200, renewal: 200, recoveryWindow: 400 };
 /**
- * A run is sure of its lease since its slot was offered, which may be a renewal ago. On a server that does not know of it, it
- * is stopped where its next renewal comes later than `settling` after that: these times leave room for it.
+ * A run is sure of its lease since its slot was advertised, which may be a renewal ago. On a server that does not know
+ * of it, it is stopped where its next renewal comes later than `recoveryWindow` after that: these times leave room for
+ * it.
  */
-const forgiving: QueueTimes = { lease: 6_000, renewal: 200, settling: 1_500 };
+const longDurations: QueueDurations = { lease: 6_000, renewal: 200, recoveryWindow: 1_500 };
 
-export function workQueueUnderTest(open: OpenWorkQueue, times = brief): WorkQueueUnderTest {
+export function workQueueUnderTest(open: OpenWorkQueue, times = shortDurations): WorkQueueUnderTest {
   let opened: OpenedWorkQueue | undefined;
   let workers: QueueWorker[] = [];
-  let eras: string[] = [];
+  let incarnations: string[] = [];
   const needed = (): OpenedWorkQueue => {
     if (!opened) throw new Error("The queue is opened before each test, not before.");
     return opened;
   };
   beforeEach(() => {
     workers = [];
-    eras = [];
-    const onIncarnation = (era: string): void => void eras.push(era);
+    incarnations = [];
+    const onIncarnation = (incarnation: string): void => void incarnations.push(incarnation);
     opened = open({ controller: randomUUID(), log: silentLog, times, onIncarnation });
   });
   afterEach(async () => {
@@ -76,20 +77,20 @@ export function workQueueUnderTest(open: OpenWorkQueue, times = brief): WorkQueu
     get workers() {
       return workers;
     },
-    get eras() {
-      return eras;
+    get incarnations() {
+      return incarnations;
     },
     replaceServer: () => needed().replaceServer(),
     work(handler, { concurrency = 4, timeout = 60_000 } = {}) {
-      const verdicts: Verdict["kind"][] = [];
+      const outcomes: RunOutcome["kind"][] = [];
       const worker = needed().queue.work(handler, {
         concurrency,
         timeout,
         backoff: { first: 20, longest: 100 },
-        onSettled: (_run, verdict) => void verdicts.push(verdict.kind),
+        onSettled: (_run, outcome) => void outcomes.push(outcome.kind),
       });
       workers.push(worker);
-      return { worker, verdicts };
+      return { worker, outcomes };
     },
   };
 }
@@ -97,7 +98,7 @@ export function workQueueUnderTest(open: OpenWorkQueue, times = brief): WorkQueu
 /** Waits for a condition; how long, only a hang may tell. */
 const eventually = (check: () => void | Promise<void>): Promise<void> =>
   vi.waitFor(check, { timeout: 20_000 });
-const done = (): Promise<Verdict> => Promise.resolve({ kind: "done" });
+const done = (): Promise<RunOutcome> => Promise.resolve({ kind: "done" });
 
 export function workQueueContract(open: OpenWorkQueue): void {
   const t = workQueueUnderTest(open);
@@ -177,19 +178,19 @@ export function workQueueContract(open: OpenWorkQueue): void {
 
   it("retries a run that failed or threw, and starts over after a success", async () => {
     const fails: number[] = [];
-    const { verdicts } = t.work((run) => {
+    const { outcomes } = t.work((run) => {
       fails.push(run.claim.fails);
       if (fails.length === 1) throw new Error("thrown");
       return Promise.resolve(fails.length < 3 ? { kind: "retry", error: "no" } : { kind: "done" });
     });
     await t.queue.wake([wakeOf(key)]);
-    await eventually(() => expect(verdicts).toEqual(["retry", "retry", "done"]));
+    await eventually(() => expect(outcomes).toEqual(["retry", "retry", "done"]));
     expect(fails).toEqual([0, 1, 2]);
   });
 
   it("aborts a run that takes too long, gives its slot back though it hangs, and refuses its writes", async () => {
     let hanging: Run | undefined;
-    const { verdicts } = t.work(
+    const { outcomes } = t.work(
       (run) => {
         if (run.claim.fails > 0) return Promise.resolve({ kind: "done" });
         hanging = run;
@@ -198,22 +199,22 @@ export function workQueueContract(open: OpenWorkQueue): void {
       { concurrency: 1, timeout: 50 },
     );
     await t.queue.wake([wakeOf(key)]);
-    await eventually(() => expect(verdicts).toEqual(["retry", "done"]));
+    await eventually(() => expect(outcomes).toEqual(["retry", "done"]));
     expect(hanging?.signal.aborted).toBe(true);
-    expect(hanging?.held()).toBe(false);
+    expect(hanging?.hasLease()).toBe(false);
   });
 
-  it("no longer calls a key its own when its verdict is in: it may run elsewhere by then", async () => {
+  it("no longer calls a key its own when its outcome is in: it may run elsewhere by then", async () => {
     const held = Promise.withResolvers<readonly boolean[]>();
     let during: boolean | undefined;
-    const handler = (run: Run): Promise<Verdict> => (
-      (during = run.held()),
+    const handler = (run: Run): Promise<RunOutcome> => (
+      (during = run.hasLease()),
       Promise.resolve({ kind: "done" })
     );
     const worker = t.queue.work(handler, {
       concurrency: 1,
       timeout: 60_000,
-      onSettled: (run) => held.resolve([during === true, run.held()]),
+      onSettled: (run) => held.resolve([during === true, run.hasLease()]),
     });
     t.workers.push(worker);
     await t.queue.wake([wakeOf(key)]);
@@ -221,9 +222,9 @@ export function workQueueContract(open: OpenWorkQueue): void {
   });
 
   it("holds a lease for as long as the run lasts", async () => {
-    const ended = Promise.withResolvers<Verdict>();
+    const ended = Promise.withResolvers<RunOutcome>();
     let runs = 0;
-    const { verdicts } = t.work(() => (runs++, ended.promise));
+    const { outcomes } = t.work(() => (runs++, ended.promise));
     await t.queue.wake([wakeOf(key)]);
     await eventually(() => expect(runs).toBe(1));
     const deadlines = new Set<number>();
@@ -234,13 +235,13 @@ export function workQueueContract(open: OpenWorkQueue): void {
       expect(deadlines.size).toBeGreaterThan(4); // more than a whole lease's renewals
     });
     ended.resolve({ kind: "done" });
-    await eventually(() => expect(verdicts).toEqual(["done"]));
+    await eventually(() => expect(outcomes).toEqual(["done"]));
     expect(runs).toBe(1);
   });
 
   it("drains: runs under way end, nothing new starts, what is over its grace is due again at once", async () => {
     const started = Promise.withResolvers<Run>();
-    const { worker, verdicts } = t.work((run) => {
+    const { worker, outcomes } = t.work((run) => {
       started.resolve(run);
       return new Promise((resolve) =>
         run.signal.addEventListener("abort", () => resolve({ kind: "interrupted" })),
@@ -250,20 +251,20 @@ export function workQueueContract(open: OpenWorkQueue): void {
     await started.promise;
     const drained = worker.drain(10);
     await drained;
-    expect(verdicts).toEqual(["interrupted"]);
+    expect(outcomes).toEqual(["interrupted"]);
     expect(await t.queue.stats(10_000)).toMatchObject({ due: 1, running: 0 });
-    const { verdicts: next } = t.work(() => Promise.resolve({ kind: "done" }));
+    const { outcomes: next } = t.work(() => Promise.resolve({ kind: "done" }));
     await eventually(() => expect(next).toEqual(["done"]));
   });
 
   it("runs a key again at once that was woken during a run which asked for a later one", async () => {
-    const { verdicts } = t.work(async (run) => {
+    const { outcomes } = t.work(async (run) => {
       if (run.claim.reasons[0] !== "Added") return { kind: "done" };
       await t.queue.wake([{ ...wakeOf(key), reason: "Modified" }]);
       return { kind: "done", after: 3_600_000 };
     });
     await t.queue.wake([wakeOf(key)]);
-    await eventually(() => expect(verdicts).toEqual(["done", "done"]));
+    await eventually(() => expect(outcomes).toEqual(["done", "done"]));
   });
 
   it("runs a key again when the time has come that its last run asked for", async () => {
@@ -294,19 +295,19 @@ export function workQueueContract(open: OpenWorkQueue): void {
   });
 
   it("runs a key now that waits or is parked, when it is forced", async () => {
-    const { verdicts } = t.work((run) =>
+    const { outcomes } = t.work((run) =>
       Promise.resolve(
         run.claim.reasons[0] === "Forced" ? { kind: "done" } : { kind: "terminal", error: "no such region" },
       ),
     );
     await t.queue.wake([wakeOf(key)]);
-    await eventually(() => expect(verdicts).toEqual(["terminal"]));
+    await eventually(() => expect(outcomes).toEqual(["terminal"]));
     expect(await t.queue.list("parked", { limit: 10 })).toMatchObject({
       keys: [{ key, error: "no such region" }],
       next: undefined,
     });
     await t.queue.force([key]);
-    await eventually(() => expect(verdicts).toEqual(["terminal", "done"]));
+    await eventually(() => expect(outcomes).toEqual(["terminal", "done"]));
     const { runs } = await t.queue.inspect(key);
     expect(runs.map((run) => [run.verdict, run.trigger])).toEqual([
       ["done", ["Forced"]],
@@ -332,11 +333,11 @@ export function workQueueContract(open: OpenWorkQueue): void {
   });
 
   describe("on a server that took another's place", () => {
-    const t = workQueueUnderTest(open, forgiving);
+    const t = workQueueUnderTest(open, longDurations);
 
     it("tells of it, and lets a run under way end in peace", async () => {
       const started = Promise.withResolvers<Run>();
-      const ended = Promise.withResolvers<Verdict>();
+      const ended = Promise.withResolvers<RunOutcome>();
       let runs = 0;
       t.work((run) => {
         started.resolve(run);
@@ -345,7 +346,7 @@ export function workQueueContract(open: OpenWorkQueue): void {
       await t.queue.wake([wakeOf(key)]);
       const { signal } = await started.promise;
       await t.replaceServer();
-      await eventually(() => expect(t.eras).toHaveLength(1));
+      await eventually(() => expect(t.incarnations).toHaveLength(1));
       await eventually(async () => expect((await t.queue.inspect(key)).key.state).toBe("leased"));
       await t.queue.wake([wakeOf(key)]);
       expect([runs, signal.aborted]).toEqual([1, false]);
@@ -388,10 +389,10 @@ export function workQueueContract(open: OpenWorkQueue): void {
 
   it.each([
     [{ lease: 2_000, renewal: 2_000 }, /at least twice its renewal: 4000 ms/],
-    [{ renewal: 400, settling: 799 }, /renew at least every 399.5 ms, not every 400/],
+    [{ renewal: 400, recoveryWindow: 799 }, /renew at least every 399.5 ms, not every 400/],
     [{ lease: NaN }, /between 1 ms and 24 days/],
     [{ lease: -1 }, /between 1 ms/],
-    [{ settling: 2 ** 31 }, /between 1 ms and 24 days/],
+    [{ recoveryWindow: 2 ** 31 }, /between 1 ms and 24 days/],
   ])("refuses times that cannot work: %j", (times, message) => {
     expect(() => open({ controller: "refused", log: silentLog, times, onIncarnation: () => {} })).toThrow(
       message,
@@ -411,7 +412,7 @@ export function workQueueContract(open: OpenWorkQueue): void {
     [{ limits: { runs: { perSecond: 0, burst: 1 } } }, /runs a second/],
     [{ limits: { accounts: { a: { perSecond: 1, burst: 0.5 } } } }, /burst/],
   ])("refuses a worker that cannot work: %j", (options, message) => {
-    const handler = (): Promise<Verdict> => Promise.resolve({ kind: "done" });
+    const handler = (): Promise<RunOutcome> => Promise.resolve({ kind: "done" });
     expect(() => t.queue.work(handler, { concurrency: 1, timeout: 1_000, ...options })).toThrow(message);
   });
 }

@@ -27,31 +27,31 @@ export interface Wake {
   /** The key's own object at that version, as JSON, for the run that answers this wake. Requires `uid`. */
   readonly copy?: string;
   /**
-   * The change of an object of another kind, if lists of that kind are kept between runs; as JSON. Empty if the change
-   * cannot be expressed: the key's kept lists are then dropped.
+   * The change of an object of another kind, if lists of that kind are cached between runs; as JSON. Empty if the
+   * change cannot be expressed: the key's cached lists are then dropped.
    */
   readonly news?: string;
-  /** The version was current at some time after this moment: a list made since contains it, or it was written since. */
-  readonly newestAfter?: QueueMoment;
+  /** The version was current at some time after this one: a list made since contains it, or it was written since. */
+  readonly newestAfter?: QueueTime;
 }
 
 /** A time in an incarnation of a queue's data. No run that the data do not contain can write after it. */
-export interface QueueMoment {
+export interface QueueTime {
   readonly era: string;
   /** Redis time, ms. */
   readonly at: number;
 }
 
 /** A version of a key's own object that a run has read or written. */
-export interface Sight {
+export interface ObservedVersion {
   /** `plural.group`. */
   readonly kind: string;
   readonly uid: string;
   readonly resourceVersion: string;
   /** The object at that version, as JSON, to be kept for a run that may follow soon. */
-  readonly copy?: string;
+  readonly cachedObject?: string;
   /** The run's lists of other kinds, as JSON, to be kept as well. Wakes add the changes since (`Wake.news`). */
-  readonly lists?: string;
+  readonly cachedLists?: string;
 }
 
 /** The data of a claimed run, for the worker that owns it. */
@@ -73,15 +73,15 @@ export interface Claim {
    * The key's own object, as JSON, from a wake or from the run before. It is at least as new as every version
    * in a wake, and every version that earlier runs have read or written. Left out: the run reads the object live.
    */
-  readonly copy?: string | undefined;
+  readonly cachedObject?: string | undefined;
   /**
    * The lists that the run before has left, and all changes (`Wake.news`) since it began. Left out: the run lists live.
    */
-  readonly lists?: { readonly left: string; readonly news: readonly string[] } | undefined;
+  readonly cachedLists?: { readonly stored: string; readonly deltas: readonly string[] } | undefined;
 }
 
 /** Why a key cannot be claimed now. None of these is an error: jobs may be lost, duplicate or late. */
-export type Refusal =
+export type ClaimRefusal =
   | "leased"
   | "parked"
   | "waiting"
@@ -117,10 +117,10 @@ export type Refusal =
  *
  * `account` is the account with the limits that apply to the run; the queue stores it per key.
  *
- * `saw` is the newest version of the key's own object that the run has read or written. Left out if the run may have
- * written a newer one: then no later run gets a copy until a run reports `saw` again.
+ * `observed` is the newest version of the key's own object that the run has read or written. Left out if the run may
+ * have written a newer one: then no later run gets a cached object until a run reports `observed` again.
  */
-export type Verdict = { readonly saw?: Sight } & (
+export type RunOutcome = { readonly observed?: ObservedVersion } & (
   | { readonly kind: "done"; readonly after?: Milliseconds; readonly account?: string }
   | { readonly kind: "wait"; readonly after: Milliseconds }
   | {
@@ -138,10 +138,10 @@ export type Verdict = { readonly saw?: Sight } & (
 );
 
 /** All kinds of outcomes, for schemas. */
-export const verdictKinds = [
+export const outcomeKinds = [
   ...(["done", "wait", "retry", "throttled", "conflict"] as const),
   ...(["terminal", "paused", "gone", "interrupted"] as const),
-] satisfies readonly Verdict["kind"][];
+] satisfies readonly RunOutcome["kind"][];
 
 /** One run of one key, under a lease that this process holds. */
 export interface Run {
@@ -156,11 +156,11 @@ export interface Run {
    * timers. False if the ledger has not answered for longer than the recovery window: a server that replaced Redis may
    * have assigned the key again by then.
    */
-  held(): boolean;
+  hasLease(): boolean;
 }
 
 /** The scope of a pause: the controller, a namespace, or one object. A pause holds deletions, too. */
-export type Scope =
+export type PauseScope =
   | { readonly kind: "controller" }
   | { readonly kind: "namespace"; readonly namespace: string }
   | { readonly kind: "object"; readonly key: ObjectKey };
@@ -177,7 +177,7 @@ export type ListedState = KeyState | "failing";
 
 /** A pause that holds a key. */
 export interface Pause {
-  readonly scope: Scope["kind"] | "annotation";
+  readonly scope: PauseScope["kind"] | "annotation";
   /** Redis time, ms. */
   readonly since: number;
   /** The author that was passed to `pause`; empty for an annotation. */
@@ -221,7 +221,7 @@ export interface PastRun {
   readonly at: string;
   readonly trigger: readonly string[];
   readonly duration: Milliseconds;
-  readonly verdict: Verdict["kind"];
+  readonly verdict: RunOutcome["kind"];
   readonly error?: string | undefined;
   readonly trace?: string | undefined;
 }
@@ -266,7 +266,7 @@ export interface WorkOptions {
   /** A run that takes longer is aborted and settled as failed. */
   readonly timeout: Milliseconds;
   /** Called after every settled run; for metrics. */
-  readonly onSettled?: (run: Run, verdict: Verdict, duration: Milliseconds, by: Arrival) => void;
+  readonly onSettled?: (run: Run, outcome: RunOutcome, duration: Milliseconds, by: Arrival) => void;
   /** Grows with every roll-out: a key that a newer version has run does not go back to an older one. */
   readonly version?: number;
   readonly backoff?: Partial<Backoff>;
@@ -293,7 +293,7 @@ export interface WakeOptions {
 }
 
 /**
- * The work queue of one controller. It keeps keys, and objects only as short-lived copies.
+ * The work queue of one controller. It keeps keys, and objects only in a short-lived cache.
  *
  * Contract:
  * - after a wake a run starts for its key; wakes of one key before that run are merged into it;
@@ -309,7 +309,7 @@ export interface WorkQueue {
    */
   wake(wakes: readonly Wake[], options?: WakeOptions): Promise<void>;
   /** Starts running due keys with `handler`. If it throws, the outcome is `retry` with that error. */
-  work(handler: (run: Run) => Promise<Verdict>, options: WorkOptions): QueueWorker;
+  work(handler: (run: Run) => Promise<RunOutcome>, options: WorkOptions): QueueWorker;
   /** Rejects if Redis does not answer within that time: a scrape of metrics must not hang. */
   readonly stats: (within: Milliseconds) => Promise<QueueStats>;
   /**
@@ -332,8 +332,8 @@ export interface WorkQueue {
    */
   forceAll(options?: WakeOptions): Promise<void>;
   /** Starts no more runs in a scope; due keys stay due. Runs in progress go on. Reports show `by`, the author. */
-  pause(scope: Scope, by: string): Promise<void>;
-  resume(scope: Scope): Promise<void>;
+  pause(scope: PauseScope, by: string): Promise<void>;
+  resume(scope: PauseScope): Promise<void>;
   /**
    * A page of the keys in a state, ordered by time: `limit` keys, at most 1,000, starting after the page before. A key
    * that stays in the state from the first page to the last is in one of them. A key that leaves it or comes back
@@ -350,9 +350,9 @@ export interface WorkQueue {
    * position of a stream, record that they were sent. A failover of a single server does not change it: a position that
    * was written after a wake is lost together with the wake.
    */
-  origin(): Promise<string>;
-  /** The present moment, for `newestAfter`. On a server that took over, resolves after its recovery window. */
-  moment(): Promise<QueueMoment>;
+  firstIncarnation(): Promise<string>;
+  /** The present time, for `newestAfter`. On a server that took over, resolves after its recovery window. */
+  time(): Promise<QueueTime>;
   /** Resolves when Redis answers; rejects if it does not within that time. For readiness. */
   ping(within: Milliseconds): Promise<void>;
   close(): Promise<void>;

@@ -2,25 +2,25 @@ import { objectKey, type ObjectKey, silentLog } from "@drover/controller";
 import { once } from "node:events";
 import { processTimers } from "@drover/timers";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { Bells } from "./bells.ts";
+import type { JobQueue } from "./bells.ts";
 import { keepLeases } from "./lease-keeper.ts";
 import { openLedgerWorkQueue } from "./ledger-work-queue.ts";
-import type { Enlistment, Ledger, Taker } from "./ledger.ts";
-import { memoryBells } from "./memory-bells.ts";
+import type { WorkerRegistration, Ledger, ClaimRequest } from "./ledger.ts";
+import { openMemoryJobQueue } from "./memory-bells.ts";
 import { openMemoryLedger } from "./memory-ledger.ts";
-import type { Ringer } from "./ringer.ts";
+import type { Dispatcher } from "./ringer.ts";
 import { wakeOf } from "./work-queue.contract.ts";
-import type { QueueWorker, Run, Verdict, WorkOptions, WorkQueue } from "./work-queue.ts";
+import type { QueueWorker, Run, RunOutcome, WorkOptions, WorkQueue } from "./work-queue.ts";
 import { startWorker } from "./worker.ts";
 
 /** What goes on between a worker and its ledger, which lets claims through once `door` is open. */
 interface Seen {
-  /** Whether the ledger hears of free slots; else every key comes by a bell. */
-  offering: boolean;
-  door: Promise<unknown>;
+  /** Whether the ledger hears of idle slots; else every key comes by a job. */
+  advertising: boolean;
+  claimGate: Promise<unknown>;
   readonly claims: ObjectKey[];
-  readonly enlisted: Enlistment[];
-  readonly answered: ObjectKey[];
+  readonly registrations: WorkerRegistration[];
+  readonly processed: ObjectKey[];
   /** Of answers that failed. */
   readonly failed: unknown[];
 }
@@ -30,19 +30,26 @@ let queue: WorkQueue;
 const workers: QueueWorker[] = [];
 const keys = (count: number): readonly ObjectKey[] =>
   Array.from({ length: count }, (_, i) => objectKey({ namespace: "a", name: `n${i}` }));
-const done: Verdict = { kind: "done" };
+const done: RunOutcome = { kind: "done" };
 
 beforeEach(() => {
-  seen = { offering: false, door: Promise.resolve(), claims: [], enlisted: [], answered: [], failed: [] };
+  seen = {
+    advertising: false,
+    claimGate: Promise.resolve(),
+    claims: [],
+    registrations: [],
+    processed: [],
+    failed: [],
+  };
   queue = openLedgerWorkQueue({
     controller: "buckets",
-    openLedger: (times, onEra) => ({
-      ledger: watched(openMemoryLedger({ ...times, onEra })),
+    openLedger: (times, onIncarnation) => ({
+      ledger: watched(openMemoryLedger({ ...times, onIncarnation })),
       async *keys() {},
     }),
-    bells: watchedBells(memoryBells()),
+    jobQueue: watchedJobQueue(openMemoryJobQueue()),
     log: silentLog,
-    times: { lease: 2_000, renewal: 20, settling: 40 },
+    times: { lease: 2_000, renewal: 20, recoveryWindow: 40 },
     onIncarnation: undefined,
     ping: () => Promise.resolve(),
   });
@@ -58,33 +65,33 @@ function watched(ledger: Ledger): Ledger {
     async claim(key, token, version) {
       const answer = await ledger.claim(key, token, version);
       if ("claimed" in answer) seen.claims.push(key);
-      await seen.door;
+      await seen.claimGate;
       return answer;
     },
-    offer: (offers) => (seen.offering ? ledger.offer(offers) : Promise.resolve([])),
-    settle: (key, token, verdict, past, next) =>
-      ledger.settle(key, token, verdict, past, next && (seen.offering ? next : withoutOffer(next))),
-    enlist(enlistment) {
-      seen.enlisted.push(enlistment);
-      return ledger.enlist(enlistment);
+    advertise: (slots) => (seen.advertising ? ledger.advertise(slots) : Promise.resolve([])),
+    settle: (key, token, outcome, report, next) =>
+      ledger.settle(key, token, outcome, report, next && (seen.advertising ? next : withoutAdvertiser(next))),
+    registerWorker(registration) {
+      seen.registrations.push(registration);
+      return ledger.registerWorker(registration);
     },
   };
 }
 
-const withoutOffer = ({ token, version }: Taker): Taker => ({ token, version });
+const withoutAdvertiser = ({ token, version }: ClaimRequest): ClaimRequest => ({ token, version });
 
-const watchedBells = (bells: Bells): Bells => ({
-  ...bells,
-  tell: (failed) => Promise.resolve(void seen.failed.push(failed)),
-  listen: (answer, concurrency) =>
-    bells.listen(async (key) => {
-      seen.answered.push(key);
-      await answer(key).catch((error: unknown) => void seen.failed.push(error));
+const watchedJobQueue = (jobQueue: JobQueue): JobQueue => ({
+  ...jobQueue,
+  addFailed: (failed) => Promise.resolve(void seen.failed.push(failed)),
+  consume: (processJob, concurrency) =>
+    jobQueue.consume(async (key) => {
+      seen.processed.push(key);
+      await processJob(key).catch((error: unknown) => void seen.failed.push(error));
     }, concurrency),
 });
 
 function work(
-  handler: (run: Run) => Promise<Verdict>,
+  handler: (run: Run) => Promise<RunOutcome>,
   concurrency = 1,
   onSettled?: WorkOptions["onSettled"],
 ): QueueWorker {
@@ -95,36 +102,36 @@ function work(
 }
 
 const until = (check: () => void | Promise<void>): Promise<void> => vi.waitFor(check, { timeout: 20_000 });
-const untilStopped = async ({ signal }: Run): Promise<Verdict> => {
+const untilStopped = async ({ signal }: Run): Promise<RunOutcome> => {
   if (!signal.aborted) await once(signal, "abort");
   return { kind: "interrupted" };
 };
 
-it("runs what it is handed: one claim serves many runs, and one bell a hundred", async () => {
+it("runs the keys that are chained: one claim serves many runs, and one job a hundred", async () => {
   const ran: ObjectKey[] = [];
   const came = { rung: 0, handed: 0, given: 0 };
   await queue.wake(keys(250).map(wakeOf));
-  const run = ({ key }: Run): Promise<Verdict> => {
+  const run = ({ key }: Run): Promise<RunOutcome> => {
     ran.push(key);
     return Promise.resolve(done);
   };
-  work(run, 1, (_run, _verdict, _duration, by) => {
+  work(run, 1, (_run, _outcome, _duration, by) => {
     came[by] += 1;
   });
   await until(() => expect(came.rung + came.handed).toBe(250));
   expect(new Set(ran).size).toBe(250);
   expect(came).toEqual({ rung: seen.claims.length, handed: 250 - seen.claims.length, given: 0 });
-  // A bell that is out when one that was answered ends is answered next, and may find nothing behind it.
+  // A job that is out when a processed one ends is processed next, and may find no key due.
   expect(seen.claims.length).toBeGreaterThanOrEqual(3);
   expect(seen.claims.length).toBeLessThanOrEqual(6);
 });
 
-it("gives every run that is handed over a token, a lease and a signal of its own", async () => {
+it("gives every chained run a token, a lease and a signal of its own", async () => {
   const runs: { readonly token: string; readonly signal: AbortSignal }[] = [];
   await queue.wake(keys(5).map(wakeOf));
   work(async (run) => {
     // Not while this process has stood still for longer than a ledger settles, which is 40 ms here.
-    await until(() => expect(run.held()).toBe(true));
+    await until(() => expect(run.hasLease()).toBe(true));
     runs.push({ token: run.token, signal: run.signal });
     return done;
   });
@@ -133,7 +140,7 @@ it("gives every run that is handed over a token, a lease and a signal of its own
   expect(new Set(runs.map(({ signal }) => signal)).size).toBe(5);
 });
 
-it("fails a bell for a run that failed, under its own key, and goes on with others", async () => {
+it("fails a job for a run that failed, under its own key, and goes on with others", async () => {
   const all = keys(3);
   const ran: ObjectKey[] = [];
   await queue.wake(all.map(wakeOf));
@@ -143,11 +150,11 @@ it("fails a bell for a run that failed, under its own key, and goes on with othe
   });
   await until(() => expect(ran).toHaveLength(3));
   await until(() => expect(seen.failed).toMatchObject([{ key: all[1], message: "no" }]));
-  expect(seen.answered[0]).not.toBe(all[1]);
+  expect(seen.processed[0]).not.toBe(all[1]);
 });
 
-it("that is told to stop is handed nothing more", async () => {
-  const door = Promise.withResolvers<Verdict>();
+it("that is told to stop gets no more keys chained", async () => {
+  const door = Promise.withResolvers<RunOutcome>();
   const ran: ObjectKey[] = [];
   await queue.wake(keys(3).map(wakeOf));
   const worker = work(({ key }) => {
@@ -164,7 +171,7 @@ it("that is told to stop is handed nothing more", async () => {
 
 it("that is told to stop stops a run, too, whose claim is answered when its grace is over", async () => {
   const door = Promise.withResolvers();
-  seen.door = door.promise;
+  seen.claimGate = door.promise;
   const ran: ObjectKey[] = [];
   await queue.wake(keys(1).map(wakeOf));
   const worker = work((run) => {
@@ -173,7 +180,7 @@ it("that is told to stop stops a run, too, whose claim is answered when its grac
   }, 2);
   const hanging = objectKey({ name: "hanging" });
   await until(() => expect(seen.claims).toHaveLength(1));
-  seen.door = Promise.resolve();
+  seen.claimGate = Promise.resolve();
   await queue.wake([wakeOf(hanging)]);
   await until(() => expect(ran).toEqual([hanging]));
   const drained = worker.drain(0);
@@ -185,45 +192,45 @@ it("that is told to stop stops a run, too, whose claim is answered when its grac
 });
 
 it("that is told to stop has no slots but those that are busy, and holds no older version back", async () => {
-  const door = Promise.withResolvers<Verdict>();
+  const door = Promise.withResolvers<RunOutcome>();
   const worker = work(() => door.promise, 4);
   await queue.wake(keys(1).map(wakeOf));
   await until(() => expect(worker.active()).toBe(1));
-  expect(seen.enlisted.at(-1)).toMatchObject({ slots: 4, version: 3 });
+  expect(seen.registrations.at(-1)).toMatchObject({ slots: 4, version: 3 });
   const drained = worker.drain(60_000);
-  await until(() => expect(seen.enlisted.at(-1)).toMatchObject({ slots: 1, version: 0 }));
+  await until(() => expect(seen.registrations.at(-1)).toMatchObject({ slots: 1, version: 0 }));
   door.resolve(done);
   await drained;
-  expect(seen.enlisted.at(-1)).toMatchObject({ slots: 0 });
+  expect(seen.registrations.at(-1)).toMatchObject({ slots: 0 });
 });
 
 it("is counted for longer than the leases last that it leaves behind when it dies", async () => {
   work(() => Promise.resolve(done));
-  await until(() => expect(seen.enlisted.at(-1)?.lasts).toBeGreaterThan(2_000));
+  await until(() => expect(seen.registrations.at(-1)?.lasts).toBeGreaterThan(2_000));
 });
 
-it("tells the ringer when the key is due again", async () => {
-  const ledger = openMemoryLedger({ lease: 2_000, settling: 1 });
-  const bells = memoryBells();
+it("tells the dispatcher when the key is due again", async () => {
+  const ledger = openMemoryLedger({ lease: 2_000, recoveryWindow: 1 });
+  const jobQueue = openMemoryJobQueue();
   const leases = keepLeases({
     ledger,
     lease: 2_000,
     renewal: 500,
-    settling: 1_000,
+    recoveryWindow: 1_000,
     timers: processTimers,
     log: silentLog,
   });
   const expected: number[] = [];
-  const ringer: Ringer = {
-    expect: (span) => void expected.push(span),
-    enlist: () => ({ leaves: () => {}, end: () => Promise.resolve() }),
+  const dispatcher: Dispatcher = {
+    expectDueIn: (span) => void expected.push(span),
+    registerWorker: () => ({ drain: () => {}, unregister: () => Promise.resolve() }),
     stop: () => Promise.resolve(),
   };
   const options = { concurrency: 1, timeout: 60_000 };
   const parts = {
     ledger,
-    bells,
-    ringer,
+    jobQueue,
+    dispatcher,
     leases,
     lease: 2_000,
     renewal: 500,
@@ -234,7 +241,7 @@ it("tells the ringer when the key is due again", async () => {
   const worker = startWorker(parts, () => Promise.resolve({ kind: "done", after: 12_345 }), options);
   await ledger.wake([wakeOf(objectKey({ name: "later" }))]);
   await until(async () => {
-    await bells.add((await ledger.ring()).bells);
+    await jobQueue.add((await ledger.dispatch()).jobs);
     expect(expected).toHaveLength(1);
   });
   expect(expected).toEqual([12_345]);

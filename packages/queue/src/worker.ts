@@ -1,21 +1,21 @@
 import type { Log, Milliseconds, ObjectKey } from "@drover/controller";
 import type { Timers } from "@drover/timers";
-import { addAtBest, type Bells, RunFailedError } from "./bells.ts";
+import { tryAddJobs, type JobQueue, RunFailedError } from "./bells.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
-import type { Given, Ledger } from "./ledger.ts";
-import type { Turn } from "./perform-run.ts";
-import type { Ringer } from "./ringer.ts";
+import type { Assignment, Ledger } from "./ledger.ts";
+import type { RunAssignment } from "./perform-run.ts";
+import type { Dispatcher } from "./ringer.ts";
 import { Slots } from "./slots.ts";
-import { Turns } from "./turns.ts";
-import type { QueueWorker, Run, Verdict, WorkOptions } from "./work-queue.ts";
+import { Runner } from "./turns.ts";
+import type { QueueWorker, Run, RunOutcome, WorkOptions } from "./work-queue.ts";
 
 /** The most runs that one job leads to, so that no BullMQ job is active without end. */
-const runsPerBell = 100;
+const runsPerJob = 100;
 
 export interface WorkerParts {
   readonly ledger: Ledger;
-  readonly bells: Bells;
-  readonly ringer: Ringer;
+  readonly jobQueue: JobQueue;
+  readonly dispatcher: Dispatcher;
   readonly leases: LeaseKeeper;
   readonly lease: Milliseconds;
   /** Leases and advertised slots are renewed this often. */
@@ -32,10 +32,10 @@ export interface WorkerParts {
  */
 export function startWorker(
   parts: WorkerParts,
-  handler: (run: Run) => Promise<Verdict>,
+  handler: (run: Run) => Promise<RunOutcome>,
   options: WorkOptions,
 ): QueueWorker {
-  const { ledger, bells, ringer, timers } = parts;
+  const { ledger, jobQueue, dispatcher, timers } = parts;
   const { version = 0, concurrency } = options;
   const underWay = new Set<Promise<void>>();
   const slots = new Slots({
@@ -43,70 +43,70 @@ export function startWorker(
     worker: parts.newId(),
     version,
     concurrency,
-    giveBack: (given) => giveBack(parts, given),
-    run(turn) {
-      const run = turns.run(turn, Infinity).catch((error: unknown) => show(parts, error));
+    giveBack: (assignment) => giveBack(parts, assignment),
+    run(assignment) {
+      const run = runner.run(assignment, Infinity).catch((error: unknown) => showFailedRun(parts, error));
       underWay.add(run);
       void run.then(() => underWay.delete(run));
     },
   });
-  const turns = new Turns({ ...parts, slots, handler, options });
+  const runner = new Runner({ ...parts, slots, handler, options });
 
-  const answer = async (key: ObjectKey): Promise<void> => {
-    const token = await slots.take();
-    const turn = token === undefined ? undefined : await claim(key, token);
-    if (turn) await turns.run(turn, runsPerBell);
+  const processJob = async (key: ObjectKey): Promise<void> => {
+    const token = await slots.acquire();
+    const assignment = token === undefined ? undefined : await claim(key, token);
+    if (assignment) await runner.run(assignment, runsPerJob);
   };
-  const claim = async (key: ObjectKey, token: string): Promise<Turn | undefined> => {
+  const claim = async (key: ObjectKey, token: string): Promise<RunAssignment | undefined> => {
     const askedAt = timers.now();
-    const outcome = await ledger.claim(key, token, version).catch((error: unknown) => {
-      slots.free(token);
+    const answer = await ledger.claim(key, token, version).catch((error: unknown) => {
+      slots.release(token);
       throw error;
     });
-    if ("claimed" in outcome) {
-      slots.claimed(token);
-      return { key, token, slot: token, claim: outcome.claimed, askedAt, by: "rung" };
+    if ("claimed" in answer) {
+      slots.markClaimed(token);
+      return { key, token, slot: token, claim: answer.claimed, askedAt, by: "rung" };
     }
-    if (outcome.refused !== "slot taken") {
-      slots.free(token);
+    if (answer.refused !== "slot taken") {
+      slots.release(token);
       return undefined;
     }
-    slots.wasGiven(token);
-    const another = await slots.take();
+    slots.markAssigned(token);
+    const another = await slots.acquire();
     return another === undefined ? undefined : claim(key, another);
   };
 
-  const enlisted = ringer.enlist(options);
-  const listener = bells.listen(answer, concurrency);
+  const registration = dispatcher.registerWorker(options);
+  const consumer = jobQueue.consume(processJob, concurrency);
   return {
-    active: () => turns.active,
+    active: () => runner.active,
     async drain(grace) {
-      turns.drain();
-      enlisted.leaves(() => turns.active);
-      const cancel = timers.after(grace, "the grace of a drain", () => turns.giveUp());
-      await Promise.all([slots.close(), listener.stop()]);
+      runner.drain();
+      registration.drain(() => runner.active);
+      const cancel = timers.after(grace, "the grace of a drain", () => runner.stopRuns());
+      await Promise.all([slots.close(), consumer.stop()]);
       await Promise.all(underWay);
       cancel();
-      turns.giveUp(); // runs that a job taken before may still start
-      await enlisted.end();
+      runner.stopRuns(); // runs that a job taken before may still start
+      await registration.unregister();
     },
   };
 }
 
 /** Gives back a key that was assigned to this process, but has no slot in it. */
-async function giveBack({ ledger, bells, log }: WorkerParts, { key, token }: Given): Promise<void> {
+async function giveBack({ ledger, jobQueue, log }: WorkerParts, { key, token }: Assignment): Promise<void> {
   try {
     const answer = await ledger.settle(key, token, { kind: "interrupted" });
-    if (answer.kind === "settled") await addAtBest(bells, answer.bells, log);
+    if (answer.kind === "settled") await tryAddJobs(jobQueue, answer.jobs, log);
   } catch (error) {
     log.warn({ key, err: error }, "Could not give a key back; its lease will end");
   }
 }
 
 /** Shows a failed run on dashboards. It was not started by a job, so no job fails. */
-async function show({ bells, log }: WorkerParts, error: unknown): Promise<void> {
-  if (!(error instanceof RunFailedError)) return; // already logged by settleSurely
-  await bells.tell(error).catch((cause: unknown) => {
+async function showFailedRun({ jobQueue, log }: WorkerParts, error: unknown): Promise<void> {
+  if (!(error instanceof RunFailedError)) return; // already logged by settleWithRetry
+  await jobQueue.addFailed(error).catch((cause: unknown) => {
     log.debug({ err: cause }, "Could not show that a run failed");
   });
 }

@@ -67,7 +67,7 @@ const attempt = (scheme: string, port: string, ca?: string): Promise<unknown> =>
     url: `${scheme}://me:CANARY@127.0.0.1:${ports[port] ?? 0}`,
     clientName: "test",
     log: silentLog,
-    patience: 1_000,
+    connectTimeout: 1_000,
     ...(ca !== undefined && { ca }),
   }).catch((error: unknown) => error);
 

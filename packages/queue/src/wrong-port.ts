@@ -8,7 +8,7 @@ const firstBytes: Readonly<Record<string, string>> = {
  * Advice on a port that answers, but not as Redis does over this kind of connection; undefined for other errors. The
  * answer is not shown.
  */
-export function wrongPort(error: Error): string | undefined {
+export function wrongPortAdvice(error: Error): string | undefined {
   const [, type] = /^Unknown RESP type (\d+)/.exec(error.message) ?? [];
   if (type !== undefined) return firstBytes[type] ?? "the server there is not Redis. Give the port of Redis.";
   if (!("code" in error) || !/^(ERR_SSL_|EPROTO$)/.test(String(error.code))) return undefined;
@@ -21,7 +21,7 @@ export function wrongPort(error: Error): string | undefined {
  * Advice on a server that sends nothing, or closes every connection before it sends anything. It may also be starting
  * or away, so use this only after the wait for it is over.
  */
-export const silence = (isTls: boolean): string =>
+export const noAnswerAdvice = (isTls: boolean): string =>
   isTls
     ? "no answer over TLS; if its port has no TLS, write redis:// in its URL"
     : "it closes every connection without an answer; if its port uses TLS, write rediss:// in its URL";

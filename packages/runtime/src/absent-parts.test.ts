@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { absentWords, leaseJudge, watchParts } from "./absent-parts.ts";
+import { absenceMessage, leaseJudge, watchParts } from "./absent-parts.ts";
 import { keepPartLease } from "./part-lease.ts";
 
 const lease = (resourceVersion: string, spec: object = {}): KubeObject => ({
@@ -75,10 +75,10 @@ describe("a Lease is judged by whether it changes", () => {
 });
 
 it("the words name the part, since when, what follows and what to look at", () => {
-  expect(absentWords({ part: "bridge", namespace: "drover", since: "2026-01-01T00:00:00Z" })).toBe(
+  expect(absenceMessage({ part: "bridge", namespace: "drover", since: "2026-01-01T00:00:00Z" })).toBe(
     "No bridge has run since 2026-01-01T00:00:00Z: changes of objects start no runs. See: kubectl get pods -n drover",
   );
-  expect(absentWords({ part: "gateway", namespace: "d", since: undefined })).toMatch(
+  expect(absenceMessage({ part: "gateway", namespace: "d", since: undefined })).toMatch(
     /^No gateway has ever run: /,
   );
 });

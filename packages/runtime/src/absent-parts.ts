@@ -2,7 +2,7 @@ import { type Condition, type Milliseconds, objectKey, timestamp } from "@drover
 import { builtin, type KubeClient, type KubeObject } from "@drover/kube";
 import { z } from "zod";
 import type { Part, PartLeaseOptions } from "./part-lease.ts";
-import { pause } from "./pause.ts";
+import { sleepUnlessAborted } from "./pause.ts";
 
 /** A part of Drover without a running replica. */
 export interface AbsentPart {
@@ -120,7 +120,7 @@ export function watchParts({
   const watching = async (): Promise<void> => {
     while (!signal.aborted) {
       await Promise.all(judges.map(look));
-      await pause(holds / 4, signal);
+      await sleepUnlessAborted(holds / 4, signal);
     }
   };
   return {
@@ -145,17 +145,18 @@ const consequences: Readonly<Record<Part, string>> = {
 };
 
 /** The type of the condition that a ReconcileFunction has while no replica of a part runs. */
-export const absentCondition = (part: Part): string => `${part[0]?.toUpperCase()}${part.slice(1)}NotRunning`;
+export const absentConditionType = (part: Part): string =>
+  `${part[0]?.toUpperCase()}${part.slice(1)}NotRunning`;
 
 /** A message for users: the part, since when no replica runs, the effect, and a command to look at it. */
-export const absentWords = ({ part, namespace, since }: AbsentPart): string =>
+export const absenceMessage = ({ part, namespace, since }: AbsentPart): string =>
   `No ${part} ${since === undefined ? "has ever run" : `has run since ${since}`}: ${consequences[part]}. ` +
   `See: kubectl get pods -n ${namespace}`;
 
-/** `absentWords` as a condition. */
-export const absentAsCondition = (absent: AbsentPart): Condition => ({
-  type: absentCondition(absent.part),
+/** `absenceMessage` as a condition. */
+export const absenceCondition = (absent: AbsentPart): Condition => ({
+  type: absentConditionType(absent.part),
   status: "True",
   reason: "LeaseNotRenewed",
-  message: absentWords(absent),
+  message: absenceMessage(absent),
 });

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { request } from "node:http";
 import { connect, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Admission, type AdmissionLimits, openAdmission, usualAdmission } from "./admission.ts";
+import { type Admission, type AdmissionLimits, openAdmission, defaultAdmissionLimits } from "./admission.ts";
 import { peerOf } from "./counted-connections.ts";
 import { type PublicServer, servePublicly } from "./public-server.ts";
 
@@ -44,9 +44,9 @@ async function start(limits: AdmissionLimits): Promise<void> {
   port = Number(new URL(server.url).port);
 }
 const limits: AdmissionLimits = {
-  ...usualAdmission,
+  ...defaultAdmissionLimits,
   connection: 1_000,
-  strangers: { total: 2_000_000, peer: 1_200_000, group: 1_100_000 },
+  unverified: { total: 2_000_000, peer: 1_200_000, group: 1_100_000 },
   verified: { total: 2_000_000, peer: 1_200_000, group: 1_100_000 },
 };
 beforeEach(async () => {
@@ -100,7 +100,7 @@ describe("a flood of half-sent requests", () => {
     await isClosed(flood[0]!);
     expect(await post("127.0.0.3", { bytes: 900_000 })).toBe(401);
     expect(await post("127.0.0.2")).toBe(401);
-    expect(admission.held().strangers).toBeLessThanOrEqual(limits.strangers.peer);
+    expect(admission.held().unverified).toBeLessThanOrEqual(limits.unverified.peer);
   });
 
   it("from many addresses holds no more than there is room for, and drops what came first of the largest", async () => {
@@ -110,7 +110,7 @@ describe("a flood of half-sent requests", () => {
         Array.from({ length: 1_000 }, (_, i) => open(`127.0.1.${i % 100}`, half(`g${i % 50}`))),
       );
     }
-    await expect.poll(() => admission.held().strangers).toBeLessThanOrEqual(limits.strangers.total);
+    await expect.poll(() => admission.held().unverified).toBeLessThanOrEqual(limits.unverified.total);
     expect(mine.closed).toBe(false);
     expect(await post("127.0.0.8")).toBe(401);
   });
@@ -120,7 +120,7 @@ describe("a flood of half-sent requests", () => {
     const flood = await Promise.all(
       [1, 2].map((i) => open("127.0.0.2", half("hook", "", " ".repeat(500_000 + i)))),
     );
-    await expect.poll(() => admission.held().strangers).toBeGreaterThan(1_000_000);
+    await expect.poll(() => admission.held().unverified).toBeGreaterThan(1_000_000);
     const more = await open("127.0.0.3", half("hook", "", " ".repeat(200_000)));
     await isClosed(flood[0]!);
     expect([flood[1]!.closed, mine.closed, more.closed]).toEqual([false, false, false]);
@@ -128,7 +128,7 @@ describe("a flood of half-sent requests", () => {
 });
 
 describe("a sender that was verified", () => {
-  it("is not dropped for strangers, while it sends, waits or is idle; nor for others of its address", async () => {
+  it("is not dropped for unverified bodies, while it sends, waits or is idle; nor for others of its address", async () => {
     gates.set("slow", Promise.withResolvers());
     const idle = await open(
       "127.0.0.2",
@@ -164,16 +164,16 @@ describe("a body that comes too slowly", () => {
   it("ends its connection, by the clock; one that comes fast enough goes on", async () => {
     const slow = await open("127.0.0.2", half());
     const fast = await open("127.0.0.2", half("b", "", " ".repeat(20_000)));
-    await expect.poll(() => admission.held().strangers).toBe(22_001);
-    clock += usualAdmission.patience;
-    admission.endSlow();
+    await expect.poll(() => admission.held().unverified).toBe(22_001);
+    clock += defaultAdmissionLimits.rateGrace;
+    admission.closeSlow();
     clock += 10_000;
     expect([slow.closed, fast.closed]).toEqual([false, false]);
-    admission.endSlow();
+    admission.closeSlow();
     await isClosed(slow);
     await expect.poll(() => refused).toEqual(["BodyRefusedError: The body is too slow."]);
     clock += 10_000;
-    admission.endSlow();
+    admission.closeSlow();
     await isClosed(fast);
   });
 });
@@ -182,7 +182,7 @@ it("nothing is counted any more once all connections are closed", async () => {
   await Promise.all(Array.from({ length: 200 }, (_, i) => open(`127.0.0.${2 + (i % 7)}`, half(`g${i % 3}`))));
   await post("127.0.0.2", { headers: { "x-secret": "after" } });
   for (const socket of sockets) socket.destroy();
-  await expect.poll(() => admission.held()).toEqual({ strangers: 0, verified: 0 });
+  await expect.poll(() => admission.held()).toEqual({ unverified: 0, verified: 0 });
 });
 
 it.each([

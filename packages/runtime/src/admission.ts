@@ -1,7 +1,7 @@
 import type { Milliseconds } from "@drover/controller";
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
-import { readIncoming } from "./read-incoming.ts";
+import { readIncomingBody } from "./read-incoming.ts";
 import { type BudgetLimits, byteBudget } from "./byte-budget.ts";
 import { type CountedConnection, countedConnections } from "./counted-connections.ts";
 
@@ -9,24 +9,24 @@ const MiB = 2 ** 20;
 
 export interface AdmissionLimits {
   /** For connections without a verified message yet. */
-  readonly strangers: BudgetLimits;
+  readonly unverified: BudgetLimits;
   /** For connections with one. Counted separately, so that unverified senders cannot cause these to be dropped. */
   readonly verified: BudgetLimits;
   /**
    * Bytes counted for each connection itself: headers, and the part of a body that has arrived but was not read yet.
    */
   readonly connection: number;
-  /** Least average rate of a body in bytes per second, counted from the end of `patience`. */
-  readonly leastRate: number;
-  readonly patience: Milliseconds;
+  /** Least average rate of a body in bytes per second, counted from the end of `rateGrace`. */
+  readonly minRate: number;
+  readonly rateGrace: Milliseconds;
 }
 
-export const usualAdmission: AdmissionLimits = {
-  strangers: { total: 64 * MiB, peer: 16 * MiB, group: 16 * MiB },
+export const defaultAdmissionLimits: AdmissionLimits = {
+  unverified: { total: 64 * MiB, peer: 16 * MiB, group: 16 * MiB },
   verified: { total: 128 * MiB, peer: 64 * MiB, group: 64 * MiB },
   connection: 32 * 1_024,
-  leastRate: 1_024,
-  patience: 2_000,
+  minRate: 1_024,
+  rateGrace: 2_000,
 };
 
 /** The body of a request. `release` must be called at the end, also after an error. */
@@ -57,19 +57,19 @@ export interface Admission {
    */
   body(incoming: IncomingMessage, options: { readonly most: number; readonly group: string }): IncomingBody;
   /** Closes connections with a body below the least rate. To be called about once a second. */
-  endSlow(): void;
+  closeSlow(): void;
   /** Bytes held now for unverified senders, and for verified ones. */
-  held(): { readonly strangers: number; readonly verified: number };
+  held(): { readonly unverified: number; readonly verified: number };
 }
 
 /** @param clock monotonic. */
 export function openAdmission(
   clock: () => Milliseconds,
-  { strangers, verified, connection, leastRate, patience }: AdmissionLimits = usualAdmission,
+  { unverified, verified, connection, minRate, rateGrace }: AdmissionLimits = defaultAdmissionLimits,
 ): Admission {
-  const budgets = { strangers: byteBudget(strangers), verified: byteBudget(verified) };
+  const budgets = { unverified: byteBudget(unverified), verified: byteBudget(verified) };
   const connections = countedConnections(budgets, connection);
-  const coming = new Set<ComingBody>();
+  const arriving = new Set<ArrivingBody>();
   return {
     connected: (socket) => void connections.of(socket),
     body(incoming, options) {
@@ -77,27 +77,27 @@ export function openAdmission(
       return incomingBody(incoming, from, options, {
         since: clock(),
         bytes: 0,
-        begin: (body) => coming.add(body),
-        end: (body) => coming.delete(body),
+        begin: (body) => arriving.add(body),
+        end: (body) => arriving.delete(body),
         tooSlow: () => from.close("too slow"),
       });
     },
-    endSlow() {
-      for (const { since, bytes, tooSlow } of coming) {
-        const late = clock() - since - patience;
-        if (late > 0 && bytes < (late / 1_000) * leastRate) tooSlow();
+    closeSlow() {
+      for (const { since, bytes, tooSlow } of arriving) {
+        const late = clock() - since - rateGrace;
+        if (late > 0 && bytes < (late / 1_000) * minRate) tooSlow();
       }
     },
-    held: () => ({ strangers: budgets.strangers.held(), verified: budgets.verified.held() }),
+    held: () => ({ unverified: budgets.unverified.held(), verified: budgets.verified.held() }),
   };
 }
 
 /** The progress of a body that is being read, to measure its rate. */
-interface ComingBody {
+interface ArrivingBody {
   readonly since: Milliseconds;
   bytes: number;
-  readonly begin: (body: ComingBody) => void;
-  readonly end: (body: ComingBody) => void;
+  readonly begin: (body: ArrivingBody) => void;
+  readonly end: (body: ArrivingBody) => void;
   readonly tooSlow: () => void;
 }
 
@@ -105,31 +105,31 @@ function incomingBody(
   incoming: IncomingMessage,
   from: CountedConnection,
   { most, group }: { readonly most: number; readonly group: string },
-  coming: ComingBody,
+  arriving: ArrivingBody,
 ): IncomingBody {
   let holding = from.hold(group, 0);
   return {
     signal: from.closed,
     async read() {
-      coming.begin(coming);
+      arriving.begin(arriving);
       try {
-        return await readIncoming(incoming, most, from.closed, (bytes) => {
-          coming.bytes += bytes;
+        return await readIncomingBody(incoming, most, from.closed, (bytes) => {
+          arriving.bytes += bytes;
           holding.grow(bytes);
         });
       } finally {
-        coming.end(coming);
+        arriving.end(arriving);
       }
     },
     verified() {
       from.verified();
       holding.release();
       // A complete body is no longer counted: its reader limits how many it processes.
-      if (!incoming.complete) holding = from.hold(group, coming.bytes);
+      if (!incoming.complete) holding = from.hold(group, arriving.bytes);
     },
     release() {
       holding.release();
-      coming.end(coming);
+      arriving.end(arriving);
       from.idle();
     },
   };

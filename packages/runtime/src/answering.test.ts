@@ -11,13 +11,13 @@ import {
   silentLog,
 } from "@drover/controller";
 import { builtin } from "@drover/kube";
-import { type Call, claimIn, type SentAnswer } from "@drover/webhook";
+import { type Call, parseSignatureClaim, type SentAnswer } from "@drover/webhook";
 import { beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { callAt, callMutant } from "../../webhook/src/testing/call-mutants.ts";
-import { type Scene, send, type Sent } from "../../webhook/src/testing/mutants.ts";
-import { seeded } from "../../webhook/src/testing/random.ts";
-import { answering, type TakenRequest } from "./answering.ts";
+import { type SigningContext, signedMessage, type SignedMessage } from "../../webhook/src/testing/mutants.ts";
+import { seededRandom } from "../../webhook/src/testing/random.ts";
+import { webhookHandler, type WebhookRequest } from "./answering.ts";
 
 const Greeting = defineResource({
   group: "examples.drover.dev",
@@ -37,7 +37,7 @@ let stopping: AbortController;
 let runs: string[];
 /** What a run does. */
 let act: (signal: AbortSignal, client: ObjectClient) => Promise<{ status: { text: string } } | undefined>;
-let answer: (request: TakenRequest) => Promise<SentAnswer>;
+let answer: (request: WebhookRequest) => Promise<SentAnswer>;
 
 beforeEach(() => {
   [now, runs] = [Date.parse("2026-01-01T00:00:00Z"), []];
@@ -55,7 +55,7 @@ beforeEach(() => {
     },
   });
   const audience = { name: "web/greetings", uid: "f-1" };
-  answer = answering({
+  answer = webhookHandler({
     controller,
     audience,
     secrets: () => secrets,
@@ -64,9 +64,11 @@ beforeEach(() => {
     stopping: stopping.signal,
   });
 });
-const scene = (): Scene => ({ secret, otherSecret, now });
-const taken = ({ headers, body }: Sent): Promise<SentAnswer> => answer({ headers, body: Buffer.from(body) });
-const called = (call: Call, at = now): Promise<SentAnswer> => taken(send(call, call.token, scene(), at));
+const scene = (): SigningContext => ({ secret, otherSecret, now });
+const taken = ({ headers, body }: SignedMessage): Promise<SentAnswer> =>
+  answer({ headers, body: Buffer.from(body) });
+const called = (call: Call, at = now): Promise<SentAnswer> =>
+  taken(signedMessage(call, call.token, scene(), at));
 const outcomeIn = ({ body }: SentAnswer): unknown => (JSON.parse(body) as { outcome?: unknown }).outcome;
 const object = (call: Call, more: object): Call => ({
   ...call,
@@ -78,7 +80,9 @@ it("runs a call, and signs what it answers under the call's id", async () => {
   const said = await called(call);
   expect(said).toMatchObject({ status: 200, body: '{"outcome":"done","status":{"text":"hi"}}' });
   const { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signature } = said.headers;
-  expect(claimIn({ id, timestamp, signature }, now).isMadeWith(secret, Buffer.from(said.body))).toBe(true);
+  expect(
+    parseSignatureClaim({ id, timestamp, signature }, now).isMadeWith(secret, Buffer.from(said.body)),
+  ).toBe(true);
   expect(id).toBe(call.token);
   expect(runs).toEqual([call.key]);
 });
@@ -92,7 +96,9 @@ it("signs what it answers with all secrets that are good then, while they are ch
   const { headers, body } = await called(callAt(now));
   const { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signature } = headers;
   for (const one of secrets)
-    expect(claimIn({ id, timestamp, signature }, now).isMadeWith(one, Buffer.from(body))).toBe(true);
+    expect(parseSignatureClaim({ id, timestamp, signature }, now).isMadeWith(one, Buffer.from(body))).toBe(
+      true,
+    );
 });
 
 it.each<[string, Partial<Call>, () => void]>([
@@ -278,7 +284,7 @@ describe("a newer run of a key", () => {
 });
 
 it("none of 100,000 calls that are forged, misdirected, expired or malformed is run", async () => {
-  const random = seeded(42);
+  const random = seededRandom(42);
   const found = new Set<string>();
   for (let i = 0; i < 100_000; i++) {
     const { what, sent } = callMutant(random, callAt(now), scene());
@@ -291,11 +297,11 @@ it("none of 100,000 calls that are forged, misdirected, expired or malformed is 
 }, 300_000);
 
 it("of 10,000 calls that are replayed, late or repeated under the same id, each key is run as often as it was called", async () => {
-  const random = seeded(43);
-  const called: Sent[] = [];
+  const random = seededRandom(43);
+  const called: SignedMessage[] = [];
   for (let i = 0; i < 10_000; i++) {
     const call = callAt(now);
-    const sent = send(call, call.token, scene());
+    const sent = signedMessage(call, call.token, scene());
     if (i % 10 === 0) {
       called.push(sent);
       expect(outcomeIn(await taken(sent))).toBe("done");

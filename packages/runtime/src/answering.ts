@@ -1,5 +1,5 @@
 import {
-  absentClient,
+  unavailableClient,
   ConflictError,
   type Controller,
   type Log,
@@ -16,22 +16,22 @@ import { parseJson, writeJson } from "@drover/json";
 import { raceAbort } from "@drover/queue";
 import {
   type Call,
-  type CallMemory,
-  callMemory,
+  type CallHistory,
+  callHistory,
   type CallRefusal,
   CallRefusedError,
-  longestMessage,
+  maxMessageLength,
   receiveCall,
   type Result,
   resultSchema,
   type SentAnswer,
-  signed,
+  signMessage,
   type SignatureHeaders,
 } from "@drover/webhook";
 import { checkedResult } from "./checked-result.ts";
-import { parseLiveObject } from "./live-object.ts";
+import { parseObject } from "./live-object.ts";
 
-export interface AnsweringParts<R extends Resource> {
+export interface WebhookHandlerOptions<R extends Resource> {
   readonly controller: Controller<R>;
   /** This function: `namespace/name` of its ReconcileFunction, and its uid if that is known. */
   readonly audience: { readonly name: string; readonly uid?: string | undefined };
@@ -40,21 +40,21 @@ export interface AnsweringParts<R extends Resource> {
   readonly log: Log;
   /** Fires when the runs in progress must end. */
   readonly stopping?: AbortSignal;
-  readonly memory?: CallMemory;
+  readonly history?: CallHistory;
   /** Wall clock in ms, compared with the gateway's. */
   readonly now?: () => number;
 }
 
 /** A request as received. */
-export interface TakenRequest {
+export interface WebhookRequest {
   readonly headers: SignatureHeaders;
   readonly body: Uint8Array;
   /** Called when the signature proves that the gateway sent the call, before it runs. */
-  readonly verified?: () => void;
+  readonly onVerified?: () => void;
 }
 
 /** The HTTP status of each refusal. Refusals are not signed, so they decide no outcome, and the gateway calls again. */
-const statusOf = {
+const httpStatusByRefusal = {
   unverified: 401,
   malformed: 400,
   misdirected: 421,
@@ -67,32 +67,32 @@ const statusOf = {
  * newest run of its key gets a conflict. A key never runs twice at once here. Refusals and failed runs are answers, not
  * exceptions.
  */
-export function answering<R extends Resource>(
-  parts: AnsweringParts<R>,
-): (request: TakenRequest) => Promise<SentAnswer> {
-  const { audience, secrets, log, now = Date.now, memory = callMemory(now) } = parts;
-  return async ({ headers, body, verified }) => {
+export function webhookHandler<R extends Resource>(
+  parts: WebhookHandlerOptions<R>,
+): (request: WebhookRequest) => Promise<SentAnswer> {
+  const { audience, secrets, log, now = Date.now, history = callHistory(now) } = parts;
+  return async ({ headers, body, onVerified }) => {
     try {
       const received = receiveCall({ headers, body, secrets: secrets(), audience, now: now() });
-      verified?.();
+      onVerified?.();
       const { call } = received;
-      const answer = memory.take({ ...received, body }, async ({ superseded, before }) => {
-        const result = await run(parts, call, superseded, before);
+      const answer = history.runOnce({ ...received, body }, async ({ superseded, previousEnded }) => {
+        const result = await runCall(parts, call, superseded, previousEnded);
         return signedAnswer(result, call.token, secrets(), now());
       });
-      return (await answer) ?? signedAnswer(stale, call.token, secrets(), now());
+      return (await answer) ?? signedAnswer(staleResult, call.token, secrets(), now());
     } catch (error) {
       if (!(error instanceof CallRefusedError)) throw error;
       const { refusal, message, why } = error;
       log.warn({ refusal, why }, "A call was refused");
-      return { status: statusOf[refusal], headers: json, body: JSON.stringify({ message }) };
+      return { status: httpStatusByRefusal[refusal], headers: json, body: JSON.stringify({ message }) };
     }
   };
 }
 
 const json = { "content-type": "application/json" } as const;
 
-const stale: Result = {
+const staleResult: Result = {
   outcome: "conflict",
   message: "A newer run of this key has begun here, or this one was answered long ago.",
 };
@@ -100,11 +100,11 @@ const stale: Result = {
 /** The HTTP status is always 200: the signature does not cover it, so the outcome is in the body. */
 function signedAnswer(result: Result, id: string, secrets: readonly string[], at: number): SentAnswer {
   const body = writeJson(result);
-  return { status: 200, headers: { ...json, ...signed(secrets, { id, at }, body) }, body };
+  return { status: 200, headers: { ...json, ...signMessage(secrets, { id, at }, body) }, body };
 }
 
-async function run<R extends Resource>(
-  parts: AnsweringParts<R>,
+async function runCall<R extends Resource>(
+  parts: WebhookHandlerOptions<R>,
   call: Call,
   superseded: AbortSignal,
   before: Promise<unknown>,
@@ -117,7 +117,7 @@ async function run<R extends Resource>(
   try {
     await raceAbort(before, signal);
     const context = contextOf(controller, call, log, signal);
-    result = await acted(controller, call, context);
+    result = await callController(controller, call, context);
   } catch (error) {
     log.warn({ key: call.key, err: error }, "The run failed");
     result = resultOf(error);
@@ -129,7 +129,7 @@ async function run<R extends Resource>(
   return result;
 }
 
-async function acted<R extends Resource>(
+async function callController<R extends Resource>(
   controller: Controller<R>,
   { type }: Call,
   context: ReconcileContext<R>,
@@ -152,7 +152,7 @@ function contextOf<R extends Resource>(
   log: Log,
   signal: AbortSignal,
 ): ReconcileContext<R> {
-  const parsed = parseLiveObject(controller.for, object);
+  const parsed = parseObject(controller.for, object);
   if (!parsed.ok) throw new TerminalError(parsed.problem, { reason: "InvalidSpec" });
   const { metadata, spec, status } = parsed.object;
   return {
@@ -163,7 +163,7 @@ function contextOf<R extends Resource>(
     object,
     log,
     signal,
-    client: absentClient(
+    client: unavailableClient(
       () =>
         new TerminalError(
           "A function that is called over HTTP has no access to the cluster. To give it access, leave out `delivery: webhook`.",
@@ -182,7 +182,7 @@ function contextOf<R extends Resource>(
 
 /** The result that the gateway gets for an error, by the error's class. */
 function resultOf(error: unknown): Result {
-  const message = messageOf(error).slice(0, longestMessage);
+  const message = messageOf(error).slice(0, maxMessageLength);
   if (error instanceof TerminalError) return { outcome: "parked", message, reason: error.reason };
   if (error instanceof ConflictError) return { outcome: "conflict", message };
   if (error instanceof RetryAfterError) {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { atMost } from "./at-most.ts";
+import { waitAtMost } from "./at-most.ts";
 
 const HOUR = 3_600_000;
 /** Timers that keep this process alive. */
@@ -7,24 +7,24 @@ const timers = (): number => process.getActiveResourcesInfo().filter((kind) => k
 
 it("resolves when it is done, and leaves no timer", async () => {
   const before = timers();
-  await atMost(HOUR, Promise.resolve("done"));
+  await waitAtMost(HOUR, Promise.resolve("done"));
   expect(timers()).toBe(before);
 });
 
 it("resolves after its time, though it is not done", async () => {
-  await atMost(1, new Promise(() => undefined));
+  await waitAtMost(1, new Promise(() => undefined));
 });
 
 it("rejects when it fails before, and leaves no timer", async () => {
   const before = timers();
-  await expect(atMost(HOUR, Promise.reject(new Error("no")))).rejects.toThrow("no");
+  await expect(waitAtMost(HOUR, Promise.reject(new Error("no")))).rejects.toThrow("no");
   expect(timers()).toBe(before);
 });
 
 it("keeps no process alive while it waits", async () => {
   const before = timers();
   const done = Promise.withResolvers<undefined>();
-  const waiting = atMost(HOUR, done.promise);
+  const waiting = waitAtMost(HOUR, done.promise);
   expect(timers()).toBe(before);
   done.resolve(undefined);
   await waiting;

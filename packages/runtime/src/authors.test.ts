@@ -1,6 +1,6 @@
 import type { ObjectMetadata } from "@drover/controller";
 import { expect, it } from "vitest";
-import { authorAnnotations, authorOf, groupsText } from "./authors.ts";
+import { authorAnnotations, authorOf, formatGroups } from "./authors.ts";
 
 const named = (user?: string, groups?: string): ObjectMetadata => ({
   name: "a",
@@ -17,7 +17,7 @@ it.each(
     (groups) => [groups] as const,
   ),
 )("an author's groups are read as they were written: %j", (groups) => {
-  expect(authorOf(named("ada", groupsText(groups)))).toEqual({ user: "ada", groups });
+  expect(authorOf(named("ada", formatGroups(groups)))).toEqual({ user: "ada", groups });
 });
 
 it("no author is read where none is named, or the groups are not written as they must be", () => {

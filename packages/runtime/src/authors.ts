@@ -17,7 +17,7 @@ export const authorAnnotations = {
 } as const;
 
 /** Changing this annotation requests the function once more, with an unchanged spec. */
-export const askAnnotation = "drover.dev/ask";
+export const requestAnnotation = "drover.dev/ask";
 
 /**
  * The kind of one object, `authors`. The deployer creates and changes it; every authenticated user may read it.
@@ -41,7 +41,7 @@ export const AuthorEpoch = defineResource({
   }),
   status: z.object({}),
 });
-export const epochName = "authors";
+export const authorEpochName = "authors";
 
 /** A user, as a SubjectAccessReview names it. */
 export interface Author {
@@ -54,15 +54,15 @@ export interface Author {
  */
 export function authorOf({ annotations = {} }: ObjectMetadata): Author | undefined {
   const { [authorAnnotations.user]: user = "", [authorAnnotations.groups]: text = "" } = annotations;
-  const groups = text === "" ? [] : text.split("\n").map(unescaped);
+  const groups = text === "" ? [] : text.split("\n").map(unescapeLine);
   return user === "" || !groups.every((group) => group !== undefined) ? undefined : { user, groups };
 }
 
 /** The groups in the annotation's format. */
-export const groupsText = (groups: readonly string[]): string =>
+export const formatGroups = (groups: readonly string[]): string =>
   groups.map((group) => group.replaceAll("\\", "\\\\").replaceAll("\n", "\\n")).join("\n");
 
-function unescaped(line: string): string | undefined {
+function unescapeLine(line: string): string | undefined {
   if (!/^(?:[^\\]|\\[\\n])*$/.test(line)) return undefined;
   return line.replace(/\\([\\n])/g, (_, letter) => (letter === "n" ? "\n" : "\\"));
 }

@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { seeded } from "../../webhook/src/testing/random.ts";
-import { type ByteBudget, byteBudget, type Holding } from "./byte-budget.ts";
+import { seededRandom } from "../../webhook/src/testing/random.ts";
+import { type ByteBudget, byteBudget, type HeldBytes } from "./byte-budget.ts";
 
 const limits = { total: 1_000, peer: 400, group: 300 };
 let budget: ByteBudget;
 let dropped: string[];
 beforeEach(() => void ([budget, dropped] = [byteBudget(limits), []]));
-const hold = (name: string, peer: string, bytes: number, group?: string): Holding =>
+const hold = (name: string, peer: string, bytes: number, group?: string): HeldBytes =>
   budget.hold({ peer, bytes, ...(group !== undefined && { group }), onDropped: () => dropped.push(name) });
 
 describe("when a peer holds too much", () => {
@@ -73,14 +73,14 @@ it("a holding that was released is neither counted nor dropped", () => {
 });
 
 it("by any order of holding, growing and releasing, no limit is passed and the count is right", () => {
-  const random = seeded(5);
-  const held = new Map<Holding, { peer: string; group: string | undefined; bytes: number }>();
+  const random = seededRandom(5);
+  const held = new Map<HeldBytes, { peer: string; group: string | undefined; bytes: number }>();
   for (let i = 0; i < 20_000; i++) {
     const act = random.next();
     const one = held.size > 0 ? random.pick([...held.keys()]) : undefined;
     if (act < 0.5 || one === undefined) {
       const [peer, group] = [`p${random.below(6)}`, random.pick([undefined, "g1", "g2", "g3"])];
-      const own: { holding?: Holding } = {};
+      const own: { holding?: HeldBytes } = {};
       const onDropped = (): void => {
         if (own.holding !== undefined) held.delete(own.holding);
       };

@@ -9,14 +9,14 @@ export interface BudgetLimits {
 }
 
 /** Bytes held for one sender. */
-export interface Holding {
+export interface HeldBytes {
   /** Adds bytes. If that exceeds a limit, drops the oldest holdings, possibly this one. */
   grow(bytes: number): void;
   /** Ends the holding. Further calls have no effect. */
   release(): void;
 }
 
-export interface HoldingOptions {
+export interface HoldOptions {
   readonly peer: string;
   readonly group?: string;
   readonly bytes: number;
@@ -32,12 +32,12 @@ export interface HoldingOptions {
  * ones.
  */
 export interface ByteBudget {
-  hold(options: HoldingOptions): Holding;
+  hold(options: HoldOptions): HeldBytes;
   /** Bytes held now. */
   held(): number;
 }
 
-interface Held {
+interface HeldEntry {
   readonly peer: string;
   readonly group: string | undefined;
   bytes: number;
@@ -45,27 +45,27 @@ interface Held {
 }
 
 export function byteBudget(limits: BudgetLimits): ByteBudget {
-  const all = share();
-  const groups = new Map<string, Share>();
-  const sharesOf = ({ group }: Held): readonly Share[] => {
+  const all = peerHoldings();
+  const groups = new Map<string, PeerHoldings>();
+  const sharesOf = ({ group }: HeldEntry): readonly PeerHoldings[] => {
     if (group === undefined) return [all];
-    const own = groups.get(group) ?? share();
+    const own = groups.get(group) ?? peerHoldings();
     groups.set(group, own);
     return [all, own];
   };
-  const remove = (one: Held): void => {
+  const remove = (one: HeldEntry): void => {
     for (const each of sharesOf(one)) each.remove(one);
     if (one.group !== undefined && groups.get(one.group)?.isEmpty()) groups.delete(one.group);
   };
-  const makeRoom = (growing: Held): void => {
+  const makeRoom = (growing: HeldEntry): void => {
     const { peer, group } = growing;
     dropWhile(
       () => all.bytesOf(peer) > limits.peer,
       () => all.oldestOf(peer),
     );
     const own = group === undefined ? undefined : groups.get(group);
-    if (own !== undefined) dropBeside(growing, own, limits.group);
-    dropBeside(growing, all, limits.total);
+    if (own !== undefined) dropFromLargest(growing, own, limits.group);
+    dropFromLargest(growing, all, limits.total);
   };
   return {
     hold({ peer, group, bytes, onDropped }) {
@@ -78,7 +78,7 @@ export function byteBudget(limits: BudgetLimits): ByteBudget {
         release();
         onDropped();
       };
-      const one: Held = { peer, group, bytes, drop };
+      const one: HeldEntry = { peer, group, bytes, drop };
       for (const each of sharesOf(one)) each.add(one);
       makeRoom(one);
       return {
@@ -96,15 +96,15 @@ export function byteBudget(limits: BudgetLimits): ByteBudget {
 }
 
 /** Drops the oldest holdings of the peer that holds the most, not counting the growing holding. */
-function dropBeside(growing: Held, from: Share, most: number): void {
+function dropFromLargest(growing: HeldEntry, from: PeerHoldings, most: number): void {
   dropWhile(
     () => from.bytes() > most,
-    () => from.oldestOf(from.largestBeside(growing)),
+    () => from.oldestOf(from.largestWithout(growing)),
   );
 }
 
 /** Also ends when nothing is left to drop. */
-function dropWhile(isTooMuch: () => boolean, next: () => Held | undefined): void {
+function dropWhile(isTooMuch: () => boolean, next: () => HeldEntry | undefined): void {
   while (isTooMuch()) {
     const one = next();
     if (one === undefined) return;
@@ -113,20 +113,20 @@ function dropWhile(isTooMuch: () => boolean, next: () => Held | undefined): void
 }
 
 /** Holdings by peer, oldest first within each peer. */
-interface Share {
-  add(one: Held): void;
-  remove(one: Held): void;
-  grow(one: Held, bytes: number): void;
+interface PeerHoldings {
+  add(one: HeldEntry): void;
+  remove(one: HeldEntry): void;
+  grow(one: HeldEntry, bytes: number): void;
   isEmpty(): boolean;
   bytes(): number;
   bytesOf(peer: string): number;
-  oldestOf(peer: string): Held | undefined;
+  oldestOf(peer: string): HeldEntry | undefined;
   /** The peer that holds the most, not counting this holding; its own peer if no other peer holds any. */
-  largestBeside(one: Held): string;
+  largestWithout(one: HeldEntry): string;
 }
 
-function share(): Share {
-  const peers = new Map<string, { bytes: number; readonly holdings: Set<Held> }>();
+function peerHoldings(): PeerHoldings {
+  const peers = new Map<string, { bytes: number; readonly holdings: Set<HeldEntry> }>();
   let total = 0;
   return {
     add(one) {
@@ -156,7 +156,7 @@ function share(): Share {
       const [oldest] = peers.get(peer)?.holdings ?? [];
       return oldest;
     },
-    largestBeside(one) {
+    largestWithout(one) {
       let [found, most] = [one.peer, 0];
       for (const [peer, { bytes, holdings }] of peers) {
         const beside = holdings.has(one) ? bytes - one.bytes : bytes;

@@ -7,7 +7,7 @@ import {
 } from "@drover/controller";
 import { isInt64, writeJson } from "@drover/json";
 import { z } from "zod";
-import { spelledOut } from "./exact-integers.ts";
+import { expandUnionIssues } from "./exact-integers.ts";
 import { withLinearPatterns } from "./linear-patterns.ts";
 import { partialStatus } from "./live-object.ts";
 
@@ -33,7 +33,7 @@ const resultSchema = z.strictObject({
 });
 
 /** Fields of a status that only the runtime writes, with the reason to report. */
-const runtimesFields: Readonly<Record<string, string>> = {
+const runtimeOwnedFields: Readonly<Record<string, string>> = {
   conditions: "return conditions next to status, not in it",
   observedGeneration: "the runtime writes it",
 };
@@ -65,35 +65,35 @@ function checkedStatus(
   resource: Resource,
   given: unknown,
 ): { readonly fields: unknown; readonly problems: readonly string[] } {
-  const unwritable = notJson(given, ["status"], []);
+  const unwritable = jsonProblem(given, ["status"], []);
   if (unwritable !== undefined) return { fields: undefined, problems: [unwritable] };
   const parsed = partialStatus(resource).written.safeParse(given);
   if (!parsed.success) return { fields: undefined, problems: problemsOf(parsed.error, ["status"]) };
   const bytes = Buffer.byteLength(writeJson(parsed.data));
-  if (bytes > mostBytes) {
-    return { fields: undefined, problems: [`status: it has more than ${mostBytes} bytes`] };
+  if (bytes > maxStatusBytes) {
+    return { fields: undefined, problems: [`status: it has more than ${maxStatusBytes} bytes`] };
   }
   return { fields: parsed.data, problems: unknownFields(given, parsed.data, ["status"]) };
 }
 
 /** etcd accepts objects of up to 1.5 MiB. For a larger one the API server answers 500, as for an internal error. */
-const mostBytes = 2 ** 20;
+const maxStatusBytes = 2 ** 20;
 
 type Path = readonly PropertyKey[];
 
 const at = (path: Path): string => path.map(String).join(".");
 
 const problemsOf = (error: z.ZodError, path: Path): string[] =>
-  spelledOut(error.issues).map(
+  expandUnionIssues(error.issues).map(
     (issue) => `${at([...path, ...issue.path]) || "the result"}: ${issue.message}`,
   );
 
-const deepest = 100;
+const maxDepth = 100;
 
 /** The value's path, and the reason why JSON cannot represent the value; undefined if it can. */
-function notJson(value: unknown, path: Path, inside: readonly object[]): string | undefined {
+function jsonProblem(value: unknown, path: Path, inside: readonly object[]): string | undefined {
   const is = (what: string): string => `${at(path)}: ${what}`;
-  if (typeof value === "object") return value === null ? undefined : objectNotJson(value, path, inside);
+  if (typeof value === "object") return value === null ? undefined : objectJsonProblem(value, path, inside);
   if (typeof value === "string") {
     return value.isWellFormed() ? undefined : is("half of a surrogate pair is not Unicode text");
   }
@@ -106,10 +106,10 @@ function notJson(value: unknown, path: Path, inside: readonly object[]): string 
   return typeof value === "boolean" ? undefined : is(`JSON has no ${typeof value}`);
 }
 
-function objectNotJson(value: object, path: Path, inside: readonly object[]): string | undefined {
+function objectJsonProblem(value: object, path: Path, inside: readonly object[]): string | undefined {
   const is = (what: string): string => `${at(path)}: ${what}`;
   if (inside.includes(value)) return is("it contains itself");
-  if (inside.length >= deepest) return is(`it is nested deeper than ${deepest}`);
+  if (inside.length >= maxDepth) return is(`it is nested deeper than ${maxDepth}`);
   const tag = Object.prototype.toString.call(value).slice("[object ".length, -1);
   const isList = Array.isArray(value);
   if (!isList && (tag !== "Object" || "toJSON" in value)) {
@@ -121,7 +121,7 @@ function objectNotJson(value: object, path: Path, inside: readonly object[]): st
     ? [...value.entries()]
     : Object.entries(value).filter(([, field]) => field !== undefined);
   for (const [name, field] of fields) {
-    const problem = notJson(field, [...path, name], [...inside, value]);
+    const problem = jsonProblem(field, [...path, name], [...inside, value]);
     if (problem !== undefined) return problem;
   }
   return undefined;
@@ -133,7 +133,7 @@ function unknownFields(given: unknown, parsed: unknown, path: Path): string[] {
   return Object.entries(given).flatMap(([name, value]) => {
     const here = [...path, name];
     const runtimes =
-      path.length === 1 && Object.hasOwn(runtimesFields, name) ? runtimesFields[name] : undefined;
+      path.length === 1 && Object.hasOwn(runtimeOwnedFields, name) ? runtimeOwnedFields[name] : undefined;
     if (runtimes !== undefined) return [`${at(here)}: ${runtimes}`];
     if (Object.hasOwn(parsed, name)) return unknownFields(value, parsed[name], here);
     return value === undefined ? [] : [`${at(here)}: the kind's status schema has no such field`];

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
-import { usualKubeconfig } from "./config.ts";
+import { defaultKubeconfig } from "./config.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "drover-config-"));
 const [present, absent, home] = ["present", "absent", "home"].map((name) => join(folder, name)) as [
@@ -20,23 +20,23 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 test("all files that KUBECONFIG lists count, in their order, whether they exist or not", () => {
   listed(absent, "", present);
-  expect(usualKubeconfig([home])).toEqual([absent, present]);
+  expect(defaultKubeconfig([home])).toEqual([absent, present]);
   listed(absent);
-  expect(usualKubeconfig([home])).toEqual([absent]);
+  expect(defaultKubeconfig([home])).toEqual([absent]);
 });
 
 test("the file of the home folder counts where KUBECONFIG is not set, and only there", () => {
   listed("");
-  expect(usualKubeconfig([home])).toEqual([home]);
-  expect(usualKubeconfig()).toBeUndefined();
+  expect(defaultKubeconfig([home])).toEqual([home]);
+  expect(defaultKubeconfig()).toBeUndefined();
   listed("", "");
-  expect(usualKubeconfig([home])).toBeUndefined();
+  expect(defaultKubeconfig([home])).toBeUndefined();
 });
 
 test("in a Pod its ServiceAccount counts, unless there is a file", () => {
   pod("10.0.0.1");
   listed(absent);
-  expect(usualKubeconfig([present])).toBeUndefined();
+  expect(defaultKubeconfig([present])).toBeUndefined();
   listed(absent, present);
-  expect(usualKubeconfig()).toEqual([absent, present]);
+  expect(defaultKubeconfig()).toEqual([absent, present]);
 });

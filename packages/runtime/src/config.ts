@@ -13,7 +13,7 @@ const environment = z.object({
  * in a Pod none of them exists: then the Pod's ServiceAccount is used.
  * @param otherwise the files to use if KUBECONFIG is not set.
  */
-export function usualKubeconfig(otherwise: readonly string[] = []): readonly string[] | undefined {
+export function defaultKubeconfig(otherwise: readonly string[] = []): readonly string[] | undefined {
   const { KUBECONFIG: listed, KUBERNETES_SERVICE_HOST: pod } = environment.parse(process.env);
   const files = listed === "" ? otherwise : listed.split(delimiter).filter((path) => path !== "");
   if (files.length === 0) return undefined;

@@ -6,7 +6,7 @@ import { countedConnections } from "./counted-connections.ts";
 
 it("a connection that is closed counts for nothing any more, also when its request ends after that", () => {
   const limits = { total: 10_000, peer: 10_000, group: 10_000 };
-  const budgets = { strangers: byteBudget(limits), verified: byteBudget(limits) };
+  const budgets = { unverified: byteBudget(limits), verified: byteBudget(limits) };
   const socket = Object.assign(new EventEmitter(), {
     remoteAddress: "192.0.2.1",
     destroyed: false,
@@ -14,10 +14,10 @@ it("a connection that is closed counts for nothing any more, also when its reque
   });
   const connection = countedConnections(budgets, 100).of(socket as unknown as Socket);
   const body = connection.hold("calls", 50);
-  expect(budgets.strangers.held()).toBe(150);
+  expect(budgets.unverified.held()).toBe(150);
   connection.close("cut off");
   body.release();
-  expect(budgets.strangers.held()).toBe(0);
+  expect(budgets.unverified.held()).toBe(0);
   connection.idle();
-  expect([budgets.strangers.held(), budgets.verified.held()]).toEqual([0, 0]);
+  expect([budgets.unverified.held(), budgets.verified.held()]).toEqual([0, 0]);
 });

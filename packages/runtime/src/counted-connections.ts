@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { ByteBudget, Holding } from "./byte-budget.ts";
+import type { ByteBudget, HeldBytes } from "./byte-budget.ts";
 import { BodyRefusedError } from "./read-incoming.ts";
 
 /** A connection that is counted until it is closed. */
@@ -7,7 +7,7 @@ export interface CountedConnection {
   /** Fires with a BodyRefusedError when the connection is closed. */
   readonly closed: AbortSignal;
   /** Holds bytes for its peer, in a group. If they are dropped, the connection is closed. */
-  hold(group: string, bytes: number): Holding;
+  hold(group: string, bytes: number): HeldBytes;
   /** Marks its sender as verified. The connection itself cannot be dropped until the next `idle`. */
   verified(): void;
   /** Reports that a request has ended. The connection's age starts from zero again. */
@@ -25,15 +25,15 @@ export interface CountedConnections {
  * @param each bytes counted for a connection itself.
  */
 export function countedConnections(
-  budgets: { readonly strangers: ByteBudget; readonly verified: ByteBudget },
+  budgets: { readonly unverified: ByteBudget; readonly verified: ByteBudget },
   each: number,
 ): CountedConnections {
   const known = new WeakMap<Socket, CountedConnection>();
   const count = (socket: Socket): CountedConnection => {
     const peer = peerOf(socket.remoteAddress);
     const over = new AbortController();
-    let budget = budgets.strangers;
-    let own: Holding | undefined;
+    let budget = budgets.unverified;
+    let own: HeldBytes | undefined;
     const onDropped = (): void => close("displaced");
     const close = (why: BodyRefusedError["why"]): void => {
       own?.release();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { spelledOut, withExactIntegers } from "./exact-integers.ts";
+import { expandUnionIssues, withExactIntegers } from "./exact-integers.ts";
 
 const large = 2n ** 53n + 1n;
 const tooLarge = "a JavaScript number cannot hold an integer of this size";
@@ -28,7 +28,7 @@ describe("an integer that a double cannot hold", () => {
     ],
   ])("%s is refused, by its path", (_where, schema, value, path) => {
     const { error } = withExactIntegers(schema).safeParse(value);
-    const [issue] = spelledOut(error?.issues ?? []);
+    const [issue] = expandUnionIssues(error?.issues ?? []);
     expect([issue?.path.join("."), issue?.message]).toEqual([path, expect.stringContaining(tooLarge)]);
   });
 

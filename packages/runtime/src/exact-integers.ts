@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { changeParts, type SchemaPart } from "./schema-parts.ts";
+import { visitSchemaParts, type SchemaPart } from "./schema-parts.ts";
 
 /**
  * Makes a schema accept integers as `parseJson` returns them, and never a different integer than was written.
@@ -9,13 +9,13 @@ import { changeParts, type SchemaPart } from "./schema-parts.ts";
  * The schema is changed in place, once, as by `withLinearPatterns`.
  */
 export function withExactIntegers<Schema extends z.core.$ZodType>(schema: Schema): Schema {
-  changeParts(schema, visited, takeIntegers);
+  visitSchemaParts(schema, visited, acceptIntegers);
   return schema;
 }
 
 const visited = new WeakSet<object>();
 
-function takeIntegers(part: SchemaPart): void {
+function acceptIntegers(part: SchemaPart): void {
   const { run, def } = part._zod;
   if (run === undefined || !("type" in def)) return;
   if (def.type === "bigint") {
@@ -33,7 +33,7 @@ function takeIntegers(part: SchemaPart): void {
         payload.value = number;
         return run(payload, context);
       }
-      payload.issues.push({ code: "custom", input: value, path: [], message: tooLarge });
+      payload.issues.push({ code: "custom", input: value, path: [], message: tooLargeMessage });
       return payload;
     };
   }
@@ -41,19 +41,19 @@ function takeIntegers(part: SchemaPart): void {
 
 const isSafeInteger = (value: unknown): value is number => Number.isSafeInteger(value);
 
-const tooLarge =
+const tooLargeMessage =
   "a JavaScript number cannot hold an integer of this size. Declare the field as z.bigint(), or write a smaller integer";
 
 /**
  * The issues, where the issue of a union is replaced by that of an integer that is too large, if its options have one.
  * The issue of a union itself reports only that no option matches.
  */
-export const spelledOut = (issues: readonly z.core.$ZodIssue[]): readonly z.core.$ZodIssue[] =>
+export const expandUnionIssues = (issues: readonly z.core.$ZodIssue[]): readonly z.core.$ZodIssue[] =>
   issues.flatMap((issue) => {
     if (issue.code !== "invalid_union") return [issue];
     const large = issue.errors
-      .flatMap(spelledOut)
-      .filter(({ message }) => message === tooLarge)
+      .flatMap(expandUnionIssues)
+      .filter(({ message }) => message === tooLargeMessage)
       .slice(0, 1);
     return large.length === 0
       ? [issue]

@@ -10,7 +10,7 @@ export class FolderSecretError extends Error {
 }
 
 /** A changed Secret in a mounted folder is noticed after this time at most. */
-const keptFor: Milliseconds = 2_000;
+const rereadInterval: Milliseconds = 2_000;
 
 /**
  * The secrets that the gateway signs with: the file `current` of a folder and, during a rotation, `previous`, as a
@@ -27,7 +27,7 @@ export function folderSecrets(
 ): () => readonly string[] {
   let [secrets, at] = [read(folder), clock()];
   return () => {
-    if (clock() - at < keptFor) return secrets;
+    if (clock() - at < rereadInterval) return secrets;
     at = clock();
     try {
       secrets = read(folder);

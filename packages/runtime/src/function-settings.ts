@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { certificatesFile, flag, plain, secretFile, span, wholeNumber } from "./settings.ts";
+import { certificatesFile, flag, nonSecret, secretFile, durationInMs, wholeNumber } from "./settings.ts";
 
 const redisUrl = z
   .string()
@@ -17,20 +17,20 @@ export const processSettings = z.object({
   /** A file with the certificates, as PEM, of the authorities that `rediss://` trusts. Default: those of Node. */
   redisCaFile: certificatesFile.optional(),
   /** Default: KUBECONFIG, or the Pod's ServiceAccount. */
-  kubeconfig: plain(z.string().optional()),
-  kubeContext: plain(z.string().optional()),
-  logLevel: plain(z.enum(["debug", "info", "warn", "error"]).default("info")),
+  kubeconfig: nonSecret(z.string().optional()),
+  kubeContext: nonSecret(z.string().optional()),
+  logLevel: nonSecret(z.enum(["debug", "info", "warn", "error"]).default("info")),
   /** The address that serves `/healthz`, `/readyz` and `/metrics`. */
-  httpHost: plain(z.string().default("127.0.0.1")),
+  httpHost: nonSecret(z.string().default("127.0.0.1")),
   /** 0: any free port. */
-  httpPort: plain(wholeNumber({ least: 0, most: 65_535 }).default(0)),
+  httpPort: nonSecret(wholeNumber({ least: 0, most: 65_535 }).default(0)),
   /**
    * Access to `/metrics`. `kubernetes`: senders of a token that may `get` the path. `none`: every sender that reaches
    * the port. Default: `none` if `httpHost` is loopback, else `kubernetes`.
    */
-  metricsAuth: plain(z.enum(["kubernetes", "none"]).optional()),
+  metricsAuth: nonSecret(z.enum(["kubernetes", "none"]).optional()),
   /** Time for runs in progress to end after SIGTERM. */
-  stopGrace: plain(span.default(20_000)),
+  stopGrace: nonSecret(durationInMs.default(20_000)),
 });
 export type ProcessSettings = z.output<typeof processSettings>;
 
@@ -52,33 +52,33 @@ export const functionSettings = processSettings.extend({
    * object's uid, which is read from the API server. Default: the queue named after the controller; a bridge wakes keys
    * there if a file registers the function. Pods that the deployer creates have this setting, with the uid.
    */
-  function: plain(registeredFunction.optional()),
+  function: nonSecret(registeredFunction.optional()),
   /** Runs at once. Default: as in the controller's code. */
-  concurrency: plain(wholeNumber({ least: 1, most: 10_000 }).optional()),
+  concurrency: nonSecret(wholeNumber({ least: 1, most: 10_000 }).optional()),
   /** The following settings replace those of the controller's code. */
-  resyncEvery: plain(span.optional()),
-  timeout: plain(span.optional()),
-  retryFirst: plain(span.optional()),
-  retryLongest: plain(span.optional()),
-  retryAttempts: plain(wholeNumber({ least: 1, most: 1_000_000 }).optional()),
+  resyncEvery: nonSecret(durationInMs.optional()),
+  timeout: nonSecret(durationInMs.optional()),
+  retryFirst: nonSecret(durationInMs.optional()),
+  retryLongest: nonSecret(durationInMs.optional()),
+  retryAttempts: nonSecret(wholeNumber({ least: 1, most: 1_000_000 }).optional()),
   /** Runs that may start per second, for all processes of the function together. */
-  runsPerSecond: plain(
+  runsPerSecond: nonSecret(
     z
       .string()
       .transform(Number)
       .refine((rate) => rate >= 0.001 && rate <= 1e6, { error: "give a number from 0.001 to 1,000,000" })
       .optional(),
   ),
-  runsBurst: plain(wholeNumber({ least: 1, most: 1_000_000 }).optional()),
+  runsBurst: nonSecret(wholeNumber({ least: 1, most: 1_000_000 }).optional()),
   /** `true`: the function scales to zero, so resyncs must not start it all the time. */
   rests: flag,
   /** The key of a dead worker is taken over after this time. */
-  lease: plain(span.default(6_000)),
-  leaseRenewal: plain(span.default(400)),
+  lease: nonSecret(durationInMs.default(6_000)),
+  leaseRenewal: nonSecret(durationInMs.default(400)),
   /**
    * Increases with every rollout, as a Deployment's revision does: a key that a newer version has run is not given to
    * an older one.
    */
-  rollout: plain(wholeNumber({ least: 0, most: 2 ** 31 - 1 }).default(0)),
+  rollout: nonSecret(wholeNumber({ least: 0, most: 2 ** 31 - 1 }).default(0)),
 });
 export type FunctionSettings = z.output<typeof functionSettings>;

@@ -1,15 +1,15 @@
 import { silentLog } from "@drover/controller";
 import type { KubeClient } from "@drover/kube";
 import { expect, it } from "vitest";
-import { FunctionGoneError, identityOf } from "./identity-of.ts";
-import type { Check } from "./process-server.ts";
+import { FunctionGoneError, resolveIdentity } from "./identity-of.ts";
+import type { ReadinessCheck } from "./process-server.ts";
 
 /** A process that runs for `web/cups`, whose object is what `found` says. */
 function processFor(found: { uid?: string; error?: Error }) {
   const stopping = new AbortController();
   let reads = 0;
   const failures: Error[] = [];
-  const checks = new Map<string, Check>();
+  const checks = new Map<string, ReadinessCheck>();
   const parts = {
     client: {
       get: () => {
@@ -18,9 +18,9 @@ function processFor(found: { uid?: string; error?: Error }) {
         return Promise.resolve(found.uid === undefined ? undefined : { metadata: { uid: found.uid } });
       },
     } as unknown as KubeClient,
-    log: silentLog as unknown as Parameters<typeof identityOf>[1]["log"],
+    log: silentLog as unknown as Parameters<typeof resolveIdentity>[1]["log"],
     stopping: stopping.signal,
-    readiness: (name: string, check: Check) => void checks.set(name, check),
+    readiness: (name: string, check: ReadinessCheck) => void checks.set(name, check),
     fail: (error: Error) => void failures.push(error),
   };
   const problem = () => checks.get("function")?.();
@@ -36,7 +36,7 @@ const cups = { namespace: "web", name: "cups" };
 it("a process waits for its function, and says why, and runs for the one that comes", async () => {
   const found: { uid?: string; error?: Error } = {};
   const { process, stopping, problem, looked } = processFor(found);
-  const identity = identityOf(cups, process, 1);
+  const identity = resolveIdentity(cups, process, 1);
   await expect.poll(problem).toMatch(/there is no ReconcileFunction web\/cups/);
   found.error = new Error("no answer");
   await expect.poll(problem).toMatch(/cannot be read: no answer/);
@@ -54,7 +54,7 @@ it.each<[string, string | undefined]>([
 ])("a process ends when its function %s, and not while that cannot be read", async (_what, uid) => {
   const found: { uid?: string | undefined; error?: Error } = { uid: "u-1" };
   const { process, failures, looked } = processFor(found as { uid?: string });
-  await identityOf(cups, process, 1);
+  await resolveIdentity(cups, process, 1);
   await looked();
   found.error = new Error("no answer");
   await looked();
@@ -67,8 +67,8 @@ it.each<[string, string | undefined]>([
 
 it("a process whose settings name its function does not look it up, and one that is stopped waits no longer", async () => {
   const { process, stopping } = processFor({ error: new Error("no answer") });
-  expect(await identityOf({ ...cups, uid: "u-3" }, process, 1)).toEqual({ ...cups, uid: "u-3" });
-  const waiting = identityOf(cups, process, 1_000_000);
+  expect(await resolveIdentity({ ...cups, uid: "u-3" }, process, 1)).toEqual({ ...cups, uid: "u-3" });
+  const waiting = resolveIdentity(cups, process, 1_000_000);
   stopping.abort(new Error("stopping"));
   await expect(waiting).rejects.toThrow("stopping");
 });

@@ -1,10 +1,10 @@
 import { type FunctionIdentity, type Milliseconds, objectKey, ReconcileFunction } from "@drover/controller";
 import { refOf } from "@drover/kube";
-import { pause } from "./pause.ts";
+import { sleepUnlessAborted } from "./pause.ts";
 import type { Process } from "./run-process.ts";
 
 /** The ReconcileFunction that a process is configured to run for. */
-export interface RegisteredFunction {
+export interface ConfiguredFunction {
   readonly namespace: string;
   readonly name: string;
   /** Default: the uid of the object in the API server. */
@@ -17,7 +17,7 @@ export class FunctionGoneError extends Error {
 }
 
 /** Time between two reads of the object. */
-const usualPace: Milliseconds = 5_000;
+const pollInterval: Milliseconds = 5_000;
 
 /**
  * The function that a process runs for. Without a uid, the process waits until an object with this name exists, and
@@ -26,10 +26,10 @@ const usualPace: Milliseconds = 5_000;
  *
  * @throws the reason of `stopping` if the process is asked to stop before the object exists.
  */
-export async function identityOf(
-  { namespace, name, uid }: RegisteredFunction,
+export async function resolveIdentity(
+  { namespace, name, uid }: ConfiguredFunction,
   process: Pick<Process, "client" | "log" | "stopping" | "readiness" | "fail">,
-  every: Milliseconds = usualPace,
+  every: Milliseconds = pollInterval,
 ): Promise<FunctionIdentity> {
   if (uid !== undefined) return { namespace, name, uid };
   const { log, stopping, readiness, fail } = process;
@@ -52,12 +52,12 @@ export async function identityOf(
         ? `there is no ReconcileFunction ${key}. Apply it, or correct DROVER_FUNCTION`
         : `the ReconcileFunction ${key} cannot be read: ${found.message}`;
     if (problem !== before) log.warn({ function: key }, `Waiting: ${problem}`);
-    await pause(every, stopping);
+    await sleepUnlessAborted(every, stopping);
   }
 
   async function watch(identity: FunctionIdentity): Promise<void> {
     for (;;) {
-      await pause(every, stopping);
+      await sleepUnlessAborted(every, stopping);
       if (stopping.aborted) return;
       // A failed read does not prove that the object was replaced.
       const found = await read().catch(asError);

@@ -12,87 +12,87 @@
  * (the status, and if it must be written), `outcome` (the outcome of an error), `secrets`.
  */
 export * from "./function-settings.ts";
-export { usualKubeconfig } from "./config.ts";
-export { openLog, tellOfRun } from "./log.ts";
+export { defaultKubeconfig } from "./config.ts";
+export { openLog, logRun } from "./log.ts";
 export { type Process, runProcess } from "./run-process.ts";
 export { logUncaught, stopOnSignals } from "./process-lifecycle.ts";
 export { openRegistry, queueMetrics, type RunMetrics, runMetrics } from "./process-metrics.ts";
-export type { Answer, Check } from "./process-server.ts";
-export type { ReadOf } from "./read-access.ts";
-export { recent } from "./recent.ts";
+export type { JsonEndpoint, ReadinessCheck } from "./process-server.ts";
+export type { ReadAttributes } from "./read-access.ts";
+export { cacheWithTtl } from "./recent.ts";
 export {
   type Admission,
   type AdmissionLimits,
   type IncomingBody,
   openAdmission,
-  usualAdmission,
+  defaultAdmissionLimits,
 } from "./admission.ts";
 export { BodyRefusedError } from "./read-incoming.ts";
 export { type PublicServer, servePublicly } from "./public-server.ts";
-export { answering, type AnsweringParts, type TakenRequest } from "./answering.ts";
+export { webhookHandler, type WebhookHandlerOptions, type WebhookRequest } from "./answering.ts";
 export { folderSecrets, FolderSecretError } from "./folder-secrets.ts";
 export {
-  functionApp,
+  webhookApp,
   type ServedFunction,
   servedSettings,
   type ServedSettings,
   serveFunction,
 } from "./serve-function.ts";
 export { conditionsOf } from "./live-object.ts";
-export { type Announce, reconcileOnce, type ReconcileParts } from "./reconcile-once.ts";
-export { nameOnce, type NameParts } from "./name-once.ts";
+export { type Announce, reconcileOnce, type ReconcileOptions } from "./reconcile-once.ts";
+export { mapOnce, type MapOnceOptions } from "./name-once.ts";
 export { type DeclaredFunction, declaredFunctions, followDeclaredFunctions } from "./declared-functions.ts";
 export {
   followPermittedFunctions,
-  notListed,
+  listingProblem,
   type PermittedFunctionsOptions,
 } from "./permitted-functions.ts";
 export { type FunctionDefinition, runFunction, serveController } from "./run-function.ts";
 export {
-  askAnnotation,
+  requestAnnotation,
   type Author,
   AuthorEpoch,
   authorAnnotations,
   authorOf,
-  epochName,
-  groupsText,
+  authorEpochName,
+  formatGroups,
 } from "./authors.ts";
 export {
-  deniedOf,
+  deniedAccesses,
   permitLabel,
   permitName,
   type Permits,
   type PermittedUse,
-  useAskedFor,
+  requestedUse,
 } from "./permits.ts";
-export { atMost } from "./at-most.ts";
-export { isOver, pause } from "./pause.ts";
+export { waitAtMost } from "./at-most.ts";
+export { isAborted, sleepUnlessAborted } from "./pause.ts";
 export { serveTenants } from "./serve-tenants.ts";
 export { openTenantRedis, type TenantRedis, TenantRedisError } from "./tenant-redis.ts";
 export { type PartSettings, partSettings } from "./part-settings.ts";
 export { keepPartLease, type Part } from "./part-lease.ts";
 export {
-  absentAsCondition,
-  absentCondition,
+  absenceCondition,
+  absentConditionType,
   type AbsentPart,
   type AbsentParts,
-  absentWords,
+  absenceMessage,
   leaseOf,
   readLease,
   watchParts,
 } from "./absent-parts.ts";
 export { namespaceName, redisUrlForPods, type Tenant } from "./tenants-file.ts";
-export { type SparingWarnings, sparingWarnings } from "./sparing-warnings.ts";
+export { type ThrottledWarnings, throttledWarnings } from "./sparing-warnings.ts";
 export {
   certificatesFile,
   flag,
   InvalidSettingsError,
-  parsedBy,
-  plain,
+  parseWith,
+  nonSecret,
   readSettings,
   secretFile,
-  span,
+  durationInMs,
   wholeNumber,
-  wordsIn,
-  type Environment,
+  splitWords,
+  type EnvironmentVariables,
 } from "./settings.ts";

@@ -10,15 +10,15 @@ import {
 import {
   builtin,
   connect,
-  copyOf,
+  cachedObjectText,
   installCrd,
   type KubeClient,
   type KubeObject,
   kindOf,
-  newsText,
+  deltaText,
   refOf,
 } from "@drover/kube";
-import type { Claim, Verdict } from "@drover/queue";
+import type { Claim, RunOutcome } from "@drover/queue";
 import { type Sandbox, startSandbox } from "@drover/sandbox";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -67,8 +67,8 @@ type Work = (client: ObjectClient) => Promise<unknown>;
 type Definition = Partial<ControllerDefinition<typeof Widget>>;
 const nothing = () => Promise.resolve(undefined);
 
-/** A run that does this, and is told that. */
-const run = (work: Work, lists?: Claim["lists"], copies = true): Promise<Verdict> =>
+/** Runs `work`, with cached lists in the claim. */
+const run = (work: Work, cachedLists?: Claim["cachedLists"], copies = true): Promise<RunOutcome> =>
   runOf(
     {
       owns: [{ kind: kindOf(configMap), copies }],
@@ -77,15 +77,15 @@ const run = (work: Work, lists?: Claim["lists"], copies = true): Promise<Verdict
         return undefined;
       },
     },
-    lists,
+    cachedLists,
   );
 
-function runOf(definition: Definition, lists?: Claim["lists"]): Promise<Verdict> {
+function runOf(definition: Definition, cachedLists?: Claim["cachedLists"]): Promise<RunOutcome> {
   const controller = defineController({ for: Widget, reconcile: nothing, ...definition });
-  const claim: Claim = { fails: 0, reasons: [], class: "change", versions: {}, lists };
+  const claim: Claim = { fails: 0, reasons: [], class: "change", versions: {}, cachedLists };
   return reconcileOnce(
     { controller, client, log: silentLog, announce: () => undefined },
-    { key, token: "t", claim, signal: new AbortController().signal, held: () => true },
+    { key, token: "t", claim, signal: new AbortController().signal, hasLease: () => true },
   );
 }
 
@@ -95,33 +95,35 @@ const names = (found: readonly KubeObject[]) => found.map(({ metadata }) => meta
 const make = (of: ObjectClient, name: string, labels = mine.selector.matchLabels) =>
   of.create(configMap, { metadata: { namespace: "default", name, labels } });
 
-it("a run knows what the run before has found and made, and what was told since, and asks for nothing of it", async () => {
+it("a run has the objects that the run before found and made, with the changes since, and requests none of them", async () => {
   await make(client, "old");
   const first = await run(async (of) => {
     expect(names(await find(of))).toEqual(["old"]);
     await make(of, "own");
     expect(names(await find(of))).toEqual(["old", "own"]);
   });
-  const left = first.saw?.lists ?? "";
+  const stored = first.observed?.cachedLists ?? "";
   const others = await make(client, "theirs", { of: "others" });
   const since = await make(client, "since");
   requests.splice(0);
-  const news = [since, others].map((object) => {
+  const deltas = [since, others].map((object) => {
     const { name, resourceVersion } = object.metadata;
     const of = { kind: "configmaps", key: objectKey({ namespace: "default", name }), resourceVersion };
-    return newsText({ ...of, copy: copyOf(object) ?? "" });
+    return deltaText({ ...of, copy: cachedObjectText(object) ?? "" });
   });
   const second = await run(async (of) => expect(names(await find(of))).toEqual(["old", "own", "since"]), {
-    left,
-    news,
+    stored,
+    deltas,
   });
   expect(requests).toEqual([]);
-  expect(JSON.parse(second.saw?.lists ?? "")).toMatchObject({ configmaps: { objects: { length: 4 } } });
+  expect(JSON.parse(second.observed?.cachedLists ?? "")).toMatchObject({
+    configmaps: { objects: { length: 4 } },
+  });
   await run(
     async (of) => expect(names(await of.find(configMap, { namespace: "default" }))).toContain("theirs"),
     {
-      left,
-      news,
+      stored,
+      deltas,
     },
   );
   expect(requests).toEqual(["GET"]);
@@ -142,10 +144,10 @@ it.each<[string, Work, boolean]>([
     },
     true,
   ],
-])("nothing is left of a run %s", async (_, work, copies) => {
-  const { saw } = await run(async (of) => (await find(of), work(of)), undefined, copies);
-  expect(saw).toBeDefined();
-  expect(saw).not.toHaveProperty("lists");
+])("no cached lists are left by a run %s", async (_, work, copies) => {
+  const { observed } = await run(async (of) => (await find(of), work(of)), undefined, copies);
+  expect(observed).toBeDefined();
+  expect(observed).not.toHaveProperty("cachedLists");
 });
 
 const owns = [{ kind: kindOf(configMap) }];
@@ -155,19 +157,22 @@ const label: Definition["reconcile"] = async ({ client: its, key: of }) => {
 };
 const soon: Definition["reconcile"] = () => Promise.resolve({ requeueAfter: "5s" });
 
-it("a run leaves its object as it has made it", async () => {
-  const { saw } = await runOf({ copies: true, owns, reconcile: label });
-  expect(JSON.parse(saw?.copy ?? "")).toMatchObject({ metadata: { labels: { a: "b" } }, spec: { size: 1 } });
+it("a run leaves its object as it has written it", async () => {
+  const { observed } = await runOf({ copies: true, owns, reconcile: label });
+  expect(JSON.parse(observed?.cachedObject ?? "")).toMatchObject({
+    metadata: { labels: { a: "b" } },
+    spec: { size: 1 },
+  });
 });
 
 it.each<[string, Definition]>([
   ["whose keys other kinds wake", { owns }],
-  ["that looks again soon", { reconcile: soon }],
-])("an object is left by a controller that is given copies, %s", async (_, definition) => {
-  expect((await runOf({ copies: true, ...definition })).saw).toHaveProperty("copy");
-  expect((await runOf(definition)).saw).not.toHaveProperty("copy");
+  ["that runs again soon", { reconcile: soon }],
+])("a cached object is left by a controller with copies, %s", async (_, definition) => {
+  expect((await runOf({ copies: true, ...definition })).observed).toHaveProperty("cachedObject");
+  expect((await runOf(definition)).observed).not.toHaveProperty("cachedObject");
 });
 
-it("no object is left where what wakes the key next brings its own", async () => {
-  expect((await runOf({ copies: true })).saw).not.toHaveProperty("copy");
+it("no cached object is left if the next wake of the key brings its own", async () => {
+  expect((await runOf({ copies: true })).observed).not.toHaveProperty("cachedObject");
 });

@@ -1,7 +1,7 @@
 import { goPatternProblem } from "@drover/controller";
 import { RE2JS } from "re2js";
 import type { z } from "zod";
-import { changeParts, type SchemaPart } from "./schema-parts.ts";
+import { visitSchemaParts, type SchemaPart } from "./schema-parts.ts";
 
 /**
  * Makes a schema match its patterns with RE2, as the API server does, in time linear in the text. JavaScript's own
@@ -12,7 +12,7 @@ import { changeParts, type SchemaPart } from "./schema-parts.ts";
  * that RE2 would read differently (`goPatternProblem`) keep JavaScript's engine; a CRD contains none of them.
  */
 export function withLinearPatterns<Schema extends z.core.$ZodType>(schema: Schema): Schema {
-  changeParts(schema, visited, matchLinearly);
+  visitSchemaParts(schema, visited, matchLinearly);
   return schema;
 }
 

@@ -1,7 +1,7 @@
 import { defineResource } from "@drover/controller";
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { conditionsOf, parseLiveObject } from "./live-object.ts";
+import { conditionsOf, parseObject } from "./live-object.ts";
 
 const Cup = defineResource({
   group: "tests.drover.dev",
@@ -27,7 +27,7 @@ const read = (status: unknown, spec: unknown = { size: 1 }) => {
     status,
     metadata: { name: "a", uid: "u", resourceVersion: "1" },
   };
-  const parsed = parseLiveObject(Cup, raw);
+  const parsed = parseObject(Cup, raw);
   return parsed.ok ? parsed.object : parsed.problem;
 };
 

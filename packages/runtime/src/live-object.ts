@@ -1,20 +1,20 @@
-import type { ObjectMetadata, Resource, SpecOf, StatedCondition, StatedStatus } from "@drover/controller";
+import type { ObjectMetadata, Resource, SpecOf, StatusCondition, ObjectStatus } from "@drover/controller";
 import type { KubeObject } from "@drover/kube";
 import { z } from "zod";
-import { spelledOut, withExactIntegers } from "./exact-integers.ts";
+import { expandUnionIssues, withExactIntegers } from "./exact-integers.ts";
 import { withLinearPatterns } from "./linear-patterns.ts";
 
 /** An object as one run uses it: as it was read, and parsed. */
-export interface LiveObject<R extends Resource> {
+export interface ParsedObject<R extends Resource> {
   /** As the API server sent it. The status is written back to this. */
   readonly raw: KubeObject;
   readonly metadata: ObjectMetadata;
   readonly spec: SpecOf<R>;
-  readonly status: StatedStatus<R>;
+  readonly status: ObjectStatus<R>;
 }
 
-export type Parsed<R extends Resource> =
-  { readonly ok: true; readonly object: LiveObject<R> } | { readonly ok: false; readonly problem: string };
+export type ParseResult<R extends Resource> =
+  { readonly ok: true; readonly object: ParsedObject<R> } | { readonly ok: false; readonly problem: string };
 
 const conditionSchema = z.object({
   type: z.string(),
@@ -34,7 +34,7 @@ const ownStatusSchema = z.object({
  * Parses an object with its resource's schema. For a spec that does not parse, returns the problem as text. A status
  * that does not parse counts as absent, since nothing relies on it.
  */
-export function parseLiveObject<R extends Resource>(resource: R, raw: KubeObject): Parsed<R> {
+export function parseObject<R extends Resource>(resource: R, raw: KubeObject): ParseResult<R> {
   const spec = withExactIntegers(withLinearPatterns(resource.spec)).safeParse(raw["spec"] ?? undefined);
   if (!spec.success) return { ok: false, problem: specProblem(spec.error) };
   return {
@@ -45,15 +45,15 @@ export function parseLiveObject<R extends Resource>(resource: R, raw: KubeObject
 }
 
 /** The conditions in the object's status; empty if they do not parse. */
-export function conditionsOf(raw: KubeObject): readonly StatedCondition[] {
+export function conditionsOf(raw: KubeObject): readonly StatusCondition[] {
   return ownStatusSchema.safeParse(raw["status"]).data?.conditions ?? [];
 }
 
-function parseStatus<R extends Resource>(resource: R, raw: KubeObject): StatedStatus<R> {
+function parseStatus<R extends Resource>(resource: R, raw: KubeObject): ObjectStatus<R> {
   const own = ownStatusSchema.safeParse(raw["status"]);
   const authors = partialStatus(resource).read.safeParse(raw["status"]);
   const stated: Record<string, unknown> = { ...authors.data, ...own.data };
-  return stated as StatedStatus<R>; // as above
+  return stated as ObjectStatus<R>; // as above
 }
 
 /** Cached: zod compiles a schema at its first use, which takes longer than parsing a status. */
@@ -83,7 +83,7 @@ export function partialStatus({ status }: Pick<Resource, "status">): PartialStat
 }
 
 function specProblem(error: z.ZodError): string {
-  const problems = spelledOut(error.issues)
+  const problems = expandUnionIssues(error.issues)
     .slice(0, 5)
     .map((issue) => {
       return `${["spec", ...issue.path].map(String).join(".")}: ${issue.message}`;

@@ -1,9 +1,9 @@
 import type { Log } from "@drover/controller";
-import type { Verdict } from "@drover/queue";
+import type { RunOutcome } from "@drover/queue";
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
-import { tellOfRun } from "./log.ts";
+import { logRun } from "./log.ts";
 import { runOf } from "./widgets.fixture.ts";
 
 const run = promisify(execFile);
@@ -77,7 +77,7 @@ it("ends a process with 1 for an error that nothing caught", async () => {
   });
 });
 
-it.each<[string, Verdict]>([
+it.each<[string, RunOutcome]>([
   ["debug", { kind: "done" }],
   ["debug", { kind: "gone" }],
   ["info", { kind: "wait", after: 1_000 }],
@@ -85,17 +85,17 @@ it.each<[string, Verdict]>([
   ["info", { kind: "conflict" }],
   ["info", { kind: "terminal", error: "it" }],
   ["info", { kind: "interrupted" }],
-])("logs at %s a run that ended with %j", (level, verdict) => {
+])("logs at %s a run that ended with %j", (level, outcome) => {
   const logged: unknown[] = [];
   const at = (name: keyof Log) => (fields: object, message: string) =>
     void logged.push([name, fields, message]);
   const log: Log = { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
   const claim = { ...runOf("a").claim, reasons: ["Modified"] };
-  tellOfRun(log, "Called", runOf("a", { claim }), verdict, 12.4, { function: "web/greetings" });
+  logRun(log, "Called", runOf("a", { claim }), outcome, 12.4, { function: "web/greetings" });
   const fields = {
     function: "web/greetings",
     key: "default/a",
-    verdict: verdict.kind,
+    verdict: outcome.kind,
     ms: 12,
     why: ["Modified"],
   };

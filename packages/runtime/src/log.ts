@@ -1,5 +1,5 @@
 import { type Log, type Milliseconds, messageOf, unprintable } from "@drover/controller";
-import type { Run, Verdict } from "@drover/queue";
+import type { Run, RunOutcome } from "@drover/queue";
 import { type Logger, pino } from "pino";
 import { logFields } from "./log-fields.ts";
 
@@ -28,10 +28,10 @@ export function openLog({ process: name, level = "info" }: { process: string; le
   });
   // Child loggers inherit this. Pino's own `child` would not scrub their fields.
   const child = Reflect.get(log, "child") as (...given: unknown[]) => unknown;
-  const scrubbing = function (this: Logger, fields: object, options?: object): unknown {
+  const redacting = function (this: Logger, fields: object, options?: object): unknown {
     return Reflect.apply(child, this, [logFields(fields), options]);
   };
-  return Object.defineProperty(log, "child", { value: scrubbing });
+  return Object.defineProperty(log, "child", { value: redacting });
 }
 
 /** Escapes unprintable characters. In a line of JSON they can only be inside strings; the line break at the end stays. */
@@ -44,11 +44,11 @@ const escaped = (some: string): string =>
  *
  * @param fields are logged before the run's own.
  */
-export function tellOfRun(
+export function logRun(
   log: Log,
   message: string,
   { key, claim }: Run,
-  { kind }: Verdict,
+  { kind }: RunOutcome,
   duration: Milliseconds,
   fields: object = {},
 ): void {

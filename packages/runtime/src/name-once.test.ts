@@ -2,7 +2,7 @@ import { objectKey, silentLog, type ObjectKey, type WatchedInCode } from "@drove
 import type { KubeClient } from "@drover/kube";
 import type { Run, Wake } from "@drover/queue";
 import { expect, it } from "vitest";
-import { nameOnce, type NameParts } from "./name-once.ts";
+import { mapOnce, type MapOnceOptions } from "./name-once.ts";
 
 const secret = objectKey({ namespace: "a", name: "token" });
 const cup = objectKey({ namespace: "a", name: "cup" });
@@ -18,10 +18,10 @@ async function name(parts: {
   readonly signal?: AbortSignal;
   readonly claim?: Partial<Run["claim"]>;
   readonly onWakes?: (wakes: readonly Wake[]) => void;
-}): Promise<{ readonly verdict: string; readonly order: readonly string[] }> {
+}): Promise<{ readonly outcome: string; readonly order: readonly string[] }> {
   const order: string[] = [];
   const object = { metadata: { name: "token", namespace: "a", resourceVersion: "7" } };
-  const { kind } = await nameOnce(
+  const { kind } = await mapOnce(
     {
       watched: {
         kind: { group: "", version: "v1", kind: "Secret", plural: "secrets", namespaced: true },
@@ -36,29 +36,29 @@ async function name(parts: {
         },
       },
       named: {
-        of: () => Promise.resolve(parts.before ?? []),
-        remember: (_, keys) => Promise.resolve(void order.push(`remember ${keys.join(", ")}`)),
+        get: () => Promise.resolve(parts.before ?? []),
+        store: (_, keys) => Promise.resolve(void order.push(`remember ${keys.join(", ")}`)),
       },
       log: silentLog,
-    } satisfies NameParts,
+    } satisfies MapOnceOptions,
     {
       key: secret,
       signal: parts.signal ?? new AbortController().signal,
       claim: { reasons: ["Modified"], versions: {}, class: "listing", ...parts.claim },
     } as unknown as Run,
   );
-  return { verdict: kind, order };
+  return { outcome: kind, order };
 }
 
 it("wakes whom an object concerns, and remembers them after that", async () => {
-  expect(await name({})).toEqual({ verdict: "done", order: [`wake ${cup}`, `remember ${cup}`] });
+  expect(await name({})).toEqual({ outcome: "done", order: [`wake ${cup}`, `remember ${cup}`] });
 });
 
 it("wakes also whom an object does not concern any more, and forgets them", async () => {
   const before = [bowl, cup];
   expect((await name({ before })).order).toEqual([`wake ${bowl}, ${cup}`, `remember ${cup}`]);
   const gone = await name({ before, get: () => Promise.resolve(undefined) });
-  expect(gone).toEqual({ verdict: "gone", order: [`wake ${bowl}, ${cup}`, "remember "] });
+  expect(gone).toEqual({ outcome: "gone", order: [`wake ${bowl}, ${cup}`, "remember "] });
 });
 
 it.each<[string, Parameters<typeof name>[0]]>([
@@ -66,8 +66,8 @@ it.each<[string, Parameters<typeof name>[0]]>([
   ["the controller's code throws", { names: () => Promise.reject(new Error("a bug")) }],
   ["Redis does not take the wakes", { wake: () => Promise.reject(new Error("READONLY")) }],
 ])("tries again, and remembers nobody, where %s", async (_, parts) => {
-  const { verdict, order } = await name(parts);
-  expect(verdict).toBe("retry");
+  const { outcome, order } = await name(parts);
+  expect(outcome).toBe("retry");
   expect(order.filter((one) => one.startsWith("remember"))).toEqual([]);
 });
 

@@ -1,15 +1,15 @@
 import type { Log, ObjectKey, WatchedInCode } from "@drover/controller";
-import { type KubeClient, nameOf, refOf } from "@drover/kube";
-import type { NamedKeys, Run, Verdict, Wake, WorkQueue } from "@drover/queue";
-import { outcomeOf } from "./outcome.ts";
+import { type KubeClient, resourceNameOf, refOf } from "@drover/kube";
+import type { MappedKeys, Run, RunOutcome, Wake, WorkQueue } from "@drover/queue";
+import { outcomeOfError } from "./outcome.ts";
 
-export interface NameParts {
+export interface MapOnceOptions {
   readonly watched: WatchedInCode;
   readonly client: KubeClient;
   /** The controller's queue, in which the named keys are woken. */
   readonly queue: Pick<WorkQueue, "wake">;
   /** Keys named by earlier runs of this run's queue. */
-  readonly named: NamedKeys;
+  readonly named: MappedKeys;
   readonly log: Log;
 }
 
@@ -20,30 +20,33 @@ export interface NameParts {
  * Order, which is guaranteed: the keys are woken before they are stored, so that a crash in between wakes them twice
  * and loses none. Never throws: every end is an outcome.
  */
-export async function nameOnce(
-  { watched, client, queue, named, log }: NameParts,
+export async function mapOnce(
+  { watched, client, queue, named, log }: MapOnceOptions,
   run: Run,
-): Promise<Verdict> {
+): Promise<RunOutcome> {
   const { key, signal, claim } = run;
   const ref = refOf(watched.kind);
   try {
     const object = await client.get(ref, key, { signal });
     const now = object === undefined ? [] : await watched.names({ key, object, log, signal });
     signal.throwIfAborted();
-    const wakes = [...new Set([...(await named.of(key)), ...now])].map((one: ObjectKey): Wake => ({
+    const wakes = [...new Set([...(await named.get(key)), ...now])].map((one: ObjectKey): Wake => ({
       key: one,
-      kind: nameOf(ref),
-      resourceVersion: object?.metadata.resourceVersion ?? claim.versions[nameOf(ref)] ?? "0",
+      kind: resourceNameOf(ref),
+      resourceVersion: object?.metadata.resourceVersion ?? claim.versions[resourceNameOf(ref)] ?? "0",
       reason: claim.reasons[0] ?? "Modified",
       class: claim.class,
       ...(claim.trace !== undefined && { trace: claim.trace }),
     }));
     await queue.wake(wakes);
-    await named.remember(run, [...new Set(now)]);
+    await named.store(run, [...new Set(now)]);
     return { kind: object === undefined ? "gone" : "done" };
   } catch (error) {
-    const { verdict } = outcomeOf(error, signal.aborted ? signal.reason : undefined);
-    log.warn({ key, kind: nameOf(ref), err: error }, "Could not determine the keys that an object affects");
-    return verdict;
+    const { outcome } = outcomeOfError(error, signal.aborted ? signal.reason : undefined);
+    log.warn(
+      { key, kind: resourceNameOf(ref), err: error },
+      "Could not determine the keys that an object affects",
+    );
+    return outcome;
   }
 }

@@ -5,8 +5,8 @@ import { nextResync } from "./next-look.ts";
 
 const every = 3_600_000;
 const keys: readonly ObjectKey[] = Array.from({ length: 200 }, (_, i) => objectKey({ name: `o${i}` }));
-const at = (now: number, rests: boolean) =>
-  keys.map((key, i) => now + nextResync({ key, every, rests }, new Date(now), i / keys.length));
+const at = (now: number, scalesToZero: boolean) =>
+  keys.map((key, i) => now + nextResync({ key, every, scalesToZero }, new Date(now), i / keys.length));
 
 it("spreads resyncs over a tenth of the period", () => {
   const times = at(0, false);
@@ -15,7 +15,7 @@ it("spreads resyncs over a tenth of the period", () => {
   expect(new Set(times).size).toBeGreaterThan(190);
 });
 
-it("wakes a function that rests four times a period, whenever its objects were last looked at", () => {
+it("wakes a function that scales to zero four times a period, whenever its objects were last looked at", () => {
   const times = [0, 1, 123_456, 900_000, 3_599_999].flatMap((now) => at(1_000 * every + now, true));
   const withinPeriod = new Set(times.map((time) => time % every));
   expect([...withinPeriod].sort((a, b) => a - b)).toEqual([0, 900_000, 1_800_000, 2_700_000]);

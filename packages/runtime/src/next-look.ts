@@ -2,7 +2,7 @@ import type { Milliseconds, ObjectKey } from "@drover/controller";
 import { createHash } from "node:crypto";
 
 /** Resyncs alone start a function that scales to zero this many times per period at most. */
-const slices = 4;
+const resyncGroups = 4;
 
 /**
  * Time until the next resync of an object that does not change. It varies by a tenth, so that resyncs do not come all
@@ -12,12 +12,16 @@ const slices = 4;
  * @param random in [0, 1).
  */
 export function nextResync(
-  { key, every, rests }: { readonly key: ObjectKey; readonly every: Milliseconds; readonly rests: boolean },
+  {
+    key,
+    every,
+    scalesToZero,
+  }: { readonly key: ObjectKey; readonly every: Milliseconds; readonly scalesToZero: boolean },
   now: Date,
   random: number,
 ): Milliseconds {
-  if (!rests) return Math.round(every * (0.9 + random / 10));
-  const slice = (createHash("sha1").update(key).digest()[0] ?? 0) % slices;
-  const since = (now.getTime() - (slice * every) / slices) % every;
+  if (!scalesToZero) return Math.round(every * (0.9 + random / 10));
+  const slice = (createHash("sha1").update(key).digest()[0] ?? 0) % resyncGroups;
+  const since = (now.getTime() - (slice * every) / resyncGroups) % every;
   return Math.max(1, Math.round(every - since));
 }

@@ -6,18 +6,18 @@ import {
   ThrottledError,
 } from "@drover/controller";
 import { ApiError, type ApiErrorKind, ConnectionError, WriteRefusedError } from "@drover/kube";
-import { LeaseLostError, RunTimeoutError, StoppingError, type Verdict } from "@drover/queue";
+import { LeaseLostError, RunTimeoutError, StoppingError, type RunOutcome } from "@drover/queue";
 import { expect, it } from "vitest";
-import { outcomeOf } from "./outcome.ts";
+import { outcomeOfError } from "./outcome.ts";
 
 const api = (kind: ApiErrorKind, retryAfter?: number): ApiError =>
   new ApiError({ kind, status: 500, reason: kind, serverMessage: "no", request: "GET /", retryAfter });
-const retry = (after?: number): Partial<Verdict> => ({
+const retry = (after?: number): Partial<RunOutcome> => ({
   kind: "retry",
   ...(after !== undefined && { after }),
 });
 
-it.each<[string, unknown, Partial<Verdict>, string | undefined]>([
+it.each<[string, unknown, Partial<RunOutcome>, string | undefined]>([
   ["a terminal error", new TerminalError("no", { reason: "Bad" }), { kind: "terminal" }, "Bad"],
   ["a wait", new RetryAfterError("not yet", { after: "7s" }), { kind: "wait", after: 7_000 }, "Waiting"],
   [
@@ -44,22 +44,25 @@ it.each<[string, unknown, Partial<Verdict>, string | undefined]>([
   ["a permission that is missing", api("Forbidden"), retry(), "Forbidden"],
   ["a kind that is not served", api("NotServed"), retry(), "NotServed"],
   ["an API server that ran out of time", api("Timeout"), retry(), "Timeout"],
-])("%s comes to what happens next, and to a word in the Ready condition", (_what, error, verdict, reason) => {
-  const outcome = outcomeOf(error, undefined);
-  expect(outcome.verdict).toMatchObject(verdict);
-  expect("after" in outcome.verdict).toBe("after" in verdict);
-  expect(outcome.ready?.reason).toBe(reason);
-  if (outcome.ready) expect(outcome.ready).toMatchObject({ type: "Ready", status: "False" });
-});
+])(
+  "%s comes to what happens next, and to a word in the Ready condition",
+  (_what, error, expected, reason) => {
+    const outcome = outcomeOfError(error, undefined);
+    expect(outcome.outcome).toMatchObject(expected);
+    expect("after" in outcome.outcome).toBe("after" in expected);
+    expect(outcome.ready?.reason).toBe(reason);
+    if (outcome.ready) expect(outcome.ready).toMatchObject({ type: "Ready", status: "False" });
+  },
+);
 
-it.each<[string, Error, Verdict["kind"], string | undefined]>([
+it.each<[string, Error, RunOutcome["kind"], string | undefined]>([
   ["its time is up", new RunTimeoutError("time is up"), "retry", "TimedOut"],
   ["its process stops", new StoppingError("stopping"), "interrupted", undefined],
   ["its lease is lost", new LeaseLostError("lost"), "interrupted", undefined],
 ])("whatever is thrown once %s is its echo", (_what, reason, kind, word) => {
   for (const error of [new TerminalError("no"), new RetryAfterError("later", { after: "1h" }), reason]) {
-    const { verdict, ready } = outcomeOf(error, reason);
-    expect(verdict.kind).toBe(kind);
+    const { outcome, ready } = outcomeOfError(error, reason);
+    expect(outcome.kind).toBe(kind);
     expect(ready?.reason).toBe(word);
   }
 });

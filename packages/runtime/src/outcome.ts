@@ -3,22 +3,22 @@ import {
   ConflictError,
   messageOf,
   type Milliseconds,
-  milliseconds,
-  ready,
+  parseDuration,
+  readyCondition,
   RetryAfterError,
   RetryError,
   TerminalError,
   ThrottledError,
 } from "@drover/controller";
 import { ApiError, ConnectionError, WriteRefusedError } from "@drover/kube";
-import { abortVerdict, type Verdict } from "@drover/queue";
+import { abortOutcome, type RunOutcome } from "@drover/queue";
 
 /**
  * The result of a run's error: the outcome for the queue, and the Ready condition to write; undefined: the status is
  * not changed.
  */
-export interface Outcome {
-  readonly verdict: Verdict;
+export interface ErrorOutcome {
+  readonly outcome: RunOutcome;
   readonly ready: Condition | undefined;
 }
 
@@ -27,41 +27,41 @@ export interface Outcome {
  *
  * @param aborted the reason of the run's signal if that has fired: any error is then a consequence of it.
  */
-export function outcomeOf(error: unknown, aborted: unknown): Outcome {
+export function outcomeOfError(error: unknown, aborted: unknown): ErrorOutcome {
   if (aborted !== undefined) {
-    const verdict = abortVerdict(aborted);
-    return { verdict, ready: verdict.kind === "retry" ? failed("TimedOut", aborted) : undefined };
+    const outcome = abortOutcome(aborted);
+    return { outcome, ready: outcome.kind === "retry" ? notReady("TimedOut", aborted) : undefined };
   }
-  if (error instanceof WriteRefusedError) return { verdict: { kind: "interrupted" }, ready: undefined };
+  if (error instanceof WriteRefusedError) return { outcome: { kind: "interrupted" }, ready: undefined };
   if (error instanceof TerminalError) {
-    return { verdict: { kind: "terminal", error: messageOf(error) }, ready: failed(error.reason, error) };
+    return { outcome: { kind: "terminal", error: messageOf(error) }, ready: notReady(error.reason, error) };
   }
   if (error instanceof RetryAfterError) {
     return {
-      verdict: { kind: "wait", after: milliseconds(error.after) },
-      ready: failed(error.reason, error),
+      outcome: { kind: "wait", after: parseDuration(error.after) },
+      ready: notReady(error.reason, error),
     };
   }
   if (error instanceof ThrottledError) {
     const { account, after, reason } = error;
     return {
-      verdict: { kind: "throttled", account, after: milliseconds(after) },
-      ready: failed(reason, error),
+      outcome: { kind: "throttled", account, after: parseDuration(after) },
+      ready: notReady(reason, error),
     };
   }
-  if (error instanceof ConflictError) return { verdict: { kind: "conflict" }, ready: undefined };
+  if (error instanceof ConflictError) return { outcome: { kind: "conflict" }, ready: undefined };
   if (error instanceof ApiError) return apiOutcome(error);
-  if (error instanceof ConnectionError) return retry(error, "ApiServerUnreachable");
-  return retry(error, error instanceof RetryError ? error.reason : "Failed");
+  if (error instanceof ConnectionError) return retryOutcome(error, "ApiServerUnreachable");
+  return retryOutcome(error, error instanceof RetryError ? error.reason : "Failed");
 }
 
-function apiOutcome(error: ApiError): Outcome {
+function apiOutcome(error: ApiError): ErrorOutcome {
   switch (error.kind) {
     case "Conflict":
-      return { verdict: { kind: "conflict" }, ready: undefined };
+      return { outcome: { kind: "conflict" }, ready: undefined };
     case "TooManyRequests":
     case "ServerError":
-      return retry(error, error.kind, error.retryAfter);
+      return retryOutcome(error, error.kind, error.retryAfter);
     case "NotFound":
     case "NotServed":
     case "AlreadyExists":
@@ -70,18 +70,18 @@ function apiOutcome(error: ApiError): Outcome {
     case "Unauthorized":
     case "Expired":
     case "Timeout":
-      return retry(error, error.kind);
+      return retryOutcome(error, error.kind);
   }
 }
 
-function retry(error: unknown, reason: string, after?: Milliseconds): Outcome {
+function retryOutcome(error: unknown, reason: string, after?: Milliseconds): ErrorOutcome {
   const message = messageOf(error);
-  const verdict = { kind: "retry", error: message, ...(after === undefined ? {} : { after }) } as const;
-  return { verdict, ready: failed(reason, error) };
+  const outcome = { kind: "retry", error: message, ...(after === undefined ? {} : { after }) } as const;
+  return { outcome, ready: notReady(reason, error) };
 }
 
-const failed = (reason: string, error: unknown): Condition => ({
-  type: ready,
+const notReady = (reason: string, error: unknown): Condition => ({
+  type: readyCondition,
   status: "False",
   reason,
   message: messageOf(error),

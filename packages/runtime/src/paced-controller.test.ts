@@ -2,7 +2,7 @@ import { defineController, defineResource } from "@drover/controller";
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { functionSettings } from "./function-settings.ts";
-import { pacedController } from "./paced-controller.ts";
+import { applySettings } from "./paced-controller.ts";
 
 const Cup = defineResource({
   group: "tests.drover.dev",
@@ -22,7 +22,7 @@ const controller = defineController({
   reconcile: () => Promise.resolve(undefined),
 });
 const paced = (variables: Readonly<Record<string, string>>) => {
-  const { resyncEvery, concurrency, timeout, retry, limits } = pacedController(
+  const { resyncEvery, concurrency, timeout, retry, limits } = applySettings(
     controller,
     functionSettings.parse({ redisUrl: "redis://127.0.0.1", ...variables }),
   );

@@ -2,7 +2,7 @@ import type { Controller, Resource } from "@drover/controller";
 import type { FunctionSettings } from "./function-settings.ts";
 
 /** The controller with the given settings in place of its own. Its queue refuses values that are not possible. */
-export function pacedController<R extends Resource>(
+export function applySettings<R extends Resource>(
   controller: Controller<R>,
   settings: FunctionSettings,
 ): Controller<R> {

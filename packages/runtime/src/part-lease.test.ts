@@ -6,8 +6,8 @@ import { keepPartLease } from "./part-lease.ts";
 /** The time that was slept; nothing waits for it. */
 const clock = vi.hoisted(() => ({ passed: 0 }));
 vi.mock("./pause.ts", () => ({
-  isOver: ({ aborted }: AbortSignal) => aborted,
-  pause: (span: number) => {
+  isAborted: ({ aborted }: AbortSignal) => aborted,
+  sleepUnlessAborted: (span: number) => {
     clock.passed += span;
     return Promise.resolve();
   },

@@ -1,7 +1,7 @@
 import { type Log, type Milliseconds, objectKey } from "@drover/controller";
 import { builtin, isApiError, type KubeClient } from "@drover/kube";
 import { hostname } from "node:os";
-import { isOver, pause } from "./pause.ts";
+import { isAborted, sleepUnlessAborted } from "./pause.ts";
 
 /** The parts of Drover. Each may have several replicas. */
 export type Part = "bridge" | "deployer" | "gateway";
@@ -29,13 +29,13 @@ export async function keepPartLease({ client, log, ...lease }: PartLeaseOptions)
       await renew(client, lease);
       failed = false;
     } catch (error) {
-      if (!failed && !isOver(signal)) {
+      if (!failed && !isAborted(signal)) {
         const words = `Could not renew the Lease ${namespace}/${part}: functions will be reported to have no ${part}`;
         log.warn({ err: error }, words);
       }
       failed = true;
     }
-    await pause(holds / 4, signal);
+    await sleepUnlessAborted(holds / 4, signal);
   }
 }
 

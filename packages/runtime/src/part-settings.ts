@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { plain, span } from "./settings.ts";
+import { nonSecret, durationInMs } from "./settings.ts";
 import { namespaceName, tenantsFile } from "./tenants-file.ts";
 
 /**
@@ -15,13 +15,13 @@ export const partSettings = z.object({
    * `checked`: functions get what their authors are permitted. `trusted`: functions get whatever their specs request,
    * for a cluster with one author.
    */
-  authors: plain(z.enum(["checked", "trusted"]).default("checked")),
+  authors: nonSecret(z.enum(["checked", "trusted"]).default("checked")),
   /** The namespace of the deployer, which contains the permits. A user that may write there can act as the deployer. */
-  namespace: plain(namespaceName.default("drover")),
+  namespace: nonSecret(namespaceName.default("drover")),
   /**
    * Duration of the Leases of bridge, deployer and gateway, which are renewed four times in that time. If a Lease is
    * not renewed for so long, functions get a condition that reports this.
    */
-  partLease: plain(span.default(40_000)),
+  partLease: nonSecret(durationInMs.default(40_000)),
 });
 export type PartSettings = z.output<typeof partSettings>;

@@ -1,6 +1,6 @@
 import { defineController, silentLog } from "@drover/controller";
 import type { KubeObject } from "@drover/kube";
-import type { Verdict } from "@drover/queue";
+import type { RunOutcome } from "@drover/queue";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { reconcileOnce } from "./reconcile-once.ts";
 import {
@@ -25,16 +25,16 @@ const controller = defineController({
 });
 const annotations = { "drover.dev/paused": "true" };
 
-/** A run of an object, which may be brought a copy of it; its verdict, and what it did. */
+/** Runs the object, optionally with a cached object in the claim. Returns the outcome, and what the run did. */
 async function run(
   name: string,
   copy?: KubeObject,
-): Promise<{ verdict: Verdict; called: string[]; writes: string[] }> {
+): Promise<{ outcome: RunOutcome; called: string[]; writes: string[] }> {
   const { client, writes } = sandbox;
   writes.splice(0);
   called.splice(0);
   const versions = copy === undefined ? {} : { "widgets.tests.drover.dev": copy.metadata.resourceVersion };
-  const verdict = await reconcileOnce(
+  const outcome = await reconcileOnce(
     { controller, client, log: silentLog, announce: () => void called.push("announce") },
     runOf(name, {
       claim: {
@@ -42,11 +42,11 @@ async function run(
         reasons: [],
         class: "change",
         versions,
-        ...(copy && { copy: JSON.stringify(copy), uid: copy.metadata.uid }),
+        ...(copy && { cachedObject: JSON.stringify(copy), uid: copy.metadata.uid }),
       },
     }),
   );
-  return { verdict, called: [...called], writes: [...writes] };
+  return { outcome, called: [...called], writes: [...writes] };
 }
 const create = (name: string, metadata: object, spec: unknown = { size: 1 }): Promise<KubeObject> =>
   sandbox.client.create(ref, { metadata: { name, namespace: "default", ...metadata }, spec });
@@ -56,7 +56,7 @@ it("does nothing, and writes nothing, where its object is paused, and says of wh
   const { metadata } = await create("new", { annotations });
   const { uid, resourceVersion } = metadata;
   expect(await run("new")).toEqual({
-    verdict: { kind: "paused", saw: { kind: "widgets.tests.drover.dev", uid, resourceVersion } },
+    outcome: { kind: "paused", observed: { kind: "widgets.tests.drover.dev", uid, resourceVersion } },
     ...nothing,
   });
 });
@@ -66,20 +66,20 @@ it("does not finalize a paused object that is deleted, before it is resumed", as
   const { client } = sandbox;
   const { key } = runOf("deleted");
   await client.delete(ref, key);
-  expect(await run("deleted")).toMatchObject({ verdict: { kind: "paused" }, ...nothing });
+  expect(await run("deleted")).toMatchObject({ outcome: { kind: "paused" }, ...nothing });
   await client.patch(ref, key, { type: "merge", body: { metadata: { annotations: null } } });
   expect((await run("deleted")).called).toContain("finalize");
   expect(await client.get(ref, key)).toBeUndefined();
 });
 
-it("believes a copy that says so, as it does for all else", async () => {
+it("accepts a cached object that is paused, as it does for everything else", async () => {
   expect(await run("copied", await create("copied", { annotations, finalizers }))).toMatchObject({
-    verdict: { kind: "paused" },
+    outcome: { kind: "paused" },
     ...nothing,
   });
 });
 
 it("runs where the annotation has any other value", async () => {
   await create("free", { annotations: { "drover.dev/paused": "yes" }, finalizers });
-  expect(await run("free")).toMatchObject({ verdict: { kind: "done" }, called: ["reconcile"] });
+  expect(await run("free")).toMatchObject({ outcome: { kind: "done" }, called: ["reconcile"] });
 });

@@ -2,7 +2,7 @@ import { type ObjectMetadata, ReconcileFunction, silentLog } from "@drover/contr
 import type { KubeClient, WatchFrame, WatchOptions } from "@drover/kube";
 import { expect, it } from "vitest";
 import { authorAnnotations } from "./authors.ts";
-import { deniedOf, followPermits, permitName, useAskedFor } from "./permits.ts";
+import { deniedAccesses, followPermits, permitName, requestedUse } from "./permits.ts";
 
 const kind = (plural: string) => ({
   group: "example.com",
@@ -12,7 +12,7 @@ const kind = (plural: string) => ({
   scope: "Namespaced",
 });
 const asked = (spec: object = {}, metadata: Partial<ObjectMetadata> = {}) =>
-  useAskedFor(
+  requestedUse(
     { name: "cups", namespace: "web", uid: "u", resourceVersion: "1", ...metadata },
     ReconcileFunction.spec.parse({ for: kind("cups"), delivery: "webhook", ...spec }),
   );
@@ -66,7 +66,7 @@ it("a hook's Secret in another namespace, or another Secret, is another request"
 it("of what is needed all is reviewed, some at once, and no more than who asks wants to hear of", async () => {
   const needed = Array.from({ length: 20 }, (_, i) => i);
   const reviewed: number[] = [];
-  const denied = deniedOf(needed, (one) => {
+  const denied = deniedAccesses(needed, (one) => {
     reviewed.push(one);
     return Promise.resolve(![2, 3, 9, 19].includes(one));
   });
@@ -84,8 +84,8 @@ it("permits are known only once all of them are listed, and changes are noticed 
     sent.push(frames);
     arrived.resolve(undefined);
   };
-  async function* watch(_ref: unknown, { opened }: WatchOptions) {
-    opened?.();
+  async function* watch(_ref: unknown, { onOpen }: WatchOptions) {
+    onOpen?.();
     for (;;) {
       await arrived.promise;
       arrived = Promise.withResolvers();

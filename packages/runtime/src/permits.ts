@@ -1,10 +1,10 @@
 import {
-  calledAccess,
-  followedAccess,
+  gatewayAccess,
+  bridgeAccess,
   type Log,
   type ObjectMetadata,
   type ReconcileFunctionSpec,
-  usedAccess,
+  implicitAccess,
 } from "@drover/controller";
 import { builtin, isObjectEvent, type KubeClient, type KubeObject, runReflector } from "@drover/kube";
 import { createHash } from "node:crypto";
@@ -29,17 +29,20 @@ export interface PermittedUse {
 }
 
 /** The fingerprints of what a function requests. */
-export function useAskedFor(metadata: ObjectMetadata, spec: ReconcileFunctionSpec): PermittedUse {
+export function requestedUse(metadata: ObjectMetadata, spec: ReconcileFunctionSpec): PermittedUse {
   const { namespace = "" } = metadata;
   return {
     // Without the author: if another author changes the image, this permission stays.
-    followed: whole([followedAccess(spec), usedAccess({ ...spec, container: undefined }, namespace)]),
-    called: whole([authorOf(metadata), calledAccess(spec), spec.webhook]),
+    followed: fingerprintOf([
+      bridgeAccess(spec),
+      implicitAccess({ ...spec, container: undefined }, namespace),
+    ]),
+    called: fingerprintOf([authorOf(metadata), gatewayAccess(spec), spec.webhook]),
   };
 }
 
 /** Not shortened, so that an author cannot construct two requests with the same fingerprint. */
-const whole = (values: readonly unknown[]): string =>
+const fingerprintOf = (values: readonly unknown[]): string =>
   createHash("sha256").update(JSON.stringify(values)).digest("base64url");
 
 /** The existing permits, by the uid of their function. */
@@ -94,24 +97,24 @@ export function followPermits({ client, namespace, log, signal, onChange }: Perm
     synced: () => synced,
     has: (uid) => permitOf(uid) !== undefined,
     allows: (object, spec, use) =>
-      permitOf(object.metadata.uid)?.[use] === useAskedFor(object.metadata, spec)[use],
+      permitOf(object.metadata.uid)?.[use] === requestedUse(object.metadata, spec)[use],
   };
   return { ...permits, reflector };
 }
 
 /** Access checks that are sent to the API server at once. */
-const atOnce = 8;
+const maxConcurrentChecks = 8;
 
 /**
  * The accesses in `needed` that are denied, in their order. A caller that takes only the first one causes no more
  * checks than that needs.
  */
-export async function* deniedOf<Access>(
+export async function* deniedAccesses<Access>(
   needed: readonly Access[],
   isAllowed: (access: Access) => Promise<boolean>,
 ): AsyncGenerator<Access> {
-  for (let i = 0; i < needed.length; i += atOnce) {
-    const some = needed.slice(i, i + atOnce);
+  for (let i = 0; i < needed.length; i += maxConcurrentChecks) {
+    const some = needed.slice(i, i + maxConcurrentChecks);
     const answers = await Promise.all(some.map(isAllowed));
     yield* some.filter((_, index) => answers[index] === false);
   }

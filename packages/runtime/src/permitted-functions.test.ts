@@ -2,8 +2,8 @@ import { customResourceDefinition, ReconcileFunction, silentLog } from "@drover/
 import { builtin, connect, installCrd, refOf } from "@drover/kube";
 import { startSandbox } from "@drover/sandbox";
 import { expect, it, onTestFinished } from "vitest";
-import { followPermittedFunctions, notListed } from "./permitted-functions.ts";
-import { permitLabel, permitName, useAskedFor } from "./permits.ts";
+import { followPermittedFunctions, listingProblem } from "./permitted-functions.ts";
+import { permitLabel, permitName, requestedUse } from "./permits.ts";
 
 it("functions are reported once all permits are listed, each of which permits one use and no other", async () => {
   const sandbox = await startSandbox({});
@@ -22,7 +22,7 @@ it("functions are reported once all permits are listed, each of which permits on
       metadata: { name, namespace: "default" },
       spec: { for: kind },
     });
-    const asked = useAskedFor(metadata, ReconcileFunction.spec.parse(spec));
+    const asked = requestedUse(metadata, ReconcileFunction.spec.parse(spec));
     const none = { followed: "", called: "" };
     await client.create(builtin.configMap, {
       metadata: { name: permitName(metadata.uid), namespace: "drover", labels: { [permitLabel]: "true" } },
@@ -64,5 +64,7 @@ it.each([
     "ReconcileFunctions and their permits are not listed yet: no permission",
   ],
 ])("why functions are not known yet: %j", (status, why) => {
-  expect(notListed({ status: () => status } as unknown as Parameters<typeof notListed>[0])).toBe(why);
+  expect(listingProblem({ status: () => status } as unknown as Parameters<typeof listingProblem>[0])).toBe(
+    why,
+  );
 });

@@ -40,7 +40,7 @@ const bothReflectors = (functions: Reflector, permits: Reflector): Reflector => 
 });
 
 /** Readiness problem while functions and permits are not all listed; undefined after that. */
-export function notListed(functions: Reflector): string | undefined {
+export function listingProblem(functions: Reflector): string | undefined {
   const { synced, lastFailure } = functions.status();
   return synced
     ? undefined

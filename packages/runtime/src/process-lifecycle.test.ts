@@ -4,11 +4,11 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, it } from "vitest";
 import { listenOn } from "./listen-on.ts";
-import { closeAll, type Closing } from "./process-lifecycle.ts";
+import { closeAll, type Closeable } from "./process-lifecycle.ts";
 
 it("what was opened is closed in reverse order, also behind one that fails, and every failure is told", async () => {
   const closed: string[] = [];
-  const opened = ["a", "b", "c", "d"].map((name): Closing => ({
+  const opened = ["a", "b", "c", "d"].map((name): Closeable => ({
     name,
     close: () => {
       closed.push(name);

@@ -1,7 +1,7 @@
 import { type Log, messageOf } from "@drover/controller";
 
 /** A resource of a process, which must be closed at the end. */
-export interface Closing {
+export interface Closeable {
   readonly name: string;
   close(): Promise<void>;
 }
@@ -37,7 +37,7 @@ export function logUncaught(log: () => Pick<Log, "error">): void {
  * Closes in reverse order. If one fails, the others are closed nevertheless.
  * @throws AggregateError with all failures, at the end.
  */
-export async function closeAll(log: Log, opened: readonly Closing[]): Promise<void> {
+export async function closeAll(log: Log, opened: readonly Closeable[]): Promise<void> {
   const failures: unknown[] = [];
   for (const part of [...opened].reverse()) {
     try {

@@ -29,14 +29,14 @@ it("the state of each queue that answers is shown, as it is now, in seconds and 
   expect(await scraped(registry, "drover_queue_oldest_due_seconds")).toEqual([]);
 });
 
-it("runs are counted by verdict, by how their key came and their object was read, and measured in seconds", async () => {
+it("runs are counted by outcome, by how their key came and their object was read, and measured in seconds", async () => {
   const registry = openRegistry();
   const metrics = runMetrics(registry);
   const run = runOf("w");
   metrics.settled("web/sites/u", run, { kind: "done" }, 1_500, "rung");
   metrics.settled(
     "web/sites/u",
-    { ...run, claim: { ...run.claim, copy: "{}" } },
+    { ...run, claim: { ...run.claim, cachedObject: "{}" } },
     { kind: "conflict" },
     500,
     "given",

@@ -1,4 +1,4 @@
-import { shownQueue } from "@drover/controller";
+import { queueDisplayName } from "@drover/controller";
 import type { WorkOptions, WorkQueue } from "@drover/queue";
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 
@@ -6,12 +6,12 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom
 const runBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
 /** Interval of the measurements of the event loop's delay, ms. The usual 10 ms take 0.6 % of a processor at rest. */
-const lagSampledEvery = 100;
+const eventLoopSampleInterval = 100;
 
 /** A registry with the metrics that every process has. */
 export function openRegistry(): Registry {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: lagSampledEvery });
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: eventLoopSampleInterval });
   return registry;
 }
 
@@ -43,17 +43,17 @@ export function runMetrics(registry: Registry): RunMetrics {
     registers: [registry],
   });
   return {
-    settled(queue, { claim }, verdict, duration, by) {
-      const controller = shownQueue(queue);
-      runs.inc({ controller, verdict: verdict.kind });
-      arrivals.inc({ controller, by, object: claim.copy === undefined ? "live" : "copy" });
+    settled(queue, { claim }, outcome, duration, by) {
+      const controller = queueDisplayName(queue);
+      runs.inc({ controller, verdict: outcome.kind });
+      arrivals.inc({ controller, by, object: claim.cachedObject === undefined ? "live" : "copy" });
       seconds.observe({ controller }, duration / 1_000);
     },
   };
 }
 
 /** Timeout in ms: a scrape must not wait for a Redis that is unreachable. */
-const scrapeWithin = 1_000;
+const scrapeTimeout = 1_000;
 
 /** The state of queues, read at each scrape. A queue has no values while its Redis does not answer. */
 export function queueMetrics(
@@ -75,9 +75,9 @@ export function queueMetrics(
       this.reset();
       oldest.reset();
       const counted = queues().map(async ({ controller, stats }) => {
-        const { oldestDue, due, scheduled, running, parked, failing, paused } = await stats(scrapeWithin);
+        const { oldestDue, due, scheduled, running, parked, failing, paused } = await stats(scrapeTimeout);
         const states = { due, scheduled, running, parked, failing, paused };
-        const shown = shownQueue(controller);
+        const shown = queueDisplayName(controller);
         for (const [state, keys] of Object.entries(states)) this.set({ controller: shown, state }, keys);
         oldest.set({ controller: shown }, oldestDue / 1_000);
       });

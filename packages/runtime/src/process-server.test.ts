@@ -4,29 +4,29 @@ import { text } from "node:stream/consumers";
 import { Counter, Registry } from "prom-client";
 import { afterEach, describe, expect, it } from "vitest";
 import {
-  type Answer,
-  type Check,
+  type JsonEndpoint,
+  type ReadinessCheck,
   type ProcessServer,
   serveProcess,
-  usualMetricsAuth,
+  defaultMetricsAuth,
 } from "./process-server.ts";
-import { openToAll, type ReadAccess } from "./read-access.ts";
+import { allowAll, type ReadAuthorizer } from "./read-access.ts";
 
 const servers: ProcessServer[] = [];
 afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
 
 interface Parts {
   readonly host?: string;
-  readonly access?: ReadAccess;
-  readonly ready?: ReadonlyMap<string, Check>;
+  readonly access?: ReadAuthorizer;
+  readonly ready?: ReadonlyMap<string, ReadinessCheck>;
   readonly warnings?: unknown[];
   readonly registry?: Registry;
 }
-async function start({ access = openToAll, ready = new Map(), warnings = [], ...parts }: Parts) {
+async function start({ access = allowAll, ready = new Map(), warnings = [], ...parts }: Parts) {
   const { host = "127.0.0.1", registry = new Registry() } = parts;
-  const answer: Answer = {
-    reads: (rest) => (rest === "" ? undefined : { nonResourceAttributes: { path: rest, verb: "get" } }),
-    answer: (rest) => Promise.resolve(rest === "a" ? { is: rest } : undefined),
+  const answer: JsonEndpoint = {
+    accessFor: (rest) => (rest === "" ? undefined : { nonResourceAttributes: { path: rest, verb: "get" } }),
+    respond: (rest) => Promise.resolve(rest === "a" ? { is: rest } : undefined),
   };
   const server = await serveProcess({
     host,
@@ -34,7 +34,7 @@ async function start({ access = openToAll, ready = new Map(), warnings = [], ...
     registry,
     ready,
     access,
-    answers: new Map([["/of/", answer]]),
+    endpoints: new Map([["/of/", answer]]),
     log: { warn: (problem: unknown) => void warnings.push(problem) },
   });
   servers.push(server);
@@ -70,7 +70,7 @@ it("answers below the paths that were named, and nowhere else", async () => {
 });
 
 it("a process is ready once nothing keeps it from that; what is only not well does not", async () => {
-  const ready = new Map<string, Check>([
+  const ready = new Map<string, ReadinessCheck>([
     ["starting", () => "not yet"],
     ["failing", () => Promise.reject(new Error("no answer"))],
     ["tenant", () => ({ note: "one is away" })],
@@ -89,15 +89,17 @@ it("a process is ready once nothing keeps it from that; what is only not well do
 });
 
 it("who listens on loopback needs no token, and who listens elsewhere does", () => {
-  expect(["127.0.0.1", "localhost", "::1", "127.9.9.9"].map(usualMetricsAuth)).toEqual(Array(4).fill("none"));
-  expect(["0.0.0.0", "::", "10.0.0.7", "localhost.example"].map(usualMetricsAuth)).toEqual(
+  expect(["127.0.0.1", "localhost", "::1", "127.9.9.9"].map(defaultMetricsAuth)).toEqual(
+    Array(4).fill("none"),
+  );
+  expect(["0.0.0.0", "::", "10.0.0.7", "localhost.example"].map(defaultMetricsAuth)).toEqual(
     Array(4).fill("kubernetes"),
   );
 });
 
 describe("where a token is needed", () => {
   const asked: unknown[] = [];
-  const access: ReadAccess = (token, what) => {
+  const access: ReadAuthorizer = (token, what) => {
     asked.push(what);
     if (token === undefined) return Promise.resolve({ status: 401, message: "Send a token." });
     return Promise.resolve(token === "good" ? "allowed" : { status: 403, message: "You may not." });
@@ -124,7 +126,9 @@ describe("where a token is needed", () => {
 
   it("a probe learns which part is not ready, and only who may read metrics learns why", async () => {
     const warnings: unknown[] = [];
-    const ready = new Map<string, Check>([["streams", () => "secrets of the tenant shop cannot be listed"]]);
+    const ready = new Map<string, ReadinessCheck>([
+      ["streams", () => "secrets of the tenant shop cannot be listed"],
+    ]);
     const url = `${await start({ access, ready, warnings })}/readyz`;
     for (const headers of [{}, { authorization: "Bearer bad" }])
       expect(await ask(url, headers)).toMatchObject({ status: 503, text: "streams: not ready\n" });

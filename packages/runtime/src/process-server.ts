@@ -1,39 +1,39 @@
 import { type HttpBindings, getRequestListener } from "@hono/node-server";
 import { type Log, messageOf } from "@drover/controller";
-import { bearerOf, guarded, isLoopback } from "@drover/listener";
+import { bearerTokenOf, withPageGuard, isLoopback } from "@drover/listener";
 import { type Context, Hono } from "hono";
 import { createServer } from "node:http";
 import type { Registry } from "prom-client";
 import { listenOn } from "./listen-on.ts";
-import type { Decision, ReadAccess, ReadOf } from "./read-access.ts";
-import { recent } from "./recent.ts";
+import type { AccessDecision, ReadAuthorizer, ReadAttributes } from "./read-access.ts";
+import { cacheWithTtl } from "./recent.ts";
 
 /**
  * A condition for a process to be ready. The process is not ready if the check rejects or returns a sentence. A note
  * reports a problem without making the process unready.
  */
-export type Check = () => Promise<CheckAnswer> | CheckAnswer;
-export type CheckAnswer = string | { readonly note: string } | undefined;
+export type ReadinessCheck = () => Promise<ReadinessResult> | ReadinessResult;
+export type ReadinessResult = string | { readonly note: string } | undefined;
 
 export interface ProcessServerOptions {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
   readonly registry: Registry;
-  readonly ready: ReadonlyMap<string, Check>;
+  readonly ready: ReadonlyMap<string, ReadinessCheck>;
   /** More to serve, by path prefix. */
-  readonly answers: ReadonlyMap<string, Answer>;
+  readonly endpoints: ReadonlyMap<string, JsonEndpoint>;
   /** Decides which senders may read metrics, answers, and the reasons why the process is not ready. */
-  readonly access: ReadAccess;
+  readonly access: ReadAuthorizer;
   readonly log: Pick<Log, "warn">;
 }
 
 /** Answers GET requests below a path prefix. `rest` is the path after the prefix. */
-export interface Answer {
+export interface JsonEndpoint {
   /** The permission that the sender needs; undefined if `rest` names nothing. */
-  readonly reads: (rest: string) => ReadOf | undefined;
+  readonly accessFor: (rest: string) => ReadAttributes | undefined;
   /** The response as JSON; undefined for 404. */
-  readonly answer: (rest: string) => Promise<object | undefined>;
+  readonly respond: (rest: string) => Promise<object | undefined>;
 }
 
 /**
@@ -51,7 +51,7 @@ export async function serveProcess(options: ProcessServerOptions): Promise<Proce
   const { host, port } = options;
   const handle = getRequestListener(processApp(options).fetch, { hostname: host });
   const server = createServer(
-    guarded((incoming, outgoing) => void handle(incoming, outgoing), { where: "loopback" }),
+    withPageGuard((incoming, outgoing) => void handle(incoming, outgoing), { where: "loopback" }),
   );
   const url = await listenOn(server, { host, port, settings: "DROVER_HTTP_PORT" });
   return {
@@ -65,27 +65,28 @@ export async function serveProcess(options: ProcessServerOptions): Promise<Proce
 }
 
 /** `none` if only programs on this machine reach the listener, else `kubernetes`. */
-export const usualMetricsAuth = (host: string): "none" | "kubernetes" =>
+export const defaultMetricsAuth = (host: string): "none" | "kubernetes" =>
   isLoopback(host) ? "none" : "kubernetes";
 
 /** How long metrics are cached, ms, because collecting them runs scripts in Redis. */
-const metricsHold = 1_000;
+const metricsCacheTime = 1_000;
 
-const ofMetrics: ReadOf = { nonResourceAttributes: { path: "/metrics", verb: "get" } };
+const metricsAttributes: ReadAttributes = { nonResourceAttributes: { path: "/metrics", verb: "get" } };
 
-function processApp({ registry, ready, answers, access, log }: ProcessServerOptions): Hono<Env> {
-  const metrics = recent(() => registry.metrics(), metricsHold);
-  const told = tellOnce(log);
-  const decide = (c: Context<Env>, what: ReadOf): Promise<Decision> => access(bearerOf(c.env.incoming), what);
+function processApp({ registry, ready, endpoints, access, log }: ProcessServerOptions): Hono<Env> {
+  const metrics = cacheWithTtl(() => registry.metrics(), metricsCacheTime);
+  const logProblems = readinessLogger(log);
+  const decide = (c: Context<Env>, what: ReadAttributes): Promise<AccessDecision> =>
+    access(bearerTokenOf(c.env.incoming), what);
   const app = new Hono<Env>();
   app
     .get("/healthz", (c) => c.text("ok\n"))
     .get("/readyz", async (c) => {
       const { problems, notes } = await readinessOf(ready);
-      told(problems);
+      logProblems(problems);
       const all = [...problems, ...notes];
       if (all.length === 0) return c.text("ok\n");
-      const mayKnow = (await decide(c, ofMetrics)) === "allowed";
+      const mayKnow = (await decide(c, metricsAttributes)) === "allowed";
       const words = ({ part, why }: Problem, hidden: string): string => `${part}: ${mayKnow ? why : hidden}`;
       const lines = [
         ...(problems.length === 0 ? ["ok"] : problems.map((one) => words(one, "not ready"))),
@@ -94,24 +95,24 @@ function processApp({ registry, ready, answers, access, log }: ProcessServerOpti
       return c.text(`${lines.join("\n")}\n`, problems.length === 0 ? 200 : 503);
     })
     .get("/metrics", async (c) => {
-      const decision = await decide(c, ofMetrics);
+      const decision = await decide(c, metricsAttributes);
       if (decision !== "allowed") return refused(c, decision);
       return c.body(await metrics(), 200, { "content-type": registry.contentType });
     })
     .get("*", async (c) => {
-      const [prefix = "", served] = [...answers].find(([start]) => c.req.path.startsWith(start)) ?? [];
+      const [prefix = "", served] = [...endpoints].find(([start]) => c.req.path.startsWith(start)) ?? [];
       const rest = c.req.path.slice(prefix.length);
-      const reads = served?.reads(rest);
+      const reads = served?.accessFor(rest);
       if (served === undefined || reads === undefined) return c.notFound();
       const decision = await decide(c, reads);
       if (decision !== "allowed") return refused(c, decision);
-      const found = await served.answer(rest);
+      const found = await served.respond(rest);
       return found === undefined ? c.notFound() : c.json(found);
     });
   return app;
 }
 
-function refused(c: Context<Env>, { status, message }: Exclude<Decision, "allowed">): Response {
+function refused(c: Context<Env>, { status, message }: Exclude<AccessDecision, "allowed">): Response {
   if (status === 401) c.header("www-authenticate", "Bearer");
   return c.text(`${message}\n`, status);
 }
@@ -127,7 +128,7 @@ interface Readiness {
   readonly notes: readonly Problem[];
 }
 
-async function readinessOf(ready: ReadonlyMap<string, Check>): Promise<Readiness> {
+async function readinessOf(ready: ReadonlyMap<string, ReadinessCheck>): Promise<Readiness> {
   const answers = await Promise.all(
     [...ready].map(async ([part, check]) => ({ part, answer: await Promise.try(check).catch(messageOf) })),
   );
@@ -145,7 +146,7 @@ async function readinessOf(ready: ReadonlyMap<string, Check>): Promise<Readiness
  * Logs why the process is not ready, each time that the list of parts that are not ready changes. A probe's response
  * lacks the reasons.
  */
-function tellOnce(log: Pick<Log, "warn">): (problems: readonly Problem[]) => void {
+function readinessLogger(log: Pick<Log, "warn">): (problems: readonly Problem[]) => void {
   let last = "";
   return (problems) => {
     const parts = problems.map(({ part }) => part).join(", ");

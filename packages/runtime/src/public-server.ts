@@ -1,22 +1,22 @@
 import type { Milliseconds } from "@drover/controller";
-import { guarded } from "@drover/listener";
+import { withPageGuard } from "@drover/listener";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import type { Hono } from "hono";
 import { createServer } from "node:http";
 import type { Socket } from "node:net";
 import type { Admission } from "./admission.ts";
-import { atMost } from "./at-most.ts";
+import { waitAtMost } from "./at-most.ts";
 import { listenOn, type ListenOnOptions } from "./listen-on.ts";
 
 export interface PublicServerOptions extends ListenOnOptions {
   readonly app: Hono<{ Bindings: HttpBindings }>;
   /** Limits the memory that senders occupy. The app reads bodies through it. */
   readonly admission: Admission;
-  readonly times?: PublicServerTimes;
+  readonly timeouts?: PublicServerTimeouts;
 }
 
 /** Time limits for a sender. */
-export interface PublicServerTimes {
+export interface PublicServerTimeouts {
   readonly headers: Milliseconds;
   /** For a complete request, from its first byte to its last. */
   readonly request: Milliseconds;
@@ -29,15 +29,15 @@ export interface PublicServer {
   close(grace?: Milliseconds): Promise<void>;
 }
 
-const usual: PublicServerTimes = { headers: 5_000, request: 10_000 };
-const farewell: Milliseconds = 2_000;
+const defaultTimeouts: PublicServerTimeouts = { headers: 5_000, request: 10_000 };
+const closeTimeout: Milliseconds = 2_000;
 
 export async function servePublicly(options: PublicServerOptions): Promise<PublicServer> {
-  const { app, admission, times = usual } = options;
+  const { app, admission, timeouts = defaultTimeouts } = options;
   const serverOptions = {
-    headersTimeout: times.headers,
-    requestTimeout: times.request,
-    connectionsCheckingInterval: Math.min(1_000, times.headers),
+    headersTimeout: timeouts.headers,
+    requestTimeout: timeouts.request,
+    connectionsCheckingInterval: Math.min(1_000, timeouts.headers),
     keepAliveTimeout: 5_000,
     // Bytes that a connection has read ahead are part of what it counts for itself.
     highWaterMark: 16 * 1_024,
@@ -47,15 +47,15 @@ export async function servePublicly(options: PublicServerOptions): Promise<Publi
   const guard = { where: "loopback", hosts: "any" } as const;
   const server = createServer(
     serverOptions,
-    guarded((incoming, outgoing) => void handle(incoming, outgoing), guard),
+    withPageGuard((incoming, outgoing) => void handle(incoming, outgoing), guard),
   );
   server.on("connection", (socket: Socket) => admission.connected(socket));
-  const watching = setInterval(() => admission.endSlow(), 1_000).unref();
+  const watching = setInterval(() => admission.closeSlow(), 1_000).unref();
   const url = await listenOn(server, options);
   return {
     url,
-    async close(grace = farewell) {
-      await atMost(grace, new Promise((resolve) => server.close(resolve)));
+    async close(grace = closeTimeout) {
+      await waitAtMost(grace, new Promise((resolve) => server.close(resolve)));
       clearInterval(watching);
       server.closeAllConnections();
     },

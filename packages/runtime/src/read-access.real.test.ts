@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 import { Registry } from "prom-client";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type ProcessServer, serveProcess } from "./process-server.ts";
-import { kubernetesAccess } from "./read-access.ts";
+import { kubernetesAuthorizer } from "./read-access.ts";
 
 const root = new URL("../../..", import.meta.url).pathname;
 const run = promisify(execFile);
@@ -41,16 +41,16 @@ async function serve(namespace: string, name: string): Promise<ProcessServer> {
     registry: new Registry(),
     ready: new Map(),
     log: silentLog,
-    access: kubernetesAccess(await clientOf(namespace, name)),
-    answers: new Map([
+    access: kubernetesAuthorizer(await clientOf(namespace, name)),
+    endpoints: new Map([
       [
         "/scaling/",
         {
-          reads: (rest) => {
+          accessFor: (rest) => {
             const [of = "", function_ = ""] = rest.split("/");
             return { resourceAttributes: { ...scale, namespace: of, name: function_, verb: "get" } };
           },
-          answer: () => Promise.resolve({ wanted: 1 }),
+          respond: () => Promise.resolve({ wanted: 1 }),
         },
       ],
     ]),

@@ -1,13 +1,13 @@
 import { ApiError, builtin, type KubeClient, type ResourceRef } from "@drover/kube";
 import { beforeEach, expect, it } from "vitest";
-import { kubernetesAccess, type ReadAccess, type ReadOf } from "./read-access.ts";
+import { kubernetesAuthorizer, type ReadAuthorizer, type ReadAttributes } from "./read-access.ts";
 
 // What holds with a real API server: read-access.real.test.ts. Here it is how often it is asked, and what if it fails.
 
 let now: number;
 let reviews: string[];
 let answer: (ref: ResourceRef) => Promise<unknown>;
-let access: ReadAccess;
+let access: ReadAuthorizer;
 beforeEach(() => {
   [now, reviews] = [0, []];
   answer = (ref) =>
@@ -18,9 +18,9 @@ beforeEach(() => {
     reviews.push(ref.kind);
     return answer(ref);
   };
-  access = kubernetesAccess({ review }, () => now);
+  access = kubernetesAuthorizer({ review }, () => now);
 });
-const path = (name: string): ReadOf => ({ nonResourceAttributes: { path: name, verb: "get" } });
+const path = (name: string): ReadAttributes => ({ nonResourceAttributes: { path: name, verb: "get" } });
 const metrics = path("/metrics");
 
 it("a decision holds for 10 seconds, for this token and this read alone", async () => {
@@ -46,7 +46,7 @@ it("a sender is asked about with all that its token says of it, and what it read
     return Promise.resolve(ref === builtin.tokenReview ? { authenticated: true, user } : { allowed: false });
   };
   const resourceAttributes = { verb: "get", group: "", resource: "pods", namespace: "a" };
-  const sender = kubernetesAccess({ review }, () => now);
+  const sender = kubernetesAuthorizer({ review }, () => now);
   expect(await sender("token", { resourceAttributes })).toMatchObject({ status: 403 });
   const { username, ...more } = user;
   expect(asked).toEqual([{ token: "token" }, { user: username, ...more, resourceAttributes }]);

@@ -15,7 +15,7 @@ export class BodyRefusedError extends Error {
  * @param closed fires with a BodyRefusedError when the connection is closed.
  * @throws BodyRefusedError
  */
-export async function readIncoming(
+export async function readIncomingBody(
   incoming: IncomingMessage,
   most: number,
   closed: AbortSignal,

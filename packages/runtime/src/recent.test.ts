@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import { recent } from "./recent.ts";
+import { cacheWithTtl } from "./recent.ts";
 
 it("makes a value again only when the last one is too old; calls meanwhile share it", async () => {
   let [now, made] = [0, 0];
-  const value = recent(
+  const value = cacheWithTtl(
     () => Promise.resolve((made += 1)),
     1_000,
     () => now,
@@ -17,7 +17,7 @@ it("makes a value again only when the last one is too old; calls meanwhile share
 
 it("does not keep what fails", async () => {
   let tries = 0;
-  const value = recent(
+  const value = cacheWithTtl(
     () => (++tries === 1 ? Promise.reject(new Error("away")) : Promise.resolve(tries)),
     1_000,
     () => 0,
@@ -29,7 +29,7 @@ it("does not keep what fails", async () => {
 it("keeps what was made since, where what was made before fails late", async () => {
   let [now, made] = [0, 0];
   const first = Promise.withResolvers<number>();
-  const value = recent(
+  const value = cacheWithTtl(
     () => (++made === 1 ? first.promise : Promise.resolve(made)),
     1_000,
     () => now,

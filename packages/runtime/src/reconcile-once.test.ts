@@ -11,7 +11,7 @@ import {
   silentLog,
 } from "@drover/controller";
 import { builtin, connect, type KubeClient, type KubeObject, refOf } from "@drover/kube";
-import type { Run, Verdict } from "@drover/queue";
+import type { Run, RunOutcome } from "@drover/queue";
 import { type Sandbox, startSandbox } from "@drover/sandbox";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -100,12 +100,13 @@ const readyOf = (object: KubeObject): unknown =>
     .status.conditions.find(({ type }) => type === "Ready");
 
 type Definition = Partial<ControllerDefinition<typeof Widget>>;
-/** What a run comes to, without what it saw. */
-const reconcile = async (definition: Definition, run: Partial<Run> = {}): Promise<Omit<Verdict, "saw">> => {
-  const { saw, ...verdict } = await perform(definition, run);
-  return verdict;
+/** The outcome of a run, without the observed version. */
+type Outcome = Omit<RunOutcome, "observed">;
+const reconcile = async (definition: Definition, run: Partial<Run> = {}): Promise<Outcome> => {
+  const { observed, ...outcome } = await perform(definition, run);
+  return outcome;
 };
-const perform = (definition: Definition, run: Partial<Run> = {}): Promise<Verdict> => {
+const perform = (definition: Definition, run: Partial<Run> = {}): Promise<RunOutcome> => {
   const controller = defineController({
     for: Widget,
     reconcile: () => Promise.resolve(undefined),
@@ -125,7 +126,7 @@ const perform = (definition: Definition, run: Partial<Run> = {}): Promise<Verdic
       token: "t",
       claim: { fails: 0, reasons: [], class: "change", versions: {} },
       signal: new AbortController().signal,
-      held: () => true,
+      hasLease: () => true,
       ...run,
     },
   );
@@ -145,14 +146,14 @@ describe("a run", () => {
     seen();
   });
 
-  describe("with a copy of its object", () => {
+  describe("with a cached object", () => {
     const claim = (object: KubeObject, fields: Partial<Run["claim"]> = {}): Run["claim"] => ({
       fails: 0,
       reasons: [],
       class: "change",
       uid: object.metadata.uid,
       versions: { "widgets.tests.drover.dev": object.metadata.resourceVersion },
-      copy: JSON.stringify(object),
+      cachedObject: JSON.stringify(object),
       ...fields,
     });
     const sizeGiven = async (given: Run["claim"], copies = true): Promise<number | undefined> => {
@@ -178,22 +179,22 @@ describe("a run", () => {
     it("reads live where its controller declares no copies, whatever the queue has", async () => {
       const forged = { ...(await create({ size: 3 })), spec: { size: 7 } };
       expect(await sizeGiven(claim(forged), true)).toBe(7);
-      expect(await sizeGiven(claim(await read(), { copy: JSON.stringify(forged) }), false)).toBe(3);
+      expect(await sizeGiven(claim(await read(), { cachedObject: JSON.stringify(forged) }), false)).toBe(3);
     });
 
-    it("reads live where that is not what the queue says it is", async () => {
+    it("reads live if the cached object is not the version that the queue names", async () => {
       const { metadata, ...rest } = await create({ size: 3 });
       const other = (fields: object): string =>
         JSON.stringify({ ...rest, spec: { size: 7 }, metadata: { ...metadata, ...fields } });
       const given = claim({ metadata, ...rest });
-      expect(await sizeGiven({ ...given, copy: other({}) })).toBe(7);
-      const current = claim(await read(), { copy: other({}) });
+      expect(await sizeGiven({ ...given, cachedObject: other({}) })).toBe(7);
+      const current = claim(await read(), { cachedObject: other({}) });
       for (const fields of [
-        { copy: "{" },
-        { copy: "null" },
-        { copy: other({ name: "another" }) },
-        { copy: other({ uid: "another" }) },
-        { copy: other({ resourceVersion: "1" }) },
+        { cachedObject: "{" },
+        { cachedObject: "null" },
+        { cachedObject: other({ name: "another" }) },
+        { cachedObject: other({ uid: "another" }) },
+        { cachedObject: other({ resourceVersion: "1" }) },
         { uid: "another" },
         { versions: {} },
       ])
@@ -201,15 +202,15 @@ describe("a run", () => {
     });
   });
 
-  describe("tells what it saw of its object", () => {
+  describe("reports the version that it observed", () => {
     type Made = NonNullable<Definition["reconcile"]>;
-    const sightOf = async (reconciled: Made): Promise<string> => {
-      const { saw } = await perform({ reconcile: reconciled });
+    const observedBy = async (reconciled: Made): Promise<string> => {
+      const { observed } = await perform({ reconcile: reconciled });
       seen();
-      if (saw === undefined) return "nothing";
+      if (observed === undefined) return "nothing";
       const { metadata } = await read();
-      expect(saw).toMatchObject({ kind: "widgets.tests.drover.dev", uid: metadata.uid });
-      return saw.resourceVersion === metadata.resourceVersion ? "the newest" : "an older one";
+      expect(observed).toMatchObject({ kind: "widgets.tests.drover.dev", uid: metadata.uid });
+      return observed.resourceVersion === metadata.resourceVersion ? "the newest" : "an older one";
     };
     const nothing = () => Promise.resolve(undefined);
     const write = (context: Parameters<Made>[0], metadata: object): Promise<KubeObject> =>
@@ -217,41 +218,41 @@ describe("a run", () => {
 
     it("with its writes, the runtime's and its own", async () => {
       const made = await create({ size: 3 });
-      expect(await sightOf(nothing)).toBe("the newest");
+      expect(await observedBy(nothing)).toBe("the newest");
       expect((await read()).metadata.resourceVersion).not.toBe(made.metadata.resourceVersion);
-      expect(await sightOf(nothing)).toBe("the newest");
+      expect(await observedBy(nothing)).toBe("the newest");
       const label: Made = async (context) => {
         await write(context, { labels: { a: "b" } });
         throw new RetryAfterError("later", { after: "1s" });
       };
-      expect(await sightOf(label)).toBe("the newest");
-      expect(await sightOf((context) => write(context, { resourceVersion: "1" }).then(nothing))).toBe(
+      expect(await observedBy(label)).toBe("the newest");
+      expect(await observedBy((context) => write(context, { resourceVersion: "1" }).then(nothing))).toBe(
         "the newest",
       );
     });
 
-    it("but not where it cannot know", async () => {
+    it("but not if a newer version may exist", async () => {
       await create({ size: 3 });
       const healed = sandbox.faults.respond(({ method, path }) =>
         method === "PATCH" && path.endsWith(`/${key.slice(8)}`) ? { status: 500 } : undefined,
       );
       const failed: Made = (context) => write(context, { labels: { c: "d" } }).then(nothing, nothing);
-      expect(await sightOf(failed)).toBe("nothing");
+      expect(await observedBy(failed)).toBe("nothing");
       healed();
       let left: Promise<unknown> = Promise.resolve();
       const leaving: Made = (context) => {
         left = write(context, { labels: { e: "f" } });
         return nothing();
       };
-      expect(await sightOf(leaving)).toBe("nothing");
+      expect(await observedBy(leaving)).toBe("nothing");
       await left;
       const going: Made = (context) => context.client.delete(ref, key).then(nothing);
-      expect(await perform({ reconcile: going })).not.toHaveProperty("saw");
+      expect(await perform({ reconcile: going })).not.toHaveProperty("observed");
       seen();
     });
   });
 
-  it("writes status with the generation it saw and Ready, looks again at the resync, and is silentLog when nothing differs", async () => {
+  it("writes status with the generation it saw and Ready, looks again at the resync, and is silent when nothing differs", async () => {
     await create({ size: 3 });
     const made: Definition = {
       resyncEvery: "10s",
@@ -346,29 +347,29 @@ describe("an error", () => {
       { kind: "throttled", account: "aws/eu", after: 30_000 },
       "Throttled",
     ],
-  ])("%s", async (error, verdict, reason) => {
+  ])("%s", async (error, outcome, reason) => {
     await create({ size: 3 });
-    expect(await reconcile(failing(error))).toEqual(verdict);
+    expect(await reconcile(failing(error))).toEqual(outcome);
     expect(readyOf(await read())).toMatchObject({ status: "False", reason, message: error.message });
     seen();
   });
 
   it("that says which account it used says so to the queue", async () => {
     await create({ size: 3 });
-    const verdict = await reconcile({ reconcile: () => Promise.resolve({ account: "aws/eu" }) });
-    expect(verdict).toMatchObject({ kind: "done", account: "aws/eu" });
+    const outcome = await reconcile({ reconcile: () => Promise.resolve({ account: "aws/eu" }) });
+    expect(outcome).toMatchObject({ kind: "done", account: "aws/eu" });
     seen();
   });
 
-  it("that is a conflict is silentLog: nothing is written or announced", async () => {
+  it("that is a conflict is silent: nothing is written or announced", async () => {
     await create({ size: 3 });
-    const verdict = await reconcile({
+    const outcome = await reconcile({
       async reconcile() {
         await client.patch(ref, key, { type: "merge", body: { metadata: { labels: { third: "party" } } } });
         return { status: { made: 3 } };
       },
     });
-    expect(verdict).toEqual({ kind: "conflict" });
+    expect(outcome).toEqual({ kind: "conflict" });
     expect((await read())["status"]).toBeUndefined();
     expect(announced).toEqual([]);
     seen();
@@ -409,18 +410,18 @@ describe("a run that must not go on", () => {
       for (const end of await Promise.allSettled(writes)) expect(end.status).toBe("rejected");
       return { status: { made: 3 } };
     };
-    expect(await reconcile({ reconcile: made }, { held: () => held })).toEqual({ kind: "interrupted" });
+    expect(await reconcile({ reconcile: made }, { hasLease: () => held })).toEqual({ kind: "interrupted" });
     expect(seen()).toEqual([]);
   });
 
   it("that was told to stop is not taken for a success", async () => {
     await create({ size: 3 });
     const stop = new AbortController();
-    const verdict = await reconcile(
+    const outcome = await reconcile(
       { reconcile: () => (stop.abort(new Error("time is up")), Promise.resolve({ status: { made: 3 } })) },
       { signal: stop.signal },
     );
-    expect(verdict).toEqual({ kind: "retry", error: "time is up" });
+    expect(outcome).toEqual({ kind: "retry", error: "time is up" });
     expect((await read())["status"]).not.toHaveProperty("made");
     expect(readyOf(await read())).toMatchObject({ status: "False", reason: "TimedOut" });
     seen();
@@ -447,12 +448,12 @@ describe("the finalizer", () => {
     await create({ size: 3 });
     const remove = sandbox.faults.respond(({ method }) => (method === "PATCH" ? { status: 500 } : undefined));
     let ran = false;
-    const verdict = await reconcile({
+    const outcome = await reconcile({
       finalize: () => Promise.resolve(),
       reconcile: () => ((ran = true), Promise.resolve({})),
     });
     remove();
-    expect(verdict.kind).toBe("retry");
+    expect(outcome.kind).toBe("retry");
     expect(ran).toBe(false);
     seen();
   });
@@ -461,12 +462,12 @@ describe("the finalizer", () => {
     await create({ size: 3 }, { finalizers: ["other.dev/keep", finalizer] });
     await client.delete(ref, key);
     let during: unknown;
-    const { saw, ...verdict } = await perform({
+    const { observed, ...outcome } = await perform({
       copies: true,
       finalize: async () => void (during = (await read()).metadata.finalizers),
     });
-    expect(verdict).toEqual({ kind: "done" });
-    expect(saw).not.toHaveProperty("copy"); // it is about to go
+    expect(outcome).toEqual({ kind: "done" });
+    expect(observed).not.toHaveProperty("cachedObject"); // it is about to go
     expect(during).toEqual(["other.dev/keep", finalizer]);
     expect((await read()).metadata.finalizers).toEqual(["other.dev/keep"]);
     seen();
@@ -491,12 +492,12 @@ describe("the finalizer", () => {
   it("stays when somebody changed the object during finalize: finalize runs again", async () => {
     await create({ size: 3 }, { finalizers: [finalizer] });
     await client.delete(ref, key);
-    const verdict = await reconcile({
+    const outcome = await reconcile({
       async finalize() {
         await client.patch(ref, key, { type: "merge", body: { metadata: { labels: { third: "party" } } } });
       },
     });
-    expect(verdict).toEqual({ kind: "conflict" });
+    expect(outcome).toEqual({ kind: "conflict" });
     expect((await read()).metadata.finalizers).toEqual([finalizer]);
     seen();
   });
@@ -513,7 +514,7 @@ describe("the finalizer", () => {
     });
     const run = { key, token: "t", claim: { fails: 0, reasons: [], class: "change", versions: {} } as const };
     const parts = { controller, client, log: silentLog, announce: () => undefined, now: clock };
-    await reconcileOnce(parts, { ...run, signal: new AbortController().signal, held: () => true });
+    await reconcileOnce(parts, { ...run, signal: new AbortController().signal, hasLease: () => true });
     expect(ran).toBe(false);
     expect(await client.get(ref, key)).toBeUndefined();
     seen();
@@ -530,8 +531,8 @@ describe("an object that cannot be used", () => {
   ])("%s is parked with InvalidSpec, and reconcile never sees it", async (_what, spec, message) => {
     await create(spec);
     let ran = false;
-    const verdict = await reconcile({ reconcile: () => ((ran = true), Promise.resolve({})) });
-    expect(verdict.kind).toBe("terminal");
+    const outcome = await reconcile({ reconcile: () => ((ran = true), Promise.resolve({})) });
+    expect(outcome.kind).toBe("terminal");
     expect(ran).toBe(false);
     const ready = z.object({ reason: z.string(), message: z.string() }).parse(readyOf(await read()));
     expect(ready.reason).toBe("InvalidSpec");

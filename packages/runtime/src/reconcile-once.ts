@@ -5,47 +5,47 @@ import {
   isPausedByAnnotation,
   type Log,
   type Milliseconds,
-  milliseconds,
-  ready,
+  parseDuration,
+  readyCondition,
   type ReconcileContext,
   type ReconcileResult,
   type Resource,
   RetryError,
-  stalled,
+  stalledCondition,
   TerminalError,
 } from "@drover/controller";
 import {
   isApiError,
   type KubeClient,
   type KubeObject,
-  knownObjects,
+  openRunCache,
   refOf,
   type ResourceRef,
-  type RunKnowledge,
+  type RunCache,
   type WriteGuard,
 } from "@drover/kube";
-import { leftCopyKept, type Run, type Verdict } from "@drover/queue";
+import { cachedObjectTtl, type Run, type RunOutcome } from "@drover/queue";
 import { checkedResult } from "./checked-result.ts";
 import { addFinalizer, hasFinalizer, removeFinalizer } from "./finalizer.ts";
-import { type LiveObject, parseLiveObject } from "./live-object.ts";
+import { type ParsedObject, parseObject } from "./live-object.ts";
 import { nextResync } from "./next-look.ts";
-import { outcomeOf } from "./outcome.ts";
-import { ownObject } from "./own-object.ts";
-import { withProgress } from "./progress.ts";
+import { outcomeOfError } from "./outcome.ts";
+import { objectReader } from "./own-object.ts";
+import { retryWithoutProgress } from "./progress.ts";
 import { secretReader } from "./secrets.ts";
-import { isNewReady, noProgress, type Statement, statusToWrite } from "./stated-status.ts";
+import { hasReadyChanged, noProgressCondition, type StatusReport, statusToWrite } from "./stated-status.ts";
 
 export type Announce = (about: KubeObject, announcement: Announcement) => void;
 
-export interface ReconcileParts<R extends Resource> {
+export interface ReconcileOptions<R extends Resource> {
   readonly controller: Controller<R>;
   readonly client: KubeClient;
   readonly announce: Announce;
   readonly log: Log;
   /** True if the function scales to zero, so that resyncs must not start it all the time. */
-  readonly rests?: boolean;
+  readonly scalesToZero?: boolean;
   /** True if changes of other kinds wake its keys. Default: true if it owns or watches any. */
-  readonly hearsOfOthers?: boolean;
+  readonly isWokenByOthers?: boolean;
   readonly now?: () => Date;
   /** In [0, 1): spreads resyncs. */
   readonly random?: () => number;
@@ -60,7 +60,7 @@ class NotHeldError extends Error {
 }
 
 /** Shared by all steps of one run. */
-interface Step<R extends Resource> extends ReconcileParts<R> {
+interface RunContext<R extends Resource> extends ReconcileOptions<R> {
   readonly run: Run;
   readonly guard: WriteGuard;
   readonly ref: ResourceRef;
@@ -79,41 +79,43 @@ interface Step<R extends Resource> extends ReconcileParts<R> {
  * Never throws: every end is an outcome.
  */
 export async function reconcileOnce<R extends Resource>(
-  parts: ReconcileParts<R>,
+  options: ReconcileOptions<R>,
   run: Run,
-): Promise<Verdict> {
-  const ref = refOf(parts.controller.for);
-  const own = ownObject({ ref, copies: parts.controller.copies }, run);
-  const known = knowledgeOf(parts.controller, run);
+): Promise<RunOutcome> {
+  const ref = refOf(options.controller.for);
+  const reader = objectReader({ ref, copies: options.controller.copies }, run);
+  const cache = cachedListsOf(options.controller, run);
   let hasWritten = false;
   const guard: WriteGuard = {
     beforeWrite: (): void => {
-      if (!run.held()) throw new NotHeldError();
+      if (!run.hasLease()) throw new NotHeldError();
     },
-    follow: allTold([
-      own.follow,
-      known?.follow,
+    observeWrite: combineObservers([
+      reader.observeWrite,
+      cache?.observeWrite,
       () => (outcome) => void (hasWritten ||= outcome !== "refused"),
     ]),
-    known,
+    cache,
   };
-  const client = parts.client.guarded(guard);
-  const step = { ...parts, run, guard, ref, client, hasWritten: () => hasWritten };
+  const client = options.client.guarded(guard);
+  const runContext = { ...options, run, guard, ref, client, hasWritten: () => hasWritten };
   try {
-    const raw = await own.read(step.client);
-    const verdict: Verdict =
+    const raw = await reader.read(runContext.client);
+    const outcome: RunOutcome =
       raw === undefined
         ? { kind: "gone" }
-        : await moveUnlessPaused(step, raw).catch((error: unknown) => stopWithRefusal(step, raw, error));
-    const saw = own.saw(parts.controller.copies && mayWantCopy(parts, verdict));
-    if (saw === undefined) return verdict;
-    const lists = known?.text();
-    return { ...verdict, saw: { ...saw, ...(lists !== undefined && { lists }) } };
+        : await reconcileUnlessPaused(runContext, raw).catch((error: unknown) =>
+            endRefusedWrite(runContext, raw, error),
+          );
+    const observed = reader.observed(options.controller.copies && mayNeedCachedObject(options, outcome));
+    if (observed === undefined) return outcome;
+    const cachedLists = cache?.text();
+    return { ...outcome, observed: { ...observed, ...(cachedLists !== undefined && { cachedLists }) } };
   } catch (error) {
     // No status can report these: the object could not be read, or the API server is not available.
-    const { verdict } = outcomeOf(error, abortReason(run));
-    if (verdict.kind === "retry") parts.log.warn({ key: run.key, err: error }, "The run failed");
-    return verdict;
+    const { outcome } = outcomeOfError(error, abortReason(run));
+    if (outcome.kind === "retry") options.log.warn({ key: run.key, err: error }, "The run failed");
+    return outcome;
   }
 }
 
@@ -121,104 +123,112 @@ export async function reconcileOnce<R extends Resource>(
  * True if the key may soon be woken by something that brings no cached object: a change of another kind, or a timer that
  * ends soon.
  */
-function mayWantCopy<R extends Resource>(
-  { controller: { owns, watches }, hearsOfOthers = owns.length + watches.length > 0 }: ReconcileParts<R>,
-  verdict: Verdict,
+function mayNeedCachedObject<R extends Resource>(
+  { controller: { owns, watches }, isWokenByOthers = owns.length + watches.length > 0 }: ReconcileOptions<R>,
+  outcome: RunOutcome,
 ): boolean {
-  return hearsOfOthers || ("after" in verdict && verdict.after < leftCopyKept);
+  return isWokenByOthers || ("after" in outcome && outcome.after < cachedObjectTtl);
 }
 
 /** The run's cached objects of the kinds that it owns with `copies`; undefined if it has no such kind. */
-function knowledgeOf({ owns }: Pick<Controller, "owns">, { claim }: Run): RunKnowledge | undefined {
-  const copied = owns.filter(({ copies }) => copies === true);
-  return copied.length === 0
+function cachedListsOf({ owns }: Pick<Controller, "owns">, { claim }: Run): RunCache | undefined {
+  const cached = owns.filter(({ copies }) => copies === true);
+  return cached.length === 0
     ? undefined
-    : knownObjects(
-        copied.map(({ kind }) => refOf(kind)),
+    : openRunCache(
+        cached.map(({ kind }) => refOf(kind)),
         claim,
       );
 }
 
-type Follow = NonNullable<WriteGuard["follow"]>;
+type WriteObserver = NonNullable<WriteGuard["observeWrite"]>;
 
 /** An observer of writes. It returns undefined for writes that it ignores. */
-type Follows = (...written: Parameters<Follow>) => ReturnType<Follow> | undefined;
+type OptionalWriteObserver = (...written: Parameters<WriteObserver>) => ReturnType<WriteObserver> | undefined;
 
-const allTold =
-  (all: readonly (Follows | undefined)[]): Follow =>
+const combineObservers =
+  (all: readonly (OptionalWriteObserver | undefined)[]): WriteObserver =>
   (ref, key) => {
-    const told = all.map((follow) => follow?.(ref, key));
+    const reports = all.map((observe) => observe?.(ref, key));
     return (outcome) => {
-      for (const tell of told) tell?.(outcome);
+      for (const report of reports) report?.(outcome);
     };
   };
 
 /** The queue may not have recorded the pause: Redis was emptied, or the annotation was added during the run before. */
-async function moveUnlessPaused<R extends Resource>(step: Step<R>, raw: KubeObject): Promise<Verdict> {
-  return isPausedByAnnotation(step.ref, raw.metadata) ? { kind: "paused" } : moveOn(step, raw);
+async function reconcileUnlessPaused<R extends Resource>(
+  runContext: RunContext<R>,
+  raw: KubeObject,
+): Promise<RunOutcome> {
+  return isPausedByAnnotation(runContext.ref, raw.metadata)
+    ? { kind: "paused" }
+    : reconcileOrFinalize(runContext, raw);
 }
 
-async function moveOn<R extends Resource>(step: Step<R>, raw: KubeObject): Promise<Verdict> {
-  const { controller } = step;
+async function reconcileOrFinalize<R extends Resource>(
+  runContext: RunContext<R>,
+  raw: KubeObject,
+): Promise<RunOutcome> {
+  const { controller } = runContext;
   const { finalizer } = controller;
   const deleting = raw.metadata.deletionTimestamp !== undefined;
   const isOurs = finalizer !== undefined && hasFinalizer(raw, finalizer);
   if (deleting && !isOurs && controller.whileDeleting === undefined) return { kind: "done" };
-  const parsed = parseLiveObject(step.controller.for, raw);
+  const parsed = parseObject(runContext.controller.for, raw);
   if (!parsed.ok) {
-    return stopWith(step, raw, new TerminalError(parsed.problem, { reason: "InvalidSpec" }));
+    return endFailedRun(runContext, raw, new TerminalError(parsed.problem, { reason: "InvalidSpec" }));
   }
   if (!deleting) {
-    const object = await withFinalizer(step, parsed.object);
-    return bringNearer(step, object, (context) => controller.reconcile(context));
+    const object = await withFinalizer(runContext, parsed.object);
+    return reconcileObject(runContext, object, (context) => controller.reconcile(context));
   }
-  if (isOurs) return cleanUp(step, parsed.object);
-  return bringNearer(step, parsed.object, async (context) => controller.whileDeleting?.(context));
+  if (isOurs) return finalizeObject(runContext, parsed.object);
+  return reconcileObject(runContext, parsed.object, async (context) => controller.whileDeleting?.(context));
 }
 
-async function bringNearer<R extends Resource>(
-  step: Step<R>,
-  object: LiveObject<R>,
+async function reconcileObject<R extends Resource>(
+  runContext: RunContext<R>,
+  object: ParsedObject<R>,
   act: Controller<R>["reconcile"],
-): Promise<Verdict> {
-  const { run } = step;
+): Promise<RunOutcome> {
+  const { run } = runContext;
   const { raw } = object;
   let result: ReconcileResult<R>;
   try {
-    const returned = await act(contextOf(step, object));
+    const returned = await act(contextOf(runContext, object));
     run.signal.throwIfAborted();
-    result = checkedResult(step.controller.for, returned);
-    refuseForeignStatus(step, result);
+    result = checkedResult(runContext.controller.for, returned);
+    refuseForeignStatus(runContext, result);
   } catch (error) {
-    return stopWith(step, raw, error);
+    return endFailedRun(runContext, raw, error);
   }
   const { account, requeueAfter } = result;
-  const statement = {
+  const report = {
     fields: result.status,
     conditions: withReady(result.conditions ?? []),
     keepOthers: false,
   };
-  const done: Verdict = {
+  const done: RunOutcome = {
     kind: "done",
-    after: nextLook(step, result),
+    after: nextRunAfter(runContext, result),
     ...(account !== undefined && { account }),
   };
-  const end = { statement, verdict: done };
-  const said = requeueAfter === undefined ? end : withProgress(step, raw, end);
+  const end = { report, outcome: done };
+  const checkedEnd = requeueAfter === undefined ? end : retryWithoutProgress(runContext, raw, end);
   try {
-    await state(step, raw, said.statement);
+    await writeStatus(runContext, raw, checkedEnd.report);
   } catch (error) {
-    return stopWithRefusal(step, raw, error);
+    return endRefusedWrite(runContext, raw, error);
   }
-  return said.verdict;
+  return checkedEnd.outcome;
 }
 
 /** Persists the finalizer before anything outside the cluster is created. */
 async function withFinalizer<R extends Resource>(
-  step: Step<R>,
-  object: LiveObject<R>,
-): Promise<LiveObject<R>> {
-  const { controller, client, ref, run } = step;
+  runContext: RunContext<R>,
+  object: ParsedObject<R>,
+): Promise<ParsedObject<R>> {
+  const { controller, client, ref, run } = runContext;
   const { finalizer } = controller;
   if (finalizer === undefined || hasFinalizer(object.raw, finalizer)) return object;
   if (!controller.needsFinalizer(object)) return object;
@@ -234,7 +244,7 @@ async function withFinalizer<R extends Resource>(
 }
 
 function refuseForeignStatus<R extends Resource>(
-  { controller }: Step<R>,
+  { controller }: RunContext<R>,
   { status, conditions }: ReconcileResult<R>,
 ): void {
   const { foreign, kind } = controller.for;
@@ -244,18 +254,21 @@ function refuseForeignStatus<R extends Resource>(
     );
 }
 
-async function cleanUp<R extends Resource>(step: Step<R>, object: LiveObject<R>): Promise<Verdict> {
-  const { controller, client, ref, run } = step;
+async function finalizeObject<R extends Resource>(
+  runContext: RunContext<R>,
+  object: ParsedObject<R>,
+): Promise<RunOutcome> {
+  const { controller, client, ref, run } = runContext;
   const { finalizer } = controller;
   if (finalizer === undefined) return { kind: "done" };
   try {
-    await controller.finalize(contextOf(step, object));
+    await controller.finalize(contextOf(runContext, object));
     run.signal.throwIfAborted();
   } catch (error) {
-    return stopWith(step, object.raw, error);
+    return endFailedRun(runContext, object.raw, error);
   }
   await removeFinalizer({ client, ref, key: run.key, object: object.raw, finalizer, signal: run.signal });
-  step.announce(object.raw, {
+  runContext.announce(object.raw, {
     type: "Normal",
     reason: "Finalized",
     action: "Finalize",
@@ -265,43 +278,46 @@ async function cleanUp<R extends Resource>(step: Step<R>, object: LiveObject<R>)
 }
 
 /** Ends a failed run: writes the reason to the status, and returns the outcome. */
-async function stopWith<R extends Resource>(
-  step: Step<R>,
+async function endFailedRun<R extends Resource>(
+  runContext: RunContext<R>,
   raw: KubeObject,
   error: unknown,
-): Promise<Verdict> {
-  const { log, run } = step;
-  const outcome = outcomeOf(error, abortReason(run));
-  if (outcome.ready === undefined) return outcome.verdict;
-  log.warn({ key: run.key, verdict: outcome.verdict.kind, err: error }, "The run did not complete");
+): Promise<RunOutcome> {
+  const { log, run } = runContext;
+  const failure = outcomeOfError(error, abortReason(run));
+  if (failure.ready === undefined) return failure.outcome;
+  log.warn({ key: run.key, verdict: failure.outcome.kind, err: error }, "The run did not complete");
   const failed = {
     fields: undefined,
-    conditions: [outcome.ready],
+    conditions: [failure.ready],
     keepOthers: true,
-    parked: isParked(step, outcome.verdict),
+    parked: isParked(runContext, failure.outcome),
   };
-  const { statement, verdict } = withProgress(step, raw, { statement: failed, verdict: outcome.verdict });
+  const { report, outcome } = retryWithoutProgress(runContext, raw, {
+    report: failed,
+    outcome: failure.outcome,
+  });
   try {
-    await state(step, raw, statement).catch((cause: unknown) => {
+    await writeStatus(runContext, raw, report).catch((cause: unknown) => {
       if (!isApiError(cause, "Invalid")) throw cause;
       // The fields of the status may be the reason: the CRD may have changed since they were written.
-      return state(step, raw, { ...statement, fields: {}, keepOthers: false });
+      return writeStatus(runContext, raw, { ...report, fields: {}, keepOthers: false });
     });
   } catch (cause) {
     // The outcome stands even if the status could not be written.
     log.warn({ key: run.key, err: cause }, "Could not write the reason to the status");
-    if (isApiError(cause, "Invalid", "Forbidden")) announceStatement(step, raw, statement);
+    if (isApiError(cause, "Invalid", "Forbidden")) announceConditions(runContext, raw, report);
   }
-  return verdict;
+  return outcome;
 }
 
 /** True if the queue parks the key with this outcome, unless the key has been woken meanwhile. */
 const isParked = (
-  { controller, run }: Pick<Step<Resource>, "controller" | "run">,
-  verdict: Verdict,
+  { controller, run }: Pick<RunContext<Resource>, "controller" | "run">,
+  outcome: RunOutcome,
 ): boolean =>
-  verdict.kind === "terminal" ||
-  (verdict.kind === "retry" && run.claim.fails + 1 >= (controller.retry.attempts ?? Infinity));
+  outcome.kind === "terminal" ||
+  (outcome.kind === "retry" && run.claim.fails + 1 >= (controller.retry.attempts ?? Infinity));
 
 /**
  * Reports that the API server has refused a write of the runtime's own, of a status or a finalizer: in the conditions,
@@ -309,56 +325,61 @@ const isParked = (
  *
  * @throws any other error.
  */
-function stopWithRefusal<R extends Resource>(
-  step: Step<R>,
+function endRefusedWrite<R extends Resource>(
+  runContext: RunContext<R>,
   raw: KubeObject,
   error: unknown,
-): Promise<Verdict> {
-  if (isApiError(error, "Forbidden")) return stopWith(step, raw, error);
+): Promise<RunOutcome> {
+  if (isApiError(error, "Forbidden")) return endFailedRun(runContext, raw, error);
   if (!isApiError(error, "Invalid")) throw error;
-  const { kind, plural, group } = step.controller.for;
+  const { kind, plural, group } = runContext.controller.for;
   const help = `Correct what reconcile returns, or the schema of ${kind} and its CRD, ${plural}.${group}.`;
-  return stopWith(
-    step,
+  return endFailedRun(
+    runContext,
     raw,
     new RetryError(`${error.message} ${help}`, { reason: "WriteRefused", cause: error }),
   );
 }
 
-async function state<R extends Resource>(
-  step: Step<R>,
+async function writeStatus<R extends Resource>(
+  runContext: RunContext<R>,
   raw: KubeObject,
-  statement: Statement,
+  report: StatusReport,
 ): Promise<void> {
-  const { client, controller, ref, now = () => new Date() } = step;
+  const { client, controller, ref, now = () => new Date() } = runContext;
   if (controller.for.foreign) return;
-  const status = statusToWrite(raw, statement, now());
+  const status = statusToWrite(raw, report, now());
   if (status !== undefined) {
     // No signal: a run that has timed out may still write its status, as long as it holds the lease.
     await client.replace(ref, { ...raw, status }, { subresource: "status" });
   }
-  announceStatement(step, raw, statement);
+  announceConditions(runContext, raw, report);
 }
 
-function announceStatement<R extends Resource>(
-  { announce }: Step<R>,
+function announceConditions<R extends Resource>(
+  { announce }: RunContext<R>,
   raw: KubeObject,
-  { conditions, keepOthers: hasFailed }: Statement,
+  { conditions, keepOthers: hasFailed }: StatusReport,
 ): void {
-  const isWorse = hasFailed || conditions.some(({ type, status }) => type === stalled && status === "True");
+  const isWorse =
+    hasFailed || conditions.some(({ type, status }) => type === stalledCondition && status === "True");
   const action = raw.metadata.deletionTimestamp === undefined ? "Reconcile" : "Finalize";
   for (const stated of conditions) {
     const { type, status, reason, message } = stated;
     // If a run did not fail, its Ready=False only shows its progress.
-    const isWrong = stated === noProgress || (type === ready && status === "False" && isWorse);
+    const isWrong =
+      stated === noProgressCondition || (type === readyCondition && status === "False" && isWorse);
     if (isWrong) announce(raw, { type: "Warning", reason, action, note: message });
-    else if (type === ready && isNewReady(raw, stated))
+    else if (type === readyCondition && hasReadyChanged(raw, stated))
       announce(raw, { type: "Normal", reason, action, note: message });
   }
 }
 
-function contextOf<R extends Resource>(step: Step<R>, object: LiveObject<R>): ReconcileContext<R> {
-  const { client, run, guard, log } = step;
+function contextOf<R extends Resource>(
+  runContext: RunContext<R>,
+  object: ParsedObject<R>,
+): ReconcileContext<R> {
+  const { client, run, guard, log } = runContext;
   const { raw, metadata, spec, status } = object;
   const { key, signal } = run;
   return {
@@ -371,23 +392,26 @@ function contextOf<R extends Resource>(step: Step<R>, object: LiveObject<R>): Re
     signal,
     client,
     guard,
-    announce: (announcement) => step.announce(raw, announcement),
+    announce: (announcement) => runContext.announce(raw, announcement),
     readSecret: secretReader(client, key, signal),
   };
 }
 
 function withReady(conditions: readonly Condition[]): readonly Condition[] {
-  if (conditions.some(({ type }) => type === ready)) return conditions;
+  if (conditions.some(({ type }) => type === readyCondition)) return conditions;
   return [
-    { type: ready, status: "True", reason: "AsAskedFor", message: "The spec is reconciled." },
+    { type: readyCondition, status: "True", reason: "AsAskedFor", message: "The spec is reconciled." },
     ...conditions,
   ];
 }
 
-function nextLook<R extends Resource>(step: Step<R>, { requeueAfter }: ReconcileResult<R>): Milliseconds {
-  if (requeueAfter !== undefined) return milliseconds(requeueAfter);
-  const { controller, run, rests = false, now = () => new Date(), random = Math.random } = step;
-  return nextResync({ key: run.key, every: controller.resyncEvery, rests }, now(), random());
+function nextRunAfter<R extends Resource>(
+  runContext: RunContext<R>,
+  { requeueAfter }: ReconcileResult<R>,
+): Milliseconds {
+  if (requeueAfter !== undefined) return parseDuration(requeueAfter);
+  const { controller, run, scalesToZero = false, now = () => new Date(), random = Math.random } = runContext;
+  return nextResync({ key: run.key, every: controller.resyncEvery, scalesToZero }, now(), random());
 }
 
 const abortReason = (run: Run): unknown => (run.signal.aborted ? run.signal.reason : undefined);

@@ -2,7 +2,7 @@ import { hostname } from "node:os";
 import {
   type Announcement,
   type Controller,
-  isInCode,
+  hasNamesInCode,
   type FunctionIdentity,
   namesQueueOf,
   type QueueName,
@@ -10,12 +10,12 @@ import {
   type Resource,
 } from "@drover/controller";
 import { eventRecorder, type KubeObject, refOf } from "@drover/kube";
-import { openNamedKeys, openWorkQueue, type WorkQueue } from "@drover/queue";
+import { openMappedKeys, openWorkQueue, type WorkQueue } from "@drover/queue";
 import type { FunctionSettings } from "./function-settings.ts";
-import { tellOfRun } from "./log.ts";
-import { identityOf } from "./identity-of.ts";
-import { nameOnce } from "./name-once.ts";
-import { pacedController } from "./paced-controller.ts";
+import { logRun } from "./log.ts";
+import { resolveIdentity } from "./identity-of.ts";
+import { mapOnce } from "./name-once.ts";
+import { applySettings } from "./paced-controller.ts";
 import { type Process, type ProcessOptions, runProcess } from "./run-process.ts";
 import { queueMetrics, runMetrics } from "./process-metrics.ts";
 import { reconcileOnce } from "./reconcile-once.ts";
@@ -37,17 +37,17 @@ export interface FunctionDefinition<Settings extends FunctionSettings, R extends
     settings: Settings,
     process: Process<Settings>,
     identified: () => Promise<FunctionIdentity | undefined>,
-  ) => FunctionParts<R> | Promise<FunctionParts<R>>;
+  ) => OpenedController<R> | Promise<OpenedController<R>>;
 }
 
-export interface FunctionParts<R extends Resource> {
+export interface OpenedController<R extends Resource> {
   readonly controller: Controller<R>;
   /** Releases the resources of the controller. */
   close?(): void | Promise<void>;
 }
 
 /** The process is not ready if Redis takes longer than this to answer, ms. */
-const readyWithin = 1_000;
+const pingTimeout = 1_000;
 
 /**
  * Runs a function until SIGTERM: claims keys from its controller's queue and reconciles them, `concurrency` at once. On
@@ -61,7 +61,8 @@ export async function runFunction<Settings extends FunctionSettings, R extends R
   const serve = async (process: Process<Settings>): Promise<void> => {
     const { settings, stopping, registry } = process;
     const { function: registered } = settings;
-    const identity = registered === undefined ? Promise.resolve(undefined) : identityOf(registered, process);
+    const identity =
+      registered === undefined ? Promise.resolve(undefined) : resolveIdentity(registered, process);
     identity.catch(() => undefined);
     try {
       const parts = await definition.controller(settings, process, () => identity);
@@ -81,16 +82,16 @@ export async function runFunction<Settings extends FunctionSettings, R extends R
  * @param identity names the queues. Default: that of a program without a ReconcileFunction, by its controller's name.
  */
 export function serveController<R extends Resource>(
-  parts: FunctionParts<R>,
+  parts: OpenedController<R>,
   process: Process<FunctionSettings>,
   identity: FunctionIdentity = { name: parts.controller.name },
 ): readonly WorkQueue[] {
   const { log, client, closing, settings } = process;
-  const controller = pacedController(parts.controller, settings);
+  const controller = applySettings(parts.controller, settings);
   closing("controller", async () => parts.close?.());
   const name = queueOf(identity);
   const queue = openQueue(name, process);
-  const asking = controller.watches.filter(isInCode).map((watched) => {
+  const namesQueues = controller.watches.filter(hasNamesInCode).map((watched) => {
     const names = namesQueueOf(name, watched.kind);
     return { watched, names, of: openQueue(names, process) };
   });
@@ -106,14 +107,14 @@ export function serveController<R extends Resource>(
     recorder.record({ regarding: { ref, metadata }, ...announcement });
 
   const work = worker(controller, process);
-  const running = { controller, client, log, announce, rests: settings.rests };
+  const running = { controller, client, log, announce, scalesToZero: settings.rests };
   work(queue, "Reconciled", (run) => reconcileOnce(running, run), true);
-  for (const { watched, names, of } of asking) {
-    const named = openNamedKeys(process.redis, names);
-    work(of, "Named", (run) => nameOnce({ watched, client, queue, named, log }, run));
+  for (const { watched, names, of } of namesQueues) {
+    const named = openMappedKeys(process.redis, names);
+    work(of, "Named", (run) => mapOnce({ watched, client, queue, named, log }, run));
   }
   log.info({ controller: controller.name, queue: name }, "Taking keys");
-  return [queue, ...asking.map(({ of }) => of)];
+  return [queue, ...namesQueues.map(({ of }) => of)];
 }
 
 function openQueue(name: QueueName, { redis, log, settings, closing, readiness }: Process<FunctionSettings>) {
@@ -121,7 +122,7 @@ function openQueue(name: QueueName, { redis, log, settings, closing, readiness }
   // `own`: no SCAN over the keys of other functions. The bridge does that for all queues.
   const queue = openWorkQueue({ redis, controller: name, log, times, upkeep: "own" });
   closing(`queue ${name}`, () => queue.close());
-  readiness(`redis ${name}`, async () => (await queue.ping(readyWithin), undefined));
+  readiness(`redis ${name}`, async () => (await queue.ping(pingTimeout), undefined));
   return queue;
 }
 
@@ -140,9 +141,9 @@ function worker<R extends Resource>(
       version: settings.rollout,
       backoff: controller.retry,
       ...(own && { limits: controller.limits }),
-      onSettled: (run, verdict, duration, by) => {
-        metrics.settled(queue.controller, run, verdict, duration, by);
-        tellOfRun(log, what, run, verdict, duration);
+      onSettled: (run, outcome, duration, by) => {
+        metrics.settled(queue.controller, run, outcome, duration, by);
+        logRun(log, what, run, outcome, duration);
       },
     });
     closing(`worker ${queue.controller}`, () => work.drain(settings.stopGrace));

@@ -4,13 +4,18 @@ import { connectRedis, disconnectRedis } from "@drover/queue";
 import { once } from "node:events";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
-import { usualKubeconfig } from "./config.ts";
+import { defaultKubeconfig } from "./config.ts";
 import type { ProcessSettings } from "./function-settings.ts";
 import { openLog } from "./log.ts";
-import { closeAll, type Closing, logUncaught, stopOnSignals } from "./process-lifecycle.ts";
+import { closeAll, type Closeable, logUncaught, stopOnSignals } from "./process-lifecycle.ts";
 import { openRegistry } from "./process-metrics.ts";
-import { type Answer, type Check, serveProcess, usualMetricsAuth } from "./process-server.ts";
-import { kubernetesAccess, openToAll } from "./read-access.ts";
+import {
+  type JsonEndpoint,
+  type ReadinessCheck,
+  serveProcess,
+  defaultMetricsAuth,
+} from "./process-server.ts";
+import { kubernetesAuthorizer, allowAll } from "./read-access.ts";
 
 /** The resources that every process of Drover has. */
 export interface Process<Settings extends ProcessSettings = ProcessSettings> {
@@ -22,9 +27,9 @@ export interface Process<Settings extends ProcessSettings = ProcessSettings> {
   /** Fires when the process is asked to stop. */
   readonly stopping: AbortSignal;
   /** Adds a named check to `/readyz`. */
-  readonly readiness: (name: string, check: Check) => void;
+  readonly readiness: (name: string, check: ReadinessCheck) => void;
   /** Serves JSON below a path, at the address of `/healthz`. */
-  readonly answering: (prefix: string, answer: Answer) => void;
+  readonly addEndpoint: (prefix: string, answer: JsonEndpoint) => void;
   /** Ends the process as SIGTERM does, but logs this error and sets exit code 1. */
   readonly fail: (error: Error) => void;
   /** Adds a resource to close at the end, before everything that was opened earlier. */
@@ -51,7 +56,7 @@ export async function runProcess<Settings extends ProcessSettings>(
   main: (process: Process<Settings>) => void | Promise<void>,
   { loadsScripts = false }: ProcessOptions = {},
 ): Promise<void> {
-  const opened: Closing[] = [];
+  const opened: Closeable[] = [];
   let log = openLog({ process: name });
   logUncaught(() => log);
   let stop: AbortController | undefined;
@@ -59,7 +64,7 @@ export async function runProcess<Settings extends ProcessSettings>(
     const settings = read();
     log = openLog({ process: name, level: settings.logLevel });
     stop = stopOnSignals(log);
-    const stopped = once(stop.signal, "abort").then(() => leaveAfter(settings.stopGrace + lastMoments, log));
+    const stopped = once(stop.signal, "abort").then(() => exitAfter(settings.stopGrace + closeTimeout, log));
     const failed = Promise.withResolvers<never>();
     const base = await open({ name, settings, log, stopping: stop.signal, loadsScripts }, opened);
     await Promise.race([main({ ...base.process, fail: failed.reject }), failed.promise]);
@@ -77,9 +82,9 @@ export async function runProcess<Settings extends ProcessSettings>(
 }
 
 /** Time for closing beyond the grace of the runs in progress, in case servers do not answer. */
-const lastMoments: Milliseconds = 5_000;
+const closeTimeout: Milliseconds = 5_000;
 
-function leaveAfter(span: Milliseconds, log: Logger): void {
+function exitAfter(span: Milliseconds, log: Logger): void {
   const leave = (): void => {
     log.error({ ms: span }, "Not everything could be closed in time. Exiting anyway: nothing is lost");
     process.exit(1);
@@ -87,7 +92,7 @@ function leaveAfter(span: Milliseconds, log: Logger): void {
   setTimeout(leave, span).unref();
 }
 
-interface Opening<Settings> {
+interface OpenOptions<Settings> {
   readonly name: string;
   readonly settings: Settings;
   readonly log: Logger;
@@ -96,15 +101,15 @@ interface Opening<Settings> {
 }
 
 async function open<Settings extends ProcessSettings>(
-  { name, settings, log, stopping, loadsScripts }: Opening<Settings>,
-  opened: Closing[],
+  { name, settings, log, stopping, loadsScripts }: OpenOptions<Settings>,
+  opened: Closeable[],
 ): Promise<{ process: Omit<Process<Settings>, "fail">; started: () => void }> {
   const closing = (part: string, close: () => Promise<void>): void => void opened.push({ name: part, close });
   const registry = openRegistry();
-  const ready = new Map<string, Check>([["process", () => "is still starting"]]);
-  const answers = new Map<string, Answer>();
+  const ready = new Map<string, ReadinessCheck>([["process", () => "is still starting"]]);
+  const endpoints = new Map<string, JsonEndpoint>();
   const {
-    kubeconfig = usualKubeconfig(),
+    kubeconfig = defaultKubeconfig(),
     kubeContext: context,
     redisUrl: url,
     redisPasswordFile: password,
@@ -117,9 +122,9 @@ async function open<Settings extends ProcessSettings>(
     log,
   });
   closing("kube", () => client.close());
-  const { httpHost: host, httpPort: port, metricsAuth: auth = usualMetricsAuth(host) } = settings;
-  const access = auth === "kubernetes" ? kubernetesAccess(client) : openToAll;
-  const server = await serveProcess({ host, port, registry, ready, answers, access, log });
+  const { httpHost: host, httpPort: port, metricsAuth: auth = defaultMetricsAuth(host) } = settings;
+  const access = auth === "kubernetes" ? kubernetesAuthorizer(client) : allowAll;
+  const server = await serveProcess({ host, port, registry, ready, endpoints, access, log });
   closing("http", () => server.close());
   log.info({ url: server.url, auth }, "Serving /healthz, /readyz and /metrics");
   const redis = await connectRedis({
@@ -131,7 +136,7 @@ async function open<Settings extends ProcessSettings>(
     loadsScripts,
   });
   closing("redis", () => disconnectRedis(redis));
-  const readiness = (part: string, check: Check): void => void ready.set(part, check);
+  const readiness = (part: string, check: ReadinessCheck): void => void ready.set(part, check);
   return {
     process: {
       settings,
@@ -142,7 +147,7 @@ async function open<Settings extends ProcessSettings>(
       stopping,
       closing,
       readiness,
-      answering: (prefix, answer) => void answers.set(prefix, answer),
+      addEndpoint: (prefix, answer) => void endpoints.set(prefix, answer),
     },
     started: () => void ready.delete("process"),
   };

@@ -14,7 +14,7 @@ export interface SchemaPart {
  *
  * Call it when the schema is used, not when it is defined: the target of `z.lazy` need not exist before.
  */
-export function changeParts(
+export function visitSchemaParts(
   part: unknown,
   visited: WeakSet<object>,
   change: (part: SchemaPart) => void,
@@ -22,7 +22,7 @@ export function changeParts(
   if (!isSchemaPart(part) || visited.has(part)) return;
   visited.add(part);
   change(part);
-  const visit = (inner: unknown): void => changeParts(inner, visited, change);
+  const visit = (inner: unknown): void => visitSchemaParts(inner, visited, change);
   // A lazy schema has its content here, and not in its definition.
   visit(part._zod.innerType);
   for (const value of Object.values<unknown>({ ...part._zod.def })) {

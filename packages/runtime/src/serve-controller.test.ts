@@ -22,7 +22,7 @@ import pino from "pino";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { functionSettings } from "./function-settings.ts";
 import { openRegistry } from "./process-metrics.ts";
-import type { Check } from "./process-server.ts";
+import type { ReadinessCheck } from "./process-server.ts";
 import { serveController } from "./run-function.ts";
 import { readSettings } from "./settings.ts";
 import { openWidgets, Widget, type WidgetSandbox, widgets as ref } from "./widgets.fixture.ts";
@@ -33,7 +33,7 @@ let redis: RedisConnection;
 let serial = 0;
 /** What a part has left to be closed, and what readiness asks. */
 const closings: (() => Promise<void>)[] = [];
-let checks: Map<string, Check>;
+let checks: Map<string, ReadinessCheck>;
 
 beforeAll(async () => {
   [sandbox, server] = await Promise.all([openWidgets(), startRedis({ persistence: false })]);
@@ -76,7 +76,7 @@ function serve(
       stopping: new AbortController().signal,
       readiness: (name, check) => void checks.set(name, check),
       closing: (_name, close) => void closings.push(close),
-      answering: () => undefined,
+      addEndpoint: () => undefined,
       fail: (error) => expect.unreachable(error.message),
     },
     identity,

@@ -5,10 +5,10 @@ import { silentLog } from "@drover/controller";
 import type { SentAnswer } from "@drover/webhook";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Admission, openAdmission } from "./admission.ts";
-import type { TakenRequest } from "./answering.ts";
+import type { WebhookRequest } from "./answering.ts";
 import { here, loggedProcess } from "./logged-process.fixture.ts";
 import { type PublicServer, servePublicly } from "./public-server.ts";
-import { functionApp } from "./serve-function.ts";
+import { webhookApp } from "./serve-function.ts";
 
 it("a process whose settings are wrong ends with 1, and its log has all that is wrong", async () => {
   const { code, logged } = await loggedProcess(`
@@ -31,7 +31,7 @@ it("a process whose settings are wrong ends with 1, and its log has all that is 
 describe("a call", () => {
   let admission: Admission;
   let server: PublicServer;
-  let answer: (request: TakenRequest) => Promise<SentAnswer>;
+  let answer: (request: WebhookRequest) => Promise<SentAnswer>;
   let errors: unknown[];
   const good = { status: 200, headers: {}, body: "good" };
   const agent = new Agent({ keepAlive: true, maxSockets: 20 });
@@ -39,7 +39,7 @@ describe("a call", () => {
     errors = [];
     admission = openAdmission(() => performance.now());
     const log = { ...silentLog, error: (fields: object) => void errors.push(fields) };
-    const app = functionApp((taken) => answer(taken), log, admission);
+    const app = webhookApp((taken) => answer(taken), log, admission);
     server = await servePublicly({ app, admission, host: "127.0.0.1", port: 0, settings: "" });
   });
   afterEach(async () => {
@@ -56,8 +56,8 @@ describe("a call", () => {
   }
 
   it("that fails is answered with 500 without the reason, which is logged, and leaves its place to others", async () => {
-    answer = ({ verified }) => {
-      verified?.();
+    answer = ({ onVerified }) => {
+      onVerified?.();
       return Promise.reject(new Error("the reason"));
     };
     // As many as are answered at once.
@@ -69,7 +69,7 @@ describe("a call", () => {
     answer = () => Promise.resolve(good);
     expect(await post("{}")).toMatchObject({ status: 200, body: "good" });
     agent.destroy();
-    await expect.poll(() => admission.held()).toEqual({ strangers: 0, verified: 0 });
+    await expect.poll(() => admission.held()).toEqual({ unverified: 0, verified: 0 });
   });
 
   it("that is too large is refused with the reason, never run, and ends its connection", async () => {
@@ -87,6 +87,6 @@ describe("a call", () => {
     });
     expect(taken).toEqual([most]);
     expect(errors).toEqual([]);
-    expect(admission.held()).toEqual({ strangers: 0, verified: 0 });
+    expect(admission.held()).toEqual({ unverified: 0, verified: 0 });
   });
 });

@@ -1,39 +1,39 @@
 import { type Log, messageOf, type Resource } from "@drover/controller";
-import { callMemory, type SentAnswer, signatureHeaders } from "@drover/webhook";
+import { callHistory, type SentAnswer, readSignatureHeaders } from "@drover/webhook";
 import type { HttpBindings } from "@hono/node-server";
 import { type Context, Hono } from "hono";
 import { once } from "node:events";
 import type { Logger } from "pino";
 import { z } from "zod";
-import { answering, type TakenRequest } from "./answering.ts";
+import { webhookHandler, type WebhookRequest } from "./answering.ts";
 import { folderSecrets } from "./folder-secrets.ts";
 import { openLog } from "./log.ts";
 import { logUncaught, stopOnSignals } from "./process-lifecycle.ts";
 import { type Admission, openAdmission } from "./admission.ts";
 import { servePublicly } from "./public-server.ts";
 import { BodyRefusedError } from "./read-incoming.ts";
-import type { FunctionParts } from "./run-function.ts";
-import { plain, span, wholeNumber } from "./settings.ts";
+import type { OpenedController } from "./run-function.ts";
+import { nonSecret, durationInMs, wholeNumber } from "./settings.ts";
 
 /**
  * The settings of every function that is called over HTTP. Such a function has no access to Redis or the API server.
  */
 export const servedSettings = z.object({
-  logLevel: plain(z.enum(["debug", "info", "warn", "error"]).default("info")),
+  logLevel: nonSecret(z.enum(["debug", "info", "warn", "error"]).default("info")),
   /** The address for calls, and for `/healthz` and `/readyz`. */
-  httpHost: plain(z.string().default("127.0.0.1")),
+  httpHost: nonSecret(z.string().default("127.0.0.1")),
   /** 0: any free port. */
-  httpPort: plain(wholeNumber({ least: 0, most: 65_535 }).default(8_080)),
+  httpPort: nonSecret(wholeNumber({ least: 0, most: 65_535 }).default(8_080)),
   /** `namespace/name` of its ReconcileFunction: calls that are meant for other functions are refused. */
-  webhookAudience: plain(
+  webhookAudience: nonSecret(
     z.string().regex(/^[^/\s]+\/[^/\s]+$/, "give namespace/name of the ReconcileFunction"),
   ),
   /** The ReconcileFunction's uid: calls for an earlier object of the same name are refused, too. */
-  webhookUid: plain(z.string().optional()),
+  webhookUid: nonSecret(z.string().optional()),
   /** The folder where the Secret `<name>-webhook` is mounted. */
   webhookSecrets: z.string(),
   /** Time for calls in progress to end after SIGTERM. */
-  stopGrace: plain(span.default(20_000)),
+  stopGrace: nonSecret(durationInMs.default(20_000)),
 });
 export type ServedSettings = z.output<typeof servedSettings>;
 
@@ -43,13 +43,13 @@ export interface ServedFunction<Settings extends ServedSettings, R extends Resou
   readonly name: string;
   /** Reads the settings: `readSettings(servedSettings.extend({ ... }), process.env)` in the function's config.ts. */
   readonly settings: () => Settings;
-  readonly controller: (settings: Settings) => FunctionParts<R> | Promise<FunctionParts<R>>;
+  readonly controller: (settings: Settings) => OpenedController<R> | Promise<OpenedController<R>>;
 }
 
 /** Maximum size of a call in bytes: an object may have 1.5 MiB. */
-const largestCall = 2 * 2 ** 20;
+const maxCallBytes = 2 * 2 ** 20;
 /** Maximum number of verified calls in progress. */
-const mostCalls = 1_000;
+const maxCalls = 1_000;
 
 /**
  * Answers the gateway's calls until SIGTERM, then lets the calls in progress end within the grace. `reconcile` and
@@ -75,7 +75,7 @@ export async function serveFunction<Settings extends ServedSettings, R extends R
 
 async function serveUntilStopped<R extends Resource>(
   settings: ServedSettings,
-  { controller, ...parts }: FunctionParts<R>,
+  { controller, ...parts }: OpenedController<R>,
   log: Logger,
 ): Promise<void> {
   const { httpHost: host, httpPort: port, stopGrace, webhookAudience: name, webhookUid: uid } = settings;
@@ -87,16 +87,16 @@ async function serveUntilStopped<R extends Resource>(
     (error) =>
       log.warn({ err: error }, "Could not read the secrets again; those that were read before stay in use"),
   );
-  const answer = answering({
+  const answer = webhookHandler({
     controller,
     log,
     secrets,
     audience: { name, uid },
     stopping: over.signal,
-    memory: callMemory(Date.now),
+    history: callHistory(Date.now),
   });
   const admission = openAdmission(() => performance.now());
-  const app = functionApp(answer, log, admission);
+  const app = webhookApp(answer, log, admission);
   // The deadline of a call limits the run; the server limits how long the request may take to arrive.
   const server = await servePublicly({
     app,
@@ -108,19 +108,19 @@ async function serveUntilStopped<R extends Resource>(
   log.info({ url: server.url, controller: controller.name }, "Answering calls");
   await (stop.signal.aborted ? undefined : once(stop.signal, "abort"));
   const late = setTimeout(() => over.abort(new Error("The process is stopping.")), stopGrace);
-  await server.close(stopGrace + lastWords);
+  await server.close(stopGrace + replyTimeout);
   clearTimeout(late);
   await parts.close?.();
 }
 
 /** Time in ms for runs that were stopped to send their answers. */
-const lastWords = 1_000;
+const replyTimeout = 1_000;
 
 type Env = { Bindings: HttpBindings };
 
 /** A `POST` to any path is a call, because the ReconcileFunction chooses the path. */
-export function functionApp(
-  answer: (request: TakenRequest) => Promise<SentAnswer>,
+export function webhookApp(
+  answer: (request: WebhookRequest) => Promise<SentAnswer>,
   log: Pick<Log, "error">,
   admission: Admission,
 ): Hono<Env> {
@@ -130,14 +130,14 @@ export function functionApp(
     .get("/healthz", (c) => c.text("ok\n"))
     .get("/readyz", (c) => c.text("ok\n"))
     .post("*", async (c) => {
-      if (underWay >= mostCalls) return c.json({ message: "Too many calls at once." }, 503);
+      if (underWay >= maxCalls) return c.json({ message: "Too many calls at once." }, 503);
       let verified = 0;
       const onVerified = (): void => {
         underWay++;
         verified++;
       };
       try {
-        return await answered(c, answer, admission, onVerified);
+        return await handleCall(c, answer, admission, onVerified);
       } finally {
         underWay -= verified;
       }
@@ -149,9 +149,9 @@ export function functionApp(
   return app;
 }
 
-async function answered(
+async function handleCall(
   c: Context<Env>,
-  answer: (request: TakenRequest) => Promise<SentAnswer>,
+  answer: (request: WebhookRequest) => Promise<SentAnswer>,
   admission: Admission,
   onVerified: () => void,
 ): Promise<Response> {
@@ -160,15 +160,15 @@ async function answered(
       connection: "close",
     });
   }
-  const incoming = admission.body(c.env.incoming, { most: largestCall, group: "calls" });
+  const incoming = admission.body(c.env.incoming, { most: maxCallBytes, group: "calls" });
   const verified = (): void => {
     incoming.verified();
     onVerified();
   };
   try {
-    const headers = signatureHeaders((header) => c.req.header(header));
-    const said = await answer({ headers, body: await incoming.read(), verified });
-    return new Response(said.body, { status: said.status, headers: said.headers });
+    const headers = readSignatureHeaders((header) => c.req.header(header));
+    const response = await answer({ headers, body: await incoming.read(), onVerified: verified });
+    return new Response(response.body, { status: response.status, headers: response.headers });
   } catch (error) {
     if (!(error instanceof BodyRefusedError)) throw error;
     const status = error.why === "too large" ? 413 : 400;

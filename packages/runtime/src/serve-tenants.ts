@@ -2,9 +2,9 @@ import type { ProcessSettings } from "./function-settings.ts";
 import type { PartSettings } from "./part-settings.ts";
 import type { Process } from "./run-process.ts";
 import { openTenantRedis, tenantMetrics, type TenantRedis } from "./tenant-redis.ts";
-import { type BesideTenants, refuseOwn } from "./tenants-file.ts";
+import { type ReservedForDrover, refuseReserved } from "./tenants-file.ts";
 
-export interface ServedTenants extends Omit<BesideTenants, "redisUrl"> {
+export interface ServeTenantsOptions extends Omit<ReservedForDrover, "redisUrl"> {
   /** The client's name in `CLIENT LIST`. */
   readonly name: string;
   readonly loadsScripts: boolean;
@@ -25,10 +25,10 @@ export function serveTenants(
     closing,
     readiness,
   }: Process<ProcessSettings & Pick<PartSettings, "tenantsFile">>,
-  { name, loadsScripts, ...beside }: ServedTenants,
+  { name, loadsScripts, ...reserved }: ServeTenantsOptions,
 ): TenantRedis {
   const { tenantsFile: tenants, redisUrl } = settings;
-  refuseOwn(tenants, { ...beside, redisUrl });
+  refuseReserved(tenants, { ...reserved, redisUrl });
   const redis = openTenantRedis({ tenants, main, clientName: name, loadsScripts, log });
   closing("tenants", () => redis.close());
   readiness("tenants", () => {

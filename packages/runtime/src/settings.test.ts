@@ -5,7 +5,7 @@ import { rootCertificates } from "node:tls";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { functionSettings } from "./function-settings.ts";
-import { InvalidSettingsError, plain, readSettings, shownProblem, wholeNumber } from "./settings.ts";
+import { InvalidSettingsError, nonSecret, readSettings, nonSecretProblem, wholeNumber } from "./settings.ts";
 
 const redis = { DROVER_REDIS_URL: "redis://127.0.0.1:6379" };
 const problems = (env: Record<string, string>, schema: z.ZodObject = functionSettings): readonly string[] => {
@@ -94,7 +94,7 @@ describe("values that do not fit", () => {
     expect(problem).not.toMatch(/canary|admin/i);
   });
   it("are shown of a field that is marked plain", () => {
-    expect(problemWith(plain(wholeNumber({ least: 1, most: 2 })))).toBe(
+    expect(problemWith(nonSecret(wholeNumber({ least: 1, most: 2 })))).toBe(
       `DROVER_IT="${canary}" cannot be used: give a whole number from 1 to 2`,
     );
   });
@@ -130,14 +130,16 @@ describe("values that do not fit", () => {
     ["throws it", z.string().transform((text) => new URL(text))],
     [
       "was marked, but not around all of it",
-      plain(z.string()).refine(() => false, { error: (i) => String(i.input) }),
+      nonSecret(z.string()).refine(() => false, { error: (i) => String(i.input) }),
     ],
   ])("are not shown by a check that %s", (_, field) => {
     expect(problemWith(field)).toMatch(/^DROVER_IT cannot be used: /);
     expect(problemWith(field)).not.toMatch(/canary|na|pw-9/i);
   });
   it("may be stated by a check that says so", () => {
-    const field = z.string().superRefine((text, context) => context.addIssue(shownProblem(`${text} is odd`)));
+    const field = z
+      .string()
+      .superRefine((text, context) => context.addIssue(nonSecretProblem(`${text} is odd`)));
     expect(problemWith(field)).toBe(`DROVER_IT cannot be used: ${canary} is odd`);
   });
   it("are not shown of checks over several fields", () => {

@@ -1,10 +1,10 @@
-import { durationSchema, meant, messageOf, milliseconds } from "@drover/controller";
+import { durationSchema, suggest, messageOf, parseDuration } from "@drover/controller";
 import { X509Certificate } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { z } from "zod";
 
 /** Environment variables, as in `process.env`. */
-export type Environment = Readonly<Record<string, string | undefined>>;
+export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
 /** All problems of a process's settings, one line each; each line has the remedy. */
 export class InvalidSettingsError extends Error {
@@ -19,22 +19,22 @@ export class InvalidSettingsError extends Error {
 const prefix = "DROVER_";
 
 /** Fields with values that may be shown. */
-const plainFields = new WeakSet<z.ZodType>();
+const nonSecretFields = new WeakSet<z.ZodType>();
 
 /**
  * Marks a field of settings as plain: its value is not a secret, and is shown if it cannot be used. For all other
  * fields, neither the value is shown nor a message that repeats part of it. Wrap the complete field, including
  * `.default()`.
  */
-export function plain<Field extends z.ZodType>(field: Field): Field {
-  plainFields.add(field);
+export function nonSecret<Field extends z.ZodType>(field: Field): Field {
+  nonSecretFields.add(field);
   return field;
 }
 
 /**
  * For a field's own checks: a problem with a message that may be shown, although it depends on a value that may not.
  */
-export const shownProblem = (message: string) =>
+export const nonSecretProblem = (message: string) =>
   ({ code: "custom", message, params: { shown: true } }) as const;
 
 /**
@@ -44,12 +44,15 @@ export const shownProblem = (message: string) =>
  *
  * @throws InvalidSettingsError listing all problems at once.
  */
-export function readSettings<Schema extends z.ZodObject>(schema: Schema, env: Environment): z.output<Schema> {
+export function readSettings<Schema extends z.ZodObject>(
+  schema: Schema,
+  env: EnvironmentVariables,
+): z.output<Schema> {
   const fields = new Map(Object.keys(schema.shape).map((field) => [variableOf(field), field]));
   const unknown = Object.keys(env)
     .filter((variable) => variable.startsWith(prefix) && !fields.has(variable))
     .map(
-      (variable) => `${variable} is not a setting of this process. ${meant(variable, [...fields.keys()])}`,
+      (variable) => `${variable} is not a setting of this process. ${suggest(variable, [...fields.keys()])}`,
     );
   const given = [...fields].flatMap(([variable, field]) => {
     const value = env[variable];
@@ -68,7 +71,7 @@ function parsedOrProblems<Schema extends z.ZodObject>(
 ): { readonly data: z.output<Schema> } | { readonly problems: readonly string[] } {
   try {
     const { data, error } = schema.safeParse(values);
-    return error === undefined ? { data } : { problems: explained(error.issues, schema, values) };
+    return error === undefined ? { data } : { problems: explainIssues(error.issues, schema, values) };
   } catch (error) {
     // A check threw. Its error may contain the value: JSON.parse shows its input.
     const fields: Readonly<Record<string, z.core.$ZodType>> = schema.shape;
@@ -91,27 +94,27 @@ function throws(field: z.core.$ZodType | undefined, value: string): boolean {
  * One line for each issue. If its field is not plain, its message is shown only if it is marked as shown, or if it does
  * not depend on the value: a decoy value gives the same message.
  */
-function explained(issues: readonly Issue[], schema: z.ZodObject, values: Values): readonly string[] {
-  const isPlain = (field: string): boolean => plainFields.has(schema.shape[field] as z.ZodType);
+function explainIssues(issues: readonly Issue[], schema: z.ZodObject, values: Values): readonly string[] {
+  const isNonSecret = (field: string): boolean => nonSecretFields.has(schema.shape[field] as z.ZodType);
   const decoys = Object.entries(values).map(([field, value]) => [
     field,
-    isPlain(field) ? value : unlike(value),
+    isNonSecret(field) ? value : decoyFor(value),
   ]);
-  const ofDecoys = new Set(issuesOf(schema, Object.fromEntries(decoys)).map(wordsOf));
+  const ofDecoys = new Set(issuesOf(schema, Object.fromEntries(decoys)).map(issueKey));
   return issues.map((issue) => {
     const field = String(issue.path[0] ?? "");
     const value = values[field];
     const variable = variableOf(field);
     if (issue.path.length > 0 && value === undefined) return `${variable} is not set. Set it.`;
-    if (isPlain(field)) return `${variable}=${JSON.stringify(value)} cannot be used: ${issue.message}`;
+    if (isNonSecret(field)) return `${variable}=${JSON.stringify(value)} cannot be used: ${issue.message}`;
     const isShown =
-      (issue.code === "custom" && issue.params?.["shown"] === true) || ofDecoys.has(wordsOf(issue));
+      (issue.code === "custom" && issue.params?.["shown"] === true) || ofDecoys.has(issueKey(issue));
     return `${variable} cannot be used: ${isShown ? issue.message : "the problem is not shown, because it would reveal the value."}`;
   });
 }
 
 type Issue = z.core.$ZodIssue;
-const wordsOf = ({ path, message }: Issue): string => JSON.stringify([path, message]);
+const issueKey = ({ path, message }: Issue): string => JSON.stringify([path, message]);
 
 function issuesOf(schema: z.ZodObject, values: unknown): readonly Issue[] {
   try {
@@ -122,7 +125,7 @@ function issuesOf(schema: z.ZodObject, values: unknown): readonly Issue[] {
 }
 
 /** A text of the same form, with each letter and digit replaced by another one. */
-const unlike = (text: string): string =>
+const decoyFor = (text: string): string =>
   text.replace(/[\p{L}\p{N}]/gu, (letter) => {
     const unit = letter.charCodeAt(0);
     if (/[0-9]/.test(letter)) return String((unit - 48 + 1) % 10);
@@ -131,14 +134,14 @@ const unlike = (text: string): string =>
   });
 
 /** The words of a text, separated by blanks or commas. */
-export const wordsIn = (text: string): readonly string[] =>
+export const splitWords = (text: string): readonly string[] =>
   text.split(/[\s,]+/).filter((word) => word !== "");
 
 /**
  * Parses text in the environment with a parser that throws. The message of its error becomes the problem, and should
  * have the remedy.
  */
-export const parsedBy =
+export const parseWith =
   <Value>(parse: (text: string) => Value) =>
   (text: string, context: z.RefinementCtx): Value => {
     try {
@@ -150,7 +153,7 @@ export const parsedBy =
   };
 
 /** `true` or `false`, as text in the environment. Default: `false`. */
-export const flag = plain(
+export const flag = nonSecret(
   z
     .enum(["true", "false"], { error: "give true or false" })
     .transform((text) => text === "true")
@@ -158,7 +161,7 @@ export const flag = plain(
 );
 
 /** A duration with its unit, such as `30s`, as text in the environment; parsed to milliseconds. */
-export const span = durationSchema.transform(milliseconds);
+export const durationInMs = durationSchema.transform(parseDuration);
 
 /** An integer in a range, as text in the environment. */
 export const wholeNumber = ({ least, most }: { least: number; most: number }) =>
@@ -176,7 +179,7 @@ export const wholeNumber = ({ least, most }: { least: number; most: number }) =>
 export const secretFile = z.string().transform((path, context) => {
   const problem = secretProblem(path);
   if (problem === undefined) return readFileSync(path, "utf8").replace(/\r?\n$/, "");
-  context.addIssue(shownProblem(problem));
+  context.addIssue(nonSecretProblem(problem));
   return z.NEVER;
 });
 
@@ -184,7 +187,7 @@ export const secretFile = z.string().transform((path, context) => {
 export const certificatesFile = z.string().transform((path, context) => {
   const problem = certificatesProblem(path);
   if (problem === undefined) return readFileSync(path, "utf8");
-  context.addIssue(shownProblem(problem));
+  context.addIssue(nonSecretProblem(problem));
   return z.NEVER;
 });
 

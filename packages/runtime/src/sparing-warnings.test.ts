@@ -1,6 +1,6 @@
 import { silentLog } from "@drover/controller";
 import { expect, it } from "vitest";
-import { sparingWarnings } from "./sparing-warnings.ts";
+import { throttledWarnings } from "./sparing-warnings.ts";
 
 it("warns of each thing at most once in a while, and says then how often it was", () => {
   let now = 1_000;
@@ -9,7 +9,7 @@ it("warns of each thing at most once in a while, and says then how often it was"
     ...silentLog,
     warn: (fields: object, message: string) => void warnings.push([message, fields]),
   };
-  const warn = sparingWarnings(log, 10_000, () => now);
+  const warn = throttledWarnings(log, 10_000, () => now);
   warn("a", { n: 1 }, "A");
   warn("b", { n: 1 }, "B");
   now += 9_999;

@@ -1,7 +1,7 @@
-import { type Condition, type StatedCondition, timestamp } from "@drover/controller";
+import { type Condition, type StatusCondition, timestamp } from "@drover/controller";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { isNewReady, statusToWrite } from "./stated-status.ts";
+import { hasReadyChanged, statusToWrite } from "./stated-status.ts";
 
 it.each([32_767, 32_768])(
   "a message that is cut within a character is text, and is not written anew by each run: %i letters",
@@ -46,10 +46,9 @@ it("a status with another integer is written, also where a double is the same; w
 });
 
 it("a condition's lastTransitionTime is when its status changed last, whatever its reason, message and generation are", () => {
-  const words = fc.constantFrom("A", "B");
+  const message = fc.constantFrom("A", "B");
   const status = fc.constantFrom("True" as const, "False" as const, "Unknown" as const);
-  const said = (type: string) =>
-    fc.record({ type: fc.constant(type), status, reason: words, message: words });
+  const said = (type: string) => fc.record({ type: fc.constant(type), status, reason: message, message });
   const step = fc.record({
     conditions: fc.tuple(said("Ready"), said("Scaled")),
     passed: fc.integer({ min: 1, max: 100 }),
@@ -65,7 +64,7 @@ it("a condition's lastTransitionTime is when its status changed last, whatever i
       const metadata = { name: "a", uid: "u", resourceVersion: "1", generation };
       const raw = { apiVersion: "a/v1", kind: "A", metadata, status: stored };
       stored = statusToWrite(raw, { fields: undefined, conditions, keepOthers }, new Date(now)) ?? stored;
-      const written = (stored as { conditions: readonly StatedCondition[] }).conditions;
+      const written = (stored as { conditions: readonly StatusCondition[] }).conditions;
       const standing = new Map(
         written.map(({ type, ...one }) => [`${type} ${one.status}`, one.lastTransitionTime]),
       );
@@ -95,5 +94,5 @@ it.each<[string, Partial<Condition> | undefined, Partial<Condition>, boolean]>([
     metadata: { name: "a", uid: "u", resourceVersion: "1" },
     status: { conditions: [{ ...stated, type: "Full", status: "False" }, ...(before ? [stated] : [])] },
   };
-  expect(isNewReady(raw, { ...ready, ...now })).toBe(isNews);
+  expect(hasReadyChanged(raw, { ...ready, ...now })).toBe(isNews);
 });

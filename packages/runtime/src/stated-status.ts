@@ -1,19 +1,19 @@
 import {
   type Condition,
-  ready,
-  scrubbed,
-  stalled,
-  type StatedCondition,
+  readyCondition,
+  redact,
+  stalledCondition,
+  type StatusCondition,
   timestamp,
 } from "@drover/controller";
 import { parseJson, writeJson } from "@drover/json";
 import type { KubeObject } from "@drover/kube";
 import { isDeepStrictEqual } from "node:util";
 import { conditionsOf } from "./live-object.ts";
-import { isAboutWork, workConditions } from "./work-conditions.ts";
+import { isKstatusCondition, kstatusConditions } from "./work-conditions.ts";
 
 /** The status that a run reports for its object. */
-export interface Statement {
+export interface StatusReport {
   /** The author's fields; undefined keeps the current ones. */
   readonly fields: object | undefined;
   /** The conditions that the run reports, including Ready. */
@@ -28,7 +28,7 @@ export interface Statement {
 }
 
 /** Maximum length of a message in a Kubernetes condition. */
-const longestMessage = 32_768;
+const maxMessageLength = 32_768;
 
 /**
  * The status to write, or undefined if the object already has it. An unchanged status is not written, so that an idle
@@ -38,39 +38,41 @@ const longestMessage = 32_768;
  * cut to the length that Kubernetes accepts, and reasons become words that it accepts: an error must not prevent its
  * own report.
  */
-export function statusToWrite(raw: KubeObject, statement: Statement, now: Date): object | undefined {
-  const { conditions, parked = false } = statement;
-  return differing(
+export function statusToWrite(raw: KubeObject, report: StatusReport, now: Date): object | undefined {
+  const { conditions, parked = false } = report;
+  return changedStatus(
     raw,
-    { ...statement, conditions: [...conditions, ...workConditions(conditions, { parked })] },
+    { ...report, conditions: [...conditions, ...kstatusConditions(conditions, { parked })] },
     now,
   );
 }
 
-function differing(
+function changedStatus(
   raw: KubeObject,
-  { fields, conditions, keepOthers }: Statement,
+  { fields, conditions, keepOthers }: StatusReport,
   now: Date,
 ): object | undefined {
   const before = statusIn(raw);
-  const standing = conditionsOf(raw);
+  const current = conditionsOf(raw);
   const observedGeneration = raw.metadata.generation ?? 0;
-  const stated = conditions.map((condition) => state(condition, standing, observedGeneration, now));
-  const named = new Set(stated.map(({ type }) => type));
+  const reported = conditions.map((condition) =>
+    toStatusCondition(condition, current, observedGeneration, now),
+  );
+  const named = new Set(reported.map(({ type }) => type));
   const others = keepOthers
-    ? standing.filter((condition) => !named.has(condition.type) && !isAboutWork(condition))
+    ? current.filter((condition) => !named.has(condition.type) && !isKstatusCondition(condition))
     : [];
   const after = {
     ...(fields ?? before),
     observedGeneration,
-    conditions: [...others, ...stated].sort((a, b) => order(a) - order(b)),
+    conditions: [...others, ...reported].sort((a, b) => order(a) - order(b)),
   };
-  return isDeepStrictEqual(plain(before), plain(after)) ? undefined : after;
+  return isDeepStrictEqual(asJson(before), asJson(after)) ? undefined : after;
 }
 
 /** The condition of an object with runs that request the next one at once and change nothing. */
-export const noProgress: Condition = {
-  type: stalled,
+export const noProgressCondition: Condition = {
+  type: stalledCondition,
   status: "True",
   reason: "NoProgress",
   message:
@@ -79,35 +81,35 @@ export const noProgress: Condition = {
 };
 
 /** True if writing a statement would change nothing except the conditions `Reconciling` and `Stalled`. */
-export function isUnchanged(raw: KubeObject, statement: Statement, now: Date): boolean {
+export function isStatusUnchanged(raw: KubeObject, report: StatusReport, now: Date): boolean {
   const others = <T extends Condition>(all: readonly T[]): readonly T[] =>
-    all.filter((one) => !isAboutWork(one));
+    all.filter((one) => !isKstatusCondition(one));
   const status = { ...statusIn(raw), conditions: others(conditionsOf(raw)) };
   return (
-    differing({ ...raw, status }, { ...statement, conditions: others(statement.conditions) }, now) ===
-    undefined
+    changedStatus({ ...raw, status }, { ...report, conditions: others(report.conditions) }, now) === undefined
   );
 }
 
 /** True if the status or reason of Ready differs from the current one. A first Ready that is True does not count. */
-export function isNewReady(raw: KubeObject, { status, reason }: Condition): boolean {
-  const before = conditionsOf(raw).find(({ type }) => type === ready);
+export function hasReadyChanged(raw: KubeObject, { status, reason }: Condition): boolean {
+  const before = conditionsOf(raw).find(({ type }) => type === readyCondition);
   return before === undefined ? status !== "True" : before.status !== status || before.reason !== reason;
 }
 
-function state(
+function toStatusCondition(
   { type, status, reason, message }: Condition,
-  standing: readonly StatedCondition[],
+  current: readonly StatusCondition[],
   observedGeneration: number,
   now: Date,
-): StatedCondition {
-  const clean = scrubbed(message).toWellFormed();
-  const before = standing.find((condition) => condition.type === type && condition.status === status);
+): StatusCondition {
+  const clean = redact(message).toWellFormed();
+  const before = current.find((condition) => condition.type === type && condition.status === status);
   return {
     type,
     status,
     reason: asReason(reason),
-    message: clean.length > longestMessage ? `${clean.slice(0, longestMessage - 1).toWellFormed()}…` : clean,
+    message:
+      clean.length > maxMessageLength ? `${clean.slice(0, maxMessageLength - 1).toWellFormed()}…` : clean,
     observedGeneration,
     lastTransitionTime: before?.lastTransitionTime ?? timestamp(now),
   };
@@ -124,5 +126,5 @@ const asReason = (text: string): string => {
 
 const statusIn = ({ status }: KubeObject): object =>
   typeof status === "object" && status !== null ? status : {};
-const order = ({ type }: Condition): number => (type === ready ? 0 : 1);
-const plain = (value: unknown): unknown => parseJson(writeJson(value));
+const order = ({ type }: Condition): number => (type === readyCondition ? 0 : 1);
+const asJson = (value: unknown): unknown => parseJson(writeJson(value));

@@ -1,5 +1,5 @@
 import { defineController, silentLog } from "@drover/controller";
-import { LeaseLostError, RunTimeoutError, StoppingError, type Verdict } from "@drover/queue";
+import { LeaseLostError, RunTimeoutError, StoppingError, type RunOutcome } from "@drover/queue";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { reconcileOnce } from "./reconcile-once.ts";
 import {
@@ -30,11 +30,11 @@ async function run(name: string, duringFinalize: (stop: AbortController) => void
   const { client, writes } = sandbox;
   writes.splice(0);
   const announce = (_: unknown, { reason }: { readonly reason: string }): void => void announced.push(reason);
-  const verdict: Verdict = await reconcileOnce(
+  const outcome: RunOutcome = await reconcileOnce(
     { controller, client, log: silentLog, announce },
     runOf(name, { signal: stop.signal }),
   );
-  return { kind: verdict.kind, announced };
+  return { kind: outcome.kind, announced };
 }
 
 it.each([

@@ -37,7 +37,7 @@ const openBeside = (own: RedisConnection, ...tenants: readonly Tenant[]): Tenant
     clientName: "test",
     loadsScripts: true,
     log: silentLog,
-    times: { every: 20, patience: 500, connecting: 500 },
+    times: { checkInterval: 20, checkTimeout: 500, connectTimeout: 500 },
   });
   opened.push(redis);
   return redis;

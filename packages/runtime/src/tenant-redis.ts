@@ -4,13 +4,13 @@ import {
   disconnectRedis,
   raceAbort,
   type RedisConnection,
-  refuseUnfit,
+  checkServer,
   serverIds,
   UnfitRedisError,
 } from "@drover/queue";
 import { Gauge, type Registry } from "prom-client";
-import { atMost } from "./at-most.ts";
-import { pause } from "./pause.ts";
+import { waitAtMost } from "./at-most.ts";
+import { sleepUnlessAborted } from "./pause.ts";
 import type { Tenant } from "./tenants-file.ts";
 
 /** A connection to the Redis of a queue. */
@@ -36,7 +36,7 @@ export interface TenantRedis {
   /** @throws TenantRedisError while the server of the queue's tenant does not answer, or is not fit. */
   readonly redisFor: (queue: string) => QueueRedis;
   /** All servers that may be written to now. */
-  readonly servers: () => readonly ServerInUse[];
+  readonly servers: () => readonly UsableServer[];
   /** The tenant of a namespace; undefined: the process's own Redis serves it. */
   readonly tenantOf: (namespace: string | undefined) => Tenant | undefined;
   /** A message for each server that cannot be used. */
@@ -44,7 +44,7 @@ export interface TenantRedis {
   readonly close: () => Promise<void>;
 }
 
-export interface ServerInUse {
+export interface UsableServer {
   readonly redis: RedisConnection;
   /** Undefined: the process's own. */
   readonly tenant: Tenant | undefined;
@@ -63,16 +63,16 @@ export interface TenantRedisOptions {
 
 export interface TenantTimes {
   /** Time between two checks of a server, and between two attempts to connect. */
-  readonly every: Milliseconds;
+  readonly checkInterval: Milliseconds;
   /** A server that has not answered a check for this long counts as unreachable. */
-  readonly patience: Milliseconds;
+  readonly checkTimeout: Milliseconds;
   /** Timeout of one attempt to connect. */
-  readonly connecting: Milliseconds;
+  readonly connectTimeout: Milliseconds;
 }
 
-const usualTimes: TenantTimes = { every: 1_000, patience: 2_000, connecting: 5_000 };
+const defaultTimes: TenantTimes = { checkInterval: 1_000, checkTimeout: 2_000, connectTimeout: 5_000 };
 /** Time for servers to close their connections. */
-const farewell: Milliseconds = 1_500;
+const closeTimeout: Milliseconds = 1_500;
 
 /**
  * Keeps a connection to the Redis of each tenant. Each server is handled independently: one that is unreachable, unfit
@@ -88,11 +88,11 @@ const farewell: Milliseconds = 1_500;
 export function openTenantRedis(options: TenantRedisOptions): TenantRedis {
   const { tenants, main } = options;
   const stopping = new AbortController();
-  const mine: QueueRedis = { redis: main, gone: new AbortController().signal };
-  const ids = identities(main);
+  const ownRedis: QueueRedis = { redis: main, gone: new AbortController().signal };
+  const ids = serverIdentities(main);
   const kept = tenants.map((tenant) => ({
     tenant,
-    server: keepServer(tenant, ids, options, stopping.signal),
+    server: maintainServer(tenant, ids, options, stopping.signal),
   }));
   const byNamespace = new Map(
     kept.flatMap((one) => one.tenant.namespaces.map((name) => [name, one] as const)),
@@ -100,7 +100,7 @@ export function openTenantRedis(options: TenantRedisOptions): TenantRedis {
   const of = (namespace: string | undefined) =>
     namespace === undefined ? undefined : byNamespace.get(namespace);
   return {
-    redisFor: (queue) => of(namespaceOfQueue(queue))?.server.usable() ?? mine,
+    redisFor: (queue) => of(namespaceOfQueue(queue))?.server.usable() ?? ownRedis,
     servers: () => [
       { redis: main, tenant: undefined },
       ...kept.flatMap(({ tenant, server }) =>
@@ -111,7 +111,7 @@ export function openTenantRedis(options: TenantRedisOptions): TenantRedis {
     problems: () => kept.flatMap(({ server }) => server.problem() ?? []),
     async close() {
       stopping.abort();
-      await atMost(farewell, Promise.all(kept.map(({ server }) => server.done)));
+      await waitAtMost(closeTimeout, Promise.all(kept.map(({ server }) => server.done)));
     },
   };
 }
@@ -141,30 +141,30 @@ function isUsable({ redisFor }: TenantRedis, namespace: string): boolean {
   }
 }
 
-interface KeptServer {
+interface TenantServer {
   /** @throws TenantRedisError */
   readonly usable: () => QueueRedis;
   readonly problem: () => string | undefined;
   readonly done: Promise<void>;
 }
 
-function keepServer(
+function maintainServer(
   tenant: Tenant,
-  ids: Identities,
+  ids: ServerIdentities,
   options: TenantRedisOptions,
   stopping: AbortSignal,
-): KeptServer {
-  const times = { ...usualTimes, ...options.times };
-  const log = named(options.log, tenant);
+): TenantServer {
+  const times = { ...defaultTimes, ...options.times };
+  const log = withTenant(options.log, tenant);
   const health = healthOf(`The Redis of ${tenant.namespaces.join(", ") || "no namespace"}`, log);
   let connected: QueueRedis | undefined;
   const check = async (redis: RedisConnection): Promise<void> => {
     // Missing patches were logged when it was connected.
-    await refuseUnfit(redis, times.patience, silentLog);
+    await checkServer(redis, times.checkTimeout, silentLog);
     await ids.refuseShared(tenant, redis);
   };
   const serve = async (): Promise<void> => {
-    const redis = await connectTo(tenant, { ...options, log }, times.connecting, stopping).catch(
+    const redis = await connectTo(tenant, { ...options, log }, times.connectTimeout, stopping).catch(
       (error: unknown) => {
         ids.forget(tenant);
         throw error;
@@ -174,8 +174,8 @@ function keepServer(
     try {
       await raceAbort(check(redis), stopping);
       connected = { redis, gone: gone.signal };
-      health.tell(undefined);
-      await watch(() => check(redis), health, times, stopping);
+      health.report(undefined);
+      await monitorServer(() => check(redis), health, times, stopping);
     } finally {
       connected = undefined;
       gone.abort();
@@ -186,9 +186,9 @@ function keepServer(
   const keep = async (): Promise<void> => {
     while (!stopping.aborted) {
       await serve().catch((error: unknown) => {
-        if (!stopping.aborted) health.tell(messageOf(error));
+        if (!stopping.aborted) health.report(messageOf(error));
       });
-      await pause(times.every, stopping);
+      await sleepUnlessAborted(times.checkInterval, stopping);
     }
   };
   return {
@@ -205,7 +205,7 @@ function keepServer(
 const connectTo = (
   { url, password, ca }: Tenant,
   { clientName, loadsScripts, log }: TenantRedisOptions,
-  patience: Milliseconds,
+  connectTimeout: Milliseconds,
   signal: AbortSignal,
 ): Promise<RedisConnection> =>
   connectRedis({
@@ -215,20 +215,20 @@ const connectTo = (
     clientName,
     loadsScripts,
     log,
-    patience,
+    connectTimeout,
     signal,
   });
 
 interface Health {
   /** Records why the server cannot be used; undefined: it can. */
-  readonly tell: (why: string | undefined) => void;
+  readonly report: (why: string | undefined) => void;
   readonly problem: (connected: QueueRedis | undefined) => string | undefined;
 }
 
 function healthOf(name: string, log: Log): Health {
   let trouble: string | undefined = "it is not connected yet.";
   return {
-    tell(why) {
+    report(why) {
       if (why !== undefined && why !== trouble)
         log.warn({ why }, "The Redis of a tenant is not used; trying again");
       if (why === undefined && trouble !== undefined) log.info({}, "The Redis of a tenant is used");
@@ -242,25 +242,25 @@ function healthOf(name: string, log: Log): Health {
 }
 
 /** Checks the server until it is unfit, which is thrown, or until the process stops. */
-async function watch(
+async function monitorServer(
   check: () => Promise<void>,
-  { tell }: Health,
-  { every, patience }: TenantTimes,
+  { report }: Health,
+  { checkInterval, checkTimeout }: TenantTimes,
   stopping: AbortSignal,
 ): Promise<void> {
   while (!stopping.aborted) {
-    const late = setTimeout(tell, patience, `it has not answered for ${patience} ms.`);
+    const late = setTimeout(report, checkTimeout, `it has not answered for ${checkTimeout} ms.`);
     try {
       await raceAbort(check(), stopping);
-      tell(undefined);
+      report(undefined);
     } finally {
       clearTimeout(late);
     }
-    await pause(every, stopping);
+    await sleepUnlessAborted(checkInterval, stopping);
   }
 }
 
-interface Identities {
+interface ServerIdentities {
   /** @throws UnfitRedisError if another tenant or Drover itself uses the server. */
   refuseShared(tenant: Tenant, redis: RedisConnection): Promise<void>;
   /** Forgets the ids of a tenant's server that cannot be reached. */
@@ -268,7 +268,7 @@ interface Identities {
 }
 
 /** The servers of all tenants, compared by their own ids. */
-function identities(main: RedisConnection): Identities {
+function serverIdentities(main: RedisConnection): ServerIdentities {
   const known = new Map<Tenant, readonly string[]>();
   let own: readonly string[] | undefined;
   let asking: Promise<void> | undefined;
@@ -291,8 +291,8 @@ function identities(main: RedisConnection): Identities {
           "it is Drover's own Redis, by another address. Give the tenant another server.",
         );
       }
-      for (const [other, theirs] of known) {
-        if (other === tenant || !ids.some((id) => theirs.includes(id))) continue;
+      for (const [other, otherIds] of known) {
+        if (other === tenant || !ids.some((id) => otherIds.includes(id))) continue;
         const shared = `it is the server of ${other.namespaces.join(", ")}, too, by another address.`;
         throw new UnfitRedisError(`${shared} Put their namespaces into one entry, or give each a server.`);
       }
@@ -302,7 +302,7 @@ function identities(main: RedisConnection): Identities {
 }
 
 /** Adds the tenant to each log line. */
-function named(log: Log, { namespaces }: Tenant): Log {
+function withTenant(log: Log, { namespaces }: Tenant): Log {
   const tenant = namespaces.join(", ");
   return {
     debug: (fields, message) => log.debug({ tenant, ...fields }, message),

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { readSettings } from "./settings.ts";
 import { partSettings } from "./part-settings.ts";
-import { refuseOwn, type Tenant } from "./tenants-file.ts";
+import { refuseReserved, type Tenant } from "./tenants-file.ts";
 
 let folder: string;
 beforeAll(() => (folder = mkdtempSync(join(tmpdir(), "drover-tenants-"))));
@@ -110,8 +110,8 @@ it("refuses a file that everybody reads as a password", () => {
 it("leaves to Drover what is its own", () => {
   const tenants = read("[{namespaces: [a, drover], url: 'redis://main:6379'}]");
   const own = { own: ["drover"], redisUrl: "redis://u@other", functionsUrl: "redis://MAIN:6379" };
-  expect(() => refuseOwn(tenants, own)).toThrow(
+  expect(() => refuseReserved(tenants, own)).toThrow(
     /the namespace drover is the deployer's own[^]*entry 1: the server main:6379 is the one of DROVER_REDIS_URL/,
   );
-  expect(() => refuseOwn(tenants, { own: ["x"], redisUrl: "redis://main:6380" })).not.toThrow();
+  expect(() => refuseReserved(tenants, { own: ["x"], redisUrl: "redis://main:6380" })).not.toThrow();
 });

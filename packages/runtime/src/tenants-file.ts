@@ -1,11 +1,17 @@
-import { meant } from "@drover/controller";
+import { suggest } from "@drover/controller";
 import { isLoopback } from "@drover/listener";
 import { parseRedisUrl } from "@drover/queue";
 import { readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { parse, YAMLParseError } from "yaml";
 import { z } from "zod";
-import { certificatesFile, InvalidSettingsError, parsedBy, secretFile, shownProblem } from "./settings.ts";
+import {
+  certificatesFile,
+  InvalidSettingsError,
+  parseWith,
+  secretFile,
+  nonSecretProblem,
+} from "./settings.ts";
 
 /** Namespaces with a Redis of their own, and how it is reached. */
 export interface Tenant {
@@ -22,7 +28,7 @@ export const namespaceName = z.string().regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9]
   error: "give the name of a namespace",
 });
 
-const redisUrl = z.string().transform(parsedBy((text) => (parseRedisUrl(text), text)));
+const redisUrl = z.string().transform(parseWith((text) => (parseRedisUrl(text), text)));
 
 /** The URL of Redis for Pods. A user or password in it would be given to every function. */
 export const redisUrlForPods = z
@@ -50,17 +56,17 @@ const listSchema = z.array(
 /** A path to the file that names the Redis of each tenant, as text in the environment; parsed to its entries. */
 export const tenantsFile = z.string().transform((path, context): readonly Tenant[] => {
   const { tenants, problems } = readTenants(path);
-  for (const message of problems) context.addIssue(shownProblem(message));
+  for (const message of problems) context.addIssue(nonSecretProblem(message));
   return problems.length > 0 ? z.NEVER : tenants;
 });
 
-interface ReadTenants {
+interface TenantsResult {
   readonly tenants: readonly Tenant[];
   readonly problems: readonly string[];
 }
 
-function readTenants(path: string): ReadTenants {
-  const refused = (...problems: readonly string[]): ReadTenants => ({ tenants: [], problems });
+function readTenants(path: string): TenantsResult {
+  const refused = (...problems: readonly string[]): TenantsResult => ({ tenants: [], problems });
   if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) {
     return refused(`${path} is not a file. Give a YAML list of entries with ${fields.join(", ")}.`);
   }
@@ -87,7 +93,7 @@ function readTenants(path: string): ReadTenants {
     password: fileOf(secretFile, passwordFile, `entry ${i + 1}, passwordFile`),
     ca: fileOf(certificatesFile, caFile, `entry ${i + 1}, caFile`),
   }));
-  return { tenants, problems: [...problems, ...sharing(tenants)] };
+  return { tenants, problems: [...problems, ...duplicateProblems(tenants)] };
 }
 
 function explain({ path: [index, ...rest], ...issue }: z.core.$ZodIssue): string {
@@ -95,27 +101,27 @@ function explain({ path: [index, ...rest], ...issue }: z.core.$ZodIssue): string
   const where = [`entry ${Number(index) + 1}`, ...rest.map(String)].join(", ");
   if (issue.code !== "unrecognized_keys") return `${where}: ${issue.message}`;
   return issue.keys
-    .map((key) => `${where}: there is no field ${JSON.stringify(key)}. ${meant(key, fields)}`)
+    .map((key) => `${where}: there is no field ${JSON.stringify(key)}. ${suggest(key, fields)}`)
     .join(" ");
 }
 
 /** A problem for each namespace or server that is in the file more than once. */
-function sharing(tenants: readonly Tenant[]): readonly string[] {
+function duplicateProblems(tenants: readonly Tenant[]): readonly string[] {
   const names = tenants.flatMap((tenant, i) => tenant.namespaces.map((name) => [name, i] as const));
-  const servers = tenants.flatMap((tenant, i) => [...placesOf(tenant)].map((place) => [place, i] as const));
+  const servers = tenants.flatMap((tenant, i) => [...serversOf(tenant)].map((place) => [place, i] as const));
   return [
-    ...repeated(names).map(
+    ...duplicates(names).map(
       ([name, at]) =>
         `the namespace ${name} is in entries ${at}. A namespace has one Redis: remove the others.`,
     ),
-    ...repeated(servers).map(
+    ...duplicates(servers).map(
       ([place, at]) =>
         `the server ${place} is in entries ${at}. Put their namespaces into one entry, or give each a server.`,
     ),
   ];
 }
 
-function repeated(all: readonly (readonly [string, number])[]): readonly (readonly [string, string])[] {
+function duplicates(all: readonly (readonly [string, number])[]): readonly (readonly [string, string])[] {
   const grouped = Map.groupBy(all, ([text]) => text);
   return [...grouped].flatMap(([text, found]) =>
     found.length > 1 ? [[text, found.map(([, i]) => i + 1).join(" and ")] as const] : [],
@@ -125,16 +131,16 @@ function repeated(all: readonly (readonly [string, number])[]): readonly (readon
 /**
  * The servers of a tenant's URLs as text, which is the same for the same host and port. Host names are not resolved.
  */
-const placesOf = ({ url, functionsUrl = url }: Pick<Tenant, "url" | "functionsUrl">): ReadonlySet<string> =>
-  new Set([url, functionsUrl].flatMap((each) => parseRedisUrl(each).nodes).map(placeOf));
+const serversOf = ({ url, functionsUrl = url }: Pick<Tenant, "url" | "functionsUrl">): ReadonlySet<string> =>
+  new Set([url, functionsUrl].flatMap((each) => parseRedisUrl(each).nodes).map(serverKey));
 
-const placeOf = ({ host, port }: { readonly host: string; readonly port: number }): string => {
+const serverKey = ({ host, port }: { readonly host: string; readonly port: number }): string => {
   const name = host.toLowerCase().replace(/\.$/, "");
   return `${isLoopback(name) ? "127.0.0.1" : name}:${port}`;
 };
 
 /** The namespaces and the Redis of Drover itself. */
-export interface BesideTenants {
+export interface ReservedForDrover {
   /** The namespaces of the deployer, which has a queue of its own. No tenant may have them. */
   readonly own: readonly string[];
   readonly redisUrl: string;
@@ -143,11 +149,11 @@ export interface BesideTenants {
 }
 
 /** @throws InvalidSettingsError if a tenant has a namespace or a server of Drover's own. */
-export function refuseOwn(
+export function refuseReserved(
   tenants: readonly Tenant[],
-  { own, redisUrl: url, functionsUrl }: BesideTenants,
+  { own, redisUrl: url, functionsUrl }: ReservedForDrover,
 ): void {
-  const main = placesOf({ url, functionsUrl });
+  const main = serversOf({ url, functionsUrl });
   const problems = tenants.flatMap((tenant, i) => [
     ...tenant.namespaces
       .filter((name) => own.includes(name))
@@ -155,7 +161,7 @@ export function refuseOwn(
         (name) =>
           `the namespace ${name} is the deployer's own: permissions are granted by a queue there. Leave it out.`,
       ),
-    ...[...placesOf(tenant)]
+    ...[...serversOf(tenant)]
       .filter((place) => main.has(place))
       .map(
         (place) =>

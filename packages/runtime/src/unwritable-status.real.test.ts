@@ -6,7 +6,7 @@ import {
   silentLog,
 } from "@drover/controller";
 import { builtin, connect, eventRecorder, installCrd, type KubeClient, refOf } from "@drover/kube";
-import type { Verdict } from "@drover/queue";
+import type { RunOutcome } from "@drover/queue";
 import { type RealCluster, startRealCluster } from "@drover/real-cluster";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { z } from "zod";
@@ -40,10 +40,10 @@ afterAll(async () => {
   await cluster.stop();
 });
 
-async function run(status: unknown): Promise<Verdict> {
+async function run(status: unknown): Promise<RunOutcome> {
   const recorder = eventRecorder({ client, log: silentLog, controller: "drover.dev/cups", instance: "test" });
   const controller = controllerFrom({ for: Cup, reconcile: () => Promise.resolve({ status } as never) });
-  const verdict = await reconcileOnce(
+  const outcome = await reconcileOnce(
     {
       controller,
       client,
@@ -54,12 +54,12 @@ async function run(status: unknown): Promise<Verdict> {
       key,
       token: "t",
       signal: new AbortController().signal,
-      held: () => true,
+      hasLease: () => true,
       claim: { fails: 0, reasons: [], class: "change", versions: {} },
     },
   );
   await recorder.close();
-  return verdict;
+  return outcome;
 }
 
 const shown = z.looseObject({

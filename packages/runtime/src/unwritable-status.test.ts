@@ -21,7 +21,7 @@ import {
   type KubeObject,
   refOf,
 } from "@drover/kube";
-import type { Run, Verdict } from "@drover/queue";
+import type { Run, RunOutcome } from "@drover/queue";
 import { type Sandbox, startSandbox } from "@drover/sandbox";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -91,28 +91,28 @@ beforeEach(async () => {
 
 type Definition = Partial<ControllerDefinition<typeof Cup>>;
 
-/** A run, of which only the verdict without what it saw is looked at. */
-const run = (definition: Definition, fails = 0): Promise<Omit<Verdict, "saw">> =>
+/** Runs the object. Returns the outcome without the observed version. */
+const run = (definition: Definition, fails = 0): Promise<Omit<RunOutcome, "observed">> =>
   runOf(controllerFrom({ for: Cup, reconcile: () => Promise.resolve(undefined), ...definition }), fails);
 
 async function runOf<R extends Resource>(
   controller: Controller<R>,
   fails = 0,
-): Promise<Omit<Verdict, "saw">> {
+): Promise<Omit<RunOutcome, "observed">> {
   const one: Run = {
     key,
     token: "t",
     signal: new AbortController().signal,
-    held: () => true,
+    hasLease: () => true,
     claim: { fails, reasons: [], class: "change", versions: {} },
   };
   const announce = (_: KubeObject, announcement: Announcement) => void announced.push(announcement);
   const now = () => new Date((clock += 60_000));
-  const { saw: _, ...verdict } = await reconcileOnce(
+  const { observed: _, ...outcome } = await reconcileOnce(
     { controller, client, log: silentLog, announce, random: () => 1, now },
     one,
   );
-  return verdict;
+  return outcome;
 }
 /** What code that TypeScript does not check returns. */
 const returning = (result: unknown): Definition => ({ reconcile: () => Promise.resolve(result as never) });

@@ -49,6 +49,6 @@ export const runOf = (name: string, more: Partial<Run> = {}): Run => ({
   token: "t",
   claim: { fails: 0, reasons: [], class: "change", versions: {} },
   signal: new AbortController().signal,
-  held: () => true,
+  hasLease: () => true,
   ...more,
 });

@@ -1,7 +1,7 @@
 import type { Condition } from "@drover/controller";
 import { describe, expect, it } from "vitest";
 import { statusToWrite } from "./stated-status.ts";
-import { workConditions } from "./work-conditions.ts";
+import { kstatusConditions } from "./work-conditions.ts";
 
 const condition = (type: string, status: Condition["status"]): Condition => ({
   type,
@@ -10,7 +10,7 @@ const condition = (type: string, status: Condition["status"]): Condition => ({
   message: "In words.",
 });
 const of = (conditions: readonly Condition[], parked = false) =>
-  workConditions(conditions, { parked }).map(({ type, status, reason }) => [type, status, reason]);
+  kstatusConditions(conditions, { parked }).map(({ type, status, reason }) => [type, status, reason]);
 
 describe("whether work is under way is said by", () => {
   it.each([

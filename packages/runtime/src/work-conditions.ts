@@ -1,9 +1,9 @@
-import { type Condition, ready, reconciling, stalled } from "@drover/controller";
+import { type Condition, readyCondition, reconcilingCondition, stalledCondition } from "@drover/controller";
 
-const types: readonly string[] = [reconciling, stalled];
+const types: readonly string[] = [reconcilingCondition, stalledCondition];
 
 /** True for the conditions that kstatus evaluates. */
-export const isAboutWork = ({ type }: Pick<Condition, "type">): boolean => types.includes(type);
+export const isKstatusCondition = ({ type }: Pick<Condition, "type">): boolean => types.includes(type);
 
 /**
  * The conditions from which kstatus derives the state of an object of any kind, for Helm's `--wait` and Flux
@@ -14,11 +14,11 @@ export const isAboutWork = ({ type }: Pick<Condition, "type">): boolean => types
  *
  * If a function reports one of them itself, none is added.
  */
-export function workConditions(
+export function kstatusConditions(
   conditions: readonly Condition[],
   { parked }: { readonly parked: boolean },
 ): readonly Condition[] {
-  const main = conditions.find(({ type }) => type === ready);
-  if (main === undefined || main.status === "True" || conditions.some(isAboutWork)) return [];
-  return [{ ...main, type: parked ? stalled : reconciling, status: "True" }];
+  const main = conditions.find(({ type }) => type === readyCondition);
+  if (main === undefined || main.status === "True" || conditions.some(isKstatusCondition)) return [];
+  return [{ ...main, type: parked ? stalledCondition : reconcilingCondition, status: "True" }];
 }

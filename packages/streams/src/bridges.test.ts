@@ -1,34 +1,34 @@
 import { beforeEach, expect, it } from "vitest";
 import { redisOfFile } from "../../queue/src/redis.fixture.ts";
-import { joinBridges } from "./bridges.ts";
-import { fleetOf } from "./fleet.ts";
+import { joinGroup } from "./bridges.ts";
+import { groupOf } from "./fleet.ts";
 
 const { redis } = await redisOfFile();
 beforeEach(() => redis.flushall());
 
-const fleet = fleetOf();
+const fleet = groupOf();
 const lasts = 60_000;
-const bridge = (name: string, of = fleet) => joinBridges(redis, of, name, lasts);
+const bridge = (name: string, of = fleet) => joinGroup(redis, of, name, lasts);
 /** Redis time, ms. */
 const now = async (): Promise<number> => Number((await redis.time())[0]) * 1_000;
 
-it("the bridges of a fleet see each other, until they leave", async () => {
+it("the bridges of a group see each other, until they leave", async () => {
   const [a, b] = [bridge("a"), bridge("b")];
-  expect(await a.here()).toEqual(["a"]);
-  expect([...(await b.here())].sort()).toEqual(["a", "b"]);
-  expect(await bridge("c", fleetOf("q")).here()).toEqual(["c"]);
+  expect(await a.heartbeat()).toEqual(["a"]);
+  expect([...(await b.heartbeat())].sort()).toEqual(["a", "b"]);
+  expect(await bridge("c", groupOf("q")).heartbeat()).toEqual(["c"]);
   await a.leave();
-  expect(await b.here()).toEqual(["b"]);
+  expect(await b.heartbeat()).toEqual(["b"]);
 });
 
 it("a bridge that has said nothing for its time is gone, as is one from before the clock went back", async () => {
   await redis.zadd(fleet.members, (await now()) - 1, "dead");
   await redis.zadd(fleet.members, (await now()) + 11 * lasts, "from the future");
   await redis.zadd(fleet.members, (await now()) + lasts, "alive");
-  expect([...(await bridge("a").here())].sort()).toEqual(["a", "alive"]);
+  expect([...(await bridge("a").heartbeat())].sort()).toEqual(["a", "alive"]);
 });
 
 it("what somebody else put in their place makes room", async () => {
   await redis.set(fleet.members, "garbage");
-  expect(await bridge("a").here()).toEqual(["a"]);
+  expect(await bridge("a").heartbeat()).toEqual(["a"]);
 });

@@ -1,16 +1,16 @@
 import type { Milliseconds } from "@drover/controller";
-import { callLua, lua, type RedisConnection } from "@drover/queue";
+import { callLua, defineLuaScript, type RedisConnection } from "@drover/queue";
 import { z } from "zod";
-import type { Fleet } from "./fleet.ts";
+import type { BridgeGroup } from "./fleet.ts";
 
 /** The live bridges of a group. */
-export interface Bridges {
+export interface GroupMembership {
   /** Registers this bridge as live. Returns all live bridges, this one included. */
-  here(): Promise<readonly string[]>;
+  heartbeat(): Promise<readonly string[]>;
   leave(): Promise<void>;
 }
 
-const here = lua(
+const heartbeatScript = defineLuaScript(
   "say that a bridge is here",
   ["bridge", "lasts"],
   `
@@ -24,15 +24,16 @@ return redis.call('ZRANGE', KEYS[1], 0, 999)
 `,
 );
 
-/** @param lasts a bridge counts as gone after this time without a call of `here`. */
-export function joinBridges(
+/** @param ttl a bridge counts as gone after this time without a call of `heartbeat`. */
+export function joinGroup(
   redis: RedisConnection,
-  { members }: Fleet,
+  { members }: BridgeGroup,
   bridge: string,
-  lasts: Milliseconds,
-): Bridges {
+  ttl: Milliseconds,
+): GroupMembership {
   return {
-    here: async () => z.array(z.string()).parse(await callLua(redis, here, members, { bridge, lasts })),
+    heartbeat: async () =>
+      z.array(z.string()).parse(await callLua(redis, heartbeatScript, members, { bridge, lasts: ttl })),
     leave: async () => {
       await redis.zrem(members, bridge);
     },

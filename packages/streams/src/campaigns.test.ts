@@ -3,7 +3,7 @@ import { type RedisServer, startRedis } from "@drover/local-servers";
 import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/queue";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { type CampaignId, type CampaignStore, openCampaigns } from "./campaigns.ts";
-import { fleetOf } from "./fleet.ts";
+import { groupOf } from "./fleet.ts";
 
 let server: RedisServer;
 /** The bridges' own, and the one of the controller's tenant. */
@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   await own.flushall();
-  store = openCampaigns(own, fleetOf(), () => tenants);
+  store = openCampaigns(own, groupOf(), () => tenants);
 });
 const june: CampaignId = { controller: "c", of: "all", name: "june" };
 const july: CampaignId = { ...june, name: "july" };

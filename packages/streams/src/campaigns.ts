@@ -1,12 +1,12 @@
 import type { ObjectKey } from "@drover/controller";
-import { callLua, lua, prefixOf as queuePrefix, type RedisConnection } from "@drover/queue";
+import { callLua, defineLuaScript, queuePrefix, type RedisConnection } from "@drover/queue";
 import { z } from "zod";
 import { parsedJson } from "./parsed-json.ts";
-import type { Fleet } from "./fleet.ts";
-import { seenBut } from "./stream-keys.ts";
+import type { BridgeGroup } from "./fleet.ts";
+import { scanRecords } from "./stream-keys.ts";
 
 /** Start and end of a campaign, by Redis time, ms. Its progress follows from the runs of its keys. */
-export interface BegunCampaign {
+export interface CampaignRecord {
   readonly startedAt: number;
   readonly done?: { readonly at: number; readonly total: number } | undefined;
 }
@@ -16,9 +16,9 @@ export interface CampaignStore {
   /** The keys of all objects of these subscriptions, in batches. */
   objects(of: readonly CampaignObjects[]): AsyncIterable<readonly ObjectKey[]>;
   /** Begins the campaign now, unless it has begun already. */
-  begin(campaign: CampaignId, now: number): Promise<BegunCampaign>;
+  begin(campaign: CampaignId, now: number): Promise<CampaignRecord>;
   /** Marks the campaign as done, unless another one has begun since. */
-  finish(campaign: CampaignId, done: NonNullable<BegunCampaign["done"]>): Promise<void>;
+  finish(campaign: CampaignId, done: NonNullable<CampaignRecord["done"]>): Promise<void>;
 }
 
 /** The controller's own objects, in one of the streams that contain them. */
@@ -36,7 +36,7 @@ export interface CampaignId {
   readonly name: string;
 }
 
-const begin = lua(
+const beginCampaign = defineLuaScript(
   "begin a campaign",
   ["of", "name", "at"],
   `
@@ -50,7 +50,7 @@ return begun
 `,
 );
 
-const finish = lua(
+const finishCampaign = defineLuaScript(
   "finish a campaign",
   ["of", "name", "done"],
   `
@@ -64,7 +64,7 @@ return 1
 `,
 );
 
-const begunSchema = z.object({
+const campaignRecordSchema = z.object({
   startedAt: z.number(),
   done: z.object({ at: z.number(), total: z.number() }).optional(),
 });
@@ -72,21 +72,25 @@ const begunSchema = z.object({
 /** @param redisOf the connection to the keys of a queue; default: the Redis of the streams. */
 export function openCampaigns(
   redis: RedisConnection,
-  { prefixOf }: Fleet,
+  { prefixOf }: BridgeGroup,
   redisOf: (queue: string) => RedisConnection = () => redis,
 ): CampaignStore {
   return {
     async *objects(of) {
       for (const { stream, subscription } of of)
-        for await (const piece of seenBut(redis, prefixOf(stream)))
-          yield piece.filter(({ meant }) => Object.hasOwn(meant, subscription)).map(({ key }) => key);
+        for await (const piece of scanRecords(redis, prefixOf(stream)))
+          yield piece.filter(({ matched }) => Object.hasOwn(matched, subscription)).map(({ key }) => key);
     },
     async begin({ controller, of, name }, now) {
-      const text = await callLua(redisOf(controller), begin, queuePrefix(controller), { of, name, at: now });
-      return parsedJson(begunSchema, z.string().parse(text)) ?? { startedAt: now };
+      const text = await callLua(redisOf(controller), beginCampaign, queuePrefix(controller), {
+        of,
+        name,
+        at: now,
+      });
+      return parsedJson(campaignRecordSchema, z.string().parse(text)) ?? { startedAt: now };
     },
     async finish({ controller, of, name }, done) {
-      await callLua(redisOf(controller), finish, queuePrefix(controller), {
+      await callLua(redisOf(controller), finishCampaign, queuePrefix(controller), {
         of,
         name,
         done: JSON.stringify(done),

@@ -4,17 +4,17 @@ import { type RedisServer, startRedis } from "@drover/local-servers";
 import { connectRedis, disconnectRedis } from "@drover/queue";
 import { type Sandbox, startSandbox } from "@drover/sandbox";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { fleetOf } from "./fleet.ts";
+import { groupOf } from "./fleet.ts";
 import { openStreamStore } from "./stream-store.ts";
 
 /**
  * docs/bridge.md: a restart wakes everybody whose object has changed. Here the bridge dies while it compares its index with
- * a listing, which takes several pieces; each test lets it die at another one.
+ * a list, which takes several batches; each test lets it die at another one.
  */
 const count = 1_200;
 const ref = refOf(kindOf(builtin.configMap));
 const names = Array.from({ length: count }, (_, i) => `c${i}`);
-/** Most are deleted, so that what no page of the listing names comes in several pieces. */
+/** Most are deleted, so that the objects that no page of the list has come in several batches. */
 const isDeleted = (i: number): boolean => i % 8 !== 0;
 const isRecreated = (i: number): boolean => i % 16 === 1;
 const isChanged = (i: number): boolean => i % 16 === 0;
@@ -48,7 +48,7 @@ beforeAll(async () => {
   await all(where(isChanged), (name) =>
     client.patch(builtin.configMap, key(name), { type: "merge", body: { data: { a: "c" } } }),
   );
-  // Nobody can go on from where the index stands: it is compared with a listing.
+  // Nobody can go on from where the index stands: it is compared with a list.
   sandbox.faults.compact();
 });
 afterAll(async () => {
@@ -57,7 +57,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** What a bridge told: an object's name, with what has become of it. */
+/** What a bridge emitted: an object's name, with what has become of it. */
 interface Life {
   readonly told: ReadonlySet<string>;
   /** In how many calls. */
@@ -67,7 +67,7 @@ interface Life {
 /** A bridge, until it goes on from the position of its stream, or dies: its connection to Redis ends, and it does no more. */
 async function live(stream: string, crash?: Crash): Promise<Life> {
   const redis = await connectRedis({ url: server.url, clientName: "test", log: silentLog });
-  const store = openStreamStore({ fleet: fleetOf(), redis, holder: "bridge", lease: 60_000 });
+  const store = openStreamStore({ group: groupOf(), redis, holder: "bridge", lease: 60_000 });
   const held = await store.hold(stream, { scope: "all", listeners: ["self"], queues: [] });
   if ("heldBy" in held) throw new Error(`held by ${held.heldBy}`);
   const told = new Set<string>();
@@ -80,7 +80,7 @@ async function live(stream: string, crash?: Crash): Promise<Life> {
     log: silentLog,
     signal: stop.signal,
     seen: held.seen,
-    from: { position: held.position, toldToAll: held.toldToAll },
+    from: { position: held.position, emittedToAll: held.emittedToAll },
     async onEvents(events) {
       const objects = events.filter(isObjectEvent);
       if (objects.length === 0) return;

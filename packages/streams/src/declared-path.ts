@@ -6,7 +6,7 @@ import { InvalidRegistrationError } from "./invalid-registration.ts";
  * @param at the field that declares it, for the message.
  * @throws InvalidRegistrationError
  */
-export function declaredPath(text: string, at: string): FieldPath {
+export function parseDeclaredPath(text: string, at: string): FieldPath {
   try {
     return parseFieldPath(text);
   } catch (error) {

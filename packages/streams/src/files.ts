@@ -1,54 +1,54 @@
-import { type ObjectKey, objectKeyIn } from "@drover/controller";
-import { isMeant } from "@drover/kube";
+import { type ObjectKey, tryParseObjectKey } from "@drover/controller";
+import { isMatchingEntry } from "@drover/kube";
 import type { RedisConnection } from "@drover/queue";
 import { z } from "zod";
-import type { Fleet } from "./fleet.ts";
+import type { BridgeGroup } from "./fleet.ts";
 
 /** A reverse index: the objects of one subscription, on one stream. */
-export interface FileRef {
+export interface IndexRef {
   readonly stream: string;
-  readonly file: string;
+  readonly index: string;
 }
 
 /** A lookup: finds the entries under any of these terms, if their note matches the terms. */
-export interface Question {
+export interface IndexQuery {
   readonly sought: readonly string[];
 }
 
 /** A part of a lookup's result. An object with entries under several terms may be found several times. */
-export interface Found<Q extends Question> {
+export interface IndexMatches<Q extends IndexQuery> {
   readonly question: Q;
   readonly keys: readonly ObjectKey[];
 }
 
 /** The reverse indexes of all streams, for the lookups of affected objects. */
-export interface Files {
-  find<Q extends Question>(ref: FileRef, questions: readonly Q[]): AsyncIterable<Found<Q>>;
+export interface ReverseIndexes {
+  find<Q extends IndexQuery>(ref: IndexRef, questions: readonly Q[]): AsyncIterable<IndexMatches<Q>>;
 }
 
 /** Members read in one call for one term. */
-const perPiece = 500;
+const membersPerRead = 500;
 
-export function openFiles(redis: RedisConnection, { prefixOf }: Fleet): Files {
+export function openReverseIndexes(redis: RedisConnection, { prefixOf }: BridgeGroup): ReverseIndexes {
   return {
-    async *find({ stream, file }, questions) {
-      const name = `${prefixOf(stream)}:file:${file}`;
+    async *find({ stream, index }, questions) {
+      const name = `${prefixOf(stream)}:file:${index}`;
       let unread = questions.flatMap((question) =>
         question.sought.map((term) => ({ question, from: `[${term}\0`, to: `(${term}\u0001` })),
       );
       while (unread.length > 0) {
         const reading = redis.pipeline();
-        for (const { from, to } of unread) reading.zrangebylex(name, from, to, "LIMIT", 0, perPiece);
+        for (const { from, to } of unread) reading.zrangebylex(name, from, to, "LIMIT", 0, membersPerRead);
         const pieces = ((await reading.exec()) ?? []).map(([error, members]) => {
           if (error) throw error;
           return membersSchema.parse(members);
         });
         for (const [i, { question }] of unread.entries()) {
-          const keys = (pieces[i] ?? []).flatMap((member) => keyMeant(member, question.sought));
+          const keys = (pieces[i] ?? []).flatMap((member) => matchingKeys(member, question.sought));
           if (keys.length > 0) yield { question, keys };
         }
         unread = unread.flatMap((one, i) => {
-          const last = pieces[i]?.[perPiece - 1];
+          const last = pieces[i]?.[membersPerRead - 1];
           return last === undefined ? [] : [{ ...one, from: `(${last}` }];
         });
       }
@@ -59,8 +59,8 @@ export function openFiles(redis: RedisConnection, { prefixOf }: Fleet): Files {
 const membersSchema = z.array(z.string());
 
 /** Members consist of term, key and note, with zero bytes between them; a note may contain some of its own. */
-function keyMeant(member: string, sought: readonly string[]): readonly ObjectKey[] {
+function matchingKeys(member: string, sought: readonly string[]): readonly ObjectKey[] {
   const [, text = "", ...note] = member.split("\0");
-  const key = objectKeyIn(text);
-  return key !== undefined && isMeant(sought, note.join("\0")) ? [key] : [];
+  const key = tryParseObjectKey(text);
+  return key !== undefined && isMatchingEntry(sought, note.join("\0")) ? [key] : [];
 }

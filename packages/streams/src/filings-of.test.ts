@@ -1,50 +1,54 @@
 import { objectKey } from "@drover/controller";
-import { type Meanings, type ObjectEvent, parseFieldPath } from "@drover/kube";
+import { type MappingResults, type ObjectEvent, parseFieldPath } from "@drover/kube";
 import { expect, it } from "vitest";
-import { filingsOf } from "./filings-of.ts";
-import type { Listener } from "./plan-streams.ts";
+import { indexUpdatesOf } from "./filings-of.ts";
+import type { Subscriber } from "./plan-streams.ts";
 
 const ref = { group: "", version: "v1", plural: "pods", kind: "Pod", namespaced: true };
 const path = parseFieldPath("spec.ref");
-const filing: Listener = {
+const subscriber: Subscriber = {
   controller: "pods",
   queue: "pods",
   subscription: { id: "refs", for: ref, map: { by: "references", path, to: ref } },
 };
 const key = objectKey({ namespace: "default", name: "a" });
-const refs = (...terms: readonly string[]): Meanings => ({
-  refs: { view: terms.join(), keys: [key], filed: terms.map((term) => ({ term, note: "" })) },
+const refs = (...terms: readonly string[]): MappingResults => ({
+  refs: { view: terms.join(), keys: [key], entries: terms.map((term) => ({ term, note: "" })) },
 });
-const event = (means: Meanings, before?: Meanings, more: Partial<ObjectEvent> = {}): ObjectEvent => ({
+const event = (
+  matched: MappingResults,
+  before?: MappingResults,
+  more: Partial<ObjectEvent> = {},
+): ObjectEvent => ({
   type: "modified",
   key,
   uid: "u",
   resourceVersion: "2",
   object: undefined,
-  means,
+  matched,
   missed: false,
-  previous: before && { key, uid: "u", resourceVersion: "1", meant: before },
+  previous: before && { key, uid: "u", resourceVersion: "1", matched: before },
   ...more,
 });
-const filed = (...events: readonly ObjectEvent[]) => filingsOf(events, [filing]);
+const updates = (...events: readonly ObjectEvent[]) => indexUpdatesOf(events, [subscriber]);
 const x = [{ term: "x", note: "" }];
 
-it("files what is new, and what has changed", () => {
-  expect(filed(event(refs("x")))).toEqual([{ key, files: { refs: x } }]);
-  expect(filed(event(refs("x"), refs("y")))).toEqual([{ key, files: { refs: x } }]);
-  expect(filed(event(refs("x"), refs("x")))).toEqual([]);
+it("new and changed objects get new entries", () => {
+  expect(updates(event(refs("x")))).toEqual([{ key, entries: { refs: x } }]);
+  expect(updates(event(refs("x"), refs("y")))).toEqual([{ key, entries: { refs: x } }]);
+  expect(updates(event(refs("x"), refs("x")))).toEqual([]);
 });
 
-it("files what stands at the end of several changes", () => {
-  expect(filed(event(refs("x"), refs("y")), event(refs("x"), refs("x")))).toEqual([
-    { key, files: { refs: x } },
+it("the last one of several changes decides the entries", () => {
+  expect(updates(event(refs("x"), refs("y")), event(refs("x"), refs("x")))).toEqual([
+    { key, entries: { refs: x } },
   ]);
 });
 
-it("files an object that is gone, or concerns the controller no more, under nothing", () => {
-  const nothing = [{ key, files: { refs: [] } }];
-  expect(filed(event({}, refs("x"), { type: "deleted" }))).toEqual(nothing);
+it("an object that is gone, or no longer matches, has no entries", () => {
+  const nothing = [{ key, entries: { refs: [] } }];
+  expect(updates(event({}, refs("x"), { type: "deleted" }))).toEqual(nothing);
   // What was before is not known where that was lost.
-  expect(filed(event({}, undefined, { type: "deleted" }))).toEqual(nothing);
-  expect(filed(event({}, refs("x")))).toEqual(nothing);
+  expect(updates(event({}, undefined, { type: "deleted" }))).toEqual(nothing);
+  expect(updates(event({}, refs("x")))).toEqual(nothing);
 });

@@ -1,17 +1,20 @@
-import { isFiling, isNews, type ObjectEvent } from "@drover/kube";
-import type { Listener } from "./plan-streams.ts";
-import type { Filed } from "./stream-store.ts";
+import { isIndexMapping, isRelevantChange, type ObjectEvent } from "@drover/kube";
+import type { Subscriber } from "./plan-streams.ts";
+import type { IndexUpdate } from "./stream-store.ts";
 
 /** The index entries of the objects of these events, if they have changed. */
-export function filingsOf(events: readonly ObjectEvent[], listeners: readonly Listener[]): readonly Filed[] {
-  const files = listeners.flatMap(({ subscription: { id, map } }) => (isFiling(map) ? [id] : []));
-  const isFiledAnew = ({ type, means, previous }: ObjectEvent): boolean =>
-    type === "deleted" || files.some((id) => isNews(previous?.meant[id], means[id]));
-  if (files.length === 0) return [];
-  const anew = new Set(events.filter(isFiledAnew).map(({ key }) => key));
-  const last = new Map(events.map((event) => [event.key, event.means]));
-  return [...anew].map((key) => ({
+export function indexUpdatesOf(
+  events: readonly ObjectEvent[],
+  subscribers: readonly Subscriber[],
+): readonly IndexUpdate[] {
+  const indexIds = subscribers.flatMap(({ subscription: { id, map } }) => (isIndexMapping(map) ? [id] : []));
+  const isChanged = ({ type, matched, previous }: ObjectEvent): boolean =>
+    type === "deleted" || indexIds.some((id) => isRelevantChange(previous?.matched[id], matched[id]));
+  if (indexIds.length === 0) return [];
+  const changed = new Set(events.filter(isChanged).map(({ key }) => key));
+  const last = new Map(events.map((event) => [event.key, event.matched]));
+  return [...changed].map((key) => ({
     key,
-    files: Object.fromEntries(files.map((id) => [id, last.get(key)?.[id]?.filed ?? []])),
+    entries: Object.fromEntries(indexIds.map((id) => [id, last.get(key)?.[id]?.entries ?? []])),
   }));
 }

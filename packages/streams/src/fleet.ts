@@ -3,7 +3,7 @@
  * The bridges that are embedded in the processes of a controller are another one: they follow only the kinds of this
  * controller, and share nothing with others.
  */
-export interface Fleet {
+export interface BridgeGroup {
   /** A sorted set of the live bridges. */
   readonly members: string;
   /** The set of all streams that have keys. It has the hash tag of `members`, for a Redis Cluster. */
@@ -13,7 +13,7 @@ export interface Fleet {
 }
 
 /** @param controller the queue of the controller with embedded bridges; left out: the group of the cluster. */
-export function fleetOf(controller?: string): Fleet {
+export function groupOf(controller?: string): BridgeGroup {
   const members = controller === undefined ? "{drover-bridges}" : `{drover-bridges:${controller}}`;
   const own = controller === undefined ? "" : `${controller}:`;
   return { members, streams: `${members}:streams`, prefixOf: (stream) => `{drover-stream:${own}${stream}}` };

@@ -1,18 +1,18 @@
 import { finalizerOf, namesQueueOf, type QueueName, type ReconcileFunctionSpec } from "@drover/controller";
 import {
   type FieldPath,
-  type Filing,
+  type IndexMapping,
   type LabelSelector,
   type Lookup,
   type Mapping,
-  nameOf,
-  type Naming,
+  resourceNameOf,
+  type DirectMapping,
   refOf,
   type ResourceRef,
   type Subscription,
   type Within,
 } from "@drover/kube";
-import { declaredPath as pathOf } from "./declared-path.ts";
+import { parseDeclaredPath } from "./declared-path.ts";
 import { InvalidRegistrationError } from "./invalid-registration.ts";
 
 /** A controller, and the kinds that it follows. */
@@ -26,7 +26,7 @@ export interface Follower {
 export interface Follow {
   readonly ref: ResourceRef;
   readonly subscription: Omit<Subscription, "id">;
-  /** For a lookup only: fills the index that is searched. */
+  /** For a lookup only: its objects have the entries of the index that is searched. */
   readonly looksInto?: Follow;
   /** The queue of the keys to wake, if it is not the controller's own. */
   readonly queue?: string;
@@ -36,23 +36,23 @@ export interface Follow {
  * The kinds that a controller follows, from its declaration.
  *
  * @param name the controller's name, from which its finalizer is named.
- * @param held paths of values that identify the controller's objects outside the cluster: these are indexed, too.
+ * @param valuePaths paths of values that identify the controller's objects outside the cluster: these are indexed, too.
  * @throws InvalidRegistrationError naming the field.
  */
 export function followsOf(
   { name, queue }: { readonly name: string; readonly queue: QueueName },
   spec: Pick<ReconcileFunctionSpec, "for" | "owns" | "watches" | "copies">,
-  held: readonly FieldPath[] = [],
+  valuePaths: readonly FieldPath[] = [],
 ): readonly Follow[] {
   const own = refOf(spec.for);
-  const known = knownKinds(spec);
+  const cached = cachedKinds(spec);
   const follow = (of: Watched, map: Mapping, at: string): Follow => ({
     ref: refOf(of),
     subscription: {
       for: own,
       map,
       ...predicatesOf(of, at),
-      ...(known.has(nameOf(refOf(of))) && { news: true }),
+      ...(cached.has(resourceNameOf(refOf(of))) && { news: true }),
     },
   });
   const self = follow(spec.for, { by: "self" }, "spec.for");
@@ -63,7 +63,7 @@ export function followsOf(
     ...self,
     subscription: { ...self.subscription, ownFinalizer: finalizerOf(name), ...copied },
   };
-  const filing = (map: Filing): Follow => ({
+  const indexFollow = (map: IndexMapping): Follow => ({
     ref: own,
     subscription: { for: own, map, namespaces, selector, ...copied },
   });
@@ -74,7 +74,7 @@ export function followsOf(
       const at = `spec.watches[${i}]`;
       const map = mappingOf(of, own, `${at}.names`);
       if ("by" in map && map.by === "code") {
-        if (known.has(nameOf(refOf(of))))
+        if (cached.has(resourceNameOf(refOf(of))))
           throw new InvalidRegistrationError(
             `${at}.names.code: code finds the keys, so runs cannot get every change of this kind. Leave copies out of spec.owns for it.`,
           );
@@ -82,10 +82,10 @@ export function followsOf(
         return [{ ...asking, subscription: { ...asking.subscription, for: asking.ref } }];
       }
       if (!("lookup" in map)) return [follow(of, map, at)];
-      const filed = filing(map.filing);
-      return [filed, { ...follow(of, map.lookup, at), looksInto: filed }];
+      const looksInto = indexFollow(map.index);
+      return [looksInto, { ...follow(of, map.lookup, at), looksInto }];
     }),
-    ...held.map((path) => filing({ by: "holds", path })),
+    ...valuePaths.map((path) => indexFollow({ by: "holds", path })),
   ];
 }
 
@@ -99,17 +99,17 @@ function predicatesOf({ namespaces, labelSelector, changed, scope }: Watched, at
   return {
     namespaces: namespaces?.toSorted(),
     selector: labelSelector && selectorOf(labelSelector, `${at}.labelSelector`),
-    changed: changed?.map((path, i) => pathOf(path, `${at}.changed[${i}]`)),
+    changed: changed?.map((path, i) => parseDeclaredPath(path, `${at}.changed[${i}]`)),
   };
 }
 
 /** The kinds that a run has cached lists of. Wakes carry all changes of their objects, however these are mapped. */
-function knownKinds({ owns = [] }: Pick<ReconcileFunctionSpec, "owns">): ReadonlySet<string> {
+function cachedKinds({ owns = [] }: Pick<ReconcileFunctionSpec, "owns">): ReadonlySet<string> {
   const kinds = new Set<string>();
   for (const [i, of] of owns.entries()) {
     if (of.copies !== true) continue;
     refuseSecrets(refOf(of), `spec.owns[${i}]`);
-    kinds.add(nameOf(refOf(of)));
+    kinds.add(resourceNameOf(refOf(of)));
   }
   return kinds;
 }
@@ -141,24 +141,28 @@ function selectorOf(
 }
 
 /** A lookup, and the index that it needs. */
-interface LookingUp {
+interface IndexedLookup {
   readonly lookup: Lookup;
-  readonly filing: Filing;
+  readonly index: IndexMapping;
 }
 
-function mappingOf({ names, ...of }: WatchedByName, own: ResourceRef, at: string): Naming | LookingUp {
+function mappingOf(
+  { names, ...of }: WatchedByName,
+  own: ResourceRef,
+  at: string,
+): DirectMapping | IndexedLookup {
   const { label, annotation, field, referencedBy, selectedBy, all, code, acrossNamespaces } = names;
   const reach = { acrossNamespaces };
-  const path = (text: string, of: string) => pathOf(text, `${at}.${of}`);
+  const path = (text: string, of: string) => parseDeclaredPath(text, `${at}.${of}`);
   const within = (): Within => withinOf(names, of, own, at);
-  const given: readonly (() => Naming | LookingUp)[] = [
+  const given: readonly (() => DirectMapping | IndexedLookup)[] = [
     ...(label === undefined ? [] : [() => ({ by: "label", name: label, ...reach }) as const]),
     ...(annotation === undefined ? [] : [() => ({ by: "annotation", name: annotation, ...reach }) as const]),
     ...(field === undefined ? [] : [() => ({ by: "field", path: path(field, "field"), ...reach }) as const]),
-    ...(referencedBy === undefined ? [] : [() => referring(path(referencedBy, "referencedBy"), refOf(of))]),
-    ...(selectedBy === undefined ? [] : [() => selecting(path(selectedBy, "selectedBy"), within())]),
+    ...(referencedBy === undefined ? [] : [() => byReference(path(referencedBy, "referencedBy"), refOf(of))]),
+    ...(selectedBy === undefined ? [] : [() => bySelector(path(selectedBy, "selectedBy"), within())]),
     ...(code === undefined ? [] : [() => ({ by: "code" }) as const]),
-    ...(all === undefined ? [] : [() => everybody(within())]),
+    ...(all === undefined ? [] : [() => affectingAll(within())]),
   ];
   const [mapping] = given;
   if (mapping === undefined || given.length > 1) {
@@ -169,19 +173,19 @@ function mappingOf({ names, ...of }: WatchedByName, own: ResourceRef, at: string
   return mapping();
 }
 
-const referring = (path: FieldPath, to: ResourceRef): LookingUp => ({
+const byReference = (path: FieldPath, to: ResourceRef): IndexedLookup => ({
   lookup: { by: "referencedBy" },
-  filing: { by: "references", path, to },
+  index: { by: "references", path, to },
 });
 
-const selecting = (path: FieldPath, within: Within): LookingUp => ({
+const bySelector = (path: FieldPath, within: Within): IndexedLookup => ({
   lookup: { by: "selectedBy", within },
-  filing: { by: "selects", path, within },
+  index: { by: "selects", path, within },
 });
 
-const everybody = (within: Within): LookingUp => ({
+const affectingAll = (within: Within): IndexedLookup => ({
   lookup: { by: "all", within },
-  filing: { by: "presence", within },
+  index: { by: "presence", within },
 });
 
 /** How far the change of an object reaches in a lookup: its own namespace, unless more is granted. */

@@ -39,38 +39,38 @@
  * skips one. Tombstones are not needed: the position is never behind the changes that were emitted, and a change that a
  * watch repeats from before its position is ignored (docs/decisions/0011).
  */
-export { type Bridges, joinBridges } from "./bridges.ts";
-export { declaredPath } from "./declared-path.ts";
-export { filingsOf } from "./filings-of.ts";
+export { type GroupMembership, joinGroup } from "./bridges.ts";
+export { parseDeclaredPath } from "./declared-path.ts";
+export { indexUpdatesOf } from "./filings-of.ts";
 export { type Follow, type Follower, followsOf } from "./follows-of.ts";
 export { InvalidRegistrationError } from "./invalid-registration.ts";
 export {
-  filesOf,
-  type Listener,
-  type Place,
-  placeWords,
+  indexRefsOf,
+  type Subscriber,
+  type StreamScope,
+  describeScope,
   planStreams,
   type StreamPlan,
   streamsOf,
 } from "./plan-streams.ts";
-export { type EventSource, wakesOf, wakesTogether } from "./wakes-of.ts";
+export { type EventContext, wakesOf, mergedWakes } from "./wakes-of.ts";
 export {
-  type BegunCampaign,
+  type CampaignRecord,
   type CampaignId,
   type CampaignObjects,
   type CampaignStore,
   openCampaigns,
 } from "./campaigns.ts";
-export { type FileRef, type Files, openFiles, type Question } from "./files.ts";
-export { type KnownOrigins, openKnownOrigins } from "./known-origins.ts";
-export { type MemoryFiles, memoryFiles } from "./memory-files.ts";
+export { type IndexRef, type ReverseIndexes, openReverseIndexes, type IndexQuery } from "./files.ts";
+export { type FirstIncarnationStore, openFirstIncarnations } from "./known-origins.ts";
+export { type MemoryReverseIndexes, memoryReverseIndexes } from "./memory-files.ts";
 export { type EventIds, type EventIdsOptions, openEventIds } from "./event-ids.ts";
-export { type Fleet, fleetOf } from "./fleet.ts";
+export { type BridgeGroup, groupOf } from "./fleet.ts";
 export type { OwedWakes } from "./owed-wakes.ts";
 export { placeStreams } from "./placement.ts";
 export {
-  type Audience,
-  type Filed,
+  type SubscriberSet,
+  type IndexUpdate,
   type HeldStream,
   openStreamStore,
   StreamLostError,

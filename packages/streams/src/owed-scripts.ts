@@ -1,12 +1,12 @@
-import { lua } from "@drover/queue";
-import { scene } from "./scripts.ts";
+import { defineLuaScript } from "@drover/queue";
+import { preambleLua } from "./scripts.ts";
 
 /**
  * The wakes that a stream owes one queue. Their mark in `S:behind` has the time (`since`), the number of keys
  * (`count`), and `all` if every key must be woken: `due` while wakes are not recorded, `begun` while they are recorded
  * again.
  */
-const debts = `${scene}
+const owedPreambleLua = `${preambleLua}
 local OWED = S .. ':owed:' .. queue
 mustBe('hash', OWED)
 local function markOf()
@@ -32,7 +32,7 @@ end
  * Merges two wakes of one key: the newer version, the more urgent class and the newest known pause. `news` becomes
  * empty, because a part of it may be missing.
  */
-const folding = `
+const mergeWakesLua = `
 local rank = { change = 1, listing = 2, resync = 3 }
 local function isDecimal(version) return string.match(version, '^%d+$') ~= nil end
 local function isOlder(version, other)
@@ -54,11 +54,11 @@ end
 `;
 
 /** Records wakes (a JSON list) for a queue, of at most `most` keys. Returns 0 if another bridge holds the stream. */
-export const owe = lua(
+export const oweScript = defineLuaScript(
   "owe a queue wakes",
   ["token", "queue", "wakes", "most"],
-  `${debts}
-${folding}
+  `${owedPreambleLua}
+${mergeWakesLua}
 if not isOurs(token) then return 0 end
 local mark = markOf() or { since = now, count = 0 }
 if mark.all ~= 'due' then
@@ -79,10 +79,10 @@ return 1
  * recorded since is kept. `all` is `begin` or `end`, around waking every key, or empty. Returns
  * `{ keys left, 1 if every key must be woken }`, or nothing if another bridge holds the stream.
  */
-export const settleOwed = lua(
+export const removeOwedScript = defineLuaScript(
   "settle what a queue is owed",
   ["token", "queue", "told", "all"],
-  `${debts}
+  `${owedPreambleLua}
 if not isOurs(token) then return {} end
 local mark = markOf()
 if not mark then return { 0, 0 } end
@@ -103,10 +103,10 @@ return { mark.count, mark.all and 1 or 0 }
 );
 
 /** Drops the wakes owed to queues without subscriptions; a JSON list of queues. */
-export const dropOwed = lua(
+export const dropOwedScript = defineLuaScript(
   "drop what queues are owed",
   ["token", "queues"],
-  `${scene}
+  `${preambleLua}
 if not isOurs(token) then return 0 end
 for _, queue in ipairs(cjson.decode(queues)) do
   redis.call('HDEL', BEHIND, queue)

@@ -3,7 +3,7 @@ import { type Wake } from "@drover/queue";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { redisOfFile } from "../../queue/src/redis.fixture.ts";
-import { fleetOf } from "./fleet.ts";
+import { groupOf } from "./fleet.ts";
 import { openStreamStore } from "./stream-store.ts";
 
 const { redis } = await redisOfFile();
@@ -25,7 +25,7 @@ it("each wake that a queue has not taken is recorded, or all keys are to be woke
   let streams = 0;
   const property = fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
     const store = openStreamStore({
-      fleet: fleetOf(),
+      group: groupOf(),
       redis,
       holder: "bridge-1",
       lease: 60_000,
@@ -45,7 +45,7 @@ it("each wake that a queue has not taken is recorded, or all keys are to be woke
     const taken = (of: Iterable<readonly [string, number]>): void => {
       for (const [key, version] of of) if (untold.get(key) === version) untold.delete(key);
     };
-    const recorded = async () => (await Array.fromAsync(owed.pieces())).flatMap(({ wakes }) => wakes);
+    const recorded = async () => (await Array.fromAsync(owed.batches())).flatMap(({ wakes }) => wakes);
     let version = 0;
     for (const each of steps) {
       if (each.do === "add") {
@@ -53,20 +53,20 @@ it("each wake that a queue has not taken is recorded, or all keys are to be woke
         await owed.add(each.of.map((key) => wake(key, version)));
         for (const key of each.of) untold.set(key, version);
       } else if (each.do === "settle") {
-        for await (const piece of owed.pieces()) {
-          await owed.settle(piece);
+        for await (const piece of owed.batches()) {
+          await owed.remove(piece);
           taken(piece.wakes.map((one) => [one.key, Number(one.resourceVersion)] as const));
         }
       } else if (each.do === "begin") {
-        if (!(await owed.look()).all) continue;
-        await owed.tellAll("begin");
+        if (!(await owed.remaining()).all) continue;
+        await owed.markAll("begin");
         telling = new Map(untold);
       } else if (telling) {
-        await owed.tellAll("end");
+        await owed.markAll("end");
         taken(telling);
         telling = undefined;
       }
-      if ((await owed.look()).all) continue;
+      if ((await owed.remaining()).all) continue;
       const known = new Map(
         (await recorded()).map((one) => [one.key as string, Number(one.resourceVersion)]),
       );
@@ -77,13 +77,13 @@ it("each wake that a queue has not taken is recorded, or all keys are to be woke
 });
 
 it("what another program wrote in the place of a wake still wakes its key", async () => {
-  const store = openStreamStore({ fleet: fleetOf(), redis, holder: "bridge-1", lease: 60_000 });
+  const store = openStreamStore({ group: groupOf(), redis, holder: "bridge-1", lease: 60_000 });
   const held = await store.hold("v1/foreign", { scope: "all", listeners: ["us"], queues: ["a"] });
   if ("heldBy" in held) throw new Error("held");
   const owed = held.owedTo("a");
   await owed.add(keys.slice(0, 2).map((key) => wake(key, 7)));
   await redis.hset("{drover-stream:v1/foreign}:owed:a", keys[0] ?? "", "garbage", "no key /", "{}");
-  const [piece] = await Array.fromAsync(owed.pieces());
+  const [piece] = await Array.fromAsync(owed.batches());
   const taken = new Map(piece?.wakes.map((one) => [one.key, one]));
   expect([...taken.keys()].sort()).toEqual(keys.slice(0, 2));
   expect(taken.get(keys[0]!)).toMatchObject({ resourceVersion: "0", class: "change" });
@@ -91,13 +91,13 @@ it("what another program wrote in the place of a wake still wakes its key", asyn
 });
 
 it("hundreds of wakes that are owed are all in the pieces, each once", async () => {
-  const store = openStreamStore({ fleet: fleetOf(), redis, holder: "bridge-1", lease: 60_000 });
+  const store = openStreamStore({ group: groupOf(), redis, holder: "bridge-1", lease: 60_000 });
   const held = await store.hold("v1/many", { scope: "all", listeners: ["us"], queues: ["a"] });
   if ("heldBy" in held) throw new Error("held");
   const many = Array.from({ length: 450 }, (_, i) => objectKey({ name: `m${i}` }));
   await held.owedTo("a").add(many.map((key) => wake(key, 1)));
-  const pieces = await Array.fromAsync(held.owedTo("a").pieces());
+  const pieces = await Array.fromAsync(held.owedTo("a").batches());
   expect(pieces.flatMap(({ wakes }) => wakes.map(({ key }) => key)).sort()).toEqual(many.toSorted());
-  for (const piece of pieces) await held.owedTo("a").settle(piece);
-  expect(await held.owedTo("a").look()).toEqual({ keys: 0, all: false });
+  for (const piece of pieces) await held.owedTo("a").remove(piece);
+  expect(await held.owedTo("a").remaining()).toEqual({ keys: 0, all: false });
 });

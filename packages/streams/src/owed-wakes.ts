@@ -1,7 +1,7 @@
-import { type Milliseconds, objectKeyIn } from "@drover/controller";
+import { type Milliseconds, tryParseObjectKey } from "@drover/controller";
 import { callLua, type RedisConnection, type Wake } from "@drover/queue";
 import { z } from "zod";
-import { dropOwed, owe, settleOwed } from "./owed-scripts.ts";
+import { dropOwedScript, oweScript, removeOwedScript } from "./owed-scripts.ts";
 import { parsedJson } from "./parsed-json.ts";
 
 /**
@@ -17,21 +17,21 @@ export interface OwedWakes {
   /** Resolves when the wakes are recorded. For a key, the newest version is kept, and no cached object. */
   add(wakes: readonly Wake[]): Promise<void>;
   /** All recorded wakes, in batches. A wake that is added meanwhile may be missing. */
-  pieces(): AsyncIterable<OwedPiece>;
+  batches(): AsyncIterable<OwedBatch>;
   /** Removes the wakes of a batch that the queue has accepted, unless they were replaced since. Returns the rest. */
-  settle(piece: OwedPiece): Promise<Owed>;
+  remove(batch: OwedBatch): Promise<Owed>;
   /** The wakes that are still owed. */
-  look(): Promise<Owed>;
+  remaining(): Promise<Owed>;
   /**
    * To be called before and after every key is woken, if `Owed.all`: from `begin` on, wakes are recorded again; `end`
    * clears `Owed.all`. If the bridge dies in between, `Owed.all` is kept.
    */
-  tellAll(step: "begin" | "end"): Promise<Owed>;
+  markAll(step: "begin" | "end"): Promise<Owed>;
   /** Resolves when the Redis of the streams answers. */
-  answers(): Promise<void>;
+  ping(): Promise<void>;
 }
 
-export interface OwedPiece {
+export interface OwedBatch {
   readonly wakes: readonly Wake[];
   /** As stored in Redis: key and text in turn. */
   readonly texts: readonly string[];
@@ -44,8 +44,8 @@ export interface Owed {
 }
 
 /** Most keys that are recorded for one queue of one stream: 13 MB, at about 250 bytes each. */
-const mostOwed = 50_000;
-const perPiece = 200;
+const maxOwed = 50_000;
+const wakesPerBatch = 200;
 
 export interface OwedWakesOptions {
   readonly redis: RedisConnection;
@@ -60,34 +60,35 @@ export interface OwedWakesOptions {
 }
 
 export function owedWakes(options: OwedWakesOptions): OwedWakes {
-  const { redis, prefix, token, queue, since, lose, most = mostOwed } = options;
-  const settled = async (told: readonly string[], all: "" | "begin" | "end"): Promise<Owed> => {
-    const args = { token, queue, told: JSON.stringify(told), all };
-    const answer = owedSchema.parse(await callLua(redis, settleOwed, prefix, args));
+  const { redis, prefix, token, queue, since, lose, most = maxOwed } = options;
+  const removeAccepted = async (texts: readonly string[], all: "" | "begin" | "end"): Promise<Owed> => {
+    const args = { token, queue, told: JSON.stringify(texts), all };
+    const answer = owedSchema.parse(await callLua(redis, removeOwedScript, prefix, args));
     if (answer.length === 0) throw lose();
     return { keys: answer[0], all: answer[1] === 1 };
   };
   return {
     since,
     async add(wakes) {
-      for (let i = 0; i < wakes.length; i += perPiece) {
-        const piece = JSON.stringify(wakes.slice(i, i + perPiece).map(lasting));
-        const answer = await callLua(redis, owe, prefix, { token, queue, wakes: piece, most });
+      for (let i = 0; i < wakes.length; i += wakesPerBatch) {
+        const piece = JSON.stringify(wakes.slice(i, i + wakesPerBatch).map(withoutCachedObject));
+        const answer = await callLua(redis, oweScript, prefix, { token, queue, wakes: piece, most });
         if (answer !== 1) throw lose();
       }
     },
-    async *pieces() {
+    async *batches() {
       let cursor = "0";
       do {
-        const [next, texts] = await redis.hscan(`${prefix}:owed:${queue}`, cursor, "COUNT", perPiece);
+        const [next, texts] = await redis.hscan(`${prefix}:owed:${queue}`, cursor, "COUNT", wakesPerBatch);
         cursor = next;
-        for (let i = 0; i < texts.length; i += 2 * perPiece) yield pieceOf(texts.slice(i, i + 2 * perPiece));
+        for (let i = 0; i < texts.length; i += 2 * wakesPerBatch)
+          yield batchOf(texts.slice(i, i + 2 * wakesPerBatch));
       } while (cursor !== "0");
     },
-    settle: ({ texts }) => settled(texts, ""),
-    look: () => settled([], ""),
-    tellAll: (step) => settled([], step),
-    async answers() {
+    remove: ({ texts }) => removeAccepted(texts, ""),
+    remaining: () => removeAccepted([], ""),
+    markAll: (step) => removeAccepted([], step),
+    async ping() {
       await redis.ping();
     },
   };
@@ -97,7 +98,7 @@ export function owedWakes(options: OwedWakesOptions): OwedWakes {
 export const dropOwedTo = (
   { redis, prefix, token }: Pick<OwedWakesOptions, "redis" | "prefix" | "token">,
   queues: readonly string[],
-): Promise<unknown> => callLua(redis, dropOwed, prefix, { token, queues: JSON.stringify(queues) });
+): Promise<unknown> => callLua(redis, dropOwedScript, prefix, { token, queues: JSON.stringify(queues) });
 
 /**
  * The times since which queues are behind, from the texts of `S:behind`.
@@ -117,22 +118,22 @@ const markSchema = z.object({ since: z.number() });
 const owedSchema = z.union([z.tuple([z.number(), z.number()]), z.tuple([])]);
 
 // A cached object, and its age, are out of date when the queue accepts the wake.
-const lasting = ({ copy: _copy, newestAfter: _newestAfter, news, ...wake }: Wake): Wake => ({
+const withoutCachedObject = ({ copy: _copy, newestAfter: _newestAfter, news, ...wake }: Wake): Wake => ({
   ...wake,
   ...(news !== undefined && { news: "" }),
 });
 
-function pieceOf(texts: readonly string[]): OwedPiece {
+function batchOf(texts: readonly string[]): OwedBatch {
   const wakes: Wake[] = [];
   for (let i = 1; i < texts.length; i += 2) {
-    const key = objectKeyIn(texts[i - 1] ?? "");
+    const key = tryParseObjectKey(texts[i - 1] ?? "");
     // If another client has changed the text, the key still gets a wake.
-    if (key !== undefined) wakes.push({ ...(parsedJson(wakeSchema, texts[i] ?? "") ?? plain), key });
+    if (key !== undefined) wakes.push({ ...(parsedJson(wakeSchema, texts[i] ?? "") ?? unreadableWake), key });
   }
   return { wakes, texts };
 }
 
-const plain = { kind: "owed", resourceVersion: "0", reason: "Modified", class: "change" } as const;
+const unreadableWake = { kind: "owed", resourceVersion: "0", reason: "Modified", class: "change" } as const;
 
 const wakeSchema = z.object({
   kind: z.string(),

@@ -30,7 +30,7 @@ const plan = (registrations: readonly Follower[], of: ReadonlyMap<string, string
   if (found === undefined || others.length > 0) throw new Error("not one stream");
   return found;
 };
-const listeners = (...given: Parameters<typeof plan>) => plan(...given).audience.listeners;
+const listeners = (...given: Parameters<typeof plan>) => plan(...given).subscriberSet.listeners;
 
 describe("streams", () => {
   it("are one per kind, however many controllers follow it", () => {
@@ -39,7 +39,7 @@ describe("streams", () => {
       origins,
     );
     expect(
-      plans.map(({ stream, listeners: who }) => [stream, who.map(({ controller }) => controller)]),
+      plans.map(({ stream, subscribers: who }) => [stream, who.map(({ controller }) => controller)]),
     ).toEqual([
       ['["","v1","pods","pods","Namespaced"]', ["a", "b"]],
       ['["s3.drover.dev","v1","buckets","buckets","Namespaced"]', ["a"]],
@@ -48,16 +48,16 @@ describe("streams", () => {
 
   it("are the same in whatever order their followers come: one that is held is not let go for that", () => {
     const followers = [registration("a", follow(pods)), registration("b", follow(pods))];
-    expect(plan(followers.toReversed()).audience).toEqual(plan(followers).audience);
+    expect(plan(followers.toReversed()).subscriberSet).toEqual(plan(followers).subscriberSet);
   });
 
   it("leave out a controller whose queue is not open yet", () => {
-    expect(plan([registration("a", follow(pods)), registration("c", follow(pods))]).listeners).toHaveLength(
+    expect(plan([registration("a", follow(pods)), registration("c", follow(pods))]).subscribers).toHaveLength(
       1,
     );
   });
 
-  it("ask the server for what all listeners want only", () => {
+  it("ask the server for what all subscribers want only", () => {
     const on = { matchLabels: { on: "yes" } };
     const one = follow(pods, { selector: on });
     expect(plan([registration("a", one), registration("b", one)])).toMatchObject({ labelSelector: "on=yes" });
@@ -78,7 +78,7 @@ describe("streams", () => {
       origins,
     );
     const places = (all: readonly StreamPlan[]) =>
-      all.map(({ namespace, listeners: who }) => [
+      all.map(({ namespace, subscribers: who }) => [
         namespace,
         who.map(({ controller, subscription }) => `${controller} ${String(subscription.namespaces)}`),
       ]);
@@ -97,7 +97,9 @@ describe("streams", () => {
 
   it("of which one is no more leave the others as they were", () => {
     const ids = (namespaces: readonly string[]) =>
-      planStreams([registration("a", follow(pods, { namespaces }))], origins).map(({ audience }) => audience);
+      planStreams([registration("a", follow(pods, { namespaces }))], origins).map(
+        ({ subscriberSet }) => subscriberSet,
+      );
     expect(ids(["x", "y"])[0]).toEqual(ids(["x"])[0]);
   });
 
@@ -127,7 +129,7 @@ describe("streams", () => {
   });
 });
 
-describe("a listener", () => {
+describe("a subscriber", () => {
   const same = registration("a", follow(pods));
 
   it("stays who it is", () => {
@@ -144,28 +146,34 @@ describe("a listener", () => {
 
   it("wakes the keys of the queue that it names, and is another one when that lost all that it held", () => {
     const asking = registration("a", { ...follow(pods), queue: "b" });
-    expect(plan([asking]).audience.queues).toEqual(["b"]);
+    expect(plan([asking]).subscriberSet.queues).toEqual(["b"]);
     const lost = new Map([...origins, ["b", "2"]]);
     expect(listeners([asking], lost)).not.toEqual(listeners([asking]));
     expect(listeners([registration("a", follow(pods))], lost)).toEqual(listeners([same]));
     expect(planStreams([asking], new Map([["a", "1"]]))).toEqual([]);
   });
 
-  it("is another one for each filing that it looks into", () => {
-    const filing = (path: string) =>
+  it("is another one for each index that it looks into", () => {
+    const indexFollow = (path: string) =>
       follow(buckets, { map: { by: "selects", path: parseFieldPath(path), within: "namespace" } });
     const lookup = (path: string) => ({
       ...follow(pods, { map: { by: "selectedBy", within: "namespace" } }),
-      looksInto: filing(path),
+      looksInto: indexFollow(path),
     });
-    const both = registration("a", filing("spec.a"), lookup("spec.a"), filing("spec.b"), lookup("spec.b"));
+    const both = registration(
+      "a",
+      indexFollow("spec.a"),
+      lookup("spec.a"),
+      indexFollow("spec.b"),
+      lookup("spec.b"),
+    );
     const plans = planStreams([both], origins);
-    const files = (of: ResourceRef) =>
-      plans.find(({ ref: { plural } }) => plural === of.plural)?.listeners ?? [];
-    const filed = files(buckets).map(({ subscription: { id } }) => id);
-    expect(new Set(filed).size).toBe(2);
-    expect(files(pods).map(({ looksInto }) => looksInto?.map(({ file }) => file))).toEqual(
-      filed.map((file) => [file]),
+    const subscribers = (of: ResourceRef) =>
+      plans.find(({ ref: { plural } }) => plural === of.plural)?.subscribers ?? [];
+    const indexes = subscribers(buckets).map(({ subscription: { id } }) => id);
+    expect(new Set(indexes).size).toBe(2);
+    expect(subscribers(pods).map(({ looksInto }) => looksInto?.map(({ index }) => index))).toEqual(
+      indexes.map((index) => [index]),
     );
   });
 

@@ -1,33 +1,33 @@
-import { nameOf, type ResourceRef, selectorQuery, type Subscription } from "@drover/kube";
+import { resourceNameOf, type ResourceRef, selectorQuery, type Subscription } from "@drover/kube";
 import { createHash } from "node:crypto";
-import type { FileRef } from "./files.ts";
+import type { IndexRef } from "./files.ts";
 import type { Follow, Follower } from "./follows-of.ts";
-import type { Audience } from "./stream-store.ts";
+import type { SubscriberSet } from "./stream-store.ts";
 
 /** A stream to follow: one kind, in one namespace or in all, for all its subscribers. */
-export interface StreamPlan extends Place {
+export interface StreamPlan extends StreamScope {
   /** The name of the stream in Redis: see {@link streamOf}. */
   readonly stream: string;
   /** The selector that all subscribers share, so that the server need not send other objects. */
   readonly labelSelector: string | undefined;
-  readonly listeners: readonly Listener[];
-  readonly audience: Audience;
+  readonly subscribers: readonly Subscriber[];
+  readonly subscriberSet: SubscriberSet;
 }
 
 /** The kind and the namespace of a stream's objects. */
-export interface Place {
+export interface StreamScope {
   readonly ref: ResourceRef;
   /** Undefined: all namespaces, or a cluster-scoped kind. */
   readonly namespace: string | undefined;
 }
 
-export interface Listener {
+export interface Subscriber {
   readonly controller: string;
   /** The queue of the keys to wake. */
   readonly queue: string;
   readonly subscription: Subscription;
   /** The reverse indexes in which the affected objects are looked up. */
-  readonly looksInto?: readonly FileRef[];
+  readonly looksInto?: readonly IndexRef[];
 }
 
 /**
@@ -35,32 +35,32 @@ export interface Listener {
  * kind and namespace for the followers of named ones. So the API server is not asked for objects that no follower may
  * ask for.
  *
- * @param origins the first incarnation of each queue. A queue that has lost its data has another one, and so its
+ * @param firstIncarnations the first incarnation of each queue. A queue that has lost its data has another one, and so its
  * subscriptions are new ones, to which every object is emitted again. A controller is left out if its queue is missing
  * here.
  */
 export function planStreams(
   followers: readonly Follower[],
-  origins: ReadonlyMap<string, string>,
+  firstIncarnations: ReadonlyMap<string, string>,
 ): readonly StreamPlan[] {
-  const byStream = new Map<string, { place: Place; listeners: Map<string, Listener> }>();
+  const byStream = new Map<string, { scope: StreamScope; subscribers: Map<string, Subscriber> }>();
   for (const follower of followers) {
-    for (const { place, listener } of listenersOf(follower, origins)) {
-      const stream = streamOf(place);
-      const planned = byStream.get(stream) ?? { place, listeners: new Map<string, Listener>() };
-      planned.listeners.set(listener.subscription.id, listener);
+    for (const { scope, subscriber } of subscribersOf(follower, firstIncarnations)) {
+      const stream = streamOf(scope);
+      const planned = byStream.get(stream) ?? { scope, subscribers: new Map<string, Subscriber>() };
+      planned.subscribers.set(subscriber.subscription.id, subscriber);
       byStream.set(stream, planned);
     }
   }
-  return [...byStream].map(([stream, { place, listeners: byId }]) => {
-    const listeners = [...byId.values()];
-    const labelSelector = commonSelector(listeners);
-    const audience = {
+  return [...byStream].map(([stream, { scope, subscribers: byId }]) => {
+    const subscribers = [...byId.values()];
+    const labelSelector = commonSelector(subscribers);
+    const subscriberSet = {
       scope: JSON.stringify(labelSelector ?? null),
-      listeners: listeners.map(({ subscription: { id } }) => id).sort(),
-      queues: [...new Set(listeners.map(({ queue }) => queue))].sort(),
+      listeners: subscribers.map(({ subscription: { id } }) => id).sort(),
+      queues: [...new Set(subscribers.map(({ queue }) => queue))].sort(),
     };
-    return { stream, ...place, labelSelector, listeners, audience };
+    return { stream, ...scope, labelSelector, subscribers, subscriberSet };
   });
 }
 
@@ -68,7 +68,7 @@ export function planStreams(
 export const streamsOf = (followers: readonly Follower[]): ReadonlySet<string> =>
   new Set(followers.flatMap(({ follows }) => follows.flatMap(partsOf).map(streamOf)));
 
-interface Part extends Place {
+interface Part extends StreamScope {
   readonly follow: Follow;
 }
 
@@ -83,52 +83,59 @@ function partsOf(follow: Follow): readonly Part[] {
   }));
 }
 
-function listenersOf(follower: Follower, origins: Origins) {
+function subscribersOf(follower: Follower, firstIncarnations: FirstIncarnations) {
   const { controller } = follower;
-  return follower.follows.flatMap(partsOf).flatMap(({ follow, ...place }) => {
-    const { subscription, looksInto: filing, queue = controller } = follow;
-    if (!origins.has(controller) || !origins.has(queue)) return [];
-    const listener: Listener = {
+  return follower.follows.flatMap(partsOf).flatMap(({ follow, ...scope }) => {
+    const { subscription, looksInto, queue = controller } = follow;
+    if (!firstIncarnations.has(controller) || !firstIncarnations.has(queue)) return [];
+    const subscriber: Subscriber = {
       controller,
       queue,
-      subscription: { ...subscription, id: idOf(follower, follow, origins) },
-      ...(filing && { looksInto: filesOf(follower, filing, origins) }),
+      subscription: { ...subscription, id: idOf(follower, follow, firstIncarnations) },
+      ...(looksInto && { looksInto: indexRefsOf(follower, looksInto, firstIncarnations) }),
     };
-    return [{ place, listener }];
+    return [{ scope, subscriber }];
   });
 }
 
-type Origins = ReadonlyMap<string, string>;
+type FirstIncarnations = ReadonlyMap<string, string>;
 
-/** The reverse indexes that a follower's filing fills: one on each stream with its objects. */
-export const filesOf = (follower: Follower, filing: Follow, origins: Origins): readonly FileRef[] =>
-  partsOf(filing).map((part) => ({ stream: streamOf(part), file: idOf(follower, part.follow, origins) }));
+/** The reverse indexes of a follow, whose entries are those of its objects: one on each stream with such objects. */
+export const indexRefsOf = (
+  follower: Follower,
+  follow: Follow,
+  firstIncarnations: FirstIncarnations,
+): readonly IndexRef[] =>
+  partsOf(follow).map((part) => ({
+    stream: streamOf(part),
+    index: idOf(follower, part.follow, firstIncarnations),
+  }));
 
-function idOf(follower: Follower, follow: Follow, origins: Origins): string {
+function idOf(follower: Follower, follow: Follow, firstIncarnations: FirstIncarnations): string {
   const { controller } = follower;
   const { subscription, looksInto, queue = controller } = follow;
   return digest([
-    ...[controller, origins.get(controller), origins.get(queue), subscription],
-    ...(looksInto ? [idOf(follower, looksInto, origins)] : []),
+    ...[controller, firstIncarnations.get(controller), firstIncarnations.get(queue), subscription],
+    ...(looksInto ? [idOf(follower, looksInto, firstIncarnations)] : []),
   ]);
 }
 
 /**
- * The name of a stream: JSON of group, version, plural, kind, scope and, if it has one, namespace. Two places have the
+ * The name of a stream: JSON of group, version, plural, kind, scope and, if it has one, namespace. Two scopes have the
  * same name only if all of these are equal, whatever text a registration contains. No name is a prefix of another one.
  */
-export const streamOf = ({ ref, namespace }: Place): string => {
+export const streamOf = ({ ref, namespace }: StreamScope): string => {
   const { group, version, plural, kind, namespaced } = ref;
   const parts = [group, version, plural, kind, namespaced ? "Namespaced" : "Cluster"];
   return JSON.stringify(namespace === undefined ? parts : [...parts, namespace]);
 };
 
-/** A place as text for people: `deployments.apps/v1 in namespace web`. */
-export const placeWords = ({ ref, namespace }: Place): string =>
-  `${nameOf(ref)}/${ref.version}${namespace === undefined ? "" : ` in namespace ${namespace}`}`;
+/** A scope as text for people: `deployments.apps/v1 in namespace web`. */
+export const describeScope = ({ ref, namespace }: StreamScope): string =>
+  `${resourceNameOf(ref)}/${ref.version}${namespace === undefined ? "" : ` in namespace ${namespace}`}`;
 
-function commonSelector(listeners: readonly Listener[]): string | undefined {
-  const [first, ...others] = listeners.map(
+function commonSelector(subscribers: readonly Subscriber[]): string | undefined {
+  const [first, ...others] = subscribers.map(
     ({ subscription: { selector } }) => selector && selectorQuery(selector),
   );
   return first !== "" && others.every((other) => other === first) ? first : undefined;

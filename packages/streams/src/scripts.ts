@@ -1,20 +1,20 @@
-import { lua } from "@drover/queue";
+import { defineLuaScript } from "@drover/queue";
 
 /** Most reverse indexes of a stream: there is one for each subscription that looks up objects of its kind. */
-const mostFiles = 10_000;
+const maxIndexes = 10_000;
 /** Most records that one call writes or removes: a page of a list, and the buffered changes. */
-const mostRecords = 10_000;
+const maxRecords = 10_000;
 /** Most terms that one call adds to indexes or removes from them. No object that etcd stores has more. */
-const mostTerms = 100_000;
+const maxTerms = 100_000;
 /** Most bytes of an object's index entries, as JSON. */
-const filedBytes = 4_194_304;
+const maxIndexEntryBytes = 4_194_304;
 
 /**
  * Every script begins with this. `S` is the stream's prefix. If a key has a wrong type, another client has changed it:
  * the script moves it to the quarantine and deletes the position, so that the stream begins with a list and misses
  * nothing.
  */
-export const scene = `
+export const preambleLua = `
 local S = KEYS[1]
 local STREAM, SEEN, FILED, FILES = S .. ':stream', S .. ':seen', S .. ':filed', S .. ':files'
 local BEHIND = S .. ':behind'
@@ -33,7 +33,7 @@ mustBe('hash', FILED)
 mustBe('set', FILES)
 mustBe('hash', BEHIND)
 local function file(id) return S .. ':file:' .. id end
-if redis.call('SCARD', FILES) > ${mostFiles} then refuse('so many files') end
+if redis.call('SCARD', FILES) > ${maxIndexes} then refuse('so many files') end
 for _, id in ipairs(redis.call('SMEMBERS', FILES)) do mustBe('zset', file(id)) end
 local server = string.match(redis.call('INFO', 'replication'), 'master_replid:(%w+)')
 local held, fields = {}, { 'token', 'until', 'writes', 'position', 'told', 'holder', 'server' }
@@ -47,10 +47,10 @@ local function isOurs(token) return held.token == token and held.server == serve
  * Takes a stream, unless another bridge's lease on it is valid; the same token again gets the same answer. Returns
  * `{ 'held', holder, ms that are left }` or `{ 'ours', writes so far, position or '', subscribers or '' }`.
  */
-export const hold = lua(
+export const holdScript = defineLuaScript(
   "hold a stream",
   ["token", "holder", "lease"],
-  `${scene}
+  `${preambleLua}
 if held.token and held.token ~= token and (tonumber(held['until']) or 0) > now then
   return { 'held', held.holder or '', math.min(held['until'] - now, tonumber(lease)) }
 end
@@ -64,10 +64,10 @@ return { 'ours', writes, held.position or '', held.told or '' }
  * Renews a lease. Returns 0 if another bridge holds the stream, or if the server has fewer than `writes` of our writes:
  * the last ones were lost.
  */
-export const renew = lua(
+export const renewScript = defineLuaScript(
   "renew a stream's lease",
   ["token", "writes", "lease"],
-  `${scene}
+  `${preambleLua}
 if not isOurs(token) or tonumber(held.writes) < tonumber(writes) then return 0 end
 redis.call('HSET', STREAM, 'until', now + lease)
 return 1
@@ -75,10 +75,10 @@ return 1
 );
 
 /** Ends a lease, so that another bridge can take the stream. */
-export const release = lua(
+export const releaseScript = defineLuaScript(
   "release a stream",
   ["token"],
-  `${scene}
+  `${preambleLua}
 if isOurs(token) then redis.call('HDEL', STREAM, 'token', 'until', 'holder') end
 return 1
 `,
@@ -89,10 +89,10 @@ return 1
  * the same answer as before, and any other number is refused with 0. `put` is a JSON list of key and record in turn, or
  * empty; `forget` one of keys. An empty `position` or `told` leaves the stored one unchanged.
  */
-export const write = lua(
+export const writeScript = defineLuaScript(
   "write to a stream's index",
   ["token", "writes", "put", "forget", "position", "told"],
-  `${scene}
+  `${preambleLua}
 if not isOurs(token) then return 0 end
 local done = tonumber(held.writes) or 0
 if done == writes + 1 then return 1 end
@@ -100,8 +100,8 @@ if done ~= tonumber(writes) then return 0 end
 local function inPieces(list, take)
   for from = 1, #list, 500 do take(unpack(list, from, math.min(from + 499, #list))) end
 end
-if put ~= '' then inPieces(listed(put, ${2 * mostRecords}), function(...) redis.call('HSET', SEEN, ...) end) end
-if forget ~= '' then inPieces(listed(forget, ${mostRecords}), function(...) redis.call('HDEL', SEEN, ...) end) end
+if put ~= '' then inPieces(listed(put, ${2 * maxRecords}), function(...) redis.call('HSET', SEEN, ...) end) end
+if forget ~= '' then inPieces(listed(forget, ${maxRecords}), function(...) redis.call('HDEL', SEEN, ...) end) end
 redis.call('HSET', STREAM, 'writes', writes + 1)
 if position ~= '' then redis.call('HSET', STREAM, 'position', position) end
 if told ~= '' then redis.call('HSET', STREAM, 'told', told) end
@@ -114,23 +114,23 @@ return 1
  * entries that the object has from now on. The members of an index are the term, the key and the note, with zero bytes
  * between them.
  */
-export const fileUnder = lua(
+export const updateIndexesScript = defineLuaScript(
   "file objects under terms",
   ["token", "filings"],
-  `${scene}
+  `${preambleLua}
 if not isOurs(token) then return 0 end
 local terms = 0
 local function each(key, files, take)
   for id, entries in pairs(files) do
     terms = terms + #entries
-    if terms > ${mostTerms} then refuse('so many terms') end
+    if terms > ${maxTerms} then refuse('so many terms') end
     for _, entry in ipairs(entries) do take(id, entry[1] .. '\\0' .. key .. '\\0' .. entry[2]) end
   end
 end
-for _, filing in ipairs(listed(filings, ${mostRecords}, ${filedBytes})) do
+for _, filing in ipairs(listed(filings, ${maxRecords}, ${maxIndexEntryBytes})) do
   local key, files = filing[1], filing[2]
   local text = redis.call('HGET', FILED, key) or '{}'
-  local ok, before = pcall(cjson.decode, #text <= ${filedBytes} and text or '')
+  local ok, before = pcall(cjson.decode, #text <= ${maxIndexEntryBytes} and text or '')
   if ok then each(key, before, function(id, member) redis.call('ZREM', file(id), member) end) end
   each(key, files, function(id, member)
     redis.call('ZADD', file(id), 0, member)
@@ -143,12 +143,12 @@ return 1
 );
 
 /** Deletes reverse indexes that no lookup needs any more; a JSON list of ids. */
-export const dropFiles = lua(
+export const dropIndexesScript = defineLuaScript(
   "drop a stream's files",
   ["token", "files"],
-  `${scene}
+  `${preambleLua}
 if not isOurs(token) then return 0 end
-for _, id in ipairs(listed(files, ${mostFiles})) do
+for _, id in ipairs(listed(files, ${maxIndexes})) do
   redis.call('UNLINK', file(id))
   redis.call('SREM', FILES, id)
 end
@@ -158,10 +158,10 @@ return 1
 );
 
 /** Deletes all data of a stream without subscribers. */
-export const forget = lua(
+export const forgetScript = defineLuaScript(
   "forget a stream",
   ["token"],
-  `${scene}
+  `${preambleLua}
 if isOurs(token) then
   for _, id in ipairs(redis.call('SMEMBERS', FILES)) do redis.call('UNLINK', file(id)) end
   local behind = redis.call('HGETALL', BEHIND)

@@ -1,5 +1,5 @@
-import { type ObjectKey, objectKeyIn } from "@drover/controller";
-import type { Meaning, SeenObject } from "@drover/kube";
+import { type ObjectKey, tryParseObjectKey } from "@drover/controller";
+import type { MappingResult, SeenObject } from "@drover/kube";
 import { z } from "zod";
 import { parsedJson } from "./parsed-json.ts";
 
@@ -9,15 +9,15 @@ import { parsedJson } from "./parsed-json.ts";
  * 0 stands for the object's own key, the most frequent one: a hundred bytes for an object that only names itself. The
  * last part is left out if nothing is looked up.
  */
-export function recordOf({ key, uid, resourceVersion, meant }: SeenObject): string {
+export function recordOf({ key, uid, resourceVersion, matched }: SeenObject): string {
   const short = (one: string): string | 0 => (one === key ? 0 : one);
-  const told = Object.fromEntries(
-    Object.entries(meant).map(([id, { view, keys }]) => [id, [view, ...keys.map(short)]]),
+  const results = Object.fromEntries(
+    Object.entries(matched).map(([id, { view, keys }]) => [id, [view, ...keys.map(short)]]),
   );
-  const sought = Object.entries(meant).flatMap(([id, { sought: terms }]) =>
+  const sought = Object.entries(matched).flatMap(([id, { sought: terms }]) =>
     terms === undefined ? [] : [[id, terms.map(short)] as const],
   );
-  const record = [uid, resourceVersion, told];
+  const record = [uid, resourceVersion, results];
   return JSON.stringify(sought.length === 0 ? record : [...record, Object.fromEntries(sought)]);
 }
 
@@ -27,7 +27,7 @@ const refuse = (context: z.RefinementCtx): never => {
 };
 const keySchema = z.union([
   z.literal(0),
-  z.string().transform((text, context) => objectKeyIn(text) ?? refuse(context)),
+  z.string().transform((text, context) => tryParseObjectKey(text) ?? refuse(context)),
 ]);
 const recordSchema = z.tuple([
   z.string().min(1),
@@ -37,11 +37,11 @@ const recordSchema = z.tuple([
 ]);
 
 /** Undefined if the text is not a record: another client wrote it, and the object counts as not seen. */
-export function seenFrom(key: ObjectKey, record: string): SeenObject | undefined {
+export function parseRecord(key: ObjectKey, record: string): SeenObject | undefined {
   const parsed = parsedJson(recordSchema, record);
   if (parsed === undefined) return undefined;
-  const [uid, resourceVersion, told, sought = {}] = parsed;
-  const meant = Object.entries(told).map(([id, [view, ...keys]]): [string, Meaning] => {
+  const [uid, resourceVersion, results, sought = {}] = parsed;
+  const matched = Object.entries(results).map(([id, [view, ...keys]]): [string, MappingResult] => {
     const terms = Object.hasOwn(sought, id) ? sought[id] : undefined;
     return [
       id,
@@ -52,5 +52,5 @@ export function seenFrom(key: ObjectKey, record: string): SeenObject | undefined
       },
     ];
   });
-  return { key, uid, resourceVersion, meant: Object.fromEntries(meant) };
+  return { key, uid, resourceVersion, matched: Object.fromEntries(matched) };
 }

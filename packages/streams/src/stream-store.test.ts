@@ -1,17 +1,17 @@
 import { once } from "node:events";
 import { redisOfFile } from "../../queue/src/redis.fixture.ts";
-import { joinBridges } from "./bridges.ts";
+import { joinGroup } from "./bridges.ts";
 import { objectKey, silentLog } from "@drover/controller";
 import type { SeenChange, SeenObject } from "@drover/kube";
 import { connectRedis, disconnectRedis, type RedisRole, type Wake } from "@drover/queue";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { openCampaigns } from "./campaigns.ts";
-import { openFiles } from "./files.ts";
-import { fleetOf } from "./fleet.ts";
+import { openReverseIndexes } from "./files.ts";
+import { groupOf } from "./fleet.ts";
 import { connectAs } from "./redis-user.fixture.ts";
 import {
-  type Audience,
-  type Filed,
+  type SubscriberSet,
+  type IndexUpdate,
   type HeldStream,
   openStreamStore,
   StreamLostError,
@@ -19,7 +19,7 @@ import {
 } from "./stream-store.ts";
 
 const lease = 60_000;
-const fleet = fleetOf();
+const group = groupOf();
 let stream: string;
 let store: StreamStore;
 let streams = 0;
@@ -27,7 +27,7 @@ let streams = 0;
 const { server, redis } = await redisOfFile();
 beforeEach(() => {
   stream = `apps/v1/things-${streams++}`;
-  store = openStreamStore({ fleet, redis, holder: "bridge-1", lease });
+  store = openStreamStore({ group, redis, holder: "bridge-1", lease });
 });
 
 const key = (name: string) => objectKey({ namespace: "default", name });
@@ -35,7 +35,7 @@ const seen = (name: string, resourceVersion = "5"): SeenObject => ({
   key: key(name),
   uid: `uid-${name}`,
   resourceVersion,
-  meant: { own: { view: "v", keys: [key(name)] }, owner: { view: resourceVersion, keys: [key("other")] } },
+  matched: { own: { view: "v", keys: [key(name)] }, owner: { view: resourceVersion, keys: [key("other")] } },
 });
 const change = (more: Partial<SeenChange>): SeenChange => ({
   put: [],
@@ -52,7 +52,7 @@ const owedWake = (name: string): Wake => ({
   reason: "Added",
   class: "change",
 });
-const hold = async (audience: Audience = us): Promise<HeldStream> => {
+const hold = async (audience: SubscriberSet = us): Promise<HeldStream> => {
   const held = await store.hold(stream, audience);
   if ("heldBy" in held) throw new Error(`held by ${held.heldBy}`);
   return held;
@@ -63,8 +63,8 @@ const all = async ({ seen: index }: HeldStream): Promise<readonly SeenObject[]> 
 const end = () => redis.hset(`{drover-stream:${stream}}:stream`, "until", 1);
 
 describe("a stream", () => {
-  test("that nobody has told anything of stands nowhere", async () => {
-    expect(await hold()).toMatchObject({ position: undefined, toldToAll: false });
+  test("without emitted changes has no position", async () => {
+    expect(await hold()).toMatchObject({ position: undefined, emittedToAll: false });
   });
 
   test("is taken up where its last holder left it, with all that was seen", async () => {
@@ -73,7 +73,7 @@ describe("a stream", () => {
     await first.seen.write(change({ put: [seen("a", "8")], forget: [key("b")], position: "8" }));
     await first.release();
     const second = await hold();
-    expect(second).toMatchObject({ position: "8", toldToAll: true });
+    expect(second).toMatchObject({ position: "8", emittedToAll: true });
     expect(await second.seen.get([key("c"), key("b"), key("a")])).toEqual([
       seen("c"),
       undefined,
@@ -83,33 +83,33 @@ describe("a stream", () => {
     expect(await Array.fromAsync(second.seen.allBut(new Set([key("a")])))).toEqual([[seen("c")]]);
   });
 
-  test.each<[string, Audience]>([
-    ["others than those that it was told to", { ...us, listeners: ["us", "you"] }],
+  test.each<[string, SubscriberSet]>([
+    ["others than those that it was emitted to", { ...us, listeners: ["us", "you"] }],
     ["who hear of another part", { ...us, scope: "some" }],
-  ])("was not told to %s", async (_what, audience) => {
+  ])("was not emitted to %s", async (_what, audience) => {
     const first = await hold();
     await first.seen.write(change({ put: [seen("a")], position: "7", whole: true }));
     await first.release();
-    expect(await hold(audience)).toMatchObject({ position: "7", toldToAll: false });
+    expect(await hold(audience)).toMatchObject({ position: "7", emittedToAll: false });
   });
 
-  test("was told to those who stay, and not to who comes back", async () => {
+  test("was emitted to those that stay, and not to one that comes back", async () => {
     const both = { ...us, listeners: ["us", "you"] };
     const first = await hold(both);
     await first.seen.write(change({ put: [seen("a")], position: "7", whole: true }));
     await first.release();
     const alone = await hold();
-    expect(alone).toMatchObject({ position: "7", toldToAll: true });
+    expect(alone).toMatchObject({ position: "7", emittedToAll: true });
     await alone.release();
-    expect(await hold(both)).toMatchObject({ position: "7", toldToAll: false });
+    expect(await hold(both)).toMatchObject({ position: "7", emittedToAll: false });
   });
 
-  test("whose first listing did not come to its end begins anew, and knows whom it has told of already", async () => {
+  test("whose first list did not come to its end begins again, and knows the objects that were emitted already", async () => {
     const first = await hold();
     await first.seen.write(change({ put: [seen("a")] }));
     await first.release();
     const second = await hold();
-    expect(second).toMatchObject({ position: undefined, toldToAll: false });
+    expect(second).toMatchObject({ position: undefined, emittedToAll: false });
     expect(await all(second)).toEqual([seen("a")]);
   });
 
@@ -118,8 +118,8 @@ describe("a stream", () => {
     for (const queue of ["a", "b"]) await first.owedTo(queue).add([owedWake(queue)]);
     await first.release();
     const second = await hold();
-    expect(await second.owedTo("a").look()).toEqual({ keys: 1, all: false });
-    expect(await second.owedTo("b").look()).toEqual({ keys: 0, all: false });
+    expect(await second.owedTo("a").remaining()).toEqual({ keys: 1, all: false });
+    expect(await second.owedTo("b").remaining()).toEqual({ keys: 0, all: false });
     expect(await redis.keys(`{drover-stream:${stream}}:owed:*`)).toEqual([
       `{drover-stream:${stream}}:owed:a`,
     ]);
@@ -196,7 +196,7 @@ describe("a server that lost the end of what was written", () => {
   test("is another server: not even a position that continues what it has is written there", async () => {
     const held = await hold();
     await held.seen.write(change({ position: "7", whole: true }));
-    // What was told before this write may be what the server lacks.
+    // Changes that were emitted before this write may be those that the server lacks.
     await redis.hset(`{drover-stream:${stream}}:stream`, "server", "another");
     await expect(held.seen.write(change({ position: "9", whole: true }))).rejects.toThrow(StreamLostError);
     await end();
@@ -225,7 +225,7 @@ test("a write whose answer was lost is not written twice", async () => {
   expect(await redis.hmget(`{drover-stream:${stream}}:stream`, "writes", "position")).toEqual(["2", "7"]);
 });
 
-describe("a change of what was told of before", () => {
+describe("a change of an object that was emitted before", () => {
   const inRedis = async (): Promise<readonly (string | null)[]> => [
     ...(await redis.hmget(`{drover-stream:${stream}}:stream`, "writes", "position")),
     ...(await redis.hmget(`{drover-stream:${stream}}:seen`, key("a"), key("b"))).map(
@@ -292,7 +292,7 @@ describe("a change of what was told of before", () => {
 
   test("that Redis does not take loses the stream, which is taken up from before it", async () => {
     const connection = await connectRedis({ url: server.url, clientName: "own", log: silentLog });
-    const ours = await openStreamStore({ fleet, redis: connection, holder: "bridge-1", lease }).hold(
+    const ours = await openStreamStore({ group, redis: connection, holder: "bridge-1", lease }).hold(
       stream,
       us,
     );
@@ -307,8 +307,8 @@ describe("a change of what was told of before", () => {
 
   test("is written at once where it concerns somebody else, too: they may look it up", async () => {
     const ours = await held();
-    const meant = { ...newer.meant, others: { view: "v", keys: [] } };
-    await ours.seen.write(change({ put: [{ ...newer, meant }], position: "7" }));
+    const matched = { ...newer.matched, others: { view: "v", keys: [] } };
+    await ours.seen.write(change({ put: [{ ...newer, matched }], position: "7" }));
     expect(await inRedis()).toEqual(["2", "7", "6", null]);
   });
 
@@ -344,7 +344,7 @@ describe("what somebody else wrote", () => {
   );
 });
 
-test("a position stands only behind all that was told before it, also where that does not fit into one write", async () => {
+test("a position is written only after all that was emitted before it, also if that does not fit into one write", async () => {
   const held = await hold();
   await held.seen.write(change({ put: [seen("a")], position: "5", whole: true }));
   // More than Redis takes at once.
@@ -392,16 +392,16 @@ test("no more is at hand than a bridge can keep", async () => {
 });
 
 test.each([
-  { role: "bridge", others: "function", fleet: fleetOf() },
-  { role: "embedded", others: "function", fleet: fleetOf("a") },
-  { role: "bridge", others: "embedded", fleet: fleetOf() },
+  { role: "bridge", others: "function", group: groupOf() },
+  { role: "embedded", others: "function", group: groupOf("a") },
+  { role: "bridge", others: "embedded", group: groupOf() },
 ] as const)(
   "a user $role may do all of this, and a user $others nothing",
-  async ({ role, others, fleet }) => {
+  async ({ role, others, group }) => {
     const as = (one: RedisRole) => connectAs(one, server, redis);
     const [bridge, other] = [await as(role), await as(others)];
     await redis.call("ACL", "LOG", "RESET");
-    const mine = openStreamStore({ fleet, redis: bridge, holder: "b", lease });
+    const mine = openStreamStore({ group, redis: bridge, holder: "b", lease });
     const held = await mine.hold(stream, us);
     if ("heldBy" in held) throw new Error("held");
     await held.seen.write(
@@ -409,14 +409,16 @@ test.each([
     );
     expect(await held.seen.get([key("a")])).toHaveLength(1);
     expect(await all(held)).toHaveLength(1);
-    await redis.set(`${fleet.prefixOf(stream)}:seen`, "garbage");
+    await redis.set(`${group.prefixOf(stream)}:seen`, "garbage");
     await held.renew();
     const again = await mine.hold(stream, us);
     if ("heldBy" in again) throw new Error("held");
-    const files = { refs: [{ term: "s", note: "" }] };
-    await again.file([{ key: key("a"), files }]);
+    const entries = { refs: [{ term: "s", note: "" }] };
+    await again.updateIndexes([{ key: key("a"), entries }]);
     expect(
-      await Array.fromAsync(openFiles(bridge, fleet).find({ stream, file: "refs" }, [{ sought: ["s"] }])),
+      await Array.fromAsync(
+        openReverseIndexes(bridge, group).find({ stream, index: "refs" }, [{ sought: ["s"] }]),
+      ),
     ).toHaveLength(1);
     await again.seen.write(change({ position: "8", whole: true }));
     await again.release();
@@ -426,96 +428,104 @@ test.each([
     const last = await mine.hold(stream, us);
     if ("heldBy" in last) throw new Error("held");
     await last.forget();
-    const bridges = joinBridges(bridge, fleet, "b", lease);
-    expect(await bridges.here()).toContain("b");
+    const bridges = joinGroup(bridge, group, "b", lease);
+    expect(await bridges.heartbeat()).toContain("b");
     await bridges.leave();
     expect(await redis.call("ACL", "LOG")).toEqual([]);
     await expect(
-      openStreamStore({ fleet, redis: other, holder: "f", lease }).hold(stream, us),
+      openStreamStore({ group, redis: other, holder: "f", lease }).hold(stream, us),
     ).rejects.toThrow(/permi/i);
     await Promise.all([bridge, other].map(disconnectRedis));
   },
 );
 
-describe("what objects are filed under", () => {
+describe("the index entries of objects", () => {
   const selector = JSON.stringify({ matchLabels: { a: "1" }, matchExpressions: [] });
-  const found = async (file: string, ...sought: readonly string[]) => [
+  const found = async (index: string, ...sought: readonly string[]) => [
     ...new Set(
-      (await Array.fromAsync(openFiles(redis, fleet).find({ stream, file }, [{ sought }]))).flatMap(
+      (await Array.fromAsync(openReverseIndexes(redis, group).find({ stream, index }, [{ sought }]))).flatMap(
         ({ keys }) => keys,
       ),
     ),
   ];
-  const under = (name: string, files: Filed["files"]): Filed => ({ key: key(name), files });
+  const under = (name: string, entries: IndexUpdate["entries"]): IndexUpdate => ({ key: key(name), entries });
   const term = (text: string, note = "") => [{ term: text, note }];
 
-  test("finds them until they are filed anew", async () => {
+  test("find them until they are replaced", async () => {
     const held = await hold();
-    await held.file([under("a", { refs: term("s1") }), under("b", { refs: [...term("s1"), ...term("s2")] })]);
+    await held.updateIndexes([
+      under("a", { refs: term("s1") }),
+      under("b", { refs: [...term("s1"), ...term("s2")] }),
+    ]);
     expect(await found("refs", "s1")).toEqual([key("a"), key("b")]);
     expect(await found("refs", "s1", "s2")).toEqual([key("a"), key("b")]);
     expect(await found("refs", "s")).toEqual([]);
-    await held.file([under("b", { refs: term("s2") }), under("a", {})]);
+    await held.updateIndexes([under("b", { refs: term("s2") }), under("a", {})]);
     expect(await found("refs", "s1")).toEqual([]);
     expect(await found("refs", "s2")).toEqual([key("b")]);
-    // Nothing is kept of an object that is filed under nothing any more.
+    // Nothing is kept of an object without entries.
     expect(await redis.hkeys(`{drover-stream:${stream}}:filed`)).toEqual([key("b")]);
   });
 
-  test("finds those only whom it means", async () => {
+  test("find only the objects that match", async () => {
     const held = await hold();
-    await held.file([under("a", { sel: term("ns|a=1", selector) })]);
+    await held.updateIndexes([under("a", { sel: term("ns|a=1", selector) })]);
     expect(await found("sel", "ns|", "ns|a=1")).toEqual([key("a")]);
-    await held.file([under("a", { sel: term("ns|b=1", selector) })]);
+    await held.updateIndexes([under("a", { sel: term("ns|b=1", selector) })]);
     expect(await found("sel", "ns|", "ns|b=1")).toEqual([]);
   });
 
-  test("finds however many there are, for each who asks", async () => {
+  test("find however many there are, for each query", async () => {
     const held = await hold();
     const names = Array.from({ length: 1_200 }, (_, i) => `o${String(i).padStart(4, "0")}`);
-    await held.file(names.map((name, i) => under(name, { refs: term(i % 12 === 0 ? "few" : "many") })));
+    await held.updateIndexes(
+      names.map((name, i) => under(name, { refs: term(i % 12 === 0 ? "few" : "many") })),
+    );
     const counts = { few: 0, many: 0, none: 0 };
     const questions = (["many", "few", "none"] as const).map((of) => ({ of, sought: [of] }));
-    for await (const { question, keys } of openFiles(redis, fleet).find({ stream, file: "refs" }, questions))
+    for await (const { question, keys } of openReverseIndexes(redis, group).find(
+      { stream, index: "refs" },
+      questions,
+    ))
       counts[question.of] += keys.length;
     expect(counts).toEqual({ few: 100, many: 1_100, none: 0 });
     expect(await found("refs", "many")).toHaveLength(1_100);
   });
 
-  test("is written by who holds the stream, and by nobody else", async () => {
+  test("are written only by the holder of the stream", async () => {
     const first = await hold();
     await end();
     const second = await hold();
-    await expect(first.file([under("a", { refs: term("s1") })])).rejects.toThrow(StreamLostError);
-    await second.file([under("a", { refs: term("s2") })]);
+    await expect(first.updateIndexes([under("a", { refs: term("s1") })])).rejects.toThrow(StreamLostError);
+    await second.updateIndexes([under("a", { refs: term("s2") })]);
     expect(await found("refs", "s1", "s2")).toEqual([key("a")]);
   });
 
-  test("goes with who looked into it, and whole with the stream", async () => {
+  test("are dropped with their subscription, and all with the stream", async () => {
     const both = { ...us, listeners: ["us", "refs", "sel"] };
     const first = await hold(both);
-    await first.file([under("a", { refs: term("s1"), sel: term("ns|") })]);
+    await first.updateIndexes([under("a", { refs: term("s1"), sel: term("ns|") })]);
     await first.seen.write(change({ put: [seen("a")], position: "7", whole: true }));
     await first.release();
     const second = await hold({ ...us, listeners: ["us", "sel"] });
     expect(await found("refs", "s1")).toEqual([]);
     expect(await found("sel", "ns|")).toEqual([key("a")]);
-    await second.file([under("a", { sel: term("other|") })]);
+    await second.updateIndexes([under("a", { sel: term("other|") })]);
     expect([await found("sel", "ns|"), await found("sel", "other|")]).toEqual([[], [key("a")]]);
     await second.forget();
     expect(await redis.keys(`{drover-stream:${stream}}:*`)).toEqual([]);
   });
 
-  test("is written anew, with all that is told, where somebody else wrote something in its place", async () => {
+  test("are written again, and all objects emitted, if another program replaced an index", async () => {
     const first = await hold();
-    await first.file([under("a", { refs: term("s1") })]);
+    await first.updateIndexes([under("a", { refs: term("s1") })]);
     await first.seen.write(change({ put: [seen("a")], position: "7", whole: true }));
     await redis.set(`{drover-stream:${stream}}:file:refs`, "what is this");
     await first.renew();
     expect(first.lost.aborted).toBe(true);
     const anew = await hold();
     expect(anew).toMatchObject({ position: undefined });
-    // Else it would be told of nothing, and so not filed again.
+    // Else no event would be emitted, and so no entries written again.
     expect(await anew.seen.get([key("a")])).toEqual([undefined]);
     expect(await redis.exists(`{drover-stream:${stream}}:quarantine`)).toBe(1);
   });
@@ -523,18 +533,18 @@ describe("what objects are filed under", () => {
 
 test("a campaign's objects are those that mean something to its controller", async () => {
   const held = await hold();
-  const other = { ...seen("b"), meant: { owner: { view: "5", keys: [] } } };
+  const other = { ...seen("b"), matched: { owner: { view: "5", keys: [] } } };
   await held.seen.write(change({ put: [seen("a"), other], position: "7", whole: true }));
   const objects = await Array.fromAsync(
-    openCampaigns(redis, fleet).objects([{ stream, subscription: "own" }]),
+    openCampaigns(redis, group).objects([{ stream, subscription: "own" }]),
   );
   expect(objects.flat()).toEqual([key("a")]);
 });
 
 test("what an object is found by is remembered", async () => {
   const held = await hold();
-  const meant = { sel: { view: "5", keys: [], sought: ["ns|", "ns|a=1", key("a")] } };
-  await held.seen.write(change({ put: [{ ...seen("a"), meant }], position: "7", whole: true }));
+  const matched = { sel: { view: "5", keys: [], sought: ["ns|", "ns|a=1", key("a")] } };
+  await held.seen.write(change({ put: [{ ...seen("a"), matched }], position: "7", whole: true }));
   await held.release();
-  expect(await (await hold()).seen.get([key("a")])).toEqual([{ ...seen("a"), meant }]);
+  expect(await (await hold()).seen.get([key("a")])).toEqual([{ ...seen("a"), matched }]);
 });

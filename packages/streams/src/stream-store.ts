@@ -1,19 +1,27 @@
 import type { Milliseconds, ObjectKey } from "@drover/controller";
-import type { FiledTerm, ResourceVersion, SeenChange, SeenIndex, SeenObject } from "@drover/kube";
-import { callLua, jsonBytes, mostListed, pieces, type RedisConnection } from "@drover/queue";
+import type { IndexEntry, ResourceVersion, SeenChange, SeenIndex, SeenObject } from "@drover/kube";
+import { callLua, maxJsonBytes, maxListItems, splitIntoBatches, type RedisConnection } from "@drover/queue";
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { parsedJson } from "./parsed-json.ts";
-import { keptChanges } from "./kept-changes.ts";
-import { dropFiles, fileUnder, forget, hold, release, renew, write } from "./scripts.ts";
-import { recordOf, seenFrom } from "./seen-record.ts";
-import type { Fleet } from "./fleet.ts";
+import { writeBuffer } from "./kept-changes.ts";
+import {
+  dropIndexesScript,
+  updateIndexesScript,
+  forgetScript,
+  holdScript,
+  releaseScript,
+  renewScript,
+  writeScript,
+} from "./scripts.ts";
+import { recordOf, parseRecord } from "./seen-record.ts";
+import type { BridgeGroup } from "./fleet.ts";
 import { behindSince, dropOwedTo, type OwedWakes, owedWakes } from "./owed-wakes.ts";
-import { seenBut } from "./stream-keys.ts";
+import { scanRecords } from "./stream-keys.ts";
 
 export interface StreamStoreOptions {
   readonly redis: RedisConnection;
-  readonly fleet: Fleet;
+  readonly group: BridgeGroup;
   /** The name of this bridge, for people. */
   readonly holder: string;
   /** How long a stream is held without a renewal. */
@@ -25,13 +33,13 @@ export interface StreamStoreOptions {
 /** Streams in Redis, each held by one bridge at a time. */
 export interface StreamStore {
   /** Takes a stream for these subscribers, unless another bridge holds it. */
-  hold(stream: string, audience: Audience): Promise<HeldStream | HeldElsewhere>;
+  hold(stream: string, subscriberSet: SubscriberSet): Promise<HeldStream | HeldElsewhere>;
   /** All streams that were held and not forgotten since. */
   known(): Promise<readonly string[]>;
 }
 
 /** The subscribers of a stream. */
-export interface Audience {
+export interface SubscriberSet {
   /** The part of the kind that is followed; objects of another part were not emitted. */
   readonly scope: string;
   readonly listeners: readonly string[];
@@ -50,12 +58,12 @@ export interface HeldStream {
   /** All changes up to this version were emitted. */
   readonly position: ResourceVersion | undefined;
   /** True if they were emitted to all current subscribers. */
-  readonly toldToAll: boolean;
+  readonly emittedToAll: boolean;
   readonly seen: SeenIndex;
   /** The wakes that the stream owes that queue: it has not accepted them. */
   owedTo(queue: string): OwedWakes;
   /** Writes index entries. To be called before keys are woken, and before the seen index is written. */
-  file(filings: readonly Filed[]): Promise<void>;
+  updateIndexes(updates: readonly IndexUpdate[]): Promise<void>;
   /**
    * Fires when another bridge holds the stream, when Redis is another server, which may lack the last changes, or when
    * a write fails.
@@ -67,10 +75,10 @@ export interface HeldStream {
   forget(): Promise<void>;
 }
 
-/** All entries of an object in reverse indexes from now on, by index; see `openFiles`. */
-export interface Filed {
+/** All entries of an object in reverse indexes from now on, by index; see `openReverseIndexes`. */
+export interface IndexUpdate {
   readonly key: ObjectKey;
-  readonly files: Readonly<Record<string, readonly FiledTerm[]>>;
+  readonly entries: Readonly<Record<string, readonly IndexEntry[]>>;
 }
 
 /** A write to a stream that this bridge has lost, or on another server than the one on which it was taken. */
@@ -78,42 +86,42 @@ export class StreamLostError extends Error {
   override readonly name = "StreamLostError";
 }
 
-export function openStreamStore({ redis, fleet, holder, lease, mostOwed }: StreamStoreOptions): StreamStore {
+export function openStreamStore({ redis, group, holder, lease, mostOwed }: StreamStoreOptions): StreamStore {
   return {
-    async hold(stream, audience) {
-      const prefix = fleet.prefixOf(stream);
-      await redis.sadd(fleet.streams, stream);
+    async hold(stream, subscriberSet) {
+      const prefix = group.prefixOf(stream);
+      await redis.sadd(group.streams, stream);
       const token = randomUUID();
-      const answer = holdSchema.parse(await callLua(redis, hold, prefix, { token, holder, lease }));
+      const answer = holdSchema.parse(await callLua(redis, holdScript, prefix, { token, holder, lease }));
       if (answer[0] === "held") return { heldBy: answer[1], for: answer[2] };
-      const [, writes, position, toldBefore] = answer;
-      const before = parsedJson(audienceSchema, toldBefore) ?? nobody;
-      const toldToAll = position !== "" && includes(before, audience);
+      const [, writes, position, subscribersBefore] = answer;
+      const before = parsedJson(storedSubscribersSchema, subscribersBefore) ?? noSubscribers;
+      const emittedToAll = position !== "" && includes(before, subscriberSet);
       const [marks, time] = await Promise.all([redis.hgetall(`${prefix}:behind`), redis.time()]);
       const behind = behindSince(marks, Date.now() - millisecondsOf(time));
-      const held = holding({
+      const held = heldStream({
         redis,
-        fleet,
+        group,
         stream,
         prefix,
         token,
         lease,
-        audience,
+        subscriberSet,
         writes,
         behind,
         mostOwed,
       });
-      const left = [...behind.keys()].filter((queue) => !audience.queues.includes(queue));
+      const left = [...behind.keys()].filter((queue) => !subscriberSet.queues.includes(queue));
       if (left.length > 0) await dropOwedTo({ redis, prefix, token }, left);
-      const gone = before.listeners.filter((id) => !audience.listeners.includes(id));
+      const gone = before.listeners.filter((id) => !subscriberSet.listeners.includes(id));
       if (gone.length > 0) await held.drop(gone);
       // A subscriber that is gone misses events from now on, so it must not count as up to date when it returns.
-      if (toldToAll && gone.length > 0) {
+      if (emittedToAll && gone.length > 0) {
         await held.seen.write({ put: [], forget: [], position: undefined, whole: true });
       }
-      return { position: position === "" ? undefined : position, toldToAll, ...held };
+      return { position: position === "" ? undefined : position, emittedToAll, ...held };
     },
-    known: () => redis.smembers(fleet.streams),
+    known: () => redis.smembers(group.streams),
   };
 }
 
@@ -126,29 +134,29 @@ const holdSchema = z.union([
   z.tuple([z.literal("ours"), z.number(), z.string(), z.string()]),
 ]);
 
-const audienceSchema = z.object({ scope: z.string(), listeners: z.array(z.string()) });
-type Told = z.output<typeof audienceSchema>;
-const nobody: Told = { scope: "", listeners: [] };
+const storedSubscribersSchema = z.object({ scope: z.string(), listeners: z.array(z.string()) });
+type StoredSubscribers = z.output<typeof storedSubscribersSchema>;
+const noSubscribers: StoredSubscribers = { scope: "", listeners: [] };
 
-const includes = (before: Told, now: Audience): boolean =>
+const includes = (before: StoredSubscribers, now: SubscriberSet): boolean =>
   before.scope === now.scope && now.listeners.every((id) => before.listeners.includes(id));
 
 interface Hold {
   readonly redis: RedisConnection;
-  readonly fleet: Fleet;
+  readonly group: BridgeGroup;
   readonly stream: string;
   readonly prefix: string;
   readonly token: string;
   readonly lease: Milliseconds;
-  readonly audience: Audience;
+  readonly subscriberSet: SubscriberSet;
   readonly writes: number;
   /** By queue that is behind: since when. */
   readonly behind: ReadonlyMap<string, number>;
   readonly mostOwed: number | undefined;
 }
 
-function holding(hold: Hold) {
-  const { redis, fleet, stream, prefix, token, lease } = hold;
+function heldStream(hold: Hold) {
+  const { redis, group, stream, prefix, token, lease } = hold;
   const lost = new AbortController();
   const lose = (cause?: unknown): StreamLostError => {
     const error = new StreamLostError(
@@ -167,25 +175,25 @@ function holding(hold: Hold) {
     lost: lost.signal,
     owedTo: (queue: string) =>
       owedWakes({ redis, prefix, token, queue, since: hold.behind.get(queue), lose, most: hold.mostOwed }),
-    file: async (filings: readonly Filed[]) => {
+    updateIndexes: async (updates: readonly IndexUpdate[]) => {
       lost.signal.throwIfAborted();
-      for (const piece of filingPieces(filings)) {
-        await oursOnly(callLua(redis, fileUnder, prefix, { token, filings: piece }));
+      for (const piece of updatePieces(updates)) {
+        await oursOnly(callLua(redis, updateIndexesScript, prefix, { token, filings: piece }));
       }
     },
-    drop: (files: readonly string[]) =>
-      oursOnly(callLua(redis, dropFiles, prefix, { token, files: JSON.stringify(files) })),
+    drop: (indexIds: readonly string[]) =>
+      oursOnly(callLua(redis, dropIndexesScript, prefix, { token, files: JSON.stringify(indexIds) })),
     renew: async () => {
-      if ((await callLua(redis, renew, prefix, { token, writes: index.writes(), lease })) !== 1) lose();
+      if ((await callLua(redis, renewScript, prefix, { token, writes: index.writes(), lease })) !== 1) lose();
     },
     release: async () => {
-      await index.settle().catch(() => undefined); // these events are emitted again from an earlier position
-      await callLua(redis, release, prefix, { token });
+      await index.flush().catch(() => undefined); // these events are emitted again from an earlier position
+      await callLua(redis, releaseScript, prefix, { token });
     },
     forget: async () => {
       index.drop();
-      await callLua(redis, forget, prefix, { token });
-      await redis.srem(fleet.streams, stream);
+      await callLua(redis, forgetScript, prefix, { token });
+      await redis.srem(group.streams, stream);
     },
   };
 }
@@ -193,40 +201,40 @@ function holding(hold: Hold) {
 /** The seen index of a stream, as it is in Redis, or will be within a moment. */
 function indexOf(hold: Hold, lost: AbortSignal, lose: (cause?: unknown) => StreamLostError) {
   const { redis, prefix } = hold;
-  const lately = recentlyTold();
+  const cache = recordCache();
   const writes = writesTo(hold, lost, lose);
-  const settle = (): Promise<void> => writes.inTurn(kept.all());
-  const kept = keptChanges(lately.get, () => void settle());
-  lost.addEventListener("abort", kept.drop);
+  const flush = (): Promise<void> => writes.inTurn(buffer.drain());
+  const buffer = writeBuffer(cache.get, () => void flush());
+  lost.addEventListener("abort", buffer.drop);
   const seen: SeenIndex = {
     get: async (keys) => {
-      const asked = keys.filter((key) => !lately.has(key));
+      const asked = keys.filter((key) => !cache.has(key));
       const records = asked.length === 0 ? [] : await redis.hmget(`${prefix}:seen`, ...asked);
       const found = new Map(
-        asked.map((key, i) => [key, records[i] == null ? undefined : seenFrom(key, records[i])]),
+        asked.map((key, i) => [key, records[i] == null ? undefined : parseRecord(key, records[i])]),
       );
-      const answer = keys.map((key) => (found.has(key) ? found.get(key) : lately.get(key)));
-      lately.remember(found);
+      const answer = keys.map((key) => (found.has(key) ? found.get(key) : cache.get(key)));
+      cache.remember(found);
       return answer;
     },
     write: async (change) => {
       lost.throwIfAborted();
-      const due = kept.take(change);
-      lately.remember(change.put.map((one) => [one.key, one]));
-      lately.remember(change.forget.map((key) => [key, undefined]));
+      const due = buffer.add(change);
+      cache.remember(change.put.map((one) => [one.key, one]));
+      cache.remember(change.forget.map((key) => [key, undefined]));
       if (due !== undefined) await writes.inTurn(due);
     },
     async *allBut(keys) {
-      await settle();
-      yield* seenBut(redis, prefix, keys);
+      await flush();
+      yield* scanRecords(redis, prefix, keys);
     },
   };
-  return { seen, settle, drop: kept.drop, writes: writes.done };
+  return { seen, flush, drop: buffer.drop, writes: writes.done };
 }
 
 /** Writes to a stream's index, one after the other. Each carries the number of earlier writes. */
 function writesTo(
-  { redis, prefix, token, audience, writes }: Hold,
+  { redis, prefix, token, subscriberSet, writes }: Hold,
   lost: AbortSignal,
   lose: (cause?: unknown) => StreamLostError,
 ) {
@@ -236,8 +244,8 @@ function writesTo(
     lost.throwIfAborted();
     for (const piece of changePieces(change)) {
       // Buffered changes are not emitted again. If they cannot be written, no later write may follow.
-      const args = { token, writes: done, ...values(piece, audience) };
-      const answer = await callLua(redis, write, prefix, args).catch((cause: unknown) => {
+      const args = { token, writes: done, ...values(piece, subscriberSet) };
+      const answer = await callLua(redis, writeScript, prefix, args).catch((cause: unknown) => {
         throw lose(cause);
       });
       if (answer !== 1) throw lose();
@@ -258,22 +266,22 @@ function writesTo(
 }
 
 /** Most records in the cache, a few MB of memory: an object that has changed is likely to change again. */
-const atHand = 10_000;
+const maxCachedRecords = 10_000;
 
 /** A cache of records. While a bridge holds the stream, no other process writes them, so Redis need not be asked. */
-function recentlyTold() {
+function recordCache() {
   /** Undefined for an object that was not emitted, or is gone. */
   const byKey = new Map<ObjectKey, SeenObject | undefined>();
   return {
     has: (key: ObjectKey): boolean => byKey.has(key),
     get: (key: ObjectKey): SeenObject | undefined => byKey.get(key),
-    remember(told: Iterable<readonly [ObjectKey, SeenObject | undefined]>): void {
-      for (const [key, one] of told) {
+    remember(records: Iterable<readonly [ObjectKey, SeenObject | undefined]>): void {
+      for (const [key, one] of records) {
         byKey.delete(key);
         byKey.set(key, one);
       }
       for (const key of byKey.keys()) {
-        if (byKey.size <= atHand) return;
+        if (byKey.size <= maxCachedRecords) return;
         byKey.delete(key);
       }
     },
@@ -282,9 +290,9 @@ function recentlyTold() {
 
 /** Splits a change into changes that a script accepts, to be written in this order: the last one has the position. */
 function changePieces(change: SeenChange): readonly SeenChange[] {
-  const some = pieces(change.put, {
-    most: mostListed,
-    size: jsonBytes / 2,
+  const some = splitIntoBatches(change.put, {
+    maxItems: maxListItems,
+    size: maxJsonBytes / 2,
     sizeOf: (seen) => Buffer.byteLength(recordOf(seen)) + seen.key.length,
   });
   const last = some.at(-1) ?? [];
@@ -292,26 +300,26 @@ function changePieces(change: SeenChange): readonly SeenChange[] {
   return [...before, { ...change, put: last }];
 }
 
-const values = ({ put, forget: gone, position = "", whole }: SeenChange, audience: Audience) => ({
+const values = ({ put, forget: gone, position = "", whole }: SeenChange, subscriberSet: SubscriberSet) => ({
   put: put.length === 0 ? "" : JSON.stringify(put.flatMap((seen) => [seen.key, recordOf(seen)])),
   forget: gone.length === 0 ? "" : JSON.stringify(gone),
   position,
-  told: whole ? JSON.stringify({ scope: audience.scope, listeners: audience.listeners }) : "",
+  told: whole ? JSON.stringify({ scope: subscriberSet.scope, listeners: subscriberSet.listeners }) : "",
 });
 
 /** JSON lists that scripts accept. */
-function filingPieces(filings: readonly Filed[]): readonly string[] {
-  const texts = filings.map(({ key, files }) =>
+function updatePieces(updates: readonly IndexUpdate[]): readonly string[] {
+  const texts = updates.map(({ key, entries }) =>
     JSON.stringify([
       key,
       Object.fromEntries(
-        Object.entries(files)
+        Object.entries(entries)
           .filter(([, terms]) => terms.length > 0)
-          .map(([file, terms]) => [file, terms.map(({ term, note }) => [term, note])]),
+          .map(([index, terms]) => [index, terms.map(({ term, note }) => [term, note])]),
       ),
     ]),
   );
-  const limits = { most: mostListed, size: jsonBytes / 2 };
-  const some = pieces(texts, { ...limits, sizeOf: (text) => Buffer.byteLength(text) + 1 });
+  const limits = { maxItems: maxListItems, size: maxJsonBytes / 2 };
+  const some = splitIntoBatches(texts, { ...limits, sizeOf: (text) => Buffer.byteLength(text) + 1 });
   return some.map((piece) => `[${piece.join()}]`);
 }

@@ -1,47 +1,47 @@
 import { isPausedByAnnotation, type ObjectKey } from "@drover/controller";
 import {
-  copyOf,
-  isFiling,
-  isNews,
-  nameOf,
-  newsText,
+  cachedObjectText,
+  isIndexMapping,
+  isRelevantChange,
+  resourceNameOf,
+  deltaText,
   type ObjectEvent,
   type ResourceRef,
-  untoldView,
+  unemittedView,
   versionOrder,
 } from "@drover/kube";
-import type { QueueMoment, Wake } from "@drover/queue";
-import type { Files } from "./files.ts";
-import type { Listener } from "./plan-streams.ts";
+import type { QueueTime, Wake } from "@drover/queue";
+import type { ReverseIndexes } from "./files.ts";
+import type { Subscriber } from "./plan-streams.ts";
 
 /** A batch of wakes is complete when it has this number: one event may affect every key. */
-const mostTogether = 2_000;
+const wakesPerBatch = 2_000;
 
 /** The stream of some events, and the known age of its versions. */
-export interface EventSource {
+export interface EventContext {
   readonly ref: ResourceRef;
-  readonly files: Files;
+  readonly indexes: ReverseIndexes;
   /** For objects in a list: a time of the subscribers' queue before the list was requested. */
-  readonly listedAfter?: QueueMoment | undefined;
+  readonly listedAfter?: QueueTime | undefined;
   /** For versions newer than this one: a time of that queue after which they were created. */
-  readonly madeAfter?: { readonly version: string; readonly moment: QueueMoment } | undefined;
+  readonly madeAfter?: { readonly version: string; readonly moment: QueueTime } | undefined;
 }
 
 /** The wakes of several subscribers, in batches. The wakes of one key by one event are merged into one. */
-export async function* wakesTogether(
+export async function* mergedWakes(
   events: readonly ObjectEvent[],
-  listeners: readonly Listener[],
-  source: EventSource,
+  subscribers: readonly Subscriber[],
+  source: EventContext,
 ): AsyncGenerator<readonly Wake[], void, undefined> {
   let wakes = new Map<string, Wake>();
-  for (const listener of listeners) {
-    for await (const piece of wakesOf(events, listener, source)) {
+  for (const subscriber of subscribers) {
+    for await (const piece of wakesOf(events, subscriber, source)) {
       for (const wake of piece) {
         // Wakes of one event for several subscribers are merged; changes of two objects are not.
         const id = [wake.key, wake.kind, wake.resourceVersion, wake.reason, wake.class, wake.news].join("\0");
         wakes.set(id, { ...wakes.get(id), ...wake });
       }
-      if (wakes.size < mostTogether) continue;
+      if (wakes.size < wakesPerBatch) continue;
       yield [...wakes.values()];
       wakes = new Map();
     }
@@ -55,40 +55,40 @@ export async function* wakesTogether(
  */
 export async function* wakesOf(
   events: readonly ObjectEvent[],
-  listener: Listener,
-  source: EventSource,
+  subscriber: Subscriber,
+  source: EventContext,
 ): AsyncGenerator<readonly Wake[], void, undefined> {
-  const { ref, files } = source;
-  const { for: own, map, copies = false, news: telling = false } = listener.subscription;
-  const news = events.flatMap((event) => newsFor(event, listener) ?? []);
-  const wake = ({ event, isListed }: News, key: ObjectKey): Wake => ({
+  const { ref, indexes } = source;
+  const { for: own, map, copies = false, news: withDelta = false } = subscriber.subscription;
+  const relevant = events.flatMap((event) => relevantEvent(event, subscriber) ?? []);
+  const wake = ({ event, isListed }: RelevantEvent, key: ObjectKey): Wake => ({
     key,
-    kind: nameOf(ref),
+    kind: resourceNameOf(ref),
     resourceVersion: event.resourceVersion,
-    reason: isListed ? "Listed" : changeOf(event, ref, key, own),
+    reason: isListed ? "Listed" : wakeReasonOf(event, ref, key, own),
     class: isListed ? "listing" : "change",
-    ...(map.by === "self" || map.by === "code" || isFiling(map) ? { uid: event.uid } : {}),
-    ...(map.by === "self" || isFiling(map) ? pauseOf(event, ref) : {}),
-    ...(copies && broughtBy(event, source)),
-    ...(telling && { news: newsOf(ref, event) }),
+    ...(map.by === "self" || map.by === "code" || isIndexMapping(map) ? { uid: event.uid } : {}),
+    ...(map.by === "self" || isIndexMapping(map) ? pauseOf(event, ref) : {}),
+    ...(copies && cachedObjectOf(event, source)),
+    ...(withDelta && { news: deltaOf(ref, event) }),
   });
-  const { looksInto } = listener;
+  const { looksInto } = subscriber;
   if (looksInto === undefined) {
-    yield news.flatMap((each) => each.keys.map((key) => wake(each, key)));
+    yield relevant.flatMap((each) => each.keys.map((key) => wake(each, key)));
     return;
   }
-  const questions = questionsOf(news);
-  for (const file of looksInto) {
-    for await (const { question, keys } of files.find(file, questions)) {
-      const tells = telling ? question.asking : question.asking.slice(-1);
-      yield [...new Set(keys)].flatMap((key) => tells.map((each) => wake(each, key)));
+  const questions = queriesOf(relevant);
+  for (const index of looksInto) {
+    for await (const { question, keys } of indexes.find(index, questions)) {
+      const causes = withDelta ? question.asking : question.asking.slice(-1);
+      yield [...new Set(keys)].flatMap((key) => causes.map((each) => wake(each, key)));
     }
   }
 }
 
 /** Merges equal lookups of several events. */
-function questionsOf(news: readonly News[]) {
-  const asking = news.flatMap((each) => each.sought.map((sought) => ({ each, sought })));
+function queriesOf(relevant: readonly RelevantEvent[]) {
+  const asking = relevant.flatMap((each) => each.sought.map((sought) => ({ each, sought })));
   return [...Map.groupBy(asking, ({ sought }) => JSON.stringify(sought)).values()].map((same) => ({
     sought: same[0]?.sought ?? [],
     asking: same.map(({ each }) => each),
@@ -99,14 +99,14 @@ function questionsOf(news: readonly News[]) {
  * The cached object of a wake, for a modified object or a version of known age. Otherwise the first run of an added
  * object reads it live: an event does not show how late it arrives.
  */
-function broughtBy(
+function cachedObjectOf(
   { type, object, resourceVersion }: ObjectEvent,
-  { listedAfter, madeAfter }: Pick<EventSource, "listedAfter" | "madeAfter">,
+  { listedAfter, madeAfter }: Pick<EventContext, "listedAfter" | "madeAfter">,
 ): Pick<Wake, "copy" | "newestAfter"> {
   const isMadeAfter = madeAfter && versionOrder(resourceVersion, madeAfter.version) === "newer";
   const newestAfter = isMadeAfter ? madeAfter.moment : type === "listed" ? listedAfter : undefined;
   const isOfRuns = newestAfter !== undefined || type === "modified";
-  const copy = isOfRuns && type !== "deleted" && object !== undefined ? copyOf(object) : undefined;
+  const copy = isOfRuns && type !== "deleted" && object !== undefined ? cachedObjectText(object) : undefined;
   return copy === undefined ? {} : { copy, ...(newestAfter && { newestAfter }) };
 }
 
@@ -119,13 +119,13 @@ const pauseOf = ({ type, object }: ObjectEvent, ref: ResourceRef): Required<Pick
 });
 
 /** The change of an object, for runs with cached lists of its kind; empty if it cannot be expressed completely. */
-function newsOf(ref: ResourceRef, { type, key, resourceVersion, object }: ObjectEvent): string {
-  if (type === "deleted") return newsText({ kind: nameOf(ref), key, resourceVersion });
-  const copy = object === undefined ? undefined : copyOf(object);
-  return copy === undefined ? "" : newsText({ kind: nameOf(ref), key, resourceVersion, copy });
+function deltaOf(ref: ResourceRef, { type, key, resourceVersion, object }: ObjectEvent): string {
+  if (type === "deleted") return deltaText({ kind: resourceNameOf(ref), key, resourceVersion });
+  const copy = object === undefined ? undefined : cachedObjectText(object);
+  return copy === undefined ? "" : deltaText({ kind: resourceNameOf(ref), key, resourceVersion, copy });
 }
 
-interface News {
+interface RelevantEvent {
   readonly event: ObjectEvent;
   /** The object is emitted for the first time, and may be old. */
   readonly isListed: boolean;
@@ -135,28 +135,30 @@ interface News {
 }
 
 /** The effect of an event on a subscriber; undefined if there is none. */
-function newsFor(event: ObjectEvent, { subscription: { id } }: Listener): News | undefined {
-  const now = event.means[id];
+function relevantEvent(event: ObjectEvent, { subscription: { id } }: Subscriber): RelevantEvent | undefined {
+  const now = event.matched[id];
   const replaced = event.previous !== undefined && event.previous.uid !== event.uid;
-  const before = replaced ? undefined : event.previous?.meant[id];
-  if (event.type !== "deleted" && !isNews(before, now)) return undefined;
-  const meant = [now, before].filter((meaning) => meaning !== undefined);
+  const before = replaced ? undefined : event.previous?.matched[id];
+  if (event.type !== "deleted" && !isRelevantChange(before, now)) return undefined;
+  const results = [now, before].filter((result) => result !== undefined);
   return {
     event,
-    isListed: event.type === "listed" && (before === undefined || before.view === untoldView),
-    keys: [...new Set(meant.flatMap(({ keys }) => keys))],
-    sought: meant.map(({ sought = [] }) => sought),
+    isListed: event.type === "listed" && (before === undefined || before.view === unemittedView),
+    keys: [...new Set(results.flatMap(({ keys }) => keys))],
+    sought: results.map(({ sought = [] }) => sought),
   };
 }
 
 /** The reason of a wake, for people: a change of the key's own object, or of the other object. */
-const changeOf = (
+const wakeReasonOf = (
   { type, key }: ObjectEvent,
   ref: ResourceRef,
   woken: ObjectKey,
   own: ResourceRef,
 ): string =>
-  key === woken && nameOf(ref) === nameOf(own) ? reasons[type] : `${reasons[type]} ${ref.kind} ${key}`;
+  key === woken && resourceNameOf(ref) === resourceNameOf(own)
+    ? reasons[type]
+    : `${reasons[type]} ${ref.kind} ${key}`;
 
 const reasons: Readonly<Record<ObjectEvent["type"], string>> = {
   listed: "Modified",

@@ -7,5 +7,5 @@ export interface ApiAddress {
 }
 
 /** The header that lets a request in. */
-export const authorizing = ({ token }: ApiAddress): Readonly<Record<string, string>> =>
+export const authorizationHeader = ({ token }: ApiAddress): Readonly<Record<string, string>> =>
   token === undefined ? {} : { authorization: `Bearer ${token}` };

@@ -3,7 +3,7 @@ import { isArray, isMergedSet, isObject, type Json, type JsonObject, mergeKeyOf 
 type Field = readonly [name: string, value: Json];
 
 /** What an object, or a part of it, was in the manifest that was applied last, and what it is now. */
-export interface Applied<Part = JsonObject> {
+export interface OriginalAndCurrent<Part = JsonObject> {
   readonly before: Part;
   readonly now: Part;
 }
@@ -17,7 +17,11 @@ export interface Applied<Part = JsonObject> {
  *
  * @param isStrategic for built-in kinds, some of whose lists merge by item; otherwise lists are replaced.
  */
-export function applyPatch({ before, now }: Applied, manifest: JsonObject, isStrategic: boolean): JsonObject {
+export function applyPatch(
+  { before, now }: OriginalAndCurrent,
+  manifest: JsonObject,
+  isStrategic: boolean,
+): JsonObject {
   const removed = Object.keys(before).filter((name) => !Object.hasOwn(manifest, name));
   const kept = Object.entries(manifest).flatMap(([name, value]): readonly Field[] => {
     const part = { before: own(before, name), now: own(now, name) };
@@ -35,7 +39,7 @@ const own = (fields: JsonObject, name: string): Json | undefined =>
 /** @param name of the field that it is in. */
 function partPatch(
   name: string,
-  { before, now }: Applied<Json | undefined>,
+  { before, now }: OriginalAndCurrent<Json | undefined>,
   value: JsonObject,
   isStrategic: boolean,
 ): JsonObject {
@@ -48,7 +52,11 @@ function partPatch(
 }
 
 /** Of a list that merges by item: its items, those that go, and their order among the others'. */
-function listPatch(list: string, part: Applied<Json | undefined>, items: readonly Json[]): readonly Field[] {
+function listPatch(
+  list: string,
+  part: OriginalAndCurrent<Json | undefined>,
+  items: readonly Json[],
+): readonly Field[] {
   const before = isArray(part.before) ? part.before : [];
   if (!isArray(part.now)) return [[list, items]];
   const { now } = part;

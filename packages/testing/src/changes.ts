@@ -1,15 +1,21 @@
-import { differingPaths, namedAs, rolesBy, stateOf, type Values } from "./faults/state.ts";
-import type { Snapshot } from "./faults/snapshot.ts";
+import {
+  differingPaths,
+  namedObject,
+  stableNamesBy,
+  clusterStateOf,
+  type ObjectValues,
+} from "./faults/state.ts";
+import type { ClusterSnapshot } from "./faults/snapshot.ts";
 
 /** What became another thing between two looks, a line each: `+` what is new, `-` what is gone, `~` what has changed. */
-export function changesBetween(before: Snapshot, after: Snapshot): readonly string[] {
+export function changesBetween(before: ClusterSnapshot, after: ClusterSnapshot): readonly string[] {
   const names = new Map(
     [...before.objects, ...after.objects].map((found) => [found.object.metadata.uid, found]),
   );
   const generated = [...names.values()].filter(({ object }) => object.metadata["generateName"] !== undefined);
-  const byChance = new Set(generated.map((found) => JSON.stringify(namedAs(found))));
-  const roleOf = rolesBy((object) => !byChance.has(JSON.stringify(object)));
-  const [was, is] = [stateOf(before, roleOf), stateOf(after, roleOf)];
+  const byChance = new Set(generated.map((found) => JSON.stringify(namedObject(found))));
+  const roleOf = stableNamesBy((object) => !byChance.has(JSON.stringify(object)));
+  const [was, is] = [clusterStateOf(before, roleOf), clusterStateOf(after, roleOf)];
   return [...new Set([...was.keys(), ...is.keys()])].sort().flatMap((role) => {
     const [old, now] = [was.get(role) ?? [], is.get(role) ?? []];
     return Array.from({ length: Math.max(old.length, now.length) }, (_, i) =>
@@ -18,16 +24,20 @@ export function changesBetween(before: Snapshot, after: Snapshot): readonly stri
   });
 }
 
-function changeOf(role: string, was: Values | undefined, is: Values | undefined): readonly string[] {
+function changeOf(
+  role: string,
+  was: ObjectValues | undefined,
+  is: ObjectValues | undefined,
+): readonly string[] {
   if (was === undefined)
-    return [`+ ${role}`, ...[...(is ?? [])].filter(isTold).map(([path, value]) => `    ${path}: ${value}`)];
+    return [`+ ${role}`, ...[...(is ?? [])].filter(isShown).map(([path, value]) => `    ${path}: ${value}`)];
   if (is === undefined) return [`- ${role}`];
   const paths = differingPaths(was, is);
-  const shown = (values: Values, path: string): string => values.get(path) ?? "(none)";
+  const shown = (values: ObjectValues, path: string): string => values.get(path) ?? "(none)";
   if (paths.length === 0) return [];
   return [`~ ${role}`, ...paths.map((path) => `    ${path}: ${shown(was, path)} -> ${shown(is, path)}`)];
 }
 
 /** What is in its name already. */
-const isTold = ([path]: readonly [string, string]): boolean =>
+const isShown = ([path]: readonly [string, string]): boolean =>
   !/^(apiVersion|kind|metadata\.(name|namespace|generateName))$/.test(path);

@@ -6,40 +6,45 @@
  * `reconcileOnce`, and a clock that stands still. So nothing waits, and the same happens every time.
  *
  * - `testReconcile`: one reconcile in a world that is described, and all that it changed, as text.
- * - `testCluster`: a function's life; `settled()` lets hours of backoff pass in no time.
+ * - `testCluster`: a function in a cluster; `runUntilIdle()` lets hours of backoff pass in no time.
  * - `testFaults`, and `drover test --faults`: a scenario without faults, then once with each fault that can be derived from
  *   it. `faults/` in the order of what happens: `scenario`, `baseline`, `derive-plans`, `live-through`, `compare`, `story`.
  *
- * `stage` puts the parts together; a **life** is a process of the function (`life`, `lives`), which reaches every server
+ * `stage` puts the parts together (`Simulation`). Each process of the function (`life`, `lives`) reaches every server
  * through a fault proxy of its own (`proxies`), where it can be killed before or after any request.
  *
  * What people do is what kubectl does (`kubectl-apply`), and what the function does is refused where its ServiceAccount has no
  * right to it (`rights`), as in a cluster.
  *
- * Guarantees: a killed life does nothing more, and the next one has nothing of its memory but what the function under test
+ * Guarantees: a killed process does nothing more, and the next one has nothing of its memory but what the function under test
  * keeps outside of what it is given. Assumptions: functions wait by their results, not by sleeping.
  *
  * Caveats: one run at a time; runs are not ended by their timeout; who calls functions by webhook is not in it. The bridge's
  * watches are not in it either: it lists and compares, so what comes and goes between two looks is never seen
  * (docs/decisions/0015).
  */
-export { begin, type FunctionUnderTest, type FunctionWorld, type Living } from "./function-under-test.ts";
+export {
+  startFunction,
+  type FunctionUnderTest,
+  type FunctionEnvironment,
+  type RunningFunction,
+} from "./function-under-test.ts";
 export { type DeployedAs, MissingPermissionError, UnknownDeploymentError } from "./rights.ts";
-export type { RunRecord } from "./run-record.ts";
+export type { SteppedRun } from "./run-record.ts";
 export { type KindName, UnknownKindError } from "./served-kinds.ts";
-export { NeverSettledError } from "./settle.ts";
+export { NeverIdleError } from "./settle.ts";
 export { StuckRunError } from "./stage.ts";
 export { type DescribedWorld, type Reconciled, testReconcile } from "./test-reconcile.ts";
 export type { ApiAddress } from "./api-address.ts";
 export { ApplyRefusedError } from "./kubectl-apply.ts";
 export { testCluster, type TestCluster, type TestClusterOptions } from "./test-cluster.ts";
-export { type SharedServer, sharedServer, type TestServer, type TestServers } from "./test-server.ts";
+export { type SharedServer, sharedServer, type TestServer, type TestServerFactory } from "./test-server.ts";
 export type { Manifest, User } from "./user.ts";
-export { faultScenario, type OutsideWorld, type Scenario, type Step } from "./faults/scenario.ts";
+export { faultScenario, type OutsideWorld, type Scenario, type ScenarioStep } from "./faults/scenario.ts";
 export {
   type FaultReport,
   type PlanResult,
   testFaults,
   type TestFaultsOptions,
 } from "./faults/test-faults.ts";
-export { type Plan, planWords } from "./faults/plan.ts";
+export { type TestPlan, describePlan } from "./faults/plan.ts";

@@ -1,5 +1,5 @@
 import { objectKey } from "@drover/controller";
-import { noFaults, random, type Random, startFaultProxy } from "@drover/fault-proxy";
+import { noFaults, pseudoRandom, type PseudoRandom, startFaultProxy } from "@drover/fault-proxy";
 import {
   builtin,
   connect,
@@ -531,7 +531,7 @@ const values: readonly [unknown, ...unknown[]] = [
   { b: { c: "z" } },
 ];
 const fields = ["a", "b", "c", "d"];
-function tree(by: Random, depth = 0): Record<string, unknown> {
+function tree(by: PseudoRandom, depth = 0): Record<string, unknown> {
   return Object.fromEntries(
     by
       .some(fields, by.between(0, 3))
@@ -539,11 +539,11 @@ function tree(by: Random, depth = 0): Record<string, unknown> {
   );
 }
 /** By somebody else: nothing is null, so that all of it stays. */
-const othersTree = (by: Random): object =>
+const othersTree = (by: PseudoRandom): object =>
   JSON.parse(JSON.stringify(tree(by), (_, value: unknown) => (value === null ? "n" : value))) as object;
-const texts = (by: Random): Record<string, unknown> =>
+const texts = (by: PseudoRandom): Record<string, unknown> =>
   Object.fromEntries(by.some(fields, by.between(0, 3)).map((name) => [name, by.oneOf(["1", "2"])]));
-const somePod = (by: Random): object => ({
+const somePod = (by: PseudoRandom): object => ({
   containers: by.some(["a", "b", "c"], by.between(1, 3)).map((name) =>
     container(name, {
       ...(by.chance(0.7) && {
@@ -564,7 +564,7 @@ const somePod = (by: Random): object => ({
   ...(by.chance(0.5) && { nodeSelector: texts(by) }),
 });
 
-function randomStory(number: number, by: Random): Story {
+function randomStory(number: number, by: PseudoRandom): Story {
   const name = `random-${number}`;
   const kind = by.oneOf(["ConfigMap", "Widget", "Deployment"] as const);
   const next = (): Manifest => {
@@ -595,6 +595,6 @@ function randomStory(number: number, by: Random): Story {
 }
 
 it("leaves what kubectl leaves, of manifests made at random", { timeout: 600_000 }, async () => {
-  const by = random(1);
+  const by = pseudoRandom(1);
   await live(Array.from({ length: 120 }, (_, i) => randomStory(i, by)));
 });

@@ -14,7 +14,7 @@ import { type JsonObject, sortedJson } from "@drover/sandbox";
 import { z } from "zod";
 import type { ApiAddress } from "./api-address.ts";
 import { applyPatch, withoutNulls } from "./apply-patch.ts";
-import { type PlainAnswer, plainRequest } from "./plain-request.ts";
+import { type PlainResponse, plainRequest } from "./plain-request.ts";
 
 /** The API server refused a manifest. The message has its words. */
 export class ApplyRefusedError extends Error {
@@ -25,7 +25,7 @@ export class ApplyRefusedError extends Error {
 export const lastAppliedAnnotation = "kubectl.kubernetes.io/last-applied-configuration";
 
 /** Where kubectl is pointed to. */
-export interface Target {
+export interface ApplyTarget {
   readonly client: KubeClient;
   /** The one that the client leads to. */
   readonly server: ApiAddress;
@@ -39,11 +39,11 @@ export interface Target {
  * @throws ApplyRefusedError as the server says it; fields that are not in the schema are refused, too.
  */
 export async function kubectlApply(
-  target: Target,
+  target: ApplyTarget,
   ref: ResourceRef,
   manifest: NewObject,
 ): Promise<KubeObject> {
-  const { status, text } = await applied(target, ref, manifest, "");
+  const { status, text } = await sendApply(target, ref, manifest, "");
   const object = parseJson(text);
   if (status < 300 && isWellFormed(object)) return object;
   const message = statusSchema.safeParse(object).data?.message ?? text;
@@ -55,16 +55,19 @@ export async function kubectlApply(
 const statusSchema = z.looseObject({ message: z.string() });
 
 /** Whether a manifest would be applied: `kubectl apply --dry-run=server`. */
-export const isAcceptable = async (target: Target, ref: ResourceRef, manifest: NewObject): Promise<boolean> =>
-  (await applied(target, ref, manifest, "&dryRun=All")).status < 300;
+export const isAcceptable = async (
+  target: ApplyTarget,
+  ref: ResourceRef,
+  manifest: NewObject,
+): Promise<boolean> => (await sendApply(target, ref, manifest, "&dryRun=All")).status < 300;
 
 /** @param more of the query. */
-async function applied(
-  { client, server }: Target,
+async function sendApply(
+  { client, server }: ApplyTarget,
   ref: ResourceRef,
   manifest: NewObject,
   more: string,
-): Promise<PlainAnswer> {
+): Promise<PlainResponse> {
   const query = `?fieldManager=kubectl-client-side-apply&fieldValidation=Strict${more}`;
   const wanted = annotated({ ...manifest, apiVersion: apiVersionOf(ref), kind: ref.kind });
   const key = keyOf(manifest);
@@ -75,7 +78,7 @@ async function applied(
   }
   const before = fieldsOf(there.metadata.annotations?.[lastAppliedAnnotation] ?? "{}");
   const now = fieldsOf(writeJson(there));
-  const patched = (patch: "merge" | "strategic-merge"): Promise<PlainAnswer> => {
+  const patched = (patch: "merge" | "strategic-merge"): Promise<PlainResponse> => {
     const body = applyPatch({ before, now }, wanted, patch === "strategic-merge");
     return plainRequest(server, { method: "PATCH", path: objectPath(ref, key) + query, body, patch });
   };

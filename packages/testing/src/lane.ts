@@ -1,32 +1,32 @@
 import {
   type Announcement,
   type Controller,
-  isInCode,
+  hasNamesInCode,
   type Log,
   type Milliseconds,
   namesQueueOf,
   queueOf,
   reconcileFunctionOf,
 } from "@drover/controller";
-import { openSteppedQueue, type Run, type SteppedQueue, type Verdict } from "@drover/queue";
-import { nameOnce, reconcileOnce } from "@drover/runtime";
+import { openSteppedQueue, type Run, type SteppedQueue, type RunOutcome } from "@drover/queue";
+import { mapOnce, reconcileOnce } from "@drover/runtime";
 import { type Follower, followsOf } from "@drover/streams";
-import type { Life } from "./life.ts";
+import type { FunctionProcess } from "./life.ts";
 import { memoryNamedKeys } from "./memory-named-keys.ts";
 
 /** A queue, and what is done with its keys by whatever process is alive. */
-export interface Lane {
+export interface QueueUnderTest {
   readonly controller: string;
   readonly queue: SteppedQueue;
-  perform(life: Life, run: Run): Promise<Verdict>;
+  perform(process: FunctionProcess, run: Run): Promise<RunOutcome>;
 }
 
-export interface LaneOptions {
+export interface QueueUnderTestOptions {
   readonly now: () => Milliseconds;
   readonly random: () => number;
   readonly log: Log;
   /** Told of what is announced of an object, as Events. */
-  readonly announced: (announcement: Announcement) => void;
+  readonly onAnnouncement: (announcement: Announcement) => void;
 }
 
 /** What a controller follows, as it declares it. */
@@ -36,38 +36,41 @@ export function followerOf(controller: Controller): Follower {
   return { controller: queue, follows: followsOf({ name, queue }, reconcileFunctionOf(controller).spec) };
 }
 
-/** The lanes of a controller: its own keys, and those of the objects about which its code is asked. */
-export async function lanesOf(controller: Controller, options: LaneOptions): Promise<readonly Lane[]> {
-  const { now, random, log, announced } = options;
+/** The queues of a controller: its own keys, and those of the objects about which its code is asked. */
+export async function queuesUnderTest(
+  controller: Controller,
+  options: QueueUnderTestOptions,
+): Promise<readonly QueueUnderTest[]> {
+  const { now, random, log, onAnnouncement } = options;
   const { name, retry: backoff } = controller;
   const open = (queue: string) => openSteppedQueue({ controller: queue, backoff, now, random });
   const queueName = queueOf({ name });
   const own = await open(queueName);
-  const asking = controller.watches.filter(isInCode).map(async ({ kind }): Promise<Lane> => {
+  const asking = controller.watches.filter(hasNamesInCode).map(async ({ kind }): Promise<QueueUnderTest> => {
     const queue = await open(namesQueueOf(queueName, kind));
     const named = memoryNamedKeys();
     return {
       controller: name,
       queue,
-      perform(life, run) {
-        const watched = livingOf(life, name)
-          .watches.filter(isInCode)
+      perform(process, run) {
+        const watched = controllerIn(process, name)
+          .watches.filter(hasNamesInCode)
           .find((one) => one.kind.kind === kind.kind);
-        if (watched === undefined) throw new Error(`${name} watches no ${kind.kind} in its next life.`);
-        return nameOnce({ watched, client: life.client, queue: own, named, log }, run);
+        if (watched === undefined) throw new Error(`${name} watches no ${kind.kind} in its next process.`);
+        return mapOnce({ watched, client: process.client, queue: own, named, log }, run);
       },
     };
   });
-  const reconciling: Lane = {
+  const reconciling: QueueUnderTest = {
     controller: name,
     queue: own,
-    perform: (life, run) =>
+    perform: (process, run) =>
       reconcileOnce(
         {
-          controller: livingOf(life, name),
-          client: life.client,
+          controller: controllerIn(process, name),
+          client: process.client,
           log,
-          announce: (_, announcement) => announced(announcement),
+          announce: (_, announcement) => onAnnouncement(announcement),
           now: () => new Date(now()),
           random,
         },
@@ -77,10 +80,10 @@ export async function lanesOf(controller: Controller, options: LaneOptions): Pro
   return [reconciling, ...(await Promise.all(asking))];
 }
 
-function livingOf({ controllers }: Life, name: string): Controller {
+function controllerIn({ controllers }: FunctionProcess, name: string): Controller {
   const found = controllers.find((controller) => controller.name === name);
   if (found !== undefined) return found;
   throw new Error(
-    `The controller ${name} is not there in the function's next life: make the same ones every time.`,
+    `The controller ${name} is not there in the function's next process: make the same ones every time.`,
   );
 }

@@ -1,40 +1,45 @@
 import type { Controller, Milliseconds, ObjectKey } from "@drover/controller";
 import { connect, type KubeClient } from "@drover/kube";
-import { begin, type FunctionUnderTest } from "./function-under-test.ts";
-import type { Doors } from "./proxies.ts";
-import { impatientTimers } from "./impatient-timers.ts";
+import { startFunction, type FunctionUnderTest } from "./function-under-test.ts";
+import type { ProcessListeners } from "./proxies.ts";
+import { immediateRetryTimers } from "./impatient-timers.ts";
 
 /** A process of the function, from its start until it is killed or the test ends. */
-export interface Life {
+export interface FunctionProcess {
   readonly controllers: readonly Controller[];
   readonly client: KubeClient;
   /** Resolves when it is killed; what it was doing never ends. */
   readonly died: Promise<undefined>;
   readonly isDead: () => boolean;
-  die(): void;
+  kill(): void;
   /** Whether the last run of a key asked to be looked at again. */
-  readonly asksAgain: (controller: string, key: ObjectKey) => boolean;
+  readonly requestsRequeue: (controller: string, key: ObjectKey) => boolean;
   /** Gives back what it opened; a dead one's calls end here. */
   close(): Promise<void>;
 }
 
-export interface LifeOptions {
+export interface FunctionProcessOptions {
   readonly start: FunctionUnderTest;
-  readonly doors: Doors;
+  readonly listeners: ProcessListeners;
   readonly now: () => Date;
   /** Until a request is given up. */
   readonly requestTimeout: Milliseconds;
 }
 
-export async function beginLife({ start, doors, now, requestTimeout }: LifeOptions): Promise<Life> {
-  const { cluster, outside } = doors;
+export async function startFunctionProcess({
+  start,
+  listeners,
+  now,
+  requestTimeout,
+}: FunctionProcessOptions): Promise<FunctionProcess> {
+  const { cluster, outside } = listeners;
   const client = await connect({
     ...cluster,
     userAgent: "function-under-test",
     requestTimeout,
-    timers: impatientTimers,
+    timers: immediateRetryTimers,
   });
-  const begun = await begin(start, { client, outside, now });
+  const begun = await startFunction(start, { client, outside, now });
   const asking = new Set<string>();
   const death = Promise.withResolvers<undefined>();
   let isDead = false;
@@ -53,12 +58,12 @@ export async function beginLife({ start, doors, now, requestTimeout }: LifeOptio
     client,
     died: death.promise,
     isDead: () => isDead,
-    die() {
+    kill() {
       isDead = true;
       death.resolve(undefined);
-      doors.shut();
+      listeners.close();
     },
-    asksAgain: (controller, key) => asking.has(`${controller} ${key}`),
+    requestsRequeue: (controller, key) => asking.has(`${controller} ${key}`),
     async close() {
       await client.close();
       await begun.close?.();

@@ -1,31 +1,31 @@
 import type { Milliseconds } from "@drover/controller";
-import type { Entry, FaultDecider, Upstream } from "@drover/fault-proxy";
+import type { CallRecord, FaultDecider, Upstream } from "@drover/fault-proxy";
 import type { ApiAddress } from "./api-address.ts";
 import type { FunctionUnderTest } from "./function-under-test.ts";
-import { beginLife, type Life } from "./life.ts";
+import { startFunctionProcess, type FunctionProcess } from "./life.ts";
 import { openProxies } from "./proxies.ts";
 import { type DeployedAs, type Rights, rightsOf } from "./rights.ts";
 import type { TestServer } from "./test-server.ts";
 
 /** The processes of one function, one after the other. */
-export interface Lives {
+export interface FunctionProcesses {
   /** The API server for the test itself: no faults. */
   readonly server: ApiAddress;
   /** Every call, the test's own, too. */
-  readonly record: readonly Entry[];
-  /** Every call of every life. */
-  readonly calls: readonly Entry[];
+  readonly record: readonly CallRecord[];
+  /** Every call of every process. */
+  readonly calls: readonly CallRecord[];
   /** The one that is alive; begun where the last one was killed. */
-  current(): Promise<Life>;
+  current(): Promise<FunctionProcess>;
   kill(): void;
   /** To be called as the run of a controller begins, and without one when it has ended: it is the one that calls. */
   running(controller: string | undefined): void;
   /** What was refused since no permission is for it, and what to do about it. */
-  missing(): readonly string[];
+  missingPermissions(): readonly string[];
   close(): Promise<void>;
 }
 
-export interface LivesOptions {
+export interface FunctionProcessesOptions {
   readonly start: FunctionUnderTest;
   readonly server: Pick<TestServer, "upstream" | "isShared">;
   /** Older states of the API server, by name, for faults to lead to. */
@@ -43,17 +43,17 @@ export interface LivesOptions {
   readonly requestTimeout: Milliseconds;
 }
 
-export async function openLives({
+export async function openFunctionProcesses({
   start,
   server,
   now,
   requestTimeout,
   deployedAs,
   ...options
-}: LivesOptions): Promise<Lives> {
-  const calls: Entry[] = [];
-  const lives: Life[] = [];
-  const kill = (): void => lives.at(-1)?.die();
+}: FunctionProcessesOptions): Promise<FunctionProcesses> {
+  const calls: CallRecord[] = [];
+  const processes: FunctionProcess[] = [];
+  const kill = (): void => processes.at(-1)?.kill();
   let rights: Rights | undefined;
   let running: string | undefined;
   const proxies = await openProxies({
@@ -71,21 +71,26 @@ export async function openLives({
     calls,
     kill,
     running: (controller) => void (running = controller),
-    missing: () => rights?.missing() ?? [],
+    missingPermissions: () => rights?.missing() ?? [],
     async current() {
-      const last = lives.at(-1);
+      const last = processes.at(-1);
       if (last?.isDead() === false) return last;
-      const life = await beginLife({ start, doors: await proxies.enter(), now, requestTimeout });
-      lives.push(life);
+      const process = await startFunctionProcess({
+        start,
+        listeners: await proxies.openListeners(),
+        now,
+        requestTimeout,
+      });
+      processes.push(process);
       if (rights === undefined) {
-        rights = rightsOf({ controllers: life.controllers, deployedAs, running: () => running });
+        rights = rightsOf({ controllers: process.controllers, deployedAs, running: () => running });
         // Those that came before its controllers were known were let pass.
         for (const { call } of calls) rights.refusalOf(call);
       }
-      return life;
+      return process;
     },
     async close() {
-      await Promise.all(lives.map((life) => life.close()));
+      await Promise.all(processes.map((process) => process.close()));
       await proxies.close();
     },
   };

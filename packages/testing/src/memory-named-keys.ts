@@ -1,12 +1,12 @@
 import type { ObjectKey } from "@drover/controller";
-import type { NamedKeys } from "@drover/queue";
+import type { MappedKeys } from "@drover/queue";
 
 /** Who was named the last time, without Redis. */
-export function memoryNamedKeys(): NamedKeys {
+export function memoryNamedKeys(): MappedKeys {
   const named = new Map<ObjectKey, readonly ObjectKey[]>();
   return {
-    of: (key) => Promise.resolve(named.get(key) ?? []),
-    remember({ key }, keys) {
+    get: (key) => Promise.resolve(named.get(key) ?? []),
+    store({ key }, keys) {
       named.set(key, keys);
       return Promise.resolve();
     },

@@ -1,5 +1,5 @@
 import { writeJson } from "@drover/json";
-import { type ApiAddress, authorizing } from "./api-address.ts";
+import { type ApiAddress, authorizationHeader } from "./api-address.ts";
 
 /** A write by plain HTTP. */
 export interface PlainWrite {
@@ -11,7 +11,7 @@ export interface PlainWrite {
   readonly patch?: "merge" | "strategic-merge";
 }
 
-export interface PlainAnswer {
+export interface PlainResponse {
   readonly status: number;
   readonly text: string;
 }
@@ -20,9 +20,9 @@ export interface PlainAnswer {
 export async function plainRequest(
   address: ApiAddress,
   { method, path, body, patch = "merge" }: PlainWrite,
-): Promise<PlainAnswer> {
+): Promise<PlainResponse> {
   const type = method === "PATCH" ? `application/${patch}-patch+json` : "application/json";
-  const headers = { "content-type": type, ...authorizing(address) };
+  const headers = { "content-type": type, ...authorizationHeader(address) };
   const response = await fetch(address.server + path, { method, headers, body: writeJson(body) });
   return { status: response.status, text: await response.text() };
 }

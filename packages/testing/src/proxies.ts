@@ -1,6 +1,6 @@
 import {
-  type Call,
-  type Entry,
+  type ProxiedCall,
+  type CallRecord,
   type FaultDecider,
   type FaultProxy,
   startFaultProxy,
@@ -8,21 +8,21 @@ import {
 } from "@drover/fault-proxy";
 import type { ApiAddress } from "./api-address.ts";
 
-/** The ways of one life to all servers. */
-export interface Doors {
+/** The addresses at which one process reaches all servers. */
+export interface ProcessListeners {
   /** The API server. */
   readonly cluster: ApiAddress;
   /** Those of servers outside of the cluster, by name. */
   readonly outside: Readonly<Record<string, string>>;
   /** Nothing gets through any more. */
-  shut(): void;
+  close(): void;
 }
 
 export interface Proxies {
   /** Its own address is the test's: no faults. */
   readonly cluster: FaultProxy;
-  /** Lets a life of the function in. */
-  enter(): Promise<Doors>;
+  /** Opens addresses for a process of the function. */
+  openListeners(): Promise<ProcessListeners>;
   close(): Promise<void>;
 }
 
@@ -32,25 +32,25 @@ export interface ProxiesOptions {
   readonly outside?: Readonly<Record<string, string>>;
   readonly decider?: FaultDecider;
   /** The Status that a cluster answers to a call of the function's that it may not make. */
-  readonly authorize?: (call: Call) => object | undefined;
+  readonly authorize?: (call: ProxiedCall) => object | undefined;
   readonly onKill: () => void;
   /** In place of a delay's time. */
   readonly sleep?: () => Promise<void>;
-  /** The calls of all lives, of all servers, are added to it. */
-  readonly calls: Entry[];
+  /** The calls of all processes to all servers are added to it. */
+  readonly calls: CallRecord[];
 }
 
 /** One proxy before each server; one decider for all. */
 export async function openProxies(options: ProxiesOptions): Promise<Proxies> {
   const { upstream, views = {}, outside = {}, decider, authorize, onKill, sleep, calls } = options;
   const start = (to: Upstream, may?: ProxiesOptions["authorize"]): Promise<FaultProxy> => {
-    const isOfFunction = ({ life }: { readonly life: number }): boolean => life !== testsLife;
+    const isOfFunction = ({ life }: { readonly life: number }): boolean => life !== testProcessNumber;
     return startFaultProxy({
       upstream: to,
       views,
       onKill,
       ...(sleep && { sleep }),
-      ...(may && { authorize: (call: Call) => (isOfFunction(call) ? may(call) : undefined) }),
+      ...(may && { authorize: (call: ProxiedCall) => (isOfFunction(call) ? may(call) : undefined) }),
       decider: { ofCall: (call) => (isOfFunction(call) ? decider?.ofCall(call) : undefined) },
       onEntry: (entry) => isOfFunction(entry.call) && calls.push(entry),
     });
@@ -61,15 +61,16 @@ export async function openProxies(options: ProxiesOptions): Promise<Proxies> {
   );
   return {
     cluster,
-    async enter() {
-      const door = await cluster.door();
-      const doors = await Promise.all(
-        others.map(async ([name, proxy]) => [name, await proxy.door()] as const),
+    async openListeners() {
+      const listener = await cluster.openListener();
+      const outsideListeners = await Promise.all(
+        others.map(async ([name, proxy]) => [name, await proxy.openListener()] as const),
       );
       return {
-        cluster: { server: door.url, token: door.token },
-        outside: Object.fromEntries(doors.map(([name, { url }]) => [name, url])),
-        shut: () => [door, ...doors.map(([, other]) => other)].forEach((one) => void one.close()),
+        cluster: { server: listener.url, token: listener.token },
+        outside: Object.fromEntries(outsideListeners.map(([name, { url }]) => [name, url])),
+        close: () =>
+          [listener, ...outsideListeners.map(([, other]) => other)].forEach((one) => void one.close()),
       };
     },
     async close() {
@@ -79,4 +80,4 @@ export async function openProxies(options: ProxiesOptions): Promise<Proxies> {
 }
 
 /** That of a proxy's own address. */
-const testsLife = 1;
+const testProcessNumber = 1;

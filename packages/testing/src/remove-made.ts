@@ -1,19 +1,19 @@
-import type { Entry } from "@drover/fault-proxy";
+import type { CallRecord } from "@drover/fault-proxy";
 import type { ApiAddress } from "./api-address.ts";
 import { plainRequest } from "./plain-request.ts";
 
 /**
  * Removes every object whose creation is in the record, whatever holds it; definitions of kinds stay.
  */
-export async function removeMade(server: ApiAddress, record: readonly Entry[]): Promise<void> {
-  for (const path of new Set(record.flatMap(madePath)).values()) {
+export async function removeCreatedObjects(server: ApiAddress, record: readonly CallRecord[]): Promise<void> {
+  for (const path of new Set(record.flatMap(createdPath)).values()) {
     // Whatever is answered: the object may be gone.
     await plainRequest(server, { method: "PATCH", path, body: { metadata: { finalizers: null } } });
     await plainRequest(server, { method: "DELETE", path, body: atOnce });
   }
 }
 
-function madePath({ call, server }: Entry): readonly string[] {
+function createdPath({ call, server }: CallRecord): readonly string[] {
   const isMade = server?.status === 201 && server.object !== undefined && call.subresource === "";
   if (!isMade || call.resource === definitions) return [];
   return [call.verb === "create" ? `${call.path}/${server.object.name}` : call.path];

@@ -8,7 +8,7 @@ import {
   permittedAccess,
   resourceAttributesOf,
 } from "@drover/controller";
-import { callOf } from "@drover/fault-proxy";
+import { parseCall } from "@drover/fault-proxy";
 import { builtin, connect, createOrReplace, installCrd, kindOf, type KubeClient } from "@drover/kube";
 import { readKubeconfig, type RealCluster, startRealCluster } from "@drover/real-cluster";
 import { execFileSync } from "node:child_process";
@@ -252,7 +252,7 @@ describe.each(Object.entries(definitions))("a function with %s", (_, definition)
     let refused = 0;
     for (const [i, asked] of all.entries()) {
       const theirs = await refusal(token, asked);
-      const ours = kit.refusalOf(callOf({ id: i, life: 2, ...asked }));
+      const ours = kit.refusalOf(parseCall({ id: i, life: 2, ...asked }));
       expect(ours, `${asked.method} ${asked.url}`).toEqual(theirs);
       if (theirs !== undefined) refused++;
     }

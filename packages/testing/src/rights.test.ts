@@ -2,7 +2,7 @@ import {
   defineController,
   defineFunction,
   objectKey,
-  type Owned,
+  type OwnedKind,
   type PermissionRule,
 } from "@drover/controller";
 import { builtin, isApiError, kindOf, type KubeClient, listAll } from "@drover/kube";
@@ -15,7 +15,7 @@ import { testReconcile } from "./test-reconcile.ts";
 
 type Deed = (client: KubeClient, name: string) => Promise<unknown>;
 const sites =
-  (deed: Deed, owns: readonly Owned[] = []) =>
+  (deed: Deed, owns: readonly OwnedKind[] = []) =>
   ({ client }: { readonly client: KubeClient }) =>
     defineController({
       for: Site,
@@ -36,10 +36,10 @@ const deployedWith = (deed: Deed, ...cluster: PermissionRule[]) =>
     controller: sites(deed)({ client: {} as KubeClient }),
     deployment: { container: { image: "sites:1" }, permissions: { cluster } },
   });
-const settle = async (...open: Parameters<typeof testCluster>): Promise<void> => {
+const openAndRunUntilIdle = async (...open: Parameters<typeof testCluster>): Promise<void> => {
   await using cluster = await testCluster(...open);
   await cluster.apply(site("a", "Hi"));
-  await cluster.settled();
+  await cluster.runUntilIdle();
 };
 
 it("answers as the API server does, and says which permission to add, and where", async () => {
@@ -50,7 +50,7 @@ it("answers as the API server does, and says which permission to add, and where"
       throw error;
     });
   });
-  const ended = settle(start);
+  const ended = openAndRunUntilIdle(start);
   await expect(ended).rejects.toThrow(MissingPermissionError);
   await expect(ended).rejects.toThrow(
     "sites.example.com may not list pods in namespace default: in a cluster the API server answers 403. " +
@@ -66,7 +66,7 @@ it("answers as the API server does, and says which permission to add, and where"
 
 it("finds it although the function goes on without an answer", async () => {
   const swallowing: Deed = (client) => lists(client, "").catch(() => []);
-  await expect(settle(sites(swallowing))).rejects.toThrow("may not list pods");
+  await expect(openAndRunUntilIdle(sites(swallowing))).rejects.toThrow("may not list pods");
   await expect(testReconcile(sites(swallowing), { object: site("a", "Hi") })).rejects.toThrow(
     "may not list pods",
   );
@@ -80,11 +80,11 @@ it("finds it while a time passes, too", async () => {
 
 it("lets it do what its definition grants, and no more", async () => {
   const granted = deployedWith(lists, rule(["pods"], ["list"]));
-  await settle(sites(lists), { deployedAs: granted });
+  await openAndRunUntilIdle(sites(lists), { deployedAs: granted });
   await testReconcile(sites(lists), { object: site("a", "Hi"), deployedAs: granted });
   const deletes: Deed = (client) =>
     client.delete(builtin.pod, objectKey({ namespace: "default", name: "x" }));
-  const ended = settle(sites(deletes), { deployedAs: granted });
+  const ended = openAndRunUntilIdle(sites(deletes), { deployedAs: granted });
   await expect(ended).rejects.toThrow(
     /may not delete pods in namespace default.*Then run: npx drover generate/,
   );
@@ -102,11 +102,11 @@ it("grants all that is done with what a controller owns, and not with its status
     await client.patch(builtin.pod, key(name), { type: "merge", body: { metadata: { labels: { a: "1" } } } });
     await client.delete(builtin.pod, key(name), { gracePeriodSeconds: 0 });
   };
-  await settle(sites(uses, [{ kind: kindOf(builtin.pod) }]));
+  await openAndRunUntilIdle(sites(uses, [{ kind: kindOf(builtin.pod) }]));
   const status: Deed = (client, name) =>
     client.patch(builtin.pod, key(name), { type: "merge", body: {} }, { subresource: "status" });
   const owning = sites(status, [{ kind: kindOf(builtin.pod) }]);
-  await expect(settle(owning)).rejects.toThrow(
+  await expect(openAndRunUntilIdle(owning)).rejects.toThrow(
     /may not patch pods\/status in namespace default: .*src\/function.ts\)\./,
   );
 });
@@ -120,10 +120,12 @@ it("names the Secret that is read", async () => {
         return {};
       },
     });
-  await expect(settle(reading)).rejects.toThrow('or "words" to its readsSecrets');
-  await settle(reading, { deployedAs: defineFunction({ controller: reading(), readsSecrets: ["words"] }) });
+  await expect(openAndRunUntilIdle(reading)).rejects.toThrow('or "words" to its readsSecrets');
+  await openAndRunUntilIdle(reading, {
+    deployedAs: defineFunction({ controller: reading(), readsSecrets: ["words"] }),
+  });
   const another = defineFunction({ controller: reading(), readsSecrets: ["another"] });
-  await expect(settle(reading, { deployedAs: another })).rejects.toThrow("may not get secrets");
+  await expect(openAndRunUntilIdle(reading, { deployedAs: another })).rejects.toThrow("may not get secrets");
 });
 
 it("keeps to the namespace of a definition that has one", async () => {
@@ -133,13 +135,15 @@ it("keeps to the namespace of a definition that has one", async () => {
     namespace: "default",
     deployment: { permissions: { namespace: [rule(["pods"], ["list"])] } },
   });
-  await settle(sites(lists), { deployedAs: home(lists) });
-  await expect(settle(sites(there), { deployedAs: home(there) })).rejects.toThrow("in namespace other");
+  await openAndRunUntilIdle(sites(lists), { deployedAs: home(lists) });
+  await expect(openAndRunUntilIdle(sites(there), { deployedAs: home(there) })).rejects.toThrow(
+    "in namespace other",
+  );
 });
 
 it("counts what the process asks for before its first run", async () => {
   await expect(
-    settle(async (world) => {
+    openAndRunUntilIdle(async (world) => {
       await listAll(world.client, builtin.node, {});
       return sites(() => Promise.resolve())(world);
     }),
@@ -153,10 +157,12 @@ it("gives every controller its own, and refuses a definition of none", async () 
     controllers: [sites(idle)({ client }), { ...sites(lists)({ client }), name: "second" }],
   });
   const others = deployedWith(lists, rule(["pods"], ["list"]));
-  await expect(settle(start, { deployedAs: others })).rejects.toThrow("second may not list pods");
+  await expect(openAndRunUntilIdle(start, { deployedAs: others })).rejects.toThrow(
+    "second may not list pods",
+  );
   const right = { ...others, controller: second(lists) };
-  await settle(start, { deployedAs: [right] });
-  await expect(settle(sites(idle), { deployedAs: right })).rejects.toThrow(
+  await openAndRunUntilIdle(start, { deployedAs: [right] });
+  await expect(openAndRunUntilIdle(sites(idle), { deployedAs: right })).rejects.toThrow(
     "deployedAs is the definition of second, and the test runs sites.example.com.",
   );
 });
@@ -179,7 +185,7 @@ it("finds what is missing without faults, and what is asked for only when someth
   const { plans, problems: none } = await testFaults({ ...scenario, deployedAs }, { kinds: ["crash"] });
   expect(none).toEqual([]);
   const found = plans.filter(({ outcome }) => outcome === "differs");
-  expect(found.map(({ words }) => words)).toContain(
+  expect(found.map(({ description }) => description)).toContain(
     "crash after write 1 (create configmaps default/page-of-a)",
   );
   expect(found.flatMap(({ differences }) => differences)).toContainEqual(

@@ -6,7 +6,7 @@ import {
   isGranted,
   permittedAccess,
 } from "@drover/controller";
-import type { Call } from "@drover/fault-proxy";
+import type { ProxiedCall } from "@drover/fault-proxy";
 
 /** A function called the API server for something that its ServiceAccount may not do. */
 export class MissingPermissionError extends Error {
@@ -14,7 +14,7 @@ export class MissingPermissionError extends Error {
 }
 
 /** @throws MissingPermissionError where anything is missing. */
-export function refuseMissing(missing: readonly string[]): void {
+export function throwIfMissing(missing: readonly string[]): void {
   if (missing.length > 0) throw new MissingPermissionError(missing.join("\n"));
 }
 
@@ -29,7 +29,7 @@ export type DeployedAs = DeployableFunction | readonly DeployableFunction[];
 /** Requests that a cluster would refuse, since the function's ServiceAccount has no right to them. */
 export interface Rights {
   /** The Status that the API server answers, where the call is refused. What is missing is noted. */
-  refusalOf(call: Call): object | undefined;
+  refusalOf(call: ProxiedCall): object | undefined;
   /** What was refused so far, and what to do about it, for people. */
   missing(): readonly string[];
 }
@@ -60,7 +60,7 @@ export function rightsOf({ controllers, deployedAs = [], running }: RightsOption
   const accounts = controllers.map((controller): Account => {
     const definition = definitions.find((one) => one.controller.name === controller.name);
     const permissions = grantedPermissions(definition ?? { controller });
-    const granted = permittedAccess(permissions, definition?.namespace ?? usualNamespace);
+    const granted = permittedAccess(permissions, definition?.namespace ?? defaultNamespace);
     return { controller, definition, granted };
   });
   const missing = new Set<string>();
@@ -85,23 +85,23 @@ interface Account {
 }
 
 /** Of a function whose definition names none. */
-const usualNamespace = "default";
+const defaultNamespace = "default";
 
-const mayCall = ({ granted }: Account, call: Call): boolean =>
+const mayCall = ({ granted }: Account, call: ProxiedCall): boolean =>
   call.resource === ""
     ? call.method === "GET" && discovery.test(call.path)
-    : isGranted(accessOf(call), [...granted, ...everybodys]);
+    : isGranted(accessOf(call), [...granted, ...everyServiceAccount]);
 
 /** Every ServiceAccount may look at what is served (ClusterRole `system:discovery`) ... */
 const discovery = /^\/(apis?|openapi|version|healthz|livez|readyz)(\/|$)/;
 /** ... and ask what it may do itself (`system:basic-user`). */
-const everybodys: readonly Access[] = [
+const everyServiceAccount: readonly Access[] = [
   { verb: "create", group: "authorization.k8s.io", resource: "selfsubjectaccessreviews" },
   { verb: "create", group: "authorization.k8s.io", resource: "selfsubjectrulesreviews" },
   { verb: "create", group: "authentication.k8s.io", resource: "selfsubjectreviews" },
 ];
 
-function accessOf({ verb, resource: named, subresource, namespace, name }: Call): Access {
+function accessOf({ verb, resource: named, subresource, namespace, name }: ProxiedCall): Access {
   const [resource = "", ...group] = named.split(".");
   return {
     verb,
@@ -114,9 +114,9 @@ function accessOf({ verb, resource: named, subresource, namespace, name }: Call)
 }
 
 /** As k8s.io/apiserver words it (handlers/responsewriters, `forbiddenMessage`). */
-function forbidden({ controller, definition }: Account, call: Call): object {
-  const home = definition?.namespace ?? usualNamespace;
-  const user = `User "system:serviceaccount:${home}:${controller.name}"`;
+function forbidden({ controller, definition }: Account, call: ProxiedCall): object {
+  const accountNamespace = definition?.namespace ?? defaultNamespace;
+  const user = `User "system:serviceaccount:${accountNamespace}:${controller.name}"`;
   if (call.resource === "") {
     const verb = call.method.toLowerCase();
     return status(`forbidden: ${user} cannot ${verb} path "${call.path}"`, {});
@@ -143,7 +143,7 @@ const status = (message: string, details: object): object => ({
 });
 
 /** @param call that the account may not make. */
-function adviceFor({ controller, definition }: Account, call: Call): string {
+function adviceFor({ controller, definition }: Account, call: ProxiedCall): string {
   const { name } = controller;
   if (call.resource === "")
     return `${name} may not call ${call.method} ${call.path}: no permission of a function is for that. Leave it out.`;
@@ -162,7 +162,7 @@ function adviceFor({ controller, definition }: Account, call: Call): string {
 }
 
 /** What has such a permission granted without writing it. */
-function otherWay({ for: own }: Controller, { resource, subresource, verb, name }: Call): string {
+function otherWay({ for: own }: Controller, { resource, subresource, verb, name }: ProxiedCall): string {
   if (resource === "secrets" && verb === "get") return `, or ${JSON.stringify(name)} to its readsSecrets`;
   const isOwn = resource === [own.plural, own.group].filter(Boolean).join(".");
   return isOwn || subresource !== ""

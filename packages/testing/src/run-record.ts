@@ -1,9 +1,9 @@
 import type { ObjectKey } from "@drover/controller";
-import type { Entry } from "@drover/fault-proxy";
-import type { Verdict } from "@drover/queue";
+import type { CallRecord } from "@drover/fault-proxy";
+import type { RunOutcome } from "@drover/queue";
 
 /** One run of one key, and what it did. */
-export interface RunRecord {
+export interface SteppedRun {
   /** 1, 2, ... */
   readonly number: number;
   readonly controller: string;
@@ -11,28 +11,28 @@ export interface RunRecord {
   /** Why it ran, such as `Added`, `Modified`. */
   readonly reasons: readonly string[];
   /** What it came to; `killed` when its process died in it. */
-  readonly verdict: Verdict | { readonly kind: "killed" };
+  readonly outcome: RunOutcome | { readonly kind: "killed" };
   /** It asked to be looked at again after a time. */
-  readonly asksAgain: boolean;
+  readonly requestsRequeue: boolean;
   /** The requests that it made, in order. */
-  readonly calls: readonly Entry[];
+  readonly calls: readonly CallRecord[];
 }
 
 /** The requests of a run that changed something. */
-export const writesOf = ({ calls }: Pick<RunRecord, "calls">): readonly Entry[] =>
+export const writesOf = ({ calls }: Pick<SteppedRun, "calls">): readonly CallRecord[] =>
   calls.filter(({ call, committed }) => call.isWrite && committed === true);
 
 /** `fails: ...`, for people. */
-export function verdictWords({ verdict }: Pick<RunRecord, "verdict">): string {
-  switch (verdict.kind) {
+export function describeOutcome({ outcome }: Pick<SteppedRun, "outcome">): string {
+  switch (outcome.kind) {
     case "retry":
-      return `fails: ${verdict.error}`;
+      return `fails: ${outcome.error}`;
     case "terminal":
-      return `gives up: ${verdict.error}`;
+      return `gives up: ${outcome.error}`;
     case "wait":
-      return `waits ${verdict.after} ms`;
+      return `waits ${outcome.after} ms`;
     case "throttled":
-      return `waits ${verdict.after} ms, as ${verdict.account} was told to`;
+      return `waits ${outcome.after} ms, as ${outcome.account} was told to`;
     case "conflict":
       return "meets a conflict";
     case "interrupted":

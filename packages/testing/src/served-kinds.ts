@@ -1,6 +1,6 @@
 import type { ResourceRef } from "@drover/kube";
 import { z } from "zod";
-import { type ApiAddress, authorizing } from "./api-address.ts";
+import { type ApiAddress, authorizationHeader } from "./api-address.ts";
 
 /** A kind as manifests name it. */
 export interface KindName {
@@ -27,7 +27,7 @@ export function servedKinds(address: ApiAddress): (of: KindName) => Promise<Reso
   const discover = async (apiVersion: string): Promise<readonly string[]> => {
     const [version = "", group = ""] = apiVersion.split("/").reverse();
     const response = await fetch(`${address.server}/${group === "" ? "api" : "apis"}/${apiVersion}`, {
-      headers: authorizing(address),
+      headers: authorizationHeader(address),
     });
     const { resources } = response.ok ? resourceList.parse(await response.json()) : { resources: [] };
     const kinds = resources.filter(({ name }) => !name.includes("/"));

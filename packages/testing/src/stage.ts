@@ -8,32 +8,40 @@ import {
   type Resource,
   silentLog,
 } from "@drover/controller";
-import type { Entry } from "@drover/fault-proxy";
-import { connect, type KubeClient, keyOf, listAll, nameOf, refOf, type ResourceRef } from "@drover/kube";
-import type { KeyReport, Run, SteppedTurn, Wake } from "@drover/queue";
+import type { CallRecord } from "@drover/fault-proxy";
+import {
+  connect,
+  type KubeClient,
+  keyOf,
+  listAll,
+  resourceNameOf,
+  refOf,
+  type ResourceRef,
+} from "@drover/kube";
+import type { KeyReport, Run, SteppedAssignment, Wake } from "@drover/queue";
 import type { ApiAddress } from "./api-address.ts";
-import { impatientTimers } from "./impatient-timers.ts";
-import { followerOf, type Lane, lanesOf } from "./lane.ts";
-import type { Life } from "./life.ts";
-import { type Lives, type LivesOptions, openLives } from "./lives.ts";
-import type { RunRecord } from "./run-record.ts";
-import { removeMade } from "./remove-made.ts";
+import { immediateRetryTimers } from "./impatient-timers.ts";
+import { followerOf, type QueueUnderTest, queuesUnderTest } from "./lane.ts";
+import type { FunctionProcess } from "./life.ts";
+import { type FunctionProcesses, type FunctionProcessesOptions, openFunctionProcesses } from "./lives.ts";
+import type { SteppedRun } from "./run-record.ts";
+import { removeCreatedObjects } from "./remove-made.ts";
 import { steppedBridge } from "./stepped-bridge.ts";
 import type { Lister, TestServer } from "./test-server.ts";
-import type { VirtualClock } from "./virtual-clock.ts";
+import type { SteppedClock } from "./virtual-clock.ts";
 
 /** A key that waits for a time, and what it did the last time that it ran. */
 export interface WaitingKey {
   readonly controller: string;
   readonly report: KeyReport;
-  readonly last: RunRecord | undefined;
+  readonly last: SteppedRun | undefined;
 }
 
 /**
  * A whole Drover in one process, one step at a time: an API server, the bridge's and the queue's rules, and a function
  * that can be killed. Nothing happens by itself, and no time passes, but by the one who holds it.
  */
-export interface Stage {
+export interface Simulation {
   /** The test's own way to the API server: no faults. */
   readonly client: KubeClient;
   /** The test's own way to look at all objects of a kind. */
@@ -41,36 +49,36 @@ export interface Stage {
   /** The same, for plain HTTP. */
   readonly server: ApiAddress;
   /** Every call of the function so far. */
-  readonly calls: readonly Entry[];
-  /** Those of the first life. */
+  readonly calls: readonly CallRecord[];
+  /** Those of the first process. */
   readonly controllers: readonly Controller[];
   /** The kinds that they follow, their own first. */
   readonly followed: readonly ResourceRef[];
-  readonly runs: readonly RunRecord[];
+  readonly runs: readonly SteppedRun[];
   readonly announcements: readonly Announcement[];
   /** Has the queues told of what has changed. */
-  look(): Promise<void>;
+  observeChanges(): Promise<void>;
   /** Runs the key whose turn it is; undefined when none is due. */
-  step(): Promise<RunRecord | undefined>;
+  runNext(): Promise<SteppedRun | undefined>;
   /** Runs a key, whether or not it is due, and leaves the queue as it is. */
-  runOnce(controller: string, key: ObjectKey): Promise<RunRecord>;
+  runOnce(controller: string, key: ObjectKey): Promise<SteppedRun>;
   /** By when their time comes. */
-  waiting(): Promise<readonly WaitingKey[]>;
+  waitingKeys(): Promise<readonly WaitingKey[]>;
   /** What the function asked for that it may not do in a cluster, and what to do about it; empty where there is nothing. */
-  missing(): readonly string[];
+  missingPermissions(): readonly string[];
   /** Keys given up on. */
-  parked(): Promise<readonly WaitingKey[]>;
+  parkedKeys(): Promise<readonly WaitingKey[]>;
   /** Wakes every object of the controllers' kinds, though nothing happened to it. */
   wakeAll(): Promise<void>;
-  /** Kills the function's process; the next step begins another life. */
+  /** Kills the function's process; the next step starts another process. */
   kill(): void;
   close(): Promise<void>;
 }
 
-export interface StageOptions extends Omit<LivesOptions, "now" | "requestTimeout"> {
-  /** It is closed with the stage. */
+export interface SimulationOptions extends Omit<FunctionProcessesOptions, "now" | "requestTimeout"> {
+  /** It is closed with the simulation. */
   readonly server: TestServer;
-  readonly clock: VirtualClock;
+  readonly clock: SteppedClock;
   /** In [0, 1) */
   readonly random?: () => number;
   readonly log?: Log;
@@ -79,9 +87,9 @@ export interface StageOptions extends Omit<LivesOptions, "now" | "requestTimeout
 }
 
 /** A run that takes longer, by the wall clock, waits for something that never comes. */
-const longestRun: Milliseconds = 20_000;
+const maxRunTime: Milliseconds = 20_000;
 
-const askedFor = { fails: 0, reasons: ["Asked for"], class: "change", versions: {} } as const;
+const requestedClaim = { fails: 0, reasons: ["Asked for"], class: "change", versions: {} } as const;
 
 /** A run did not end. */
 export class StuckRunError extends Error {
@@ -89,29 +97,35 @@ export class StuckRunError extends Error {
 }
 
 /** The API server must serve the controllers' kinds before the first look. */
-export async function openStage(options: StageOptions): Promise<Stage> {
+export async function openSimulation(options: SimulationOptions): Promise<Simulation> {
   const { clock, log = silentLog, random = () => 0.5, server } = options;
-  const lives = await openLives({ ...options, now: clock.date, requestTimeout: longestRun });
-  const { server: address, calls } = lives;
-  const { controllers } = await firstLife(lives, server);
-  const client = await connect({ ...address, userAgent: "test", timers: impatientTimers });
+  const processes = await openFunctionProcesses({ ...options, now: clock.date, requestTimeout: maxRunTime });
+  const { server: address, calls } = processes;
+  const { controllers } = await firstProcess(processes, server);
+  const client = await connect({ ...address, userAgent: "test", timers: immediateRetryTimers });
   const announcements: Announcement[] = [];
-  const announced = (one: Announcement): void => void announcements.push(one);
-  const queueing = { now: clock.now, random, log, announced };
-  const lanes = (await Promise.all(controllers.map((one) => lanesOf(one, queueing)))).flat();
-  const queues = new Map(lanes.map(({ queue }) => [queue.controller, queue]));
+  const onAnnouncement = (one: Announcement): void => void announcements.push(one);
+  const queueing = { now: clock.now, random, log, onAnnouncement };
+  const allQueues = (await Promise.all(controllers.map((one) => queuesUnderTest(one, queueing)))).flat();
+  const queues = new Map(allQueues.map(({ queue }) => [queue.controller, queue]));
   const { lister = client } = server;
   const followers = controllers.map(followerOf);
   const bridge = steppedBridge({ client: lister, followers, queues });
-  const runs: RunRecord[] = [];
-  const perform = async (lane: Lane, turn: SteppedTurn): Promise<RunRecord> => {
+  const runs: SteppedRun[] = [];
+  const perform = async (
+    queueUnderTest: QueueUnderTest,
+    assignment: SteppedAssignment,
+  ): Promise<SteppedRun> => {
     const number = runs.length + 1;
     options.beforeRun?.(number);
-    const record = { ...(await performed({ lane, lives, turn, calls, now: clock.now })), number };
+    const record = {
+      ...(await runAssignment({ queueUnderTest, processes, assignment, calls, now: clock.now })),
+      number,
+    };
     runs.push(record);
     return record;
   };
-  const reported = (of: "waiting" | "parked") => () => reportsOf(lanes, runs, of);
+  const reported = (of: "waiting" | "parked") => () => reportsOf(allQueues, runs, of);
   return {
     client,
     lister,
@@ -121,35 +135,40 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     calls,
     runs,
     announcements,
-    kill: () => lives.kill(),
-    look: sparingly(async () => {
+    kill: () => processes.kill(),
+    observeChanges: unlessUnchanged(async () => {
       await server.collected?.();
-      await bridge.look();
+      await bridge.observeChanges();
     }, server.version),
-    async step() {
-      for (const lane of lanes) {
-        const turn = await lane.queue.take();
-        if (turn !== undefined) return perform(lane, turn);
+    async runNext() {
+      for (const queueUnderTest of allQueues) {
+        const assignment = await queueUnderTest.queue.claimNext();
+        if (assignment !== undefined) return perform(queueUnderTest, assignment);
       }
       return undefined;
     },
     runOnce: async (controller, key) =>
-      perform(laneOf(lanes, controller), { key, token: "once", claim: askedFor, until: Infinity }),
-    missing: () => lives.missing(),
-    waiting: reported("waiting"),
-    parked: reported("parked"),
+      perform(queueFor(allQueues, controller), {
+        key,
+        token: "once",
+        claim: requestedClaim,
+        until: Infinity,
+      }),
+    missingPermissions: () => processes.missingPermissions(),
+    waitingKeys: reported("waiting"),
+    parkedKeys: reported("parked"),
     wakeAll: () => wakeAll(controllers, queues, lister),
     async close() {
-      if (server.isShared) await removeMade(address, lives.record);
+      if (server.isShared) await removeCreatedObjects(address, processes.record);
       await client.close();
-      await endBoth(lives, server);
+      await endBoth(processes, server);
     },
   };
 }
 
 async function wakeAll(
-  controllers: Stage["controllers"],
-  queues: ReadonlyMap<string, Lane["queue"]>,
+  controllers: Simulation["controllers"],
+  queues: ReadonlyMap<string, QueueUnderTest["queue"]>,
   lister: Lister,
 ): Promise<void> {
   for (const { name, for: resource } of controllers) {
@@ -157,29 +176,29 @@ async function wakeAll(
   }
 }
 
-function laneOf(lanes: readonly Lane[], controller: string): Lane {
-  const lane = lanes.find(({ queue }) => queue.controller === queueOf({ name: controller }));
-  if (lane === undefined) throw new Error(`There is no controller ${controller}.`);
-  return lane;
+function queueFor(allQueues: readonly QueueUnderTest[], controller: string): QueueUnderTest {
+  const found = allQueues.find(({ queue }) => queue.controller === queueOf({ name: controller }));
+  if (found === undefined) throw new Error(`There is no controller ${controller}.`);
+  return found;
 }
 
-async function endBoth(lives: Lives, server: TestServer): Promise<void> {
-  await lives.close();
+async function endBoth(processes: FunctionProcesses, server: TestServer): Promise<void> {
+  await processes.close();
   await server.close();
 }
 
-async function firstLife(lives: Lives, server: TestServer): Promise<Life> {
+async function firstProcess(processes: FunctionProcesses, server: TestServer): Promise<FunctionProcess> {
   try {
-    return await lives.current();
+    return await processes.current();
   } catch (error) {
     // Their listeners would keep the process from ending.
-    await endBoth(lives, server);
+    await endBoth(processes, server);
     throw error;
   }
 }
 
 /** Looks, unless nothing can have changed since. */
-function sparingly(look: () => Promise<unknown>, version: TestServer["version"]): () => Promise<void> {
+function unlessUnchanged(look: () => Promise<unknown>, version: TestServer["version"]): () => Promise<void> {
   let seen: string | undefined;
   return async () => {
     const now = version?.();
@@ -189,8 +208,12 @@ function sparingly(look: () => Promise<unknown>, version: TestServer["version"])
   };
 }
 
-async function reportsOf(lanes: readonly Lane[], runs: readonly RunRecord[], of: "waiting" | "parked") {
-  const found = lanes.map(async ({ controller, queue }) =>
+async function reportsOf(
+  allQueues: readonly QueueUnderTest[],
+  runs: readonly SteppedRun[],
+  of: "waiting" | "parked",
+) {
+  const found = allQueues.map(async ({ controller, queue }) =>
     (await queue[of]()).map((report): WaitingKey => ({
       controller,
       report,
@@ -202,42 +225,53 @@ async function reportsOf(lanes: readonly Lane[], runs: readonly RunRecord[], of:
 
 async function wakesForAll(lister: Lister, resource: Resource): Promise<readonly Wake[]> {
   const ref = refOf(resource);
-  const about = { kind: nameOf(ref), resourceVersion: "0", reason: "Asked for", class: "change" } as const;
+  const about = {
+    kind: resourceNameOf(ref),
+    resourceVersion: "0",
+    reason: "Asked for",
+    class: "change",
+  } as const;
   return (await listAll(lister, ref)).map((object) => ({ key: keyOf(object), ...about }));
 }
 
-interface Performing {
-  readonly lane: Lane;
-  readonly lives: Lives;
-  readonly turn: SteppedTurn;
-  readonly calls: readonly Entry[];
+interface PerformOptions {
+  readonly queueUnderTest: QueueUnderTest;
+  readonly processes: FunctionProcesses;
+  readonly assignment: SteppedAssignment;
+  readonly calls: readonly CallRecord[];
   readonly now: () => Milliseconds;
 }
 
-/** One run, to its verdict or to its process' death; then its lease is left to end. */
-async function performed({ lane, lives, turn, calls, now }: Performing): Promise<Omit<RunRecord, "number">> {
-  const life = await lives.current();
-  const { controller, queue } = lane;
-  const { key, token, claim, until } = turn;
+/** One run, to its outcome or to its process' death; then its lease is left to end. */
+async function runAssignment({
+  queueUnderTest,
+  processes,
+  assignment,
+  calls,
+  now,
+}: PerformOptions): Promise<Omit<SteppedRun, "number">> {
+  const process = await processes.current();
+  const { controller, queue } = queueUnderTest;
+  const { key, token, claim, until } = assignment;
   const from = calls.length;
-  const held = (): boolean => !life.isDead() && now() < until;
-  const run: Run = { key, token, claim, signal: new AbortController().signal, held };
-  lives.running(controller);
-  const died = life.died.then(() => ({ kind: "killed" }) as const);
-  const verdict = await inTime(Promise.race([lane.perform(life, run), died]), run);
-  lives.running(undefined);
-  if (verdict.kind !== "killed") await queue.settle(turn, verdict);
-  const asksAgain = verdict.kind === "done" && life.asksAgain(controller, key);
-  return { controller, key, reasons: claim.reasons, verdict, asksAgain, calls: calls.slice(from) };
+  const hasLease = (): boolean => !process.isDead() && now() < until;
+  const run: Run = { key, token, claim, signal: new AbortController().signal, hasLease };
+  processes.running(controller);
+  const died = process.died.then(() => ({ kind: "killed" }) as const);
+  const outcome = await withTimeLimit(Promise.race([queueUnderTest.perform(process, run), died]), run);
+  processes.running(undefined);
+  if (outcome.kind !== "killed") await queue.settle(assignment, outcome);
+  const requestsRequeue = outcome.kind === "done" && process.requestsRequeue(controller, key);
+  return { controller, key, reasons: claim.reasons, outcome, requestsRequeue, calls: calls.slice(from) };
 }
 
-async function inTime<T>(ending: Promise<T>, { key }: Run): Promise<T> {
+async function withTimeLimit<T>(ending: Promise<T>, { key }: Run): Promise<T> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
     const message =
-      `The run of ${key} did not end within ${longestRun / 1_000} s by the wall clock. A function under test must not ` +
+      `The run of ${key} did not end within ${maxRunTime / 1_000} s by the wall clock. A function under test must not ` +
       "sleep: return requeueAfter, or throw a RetryAfterError.";
     late.reject(new StuckRunError(message));
-  }, longestRun);
+  }, maxRunTime);
   return Promise.race([ending, late.promise]).finally(() => clearTimeout(timer));
 }

@@ -1,28 +1,28 @@
 import type { ObjectKey } from "@drover/controller";
 import {
-  difference,
-  ended,
+  changeEvents,
+  deletionEvent,
   keyOf,
   type KubeClient,
   listAll,
-  meaningsOf,
+  mappingResultsOf,
   type ObjectEvent,
   type SeenObject,
 } from "@drover/kube";
-import type { QueueMoment, SteppedQueue } from "@drover/queue";
+import type { QueueTime, SteppedQueue } from "@drover/queue";
 import {
-  filingsOf,
+  indexUpdatesOf,
   type Follower,
-  memoryFiles,
+  memoryReverseIndexes,
   planStreams,
   type StreamPlan,
-  wakesTogether,
+  mergedWakes,
 } from "@drover/streams";
 
 /** A bridge that looks when it is told to. */
 export interface SteppedBridge {
   /** Wakes whom concerns what has changed since it last looked. Answers how many objects that were. */
-  look(): Promise<number>;
+  observeChanges(): Promise<number>;
 }
 
 export interface SteppedBridgeOptions {
@@ -33,7 +33,7 @@ export interface SteppedBridgeOptions {
 }
 
 /** What the bridge has told of one kind. */
-interface Stream {
+interface SteppedStream {
   readonly plan: StreamPlan;
   readonly seen: Map<ObjectKey, SeenObject>;
   isFirst: boolean;
@@ -44,41 +44,49 @@ interface Stream {
  * So what comes and goes between two looks is never seen: Kubernetes promises no more to anybody.
  */
 export function steppedBridge({ client, followers, queues }: SteppedBridgeOptions): SteppedBridge {
-  const origins = new Map([...queues.keys()].map((name) => [name, "test"]));
-  const streams = planStreams(followers, origins).map((plan): Stream => ({
+  const firstIncarnations = new Map([...queues.keys()].map((name) => [name, "test"]));
+  const streams = planStreams(followers, firstIncarnations).map((plan): SteppedStream => ({
     plan,
     seen: new Map(),
     isFirst: true,
   }));
-  const files = memoryFiles();
-  const tell = async (
-    { plan, seen }: Stream,
+  const index = memoryReverseIndexes();
+  const emit = async (
+    { plan, seen }: SteppedStream,
     events: readonly ObjectEvent[],
-    lookedAfter: ReadonlyMap<string, QueueMoment>,
+    lookedAfter: ReadonlyMap<string, QueueTime>,
   ): Promise<void> => {
-    const { listeners, ref } = plan;
-    files.file(filingsOf(events, listeners));
-    for (const [name, theirs] of Map.groupBy(listeners, ({ queue }) => queue)) {
+    const { subscribers, ref } = plan;
+    index.update(indexUpdatesOf(events, subscribers));
+    for (const [name, theirs] of Map.groupBy(subscribers, ({ queue }) => queue)) {
       const moment = lookedAfter.get(name);
-      const source = { ref, files, listedAfter: moment, madeAfter: moment && { version: "0", moment } };
-      for await (const wakes of wakesTogether(events, theirs, source)) await queues.get(name)?.wake(wakes);
+      const source = {
+        ref,
+        indexes: index,
+        listedAfter: moment,
+        madeAfter: moment && { version: "0", moment },
+      };
+      for await (const wakes of mergedWakes(events, theirs, source)) await queues.get(name)?.wake(wakes);
     }
     for (const event of events) remember(seen, event);
   };
   return {
-    async look() {
-      const moments = new Map<string, QueueMoment>();
-      for (const [name, queue] of queues) moments.set(name, await queue.moment());
-      const found = await Promise.all(streams.map((stream) => news(client, stream)));
-      for (const [i, stream] of streams.entries()) await tell(stream, found[i] ?? [], moments);
+    async observeChanges() {
+      const moments = new Map<string, QueueTime>();
+      for (const [name, queue] of queues) moments.set(name, await queue.time());
+      const found = await Promise.all(streams.map((stream) => deltasOf(client, stream)));
+      for (const [i, stream] of streams.entries()) await emit(stream, found[i] ?? [], moments);
       return found.flat().length;
     },
   };
 }
 
-async function news(client: Pick<KubeClient, "list">, stream: Stream): Promise<readonly ObjectEvent[]> {
+async function deltasOf(
+  client: Pick<KubeClient, "list">,
+  stream: SteppedStream,
+): Promise<readonly ObjectEvent[]> {
   const { plan, seen, isFirst: first } = stream;
-  const subscriptions = plan.listeners.map(({ subscription }) => subscription);
+  const subscriptions = plan.subscribers.map(({ subscription }) => subscription);
   const { ref, namespace, labelSelector } = plan;
   const objects = await listAll(client, ref, { namespace, labelSelector });
   stream.isFirst = false;
@@ -86,15 +94,19 @@ async function news(client: Pick<KubeClient, "list">, stream: Stream): Promise<r
   const gone = [...seen.values()].filter(({ key }) => !there.has(key));
   const listing = { by: "listing", is: "present", first, believed: false, watchedUpTo: undefined } as const;
   return [
-    ...gone.map((one) => ended(one, false)),
+    ...gone.map((one) => deletionEvent(one, false)),
     ...objects.flatMap((object) =>
-      difference(seen.get(keyOf(object)), { ...listing, object, means: meaningsOf(object, subscriptions) }),
+      changeEvents(seen.get(keyOf(object)), {
+        ...listing,
+        object,
+        matched: mappingResultsOf(object, subscriptions),
+      }),
     ),
   ];
 }
 
 function remember(seen: Map<ObjectKey, SeenObject>, event: ObjectEvent): void {
-  const { key, uid, resourceVersion, means: meant, type } = event;
-  if (type === "deleted" || Object.keys(meant).length === 0) seen.delete(key);
-  else seen.set(key, { key, uid, resourceVersion, meant });
+  const { key, uid, resourceVersion, matched, type } = event;
+  if (type === "deleted" || Object.keys(matched).length === 0) seen.delete(key);
+  else seen.set(key, { key, uid, resourceVersion, matched });
 }

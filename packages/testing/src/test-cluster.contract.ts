@@ -3,10 +3,10 @@ import type { KubeClient } from "@drover/kube";
 import { expect, it } from "vitest";
 import { configMapKind, site, siteController, siteKind } from "./site.fixture.ts";
 import { testCluster } from "./test-cluster.ts";
-import type { TestServers } from "./test-server.ts";
+import type { TestServerFactory } from "./test-server.ts";
 
 /** What a test cluster promises, wherever its API server comes from. */
-export function testClusterContract(servers: () => TestServers | undefined): void {
+export function testClusterContract(servers: () => TestServerFactory | undefined): void {
   const open = (start: Parameters<typeof testCluster>[0]) => {
     const given = servers();
     return testCluster(start, given && { servers: given });
@@ -15,14 +15,14 @@ export function testClusterContract(servers: () => TestServers | undefined): voi
   it("brings a world about, and keeps it so", async () => {
     await using cluster = await open(({ client }) => siteController(client));
     await cluster.apply(site("a", "Hi"));
-    await cluster.settled();
+    await cluster.runUntilIdle();
     expect(await cluster.get(configMapKind, "a")).toMatchObject({ data: { html: "<h1>Hi</h1>" } });
     expect(await cluster.get(siteKind, "a")).toMatchObject({ status: { page: "a", observedGeneration: 1 } });
     await cluster.delete(configMapKind, "a");
-    await cluster.settled();
+    await cluster.runUntilIdle();
     expect(await cluster.get(configMapKind, "a")).toMatchObject({ data: { html: "<h1>Hi</h1>" } });
     await cluster.apply(site("a", "Ho"));
-    await cluster.settled();
+    await cluster.runUntilIdle();
     expect(await cluster.get(configMapKind, "a")).toMatchObject({ data: { html: "<h1>Ho</h1>" } });
   });
 
@@ -30,7 +30,7 @@ export function testClusterContract(servers: () => TestServers | undefined): voi
     await using cluster = await open(({ client }) => siteController(client));
     expect(await cluster.get(siteKind, "a")).toBeUndefined();
     expect(await cluster.get(configMapKind, "a")).toBeUndefined();
-    await cluster.settled();
+    await cluster.runUntilIdle();
     expect(cluster.runs).toEqual([]);
   });
 
@@ -47,7 +47,7 @@ export function testClusterContract(servers: () => TestServers | undefined): voi
     await using cluster = await open(({ client }) => flaky(client));
     const before = cluster.now().getTime();
     await cluster.apply(site("a", "Hi"));
-    await cluster.settled();
+    await cluster.runUntilIdle();
     expect(tries).toBe(6);
     expect(cluster.now().getTime() - before).toBeGreaterThan(4 * 3_600_000);
   });
@@ -56,10 +56,10 @@ export function testClusterContract(servers: () => TestServers | undefined): voi
     let lives = 0;
     await using cluster = await open(({ client }) => (lives++, siteController(client)));
     await cluster.apply(site("a", "Hi"));
-    await cluster.settled();
+    await cluster.runUntilIdle();
     cluster.restart();
     await cluster.apply(site("a", "Ho"));
-    await cluster.settled();
+    await cluster.runUntilIdle();
     expect(lives).toBe(2);
     expect(await cluster.get(configMapKind, "a")).toMatchObject({ data: { html: "<h1>Ho</h1>" } });
   });
@@ -72,7 +72,7 @@ export function testClusterContract(servers: () => TestServers | undefined): voi
     });
     await using cluster = await open(({ client }) => restless(client));
     await cluster.apply(site("a", "Hi"));
-    await expect(cluster.settled()).rejects.toThrow(
+    await expect(cluster.runUntilIdle()).rejects.toThrow(
       /default\/a has run 100 times and is not done[^]*update sites.example.com\/status default\/a; is done/,
     );
   });
@@ -86,7 +86,7 @@ export function testClusterContract(servers: () => TestServers | undefined): voi
     expect(found?.["data"]).toEqual({ a: "1", c: "3" });
     expect(found?.metadata.labels).toBeUndefined();
     await cluster.apply(site("kept", "Hi"));
-    await cluster.settled();
+    await cluster.runUntilIdle();
     await cluster.apply(site("kept", "Ho"));
     expect(await cluster.get(siteKind, "kept")).toMatchObject({ status: { page: "kept" } });
   });

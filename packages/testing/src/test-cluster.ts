@@ -2,13 +2,13 @@ import type { Announcement, Duration, Log } from "@drover/controller";
 import type { NewObject } from "@drover/kube";
 import type { ApiAddress } from "./api-address.ts";
 import type { FunctionUnderTest } from "./function-under-test.ts";
-import { type DeployedAs, refuseMissing } from "./rights.ts";
-import type { RunRecord } from "./run-record.ts";
-import { pass, settle } from "./settle.ts";
-import { openStage } from "./stage.ts";
-import { sandboxes, type TestServers } from "./test-server.ts";
+import { type DeployedAs, throwIfMissing } from "./rights.ts";
+import type { SteppedRun } from "./run-record.ts";
+import { advanceBy, runUntilIdle } from "./settle.ts";
+import { openSimulation } from "./stage.ts";
+import { sandboxServers, type TestServerFactory } from "./test-server.ts";
 import { installKinds, openUser, type User } from "./user.ts";
-import { virtualClock } from "./virtual-clock.ts";
+import { steppedClock } from "./virtual-clock.ts";
 
 export interface TestClusterOptions {
   /** Definitions of kinds that are neither Kubernetes' own nor the function's. */
@@ -24,7 +24,7 @@ export interface TestClusterOptions {
    */
   readonly deployedAs?: DeployedAs;
   /** Where its API server comes from: a sandbox of its own, or `sharedServer`, a real one. */
-  readonly servers?: TestServers;
+  readonly servers?: TestServerFactory;
 }
 
 /** A cluster, a queue and a function in one process, on a clock that stands still until the test lets it go on. */
@@ -36,7 +36,7 @@ export interface TestCluster extends User, AsyncDisposable {
    * @throws MissingPermissionError when it asked the API server for what it may not do in a cluster: which permission is
    * missing, and where to add it.
    */
-  settled(): Promise<void>;
+  runUntilIdle(): Promise<void>;
   /** Lets a time pass, and runs what is due in it. */
   advance(time: Duration): Promise<void>;
   /** Kills the function's process between two runs, and begins another one: what it kept in memory is gone. */
@@ -44,7 +44,7 @@ export interface TestCluster extends User, AsyncDisposable {
   /** The test's clock. */
   readonly now: () => Date;
   /** Every run so far. */
-  readonly runs: readonly RunRecord[];
+  readonly runs: readonly SteppedRun[];
   /** What was said in Events so far. */
   readonly announcements: readonly Announcement[];
   /** The API server, for programs of another sort: its URL, and the bearer token that it wants. */
@@ -63,10 +63,10 @@ export interface TestCluster extends User, AsyncDisposable {
  */
 export async function testCluster(
   start: FunctionUnderTest,
-  { crds, outside = {}, at, log, deployedAs, servers = sandboxes }: TestClusterOptions = {},
+  { crds, outside = {}, at, log, deployedAs, servers = sandboxServers }: TestClusterOptions = {},
 ): Promise<TestCluster> {
-  const clock = virtualClock(at);
-  const stage = await openStage({
+  const clock = steppedClock(at);
+  const simulation = await openSimulation({
     start,
     outside,
     deployedAs,
@@ -74,13 +74,13 @@ export async function testCluster(
     clock,
     ...(log && { log }),
   });
-  await installKinds(stage.client, stage.controllers, crds).catch(async (error: unknown) => {
+  await installKinds(simulation.client, simulation.controllers, crds).catch(async (error: unknown) => {
     // Its listener would keep the process from ending.
-    await stage.close();
+    await simulation.close();
     throw error;
   });
-  const { client, server, runs, announcements } = stage;
-  const close = (): Promise<void> => stage.close();
+  const { client, server, runs, announcements } = simulation;
+  const close = (): Promise<void> => simulation.close();
   return {
     ...openUser(client, server),
     now: clock.date,
@@ -88,15 +88,15 @@ export async function testCluster(
     announcements,
     server,
     close,
-    async settled() {
-      await settle(stage, clock);
-      refuseMissing(stage.missing());
+    async runUntilIdle() {
+      await runUntilIdle(simulation, clock);
+      throwIfMissing(simulation.missingPermissions());
     },
     async advance(time) {
-      await pass(stage, clock, time);
-      refuseMissing(stage.missing());
+      await advanceBy(simulation, clock, time);
+      throwIfMissing(simulation.missingPermissions());
     },
-    restart: () => stage.kill(),
+    restart: () => simulation.kill(),
     [Symbol.asyncDispose]: close,
   };
 }

@@ -4,8 +4,8 @@ import { testReconcile } from "./test-reconcile.ts";
 
 it("says what a reconcile did, the same every time", async () => {
   const reconciled = () => testReconcile(({ client }) => siteController(client), { object: site("a", "Hi") });
-  const { verdict, changes, object } = await reconciled();
-  expect(verdict).toMatchObject({ kind: "done" });
+  const { outcome, changes, object } = await reconciled();
+  expect(outcome).toMatchObject({ kind: "done" });
   expect(object).toMatchObject({ status: { page: "a" } });
   expect(changes).toMatchInlineSnapshot(`
     "+ configmaps default/a
@@ -30,11 +30,11 @@ it("says what a reconcile did, the same every time", async () => {
 
 it("reconciles in the world that is described", async () => {
   const mine = { ...configMapKind, metadata: { name: "a" }, data: { html: "mine" } };
-  const { verdict, changes, announcements } = await testReconcile(({ client }) => siteController(client), {
+  const { outcome, changes, announcements } = await testReconcile(({ client }) => siteController(client), {
     object: { ...site("a", "Hi"), status: { page: "before" } },
     others: [mine],
   });
-  expect(verdict).toMatchObject({ kind: "retry", error: "The ConfigMap default/a is somebody else's." });
+  expect(outcome).toMatchObject({ kind: "retry", error: "The ConfigMap default/a is somebody else's." });
   expect(announcements).toMatchObject([{ type: "Warning", reason: "Failed" }]);
   expect(changes).toMatchInlineSnapshot(`
     "~ sites.example.com default/a

@@ -1,16 +1,16 @@
 import { type Announcement, objectKey, type ObjectKey } from "@drover/controller";
 import { describeCall } from "@drover/fault-proxy";
-import { type KubeObject, nameOf, type NewObject, refOf } from "@drover/kube";
-import type { Verdict } from "@drover/queue";
+import { type KubeObject, resourceNameOf, type NewObject, refOf } from "@drover/kube";
+import type { RunOutcome } from "@drover/queue";
 import { changesBetween } from "./changes.ts";
-import { snapshotOf } from "./faults/snapshot.ts";
+import { snapshotCluster } from "./faults/snapshot.ts";
 import type { FunctionUnderTest } from "./function-under-test.ts";
-import { type DeployedAs, refuseMissing } from "./rights.ts";
-import { openStage } from "./stage.ts";
-import { sandboxes } from "./test-server.ts";
+import { type DeployedAs, throwIfMissing } from "./rights.ts";
+import { openSimulation } from "./stage.ts";
+import { sandboxServers } from "./test-server.ts";
 import { touchedKinds } from "./touched-kinds.ts";
 import { installKinds, type Manifest, openUser } from "./user.ts";
-import { virtualClock } from "./virtual-clock.ts";
+import { steppedClock } from "./virtual-clock.ts";
 
 /** A world, and the object that is reconciled in it. */
 export interface DescribedWorld {
@@ -30,7 +30,7 @@ export interface DescribedWorld {
 
 /** What one reconcile came to. */
 export interface Reconciled {
-  readonly verdict: Verdict;
+  readonly outcome: RunOutcome;
   /** The object as it is now; undefined when it is gone. */
   readonly object: KubeObject | undefined;
   /**
@@ -46,7 +46,7 @@ export interface Reconciled {
  * Reconciles one object once, in a world of its own:
  *
  * ```ts
- * const { verdict, changes } = await testReconcile(({ client }) => siteController(client), { object: site });
+ * const { outcome, changes } = await testReconcile(({ client }) => siteController(client), { object: site });
  * expect(changes).toMatchInlineSnapshot();
  * ```
  *
@@ -56,11 +56,17 @@ export async function testReconcile(
   start: FunctionUnderTest,
   { object, others = [], crds = [], outside = {}, deployedAs, at }: DescribedWorld,
 ): Promise<Reconciled> {
-  const clock = virtualClock(at);
+  const clock = steppedClock(at);
   await using stack = new AsyncDisposableStack();
-  const stage = await openStage({ start, outside, deployedAs, server: await sandboxes(clock), clock });
-  stack.defer(() => stage.close());
-  const { client, server, controllers, calls, announcements } = stage;
+  const simulation = await openSimulation({
+    start,
+    outside,
+    deployedAs,
+    server: await sandboxServers(clock),
+    clock,
+  });
+  stack.defer(() => simulation.close());
+  const { client, server, controllers, calls, announcements } = simulation;
   await installKinds(client, controllers, crds);
   const user = openUser(client, server);
   for (const other of others) await user.apply(other);
@@ -68,23 +74,23 @@ export async function testReconcile(
   const key: ObjectKey = objectKey(made.metadata);
   const controller = controllers.find((one) => one.for.kind === object.kind);
   if (controller === undefined) throw new Error(`No controller of the function is for ${object.kind}.`);
-  if (object["status"] !== undefined) await user.state(object);
+  if (object["status"] !== undefined) await user.writeStatus(object);
   const look = async () => {
-    const touched = await touchedKinds(stage, (kind) => user.kind(kind));
+    const touched = await touchedKinds(simulation, (kind) => user.kind(kind));
     const theirs = await Promise.all(others.map((other) => user.kind(other)));
-    const kinds = new Map([...touched, ...theirs].map((ref) => [nameOf(ref), ref]));
-    return snapshotOf(stage.lister, [...kinds.values()], undefined);
+    const kinds = new Map([...touched, ...theirs].map((ref) => [resourceNameOf(ref), ref]));
+    return snapshotCluster(simulation.lister, [...kinds.values()], undefined);
   };
   const before = await look();
-  const { verdict } = await stage.runOnce(controller.name, key);
-  if (verdict.kind === "killed") throw new Error("The function was killed.");
-  refuseMissing(stage.missing());
+  const { outcome } = await simulation.runOnce(controller.name, key);
+  if (outcome.kind === "killed") throw new Error("The function was killed.");
+  throwIfMissing(simulation.missingPermissions());
   const after = await look();
   const asked = calls
     .filter(({ call }) => call.resource === "" && call.isWrite)
     .map(({ call }) => `> ${describeCall(call)}`);
   return {
-    verdict,
+    outcome,
     object: await client.get(refOf(controller.for), key),
     changes: [...changesBetween(before, after), ...asked].join("\n"),
     announcements: [...announcements],

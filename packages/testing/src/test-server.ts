@@ -1,7 +1,7 @@
 import type { Upstream } from "@drover/fault-proxy";
-import { isWellFormed, type KubeClient, type KubeObject, nameOf } from "@drover/kube";
+import { isWellFormed, type KubeClient, type KubeObject, resourceNameOf } from "@drover/kube";
 import { startSandbox } from "@drover/sandbox";
-import type { VirtualClock } from "./virtual-clock.ts";
+import type { SteppedClock } from "./virtual-clock.ts";
 
 /** The API server of one test. */
 export interface TestServer {
@@ -23,10 +23,10 @@ export interface TestServer {
 export type Lister = Pick<KubeClient, "list">;
 
 /** Gives every test its API server. */
-export type TestServers = (clock: VirtualClock) => Promise<TestServer>;
+export type TestServerFactory = (clock: SteppedClock) => Promise<TestServer>;
 
 /** A sandbox for each, by the test's clock. */
-export const sandboxes: TestServers = async (clock) => {
+export const sandboxServers: TestServerFactory = async (clock) => {
   const sandbox = await startSandbox({ now: clock.date });
   return {
     upstream: { url: sandbox.url, token: sandbox.token },
@@ -37,7 +37,7 @@ export const sandboxes: TestServers = async (clock) => {
     version: () => sandbox.resourceVersion,
     lister: {
       list: (ref) => {
-        const items = sandbox.objects(nameOf(ref)).map(wellFormed);
+        const items = sandbox.objects(resourceNameOf(ref)).map(wellFormed);
         const { resourceVersion } = sandbox;
         return Promise.resolve({ items, resourceVersion, continue: undefined, remaining: undefined });
       },
@@ -72,7 +72,7 @@ export interface SharedServer {
  * One API server for all tests, one after the other: what a test made is removed at its end, but for the definitions of
  * kinds. Its clock is the machine's.
  */
-export function sharedServer({ staleView, collected, ...upstream }: SharedServer): TestServers {
+export function sharedServer({ staleView, collected, ...upstream }: SharedServer): TestServerFactory {
   return () => {
     const thawing: (() => void)[] = [];
     return Promise.resolve({

@@ -1,13 +1,13 @@
-import { nameOf, type ResourceRef } from "@drover/kube";
+import { resourceNameOf, type ResourceRef } from "@drover/kube";
 import type { KindName } from "./served-kinds.ts";
-import type { Stage } from "./stage.ts";
+import type { Simulation } from "./stage.ts";
 
-/** The kinds that a stage's controllers follow, and those that they have written. */
+/** The kinds that a simulation's controllers follow, and those that they have written. */
 export async function touchedKinds(
-  { followed, calls }: Pick<Stage, "followed" | "calls">,
+  { followed, calls }: Pick<Simulation, "followed" | "calls">,
   served: (kind: KindName) => Promise<ResourceRef>,
 ): Promise<readonly ResourceRef[]> {
-  const kinds = new Map(followed.map((ref) => [nameOf(ref), ref]));
+  const kinds = new Map(followed.map((ref) => [resourceNameOf(ref), ref]));
   for (const { call, server } of calls) {
     const { resource, path } = call;
     if (server?.object === undefined || !call.isWrite || kinds.has(resource)) continue;

@@ -36,7 +36,7 @@ export interface User {
   /** Whether the API server would accept it; nothing is kept. */
   isAcceptable(manifest: Manifest): Promise<boolean>;
   /** Writes the manifest's status over what is there. */
-  state(manifest: Manifest): Promise<KubeObject>;
+  writeStatus(manifest: Manifest): Promise<KubeObject>;
   /** @param name `name` in the namespace `default`, `namespace/name`, or of a cluster-scoped kind its name. */
   get(kind: KindName, name: string): Promise<KubeObject | undefined>;
   list(kind: KindName): Promise<readonly KubeObject[]>;
@@ -65,7 +65,7 @@ export function openUser(client: KubeClient, server: ApiAddress): User {
     kind: served,
     apply: async (manifest) => kubectlApply({ client, server }, ...(await placed(manifest))),
     isAcceptable: async (manifest) => isAcceptable({ client, server }, ...(await placed(manifest))),
-    async state({ status, metadata, ...kind }) {
+    async writeStatus({ status, metadata, ...kind }) {
       const { ref, key } = await locate(kind, [metadata.namespace, metadata.name].filter(Boolean).join("/"));
       return client.patch(ref, key, { type: "merge", body: { status } }, { subresource: "status" });
     },

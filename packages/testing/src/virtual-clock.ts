@@ -1,7 +1,7 @@
 import type { Milliseconds } from "@drover/controller";
 
 /** A clock that stands still until it is told to go on: no test waits. */
-export interface VirtualClock {
+export interface SteppedClock {
   /** Milliseconds since 1970. */
   readonly now: () => Milliseconds;
   readonly date: () => Date;
@@ -10,7 +10,7 @@ export interface VirtualClock {
 }
 
 /** @param from ISO 8601 */
-export function virtualClock(from = "2026-01-01T00:00:00Z"): VirtualClock {
+export function steppedClock(from = "2026-01-01T00:00:00Z"): SteppedClock {
   let time = Date.parse(from);
   return {
     now: () => time,

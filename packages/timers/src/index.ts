@@ -1,2 +1,2 @@
-export { type CancelTimer, every, pause, processTimers, type Timers } from "./timers.ts";
-export { VirtualClock } from "./virtual-clock.ts";
+export { type CancelTimer, repeatEvery, sleep, processTimers, type Timers } from "./timers.ts";
+export { VirtualTimers } from "./virtual-clock.ts";

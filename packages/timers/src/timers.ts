@@ -22,7 +22,12 @@ export const processTimers: Timers = {
 };
 
 /** Calls back each time that the span has passed, until it is cancelled. */
-export function every(timers: Timers, span: Milliseconds, what: string, callback: () => void): CancelTimer {
+export function repeatEvery(
+  timers: Timers,
+  span: Milliseconds,
+  what: string,
+  callback: () => void,
+): CancelTimer {
   let cancel: CancelTimer;
   const arm = (): void => {
     cancel = timers.after(span, what, () => {
@@ -38,7 +43,7 @@ export function every(timers: Timers, span: Milliseconds, what: string, callback
  * Waits for a time.
  * @throws the signal's reason if it fires first.
  */
-export async function pause(
+export async function sleep(
   timers: Timers,
   span: Milliseconds,
   what: string,

@@ -6,19 +6,19 @@ export interface TimerOwner {
   readonly frozen: boolean;
 }
 
-interface Alarm {
+interface VirtualTimer {
   readonly at: Milliseconds;
   readonly what: string;
   readonly owner: TimerOwner;
   readonly callback: () => void;
 }
 
-const everybody: TimerOwner = { frozen: false };
+const noOwner: TimerOwner = { frozen: false };
 
 /** A clock that stands still until a test moves it, and the timers of one or several processes. */
-export class VirtualClock implements Timers {
+export class VirtualTimers implements Timers {
   #now: Milliseconds;
-  readonly #alarms = new Set<Alarm>();
+  readonly #alarms = new Set<VirtualTimer>();
   readonly #watchers = new Set<() => void>();
 
   constructor(from: Milliseconds = 0) {
@@ -30,7 +30,7 @@ export class VirtualClock implements Timers {
   }
 
   after(span: Milliseconds, what: string, callback: () => void): CancelTimer {
-    return this.#arm({ at: this.#now + span, what, owner: everybody, callback });
+    return this.#arm({ at: this.#now + span, what, owner: noOwner, callback });
   }
 
   /** The clock of one process, `ahead` ms ahead of this clock: processes start at different times. */
@@ -88,13 +88,13 @@ export class VirtualClock implements Timers {
     for (const alarm of this.#alarms) if (alarm.owner === owner) this.#alarms.delete(alarm);
   }
 
-  #arm(alarm: Alarm): CancelTimer {
+  #arm(alarm: VirtualTimer): CancelTimer {
     this.#alarms.add(alarm);
     this.#watchers.forEach((look) => look());
     return () => void this.#alarms.delete(alarm);
   }
 
-  #first(fits: (alarm: Alarm) => boolean): Alarm | undefined {
+  #first(fits: (alarm: VirtualTimer) => boolean): VirtualTimer | undefined {
     return [...this.#alarms].filter(fits).sort((a, b) => a.at - b.at)[0];
   }
 }

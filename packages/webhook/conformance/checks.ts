@@ -13,12 +13,12 @@ import {
   type Call,
   callSchema,
   readAnswer,
-  signatureHeaders,
+  readSignatureHeaders,
   signatureProblem,
 } from "../src/index.ts";
 import { callAt, callMutant } from "../src/testing/call-mutants.ts";
-import { type Scene, send, type Sent } from "../src/testing/mutants.ts";
-import { seeded } from "../src/testing/random.ts";
+import { type SigningContext, signedMessage, type SignedMessage } from "../src/testing/mutants.ts";
+import { seededRandom } from "../src/testing/random.ts";
 
 /** Where the function is, and what it shares with its gateway. */
 export interface Subject {
@@ -35,14 +35,14 @@ export interface Check {
   readonly run: (subject: Subject) => Promise<void>;
 }
 
-interface Heard {
+interface HttpReply {
   readonly status: number;
   readonly body: Uint8Array;
   readonly headers: Headers;
 }
 
 const otherSecret = `whsec_${Buffer.alloc(24, 7).toString("base64")}`;
-const sceneOf = ({ secret }: Subject): Scene => ({ secret, otherSecret, now: Date.now() });
+const signingContextOf = ({ secret }: Subject): SigningContext => ({ secret, otherSecret, now: Date.now() });
 const callOf = (
   { audience }: Subject,
   spec: object = { name: "Ada", count: true },
@@ -55,9 +55,9 @@ const callOf = (
 /** Each over a connection of its own: some functions close it as they like. */
 async function deliver(
   { url }: Subject,
-  { headers, body }: Sent,
+  { headers, body }: SignedMessage,
   more: Record<string, string> = {},
-): Promise<Heard> {
+): Promise<HttpReply> {
   const signature = Object.entries(headers).flatMap(([name, value]) =>
     value === undefined ? [] : [[`webhook-${name}`, String(value)] as const],
   );
@@ -76,8 +76,8 @@ async function deliver(
   return { status: reply.statusCode ?? 0, body: Buffer.concat(pieces), headers: new Headers(given) };
 }
 
-const ask = (subject: Subject, call: Call, at = Date.now()): Promise<Heard> =>
-  deliver(subject, send(call, call.token, sceneOf(subject), at));
+const sendCall = (subject: Subject, call: Call, at = Date.now()): Promise<HttpReply> =>
+  deliver(subject, signedMessage(call, call.token, signingContextOf(subject), at));
 
 function expectEqual(found: unknown, wanted: unknown, what: string): void {
   if (isDeepStrictEqual(found, wanted)) return;
@@ -85,10 +85,10 @@ function expectEqual(found: unknown, wanted: unknown, what: string): void {
 }
 
 /** The answer, signed under the call's id. */
-function answerIn({ secret }: Subject, { token: id }: Call, heard: Heard): Answer {
-  expectSigned(secret, id, heard);
-  const read = readAnswer(heard.body);
-  if (!read.ok) throw new Error(`${read.problem}: ${Buffer.from(heard.body).toString()}`);
+function answerIn({ secret }: Subject, { token: id }: Call, reply: HttpReply): Answer {
+  expectSigned(secret, id, reply);
+  const read = readAnswer(reply.body);
+  if (!read.ok) throw new Error(`${read.problem}: ${Buffer.from(reply.body).toString()}`);
   return read.message;
 }
 
@@ -96,12 +96,12 @@ function answerIn({ secret }: Subject, { token: id }: Call, heard: Heard): Answe
 function outcomeIn<Outcome extends Answer["outcome"]>(
   subject: Subject,
   call: Call,
-  heard: Heard,
+  reply: HttpReply,
   outcome: Outcome,
 ): Extract<Answer, { outcome: Outcome }> {
-  const answer = answerIn(subject, call, heard);
+  const answer = answerIn(subject, call, reply);
   if (hasOutcome(answer, outcome)) return answer;
-  throw new Error(`its outcome is ${answer.outcome}, not ${outcome}: ${Buffer.from(heard.body).toString()}`);
+  throw new Error(`its outcome is ${answer.outcome}, not ${outcome}: ${Buffer.from(reply.body).toString()}`);
 }
 
 const hasOutcome = <Outcome extends Answer["outcome"]>(
@@ -109,15 +109,15 @@ const hasOutcome = <Outcome extends Answer["outcome"]>(
   outcome: Outcome,
 ): answer is Extract<Answer, { outcome: Outcome }> => answer.outcome === outcome;
 
-function expectSigned(secret: string, id: string, { status, body, headers }: Heard): void {
-  const sent = signatureHeaders((name) => headers.get(name) ?? undefined);
+function expectSigned(secret: string, id: string, { status, body, headers }: HttpReply): void {
+  const sent = readSignatureHeaders((name) => headers.get(name) ?? undefined);
   const problem = signatureProblem({ headers: sent, body, secrets: [secret], id, now: Date.now() });
   if (problem !== undefined) throw new Error(`its answer, ${status}, is not signed: ${problem}`);
 }
 
 const runsOf = async (subject: Subject): Promise<number> => {
   const call = callOf(subject);
-  return Number(outcomeIn(subject, call, await ask(subject, call), "done").status?.["runs"]);
+  return Number(outcomeIn(subject, call, await sendCall(subject, call), "done").status?.["runs"]);
 };
 
 /** What was done about what is not to be run. */
@@ -127,12 +127,12 @@ async function expectNoRun(subject: Subject, act: () => Promise<unknown>): Promi
   expectEqual(await runsOf(subject), before + 1, "the number of runs");
 }
 
-const results: readonly Check[] = [
+const resultChecks: readonly Check[] = [
   {
     name: "answers a call with a status, signed under the call's id",
     run: async (subject) => {
       const call = callOf(subject, { name: "Grace" });
-      const { status } = outcomeIn(subject, call, await ask(subject, call), "done");
+      const { status } = outcomeIn(subject, call, await sendCall(subject, call), "done");
       expectEqual(status?.["text"], "Hello, Grace!", "status.text");
     },
   },
@@ -140,7 +140,7 @@ const results: readonly Check[] = [
     name: "takes text in every script, and blanks in the JSON",
     run: async (subject) => {
       const call = callOf(subject, { name: 'Zoë 日本 😀 "quoted" \\ \' $(id)' });
-      const sent = send(JSON.stringify(call, null, 2), call.token, sceneOf(subject));
+      const sent = signedMessage(JSON.stringify(call, null, 2), call.token, signingContextOf(subject));
       const { status } = outcomeIn(subject, call, await deliver(subject, sent), "done");
       expectEqual(status?.["text"], 'Hello, Zoë 日本 😀 "quoted" \\ \' $(id)!', "status.text");
     },
@@ -149,7 +149,7 @@ const results: readonly Check[] = [
     name: "believes one good signature among several",
     run: async (subject) => {
       const call = callOf(subject);
-      const { headers, body } = send(call, call.token, sceneOf(subject));
+      const { headers, body } = signedMessage(call, call.token, signingContextOf(subject));
       const signature = `v1,${"A".repeat(43)}= v1a,xyz ${headers.signature ?? ""}`;
       answerIn(subject, call, await deliver(subject, { headers: { ...headers, signature }, body }));
     },
@@ -159,7 +159,7 @@ const results: readonly Check[] = [
     run: async (subject) => {
       for (const hold of [true, false]) {
         const call = callOf(subject, { name: "Ada", hold }, { type: "dev.drover.finalize.v2" });
-        outcomeIn(subject, call, await ask(subject, call), hold ? "again" : "finalized");
+        outcomeIn(subject, call, await sendCall(subject, call), hold ? "again" : "finalized");
       }
     },
   },
@@ -174,19 +174,19 @@ const results: readonly Check[] = [
     name: `${name} with the outcome ${outcome}, signed`,
     run: async (subject) => {
       const call = callOf(subject, spec);
-      const { message = "", ...answer } = outcomeIn(subject, call, await ask(subject, call), outcome);
+      const { message = "", ...answer } = outcomeIn(subject, call, await sendCall(subject, call), outcome);
       expectEqual({ reason: undefined, ...answer }, { reason: undefined, outcome, ...fields }, "the answer");
       if (message === "") throw new Error("it has no message");
     },
   })),
 ];
 
-const refusals: readonly Check[] = [
+const refusalChecks: readonly Check[] = [
   {
     name: "answers a call that comes again as before, and does not run it again",
     run: async (subject) => {
       const call = callOf(subject);
-      const sent = send(call, call.token, sceneOf(subject));
+      const sent = signedMessage(call, call.token, signingContextOf(subject));
       const before = await runsOf(subject);
       const atOnce = await Promise.all([1, 2, 3].map(() => deliver(subject, sent)));
       const answers = [...atOnce, await deliver(subject, sent)].map((one) => answerIn(subject, call, one));
@@ -202,13 +202,13 @@ const refusals: readonly Check[] = [
     name: "runs nothing that was made before the newest run of its key",
     run: async (subject) => {
       const call = callOf(subject);
-      answerIn(subject, call, await ask(subject, call));
+      answerIn(subject, call, await sendCall(subject, call));
       const older = { ...call.object, metadata: { ...call.object.metadata, resourceVersion: "999" } };
       await expectNoRun(subject, async () => {
         const late = { ...call, token: randomUUID(), object: older };
-        outcomeIn(subject, late, await ask(subject, late), "conflict");
+        outcomeIn(subject, late, await sendCall(subject, late), "conflict");
         const earlier = { ...call, token: randomUUID() };
-        outcomeIn(subject, earlier, await ask(subject, earlier, Date.now() - 10_000), "conflict");
+        outcomeIn(subject, earlier, await sendCall(subject, earlier, Date.now() - 10_000), "conflict");
       });
     },
   },
@@ -216,9 +216,9 @@ const refusals: readonly Check[] = [
     name: "runs no other call under an id that was used",
     run: async (subject) => {
       const call = callOf(subject);
-      outcomeIn(subject, call, await ask(subject, call), "done");
+      outcomeIn(subject, call, await sendCall(subject, call), "done");
       await expectNoRun(subject, async () => {
-        outcomeIn(subject, call, await ask(subject, { ...call, reasons: ["Other"] }), "conflict");
+        outcomeIn(subject, call, await sendCall(subject, { ...call, reasons: ["Other"] }), "conflict");
       });
     },
   },
@@ -226,7 +226,7 @@ const refusals: readonly Check[] = [
     name: "takes no signature that came twice, no compressed body, and nothing but POST",
     run: async (subject) => {
       const call = callOf(subject);
-      const sent = send(call, call.token, sceneOf(subject));
+      const sent = signedMessage(call, call.token, signingContextOf(subject));
       await expectNoRun(subject, async () => {
         const packed = await deliver(subject, sent, { "content-encoding": "gzip" });
         const got = await fetch(subject.url);
@@ -243,9 +243,9 @@ const refusals: readonly Check[] = [
     name: "runs none of the mutants: forged, misdirected, expired, malformed",
     run: (subject) =>
       expectNoRun(subject, async () => {
-        const random = seeded(subject.seed);
+        const random = seededRandom(subject.seed);
         for (let i = 0; i < subject.mutants; i++) {
-          const { what, sent } = callMutant(random, callOf(subject), sceneOf(subject));
+          const { what, sent } = callMutant(random, callOf(subject), signingContextOf(subject));
           // What HTTP cannot carry, or cuts off, is tried in process.
           const { id, timestamp, signature } = sent.headers;
           if ([id, timestamp, signature].some((value = "") => !/^(\S([ -~]{0,8000}\S)?)?$/.test(value)))
@@ -258,4 +258,4 @@ const refusals: readonly Check[] = [
   },
 ];
 
-export const checks: readonly Check[] = [...results, ...refusals];
+export const checks: readonly Check[] = [...resultChecks, ...refusalChecks];

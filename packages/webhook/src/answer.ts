@@ -2,7 +2,7 @@ import { durationSchema } from "@drover/controller";
 import { z } from "zod";
 
 /** Maximum number of characters of a message, as in a condition. */
-export const longestMessage = 32_768;
+export const maxMessageLength = 32_768;
 
 const condition = z.strictObject({
   type: z
@@ -11,12 +11,12 @@ const condition = z.strictObject({
     .regex(/^[A-Za-z0-9]([-A-Za-z0-9_./]*[A-Za-z0-9])?$/, "give a word such as Ready"),
   status: z.enum(["True", "False", "Unknown"]),
   reason: z.string().max(1_024),
-  message: z.string().max(longestMessage),
+  message: z.string().max(maxMessageLength),
 });
 
 const message = z
   .string()
-  .max(longestMessage)
+  .max(maxMessageLength)
   .meta({ description: "For people: what happened, and what to do." });
 const reason = z.string().max(1_024).meta({
   description:

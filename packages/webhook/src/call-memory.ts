@@ -11,37 +11,37 @@ export interface SentAnswer {
 }
 
 /** The conditions under which a new call runs. */
-export interface Turn {
+export interface RunOrdering {
   /** Fires when a newer run of the key has begun: the lease of this run is then over. */
   readonly superseded: AbortSignal;
   /** Resolves when all earlier runs of the key have ended. */
-  readonly before: Promise<unknown>;
+  readonly previousEnded: Promise<unknown>;
 }
 
 /**
- * Remembers the calls that arrived: none runs twice, none while another run of its key lasts, none after a newer one.
+ * The calls that arrived: none runs twice, none while another run of its key lasts, none after a newer one.
  */
-export interface CallMemory {
+export interface CallHistory {
   /**
    * Returns the answer. For a new call it calls `run` at once; for a repeated call it returns the answer to the first
    * one. Undefined for other calls: a newer run of the key has begun, the call's token came with another body, or the
-   * memory does not have the call or its answer any more.
+   * history does not have the call or its answer any more.
    */
-  take(
+  runOnce(
     received: ReceivedCall & { readonly body: Uint8Array },
-    run: (turn: Turn) => Promise<SentAnswer>,
+    run: (ordering: RunOrdering) => Promise<SentAnswer>,
   ): Promise<SentAnswer> | undefined;
 }
 
-export interface MemoryLimits {
+export interface HistoryLimits {
   readonly calls: number;
   /** Total length of the kept answers' bodies. */
   readonly bytes: number;
 }
 
-const usual: MemoryLimits = { calls: 50_000, bytes: 32 * 2 ** 20 };
-/** Time after which a call is forgotten: a call with such an old timestamp is not verified any more. */
-const keptFor: Milliseconds = 2 * tolerance;
+const defaultLimits: HistoryLimits = { calls: 50_000, bytes: 32 * 2 ** 20 };
+/** Time after which a call is removed: a call with such an old timestamp is not verified any more. */
+const retention: Milliseconds = 2 * tolerance;
 
 interface Known {
   readonly at: Milliseconds;
@@ -57,18 +57,18 @@ interface Latest {
 }
 
 /**
- * A bounded memory. A call that is forgotten to make room is refused from then on, by its timestamp, and never run
+ * A bounded history. A call that is removed to make room is refused from then on, by its timestamp, and never run
  * again.
  * @param now wall clock.
  */
-export function callMemory(now: () => Milliseconds, limits: MemoryLimits = usual): CallMemory {
+export function callHistory(now: () => Milliseconds, limits: HistoryLimits = defaultLimits): CallHistory {
   const known = new Map<string, Known>();
   const latest = new Map<string, Latest>();
-  /** Unknown calls with a timestamp up to this time are refused: they may be forgotten ones. */
+  /** Unknown calls with a timestamp up to this time are refused: they may be removed ones. */
   let floor = 0;
   let bytes = 0;
 
-  const isOver = (one: { readonly at: Milliseconds }): boolean => one.at + keptFor < now();
+  const isOver = (one: { readonly at: Milliseconds }): boolean => one.at + retention < now();
   const forget = (token: string, one: Known): void => {
     known.delete(token);
     bytes -= one.bytes;
@@ -105,7 +105,7 @@ export function callMemory(now: () => Milliseconds, limits: MemoryLimits = usual
   };
 
   return {
-    take({ call, at, body }, run) {
+    runOnce({ call, at, body }, run) {
       makeRoom();
       const { token, key, object } = call;
       const digest = createHash("sha256").update(body).digest("base64");
@@ -115,13 +115,13 @@ export function callMemory(now: () => Milliseconds, limits: MemoryLimits = usual
       const version = object.metadata.resourceVersion;
       if (at <= floor || (before && isOlder({ at, version }, before))) return undefined;
       before?.superseding.abort(new SupersededError(key));
-      const superseding = new AbortController();
-      const answer = run({ superseded: superseding.signal, before: before?.ended ?? Promise.resolve() });
+      const ending = new AbortController();
+      const answer = run({ superseded: ending.signal, previousEnded: before?.ended ?? Promise.resolve() });
       remember(token, { at, digest, answer, bytes: 0 });
       latest.delete(key);
       // A call that is superseded while it waits has ended, but the run that it waited for may continue.
       const ended = Promise.allSettled([before?.ended, answer]).then(() => undefined);
-      latest.set(key, { at, version, superseding, ended });
+      latest.set(key, { at, version, superseding: ending, ended });
       return answer;
     },
   };

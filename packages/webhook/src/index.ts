@@ -13,25 +13,25 @@
  */
 export * from "./answer.ts";
 export * from "./call.ts";
-export { callMemory, type CallMemory, type SentAnswer, SupersededError } from "./call-memory.ts";
+export { callHistory, type CallHistory, type SentAnswer, SupersededError } from "./call-memory.ts";
 export * from "./completion.ts";
-export { isSame } from "./is-same.ts";
+export { isEqualInConstantTime } from "./is-same.ts";
 export { parseMessage, shapeProblem, UnreadableJsonError } from "./json-text.ts";
 export {
-  type MessageRead,
+  type ParsedMessage,
   readAnswer,
   readCompletion,
   type ReceivedAnswer,
   signatureProblem,
 } from "./received-answer.ts";
 export { CallRefusedError, type CallRefusal, receiveCall, type ReceivedCall } from "./received-call.ts";
-export { type RememberedSecrets, rememberSecrets } from "./remembered-secrets.ts";
+export { type CachedSecrets, cacheSecrets } from "./remembered-secrets.ts";
 export {
-  type Claim,
-  claimIn,
+  type SignatureClaim,
+  parseSignatureClaim,
   secretProblem,
   type SignatureHeaders,
-  signatureHeaders,
-  signed,
+  readSignatureHeaders,
+  signMessage,
   UnsignedError,
 } from "./standard-webhooks.ts";

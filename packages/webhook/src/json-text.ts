@@ -6,12 +6,12 @@ export class UnreadableJsonError extends Error {
 }
 
 /** Maximum nesting depth of a message's JSON. */
-const deepest = 100;
+const maxDepth = 100;
 /**
  * Maximum number of fields of all objects of a message together. The cost of fields grows faster than their number: in
  * V8, 87,000 fields with numbers as names cost 13 times as much as 21,000.
  */
-const mostFields = 30_000;
+const maxFields = 30_000;
 
 /**
  * Parses a JSON text in UTF-8.
@@ -50,9 +50,9 @@ export function shapeProblem(body: Uint8Array): string | undefined {
       else if (byte === quote) inText = false;
     } else if (byte === quote) inText = true;
     else if (byte === openBracket || byte === openBrace) {
-      if (++depth > deepest) return `is nested deeper than ${deepest}`;
+      if (++depth > maxDepth) return `is nested deeper than ${maxDepth}`;
     } else if (byte === closeBracket || byte === closeBrace) depth--;
-    else if (byte === colon && ++fields > mostFields) return `has more than ${mostFields} fields`;
+    else if (byte === colon && ++fields > maxFields) return `has more than ${maxFields} fields`;
   }
   return undefined;
 }

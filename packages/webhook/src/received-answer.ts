@@ -3,7 +3,7 @@ import type { z } from "zod";
 import { type Answer, answerSchema } from "./answer.ts";
 import { type Completion, completionSchema } from "./completion.ts";
 import { hasProto, parseMessage, UnreadableJsonError } from "./json-text.ts";
-import { claimIn, type SignatureHeaders, UnsignedError } from "./standard-webhooks.ts";
+import { parseSignatureClaim, type SignatureHeaders, UnsignedError } from "./standard-webhooks.ts";
 
 /** The body of an answer as received, and the values to verify it with. */
 export interface ReceivedAnswer {
@@ -19,7 +19,7 @@ export interface ReceivedAnswer {
 /** Why an answer's signature is not valid, without any of the received text; undefined if it is valid. */
 export function signatureProblem({ headers, body, secrets, id, now }: ReceivedAnswer): string | undefined {
   try {
-    const claim = claimIn(headers, now);
+    const claim = parseSignatureClaim(headers, now);
     if (claim.id !== id) return "webhook-id is not the call's";
     if (secrets.filter((secret) => claim.isMadeWith(secret, body)).length > 0) return undefined;
     return "webhook-signature fits none of its secrets";
@@ -29,15 +29,15 @@ export function signatureProblem({ headers, body, secrets, id, now }: ReceivedAn
   }
 }
 
-export type MessageRead<Message> =
+export type ParsedMessage<Message> =
   { readonly ok: true; readonly message: Message } | { readonly ok: false; readonly problem: string };
 
 /** Parses an answer with a verified signature. `problem` is for people: it contains the wrong fields, and why. */
-export const readAnswer = (body: Uint8Array): MessageRead<Answer> =>
+export const readAnswer = (body: Uint8Array): ParsedMessage<Answer> =>
   readMessage(body, answerSchema, (value) => (isOfVersion1(value) ? answerOfVersion1 : undefined));
 
 /** Parses a completion with a verified signature. */
-export const readCompletion = (body: Uint8Array): MessageRead<Completion> =>
+export const readCompletion = (body: Uint8Array): ParsedMessage<Completion> =>
   readMessage(body, completionSchema, ({ result }) =>
     isRecord(result) && isOfVersion1(result) ? completionOfVersion1 : undefined,
   );
@@ -46,7 +46,7 @@ function readMessage<Message>(
   body: Uint8Array,
   schema: z.ZodType<Message>,
   older: (value: Readonly<Record<string, unknown>>) => string | undefined,
-): MessageRead<Message> {
+): ParsedMessage<Message> {
   let value: unknown;
   try {
     value = parseMessage(body);

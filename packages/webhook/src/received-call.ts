@@ -1,7 +1,12 @@
 import type { Milliseconds } from "@drover/controller";
 import { type Audience, type Call, callSchema } from "./call.ts";
 import { hasProto, parseMessage, UnreadableJsonError } from "./json-text.ts";
-import { type Claim, claimIn, type SignatureHeaders, UnsignedError } from "./standard-webhooks.ts";
+import {
+  type SignatureClaim,
+  parseSignatureClaim,
+  type SignatureHeaders,
+  UnsignedError,
+} from "./standard-webhooks.ts";
 
 /** Why a call is refused. */
 export type CallRefusal = "unverified" | "malformed" | "misdirected" | "expired";
@@ -43,10 +48,10 @@ export interface ReceivedCall {
  * @throws CallRefusedError
  */
 export function receiveCall({ headers, body, secrets, audience, now }: CallToReceive): ReceivedCall {
-  const { id, at } = verified(headers, body, secrets, now);
+  const { id, at } = verifySignature(headers, body, secrets, now);
   const call = callIn(body);
   if (call.token !== id) throw malformed("its token is not the webhook-id that it was sent with");
-  if (!isFor(call.audience, audience)) {
+  if (!isAddressedTo(call.audience, audience)) {
     throw new CallRefusedError(
       "misdirected",
       `The call is meant for ${call.audience.name}, uid ${call.audience.uid}. Correct the address of that function.`,
@@ -58,21 +63,21 @@ export function receiveCall({ headers, body, secrets, audience, now }: CallToRec
   return { call, at };
 }
 
-function verified(
+function verifySignature(
   headers: SignatureHeaders,
   body: Uint8Array,
   secrets: readonly string[],
   now: Milliseconds,
-): Claim {
-  const claim = claimOf(headers, now);
+): SignatureClaim {
+  const claim = parseClaim(headers, now);
   // All secrets are tried, so that the time does not reveal which one fits.
   if (secrets.filter((secret) => claim.isMadeWith(secret, body)).length > 0) return claim;
   throw unverified("no secret fits");
 }
 
-function claimOf(headers: SignatureHeaders, now: Milliseconds): Claim {
+function parseClaim(headers: SignatureHeaders, now: Milliseconds): SignatureClaim {
   try {
-    return claimIn(headers, now);
+    return parseSignatureClaim(headers, now);
   } catch (error) {
     throw error instanceof UnsignedError ? unverified(error.message) : error;
   }
@@ -92,8 +97,10 @@ function callIn(body: Uint8Array): Call {
   throw malformed(`${issue?.path.join(".") ?? ""}: ${issue?.message ?? "not a call"}`);
 }
 
-const isFor = (meant: Audience, { name, uid = meant.uid }: CallToReceive["audience"]): boolean =>
-  meant.name === name && meant.uid === uid;
+const isAddressedTo = (
+  intended: Audience,
+  { name, uid = intended.uid }: CallToReceive["audience"],
+): boolean => intended.name === name && intended.uid === uid;
 
 const malformed = (why: string): CallRefusedError =>
   new CallRefusedError("malformed", `This call cannot be answered: ${why}.`);

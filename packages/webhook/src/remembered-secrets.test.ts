@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { rememberSecrets } from "./remembered-secrets.ts";
+import { cacheSecrets } from "./remembered-secrets.ts";
 
 const longest = 30_000;
 
@@ -7,7 +7,7 @@ const longest = 30_000;
 function remembered(...answers: readonly (string | Error)[]) {
   let now = 0;
   let readings = 0;
-  const secrets = rememberSecrets(
+  const secrets = cacheSecrets(
     () => {
       const answer = answers[readings++] ?? expect.fail("It was read too often.");
       return answer instanceof Error ? Promise.reject(answer) : Promise.resolve([answer]);
@@ -24,25 +24,25 @@ function remembered(...answers: readonly (string | Error)[]) {
 
 it("reads secrets again once they are old, and not before", async () => {
   const { secrets, at } = remembered("one", "two");
-  expect(await secrets.now()).toEqual(["one"]);
+  expect(await secrets.current()).toEqual(["one"]);
   at(longest - 1);
-  expect(await secrets.now()).toEqual(["one"]);
+  expect(await secrets.current()).toEqual(["one"]);
   at(longest);
-  expect(await secrets.now()).toEqual(["two"]);
+  expect(await secrets.current()).toEqual(["two"]);
 });
 
 it("reads again a second after a reading that failed, and no sooner", async () => {
   const { secrets, at } = remembered(new Error("no such Secret"), "one");
-  await expect(secrets.now()).rejects.toThrow("no such Secret");
+  await expect(secrets.current()).rejects.toThrow("no such Secret");
   at(999);
-  await expect(secrets.now()).rejects.toThrow("no such Secret");
+  await expect(secrets.current()).rejects.toThrow("no such Secret");
   at(1_000);
-  expect(await secrets.now()).toEqual(["one"]);
+  expect(await secrets.current()).toEqual(["one"]);
 });
 
 it("reads newer secrets once a second at most, also where that fails", async () => {
   const { secrets, at, readings } = remembered("one", new Error("refused"), "two");
-  const used = await secrets.now();
+  const used = await secrets.current();
   await expect(secrets.newerThan(used)).rejects.toThrow("refused");
   at(999);
   await expect(secrets.newerThan(used)).rejects.toThrow("refused");
@@ -50,6 +50,6 @@ it("reads newer secrets once a second at most, also where that fails", async () 
   const newer = await secrets.newerThan(used);
   expect(newer).toEqual(["two"]);
   expect(await secrets.newerThan(newer ?? [])).toBeUndefined();
-  expect(await secrets.now()).toBe(newer);
+  expect(await secrets.current()).toBe(newer);
   expect(readings()).toBe(3);
 });

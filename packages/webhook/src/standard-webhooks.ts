@@ -1,12 +1,12 @@
 import type { Milliseconds } from "@drover/controller";
 import { createHmac } from "node:crypto";
-import { isSame } from "./is-same.ts";
+import { isEqualInConstantTime } from "./is-same.ts";
 
 /** Maximum difference between a message's timestamp and the local clock: a message outside it may be a replay. */
 export const tolerance: Milliseconds = 5 * 60_000;
 /** Signatures that are read at most. During a change of secrets a sender signs with both, so a message has a few. */
-const mostSignatures = 50;
-const leastSecret = 24;
+const maxSignatures = 50;
+const minSecretBytes = 24;
 const prefix = "whsec_";
 
 /** The headers that sign a message; undefined for a missing one. */
@@ -17,14 +17,14 @@ export interface SignatureHeaders {
 }
 
 /** Reads the signature headers of a message; `read` returns a header by its name. */
-export const signatureHeaders = (read: (name: string) => string | undefined): SignatureHeaders => ({
+export const readSignatureHeaders = (read: (name: string) => string | undefined): SignatureHeaders => ({
   id: read("webhook-id"),
   timestamp: read("webhook-timestamp"),
   signature: read("webhook-signature"),
 });
 
 /** The content of a message's signature headers, not verified yet. */
-export interface Claim {
+export interface SignatureClaim {
   readonly id: string;
   /** When it was sent, by the sender's clock, to the second: ms since 1970. */
   readonly at: Milliseconds;
@@ -45,10 +45,10 @@ export class UnsignedError extends Error {
  *
  * @throws UnsignedError for missing or invalid headers, or a timestamp that is too far from `now`.
  */
-export function claimIn(
+export function parseSignatureClaim(
   { id = "", timestamp = "", signature = "" }: SignatureHeaders,
   now: Milliseconds,
-): Claim {
+): SignatureClaim {
   if (!/^[!-~]{1,256}$/.test(id) || id.includes(".")) {
     throw new UnsignedError("webhook-id is missing, has a dot or is longer than 256");
   }
@@ -59,20 +59,20 @@ export function claimIn(
   if (Math.abs(off) * 1_000 > tolerance) {
     throw new UnsignedError("webhook-timestamp is more than 300 s from our clock; compare the clocks");
   }
-  const signatures = signature.includes(", ") ? [] : signature.split(" ", mostSignatures).flatMap(v1);
+  const signatures = signature.includes(", ") ? [] : signature.split(" ", maxSignatures).flatMap(v1);
   if (signatures.length === 0) throw new UnsignedError("webhook-signature has no v1 signature");
   return {
     id,
     at: Number(timestamp) * 1_000,
     isMadeWith(secret, body) {
       const expected = mac(secret, id, timestamp, body);
-      return signatures.some((each) => isSame(each, expected));
+      return signatures.some((each) => isEqualInConstantTime(each, expected));
     },
   };
 }
 
 /** The headers of a message with this id, signed with each of these secrets. */
-export function signed(
+export function signMessage(
   secrets: readonly string[],
   { id, at }: { readonly id: string; readonly at: Milliseconds },
   body: Uint8Array | string,
@@ -96,13 +96,13 @@ export function secretProblem(secret: string): string | undefined {
   if (!secret.startsWith(prefix) || !/^[A-Za-z0-9+/]+={0,2}$/.test(encoded)) {
     return `is not written as ${prefix}<base64>`;
   }
-  return keyOf(secret).length < leastSecret ? `has less than ${leastSecret} bytes` : undefined;
+  return secretBytes(secret).length < minSecretBytes ? `has less than ${minSecretBytes} bytes` : undefined;
 }
 
 const mac = (secret: string, id: string, timestamp: string, body: Uint8Array | string): Buffer =>
-  createHmac("sha256", keyOf(secret)).update(`${id}.${timestamp}.`).update(body).digest();
+  createHmac("sha256", secretBytes(secret)).update(`${id}.${timestamp}.`).update(body).digest();
 
-const keyOf = (secret: string): Buffer => Buffer.from(secret.slice(prefix.length), "base64");
+const secretBytes = (secret: string): Buffer => Buffer.from(secret.slice(prefix.length), "base64");
 
 /**
  * The bytes of a `v1` signature. Only the canonical base64 is accepted: decoding drops some bits of the last letter.

@@ -2,14 +2,14 @@ import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 
 /** A condition of a built-in workload. Those of Deployments and Jobs have times that others do not have. */
-export const condition = z.looseObject({
+export const conditionSchema = z.looseObject({
   type: z.string(),
   status: z.enum(["True", "False", "Unknown"]),
   reason: z.string().optional(),
   message: z.string().optional(),
   lastTransitionTime: z.string().nullish(),
 });
-export type WorkloadCondition = z.output<typeof condition>;
+export type WorkloadCondition = z.output<typeof conditionSchema>;
 
 interface Typed {
   readonly type: string;

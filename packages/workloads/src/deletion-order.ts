@@ -1,4 +1,4 @@
-import { isActive, isReady, mostRestarts, type Pod, readySince } from "./pod.ts";
+import { isActive, isReady, maxRestarts, type Pod, readySince } from "./pod.ts";
 
 /**
  * Pods in the order in which they are deleted if there are too many, as Kubernetes documents it
@@ -25,8 +25,8 @@ export function inDeletionOrder(pods: readonly Pod[], neighbours: readonly Pod[]
     by(deletionCost),
     by((pod) => -company(pod)),
     (a, b) => (isReady(a) && isReady(b) ? youngerFirst(readySince(a), readySince(b), a, b, now) : 0),
-    by((pod) => -mostRestarts(pod)[0]),
-    by((pod) => -mostRestarts(pod)[1]),
+    by((pod) => -maxRestarts(pod)[0]),
+    by((pod) => -maxRestarts(pod)[1]),
     (a, b) => youngerFirst(created(a), created(b), a, b, now),
   ];
   return [...pods].sort((a, b) => {

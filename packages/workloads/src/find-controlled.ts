@@ -1,15 +1,25 @@
 import { type FindOptions, type KubeObject, listAll, selectorQuery } from "@drover/kube";
-import { claimOf, type ClaimParts } from "./ownership.ts";
+import { ownershipAction, type OwnershipOptions } from "./ownership.ts";
 
 /**
  * All objects that match an owner's selector, whatever their owner: live, or from the lists that the run has. Such
  * lists are current only for objects that wake the run's key.
  */
-export const findMatching = ({ client, owner, kind, signal }: ClaimParts): Promise<readonly KubeObject[]> =>
+export const findMatching = ({
+  client,
+  owner,
+  kind,
+  signal,
+}: OwnershipOptions): Promise<readonly KubeObject[]> =>
   client.find(kind, { namespace: owner.metadata.namespace, selector: owner.selector, signal });
 
 /** All objects that match an owner's selector, whatever their owner, read live. */
-export const listMatching = ({ client, owner, kind, signal }: ClaimParts): Promise<readonly KubeObject[]> =>
+export const listMatching = ({
+  client,
+  owner,
+  kind,
+  signal,
+}: OwnershipOptions): Promise<readonly KubeObject[]> =>
   listAll(client, kind, {
     namespace: owner.metadata.namespace,
     labelSelector: selectorQuery(owner.selector),
@@ -24,10 +34,10 @@ export const listMatching = ({ client, owner, kind, signal }: ClaimParts): Promi
  * @param fields restricts the objects that may be released. Default: all.
  */
 export async function findStrayed(
-  { client, owner, kind, signal }: ClaimParts,
+  { client, owner, kind, signal }: OwnershipOptions,
   fields?: FindOptions["fields"],
 ): Promise<readonly KubeObject[]> {
   const { namespace } = owner.metadata;
-  const all = await client.find(kind, { namespace, fields, metadataOnly: true, naming: true, signal });
-  return all.filter((object) => claimOf(owner, object) === "release");
+  const all = await client.find(kind, { namespace, fields, metadataOnly: true, mappedToKey: true, signal });
+  return all.filter((object) => ownershipAction(owner, object) === "release");
 }

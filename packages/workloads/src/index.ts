@@ -15,7 +15,7 @@
  * same name both times.
  */
 export {
-  condition,
+  conditionSchema,
   conditionOf,
   isSameStatus,
   withCondition,
@@ -24,18 +24,25 @@ export {
 } from "./condition.ts";
 export { inDeletionOrder } from "./deletion-order.ts";
 export { findMatching, findStrayed, listMatching } from "./find-controlled.ts";
-export { type IntOrPercent, intOrPercent, scaled } from "./int-or-percent.ts";
+export { type IntOrPercent, intOrPercentSchema, scaledValue } from "./int-or-percent.ts";
 export { nameSuffix } from "./name-suffix.ts";
-export { count, labelSelector, objectOf, type PodTemplate, podTemplate, time } from "./object.ts";
 export {
-  claim,
-  type Claim,
-  claimOf,
-  type ClaimParts,
+  countSchema,
+  labelSelectorSchema,
+  objectSchemaOf,
+  type PodTemplate,
+  podTemplateSchema,
+  timeSchema,
+} from "./object.ts";
+export {
+  adoptAndRelease,
+  type OwnershipAction,
+  ownershipAction,
+  type OwnershipOptions,
   controllerOf,
   controllerReference,
   isControlledBy,
-  isStillThere,
+  isOwnerAlive,
   type Owner,
 } from "./ownership.ts";
 export {
@@ -51,12 +58,12 @@ export {
 export {
   createPods,
   deletePods,
-  isOfEndingNamespace,
-  longestName,
-  mostAtOnce,
+  isNamespaceTerminating,
+  maxNameLength,
+  burstReplicas,
   type PodControl,
-  wordsOf,
+  serverMessageOf,
 } from "./pod-control.ts";
 export { ReplicaSet, type ReplicaSetObject, replicaSetSchema } from "./replica-set.ts";
-export { type Batches, slowStart } from "./slow-start.ts";
-export { type Now, orphansOf, stepOf, type WorkloadStep } from "./step.ts";
+export { type BatchResult, slowStart } from "./slow-start.ts";
+export { type Clock, orphanWatch, runContextOf, type WorkloadRunContext } from "./step.ts";

@@ -2,7 +2,7 @@ import { objectKey, type OwnerReference } from "@drover/controller";
 import { builtin, connect, isApiError, type KubeClient, type NewObject } from "@drover/kube";
 import { type Sandbox, startSandbox } from "@drover/sandbox";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { claim, claimOf, type Owner } from "./ownership.ts";
+import { adoptAndRelease, ownershipAction, type Owner } from "./ownership.ts";
 
 let sandbox: Sandbox;
 let client: KubeClient;
@@ -39,7 +39,7 @@ const ownersNow = async () => (await client.get(builtin.pod, orphanAt))?.metadat
 const claimed = async (owner: Owner) => {
   const { signal } = new AbortController();
   const pods = [(await client.get(builtin.pod, orphanAt))!];
-  return claim({ client, owner, kind: builtin.pod, signal }, pods);
+  return adoptAndRelease({ client, owner, kind: builtin.pod, signal }, pods);
 };
 
 it("an orphan is adopted by an owner that is there", async () => {
@@ -98,7 +98,7 @@ it("an orphan that somebody changes between reading and adopting is read again f
     client.patch(builtin.pod, orphanAt, { type: "merge", body: { metadata: { labels: { app: "other" } } } });
   const pods = [(await client.get(builtin.pod, orphanAt))!];
   const parts = { client: { ...client, ...reading }, owner, kind: builtin.pod };
-  const adopting = () => claim({ ...parts, signal: new AbortController().signal }, pods);
+  const adopting = () => adoptAndRelease({ ...parts, signal: new AbortController().signal }, pods);
   const refused: unknown = await adopting().catch((error: unknown) => error);
   expect(isApiError(refused, "Conflict")).toBe(true);
   expect(await ownersNow()).toEqual([]);
@@ -142,5 +142,5 @@ it.each<[string, string, readonly OwnerReference[], Deleted, string]>([
   const object = {
     metadata: { ...metadata(deleting.object === true), uid: "p", labels: { app }, ownerReferences },
   };
-  expect(claimOf(owner, { apiVersion: "v1", kind: "Pod", ...object })).toBe(expected);
+  expect(ownershipAction(owner, { apiVersion: "v1", kind: "Pod", ...object })).toBe(expected);
 });

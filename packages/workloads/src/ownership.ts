@@ -33,14 +33,14 @@ export const isControlledBy = (metadata: ObjectMetadata, owner: Pick<ObjectMetad
   controllerOf(metadata)?.uid === owner.uid;
 
 /** The action of an owner on an object, by the object's labels and its controller. */
-export type Claim = "own" | "adopt" | "release" | "leave";
+export type OwnershipAction = "own" | "adopt" | "release" | "leave";
 
 /**
  * The rule of Kubernetes' controllers (controller-ref.md in its design proposals): an object with another controller is
  * left alone, even if the selector matches it. An owner that is being deleted neither adopts nor releases, and an
  * object that is being deleted is not adopted.
  */
-export function claimOf(owner: Owner, { metadata }: KubeObject): Claim {
+export function ownershipAction(owner: Owner, { metadata }: KubeObject): OwnershipAction {
   const matches = matchesLabels(owner.selector, metadata.labels);
   const isEnding = owner.metadata.deletionTimestamp !== undefined;
   const controller = controllerOf(metadata);
@@ -51,7 +51,7 @@ export function claimOf(owner: Owner, { metadata }: KubeObject): Claim {
   return isEnding ? "leave" : "release";
 }
 
-export interface ClaimParts {
+export interface OwnershipOptions {
   readonly client: ObjectClient;
   readonly owner: Owner;
   /** The kind of the claimed objects. */
@@ -66,39 +66,39 @@ export interface ClaimParts {
  * first adoption the owner is read again: an owner that has been deleted meanwhile must not adopt orphans that its
  * deletion has created (kubernetes#42639).
  */
-export async function claim<Object extends KubeObject>(
-  parts: ClaimParts,
+export async function adoptAndRelease<Object extends KubeObject>(
+  parts: OwnershipOptions,
   objects: readonly Object[],
 ): Promise<readonly Object[]> {
   const { owner } = parts;
-  const mine: Object[] = [];
+  const owned: Object[] = [];
   let mayAdopt: boolean | undefined;
   for (const object of objects) {
-    const what = claimOf(owner, object);
-    if (what === "own") mine.push(object);
+    const what = ownershipAction(owner, object);
+    if (what === "own") owned.push(object);
     if (what === "release") await release(parts, object);
     if (what !== "adopt") continue;
-    mayAdopt ??= await isStillThere(parts);
+    mayAdopt ??= await isOwnerAlive(parts);
     const adopted = mayAdopt ? await adopt(parts, object) : undefined;
-    if (adopted !== undefined) mine.push({ ...object, metadata: adopted.metadata });
+    if (adopted !== undefined) owned.push({ ...object, metadata: adopted.metadata });
   }
-  return mine;
+  return owned;
 }
 
 /** True if the owner exists at this moment, with the same uid, and is not being deleted. Reads it live. */
-export async function isStillThere({
+export async function isOwnerAlive({
   client,
   owner,
   signal,
-}: Pick<ClaimParts, "client" | "owner" | "signal">): Promise<boolean> {
+}: Pick<OwnershipOptions, "client" | "owner" | "signal">): Promise<boolean> {
   const now = await client.get(owner.ref, keyOf(owner), { signal });
   return now?.metadata.uid === owner.metadata.uid && now.metadata.deletionTimestamp === undefined;
 }
 
-const adopt = (parts: ClaimParts, object: KubeObject): Promise<KubeObject | undefined> =>
+const adopt = (parts: OwnershipOptions, object: KubeObject): Promise<KubeObject | undefined> =>
   withOwners(parts, object, [...(object.metadata.ownerReferences ?? []), controllerReference(parts.owner)]);
 
-const release = (parts: ClaimParts, object: KubeObject): Promise<KubeObject | undefined> =>
+const release = (parts: OwnershipOptions, object: KubeObject): Promise<KubeObject | undefined> =>
   withOwners(
     parts,
     object,
@@ -107,7 +107,7 @@ const release = (parts: ClaimParts, object: KubeObject): Promise<KubeObject | un
 
 /** @returns undefined if the object is gone. */
 async function withOwners(
-  { client, kind, signal }: ClaimParts,
+  { client, kind, signal }: OwnershipOptions,
   object: KubeObject,
   ownerReferences: readonly OwnerReference[],
 ): Promise<KubeObject | undefined> {

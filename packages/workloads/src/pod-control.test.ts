@@ -2,18 +2,24 @@ import type { Announcement } from "@drover/controller";
 import { builtin, connect, keyOf, type KubeClient, listAll } from "@drover/kube";
 import { type Sandbox, startSandbox } from "@drover/sandbox";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { createPods, deletePods, isOfEndingNamespace, longestName, type PodControl } from "./pod-control.ts";
+import {
+  createPods,
+  deletePods,
+  isNamespaceTerminating,
+  maxNameLength,
+  type PodControl,
+} from "./pod-control.ts";
 import type { Pod } from "./pod.ts";
 
 let sandbox: Sandbox;
 let client: KubeClient;
-let said: Announcement[];
+let announcements: Announcement[];
 let control: PodControl;
 beforeEach(async () => {
   // Nobody collects the pods of an owner that is not there.
   sandbox = await startSandbox({ controllers: false });
   client = await connect({ server: sandbox.url, token: sandbox.token, userAgent: "test" });
-  said = [];
+  announcements = [];
   control = {
     client,
     owner: {
@@ -21,7 +27,7 @@ beforeEach(async () => {
       metadata: { name: "web", namespace: "default", uid: "u", resourceVersion: "1" },
       selector: {},
     },
-    announce: (one) => void said.push(one),
+    announce: (one) => void announcements.push(one),
     signal: new AbortController().signal,
   };
 });
@@ -32,11 +38,11 @@ afterEach(async () => {
 
 const template = { metadata: {}, spec: { containers: [{ name: "web", image: "web:1" }] } };
 const three = { count: 3, seen: [] };
-const reasons = () => said.map(({ type, reason }) => `${type} ${reason}`);
+const reasons = () => announcements.map(({ type, reason }) => `${type} ${reason}`);
 
 it("makes pods and deletes them, and says so", async () => {
-  const { done, refused } = await createPods(control, template, three);
-  expect(refused).toBeUndefined();
+  const { done, firstFailure } = await createPods(control, template, three);
+  expect(firstFailure).toBeUndefined();
   await deletePods(control, done.slice(1));
   expect(await listAll(client, builtin.pod)).toHaveLength(1);
   expect(reasons()).toEqual([
@@ -83,10 +89,10 @@ it("does not take a pod of another one for its own that has the name", async () 
   const { done } = await createPods(control, template, { count: 1, seen: [] });
   await client.delete(builtin.pod, keyOf(done[0]!));
   await another(done[0]!);
-  said = [];
+  announcements = [];
   const again = await createPods(control, template, { count: 1, seen: [] });
   expect([again.done, reasons()]).toEqual([[], ["Warning FailedCreate"]]);
-  expect(again.refused).toBeDefined();
+  expect(again.firstFailure).toBeDefined();
 });
 
 it("says nothing of pods that a namespace refuses which is being deleted, and of other refusals it does", async () => {
@@ -95,10 +101,13 @@ it("says nothing of pods that a namespace refuses which is being deleted, and of
   await client.delete(builtin.namespace, keyOf({ metadata }));
   const owner = { ...control.owner, metadata: { ...control.owner.metadata, namespace: "going" } };
   const going = await createPods({ ...control, owner }, template, { count: 1, seen: [] });
-  expect([isOfEndingNamespace(going.refused?.reason), said]).toEqual([true, []]);
+  expect([isNamespaceTerminating(going.firstFailure?.reason), announcements]).toEqual([true, []]);
   sandbox.faults.respond(({ method }) => (method === "POST" ? { status: 403 } : undefined));
   const other = await createPods(control, template, { count: 1, seen: [] });
-  expect([isOfEndingNamespace(other.refused?.reason), reasons()]).toEqual([false, ["Warning FailedCreate"]]);
+  expect([isNamespaceTerminating(other.firstFailure?.reason), reasons()]).toEqual([
+    false,
+    ["Warning FailedCreate"],
+  ]);
 });
 
 it("leaves a pod alone that has taken the name of the one to be deleted, and counts that as gone", async () => {
@@ -106,17 +115,17 @@ it("leaves a pod alone that has taken the name of the one to be deleted, and cou
   await client.delete(builtin.pod, keyOf(done[0]!));
   await another(done[0]!);
   await client.delete(builtin.pod, keyOf(done[1]!));
-  said = [];
+  announcements = [];
   const deleted = await deletePods(control, done);
-  expect([deleted.done.length, deleted.refused, said]).toEqual([2, undefined, []]);
+  expect([deleted.done.length, deleted.firstFailure, announcements]).toEqual([2, undefined, []]);
   expect(await client.get(builtin.pod, keyOf(done[0]!))).toBeDefined();
 });
 
 it("returns those that were made beside one that is refused", async () => {
   let posts = 0;
   sandbox.faults.respond(({ method }) => (method === "POST" && ++posts === 3 ? { status: 403 } : undefined));
-  const { done, refused } = await createPods(control, template, { count: 7, seen: [] });
-  expect(refused).toBeDefined();
+  const { done, firstFailure } = await createPods(control, template, { count: 7, seen: [] });
+  expect(firstFailure).toBeDefined();
   expect(done.map(({ metadata }) => metadata.name).sort()).toEqual(
     (await listAll(client, builtin.pod)).map(({ metadata }) => metadata.name).sort(),
   );
@@ -125,29 +134,29 @@ it("returns those that were made beside one that is refused", async () => {
 
 it("stops at the first batch in which one is refused, and says why", async () => {
   sandbox.faults.respond(({ method }) => (method === "POST" ? { status: 403 } : undefined));
-  const { done, refused } = await createPods(control, template, three);
+  const { done, firstFailure } = await createPods(control, template, three);
   expect(done).toEqual([]);
-  expect(refused).toBeDefined();
+  expect(firstFailure).toBeDefined();
   expect(reasons()).toEqual(["Warning FailedCreate"]);
 });
 
 it("says nothing of what it does not send since its run is over", async () => {
   const { done } = await createPods(control, template, { count: 1, seen: [] });
-  said = [];
+  announcements = [];
   const over = client.guarded({
     beforeWrite() {
       throw new Error("The run's lease is over.");
     },
   });
   const late = { ...control, client: over };
-  expect((await createPods(late, template, { count: 1, seen: done })).refused).toBeDefined();
-  expect((await deletePods(late, done)).refused).toBeDefined();
-  expect(said).toEqual([]);
+  expect((await createPods(late, template, { count: 1, seen: done })).firstFailure).toBeDefined();
+  expect((await deletePods(late, done)).firstFailure).toBeDefined();
+  expect(announcements).toEqual([]);
 });
 
 it.each([
-  [longestName - 1, longestName],
-  [longestName, longestName],
+  [maxNameLength - 1, maxNameLength],
+  [maxNameLength, maxNameLength],
 ])(
   "of an owner whose name has %i characters makes a generateName that names may have",
   async (length, expected) => {

@@ -1,10 +1,10 @@
-import { type Announcement, messageOf, type ObjectClient, objectKey, scrubbed } from "@drover/controller";
+import { type Announcement, messageOf, type ObjectClient, objectKey, redact } from "@drover/controller";
 import { ApiError, builtin, isApiError, keyOf, type NewObject, WriteRefusedError } from "@drover/kube";
 import { nameSuffix } from "./name-suffix.ts";
 import type { PodTemplate } from "./object.ts";
 import { controllerReference, isControlledBy, type Owner } from "./ownership.ts";
 import { type Pod, podSchema } from "./pod.ts";
-import { atOnce, type Batches, slowStart } from "./slow-start.ts";
+import { allAtOnce, type BatchResult, slowStart } from "./slow-start.ts";
 
 export interface PodControl {
   readonly client: ObjectClient;
@@ -14,7 +14,7 @@ export interface PodControl {
 }
 
 /** Maximum number of pods that a controller creates or deletes in one run: kube-controller-manager's burst. */
-export const mostAtOnce = 500;
+export const burstReplicas = 500;
 
 /**
  * Creates pods from a template, in batches that double as long as they succeed. A refused request is announced as an
@@ -31,7 +31,7 @@ export function createPods(
   control: PodControl,
   template: PodTemplate,
   { count, seen }: { readonly count: number; readonly seen: readonly Pod[] },
-): Promise<Batches<Pod>> {
+): Promise<BatchResult<Pod>> {
   const { uid, resourceVersion } = control.owner.metadata;
   const uids = seen.map(({ metadata }) => metadata.uid).sort();
   return slowStart(count, (index) =>
@@ -41,24 +41,24 @@ export function createPods(
 
 /** Length of the suffix that Kubernetes adds to `generateName`, and maximum length that it keeps of `generateName`. */
 const suffixLength = 5;
-const longestBase = 58;
+const maxBaseLength = 58;
 /** The longest name of a Deployment, a ReplicaSet or a Pod. */
-export const longestName = 253;
+export const maxNameLength = 253;
 
 async function createPod(control: PodControl, template: PodTemplate, suffix: string): Promise<Pod> {
   const { client, owner, announce, signal } = control;
   const wanted = podOf(owner, template);
   const { generateName } = wanted.metadata;
-  const named = { ...wanted.metadata, name: `${generateName.slice(0, longestBase)}${suffix}` };
+  const named = { ...wanted.metadata, name: `${generateName.slice(0, maxBaseLength)}${suffix}` };
   try {
     const made = await client.create(builtin.pod, { ...wanted, metadata: named }, { signal });
-    announce(said("Normal", "SuccessfulCreate", `Created pod: ${made.metadata.name}`));
+    announce(podAnnouncement("Normal", "SuccessfulCreate", `Created pod: ${made.metadata.name}`));
     return podSchema.parse(made);
   } catch (error) {
-    const earlier = isApiError(error, "AlreadyExists") ? await ownPod(control, named.name) : undefined;
+    const earlier = isApiError(error, "AlreadyExists") ? await findOwnPod(control, named.name) : undefined;
     if (earlier !== undefined) return earlier;
-    if (!isOfEndingNamespace(error) && !(error instanceof WriteRefusedError))
-      announce(said("Warning", "FailedCreate", `Error creating: ${wordsOf(error)}`));
+    if (!isNamespaceTerminating(error) && !(error instanceof WriteRefusedError))
+      announce(podAnnouncement("Warning", "FailedCreate", `Error creating: ${serverMessageOf(error)}`));
     throw error;
   }
 }
@@ -70,7 +70,7 @@ function podOf({ ref, metadata }: Owner, template: PodTemplate) {
     metadata: {
       namespace,
       // Without a dash if the name has the maximum length, as in kube-controller-manager (getPodsPrefix).
-      generateName: name.length < longestName ? `${name}-` : name,
+      generateName: name.length < maxNameLength ? `${name}-` : name,
       ...(labels && { labels }),
       ...(annotations && { annotations }),
       ...(finalizers && { finalizers }),
@@ -81,7 +81,7 @@ function podOf({ ref, metadata }: Owner, template: PodTemplate) {
 }
 
 /** The pod with this name, if the owner controls it: an earlier run has created it. */
-async function ownPod({ client, owner, signal }: PodControl, name: string): Promise<Pod | undefined> {
+async function findOwnPod({ client, owner, signal }: PodControl, name: string): Promise<Pod | undefined> {
   const { namespace = "" } = owner.metadata;
   const found = await client.get(builtin.pod, objectKey({ namespace, name }), { signal });
   return found !== undefined && isControlledBy(found.metadata, owner.metadata)
@@ -90,25 +90,25 @@ async function ownPod({ client, owner, signal }: PodControl, name: string): Prom
 }
 
 /** Deletes pods, all at once. A pod that has been replaced by another, or is gone, counts as done. */
-export const deletePods = (control: PodControl, pods: readonly Pod[]): Promise<Batches<Pod>> =>
-  atOnce(pods, (pod) => deletePod(control, pod));
+export const deletePods = (control: PodControl, pods: readonly Pod[]): Promise<BatchResult<Pod>> =>
+  allAtOnce(pods, (pod) => deletePod(control, pod));
 
 async function deletePod({ client, announce, signal }: PodControl, pod: Pod): Promise<Pod> {
   const { name, uid } = pod.metadata;
   try {
     const wasThere = await client.delete(builtin.pod, keyOf(pod), { uid, signal });
-    if (wasThere) announce(said("Normal", "SuccessfulDelete", `Deleted pod: ${name}`));
+    if (wasThere) announce(podAnnouncement("Normal", "SuccessfulDelete", `Deleted pod: ${name}`));
   } catch (error) {
     // A conflict means that another pod has the name.
     if (isApiError(error, "Conflict")) return pod;
     if (!(error instanceof WriteRefusedError))
-      announce(said("Warning", "FailedDelete", `Error deleting: ${wordsOf(error)}`));
+      announce(podAnnouncement("Warning", "FailedDelete", `Error deleting: ${serverMessageOf(error)}`));
     throw error;
   }
   return pod;
 }
 
-const said = (type: Announcement["type"], reason: string, note: string): Announcement => ({
+const podAnnouncement = (type: Announcement["type"], reason: string, note: string): Announcement => ({
   type,
   reason,
   note,
@@ -116,11 +116,11 @@ const said = (type: Announcement["type"], reason: string, note: string): Announc
 });
 
 /** The text of an error for people: for an ApiError, the API server's own message. */
-export const wordsOf = (error: unknown): string =>
-  error instanceof ApiError ? scrubbed(error.serverMessage) : messageOf(error);
+export const serverMessageOf = (error: unknown): string =>
+  error instanceof ApiError ? redact(error.serverMessage) : messageOf(error);
 
 /** True if the namespace is being deleted: every creation in it is refused, which is not a failure. */
-export function isOfEndingNamespace(error: unknown): boolean {
+export function isNamespaceTerminating(error: unknown): boolean {
   if (!(error instanceof ApiError)) return false;
   const { details } = error;
   const causes = typeof details === "object" && details !== null && "causes" in details ? details.causes : [];

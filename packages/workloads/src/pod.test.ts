@@ -6,7 +6,7 @@ import {
   isReady,
   isTerminating,
   mayRun,
-  mostRestarts,
+  maxRestarts,
   nextAvailable,
   type Pod,
   podSchema,
@@ -96,6 +96,6 @@ it("the most restarts are those of any container, and of any sidecar: no other i
       initContainerStatuses: [restarts("setup", 9), restarts("proxy", 3), restarts("logs", 5)],
     },
   );
-  expect(mostRestarts(one)).toEqual([4, 5]);
-  expect(mostRestarts(parsed({}, {}))).toEqual([0, 0]);
+  expect(maxRestarts(one)).toEqual([4, 5]);
+  expect(maxRestarts(parsed({}, {}))).toEqual([0, 0]);
 });

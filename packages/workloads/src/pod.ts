@@ -1,15 +1,15 @@
 import type { Milliseconds } from "@drover/controller";
 import { z } from "zod";
 import { conditionOf } from "./condition.ts";
-import { count, objectOf, time } from "./object.ts";
+import { countSchema, objectSchemaOf, timeSchema } from "./object.ts";
 
 const containers = z
-  .array(z.looseObject({ name: z.string(), restartCount: count.default(0) }))
+  .array(z.looseObject({ name: z.string(), restartCount: countSchema.default(0) }))
   .nullish()
   .transform((all) => all ?? []);
 
 /** The fields of a pod that are read. */
-export const podSchema = objectOf(
+export const podSchema = objectSchemaOf(
   z.looseObject({
     nodeName: z.string().optional(),
     initContainers: z
@@ -20,7 +20,7 @@ export const podSchema = objectOf(
     .looseObject({
       phase: z.string().optional(),
       conditions: z
-        .array(z.looseObject({ type: z.string(), status: z.string(), lastTransitionTime: time }))
+        .array(z.looseObject({ type: z.string(), status: z.string(), lastTransitionTime: timeSchema }))
         .optional(),
       containerStatuses: containers,
       initContainerStatuses: containers,
@@ -29,17 +29,17 @@ export const podSchema = objectOf(
 );
 export type Pod = z.output<typeof podSchema>;
 
-const isOver = ({ status: { phase } }: Pod): boolean => phase === "Succeeded" || phase === "Failed";
+const hasEnded = ({ status: { phase } }: Pod): boolean => phase === "Succeeded" || phase === "Failed";
 
 /** True if it counts as a replica: it has not ended, and is not being deleted. */
-export const isActive = (pod: Pod): boolean => !isOver(pod) && pod.metadata.deletionTimestamp === undefined;
+export const isActive = (pod: Pod): boolean => !hasEnded(pod) && pod.metadata.deletionTimestamp === undefined;
 
 /** True if it is being deleted, and has not ended yet. */
 export const isTerminating = (pod: Pod): boolean =>
-  !isOver(pod) && pod.metadata.deletionTimestamp !== undefined;
+  !hasEnded(pod) && pod.metadata.deletionTimestamp !== undefined;
 
 /** True if its processes may still run, even if it is being deleted. */
-export const mayRun = (pod: Pod): boolean => !isOver(pod);
+export const mayRun = (pod: Pod): boolean => !hasEnded(pod);
 
 export const isReady = ({ status: { conditions } }: Pod): boolean =>
   conditionOf(conditions, "Ready")?.status === "True";
@@ -73,7 +73,7 @@ export function nextAvailable(
 }
 
 /** The highest number of restarts of its containers, and of its sidecars. */
-export function mostRestarts(pod: Pod): readonly [regular: number, sidecars: number] {
+export function maxRestarts(pod: Pod): readonly [regular: number, sidecars: number] {
   const { spec, status } = pod;
   const sidecars = new Set(
     (spec.initContainers ?? []).filter((one) => one.restartPolicy === "Always").map(({ name }) => name),

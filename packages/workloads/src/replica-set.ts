@@ -1,23 +1,23 @@
 import { foreignResource } from "@drover/controller";
 import { z } from "zod";
-import { condition } from "./condition.ts";
-import { count, labelSelector, objectOf, podTemplate } from "./object.ts";
+import { conditionSchema } from "./condition.ts";
+import { countSchema, labelSelectorSchema, objectSchemaOf, podTemplateSchema } from "./object.ts";
 
 const spec = z.looseObject({
-  replicas: count.default(1),
-  minReadySeconds: count.default(0),
-  selector: labelSelector,
-  template: podTemplate,
+  replicas: countSchema.default(1),
+  minReadySeconds: countSchema.default(0),
+  selector: labelSelectorSchema,
+  template: podTemplateSchema,
 });
 
 const status = z.looseObject({
-  replicas: count.default(0),
-  fullyLabeledReplicas: count.default(0),
-  readyReplicas: count.default(0),
-  availableReplicas: count.default(0),
-  terminatingReplicas: count.optional(),
-  observedGeneration: count.default(0),
-  conditions: z.array(condition).optional(),
+  replicas: countSchema.default(0),
+  fullyLabeledReplicas: countSchema.default(0),
+  readyReplicas: countSchema.default(0),
+  availableReplicas: countSchema.default(0),
+  terminatingReplicas: countSchema.optional(),
+  observedGeneration: countSchema.default(0),
+  conditions: z.array(conditionSchema).optional(),
 });
 
 /** `apps/v1` ReplicaSet. */
@@ -30,5 +30,5 @@ export const ReplicaSet = foreignResource({
   status,
 });
 
-export const replicaSetSchema = objectOf(spec, status.prefault({}));
+export const replicaSetSchema = objectSchemaOf(spec, status.prefault({}));
 export type ReplicaSetObject = z.output<typeof replicaSetSchema>;

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { skewOf, thisMachine } from "./clock-skew.ts";
+import { clockSkewOf, thisMachine } from "./clock-skew.ts";
 import { spawnTied, type TiedProcessOptions } from "./tied-process.ts";
 
 let folder: string;
@@ -38,7 +38,7 @@ describe("the clock of a child process", () => {
       performance.timeOrigin + performance.now()]) console.log(time);
       console.log(new Date(5).getTime(), new Date() instanceof Date, performance.now() < 60_000);`;
     const { lines, skewed } = await printed({ name: "bridge", ...node(program) });
-    expect(lines.slice(0, 5).map(skewed(skewOf("bridge")))).toEqual(Array(5).fill(true));
+    expect(lines.slice(0, 5).map(skewed(clockSkewOf("bridge")))).toEqual(Array(5).fill(true));
     expect(lines.at(-1)).toBe("5 true true");
   });
 
@@ -49,7 +49,7 @@ for t in [time.time(), time.time_ns() / 1e9, datetime.datetime.now().timestamp()
           datetime.datetime.utcnow().replace(tzinfo=datetime.timezone.utc).timestamp(),
           mail.mktime_tz(mail.parsedate_tz(mail.formatdate()))]: print(t * 1000)`;
     const { lines, skewed } = await printed({ name: "moto", ...python(program) });
-    expect(lines.map(skewed(skewOf("moto")))).toEqual(Array(6).fill(true));
+    expect(lines.map(skewed(clockSkewOf("moto")))).toEqual(Array(6).fill(true));
   });
 
   it("is another one after a restart, and one that is shared on one machine", async () => {
@@ -72,9 +72,9 @@ for t in [time.time(), time.time_ns() / 1e9, datetime.datetime.now().timestamp()
 describe("skews", () => {
   it("are between 3 and 13 minutes, and follow from the name", () => {
     const names = Array.from({ length: 200 }, (_, i) => `worker-${i}`);
-    const minutes = names.map((name) => Math.abs(skewOf(name)) / 60_000);
+    const minutes = names.map((name) => Math.abs(clockSkewOf(name)) / 60_000);
     expect(minutes.filter((each) => each < 3 || each > 13)).toEqual([]);
     expect(new Set(minutes).size).toBeGreaterThan(190);
-    expect(names.map(skewOf)).toEqual(names.map(skewOf));
+    expect(names.map(clockSkewOf)).toEqual(names.map(clockSkewOf));
   });
 });

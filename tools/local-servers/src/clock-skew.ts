@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { delimiter, join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-type Environment = Readonly<Record<string, string | undefined>>;
+type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
 /** The machine of this process: a child on it has our clock. */
 export const thisMachine = "this machine";
@@ -13,7 +13,7 @@ const forPython = join(folder, "python/clock");
 
 const minute = 60_000;
 /** The clocks of the usual processes, in minutes: each is far from every other one's, and from ours. */
-const usual: ReadonlyMap<string, number> = new Map([
+const namedSkews: ReadonlyMap<string, number> = new Map([
   ...[["bridge", 7] as const, ["bucket", -4] as const, ["function", -4] as const],
   ...[["deployer", 11] as const, ["gateway", -6] as const, ["moto", 9] as const],
   ["the API server", -9] as const,
@@ -25,9 +25,9 @@ const [least, most] = [3 * minute, 13 * minute];
  * The difference between a machine's wall clock and ours, in ms: minutes, ahead or behind. It follows from the name alone,
  * so that a test meets the same clocks each time.
  */
-export function skewOf(machine: string): number {
+export function clockSkewOf(machine: string): number {
   if (machine === thisMachine) return 0;
-  const minutes = usual.get(machine);
+  const minutes = namedSkews.get(machine);
   if (minutes !== undefined) return minutes * minute;
   const [a = 0, b = 0, sign = 0] = createHash("sha256").update(machine).digest();
   const skew = least + Math.floor(((a * 256 + b) / 65_536) * (most - least));
@@ -49,12 +49,16 @@ function nextMachine(name: string): string {
  *
  * @param machine default: one of its own.
  */
-export function withClock(environment: Environment, name: string, machine?: string): Environment {
+export function withClock(
+  environment: EnvironmentVariables,
+  name: string,
+  machine?: string,
+): EnvironmentVariables {
   if (process.env["LOCAL_CLOCKS"] !== "apart") return environment;
   return {
     ...environment,
     NODE_OPTIONS: [environment["NODE_OPTIONS"], forNode].filter(Boolean).join(" "),
     PYTHONPATH: [forPython, environment["PYTHONPATH"]].filter(Boolean).join(delimiter),
-    CLOCK_SKEW_MS: String(skewOf(machine ?? nextMachine(name))),
+    CLOCK_SKEW_MS: String(clockSkewOf(machine ?? nextMachine(name))),
   };
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { keptFolder } from "./kept-folder.ts";
+import { cachedFolder } from "./kept-folder.ts";
 import { runTied } from "./run-tied.ts";
 
 export interface DebianPackageOptions {
@@ -26,7 +26,7 @@ export async function ensureDebianProgram(name: string, options: DebianPackageOp
   const { cacheDir = CACHE, path = process.env["PATH"], signal } = options;
   const release = await readFile("/etc/os-release", "utf8").catch(() => "");
   const fingerprint = createHash("sha256").update(`${process.arch}\n${release}`).digest("hex").slice(0, 16);
-  const folder = await keptFolder(cacheDir, `${name}-${fingerprint}`, async (temporary) => {
+  const folder = await cachedFolder(cacheDir, `${name}-${fingerprint}`, async (temporary) => {
     const run = (step: string, command: string, args: readonly string[], cwd = temporary) =>
       runTied(
         {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { type Forwarder, startForwarder, type Target } from "./forwarder.ts";
+import { type Forwarder, startForwarder, type ForwardTarget } from "./forwarder.ts";
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
@@ -32,7 +32,7 @@ async function echo(name: string, received: string[] = [], path?: string): Promi
   return path === undefined ? (server.address() as AddressInfo).port : 0;
 }
 
-async function started(target: Target): Promise<Forwarder> {
+async function started(target: ForwardTarget): Promise<Forwarder> {
   const forwarder = await startForwarder(target);
   closing.push(() => forwarder.stop());
   return forwarder;

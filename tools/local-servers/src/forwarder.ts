@@ -5,7 +5,7 @@ import { createServer, connect, type Socket } from "node:net";
 export interface Forwarder {
   readonly port: number;
   /** New connections lead there from now on; those that stand stay where they are. */
-  pointAt(target: Target): void;
+  pointAt(target: ForwardTarget): void;
   /** Ends all connections, both ways; bytes under way are lost. New ones are let in. */
   breakConnections(): void;
   /** Ends all connections, and refuses new ones until `mend`. */
@@ -24,10 +24,10 @@ interface Pair {
 }
 
 /** A port of 127.0.0.1, or the path of a Unix socket. */
-export type Target = number | string;
+export type ForwardTarget = number | string;
 
 /** Starts to pass on, byte by byte, what comes to a free port of 127.0.0.1. */
-export async function startForwarder(target: Target): Promise<Forwarder> {
+export async function startForwarder(target: ForwardTarget): Promise<Forwarder> {
   let state: "open" | "cut" | "held" = "open";
   const pairs = new Set<Pair>();
   const server = createServer({ allowHalfOpen: true }, (near) => {
@@ -78,7 +78,7 @@ export async function startForwarder(target: Target): Promise<Forwarder> {
   };
 }
 
-const addressOf = (target: Target) =>
+const addressOf = (target: ForwardTarget) =>
   typeof target === "string" ? { path: target } : { port: target, host: "127.0.0.1" };
 
 function join({ near, far }: Pair): void {

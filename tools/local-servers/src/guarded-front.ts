@@ -1,4 +1,4 @@
-import { guarded } from "@drover/listener";
+import { withPageGuard } from "@drover/listener";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -23,7 +23,7 @@ export interface GuardedFront {
  */
 export async function startGuardedFront(socketPath: string, port: number): Promise<GuardedFront> {
   const server = createServer(
-    guarded(
+    withPageGuard(
       (incoming, outgoing) => {
         pass(socketPath, incoming, outgoing).catch(() => incoming.socket.destroy());
       },

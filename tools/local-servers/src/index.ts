@@ -24,7 +24,7 @@
  *
  * Each start takes an AbortSignal that gives up *starting*; whoever has started a server stops it.
  */
-export { skewOf, thisMachine } from "./clock-skew.ts";
+export { clockSkewOf, thisMachine } from "./clock-skew.ts";
 export { ensurePrograms, type EnsureProgramsOptions } from "./ensure-programs.ts";
 export { type Forwarder, startForwarder } from "./forwarder.ts";
 export { freePort, isPortFree, onFreePort } from "./free-port.ts";
@@ -35,9 +35,9 @@ export { type RedisCluster, type RedisClusterOptions, startRedisCluster } from "
 export { findRedis, findRedis7, type RedisExecutable } from "./redis-executable.ts";
 export { type RedisPair, startRedisPair } from "./redis-pair.ts";
 export { redisRequest } from "./redis-request.ts";
-export { type RedisOptions, type RedisServer, startRedis } from "./redis-server.ts";
+export { type RedisServerOptions, type RedisServer, startRedis } from "./redis-server.ts";
 export { privateTls, type RedisTls } from "./redis-tls.ts";
 export { type RedisSnapshot } from "./redis-snapshot.ts";
 export { type S3Options, type S3Server, startS3 } from "./s3-server.ts";
 export { type Exit, spawnTied, type TiedProcess, type TiedProcessOptions } from "./tied-process.ts";
-export { type ReadyOptions, StartError, untilReady } from "./until-ready.ts";
+export { type ReadyOptions, StartError, waitUntilReady } from "./until-ready.ts";

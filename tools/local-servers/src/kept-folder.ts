@@ -9,7 +9,7 @@ import { join } from "node:path";
  * Any number of processes may do this at once: each makes a folder of its own, the first to finish gives it its name,
  * and the others use that one.
  */
-export async function keptFolder(
+export async function cachedFolder(
   cacheDir: string,
   name: string,
   make: (temporary: string) => Promise<string>,

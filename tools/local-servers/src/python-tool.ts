@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { keptFolder } from "./kept-folder.ts";
+import { cachedFolder } from "./kept-folder.ts";
 import { ProgramError, runTied } from "./run-tied.ts";
 
 const run = promisify(execFile);
@@ -54,7 +54,7 @@ export async function ensurePythonTool(tool: PythonTool, options: PythonToolOpti
   const { cacheDir = CACHE, signal } = options;
   signal?.throwIfAborted();
   const path = options.path ?? process.env["PATH"];
-  return keptFolder(cacheDir, `${tool.name}-${await fingerprint(tool, path)}`, async (temporary) => {
+  return cachedFolder(cacheDir, `${tool.name}-${await fingerprint(tool, path)}`, async (temporary) => {
     await install(tool, temporary, path, signal);
     return join(temporary, "packages");
   });

@@ -2,9 +2,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import { onFreePort } from "./free-port.ts";
 import { findRedis } from "./redis-executable.ts";
 import { redisRequest } from "./redis-request.ts";
-import { type RedisOptions, type RedisServer, startRedis } from "./redis-server.ts";
+import { type RedisServerOptions, type RedisServer, startRedis } from "./redis-server.ts";
 
-export interface RedisClusterOptions extends Omit<RedisOptions, "dir" | "port"> {
+export interface RedisClusterOptions extends Omit<RedisServerOptions, "dir" | "port"> {
   /** Primaries; each serves an equal share of the slots. Default: 3, the least that can agree on a failover. */
   nodes?: number;
   /** Replicas of each primary. Default: none. */
@@ -41,7 +41,7 @@ export async function startRedisCluster(options: RedisClusterOptions): Promise<R
   const { nodes: primaries = 3, replicas = 0, signal } = options;
   const executable = options.executable ?? (await findRedis({ signal }));
   const starting = Array.from({ length: primaries * (1 + replicas) }, () =>
-    startNode({ ...options, executable }),
+    startClusterNode({ ...options, executable }),
   );
   const started = await Promise.allSettled(starting);
   const nodes = started.flatMap((node) => (node.status === "fulfilled" ? [node.value] : []));
@@ -78,7 +78,7 @@ interface Node extends RedisServer {
 }
 
 // The bus is 10,000 above the port unless told otherwise: there, outgoing connections have their ports.
-function startNode({ args = [], ...options }: RedisClusterOptions): Promise<Node> {
+function startClusterNode({ args = [], ...options }: RedisClusterOptions): Promise<Node> {
   return onFreePort(async (busPort) => {
     const cluster = ["--cluster-enabled", "yes", "--cluster-port", String(busPort)];
     const times = ["--cluster-node-timeout", String(NODE_TIMEOUT_MS), "--repl-diskless-sync-delay", "0"];
@@ -137,7 +137,7 @@ async function primaryOf(nodes: readonly RedisServer[], key: string): Promise<Re
     nodes.map(async (node) => {
       const slot = Number((await ask(node, "CLUSTER", "KEYSLOT", key)) || Number.NaN);
       const lines = (await ask(node, "CLUSTER", "NODES")).split("\n");
-      return { node, epoch: claim(lines.find((line) => line.includes("myself")) ?? "", slot) };
+      return { node, epoch: slotEpoch(lines.find((line) => line.includes("myself")) ?? "", slot) };
     }),
   );
   // One that was replaced and has not heard of it still claims its slots.
@@ -147,7 +147,7 @@ async function primaryOf(nodes: readonly RedisServer[], key: string): Promise<Re
 }
 
 /** The epoch of a node's claim to a slot, from its own line of `CLUSTER NODES`; -1 when it makes none. */
-function claim(line: string, slot: number): number {
+function slotEpoch(line: string, slot: number): number {
   // ID ADDRESS FLAGS PRIMARY PING PONG EPOCH LINK RANGE..., where a range is `0-5460` or `7`.
   const [, , , , , , epoch, , ...ranges] = line.trim().split(" ");
   const serves = ranges.some((range) => {

@@ -28,7 +28,7 @@ const WHEEL: PythonTool = {
  */
 export async function findRedis(options: PythonToolOptions = {}): Promise<RedisExecutable> {
   const chosen = process.env["LOCAL_REDIS_SERVER"];
-  if (chosen !== undefined && options.path === undefined) return asChosen(chosen);
+  if (chosen !== undefined && options.path === undefined) return chosenExecutable(chosen);
   const refused: string[] = [];
   for (const command of ["valkey-server", "redis-server"]) {
     const found = await onPath(command, options.path ?? process.env["PATH"]);
@@ -73,7 +73,7 @@ export async function findRedis7(options: DebianPackageOptions = {}): Promise<Re
   );
 }
 
-async function asChosen(command: string): Promise<RedisExecutable> {
+async function chosenExecutable(command: string): Promise<RedisExecutable> {
   const version = await versionOf(command).catch(() => undefined);
   if (version !== undefined)
     return { command, description: `the server ${version.text} of LOCAL_REDIS_SERVER` };

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type Forwarder, startForwarder } from "./forwarder.ts";
 import { findRedis } from "./redis-executable.ts";
 import { redisRequest } from "./redis-request.ts";
-import { type RedisOptions, type RedisServer, startRedis } from "./redis-server.ts";
+import { type RedisServerOptions, type RedisServer, startRedis } from "./redis-server.ts";
 
 export interface RedisPair {
   /** `redis://127.0.0.1:PORT`, the one address of clients: what leads to the primary, before and after a failover. */
@@ -36,7 +36,7 @@ export interface RedisPair {
  * Starts a primary and a replica on 127.0.0.1 and waits until the replica has caught up. Both die with this process.
  * Rejects as `startRedis` does; nothing is left then.
  */
-export async function startRedisPair(options: Omit<RedisOptions, "dir" | "port">): Promise<RedisPair> {
+export async function startRedisPair(options: Omit<RedisServerOptions, "dir" | "port">): Promise<RedisPair> {
   const executable = options.executable ?? (await findRedis({ signal: options.signal }));
   // Feed a new replica at once, not after the five seconds in which others might join.
   const args = ["--repl-diskless-sync-delay", "0", ...(options.args ?? [])];
@@ -62,12 +62,12 @@ export async function startRedisPair(options: Omit<RedisOptions, "dir" | "port">
   }
 }
 
-interface Parts extends Pick<RedisPair, "primary" | "replica" | "address" | "stop"> {
+interface PairParts extends Pick<RedisPair, "primary" | "replica" | "address" | "stop"> {
   /** What the replica reaches its primary through. */
   readonly link: Forwarder;
 }
 
-function pairOf({ primary, replica, address, link, stop }: Parts): RedisPair {
+function pairOf({ primary, replica, address, link, stop }: PairParts): RedisPair {
   const lead = () => {
     [primary, replica] = [replica, primary];
     address.pointAt(primary.port);
@@ -97,7 +97,7 @@ function pairOf({ primary, replica, address, link, stop }: Parts): RedisPair {
       else address.breakConnections();
     },
     async rejoin() {
-      if (!(await answers(replica))) await replica.restart();
+      if (!(await isAnswering(replica))) await replica.restart();
       await follow();
       await caughtUp(primary, replica);
     },
@@ -122,7 +122,7 @@ const replicationId = (info: string): string | undefined => /\bmaster_replid:(\w
 const numberIn = (info: string, field: string): number =>
   Number(new RegExp(`\\b${field}:(\\d+)`).exec(info)?.[1] ?? Number.NaN);
 
-const answers = ({ port }: RedisServer): Promise<boolean> =>
+const isAnswering = ({ port }: RedisServer): Promise<boolean> =>
   redisRequest(port, ["PING"]).then(
     () => true,
     () => false,

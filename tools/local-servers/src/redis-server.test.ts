@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { isRunning } from "./is-running.ts";
 import { redisRequest } from "./redis-request.ts";
-import { type RedisOptions, type RedisServer, startRedis } from "./redis-server.ts";
+import { type RedisServerOptions, type RedisServer, startRedis } from "./redis-server.ts";
 import { StartError } from "./until-ready.ts";
 
 const open: RedisServer[] = [];
@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const redis of open.splice(0)) await redis.stop();
 });
 
-async function started(options: RedisOptions): Promise<RedisServer> {
+async function started(options: RedisServerOptions): Promise<RedisServer> {
   const redis = await startRedis(options);
   open.push(redis);
   return redis;

@@ -5,9 +5,9 @@ import { redisRequest } from "./redis-request.ts";
 import { type RedisSnapshot, startFromSnapshot, takeSnapshot } from "./redis-snapshot.ts";
 import { serverFolder } from "./server-folder.ts";
 import { spawnTied, type TiedProcess } from "./tied-process.ts";
-import { untilReady } from "./until-ready.ts";
+import { waitUntilReady } from "./until-ready.ts";
 
-export interface RedisOptions {
+export interface RedisServerOptions {
   /** True: every write is on disk (append-only file, synced each time) before it is answered. */
   persistence: boolean;
   /** Holds data and `redis.log`. Default: a temporary folder that `stop` removes. */
@@ -47,7 +47,7 @@ export interface RedisServer {
  * Starts a Redis or Valkey server on 127.0.0.1 and waits until it answers. It dies with this process.
  * Rejects with what to install when there is no server, and with the end of its log when it does not start.
  */
-export async function startRedis(options: RedisOptions): Promise<RedisServer> {
+export async function startRedis(options: RedisServerOptions): Promise<RedisServer> {
   const { signal } = options;
   const executable = options.executable ?? (await findRedis({ signal }));
   const folder = await serverFolder("redis", options.dir);
@@ -92,7 +92,7 @@ export async function startRedis(options: RedisOptions): Promise<RedisServer> {
   };
 }
 
-interface LaunchOptions extends RedisOptions {
+interface LaunchOptions extends RedisServerOptions {
   dir: string;
 }
 
@@ -108,7 +108,7 @@ async function launch(
     cwd: dir,
     logFile: join(dir, "redis.log"),
   });
-  await untilReady(child, (giveUp) => answersAs(child.pid, port, giveUp), { signal });
+  await waitUntilReady(child, (giveUp) => isAnswering(child.pid, port, giveUp), { signal });
   return child;
 }
 
@@ -122,7 +122,7 @@ function settings(dir: string, port: number, persistence: boolean): string[] {
 }
 
 /** Whether our own server answers there, and not another one that has our port. */
-async function answersAs(pid: number, port: number, signal: AbortSignal): Promise<boolean> {
+async function isAnswering(pid: number, port: number, signal: AbortSignal): Promise<boolean> {
   try {
     const info = await redisRequest(port, ["INFO", "server"], signal);
     return (

@@ -8,7 +8,7 @@ import { isRunning } from "./is-running.ts";
 import { type S3Server, startS3 } from "./s3-server.ts";
 
 // The first start of all installs moto.
-const patience = { timeout: 180_000 };
+const testOptions = { timeout: 180_000 };
 
 let dir: string;
 const open: S3Server[] = [];
@@ -33,7 +33,7 @@ async function started() {
 }
 
 describe("startS3", () => {
-  it("makes buckets, keeps objects, and has a log", patience, async () => {
+  it("makes buckets, keeps objects, and has a log", testOptions, async () => {
     const { url } = await started();
     expect((await fetch(`${url}/pastures`, { method: "PUT" })).status).toBe(200);
     await fetch(`${url}/pastures/sheep.txt`, { method: "PUT", body: "Dolly", headers });
@@ -43,7 +43,7 @@ describe("startS3", () => {
     await access(join(dir, "s3.log"));
   });
 
-  it("lets no web page in, to none of the services", patience, async () => {
+  it("lets no web page in, to none of the services", testOptions, async () => {
     const { url } = await started();
     await fetch(`${url}/pastures`, { method: "PUT" });
     const refused = async (path: string, headers: Record<string, string>, method = "GET") => {
@@ -61,19 +61,23 @@ describe("startS3", () => {
     expect((await fetch(`${url}/pastures`, { method: "HEAD" })).status).toBe(200);
   });
 
-  it("passes bodies of any size, both ways, and cuts connections when it is killed", patience, async () => {
-    const { url, pid } = await started();
-    await fetch(`${url}/pastures`, { method: "PUT" });
-    const herd = Buffer.alloc(9 * 2 ** 20, "sheep");
-    const put = await fetch(`${url}/pastures/herd`, { method: "PUT", body: herd, headers });
-    expect(put.status).toBe(200);
-    const got = Buffer.from(await (await fetch(`${url}/pastures/herd`, { headers })).arrayBuffer());
-    expect(got.equals(herd)).toBe(true);
-    process.kill(pid, "SIGKILL");
-    await expect(fetch(`${url}/pastures`)).rejects.toThrow();
-  });
+  it(
+    "passes bodies of any size, both ways, and cuts connections when it is killed",
+    testOptions,
+    async () => {
+      const { url, pid } = await started();
+      await fetch(`${url}/pastures`, { method: "PUT" });
+      const herd = Buffer.alloc(9 * 2 ** 20, "sheep");
+      const put = await fetch(`${url}/pastures/herd`, { method: "PUT", body: herd, headers });
+      expect(put.status).toBe(200);
+      const got = Buffer.from(await (await fetch(`${url}/pastures/herd`, { headers })).arrayBuffer());
+      expect(got.equals(herd)).toBe(true);
+      process.kill(pid, "SIGKILL");
+      await expect(fetch(`${url}/pastures`)).rejects.toThrow();
+    },
+  );
 
-  it("answers each of many small writes at once", patience, async () => {
+  it("answers each of many small writes at once", testOptions, async () => {
     const { url } = await started();
     await fetch(`${url}/pastures`, { method: "PUT" });
     const put = async (name: string) =>
@@ -86,7 +90,7 @@ describe("startS3", () => {
     expect([...statuses]).toEqual([200]);
   });
 
-  it("is gone when it is stopped", patience, async () => {
+  it("is gone when it is stopped", testOptions, async () => {
     const s3 = await started();
     await s3.stop();
     await s3.stop();
@@ -94,7 +98,7 @@ describe("startS3", () => {
     await expect(fetch(s3.url)).rejects.toThrow();
   });
 
-  it("says so when its port is taken", patience, async () => {
+  it("says so when its port is taken", testOptions, async () => {
     const { url } = await started();
     const failure = await startS3({ port: Number(new URL(url).port) }).catch((error: unknown) => error);
     expect(String(failure)).toContain("in use");

@@ -3,7 +3,7 @@ import { type GuardedFront, startGuardedFront } from "./guarded-front.ts";
 import { ensurePythonTool, type PythonTool } from "./python-tool.ts";
 import { serverFolder } from "./server-folder.ts";
 import { spawnTied } from "./tied-process.ts";
-import { untilReady } from "./until-ready.ts";
+import { waitUntilReady } from "./until-ready.ts";
 
 export interface S3Options {
   /** Default: one that the system picks. */
@@ -70,7 +70,7 @@ export async function startS3({ port = 0, dir, signal }: S3Options = {}): Promis
       cwd: folder.path,
       logFile: join(folder.path, "s3.log"),
     });
-    await untilReady(child, (giveUp) => answers(url, giveUp), { signal });
+    await waitUntilReady(child, (giveUp) => isAnswering(url, giveUp), { signal });
     return {
       url,
       pid: child.pid,
@@ -88,7 +88,7 @@ export async function startS3({ port = 0, dir, signal }: S3Options = {}): Promis
   }
 }
 
-async function answers(url: string, signal: AbortSignal): Promise<boolean> {
+async function isAnswering(url: string, signal: AbortSignal): Promise<boolean> {
   return fetch(url, { signal }).then(
     async (response) => {
       await response.arrayBuffer();

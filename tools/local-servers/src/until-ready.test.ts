@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { isRunning } from "./is-running.ts";
 import { spawnTied } from "./tied-process.ts";
-import { StartError, untilReady } from "./until-ready.ts";
+import { StartError, waitUntilReady } from "./until-ready.ts";
 
 let dir: string;
 beforeEach(async () => {
@@ -20,7 +20,7 @@ describe("untilReady", () => {
   it("asks until the answer is yes", async () => {
     const child = await shell("exec sleep 1000");
     const answers = [false, false, true];
-    await untilReady(child, () => Promise.resolve(answers.shift() ?? false));
+    await waitUntilReady(child, () => Promise.resolve(answers.shift() ?? false));
     expect(answers).toEqual([]);
     expect(isRunning(child.pid)).toBe(true);
     await child.stop();
@@ -28,7 +28,7 @@ describe("untilReady", () => {
 
   it("rejects with the end of the log when the child ends first", async () => {
     const child = await shell("seq 100; echo no luck >&2; exit 7");
-    const failure = await untilReady(child, never).catch((error: unknown) => error);
+    const failure = await waitUntilReady(child, never).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(StartError);
     expect(String(failure)).toMatch(
       /server ended before it was ready \(exit code 7\).*\n82\n(.|\n)*\n100\nno luck$/,
@@ -37,7 +37,7 @@ describe("untilReady", () => {
 
   it("stops a child that does not get ready in time", async () => {
     const child = await shell("echo hm; exec sleep 1000");
-    await expect(untilReady(child, never, { timeoutMs: 1 })).rejects.toThrow(
+    await expect(waitUntilReady(child, never, { timeoutMs: 1 })).rejects.toThrow(
       "server was not ready after 1 ms",
     );
     expect(isRunning(child.pid)).toBe(false);
@@ -50,13 +50,13 @@ describe("untilReady", () => {
       controller.abort(new Error("enough"));
       return Promise.resolve(false);
     };
-    await expect(untilReady(child, probe, { signal: controller.signal })).rejects.toThrow("enough");
+    await expect(waitUntilReady(child, probe, { signal: controller.signal })).rejects.toThrow("enough");
     expect(isRunning(child.pid)).toBe(false);
   });
 
   it("stops the child when the probe itself fails", async () => {
     const child = await shell("exec sleep 1000");
-    await expect(untilReady(child, () => Promise.reject(new Error("wrong server")))).rejects.toThrow(
+    await expect(waitUntilReady(child, () => Promise.reject(new Error("wrong server")))).rejects.toThrow(
       "wrong server",
     );
     expect(isRunning(child.pid)).toBe(false);

@@ -28,7 +28,7 @@ export class StartError extends Error {
  * When the child ends first, or is not ready in time, rejects with the last lines of its log. Whenever this rejects,
  * the child is gone.
  */
-export async function untilReady(
+export async function waitUntilReady(
   child: TiedProcess,
   probe: (signal: AbortSignal) => Promise<boolean>,
   { timeoutMs = 30_000, signal }: ReadyOptions = {},
@@ -38,7 +38,7 @@ export async function untilReady(
   const giveUp = AbortSignal.any([timeout, over.signal, ...(signal ? [signal] : [])]);
   const early = child.exited.then((exit) => ({ exit }));
   try {
-    const outcome = await Promise.race([ask(probe, giveUp), early]);
+    const outcome = await Promise.race([pollUntilReady(probe, giveUp), early]);
     if (typeof outcome === "object") {
       throw await startError(child, `ended before it was ready (${describe(outcome.exit)})`);
     }
@@ -54,7 +54,7 @@ export async function untilReady(
   }
 }
 
-async function ask(
+async function pollUntilReady(
   probe: (signal: AbortSignal) => Promise<boolean>,
   giveUp: AbortSignal,
 ): Promise<"ready" | "given up"> {

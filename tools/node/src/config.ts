@@ -1,5 +1,5 @@
 import { messageOf } from "@drover/controller";
-import { plain, readSettings, wholeNumber } from "@drover/runtime";
+import { nonSecret, readSettings, wholeNumber } from "@drover/runtime";
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { z } from "zod";
@@ -8,7 +8,7 @@ import { type Images, imagesSchema } from "./images.ts";
 const readFileOf = (path: string): unknown => parse(readFileSync(path, "utf8"));
 
 /** A path to a JSON or YAML file, parsed. */
-const fileOf = <T extends z.ZodType>(schema: T) =>
+const parsedFile = <T extends z.ZodType>(schema: T) =>
   z.string().transform((path, context): z.output<T> => {
     try {
       const parsed = schema.safeParse(readFileOf(path));
@@ -26,18 +26,18 @@ const fileOf = <T extends z.ZodType>(schema: T) =>
 
 const nodeSettings = z.object({
   /** Path of the kubeconfig. */
-  kubeconfig: plain(z.string()),
+  kubeconfig: nonSecret(z.string()),
   /** A JSON or YAML file: image -> { command, args?, env?, workingDir? }. */
-  nodeImages: plain(fileOf(imagesSchema)),
+  nodeImages: nonSecret(parsedFile(imagesSchema)),
   nodeName: z.string().default("drover-node"),
   /** For logs and volumes. */
   nodeFolder: z.string().default(".run/node"),
   /** A JSON or YAML file of variables that every container gets. */
-  nodeEnv: fileOf(z.record(z.string(), z.string())).default({}),
+  nodeEnv: parsedFile(z.record(z.string(), z.string())).default({}),
   nodePodCidr: z.string().optional(),
   /** Milliseconds; left out: as the pods' probes say. */
-  nodeProbePeriod: plain(wholeNumber({ least: 100, most: 3_600_000 }).optional()),
-  logLevel: plain(z.enum(["debug", "info", "warn", "error"]).default("info")),
+  nodeProbePeriod: nonSecret(wholeNumber({ least: 100, most: 3_600_000 }).optional()),
+  logLevel: nonSecret(z.enum(["debug", "info", "warn", "error"]).default("info")),
 });
 export type NodeSettings = z.output<typeof nodeSettings> & { readonly nodeImages: Images };
 

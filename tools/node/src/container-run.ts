@@ -1,25 +1,25 @@
 import { type Log, messageOf, type Milliseconds } from "@drover/controller";
 import { spawnTied, type TiedProcess } from "@drover/local-servers";
-import { isOver, pause } from "@drover/runtime";
+import { isAborted, sleepUnlessAborted } from "@drover/runtime";
 import {
-  type Beginning,
+  type ContainerStart,
   type ContainerState,
   type ContainerView,
-  ended,
+  terminatedBy,
   isRestarted,
   type RestartPolicy,
   type Terminated,
 } from "./container-state.ts";
 import type { Launch } from "./launch.ts";
-import { now } from "./now.ts";
+import { timestampNow } from "./now.ts";
 import type { Container } from "./pod.ts";
-import { keepProbing } from "./probe.ts";
+import { runProbe } from "./probe.ts";
 import { type BackOff, restartDelay } from "./restart-delay.ts";
 
-export interface ContainerParts {
+export interface ContainerRunOptions {
   readonly container: Container;
   readonly policy: RestartPolicy;
-  readonly beginning: Beginning;
+  readonly beginning: ContainerStart;
   readonly address: string;
   readonly logFile: string;
   readonly backOff: BackOff;
@@ -43,7 +43,7 @@ export interface ContainerRun {
 }
 
 /** Starts a container, and starts it again as its policy says. */
-export function runContainer(parts: ContainerParts): ContainerRun {
+export function runContainer(parts: ContainerRunOptions): ContainerRun {
   const { container, beginning } = parts;
   const stopping = new AbortController();
   let child: TiedProcess | undefined;
@@ -61,8 +61,8 @@ export function runContainer(parts: ContainerParts): ContainerRun {
         ? { waiting: { reason: "ContainerCreating" } }
         : { terminated: beginning.over },
   };
-  const change = (news: Partial<ContainerView>): void => {
-    view = { ...view, ...news };
+  const change = (changed: Partial<ContainerView>): void => {
+    view = { ...view, ...changed };
     parts.onChange();
   };
   const stop = (span: Milliseconds): void => {
@@ -73,27 +73,29 @@ export function runContainer(parts: ContainerParts): ContainerRun {
   const run = async (launch: Launch): Promise<Terminated> => {
     child = await startProcess(parts, launch);
     if (stopping.signal.aborted) void child.stop({ graceMs: grace });
-    const startedAt = now();
-    change({ state: { running: { startedAt } }, pid: child.pid, ...unprobed(container) });
+    const startedAt = timestampNow();
+    change({ state: { running: { startedAt } }, pid: child.pid, ...initialReadiness(container) });
     const probing = new AbortController();
     probe(parts, AbortSignal.any([probing.signal, stopping.signal]), change, child);
     const exit = await child.exited;
     probing.abort();
     child = undefined;
-    const end = ended(exit, startedAt);
+    const end = terminatedBy(exit, startedAt);
     change({ state: { terminated: end }, started: false, ready: false });
     return end;
   };
   const over =
-    beginning.over === undefined ? live(parts, run, change, () => view, stopping.signal) : undefined;
+    beginning.over === undefined
+      ? runUntilStopped(parts, run, change, () => view, stopping.signal)
+      : undefined;
   return { view: () => view, stop, over: over ?? Promise.resolve() };
 }
 
-type Change = (news: Partial<ContainerView>) => void;
+type Change = (changed: Partial<ContainerView>) => void;
 
 /** Start, end, wait, start: until it is told to stop or is not to be restarted. */
-async function live(
-  parts: ContainerParts,
+async function runUntilStopped(
+  parts: ContainerRunOptions,
   run: (launch: Launch) => Promise<Terminated>,
   change: Change,
   view: () => ContainerView,
@@ -101,42 +103,42 @@ async function live(
 ): Promise<void> {
   const delayOf = restartDelay(parts.backOff);
   while (!stopping.aborted) {
-    const launch = await prepared(parts, change, stopping);
+    const launch = await untilPrepared(parts, change, stopping);
     if (launch === undefined) return;
     const begun = performance.now();
     const end = await run(launch).catch((error: unknown) => notStarted(parts, error, change));
-    if (isOver(stopping) || !isRestarted(parts.policy, end)) return;
+    if (isAborted(stopping) || !isRestarted(parts.policy, end)) return;
     const span = delayOf(performance.now() - begun);
     const message = `back-off ${span}ms restarting failed container=${parts.container.name}`;
     change({ last: end, state: { waiting: { reason: "CrashLoopBackOff", message } } });
-    await pause(span, stopping);
-    if (isOver(stopping)) change({ state: { terminated: end } });
+    await sleepUnlessAborted(span, stopping);
+    if (isAborted(stopping)) change({ state: { terminated: end } });
     else change({ restarts: view().restarts + 1 });
   }
 }
 
 /** What is missing may come at any time, and looking for it is cheap. */
-const longestPreparing: Milliseconds = 1000;
+const maxPrepareDelay: Milliseconds = 1000;
 
 /** Asks what to start until that can be told; undefined when it is told to stop before. */
-async function prepared(
-  { prepare, backOff }: ContainerParts,
+async function untilPrepared(
+  { prepare, backOff }: ContainerRunOptions,
   change: Change,
   stopping: AbortSignal,
 ): Promise<Launch | undefined> {
-  const delayOf = restartDelay({ ...backOff, most: Math.min(backOff.most, longestPreparing) });
+  const delayOf = restartDelay({ ...backOff, most: Math.min(backOff.most, maxPrepareDelay) });
   for (;;) {
     const launch = await prepare();
-    if (isOver(stopping)) return undefined;
+    if (isAborted(stopping)) return undefined;
     if ("command" in launch) return launch;
     const state: ContainerState = { waiting: launch };
     change({ state });
-    await pause(delayOf(0), stopping);
+    await sleepUnlessAborted(delayOf(0), stopping);
   }
 }
 
 const startProcess = (
-  { container, logFile }: ContainerParts,
+  { container, logFile }: ContainerRunOptions,
   { command, args, env, cwd }: Launch,
 ): Promise<TiedProcess> =>
   // Pods of one node have its clock.
@@ -151,28 +153,28 @@ const startProcess = (
   });
 
 /** The process could not even be tried: no such working directory, or the log cannot be written. */
-function notStarted({ log, container }: ContainerParts, error: unknown, change: Change): Terminated {
+function notStarted({ log, container }: ContainerRunOptions, error: unknown, change: Change): Terminated {
   const message = messageOf(error);
   log.warn({ container: container.name, err: error }, "Could not start a container");
-  const end = { exitCode: 128, reason: "StartError", message, finishedAt: now() };
+  const end = { exitCode: 128, reason: "StartError", message, finishedAt: timestampNow() };
   change({ state: { terminated: end }, started: false, ready: false });
   return end;
 }
 
 /** What a container that has just begun is without having been asked. */
-const unprobed = ({ startupProbe, readinessProbe }: Container) => ({
+const initialReadiness = ({ startupProbe, readinessProbe }: Container) => ({
   started: startupProbe == null,
   ready: startupProbe == null && readinessProbe == null,
 });
 
 /** Startup first, then readiness and liveness; a container that fails startup or liveness is ended. */
-function probe(parts: ContainerParts, signal: AbortSignal, change: Change, child: TiedProcess): void {
+function probe(parts: ContainerRunOptions, signal: AbortSignal, change: Change, child: TiedProcess): void {
   const { startupProbe, readinessProbe, livenessProbe } = parts.container;
   const keep = (
     probe: NonNullable<typeof startupProbe>,
     until: AbortSignal,
     tell: (holds: boolean) => void,
-  ) => void keepProbing({ ...parts, probe, period: parts.probePeriod, signal: until }, tell);
+  ) => void runProbe({ ...parts, probe, period: parts.probePeriod, signal: until }, tell);
   let isEnding = false;
   const end = (): void => {
     if (!isEnding) void child.stop({ graceMs: parts.grace });

@@ -1,6 +1,6 @@
 import type { Exit } from "@drover/local-servers";
 import { constants } from "node:os";
-import { now } from "./now.ts";
+import { timestampNow } from "./now.ts";
 import type { PodSpec, WrittenStatus } from "./pod.ts";
 
 export interface Terminated {
@@ -36,11 +36,11 @@ export const terminatedOf = (view: ContainerView): Terminated | undefined =>
 export const isRunningNow = (view: ContainerView): boolean => "running" in view.state;
 
 /** How a process ended: a signal counts as 128 and its number, as with every shell. */
-export function ended({ code, signal }: Exit, startedAt: string): Terminated {
+export function terminatedBy({ code, signal }: Exit, startedAt: string): Terminated {
   const number = signal === null ? undefined : constants.signals[signal];
   const exitCode = code ?? 128 + (number ?? 0);
   const reason = exitCode === 0 ? "Completed" : "Error";
-  const times = { startedAt, finishedAt: now() };
+  const times = { startedAt, finishedAt: timestampNow() };
   return { exitCode, ...(number !== undefined && { signal: number }), reason, ...times };
 }
 
@@ -50,7 +50,7 @@ export const isRestarted = (policy: RestartPolicy, { exitCode }: Pick<Terminated
   policy === "Always" || (policy === "OnFailure" && exitCode !== 0);
 
 /** Where a container begins that an earlier life of the node may have run. */
-export interface Beginning {
+export interface ContainerStart {
   /** How it ended, if it is not to be started (again). */
   readonly over: Terminated | undefined;
   readonly last: Terminated | undefined;
@@ -60,16 +60,17 @@ export interface Beginning {
 type WrittenContainer = WrittenStatus["containerStatuses"][number];
 
 /** What is written as running died with the node that ran it. */
-const lost: Terminated = {
+const killedWithNode: Terminated = {
   exitCode: 137,
   reason: "ContainerStatusUnknown",
   message: "The node that ran this process was stopped, and the process with it",
 };
 
-export function beginningOf(written: WrittenContainer | undefined, policy: RestartPolicy): Beginning {
+export function containerStart(written: WrittenContainer | undefined, policy: RestartPolicy): ContainerStart {
   if (written === undefined) return { over: undefined, last: undefined, restarts: 0 };
   const { state, lastState, restartCount: restarts } = written;
-  const end = state?.running != null ? lost : known(state?.terminated ?? lastState?.terminated);
+  const end =
+    state?.running != null ? killedWithNode : terminatedFrom(state?.terminated ?? lastState?.terminated);
   if (end === undefined) return { over: undefined, last: undefined, restarts };
   return isRestarted(policy, end)
     ? { over: undefined, last: end, restarts: restarts + 1 }
@@ -77,7 +78,7 @@ export function beginningOf(written: WrittenContainer | undefined, policy: Resta
 }
 
 type Written = NonNullable<NonNullable<WrittenContainer["state"]>["terminated"]>;
-const known = (terminated: Written | null | undefined): Terminated | undefined =>
+const terminatedFrom = (terminated: Written | null | undefined): Terminated | undefined =>
   terminated == null
     ? undefined
     : { reason: terminated.exitCode === 0 ? "Completed" : "Error", ...terminated };

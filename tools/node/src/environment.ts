@@ -1,15 +1,15 @@
-import { expanded } from "./expansion.ts";
+import { expandReferences } from "./expansion.ts";
 import { podField } from "./pod-fields.ts";
-import type { Container, Env, Pod } from "./pod.ts";
+import type { Container, Env, NodePod } from "./pod.ts";
 import { MissingReferenceError, type References, type SourceKind } from "./references.ts";
 
 /**
  * A container's own variables: `envFrom` first, then `env` in its order, where a value may use what came before it.
  * Throws MissingReferenceError for what is not there and not optional.
  */
-export async function environmentOf(
+export async function containerEnvironment(
   container: Container,
-  pod: Pod,
+  pod: NodePod,
   address: string,
   references: References,
 ): Promise<Map<string, string>> {
@@ -30,7 +30,7 @@ export async function environmentOf(
 async function valueOf(
   { name, value, valueFrom }: Env,
   values: ReadonlyMap<string, string>,
-  pod: Pod,
+  pod: NodePod,
   address: string,
   references: References,
 ): Promise<string | undefined> {
@@ -48,5 +48,5 @@ async function valueOf(
   };
   if (valueFrom?.secretKeyRef != null) return keyed("secret", valueFrom.secretKeyRef);
   if (valueFrom?.configMapKeyRef != null) return keyed("configMap", valueFrom.configMapKeyRef);
-  return expanded(value ?? "", values);
+  return expandReferences(value ?? "", values);
 }

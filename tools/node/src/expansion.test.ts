@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { expanded } from "./expansion.ts";
+import { expandReferences } from "./expansion.ts";
 
 const values = new Map([
   ["NAME", "a"],
@@ -17,4 +17,4 @@ it.each([
   ["$NAME ${NAME} $", "$NAME ${NAME} $"],
   ["$(NAME", "$(NAME"],
   ["$()", "$()"],
-])("makes %j into %j", (text, expected) => expect(expanded(text, values)).toBe(expected));
+])("makes %j into %j", (text, expected) => expect(expandReferences(text, values)).toBe(expected));

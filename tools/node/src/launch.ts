@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { environmentOf } from "./environment.ts";
-import { expanded } from "./expansion.ts";
+import { containerEnvironment } from "./environment.ts";
+import { expandReferences } from "./expansion.ts";
 import type { Image } from "./images.ts";
-import type { Container, Pod } from "./pod.ts";
+import type { Container, NodePod } from "./pod.ts";
 import type { References } from "./references.ts";
 
 /** A container as a process. */
@@ -14,9 +14,9 @@ export interface Launch {
   readonly cwd: string | undefined;
 }
 
-export interface LaunchParts {
+export interface LaunchOptions {
   readonly container: Container;
-  readonly pod: Pod;
+  readonly pod: NodePod;
   readonly address: string;
   readonly image: Image;
   /** Variables that the node gives to every container, under the image's and the container's own. */
@@ -27,11 +27,11 @@ export interface LaunchParts {
 }
 
 /** What to start for a container. Throws MissingReferenceError when that cannot be told yet. */
-export async function launchOf(parts: LaunchParts): Promise<Launch> {
+export async function launchOf(parts: LaunchOptions): Promise<Launch> {
   const { container, pod, address, image, nodeEnv, references } = parts;
-  const own = await environmentOf(container, pod, address, references);
-  const real = mounted(parts);
-  const words = (list: readonly string[]) => list.map((word) => real(expanded(word, own)));
+  const own = await containerEnvironment(container, pod, address, references);
+  const real = mountResolver(parts);
+  const words = (list: readonly string[]) => list.map((word) => real(expandReferences(word, own)));
   const entry = container.command.length > 0 ? words(container.command) : image.command;
   const given = words(container.args);
   const args = given.length > 0 || container.command.length > 0 ? given : image.args;
@@ -43,7 +43,7 @@ export async function launchOf(parts: LaunchParts): Promise<Launch> {
     command,
     args: [...first, ...args],
     env: {
-      ...ofNode(),
+      ...withoutNodeVariables(),
       PATH: path,
       HOSTNAME: pod.name,
       ...nodeEnv,
@@ -55,14 +55,14 @@ export async function launchOf(parts: LaunchParts): Promise<Launch> {
 }
 
 /** A container sees nothing of the node's own environment. */
-const ofNode = (): Record<string, undefined> =>
+const withoutNodeVariables = (): Record<string, undefined> =>
   Object.fromEntries(Object.keys(process.env).map((name) => [name, undefined]));
 
 /**
  * There are no mounts here: a value that is a mount's path, or begins with it and a slash, is given the real folder.
  * Of nested mounts the deepest counts.
  */
-function mounted({ container, volumes }: LaunchParts): (value: string) => string {
+function mountResolver({ container, volumes }: LaunchOptions): (value: string) => string {
   const mounts = container.volumeMounts
     .map(({ name, mountPath, subPath }) => ({
       at: mountPath.replace(/\/+$/, ""),

@@ -1,7 +1,7 @@
 import { objectKey } from "@drover/controller";
 import { builtin, isApiError, type KubeClient } from "@drover/kube";
 import { availableParallelism, totalmem } from "node:os";
-import { now } from "./now.ts";
+import { timestampNow } from "./now.ts";
 
 /** What pods may select a node by. */
 export const nodeLabels = (name: string): Readonly<Record<string, string>> => ({
@@ -17,11 +17,11 @@ export async function registerNode(client: KubeClient, name: string): Promise<vo
   } catch (error) {
     if (!isApiError(error, "AlreadyExists")) throw error;
   }
-  await stateNode(client, name, { ready: true });
+  await reportNodeStatus(client, name, { ready: true });
 }
 
 /** Says whether pods are run. There are no heartbeats: nobody looks after nodes where this one is used. */
-export async function stateNode(
+export async function reportNodeStatus(
   client: Pick<KubeClient, "patch">,
   name: string,
   { ready }: { ready: boolean },
@@ -31,10 +31,15 @@ export async function stateNode(
     memory: `${Math.floor(totalmem() / 1024)}Ki`,
     pods: "250",
   };
-  const said = ready
+  const fields = ready
     ? { status: "True", reason: "Ready", message: "pods are run as processes of this machine" }
     : { status: "False", reason: "Stopped", message: "the node was stopped, and the processes of its pods" };
-  const condition = { type: "Ready", ...said, lastHeartbeatTime: now(), lastTransitionTime: now() };
+  const condition = {
+    type: "Ready",
+    ...fields,
+    lastHeartbeatTime: timestampNow(),
+    lastTransitionTime: timestampNow(),
+  };
   const status = {
     capacity,
     allocatable: capacity,

@@ -1,10 +1,10 @@
 import type { Milliseconds, ObjectKey } from "@drover/controller";
 import { isObjectEvent, type KubeClient, type KubeObject, type ReflectorEvent } from "@drover/kube";
-import { isForNode, takePod } from "./pod-binder.ts";
-import { type PodParts, type PodRun, runPod } from "./pod-run.ts";
-import { type Pod, podOf } from "./pod.ts";
+import { isForNode, bindPod } from "./pod-binder.ts";
+import { type PodRunOptions, type PodRun, runPod } from "./pod-run.ts";
+import { type NodePod, parsePod } from "./pod.ts";
 
-export interface NodePodsParts extends PodParts {
+export interface NodePodsOptions extends PodRunOptions {
   readonly client: KubeClient;
   readonly name: string;
 }
@@ -13,7 +13,7 @@ export interface NodePodsParts extends PodParts {
 export interface NodePods {
   take(events: readonly ReflectorEvent[]): void;
   /** All pods, of whichever node. */
-  all(): Iterable<Pod>;
+  all(): Iterable<NodePod>;
   /** Resolves when all pods that there were at the beginning are known and those of this node begun. */
   readonly known: Promise<void>;
   /** Ends all processes of this node. */
@@ -24,9 +24,9 @@ export interface NodePods {
  * Guarantees: a pod is run once at a time, by its uid; none is begun before all that exist were seen, so that no
  * address is given twice after a start.
  */
-export function nodePods(parts: NodePodsParts): NodePods {
+export function nodePods(parts: NodePodsOptions): NodePods {
   const { log } = parts;
-  const seen = new Map<ObjectKey, Pod>();
+  const seen = new Map<ObjectKey, NodePod>();
   const runs = podRuns(parts, (key) => seen.get(key));
   const known = Promise.withResolvers<undefined>();
   let isKnown = false;
@@ -61,32 +61,32 @@ export function nodePods(parts: NodePodsParts): NodePods {
 }
 
 /** The pods that this node runs, by uid; `latest` is what was last seen of a pod. */
-function podRuns(parts: NodePodsParts, latest: (key: ObjectKey) => Pod | undefined) {
+function podRuns(parts: NodePodsOptions, latest: (key: ObjectKey) => NodePod | undefined) {
   const { name, addresses, log, signal } = parts;
   const runs = new Map<string, PodRun>();
   const ending = new Set<Promise<void>>();
   const binding = new Set<string>();
-  const begin = (pod: Pod): void => {
+  const begin = (pod: NodePod): void => {
     const { podIP, phase } = pod.status;
     if (signal.aborted || runs.has(pod.uid) || phase === "Succeeded" || phase === "Failed") return;
-    const address = addresses.claim(podIP) ? podIP : addresses.take();
+    const address = addresses.reserve(podIP) ? podIP : addresses.take();
     if (address === undefined)
       log.error({ pod: `${pod.namespace}/${pod.name}` }, "No address is free for this pod: widen podCidr");
     else runs.set(pod.uid, runPod(parts, pod, address));
   };
-  const bind = async (key: ObjectKey, pod: Pod): Promise<void> => {
+  const bind = async (key: ObjectKey, pod: NodePod): Promise<void> => {
     const { uid } = pod;
     binding.add(uid);
-    const isOurs = await takePod(parts, pod);
+    const isOurs = await bindPod(parts, pod);
     binding.delete(uid);
     // The watch will tell of it too; but why wait? It may have told that the pod is gone by now.
     const now = latest(key);
     if (isOurs && now?.uid === uid) begin({ ...now, spec: { ...now.spec, nodeName: name } });
   };
   return {
-    look(key: ObjectKey, pod: Pod): void {
+    look(key: ObjectKey, pod: NodePod): void {
       const run = runs.get(pod.uid);
-      if (run !== undefined) run.seen(pod);
+      if (run !== undefined) run.update(pod);
       else if (pod.spec.nodeName === name) begin(pod);
       else if (isForNode(pod, name) && !binding.has(pod.uid)) void bind(key, pod);
     },
@@ -95,7 +95,7 @@ function podRuns(parts: NodePodsParts, latest: (key: ObjectKey) => Pod | undefin
       const run = runs.get(uid);
       if (run === undefined) return;
       runs.delete(uid);
-      run.removed();
+      run.objectDeleted();
       ending.add(run.over);
       void run.over.then(() => ending.delete(run.over));
     },
@@ -106,12 +106,12 @@ function podRuns(parts: NodePodsParts, latest: (key: ObjectKey) => Pod | undefin
 }
 
 /** Those that had an address before keep it. */
-const addressedFirst = ([, a]: readonly [ObjectKey, Pod], [, b]: readonly [ObjectKey, Pod]): number =>
+const addressedFirst = ([, a]: readonly [ObjectKey, NodePod], [, b]: readonly [ObjectKey, NodePod]): number =>
   Number(b.status.podIP !== "") - Number(a.status.podIP !== "");
 
-function parsed(object: KubeObject, log: PodParts["log"]): Pod | undefined {
+function parsed(object: KubeObject, log: PodRunOptions["log"]): NodePod | undefined {
   try {
-    return podOf(object);
+    return parsePod(object);
   } catch (error) {
     const { namespace, name } = object.metadata;
     log.warn({ pod: `${namespace ?? ""}/${name}`, err: error }, "This pod cannot be read, and is left alone");

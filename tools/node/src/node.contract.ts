@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { restartContract } from "./restart.contract.ts";
 import { servicesContract } from "./services.contract.ts";
-import { isReady, key, openWorld, pidOf, type TestServer, type World } from "./testing/world.ts";
+import { isPodReady, key, openTestNode, pidOf, type NodeTestServer, type TestNode } from "./testing/world.ts";
 
 const shell = (script: string, more: object = {}) => ({
   containers: [{ name: "main", image: "shell", args: [script], ...more }],
@@ -17,12 +17,12 @@ const secretOf = (name: string, stringData: object) => ({
 });
 
 /** The sentences, for a server that `start` brings. */
-export function nodeContract(start: () => Promise<TestServer>): void {
-  let server: TestServer;
-  let world: World;
+export function nodeContract(start: () => Promise<NodeTestServer>): void {
+  let server: NodeTestServer;
+  let world: TestNode;
   beforeAll(async () => {
     server = await start();
-    world = await openWorld(server, "contract");
+    world = await openTestNode(server, "contract");
   }, 900_000);
   afterAll(async () => {
     await world[Symbol.asyncDispose]();
@@ -32,7 +32,7 @@ export function nodeContract(start: () => Promise<TestServer>): void {
   describe("a pod", () => {
     it("is bound, runs, and is Ready, with an address and a log", async () => {
       await world.create("runs", shell('echo "I am $HOSTNAME"; exec sleep 1000'));
-      const status = await world.until("runs", isReady);
+      const status = await world.until("runs", isPodReady);
       expect(status).toMatchObject({ phase: "Running", podIP: expect.stringMatching(/^127\./) as unknown });
       expect(status.containerStatuses).toMatchObject([{ ready: true, started: true, restartCount: 0 }]);
       expect(status.conditions.map(({ type, status }) => `${type}=${status}`).sort()).toEqual([
@@ -59,9 +59,9 @@ export function nodeContract(start: () => Promise<TestServer>): void {
 
     it("whose process is killed gets another one, and it is counted", async () => {
       await world.create("killed", shell("exec sleep 1000"));
-      const first = pidOf(await world.until("killed", isReady));
+      const first = pidOf(await world.until("killed", isPodReady));
       process.kill(first, "SIGKILL");
-      const again = await world.until("killed", (now) => isReady(now) && pidOf(now) !== first);
+      const again = await world.until("killed", (now) => isPodReady(now) && pidOf(now) !== first);
       expect(again.containerStatuses[0]).toMatchObject({
         restartCount: 1,
         lastState: { terminated: { exitCode: 137, signal: 9, reason: "Error" } },
@@ -205,7 +205,7 @@ export function nodeContract(start: () => Promise<TestServer>): void {
     it("is there until its process has ended in its own time", async () => {
       await world.create("polite", leaving("polite", 300));
       await world.logged("polite", "listening");
-      const pid = pidOf(await world.until("polite", isReady));
+      const pid = pidOf(await world.until("polite", isPodReady));
       await world.client.delete(builtin.pod, key("polite"));
       await world.logged("polite", "asked to leave");
       expect(await world.status("polite")).toBeDefined();
@@ -219,7 +219,7 @@ export function nodeContract(start: () => Promise<TestServer>): void {
     it("is killed after its grace, also one that was shortened", async () => {
       await world.create("stubborn", leaving("stubborn", 300));
       await world.logged("stubborn", "listening");
-      const pid = pidOf(await world.until("stubborn", isReady));
+      const pid = pidOf(await world.until("stubborn", isPodReady));
       await world.client.delete(builtin.pod, key("stubborn"));
       await world.logged("stubborn", "asked to leave");
       await world.client.delete(builtin.pod, key("stubborn"), { gracePeriodSeconds: 1 });
@@ -230,7 +230,7 @@ export function nodeContract(start: () => Promise<TestServer>): void {
     it("that is gone by force takes its process along", async () => {
       await world.create("forced", leaving("forced", 300));
       await world.logged("forced", "listening");
-      const pid = pidOf(await world.until("forced", isReady));
+      const pid = pidOf(await world.until("forced", isPodReady));
       await world.client.delete(builtin.pod, key("forced"), { gracePeriodSeconds: 0 });
       await world.gone("forced");
       await expect.poll(() => isRunning(pid), { timeout: 10_000 }).toBe(false);

@@ -1,2 +1,2 @@
 /** This moment as timestamps of the API are: to the second. */
-export const now = (): string => `${new Date().toISOString().slice(0, 19)}Z`;
+export const timestampNow = (): string => `${new Date().toISOString().slice(0, 19)}Z`;

@@ -13,10 +13,10 @@ it("gives each address to one pod at a time, and one that came back last", () =>
 
 it("keeps what a pod has already", () => {
   const pool = podAddresses("127.9.1.0/29");
-  expect(pool.claim("127.9.1.1")).toBe(true);
-  expect(pool.claim("127.9.1.1")).toBe(false);
+  expect(pool.reserve("127.9.1.1")).toBe(true);
+  expect(pool.reserve("127.9.1.1")).toBe(false);
   for (const foreign of ["", "127.9.1.0", "127.9.1.7", "127.9.2.1", "10.0.0.1"])
-    expect(pool.claim(foreign), foreign).toBe(false);
+    expect(pool.reserve(foreign), foreign).toBe(false);
   expect(pool.take()).toBe("127.9.1.2");
 });
 

@@ -5,12 +5,12 @@ export interface PodAddresses {
   /** One that nobody has; undefined when all are taken. */
   take(): string | undefined;
   /** Keeps one that a pod has already; false when it is not of this range, or another pod's. */
-  claim(address: string): boolean;
+  reserve(address: string): boolean;
   release(address: string): void;
 }
 
 /** A range that another node of this machine hardly has. */
-export const someRange = (): string => `127.${randomInt(16, 250)}.${randomInt(0, 256)}.0/24`;
+export const randomRange = (): string => `127.${randomInt(16, 250)}.${randomInt(0, 256)}.0/24`;
 
 const numberOf = (address: string): number =>
   address.split(".").reduce((number, part) => number * 256 + Number(part), 0);
@@ -39,7 +39,7 @@ export function podAddresses(cidr: string): PodAddresses {
       }
       return undefined;
     },
-    claim(address) {
+    reserve(address) {
       const one = numberOf(address);
       if (!(one > first && one < first + size - 1) || taken.has(one)) return false;
       taken.add(one);

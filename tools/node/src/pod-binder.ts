@@ -1,13 +1,13 @@
 import { type Log, objectKey } from "@drover/controller";
 import { isApiError, type KubeClient } from "@drover/kube";
-import { pause } from "@drover/runtime";
+import { sleepUnlessAborted } from "@drover/runtime";
 import { nodeLabels } from "./node-object.ts";
-import type { Pod } from "./pod.ts";
+import type { NodePod } from "./pod.ts";
 
 /** Whether this node may take a pod that is on none: all that there is of scheduling. */
-export function isForNode({ spec, leaving, status }: Pod, name: string): boolean {
+export function isForNode({ spec, terminationGrace, status }: NodePod, name: string): boolean {
   const labels = nodeLabels(name);
-  const isWaiting = spec.nodeName === "" && leaving === undefined && status.phase === "Pending";
+  const isWaiting = spec.nodeName === "" && terminationGrace === undefined && status.phase === "Pending";
   const isSchedulable = spec.schedulerName === "default-scheduler" && spec.schedulingGates.length === 0;
   return (
     isWaiting &&
@@ -16,7 +16,7 @@ export function isForNode({ spec, leaving, status }: Pod, name: string): boolean
   );
 }
 
-export interface BinderParts {
+export interface BinderOptions {
   readonly client: Pick<KubeClient, "bind">;
   readonly name: string;
   readonly log: Log;
@@ -24,7 +24,7 @@ export interface BinderParts {
 }
 
 /** Takes a pod onto this node. False when it is another node's by now, or gone. */
-export async function takePod({ client, name, log, signal }: BinderParts, pod: Pod): Promise<boolean> {
+export async function bindPod({ client, name, log, signal }: BinderOptions, pod: NodePod): Promise<boolean> {
   const { namespace, name: podName, uid } = pod;
   while (!signal.aborted) {
     try {
@@ -35,7 +35,7 @@ export async function takePod({ client, name, log, signal }: BinderParts, pod: P
       const key = objectKey({ namespace, name: podName });
       log.warn({ pod: key, err: error }, "Could not bind a pod; trying again");
       if (isApiError(error, "Invalid", "Forbidden")) return false;
-      await pause(200, signal);
+      await sleepUnlessAborted(200, signal);
     }
   }
   return false;

@@ -1,4 +1,4 @@
-import type { Pod } from "./pod.ts";
+import type { NodePod } from "./pod.ts";
 
 const subscript = /^metadata\.(labels|annotations)\['(.+)'\]$/;
 
@@ -6,7 +6,7 @@ const subscript = /^metadata\.(labels|annotations)\['(.+)'\]$/;
  * What a `fieldRef` names, as text; labels and annotations as a whole are lines of `key="value"`. Undefined for a path
  * that this node does not know.
  */
-export function podField(pod: Pod, address: string, path: string): string | undefined {
+export function podField(pod: NodePod, address: string, path: string): string | undefined {
   const [, map, key] = subscript.exec(path) ?? [];
   if (map !== undefined && key !== undefined)
     return (map === "labels" ? pod.labels : pod.annotations)[key] ?? "";

@@ -1,24 +1,24 @@
 import { type Log, messageOf, type Milliseconds, objectKey } from "@drover/controller";
 import { builtin, isApiError, type KubeClient } from "@drover/kube";
-import { pause } from "@drover/runtime";
+import { sleepUnlessAborted } from "@drover/runtime";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type ContainerRun, runContainer } from "./container-run.ts";
-import { beginningOf } from "./container-state.ts";
+import { containerStart } from "./container-state.ts";
 import type { Image } from "./images.ts";
 import { type Launch, launchOf } from "./launch.ts";
-import { now } from "./now.ts";
+import { timestampNow } from "./now.ts";
 import type { PodAddresses } from "./pod-addresses.ts";
-import { refusedStatus, statusOf } from "./pod-status.ts";
-import type { Condition, Container, Pod } from "./pod.ts";
+import { refusedStatus, podStatus } from "./pod-status.ts";
+import type { PodCondition, Container, NodePod } from "./pod.ts";
 import { MissingReferenceError, referencesOf } from "./references.ts";
 import type { BackOff } from "./restart-delay.ts";
 import { statusWriter } from "./status-writer.ts";
 import { writeVolumes } from "./volumes.ts";
-import { whatItCannot } from "./what-it-cannot.ts";
+import { unsupportedFeatures } from "./what-it-cannot.ts";
 
 /** What all pods of a node share. */
-export interface PodParts {
+export interface PodRunOptions {
   readonly client: Pick<KubeClient, "get" | "patch" | "delete">;
   readonly images: ReadonlyMap<string, Image>;
   readonly addresses: PodAddresses;
@@ -36,11 +36,11 @@ export interface PodParts {
 
 /** One pod of this node, from its first sight to its end. */
 export interface PodRun {
-  readonly pod: Pod;
+  readonly pod: NodePod;
   /** The pod as it is now: somebody may have deleted it, or shortened its grace. */
-  seen(pod: Pod): void;
+  update(pod: NodePod): void;
   /** The object is gone without us: the processes go too, and nobody is told. */
-  removed(): void;
+  objectDeleted(): void;
   /** Ends the processes, says so, and leaves the object: the node goes. */
   stop(grace: Milliseconds): Promise<void>;
   /** Resolves when no process is left, and a pod that was to be deleted is. Never rejects. */
@@ -48,15 +48,15 @@ export interface PodRun {
 }
 
 /** Of a pod that was deleted by force nobody waits for the end. */
-const forcedGrace: Milliseconds = 1000;
+const forceDeletedGrace: Milliseconds = 1000;
 
 /** Runs a pod that is bound to this node. `address` is the pod's own, and given back at the end. */
-export function runPod(parts: PodParts, pod: Pod, address: string): PodRun {
+export function runPod(parts: PodRunOptions, pod: NodePod, address: string): PodRun {
   const leaving = Promise.withResolvers<undefined>();
   const writer = statusWriter({ ...parts, pod });
   let grace = Infinity;
   const isLeaving = (): boolean => grace !== Infinity;
-  const containers = startContainers(parts, pod, address, isLeaving, (status) => writer.say(status));
+  const containers = startContainers(parts, pod, address, isLeaving, (status) => writer.write(status));
   const stopAll = (span: Milliseconds): void => {
     for (const { stop } of containers) stop(span);
   };
@@ -64,7 +64,7 @@ export function runPod(parts: PodParts, pod: Pod, address: string): PodRun {
   const over = (async () => {
     await leaving.promise;
     await Promise.all(containers.map((container) => container.over));
-    await writer.written();
+    await writer.flushed();
     if (!removed.signal.aborted && isLeaving()) await removeObject(parts, pod);
     parts.addresses.release(address);
     await rm(podFolder(parts, pod), { recursive: true, force: true });
@@ -72,15 +72,15 @@ export function runPod(parts: PodParts, pod: Pod, address: string): PodRun {
   const run: PodRun = {
     pod,
     over,
-    seen({ leaving: span }) {
+    update({ terminationGrace: span }) {
       if (span === undefined || span >= grace) return;
       grace = span;
       stopAll(span);
       leaving.resolve(undefined);
     },
-    removed() {
+    objectDeleted() {
       removed.abort();
-      stopAll(forcedGrace);
+      stopAll(forceDeletedGrace);
       leaving.resolve(undefined);
     },
     stop(span) {
@@ -89,35 +89,35 @@ export function runPod(parts: PodParts, pod: Pod, address: string): PodRun {
       return over;
     },
   };
-  run.seen(pod);
+  run.update(pod);
   return run;
 }
 
-const podFolder = ({ volumes }: PodParts, { uid }: Pod): string => join(volumes, uid);
+const podFolder = ({ volumes }: PodRunOptions, { uid }: NodePod): string => join(volumes, uid);
 
 /** Starts what is to be run of a pod: nothing of one that has finished, is leaving, or asks for too much. */
 function startContainers(
-  parts: PodParts,
-  pod: Pod,
+  parts: PodRunOptions,
+  pod: NodePod,
   address: string,
   isLeaving: () => boolean,
-  say: (status: ReturnType<typeof statusOf>) => void,
+  say: (status: ReturnType<typeof podStatus>) => void,
 ): readonly ContainerRun[] {
   const { phase, startTime: started, containerStatuses } = pod.status;
-  if (phase === "Succeeded" || phase === "Failed" || pod.leaving !== undefined) return [];
-  const refusal = whatItCannot(pod);
+  if (phase === "Succeeded" || phase === "Failed" || pod.terminationGrace !== undefined) return [];
+  const refusal = unsupportedFeatures(pod);
   if (refusal !== undefined) {
     parts.log.warn({ pod: `${pod.namespace}/${pod.name}` }, refusal);
     say(refusedStatus(pod, refusal));
     return [];
   }
-  const startTime = started === "" ? now() : started;
-  let before: readonly Condition[] = pod.status.conditions;
+  const startTime = started === "" ? timestampNow() : started;
+  let before: readonly PodCondition[] = pod.status.conditions;
   let runs: readonly ContainerRun[] = [];
   const tell = (): void => {
     if (runs.length === 0) return;
     const views = runs.map(({ view }) => view());
-    const status = statusOf({ pod, views, address, startTime, isLeaving: isLeaving(), before });
+    const status = podStatus({ pod, views, address, startTime, isTerminating: isLeaving(), before });
     before = status.conditions;
     say(status);
   };
@@ -129,13 +129,13 @@ function startContainers(
       address,
       onChange: tell,
       policy: pod.spec.restartPolicy,
-      beginning: beginningOf(
+      beginning: containerStart(
         containerStatuses.find(({ name }) => name === container.name),
         pod.spec.restartPolicy,
       ),
       grace: pod.spec.terminationGracePeriodSeconds * 1000,
       logFile: join(parts.folder, `${pod.namespace}_${pod.name}_${container.name}.log`),
-      prepare: () => preparing(parts, container, pod, address, volumes),
+      prepare: () => prepareLaunch(parts, container, pod, address, volumes),
     }),
   );
   tell();
@@ -143,7 +143,7 @@ function startContainers(
 }
 
 /** Writes the pod's volumes for its first container; what failed is tried again by the next who asks. */
-function onceWritten(parts: PodParts, pod: Pod, address: string): () => Promise<string> {
+function onceWritten(parts: PodRunOptions, pod: NodePod, address: string): () => Promise<string> {
   let written: Promise<string> | undefined;
   const write = async (): Promise<string> => {
     const home = podFolder(parts, pod);
@@ -162,10 +162,10 @@ function onceWritten(parts: PodParts, pod: Pod, address: string): () => Promise<
     }));
 }
 
-async function preparing(
-  parts: PodParts,
+async function prepareLaunch(
+  parts: PodRunOptions,
   container: Container,
-  pod: Pod,
+  pod: NodePod,
   address: string,
   volumesOf: () => Promise<string>,
 ): Promise<Launch | { reason: string; message: string }> {
@@ -187,7 +187,10 @@ async function preparing(
 }
 
 /** The processes have ended: the object may go, if it is still the same pod's. */
-async function removeObject({ client, log, signal }: PodParts, { namespace, name, uid }: Pod): Promise<void> {
+async function removeObject(
+  { client, log, signal }: PodRunOptions,
+  { namespace, name, uid }: NodePod,
+): Promise<void> {
   const key = objectKey({ namespace, name });
   for (;;) {
     try {
@@ -197,7 +200,7 @@ async function removeObject({ client, log, signal }: PodParts, { namespace, name
       if (isApiError(error, "Conflict", "NotFound")) return;
       log.warn({ pod: key, err: error }, "Could not delete a pod that has ended");
       if (signal.aborted) return;
-      await pause(200, signal);
+      await sleepUnlessAborted(200, signal);
     }
   }
 }

@@ -1,28 +1,28 @@
 import { type ContainerView, isRunningNow, terminatedOf, isRestarted } from "./container-state.ts";
-import { now } from "./now.ts";
-import type { Condition, Pod } from "./pod.ts";
+import { timestampNow } from "./now.ts";
+import type { PodCondition, NodePod } from "./pod.ts";
 
 /** A pod's status as this node writes it: the whole of it, for a merge patch. */
 export type PodStatus = Readonly<Record<string, unknown>> & {
   readonly phase: string;
-  readonly conditions: readonly Condition[];
+  readonly conditions: readonly PodCondition[];
 };
 
-export interface StatusParts {
-  readonly pod: Pod;
+export interface StatusInput {
+  readonly pod: NodePod;
   readonly views: readonly ContainerView[];
   readonly address: string;
   readonly startTime: string;
   /** Nothing of it will be started again, whatever its policy says: it was deleted. */
-  readonly isLeaving: boolean;
+  readonly isTerminating: boolean;
   /** What was written last: a condition that has not changed keeps its time. */
-  readonly before: readonly Condition[];
+  readonly before: readonly PodCondition[];
 }
 
 /** What is to be said of a pod whose containers look like this. Pure. */
-export function statusOf({ pod, views, address, startTime, isLeaving, before }: StatusParts): PodStatus {
+export function podStatus({ pod, views, address, startTime, isTerminating, before }: StatusInput): PodStatus {
   const unready = views.filter(({ ready }) => !ready).map(({ name }) => name);
-  const phase = phaseOf(pod, views, isLeaving);
+  const phase = phaseOf(pod, views, isTerminating);
   const finished = phase === "Succeeded" || phase === "Failed";
   const problem = {
     reason: finished ? "PodCompleted" : "ContainersNotReady",
@@ -47,7 +47,7 @@ export function statusOf({ pod, views, address, startTime, isLeaving, before }: 
 }
 
 /** What is to be said of a pod that this node does not run. */
-export const refusedStatus = (pod: Pod, message: string): PodStatus => ({
+export const refusedStatus = (pod: NodePod, message: string): PodStatus => ({
   phase: "Failed",
   reason: "NotSupportedByNode",
   message,
@@ -57,20 +57,23 @@ export const refusedStatus = (pod: Pod, message: string): PodStatus => ({
   ),
 });
 
-type Said = Readonly<Record<string, unknown>> & { readonly status: string };
-const condition = (status: "True" | "False"): Said => ({ status });
+type ConditionFields = Readonly<Record<string, unknown>> & { readonly status: string };
+const condition = (status: "True" | "False"): ConditionFields => ({ status });
 
 /** Conditions of others stay; a time changes with the status of its condition. */
-function conditionsOf(said: Readonly<Record<string, Said>>, before: readonly Condition[]): Condition[] {
+function conditionsOf(
+  said: Readonly<Record<string, ConditionFields>>,
+  before: readonly PodCondition[],
+): PodCondition[] {
   const ours = Object.entries(said).map(([type, one]) => {
     const old = before.find((other) => other.type === type);
     const same = old?.status === one.status && old.lastTransitionTime !== "";
-    return { type, ...one, lastTransitionTime: same ? old.lastTransitionTime : now() };
+    return { type, ...one, lastTransitionTime: same ? old.lastTransitionTime : timestampNow() };
   });
   return [...ours, ...before.filter(({ type }) => !Object.hasOwn(said, type))];
 }
 
-function phaseOf({ spec }: Pod, views: readonly ContainerView[], isLeaving: boolean): string {
+function phaseOf({ spec }: NodePod, views: readonly ContainerView[], isLeaving: boolean): string {
   const ends = views.map(terminatedOf);
   const final = ends.flatMap((end) =>
     end && (isLeaving || !isRestarted(spec.restartPolicy, end)) ? [end] : [],

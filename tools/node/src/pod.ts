@@ -164,28 +164,28 @@ export type Volume = z.output<typeof volumeSchema>;
 export type PodSpec = z.output<typeof specSchema>;
 /** A pod's status as somebody wrote it, maybe this node before it was killed. */
 export type WrittenStatus = z.output<typeof statusSchema>;
-export type Condition = z.output<typeof conditionSchema>;
+export type PodCondition = z.output<typeof conditionSchema>;
 
 /** A Pod, as far as a node looks at it. */
-export interface Pod {
+export interface NodePod {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
   /** How long its processes have from SIGTERM on; undefined while nobody has deleted it. */
-  readonly leaving: Milliseconds | undefined;
+  readonly terminationGrace: Milliseconds | undefined;
   readonly spec: PodSpec;
   readonly status: WrittenStatus;
 }
 
 /** The pod in an object. Throws a ZodError for what no API server would have let in. */
-export function podOf(object: KubeObject): Pod {
+export function parsePod(object: KubeObject): NodePod {
   const { metadata, spec, status } = podSchema.parse(object);
   const { namespace = "", name, uid, labels = {}, annotations = {}, deletionTimestamp } = object.metadata;
-  const leaving =
+  const terminationGrace =
     deletionTimestamp === undefined ? undefined : (metadata.deletionGracePeriodSeconds ?? 0) * 1000;
-  return { namespace, name, uid, labels, annotations, leaving, spec, status };
+  return { namespace, name, uid, labels, annotations, terminationGrace, spec, status };
 }
 
 /** The number of a container's port that may be given by name. */

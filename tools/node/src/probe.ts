@@ -1,11 +1,11 @@
 import type { Milliseconds } from "@drover/controller";
-import { isOver, pause } from "@drover/runtime";
+import { isAborted, sleepUnlessAborted } from "@drover/runtime";
 import { request as plain } from "node:http";
 import { request as secured } from "node:https";
 import { connect } from "node:net";
 import { type Container, portNumber, type Probe } from "./pod.ts";
 
-export interface ProbeParts {
+export interface ProbeOptions {
   readonly probe: Probe;
   readonly container: Container;
   readonly address: string;
@@ -15,30 +15,30 @@ export interface ProbeParts {
 }
 
 /** No probe is tried more often than this. */
-const shortest: Milliseconds = 100;
+const minPeriod: Milliseconds = 100;
 
 /**
  * Probes until the signal fires, and tells what holds: true after `successThreshold` good answers in a row, false after
  * `failureThreshold` bad ones. It is told again and again.
  */
-export async function keepProbing(parts: ProbeParts, tell: (holds: boolean) => void): Promise<void> {
+export async function runProbe(parts: ProbeOptions, tell: (holds: boolean) => void): Promise<void> {
   const { probe, period = Infinity, signal } = parts;
-  const between = Math.max(shortest, Math.min(probe.periodSeconds * 1000, period));
+  const between = Math.max(minPeriod, Math.min(probe.periodSeconds * 1000, period));
   let [good, bad] = [0, 0];
-  await pause(probe.initialDelaySeconds * 1000, signal);
+  await sleepUnlessAborted(probe.initialDelaySeconds * 1000, signal);
   for (;;) {
     // A path or port that cannot even be asked for is an answer too.
-    const holds = await answers(parts).catch(() => false);
-    if (isOver(signal)) return;
+    const holds = await probeOnce(parts).catch(() => false);
+    if (isAborted(signal)) return;
     [good, bad] = holds ? [good + 1, 0] : [0, bad + 1];
     if (good >= probe.successThreshold) tell(true);
     if (bad >= probe.failureThreshold) tell(false);
-    await pause(between, signal);
+    await sleepUnlessAborted(between, signal);
   }
 }
 
 /** One try: HTTP wants 200 to 399, TCP that somebody listens. */
-async function answers({ probe, container, address, signal }: ProbeParts): Promise<boolean> {
+async function probeOnce({ probe, container, address, signal }: ProbeOptions): Promise<boolean> {
   const within = AbortSignal.any([signal, AbortSignal.timeout(Math.max(1, probe.timeoutSeconds) * 1000)]);
   const { httpGet, tcpSocket } = probe;
   const asked = httpGet?.port ?? tcpSocket?.port;
@@ -49,14 +49,14 @@ async function answers({ probe, container, address, signal }: ProbeParts): Promi
   return connects({ host, port }, within);
 }
 
-interface Place {
+interface ProbeAddress {
   readonly host: string;
   readonly port: number;
 }
 
 const getsOk = (
   { path, scheme, httpHeaders }: NonNullable<Probe["httpGet"]>,
-  place: Place,
+  place: ProbeAddress,
   signal: AbortSignal,
 ): Promise<boolean> =>
   new Promise((resolve) => {
@@ -72,7 +72,7 @@ const getsOk = (
     sent.on("error", () => resolve(false)).end();
   });
 
-const connects = (place: Place, signal: AbortSignal): Promise<boolean> =>
+const connects = (place: ProbeAddress, signal: AbortSignal): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect({ ...place, signal });
     socket

@@ -3,7 +3,7 @@ import { isRunning, spawnTied, type TiedProcess } from "@drover/local-servers";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { images, isReady, key, pidOf, type World } from "./testing/world.ts";
+import { images, isPodReady, key, pidOf, type TestNode } from "./testing/world.ts";
 
 /** The tests' own settings, which the process would refuse. */
 const ofTests = Object.fromEntries(
@@ -11,7 +11,7 @@ const ofTests = Object.fromEntries(
 );
 
 /** Sentences about a node that is killed, as a process of its own. */
-export function restartContract(world: () => World): void {
+export function restartContract(world: () => TestNode): void {
   const startProcess = async (): Promise<TiedProcess> => {
     const { folder, nodeOptions } = world();
     const file = join(folder, "images.json");
@@ -55,9 +55,9 @@ export function restartContract(world: () => World): void {
       await world().create("never", running("Never", "exec sleep 1000"));
       await world().create("done", running("OnFailure", "echo once"));
       await world().create("deleted", running("Always", "exec sleep 1000"));
-      await world().until("deleted", isReady);
-      const always = await world().until("always", isReady);
-      const never = await world().until("never", isReady);
+      await world().until("deleted", isPodReady);
+      const always = await world().until("always", isPodReady);
+      const never = await world().until("never", isPodReady);
       await world().until("done", ({ phase }) => phase === "Succeeded");
 
       before.kill("SIGKILL");
@@ -69,7 +69,7 @@ export function restartContract(world: () => World): void {
 
       await startProcess();
       await world().gone("deleted");
-      const again = await world().until("always", (now) => isReady(now) && pidOf(now) !== pidOf(always));
+      const again = await world().until("always", (now) => isPodReady(now) && pidOf(now) !== pidOf(always));
       expect(again).toMatchObject({
         podIP: always.podIP,
         containerStatuses: [
@@ -86,10 +86,10 @@ export function restartContract(world: () => World): void {
 
     it("says at an orderly end that nothing is ready any more", async () => {
       const child = await startProcess();
-      const status = await world().until("always", isReady);
+      const status = await world().until("always", isPodReady);
       await child.stop({ graceMs: 30_000 });
       expect(isRunning(pidOf(status))).toBe(false);
-      expect(isReady(await world().until("always", (now) => !isReady(now)))).toBe(false);
+      expect(isPodReady(await world().until("always", (now) => !isPodReady(now)))).toBe(false);
     });
   });
 }

@@ -9,16 +9,16 @@ export interface ServiceProxy {
   close(): Promise<void>;
 }
 
-export interface ProxyParts {
+export interface ServiceProxyOptions {
   /** Who may be given a connection now. */
   readonly endpoints: (port: ServicePort) => readonly Endpoint[];
   readonly log: Log;
 }
 
 /** How soon an address that could not be listened on is tried again. */
-const again: Milliseconds = 1000;
+const retryDelay: Milliseconds = 1000;
 
-interface Listener {
+interface ServiceListener {
   port: ServicePort;
   readonly server: Server;
   retry?: NodeJS.Timeout;
@@ -26,8 +26,8 @@ interface Listener {
 
 const nameOf = ({ host, port }: ServicePort): string => `${host}:${port}`;
 
-export function serviceProxy({ endpoints, log }: ProxyParts): ServiceProxy {
-  const listeners = new Map<string, Listener>();
+export function serviceProxy({ endpoints, log }: ServiceProxyOptions): ServiceProxy {
+  const listeners = new Map<string, ServiceListener>();
   const sockets = new Set<Socket>();
   let turn = 0;
   const take = (near: Socket, port: ServicePort): void => {
@@ -39,15 +39,15 @@ export function serviceProxy({ endpoints, log }: ProxyParts): ServiceProxy {
   };
   const open = (port: ServicePort): void => {
     const server = createServer({ allowHalfOpen: true }, (near) => take(near, listener.port));
-    const listener: Listener = { port, server };
+    const listener: ServiceListener = { port, server };
     server.on("error", (error) => {
       log.warn({ service: nameOf(port), err: error }, "Cannot listen for a Service; trying again");
-      listener.retry = setTimeout(() => server.listen(port.port, port.host), again);
+      listener.retry = setTimeout(() => server.listen(port.port, port.host), retryDelay);
     });
     server.listen(port.port, port.host);
     listeners.set(nameOf(port), listener);
   };
-  const shut = ({ port, server, retry }: Listener): Promise<void> => {
+  const shut = ({ port, server, retry }: ServiceListener): Promise<void> => {
     clearTimeout(retry);
     listeners.delete(nameOf(port));
     return new Promise((resolve) => server.close(() => resolve()));

@@ -1,7 +1,7 @@
 import type { KubeObject } from "@drover/kube";
 import { matchesLabels } from "@drover/kube";
 import { z } from "zod";
-import { type Pod, portNumber } from "./pod.ts";
+import { type NodePod, portNumber } from "./pod.ts";
 
 const portNumberSchema = z.number().int().min(1).max(65_535);
 const serviceSchema = z.object({
@@ -29,7 +29,7 @@ export interface ServicePort {
   readonly port: number;
   readonly targetPort: number | string;
   readonly selector: Readonly<Record<string, string>>;
-  readonly evenUnready: boolean;
+  readonly includesUnready: boolean;
 }
 
 /** The ports of a Service that this machine can listen for: TCP, on loopback, with pods behind them. */
@@ -46,7 +46,7 @@ export function portsOf(object: KubeObject): ServicePort[] {
       host: clusterIP,
       port,
       targetPort: targetPort ?? port,
-      evenUnready: publishNotReadyAddresses === true,
+      includesUnready: publishNotReadyAddresses === true,
     }));
 }
 
@@ -57,16 +57,16 @@ export interface Endpoint {
 
 /** The pods that may be given a connection now. */
 export function endpointsOf(
-  { namespace, selector, targetPort, evenUnready }: ServicePort,
-  pods: Iterable<Pod>,
+  { namespace, selector, targetPort, includesUnready }: ServicePort,
+  pods: Iterable<NodePod>,
 ): Endpoint[] {
   return [...pods].flatMap((pod) => {
     const { phase, podIP, conditions } = pod.status;
     const isMeant = pod.namespace === namespace && matchesLabels({ matchLabels: selector }, pod.labels);
     const isReady = conditions.some(({ type, status }) => type === "Ready" && status === "True");
-    const isRunning = phase === "Running" && pod.leaving === undefined && podIP.startsWith("127.");
+    const isRunning = phase === "Running" && pod.terminationGrace === undefined && podIP.startsWith("127.");
     const { data: port } = portNumberSchema.safeParse(portNumber(targetPort, pod.spec.containers));
-    const isOpen = isMeant && isRunning && (isReady || evenUnready);
+    const isOpen = isMeant && isRunning && (isReady || includesUnready);
     return isOpen && port !== undefined ? [{ host: podIP, port }] : [];
   });
 }

@@ -5,10 +5,10 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
-import { isReady, key, pidOf, type World } from "./testing/world.ts";
+import { isPodReady, key, pidOf, type TestNode } from "./testing/world.ts";
 
 /** Sentences about probes, and about Services, which lead to who is ready. */
-export function servicesContract(world: () => World): void {
+export function servicesContract(world: () => TestNode): void {
   describe("probes", () => {
     /** A server whose answer the test decides; how often it was asked. */
     const asked = async (answer: () => number) => {
@@ -34,16 +34,16 @@ export function servicesContract(world: () => World): void {
       const { count, probe } = await asked(() => code);
       await world().create("probed", sleeping({ readinessProbe: probe }));
       const running = await world().until("probed", ({ phase }) => phase === "Running");
-      expect(isReady(running)).toBe(false);
+      expect(isPodReady(running)).toBe(false);
       code = 200;
-      await world().until("probed", isReady);
+      await world().until("probed", isPodReady);
       const versionNow = async () =>
         (await world().client.get(builtin.pod, key("probed")))?.metadata.resourceVersion;
       const [version, before] = [await versionNow(), count()];
       await expect.poll(count).toBeGreaterThan(before + 3);
       expect(await versionNow()).toBe(version);
       code = 503;
-      await world().until("probed", (status) => !isReady(status));
+      await world().until("probed", (status) => !isPodReady(status));
     });
 
     it("end a container that does not live, and hold back those of one that has not started", async () => {
@@ -52,12 +52,12 @@ export function servicesContract(world: () => World): void {
       const { count, probe } = await asked(() => (count() < 3 ? 503 : 200));
       const startupProbe = { ...probe, failureThreshold: 50 };
       await world().create("lives", sleeping({ livenessProbe, startupProbe }));
-      const first = pidOf(await world().until("lives", isReady));
+      const first = pidOf(await world().until("lives", isPodReady));
       expect(count()).toBeGreaterThanOrEqual(3);
       code = 500;
       await world().until("lives", ({ containerStatuses: [main] }) => (main?.restartCount ?? 0) > 0);
       code = 200;
-      await world().until("lives", (status) => isReady(status) && pidOf(status) !== first);
+      await world().until("lives", (status) => isPodReady(status) && pidOf(status) !== first);
     });
   });
 

@@ -12,9 +12,9 @@ import {
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type Images, imagesOf } from "./images.ts";
-import { registerNode, stateNode } from "./node-object.ts";
+import { registerNode, reportNodeStatus } from "./node-object.ts";
 import { nodePods } from "./node-pods.ts";
-import { podAddresses, someRange } from "./pod-addresses.ts";
+import { podAddresses, randomRange } from "./pod-addresses.ts";
 import type { BackOff } from "./restart-delay.ts";
 import { serviceProxy } from "./service-proxy.ts";
 import { endpointsOf, portsOf, type ServicePort } from "./service.ts";
@@ -64,7 +64,7 @@ export interface LocalNode {
  */
 export async function startNode(options: NodeOptions): Promise<LocalNode> {
   const { name, folder, env = {}, log = silentLog, signal, probePeriod, stopGrace = 5000 } = options;
-  const { podCidr = someRange(), backOff = { first: 100, most: 10_000 } } = options;
+  const { podCidr = randomRange(), backOff = { first: 100, most: 10_000 } } = options;
   const images = imagesOf(options.images);
   const addresses = podAddresses(podCidr);
   const client = options.client ?? (await connect(kubeconfigOf(options)));
@@ -76,7 +76,7 @@ export async function startNode(options: NodeOptions): Promise<LocalNode> {
   const common = { client, log, signal: stopping.signal };
   const pods = nodePods({ ...common, name, images, addresses, folder, volumes, env, backOff, probePeriod });
   const proxy = serviceProxy({ endpoints: (port) => endpointsOf(port, pods.all()), log });
-  const services = knownServices((ports) => proxy.serve(ports));
+  const services = trackServices((ports) => proxy.serve(ports));
   const reflectors = [
     follow({ ...common, ref: builtin.pod, onEvents: (events) => pods.take(events) }),
     follow({ ...common, ref: builtin.service, onEvents: (events) => services.take(events) }),
@@ -84,7 +84,7 @@ export async function startNode(options: NodeOptions): Promise<LocalNode> {
   const end = async (): Promise<void> => {
     stopping.abort();
     await Promise.all([proxy.close(), pods.stop(stopGrace), ...reflectors.map(({ done }) => done)]);
-    await stateNode(client, name, { ready: false }).catch((error: unknown) =>
+    await reportNodeStatus(client, name, { ready: false }).catch((error: unknown) =>
       log.warn({ node: name, err: error }, "Could not say that the node has stopped"),
     );
     if (options.client === undefined) await client.close();
@@ -107,7 +107,7 @@ function kubeconfigOf({ kubeconfig }: NodeOptions): { kubeconfig: string } {
   throw new Error("A node needs an API server: give a client, or the path of a kubeconfig.");
 }
 
-interface Following {
+interface ReflectOptions {
   readonly client: KubeClient;
   readonly log: Log;
   readonly signal: AbortSignal;
@@ -116,10 +116,10 @@ interface Following {
 }
 
 /** Tells of every version of every object, whole. */
-const follow = (options: Following): Reflector => runReflector({ ...options, metadataOnly: false });
+const follow = (options: ReflectOptions): Reflector => runReflector({ ...options, metadataOnly: false });
 
 /** The ports of all Services, told anew whenever one of them has changed. */
-function knownServices(onChange: (ports: readonly ServicePort[]) => void) {
+function trackServices(onChange: (ports: readonly ServicePort[]) => void) {
   const ports = new Map<ObjectKey, readonly ServicePort[]>();
   const known = Promise.withResolvers<undefined>();
   return {

@@ -1,7 +1,7 @@
 import { ApiError, ConnectionError, type KubeClient } from "@drover/kube";
 import { expect, it } from "vitest";
 import type { PodStatus } from "./pod-status.ts";
-import { podOf } from "./pod.ts";
+import { parsePod } from "./pod.ts";
 import { statusWriter } from "./status-writer.ts";
 
 const metadata = { name: "p", namespace: "default", uid: "u", resourceVersion: "1" };
@@ -20,18 +20,18 @@ function writing(answer: (attempt: number) => Promise<undefined>) {
     },
   };
   const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
-  const writer = statusWriter({ client, pod: podOf(object), log, signal: new AbortController().signal });
+  const writer = statusWriter({ client, pod: parsePod(object), log, signal: new AbortController().signal });
   return { writer, sent };
 }
 
 it("writes what has changed, and of what changes meanwhile only the last", async () => {
   const gate = Promise.withResolvers<undefined>();
   const { writer, sent } = writing(() => gate.promise);
-  for (const phase of ["Pending", "Pending", "Running", "Failed"]) writer.say(status(phase));
+  for (const phase of ["Pending", "Pending", "Running", "Failed"]) writer.write(status(phase));
   gate.resolve(undefined);
-  await writer.written();
-  writer.say(status("Failed"));
-  await writer.written();
+  await writer.flushed();
+  writer.write(status("Failed"));
+  await writer.flushed();
   expect(sent).toEqual([status("Pending"), status("Failed")]);
 });
 
@@ -46,7 +46,7 @@ it("tries again where no answer came, and gives up on a pod that is gone", async
   const { writer, sent } = writing((attempt) =>
     Promise.reject(attempt === 1 ? new ConnectionError("PATCH", "ECONNREFUSED", "refused") : gone),
   );
-  writer.say(status("Running"));
-  await writer.written();
+  writer.write(status("Running"));
+  await writer.flushed();
   expect(sent).toEqual([status("Running"), status("Running")]);
 });

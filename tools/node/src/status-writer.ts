@@ -1,29 +1,29 @@
 import { type Log, objectKey } from "@drover/controller";
 import { builtin, isApiError, type KubeClient } from "@drover/kube";
-import { pause } from "@drover/runtime";
+import { sleepUnlessAborted } from "@drover/runtime";
 import { isDeepStrictEqual } from "node:util";
-import type { Pod } from "./pod.ts";
+import type { NodePod } from "./pod.ts";
 import type { PodStatus } from "./pod-status.ts";
 
 /** Writes one pod's status, one request at a time: what changes meanwhile is written together, what does not is not. */
 export interface StatusWriter {
   /** Says what holds now. */
-  say(status: PodStatus): void;
+  write(status: PodStatus): void;
   /** Resolves when what was said last is written, or cannot be. */
-  written(): Promise<void>;
+  flushed(): Promise<void>;
 }
 
-export interface WriterParts {
+export interface StatusWriterOptions {
   readonly client: Pick<KubeClient, "patch">;
-  readonly pod: Pod;
+  readonly pod: NodePod;
   readonly log: Log;
   /** Nothing is tried again from then on. */
   readonly signal: AbortSignal;
 }
 
-const again = 200;
+const retryDelay = 200;
 
-export function statusWriter({ client, pod, log, signal }: WriterParts): StatusWriter {
+export function statusWriter({ client, pod, log, signal }: StatusWriterOptions): StatusWriter {
   const { namespace, name, uid } = pod;
   const key = objectKey({ namespace, name });
   let wanted: PodStatus | undefined;
@@ -42,16 +42,16 @@ export function statusWriter({ client, pod, log, signal }: WriterParts): StatusW
         if (isApiError(error, "NotFound", "Conflict")) break;
         log.warn({ pod: key, err: error }, "Could not write a pod's status");
         if (signal.aborted || isApiError(error, "Invalid")) break;
-        await pause(again, signal);
+        await sleepUnlessAborted(retryDelay, signal);
       }
     }
     writing = undefined;
   };
   return {
-    say(status) {
+    write(status) {
       wanted = status;
       if (isNews()) writing ??= write();
     },
-    written: () => writing ?? Promise.resolve(),
+    flushed: () => writing ?? Promise.resolve(),
   };
 }

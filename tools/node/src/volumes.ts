@@ -1,7 +1,7 @@
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { dirname, join, normalize } from "node:path";
 import { podField } from "./pod-fields.ts";
-import type { Pod, Volume } from "./pod.ts";
+import type { NodePod, Volume } from "./pod.ts";
 import { MissingReferenceError, type References, type SourceKind } from "./references.ts";
 
 interface VolumeFile {
@@ -19,12 +19,12 @@ type Downward = NonNullable<Volume["downwardAPI"]>;
 
 /** Where the files of a pod come from. */
 export interface VolumeSources {
-  readonly pod: Pod;
+  readonly pod: NodePod;
   readonly address: string;
   readonly references: References;
 }
 
-const usual = 0o644;
+const defaultMode = 0o644;
 
 /**
  * Writes a pod's volumes, each to the folder of its name in `folder`, with the modes that are asked for.
@@ -32,11 +32,11 @@ const usual = 0o644;
  */
 export async function writeVolumes(sources: VolumeSources, folder: string): Promise<void> {
   for (const volume of sources.pod.spec.volumes) {
-    const home = join(folder, inside(volume.name));
+    const volumeFolder = join(folder, inside(volume.name));
     const files = await filesOf(volume, sources);
-    await mkdir(home, { recursive: true });
+    await mkdir(volumeFolder, { recursive: true });
     for (const { path, content, mode } of files) {
-      const place = join(home, inside(path));
+      const place = join(volumeFolder, inside(path));
       await mkdir(dirname(place), { recursive: true });
       await writeFile(place, content, { mode: 0o600 });
       await chmod(place, mode);
@@ -53,11 +53,11 @@ function inside(path: string): string {
 async function filesOf(volume: Volume, sources: VolumeSources): Promise<VolumeFile[]> {
   const { secret, configMap, downwardAPI, projected } = volume;
   if (secret != null)
-    return keyedFiles("secret", secret.secretName, secret, secret.defaultMode ?? usual, sources);
+    return keyedFiles("secret", secret.secretName, secret, secret.defaultMode ?? defaultMode, sources);
   if (configMap != null)
-    return keyedFiles("configMap", configMap.name, configMap, configMap.defaultMode ?? usual, sources);
-  if (downwardAPI != null) return downwardFiles(downwardAPI, downwardAPI.defaultMode ?? usual, sources);
-  const mode = projected?.defaultMode ?? usual;
+    return keyedFiles("configMap", configMap.name, configMap, configMap.defaultMode ?? defaultMode, sources);
+  if (downwardAPI != null) return downwardFiles(downwardAPI, downwardAPI.defaultMode ?? defaultMode, sources);
+  const mode = projected?.defaultMode ?? defaultMode;
   const parts = (projected?.sources ?? []).map(async (source) => [
     ...(source.secret ? await keyedFiles("secret", source.secret.name, source.secret, mode, sources) : []),
     ...(source.configMap

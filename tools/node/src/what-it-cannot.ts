@@ -1,7 +1,7 @@
-import type { Container, Pod, Probe, Volume } from "./pod.ts";
+import type { Container, NodePod, Probe, Volume } from "./pod.ts";
 
 /** Why this node cannot run a pod, for its status; undefined when it can. Nothing is left out silently. */
-export function whatItCannot({ spec }: Pod): string | undefined {
+export function unsupportedFeatures({ spec }: NodePod): string | undefined {
   const asked = [
     ...(spec.hostNetwork ? ["hostNetwork"] : []),
     ...(spec.hostPID ? ["hostPID"] : []),
@@ -9,8 +9,8 @@ export function whatItCannot({ spec }: Pod): string | undefined {
     ...(spec.initContainers.length > 0 ? ["initContainers"] : []),
     ...(spec.ephemeralContainers.length > 0 ? ["ephemeralContainers"] : []),
     ...(spec.readinessGates.length > 0 ? ["readinessGates"] : []),
-    ...spec.volumes.flatMap(unknownVolume),
-    ...spec.containers.flatMap(unknownParts),
+    ...spec.volumes.flatMap(unsupportedInVolume),
+    ...spec.containers.flatMap(unsupportedInContainer),
   ];
   if (asked.length === 0) return undefined;
   return `This node runs commands as local processes and cannot do what the pod asks for: ${asked.join(", ")}. Leave that out, or run the pod on a real kubelet.`;
@@ -21,7 +21,7 @@ const projectable: readonly string[] = ["secret", "configMap", "downwardAPI"];
 const kindsOf = (source: object): string[] =>
   Object.entries(source).flatMap(([kind, value]) => (kind === "name" || value == null ? [] : [kind]));
 
-function unknownVolume(volume: Volume): string[] {
+function unsupportedInVolume(volume: Volume): string[] {
   const known: readonly string[] = sources;
   const outer = kindsOf(volume).filter((kind) => !known.includes(kind));
   const inner = (volume.projected?.sources ?? [])
@@ -30,7 +30,7 @@ function unknownVolume(volume: Volume): string[] {
   return [...outer, ...inner].map((kind) => `the volume ${volume.name} of ${kind}`);
 }
 
-function unknownParts(container: Container): string[] {
+function unsupportedInContainer(container: Container): string[] {
   const { name, lifecycle, ports, env, volumeMounts } = container;
   const probes = [container.readinessProbe, container.livenessProbe, container.startupProbe];
   return [
@@ -39,8 +39,9 @@ function unknownParts(container: Container): string[] {
     ...(env.some(({ valueFrom }) => valueFrom?.resourceFieldRef != null) ? ["resourceFieldRef"] : []),
     ...(env.some(({ valueFrom }) => valueFrom?.fileKeyRef != null) ? ["fileKeyRef"] : []),
     ...(volumeMounts.some(({ subPathExpr }) => subPathExpr !== "") ? ["subPathExpr"] : []),
-    ...(probes.some(isForeign) ? ["exec and grpc probes"] : []),
+    ...(probes.some(isUnsupportedProbe) ? ["exec and grpc probes"] : []),
   ].map((what) => `${what} of the container ${name}`);
 }
 
-const isForeign = (probe: Probe | null | undefined): boolean => probe?.exec != null || probe?.grpc != null;
+const isUnsupportedProbe = (probe: Probe | null | undefined): boolean =>
+  probe?.exec != null || probe?.grpc != null;

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { spawnTied, untilReady, type TiedProcess } from "@drover/local-servers";
+import { spawnTied, waitUntilReady, type TiedProcess } from "@drover/local-servers";
 import { answersOk } from "./answers-ok.ts";
 import type { Pki } from "./pki.ts";
 
@@ -43,7 +43,7 @@ export async function startApiServer(
   // Whoever else should sit on this port has no certificate of our authority, and is not taken for our server.
   const answers = (path: string) => answersOk({ ...pki.admin, host: "127.0.0.1", port, path });
   const isReady = async () => (await answers("/readyz")) && (await answers("/api/v1/namespaces/default"));
-  await untilReady(child, isReady, { timeoutMs: patienceMs, signal });
+  await waitUntilReady(child, isReady, { timeoutMs: patienceMs, signal });
   return child;
 }
 

@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { onFreePort, spawnTied, type TiedProcess, untilReady } from "@drover/local-servers";
+import { onFreePort, spawnTied, type TiedProcess, waitUntilReady } from "@drover/local-servers";
 import { answersOk } from "./answers-ok.ts";
 import type { Pki } from "./pki.ts";
 
@@ -45,7 +45,7 @@ export function startHealthy(
     const child = await startClient(plane, program, user, argsOn(port));
     const secure = program === "kwok" ? {} : { ca: plane.pki.admin.ca };
     const isHealthy = () => answersOk({ ...secure, host: "127.0.0.1", port, path: "/healthz" });
-    await untilReady(child, isHealthy, { timeoutMs: patienceMs, signal });
+    await waitUntilReady(child, isHealthy, { timeoutMs: patienceMs, signal });
     return child;
   });
 }

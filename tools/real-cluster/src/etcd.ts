@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { spawnTied, untilReady, type TiedProcess } from "@drover/local-servers";
+import { spawnTied, waitUntilReady, type TiedProcess } from "@drover/local-servers";
 import { answersOk } from "./answers-ok.ts";
 
 // macOS allows 104 bytes with the final zero, Linux 108.
@@ -54,6 +54,6 @@ export async function startEtcd(options: EtcdOptions): Promise<Etcd> {
     logFile: join(dir, "etcd.log"),
   });
   const isHealthy = () => answersOk({ socketPath, path: "/health" });
-  await untilReady(process, isHealthy, { signal });
+  await waitUntilReady(process, isHealthy, { signal });
   return { process, endpoint, socketPath };
 }

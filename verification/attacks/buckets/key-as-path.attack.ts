@@ -1,4 +1,4 @@
-import { storedIn } from "../../../functions/s3-bucket/src/testing/stored-in.ts";
+import { storedItems } from "../../../functions/s3-bucket/src/testing/stored-in.ts";
 import type { Attack } from "../attack.ts";
 import { within } from "../streams/bridge-stage.ts";
 import { openBucketStage } from "./bucket-stage.ts";
@@ -15,14 +15,14 @@ export const attack: Attack = {
     await stage.make("mallorys");
     for (const key of ["../victim/kept\u0010", "./../victim/kept\u0010", "a/../../victim/kept\u0010", "b"])
       await stage.put("mallorys", key);
-    const before = (await storedIn(url, "mallorys"))?.versions;
+    const before = (await storedItems(url, "mallorys"))?.versions;
     if (before !== 4) throw new Error(`The server took ${before} of 4 keys.`);
     await stage.delete("mallorys");
     // The key without dots is gone when the function has been there.
-    const tried = await within(30, async () => !(await storedIn(url, "mallorys"))?.keys.includes("b"));
+    const tried = await within(30, async () => !(await storedItems(url, "mallorys"))?.keys.includes("b"));
     if (!tried) throw new Error("The bucket was not emptied at all.");
     const said = await within(30, async () => (await stage.said("mallorys"))?.includes("../victim") === true);
-    const kept = (await storedIn(url, "victim"))?.keys ?? [];
+    const kept = (await storedItems(url, "victim"))?.keys ?? [];
     return {
       succeeded: kept.length !== 1 || !said,
       evidence: `in the other bucket: ${JSON.stringify(kept)}; the object names the key: ${said}`,

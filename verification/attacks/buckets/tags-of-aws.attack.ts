@@ -2,7 +2,7 @@ import type { Attack } from "../attack.ts";
 import { keepAwsTags } from "../../../functions/s3-bucket/src/testing/aws-tags.ts";
 import {
   makeBucket,
-  openScene,
+  openBucketScene,
   setTags,
   tagsOf,
 } from "../../../functions/s3-bucket/src/testing/bucket-scene.ts";
@@ -12,13 +12,13 @@ export const attack: Attack = {
   kind: "a set that is replaced as a whole",
   needs: [],
   async run() {
-    const scene = await openScene();
+    const scene = await openBucketScene();
     try {
       const object = scene.object({ adopt: "IfUnowned", tags: { team: "north" } });
       await makeBucket(scene.s3, object.bucketName);
       await setTags(scene.s3, object.bucketName, { others: "stays" });
       keepAwsTags(scene.proxy, { "aws:cloudformation:stack-name": "web" });
-      const error: unknown = await object.settle().then(
+      const error: unknown = await object.reconcileUntilStable().then(
         () => undefined,
         (thrown: unknown) => thrown,
       );

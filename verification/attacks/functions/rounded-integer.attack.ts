@@ -38,7 +38,7 @@ export const attack: Attack = {
       return (await fetch(server + path, { headers: { authorization: `Bearer ${token}` } })).text();
     };
     await cluster.apply({ apiVersion, kind, metadata: { name: "any" }, spec: { any: { id: own } } });
-    await cluster.settled();
+    await cluster.runUntilIdle();
     const [spec, status] = [...(await text("any")).matchAll(/"id":(-?\d+)/g)].map(([, id]) => id);
     if (spec !== String(own) || status !== String(own))
       wrong.push(`${own} is ${spec ?? ""}, then ${status ?? ""}`);
@@ -46,7 +46,7 @@ export const attack: Attack = {
 
     seen.length = 0;
     await cluster.apply({ apiVersion, kind, metadata: { name: "n" }, spec: { any: {}, n: own } });
-    await cluster.settled();
+    await cluster.runUntilIdle();
     if (seen.length > 0) wrong.push(`the function was called with ${String(seen.at(-1))}`);
     if (!(await text("n")).includes("spec.n: a JavaScript number cannot hold"))
       wrong.push("no condition names spec.n");

@@ -17,13 +17,13 @@ export const attack: Attack = {
     const script = `
       import { openLog } from "@drover/runtime";
       import { oneLine } from "@drover/controller";
-      import { jsonText } from "./apps/cli/src/plain-text.ts";
+      import { printableJson } from "./apps/cli/src/plain-text.ts";
       const words = ${JSON.stringify(odd)}.map((point) => "a" + String.fromCodePoint(point) + '{"level":"fatal"}');
       const log = openLog({ process: "attacked" });
       for (const word of words) log.warn({ key: word, [word]: [word] }, word);
       log.warn({ err: new Error(words.join("")) }, "all");
       console.log(oneLine(words.join("")));
-      console.log(jsonText(words.join("")));`;
+      console.log(printableJson(words.join("")));`;
     const text = await printed({ script });
     const passed = odd.filter((point) => point !== 10 && text.includes(String.fromCodePoint(point)));
     const lines = text.trimEnd().split(/[\n\r\u0085\u2028\u2029]/).length;

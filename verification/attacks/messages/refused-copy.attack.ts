@@ -1,4 +1,4 @@
-import { prefixOf } from "@drover/queue";
+import { queuePrefix } from "@drover/queue";
 import { Redis } from "ioredis";
 import type { Attack } from "../attack.ts";
 import { leak, printed } from "./printed.ts";
@@ -16,7 +16,7 @@ export const attack: Attack = {
     const script = (refuse: string) => `
       import { openLog } from "@drover/runtime";
       import { connectRedis, openWorkQueue } from "@drover/queue";
-      import { prefixOf } from "@drover/queue";
+      import { queuePrefix } from "@drover/queue";
 import { Redis } from "ioredis";
       const log = openLog({ process: "attacked", level: "debug" });
       const redis = await connectRedis({ url: ${JSON.stringify(url)}, clientName: "attacked", log });
@@ -28,7 +28,7 @@ import { Redis } from "ioredis";
       await queue.wake([wake], { signal: AbortSignal.timeout(500) }).catch(() => undefined);
       process.exit();`;
     const admin = new Redis(url);
-    const schema = `await redis.hset(${JSON.stringify(`${prefixOf("-/attacked/-")}:control`)}, "schema", "999");`;
+    const schema = `await redis.hset(${JSON.stringify(`${queuePrefix("-/attacked/-")}:control`)}, "schema", "999");`;
     const bySchema = await printed({ script: script(schema) });
     await admin.flushall();
     const byMemory = await printed({ script: script('await redis.config("SET", "maxmemory", "1");') });

@@ -28,13 +28,13 @@ export const attack: Attack = {
           .on("error", () => undefined),
     ).listen(port, "127.0.0.1");
     await once(server, "listening");
-    const attempt = (ca: string | undefined, patience: number): Promise<string> =>
+    const attempt = (ca: string | undefined, connectTimeout: number): Promise<string> =>
       connectRedis({
         url: `rediss://function@127.0.0.1:${port}`,
         password: canary,
         clientName: "attacked",
         log: silentLog,
-        patience,
+        connectTimeout,
         loadsScripts: false,
         ...(ca !== undefined && { ca }),
       }).then(

@@ -1,9 +1,9 @@
 import { parseJson } from "@drover/json";
 import {
-  copyOf,
+  cachedObjectText,
   isWellFormed,
   type KubeObject,
-  meaningsOf,
+  mappingResultsOf,
   parseFieldPath,
   type Subscription,
 } from "@drover/kube";
@@ -48,6 +48,6 @@ export const attack: Attack = {
 
 /** What a bridge does with each object of a kind whose functions have copies. */
 function use(object: KubeObject): void {
-  meaningsOf(object, [subscription]);
-  copyOf(object);
+  mappingResultsOf(object, [subscription]);
+  cachedObjectText(object);
 }

@@ -12,7 +12,7 @@ export const attack: Attack = {
   async run() {
     const script = `
       import { defineResource } from "@drover/controller";
-      import { parseLiveObject } from "./packages/runtime/src/live-object.ts";
+      import { parseObject } from "./packages/runtime/src/live-object.ts";
       import { z } from "zod";
       const Site = defineResource({
         group: "example.com", version: "v1", kind: "Site", scope: "Namespaced",
@@ -20,7 +20,7 @@ export const attack: Attack = {
       });
       const metadata = { name: "a", namespace: "b", uid: "u", resourceVersion: "1" };
       const parse = (name) =>
-        parseLiveObject(Site, { apiVersion: "example.com/v1", kind: "Site", metadata, spec: { name } });
+        parseObject(Site, { apiVersion: "example.com/v1", kind: "Site", metadata, spec: { name } });
       if (!parse("a-site").ok) throw new Error("The pattern takes no name.");
       const before = process.cpuUsage();
       const parsed = parse("a".repeat(30) + "!");

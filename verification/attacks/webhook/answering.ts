@@ -1,4 +1,4 @@
-import { signed } from "@drover/webhook";
+import { signMessage } from "@drover/webhook";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -21,7 +21,7 @@ export async function callOf({ status, body, headers = {}, isSigned }: Answered)
   const server = createServer((incoming, response) => {
     incoming.resume().once("end", () => {
       const id = String(incoming.headers["webhook-id"]);
-      const signature = isSigned ? signed([secret], { id, at: Date.now() }, body) : {};
+      const signature = isSigned ? signMessage([secret], { id, at: Date.now() }, body) : {};
       response.writeHead(status, { ...headers, ...signature }).end(body);
     });
   }).listen(0, "127.0.0.1");

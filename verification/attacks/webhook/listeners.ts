@@ -1,10 +1,10 @@
 /** The shipped listeners and the shipped caller, each with one function or hook. */
 import { openAdmission, type PublicServer, servePublicly } from "@drover/runtime";
-import { completionUrl, rememberSecrets, signed } from "@drover/webhook";
+import { completionUrl, cacheSecrets, signMessage } from "@drover/webhook";
 import { hookApp } from "../../../apps/bridge/src/hooks/hook-app.ts";
-import { hookOf, signed as signedEvent, whsec } from "../../../apps/bridge/src/hooks/hook.fixture.ts";
+import { hookOf, signedHeaders as signedEvent, whsec } from "../../../apps/bridge/src/hooks/hook.fixture.ts";
 import { openHooksInUse, usualLimits } from "../../../apps/bridge/src/hooks/hooks-in-use.ts";
-import { byName } from "../../../apps/bridge/src/hooks/named-keys.ts";
+import { findByName } from "../../../apps/bridge/src/hooks/named-keys.ts";
 import { eventTaker } from "../../../apps/bridge/src/hooks/take-event.ts";
 import { calling, secret } from "../../../apps/gateway/src/calls/calling.fixture.ts";
 import { completionApp } from "../../../apps/gateway/src/completions/completion-app.ts";
@@ -33,9 +33,9 @@ export async function startHooks(): Promise<Listener> {
   const admission = openAdmission(clock);
   const take = eventTaker({
     queueOf: () => ({ wake: () => Promise.resolve() }),
-    idsOf: () => ({ knows: () => Promise.resolve(false), record: () => Promise.resolve() }),
-    find: byName,
-    onTrouble: () => undefined,
+    idsOf: () => ({ has: () => Promise.resolve(false), record: () => Promise.resolve() }),
+    find: findByName,
+    onIdsFailed: () => undefined,
     now: Date.now,
   });
   const nothing = (): void => undefined;
@@ -48,7 +48,7 @@ export async function startHooks(): Promise<Listener> {
 
 /** The gateway's listener, with one function that has no run: a genuine completion is answered 409. */
 export async function startCompletions(): Promise<Listener> {
-  const secrets = rememberSecrets(() => Promise.resolve([secret]), clock, 60_000);
+  const secrets = cacheSecrets(() => Promise.resolve([secret]), clock, 60_000);
   const admission = openAdmission(clock);
   const app = completionApp({
     admission,
@@ -60,7 +60,7 @@ export async function startCompletions(): Promise<Listener> {
   const server = await servePublicly({ app, admission, host: "127.0.0.1", port: 0, settings: "" });
   const body = JSON.stringify({ audience, key: "web/a", token: "t", result: { outcome: "done" } });
   const genuine = () => ({
-    headers: { ...json, ...signed([secret], { id: "c", at: Date.now() }, body) },
+    headers: { ...json, ...signMessage([secret], { id: "c", at: Date.now() }, body) },
     body,
   });
   return { ...server, path: new URL(completionUrl("http://a/", audience)).pathname, genuine, taken: 409 };

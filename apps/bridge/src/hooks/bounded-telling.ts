@@ -2,7 +2,7 @@ import type { Milliseconds } from "@drover/controller";
 import { unavailable } from "./event-refused.ts";
 
 /** Runs a Redis operation, and waits for it for a limited time. */
-export type Telling = <Answer>(tell: () => Promise<Answer>) => Promise<Answer>;
+export type BoundedCall = <Answer>(operation: () => Promise<Answer>) => Promise<Answer>;
 
 /**
  * A wake waits for as long as Redis is unavailable; a sender cannot. After `within` the caller gets an error, and the
@@ -10,23 +10,23 @@ export type Telling = <Answer>(tell: () => Promise<Answer>) => Promise<Answer>;
  *
  * @throws EventRefusedError `unavailable` when either limit is reached.
  */
-export function boundedTelling({
+export function boundedCalls({
   most,
   within,
 }: {
   readonly most: number;
   readonly within: Milliseconds;
-}): Telling {
-  let underWay = 0;
-  return async (tell) => {
-    if (underWay >= most) throw unavailable(`${most} events are already being written to Redis`);
-    underWay++;
-    const told = tell().finally(() => underWay--);
+}): BoundedCall {
+  let pending = 0;
+  return async (operation) => {
+    if (pending >= most) throw unavailable(`${most} events are already being written to Redis`);
+    pending++;
+    const result = operation().finally(() => pending--);
     const late = Promise.withResolvers<never>();
     const timer = setTimeout(
       () => late.reject(unavailable(`Redis did not answer within ${within} ms`)),
       within,
     );
-    return Promise.race([told, late.promise]).finally(() => clearTimeout(timer));
+    return Promise.race([result, late.promise]).finally(() => clearTimeout(timer));
   };
 }

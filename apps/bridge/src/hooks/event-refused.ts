@@ -1,9 +1,9 @@
 /** Why an event was not accepted. */
-export type Refusal =
+export type EventRefusal =
   "unverified" | "malformed" | "unsupported" | "too large" | "too many keys" | "throttled" | "unavailable";
 
 /** The HTTP status of each refusal. 401 also if the hook does not exist: see `hook-app.ts`. */
-export const statusOf = {
+export const httpStatusByRefusal = {
   unverified: 401,
   malformed: 400,
   unsupported: 415,
@@ -11,7 +11,7 @@ export const statusOf = {
   "too many keys": 422,
   throttled: 429,
   unavailable: 503,
-} as const satisfies Readonly<Record<Refusal, number>>;
+} as const satisfies Readonly<Record<EventRefusal, number>>;
 
 /**
  * An event was not accepted. The message is sent to the sender, states the remedy, and contains no part of the event or
@@ -19,11 +19,11 @@ export const statusOf = {
  */
 export class EventRefusedError extends Error {
   override readonly name = "EventRefusedError";
-  readonly refusal: Refusal;
+  readonly refusal: EventRefusal;
   /** The reason for the bridge's log. A sender gets no more detail than that its event was not verified. */
   readonly why: string;
 
-  constructor(refusal: Refusal, message: string, why = message) {
+  constructor(refusal: EventRefusal, message: string, why = message) {
     super(message);
     this.refusal = refusal;
     this.why = why;

@@ -1,10 +1,10 @@
 import { createHmac } from "node:crypto";
 import { expect, it } from "vitest";
 import { headersOf } from "./hook.fixture.ts";
-import type { HmacForm } from "./hook.ts";
+import type { HmacFormat } from "./hook.ts";
 import { hmac } from "./hmac.ts";
 
-const github: HmacForm = {
+const github: HmacFormat = {
   header: "X-Hub-Signature-256",
   algorithm: "sha256",
   prefix: "sha256=",
@@ -30,7 +30,7 @@ it("believes GitHub's example, whatever the letters of the header", () => {
 
 it("believes the form that is declared and no other", () => {
   const sha512 = createHmac("sha512", secret).update(body).digest("base64");
-  const form: HmacForm = { ...github, algorithm: "sha512", prefix: "", encoding: "base64" };
+  const form: HmacFormat = { ...github, algorithm: "sha512", prefix: "", encoding: "base64" };
   expect(isGood(sha512, form)).toBe(true);
   expect(isGood(createHmac("sha256", secret).update(body).digest("base64"), form)).toBe(false);
 });
@@ -54,6 +54,6 @@ it.each([
 });
 
 it("does not take a secret that can be guessed", () => {
-  expect(hmac(github).problemOf("fifteen letters")).toMatch(/less than 16 bytes/);
-  expect(hmac(github).problemOf("sixteen letters!")).toBeUndefined();
+  expect(hmac(github).secretProblem("fifteen letters")).toMatch(/less than 16 bytes/);
+  expect(hmac(github).secretProblem("sixteen letters!")).toBeUndefined();
 });

@@ -1,18 +1,18 @@
-import { isSame } from "@drover/webhook";
+import { isEqualInConstantTime } from "@drover/webhook";
 import { createHmac } from "node:crypto";
 import { unverified } from "./event-refused.ts";
-import type { HmacForm } from "./hook.ts";
-import type { Scheme } from "./scheme.ts";
-import { shortSecret } from "./short-secret.ts";
+import type { HmacFormat } from "./hook.ts";
+import type { VerificationScheme } from "./scheme.ts";
+import { shortSecretProblem } from "./short-secret.ts";
 
 /**
  * A header contains the HMAC of the body, as GitHub and many others send it. No time is signed, so an event can be
  * replayed.
  */
-export function hmac({ header, algorithm, prefix, encoding }: HmacForm): Scheme {
+export function hmac({ header, algorithm, prefix, encoding }: HmacFormat): VerificationScheme {
   const form = encoding === "hex" ? /^[0-9a-fA-F]+$/ : /^[A-Za-z0-9+/]+={0,2}$/;
   return {
-    problemOf: shortSecret,
+    secretProblem: shortSecretProblem,
     claimOf(headers) {
       const value = headers.one(header);
       if (value === undefined) throw unverified(`${header} is missing`);
@@ -23,7 +23,8 @@ export function hmac({ header, algorithm, prefix, encoding }: HmacForm): Scheme 
       const claimed = Buffer.from(encoded, encoding);
       return {
         isOverBody: true,
-        isMadeWith: (secret, body) => isSame(claimed, createHmac(algorithm, secret).update(body).digest()),
+        isMadeWith: (secret, body) =>
+          isEqualInConstantTime(claimed, createHmac(algorithm, secret).update(body).digest()),
       };
     },
   };

@@ -6,7 +6,7 @@ import {
   openAdmission,
   type PublicServer,
   servePublicly,
-  usualAdmission,
+  defaultAdmissionLimits,
 } from "@drover/runtime";
 import type { EventIds } from "@drover/streams";
 import { connect } from "node:net";
@@ -14,14 +14,14 @@ import { setImmediate } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { hookApp } from "./hook-app.ts";
-import { declared, hooksIn, otherWhsec, signed, whsec } from "./hook.fixture.ts";
+import { declaredHook, hooksIn, otherWhsec, signedHeaders, whsec } from "./hook.fixture.ts";
 import { openHooksInUse, usualLimits } from "./hooks-in-use.ts";
-import { byName } from "./named-keys.ts";
+import { findByName } from "./named-keys.ts";
 import { eventTaker } from "./take-event.ts";
 
 const other = { name: "hooks", key: "other" };
 const hooks = hooksIn([
-  declared,
+  declaredHook,
   {
     name: "git",
     names: { field: "repository", namespace: "web" },
@@ -29,12 +29,12 @@ const hooks = hooksIn([
     verify: { bearer: { secretRef: other } },
   },
   {
-    ...declared,
+    ...declaredHook,
     name: "batch",
     id: { field: "ids[]" },
     verify: { bearer: { secretRef: { ...other, key: "fourth" } } },
   },
-  { ...declared, name: "always", verify: { bearer: { secretRef: { ...other, key: "third" } } } },
+  { ...declaredHook, name: "always", verify: { bearer: { secretRef: { ...other, key: "third" } } } },
 ]);
 const token = "sixteen-letters!";
 
@@ -54,7 +54,7 @@ let order: string[];
 let clock: number;
 
 const ids: EventIds = {
-  knows: (id) => (denied ? Promise.reject(new Error("NOPERM")) : Promise.resolve(known.has(id))),
+  has: (id) => (denied ? Promise.reject(new Error("NOPERM")) : Promise.resolve(known.has(id))),
   record: async (id) => {
     if (denied) throw new Error("NOPERM");
     // No answer of a server comes at once.
@@ -74,19 +74,19 @@ beforeEach(async () => {
   redis = () => Promise.resolve();
   const inUse = openHooksInUse(
     ({ secretRef: { key } }) => Promise.resolve(key === "s3" ? [whsec] : [token]),
-    { ...usualLimits, telling: 3, patience: 100, rate: { perSecond: 1, burst: 20 } },
+    { ...usualLimits, maxPending: 3, redisTimeout: 100, rate: { perSecond: 1, burst: 20 } },
     () => clock,
   );
   inUse.want(hooks);
   const named = (address: string): string => address.replace("web/sites/", "");
-  const onTrouble = (hook: string, error: unknown) => outcomes.push(`${named(hook)} ${String(error)}`);
+  const onIdsFailed = (hook: string, error: unknown) => outcomes.push(`${named(hook)} ${String(error)}`);
   const queueOf = () => ({ wake });
   build = (limits) => {
     admission = openAdmission(() => clock, limits);
     app = hookApp({
       hooks: inUse,
       admission,
-      take: eventTaker({ queueOf, idsOf: () => ids, find: byName, onTrouble, now: Date.now }),
+      take: eventTaker({ queueOf, idsOf: () => ids, find: findByName, onIdsFailed, now: Date.now }),
       onTaken(hook, { outcome, keys }) {
         order.push("answer");
         outcomes.push(`${named(hook)} ${outcome} ${keys}`);
@@ -96,18 +96,18 @@ beforeEach(async () => {
     });
     return servePublicly({ app, admission, host: "127.0.0.1", port: 0, settings: "" });
   };
-  server = await build(usualAdmission);
+  server = await build(defaultAdmissionLimits);
 });
 afterEach(async () => {
   await server.close();
   // Whatever became of a body, it is not counted any more.
-  await expect.poll(() => admission.held()).toEqual({ strangers: 0, verified: 0 });
+  await expect.poll(() => admission.held()).toEqual({ unverified: 0, verified: 0 });
 });
 
 /** Room for eight connections of one peer. */
 const narrow = {
   connection: 1_000,
-  strangers: { total: 20_000, peer: 8_500, group: 2 ** 21 },
+  unverified: { total: 20_000, peer: 8_500, group: 2 ** 21 },
 };
 const json = { "content-type": "application/json" };
 const naming = (...names: readonly string[]): string =>
@@ -124,7 +124,8 @@ const post = async (
   });
   return { status: answer.status, headers: answer.headers, text: await answer.text() };
 };
-const send = (body: string, as: Parameters<typeof signed>[1] = {}) => post("s3", body, signed(body, as));
+const send = (body: string, as: Parameters<typeof signedHeaders>[1] = {}) =>
+  post("s3", body, signedHeaders(body, as));
 const bearer = (more: Record<string, string> = {}) => ({ authorization: `Bearer ${token}`, ...more });
 const keys = (): ObjectKey[] => told.flat().map(({ key }) => key);
 
@@ -142,7 +143,7 @@ function open(text: string, url = server.url) {
 const raw = (text: string, url = server.url): Promise<string> => open(text, url).answer;
 /** The head of a signed event whose body has so many bytes. */
 const head = (length: number): string =>
-  `POST /hooks/web/sites/s3 HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n${lines({ ...json, ...signed("") })}\r\n`;
+  `POST /hooks/web/sites/s3 HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n${lines({ ...json, ...signedHeaders("") })}\r\n`;
 const lines = (headers: Readonly<Record<string, string>>): string =>
   Object.entries(headers)
     .map(([name, value]) => `${name}: ${value}\r\n`)
@@ -165,8 +166,8 @@ describe("an event", () => {
     expect(outcomes).toEqual(["s3 accepted 2"]);
   });
 
-  it("that is signed counts its sender apart from strangers, who could not displace it", async () => {
-    const { connection } = usualAdmission;
+  it("that is signed counts its sender apart from unverified senders, which could not displace it", async () => {
+    const { connection } = defaultAdmissionLimits;
     expect((await post("s3", naming("web/a"), {})).status).toBe(401);
     expect(admission.held().verified).toBe(0);
     expect((await send(naming("web/a"))).status).toBe(204);
@@ -225,13 +226,13 @@ describe("a hook that there is not, and a wrong signature,", () => {
   it("are answered with the same words", async () => {
     const body = naming("web/a");
     const answers = [
-      await post("none", body, signed(body)),
-      await post("s3", body, signed(body, { secret: otherWhsec })),
-      await post("s3", body, signed(`${body} `)),
-      await post("s3", body, signed(body, { at: Date.now() - 600_000 })),
+      await post("none", body, signedHeaders(body)),
+      await post("s3", body, signedHeaders(body, { secret: otherWhsec })),
+      await post("s3", body, signedHeaders(`${body} `)),
+      await post("s3", body, signedHeaders(body, { at: Date.now() - 600_000 })),
       await post("s3", body),
       await post("git", body, bearer({ authorization: "Bearer sixteen-letters-" })),
-      await post("__proto__", body, signed(body)),
+      await post("__proto__", body, signedHeaders(body)),
     ];
     for (const { status, text, headers } of answers) {
       expect({ status, text }).toEqual({ status: 401, text: answers[0]?.text });
@@ -244,7 +245,7 @@ describe("a hook that there is not, and a wrong signature,", () => {
 
   it("so are a hook of the same name of another function, and an address whose parts are cut elsewhere", async () => {
     const body = naming("web/a");
-    const headers = { ...json, ...signed(body) };
+    const headers = { ...json, ...signedHeaders(body) };
     const at = ["other/sites/s3", "web/other/s3", "-/sites/s3", "web%2Fsites/s3/x", "web/sites%2Fs3/x"];
     for (const address of at) {
       const answer = await fetch(`${server.url}/hooks/${address}`, { method: "POST", body, headers });
@@ -261,7 +262,7 @@ describe("a hook that there is not, and a wrong signature,", () => {
 
   it("also when a header came twice, and the first or last is good", async () => {
     const body = naming("web/a");
-    const good = signed(body);
+    const good = signedHeaders(body);
     for (const name of ["Webhook-Signature", "webhook-id", "webhook-timestamp"]) {
       expect(await rawPost(good, `${name}: v1,x\r\n`, body)).toMatch(/^HTTP\/1\.1 401/);
     }
@@ -291,7 +292,10 @@ describe("refuses", () => {
 
   it("a compressed body, without looking at it", async () => {
     const bomb = gzipSync(Buffer.alloc(50 * 2 ** 20));
-    const answer = await post("s3", new Uint8Array(bomb), { ...signed(""), "content-encoding": "gzip" });
+    const answer = await post("s3", new Uint8Array(bomb), {
+      ...signedHeaders(""),
+      "content-encoding": "gzip",
+    });
     expect([answer.status, answer.text]).toEqual([415, expect.stringContaining("compressed")]);
   });
 
@@ -299,7 +303,7 @@ describe("refuses", () => {
     const deep = "[".repeat(10_000);
     expect((await send(deep)).status).toBe(400);
     expect((await send("nothing")).status).toBe(400);
-    expect((await post("s3", deep, signed("other"))).status).toBe(401);
+    expect((await post("s3", deep, signedHeaders("other"))).status).toBe(401);
     expect((await send(naming(...Array.from({ length: 1_001 }, (_, i) => `web/${i}`)))).status).toBe(422);
   });
 
@@ -320,7 +324,7 @@ describe("refuses", () => {
   it("ten thousand signatures", async () => {
     const many = `v1,${"A".repeat(43)}= `.repeat(10_000);
     // Node closes while they still come, and they may not see its 431.
-    const answer = await rawPost({ ...signed("{}"), "webhook-signature": many }, "", "{}");
+    const answer = await rawPost({ ...signedHeaders("{}"), "webhook-signature": many }, "", "{}");
     expect(answer).toMatch(/^$|^HTTP\/1\.1 431/);
     expect(outcomes).toEqual([]);
     expect((await send(naming("web/a"))).status).toBe(204);
@@ -341,7 +345,12 @@ describe("refuses", () => {
         else controller.enqueue(chunk);
       },
     });
-    const endless = { method: "POST", body, duplex: "half", headers: { ...json, ...signed("") } } as const;
+    const endless = {
+      method: "POST",
+      body,
+      duplex: "half",
+      headers: { ...json, ...signedHeaders("") },
+    } as const;
     // It may be cut off while it still sends, and then hears no answer.
     await fetch(`${server.url}/hooks/web/sites/s3`, endless).catch(() => undefined);
     await expect.poll(() => outcomes).toEqual(["s3 too large"]);
@@ -356,7 +365,7 @@ describe("refuses", () => {
       admission,
       host: "127.0.0.1",
       port: 0,
-      times: { headers: 100, request: 200 },
+      timeouts: { headers: 100, request: 200 },
     });
     expect(await raw("POST /hooks/web/sites/s3 HTTP/1.1\r\nHost: a\r\n", hasty.url)).toMatch(
       /^HTTP\/1\.1 408/,
@@ -370,7 +379,7 @@ describe("refuses", () => {
 describe("limits", () => {
   it("the rate of events that are signed, and of no others", async () => {
     const body = naming("web/a");
-    for (let i = 0; i < 30; i++) expect((await post("s3", body, signed("other"))).status).toBe(401);
+    for (let i = 0; i < 30; i++) expect((await post("s3", body, signedHeaders("other"))).status).toBe(401);
     for (let i = 0; i < 20; i++) expect((await send(body)).status).toBe(204);
     const over = await send(body);
     expect([over.status, over.headers.get("retry-after")]).toEqual([429, "1"]);
@@ -380,7 +389,7 @@ describe("limits", () => {
     expect((await send(body)).status).toBe(429);
   });
 
-  it("how long Redis is waited for, and how much is told meanwhile", async () => {
+  it("how long Redis is waited for, and how many calls are pending meanwhile", async () => {
     const back = Promise.withResolvers<undefined>();
     redis = () => back.promise.then(() => undefined);
     const bodies = ["web/a", "web/b", "web/c", "web/d"].map((name) => naming(name));
@@ -388,14 +397,14 @@ describe("limits", () => {
       const { status, headers } = await send(body);
       expect([status, headers.get("retry-after")]).toEqual([503, "5"]);
     }
-    // What nobody waits for is told when Redis is back, but for the one that was too many.
+    // Calls that no sender waits for are made when Redis is back, except the one that was too many.
     back.resolve(undefined);
     await expect.poll(keys).toEqual(["web/a", "web/b", "web/c"]);
     for (const body of bodies) expect((await send(body)).status).toBe(204);
     expect(keys()).toEqual(["web/a", "web/b", "web/c", "web/d"]);
   });
 
-  it("what one hook tells Redis, and leaves room for others", async () => {
+  it("the pending calls of one hook, and leaves room for others", async () => {
     const back = Promise.withResolvers<undefined>();
     redis = () => back.promise.then(() => undefined);
     await Promise.all(Array.from({ length: 3 }, (_, i) => send(naming(`web/${i}`))));
@@ -407,23 +416,23 @@ describe("limits", () => {
 
   it("what a peer's half-sent bodies hold: the oldest is closed, and the newest is taken", async () => {
     await server.close();
-    server = await build({ ...usualAdmission, ...narrow });
+    server = await build({ ...defaultAdmissionLimits, ...narrow });
     const held = Array.from({ length: 20 }, () => open(`${head(2)}{`));
     await expect.poll(() => outcomes.filter((each) => each === "s3 unavailable").length).toBeGreaterThan(10);
     expect((await send(naming("web/a"))).status).toBe(204);
-    expect(admission.held().strangers).toBeLessThanOrEqual(narrow.strangers.peer);
+    expect(admission.held().unverified).toBeLessThanOrEqual(narrow.unverified.peer);
     for (const { socket } of held) socket.destroy();
-    await expect.poll(() => admission.held().strangers).toBe(0);
+    await expect.poll(() => admission.held().unverified).toBe(0);
   });
 
   it("no body that comes too slowly, judged by the clock", async () => {
     const slow = open(`${head(1_000)}{`);
-    await expect.poll(() => admission.held().strangers).toBeGreaterThan(usualAdmission.connection);
+    await expect.poll(() => admission.held().unverified).toBeGreaterThan(defaultAdmissionLimits.connection);
     clock += 1_999;
-    admission.endSlow();
+    admission.closeSlow();
     expect(outcomes).toEqual([]);
     clock += 1_000;
-    admission.endSlow();
+    admission.closeSlow();
     expect(await slow.answer).toBe("");
     await expect.poll(() => outcomes).toEqual(["s3 malformed"]);
   });

@@ -2,17 +2,23 @@ import type { Admission } from "@drover/runtime";
 import type { HttpBindings } from "@hono/node-server";
 import { type Context, Hono } from "hono";
 import { largestEvent, refuseForm } from "./event-body.ts";
-import { EventRefusedError, type Refusal, statusOf, unavailable, unverified } from "./event-refused.ts";
+import {
+  EventRefusedError,
+  type EventRefusal,
+  httpStatusByRefusal,
+  unavailable,
+  unverified,
+} from "./event-refused.ts";
 import type { HookInUse, HooksInUse } from "./hooks-in-use.ts";
 import { sentHeaders } from "./sent-headers.ts";
-import type { SentEvent, Taken } from "./take-event.ts";
+import type { IncomingEvent, EventResult } from "./take-event.ts";
 
 export interface HookAppParts {
   readonly hooks: HooksInUse;
-  readonly take: (inUse: HookInUse, event: SentEvent) => Promise<Taken>;
+  readonly take: (inUse: HookInUse, event: IncomingEvent) => Promise<EventResult>;
   readonly admission: Admission;
   /** Called for every accepted event, with the address of its hook. */
-  readonly onTaken: (hook: string, taken: Taken) => void;
+  readonly onTaken: (hook: string, taken: EventResult) => void;
   readonly onRefused: (hook: string | undefined, refused: EventRefusedError) => void;
   readonly onError: (error: unknown) => void;
 }
@@ -22,7 +28,7 @@ const path = "/hooks/:namespace/:fn/:hook";
 type Env = { Bindings: HttpBindings };
 
 /** The `retry-after` header, in seconds. */
-const retryAfter: Partial<Record<Refusal, string>> = { throttled: "1", unavailable: "5" };
+const retryAfter: Partial<Record<EventRefusal, string>> = { throttled: "1", unavailable: "5" };
 
 /**
  * `POST /hooks/<namespace>/<function>/<hook>`: 204 when the event's wakes are in Redis, also if it named no object or
@@ -33,7 +39,7 @@ const retryAfter: Partial<Record<Refusal, string>> = { throttled: "1", unavailab
  * which some senders stop for good.
  */
 export function hookApp({ hooks, take, admission, onTaken, onRefused, onError }: HookAppParts): Hono<Env> {
-  const receive = async (address: string, { env: { incoming } }: Context<Env>): Promise<Taken> => {
+  const receive = async (address: string, { env: { incoming } }: Context<Env>): Promise<EventResult> => {
     const headers = sentHeaders(incoming.rawHeaders);
     refuseForm(headers);
     if (!hooks.areKnown()) throw unavailable("the hooks have not been read yet");
@@ -76,5 +82,5 @@ function answer(c: Context<Env>, { refusal, message }: EventRefusedError): Respo
   if (refusal === "unverified") c.header("www-authenticate", "Webhook");
   // Do not wait for the rest of a body that was not read.
   if (!c.env.incoming.complete) c.header("connection", "close");
-  return c.json({ error: message }, statusOf[refusal]);
+  return c.json({ error: message }, httpStatusByRefusal[refusal]);
 }

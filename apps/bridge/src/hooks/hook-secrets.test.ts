@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { hookOf, otherWhsec, whsec } from "./hook.fixture.ts";
-import { secretReader } from "./hook-secrets.ts";
+import { hookSecretReader } from "./hook-secrets.ts";
 
 let folder: string;
 let sandbox: Sandbox;
@@ -29,7 +29,8 @@ const file = (text: string, mode = 0o600): void => {
   writeFileSync(path, text);
   chmodSync(path, mode);
 };
-const ofFile = (from: string | undefined = folder) => secretReader(client, from)(hookOf({}, { home: null }));
+const ofFile = (from: string | undefined = folder) =>
+  hookSecretReader(client, from)(hookOf({}, { home: null }));
 
 it("reads files laid out as a mounted Secret, each line a secret", async () => {
   file(`${whsec}\n\n ${otherWhsec}\r\n`);
@@ -58,13 +59,13 @@ it.each<[string, string, RegExp]>([
 
 it("says where a file is missing, and where no folder is known", async () => {
   await expect(ofFile(join(folder, "none"))).rejects.toThrow(/none\/hooks\/s3 does not exist. Create it/);
-  await expect(secretReader(client, undefined)(hookOf({}, { home: null }))).rejects.toThrow(
+  await expect(hookSecretReader(client, undefined)(hookOf({}, { home: null }))).rejects.toThrow(
     /Set DROVER_HOOK_SECRETS/,
   );
 });
 
 it("reads Secrets in the function's own namespace, live, and no file", async () => {
-  const read = secretReader(client, folder);
+  const read = hookSecretReader(client, folder);
   const post = async (path: string, body: object) => {
     const sent = {
       method: "POST",

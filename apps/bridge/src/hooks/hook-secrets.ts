@@ -15,7 +15,7 @@ export class HookSecretError extends Error {
 }
 
 /** How long to wait for the API server while a sender waits. */
-const patience: Milliseconds = 3_000;
+const readTimeout: Milliseconds = 3_000;
 const mostSecrets = 10;
 const secretSchema = z.object({ data: z.record(z.string(), z.base64()).nullish() });
 
@@ -23,21 +23,24 @@ const secretSchema = z.object({ data: z.record(z.string(), z.base64()).nullish()
  * For a function of the cluster, secrets are Secrets in its own namespace, read live. For one registered by a file,
  * they are files in `folder`, laid out as a mounted Secret: `<name>/<key>`.
  */
-export function secretReader(client: Pick<KubeClient, "get">, folder: string | undefined): ReadSecrets {
+export function hookSecretReader(client: Pick<KubeClient, "get">, folder: string | undefined): ReadSecrets {
   return async (hook) => {
-    const { home, secretRef } = hook;
-    const text = home === undefined ? ofFile(secretRef, folder) : await ofCluster(client, home, secretRef);
+    const { functionNamespace, secretRef } = hook;
+    const text =
+      functionNamespace === undefined
+        ? secretInFile(secretRef, folder)
+        : await secretInCluster(client, functionNamespace, secretRef);
     return secretsIn(text, hook);
   };
 }
 
-async function ofCluster(
+async function secretInCluster(
   client: Pick<KubeClient, "get">,
   namespace: string,
   { name, key }: Hook["secretRef"],
 ): Promise<string> {
   const secret = await client.get(builtin.secret, objectKey({ namespace, name }), {
-    timeout: patience,
+    timeout: readTimeout,
     retries: 0,
   });
   const value = secretSchema.parse(secret ?? {}).data?.[key];
@@ -49,7 +52,7 @@ async function ofCluster(
   return Buffer.from(value, "base64").toString("utf8");
 }
 
-function ofFile({ name, key }: Hook["secretRef"], folder: string | undefined): string {
+function secretInFile({ name, key }: Hook["secretRef"], folder: string | undefined): string {
   if (folder === undefined) {
     throw new HookSecretError(
       `The secret ${name}/${key} cannot be found. Set DROVER_HOOK_SECRETS to a folder that contains it.`,
@@ -71,7 +74,7 @@ function secretsIn(text: string, { verify, secretRef: { name, key } }: Hook): re
     );
   }
   for (const { secret, at } of lines) {
-    const problem = schemeOf(verify).problemOf(secret);
+    const problem = schemeOf(verify).secretProblem(secret);
     if (problem !== undefined)
       throw new HookSecretError(`Line ${at} of ${name}/${key} ${problem}. Give another.`);
   }

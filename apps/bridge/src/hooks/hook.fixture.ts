@@ -10,7 +10,7 @@ export const otherWhsec = `whsec_${Buffer.from("another secret of 24 bytes and m
 export const secretRef = { name: "hooks", key: "s3" };
 const kind = { group: "example.com", version: "v1", kind: "Site", plural: "sites", scope: "Namespaced" };
 /** A hook as a function in the namespace `web` would declare it. */
-export const declared: object = {
+export const declaredHook: object = {
   name: "s3",
   verify: { standardWebhooks: { secretRef } },
   names: { field: "Records[].name" },
@@ -29,7 +29,7 @@ export const hookOf = (
   more: Partial<HookDeclaration> | object = {},
   where: Parameters<typeof hooksIn>[1] = {},
 ): Hook => {
-  const [hook] = hooksIn([{ ...declared, ...more }], where);
+  const [hook] = hooksIn([{ ...declaredHook, ...more }], where);
   if (hook === undefined) throw new Error("No hook is declared.");
   return hook;
 };
@@ -38,7 +38,7 @@ export const headersOf = (headers: Readonly<Record<string, string>>) =>
   sentHeaders(Object.entries(headers).flat());
 
 /** The headers of an event that is signed now, unless said otherwise. */
-export function signed(
+export function signedHeaders(
   body: string,
   { secret = whsec, id = "msg_1", at = Date.now() }: { secret?: string; id?: string; at?: number } = {},
 ) {

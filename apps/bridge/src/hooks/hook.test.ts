@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
-import { declared, hookOf, hooksIn, secretRef } from "./hook.fixture.ts";
+import { declaredHook, hookOf, hooksIn, secretRef } from "./hook.fixture.ts";
 import { hooksOf } from "./hook.ts";
 
 const hmac = { secretRef, header: "X-Hub-Signature-256" };
@@ -14,7 +14,7 @@ it("fills in what is left out", () => {
     name: "s3",
     address: "web/sites/s3",
     controller: "web/sites/u",
-    home: "web",
+    functionNamespace: "web",
     secretRef,
     reach: ["web"],
     verify: { by: "hmac", header: "X-Hub-Signature-256", algorithm: "sha256", prefix: "", encoding: "hex" },
@@ -87,18 +87,18 @@ it("refuses what no cluster-scoped kind has, or is not granted", () => {
 });
 
 it("refuses two hooks of one name, and of one secret: an event for one must be none for the other", () => {
-  const second = { ...declared, name: "git", verify: { standardWebhooks: { secretRef: other } } };
-  expect(hooksIn([declared, second])).toHaveLength(2);
-  expect(() => hooksIn([declared, { ...second, name: "s3" }])).toThrow(
+  const second = { ...declaredHook, name: "git", verify: { standardWebhooks: { secretRef: other } } };
+  expect(hooksIn([declaredHook, second])).toHaveLength(2);
+  expect(() => hooksIn([declaredHook, { ...second, name: "s3" }])).toThrow(
     /hooks\[1\]\.name: there is another hook s3/,
   );
-  expect(() => hooksIn([declared, { ...declared, name: "git" }])).toThrow(
+  expect(() => hooksIn([declaredHook, { ...declaredHook, name: "git" }])).toThrow(
     /hooks\[1\]\.verify: another hook has the same/,
   );
 });
 
 it("refuses more than twenty", () => {
-  const many = Array.from({ length: 21 }, (_, i) => ({ ...declared, name: `s${i}` }));
+  const many = Array.from({ length: 21 }, (_, i) => ({ ...declaredHook, name: `s${i}` }));
   expect(() => hooksIn(many)).toThrow(/20/);
 });
 

@@ -1,12 +1,12 @@
 import {
   type FunctionIdentity,
-  hookAddressOf,
+  hookPathOf,
   type HookDeclaration,
   queueOf,
   type ReconcileFunctionSpec,
 } from "@drover/controller";
 import { type FieldPath, refOf, type ResourceRef } from "@drover/kube";
-import { declaredPath, InvalidRegistrationError } from "@drover/streams";
+import { parseDeclaredPath, InvalidRegistrationError } from "@drover/streams";
 
 /** A hook as a registration declares it: how its events are verified, and which keys they wake. */
 export interface Hook {
@@ -16,15 +16,15 @@ export interface Hook {
   /** The queue of its function. */
   readonly controller: string;
   /** The namespace of the function and of its Secrets; undefined if a file registered it. */
-  readonly home: string | undefined;
+  readonly functionNamespace: string | undefined;
   readonly for: ResourceRef;
   readonly secretRef: SecretRef;
   readonly verify: Verification;
   /**
    * Where an event carries its id, if the signature does not cover one. Without an id, repetitions are not detected.
    */
-  readonly id: InEvent | undefined;
-  readonly names: InEvent;
+  readonly id: EventLocation | undefined;
+  readonly names: EventLocation;
   /**
    * If set, an event names a value, and wakes the objects that hold it at this path. If undefined, it names the
    * objects.
@@ -46,10 +46,10 @@ export interface SecretRef {
 
 /** How an event is verified. */
 export type Verification =
-  { readonly by: "standardWebhooks" } | ({ readonly by: "hmac" } & HmacForm) | { readonly by: "bearer" };
+  { readonly by: "standardWebhooks" } | ({ readonly by: "hmac" } & HmacFormat) | { readonly by: "bearer" };
 
 /** How a signature is computed and encoded. */
-export interface HmacForm {
+export interface HmacFormat {
   readonly header: string;
   readonly algorithm: "sha256" | "sha512";
   readonly prefix: string;
@@ -57,7 +57,7 @@ export interface HmacForm {
 }
 
 /** A place in an event. */
-export type InEvent = { readonly header: string } | { readonly field: FieldPath };
+export type EventLocation = { readonly header: string } | { readonly field: FieldPath };
 
 /** @throws InvalidRegistrationError naming the field. */
 export function hooksOf(spec: ReconcileFunctionSpec, owner: FunctionIdentity): readonly Hook[] {
@@ -97,13 +97,13 @@ function hookOf(
   }
   return {
     name,
-    address: hookAddressOf(owner, name),
+    address: hookPathOf(owner, name),
     controller: queueOf(owner),
-    home: owner.namespace,
+    functionNamespace: owner.namespace,
     for: refOf(own),
     ...verification,
-    id: id && placeOf(id, `${at}.id`),
-    names: placeOf(names, `${at}.names`),
+    id: id && eventLocationOf(id, `${at}.id`),
+    names: eventLocationOf(names, `${at}.names`),
     heldBy: heldByOf(names, `${at}.names`),
     namespace: names.namespace,
     reach: reachOf(names, own, owner.namespace, `${at}.names`),
@@ -133,14 +133,14 @@ const hmacOf = ({ secretRef, prefix = "", ...form }: NonNullable<HookDeclaration
   verify: { by: "hmac", ...form, prefix } as const,
 });
 
-function placeOf(
+function eventLocationOf(
   { header, field }: { readonly header?: string | undefined; readonly field?: string | undefined },
   at: string,
-): InEvent {
+): EventLocation {
   if ((header === undefined) === (field === undefined)) {
     throw new InvalidRegistrationError(`${at}: give exactly one of field and header.`);
   }
-  return field === undefined ? { header: header ?? "" } : { field: declaredPath(field, `${at}.field`) };
+  return field === undefined ? { header: header ?? "" } : { field: parseDeclaredPath(field, `${at}.field`) };
 }
 
 function heldByOf({ heldBy, namespace }: HookDeclaration["names"], at: string): FieldPath | undefined {
@@ -149,7 +149,7 @@ function heldByOf({ heldBy, namespace }: HookDeclaration["names"], at: string): 
       `${at}.namespace: with heldBy an event contains a value, and no object names that could need a namespace. Leave it out.`,
     );
   }
-  return heldBy === undefined ? undefined : declaredPath(heldBy, `${at}.heldBy`);
+  return heldBy === undefined ? undefined : parseDeclaredPath(heldBy, `${at}.heldBy`);
 }
 
 /**
@@ -158,10 +158,10 @@ function heldByOf({ heldBy, namespace }: HookDeclaration["names"], at: string): 
 function reachOf(
   { namespace, acrossNamespaces = false }: HookDeclaration["names"],
   { scope, namespaces }: ReconcileFunctionSpec["for"],
-  home: string | undefined,
+  functionNamespace: string | undefined,
   at: string,
 ): readonly string[] | undefined {
-  const free = acrossNamespaces || home === undefined;
+  const free = acrossNamespaces || functionNamespace === undefined;
   if (scope === "Cluster") {
     if (namespace !== undefined) {
       throw new InvalidRegistrationError(`${at}.namespace: a cluster-scoped kind has none. Leave it out.`);
@@ -173,7 +173,7 @@ function reachOf(
     }
     return undefined;
   }
-  const reach = free ? namespaces : [home].filter((each) => namespaces?.includes(each) ?? true);
+  const reach = free ? namespaces : [functionNamespace].filter((each) => namespaces?.includes(each) ?? true);
   if (namespace !== undefined && !(reach?.includes(namespace) ?? true)) {
     throw new InvalidRegistrationError(
       `${at}.namespace: this hook may not wake objects in the namespace ${namespace}. Give acrossNamespaces: true, and leave ` +

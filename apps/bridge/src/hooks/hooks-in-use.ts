@@ -1,17 +1,17 @@
 import type { Milliseconds } from "@drover/controller";
-import { type RememberedSecrets, rememberSecrets } from "@drover/webhook";
+import { type CachedSecrets, cacheSecrets } from "@drover/webhook";
 import { type TokenBucket, tokenBucket } from "../token-bucket.ts";
-import { boundedTelling, type Telling } from "./bounded-telling.ts";
+import { boundedCalls, type BoundedCall } from "./bounded-telling.ts";
 import type { Hook } from "./hook.ts";
 import type { ReadSecrets } from "./hook-secrets.ts";
 
 /** A hook, and this bridge's state for it. */
 export interface HookInUse {
   readonly hook: Hook;
-  readonly secrets: RememberedSecrets;
+  readonly secrets: CachedSecrets;
   /** Counts only verified events, so that a sender without the secret cannot use it up. */
   readonly rate: TokenBucket;
-  readonly tell: Telling;
+  readonly call: BoundedCall;
 }
 
 /** The registered hooks, by address. */
@@ -26,28 +26,28 @@ export interface HooksInUse {
 export interface HookLimits {
   readonly rate: { readonly perSecond: number; readonly burst: number };
   /** Limit of Redis operations of one hook in progress at once, including those that no sender waits for any more. */
-  readonly telling: number;
+  readonly maxPending: number;
   /** How long to wait for Redis while a sender waits. */
-  readonly patience: Milliseconds;
+  readonly redisTimeout: Milliseconds;
 }
 
 export const usualLimits: HookLimits = {
   rate: { perSecond: 100, burst: 200 },
-  telling: 32,
-  patience: 5_000,
+  maxPending: 32,
+  redisTimeout: 5_000,
 };
 
 /** How long a revoked secret is still accepted. */
-const believedFor: Milliseconds = 30_000;
+const secretTtl: Milliseconds = 30_000;
 
 /** @param clock a monotonic clock. */
 export function openHooksInUse(read: ReadSecrets, limits: HookLimits, clock: () => Milliseconds): HooksInUse {
   let inUse: ReadonlyMap<string, HookInUse> | undefined;
   const use = (hook: Hook): HookInUse => ({
     hook,
-    secrets: rememberSecrets(() => read(hook), clock, believedFor),
+    secrets: cacheSecrets(() => read(hook), clock, secretTtl),
     rate: tokenBucket(limits.rate, clock),
-    tell: boundedTelling({ most: limits.telling, within: limits.patience }),
+    call: boundedCalls({ most: limits.maxPending, within: limits.redisTimeout }),
   });
   return {
     want(hooks) {

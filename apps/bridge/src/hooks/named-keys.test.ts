@@ -2,13 +2,13 @@ import { objectKey } from "@drover/controller";
 import { expect, it } from "vitest";
 import { headersOf, hookOf } from "./hook.fixture.ts";
 import type { Hook } from "./hook.ts";
-import { byName, type Find, namedKeys } from "./named-keys.ts";
+import { findByName, type FindKeys, namedKeys } from "./named-keys.ts";
 
 const keysIn = (
   hook: Hook,
   names: readonly unknown[],
   headers: Record<string, string> = {},
-  find: Find = byName,
+  find: FindKeys = findByName,
 ) =>
   namedKeys(
     hook,

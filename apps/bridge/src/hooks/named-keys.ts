@@ -1,7 +1,7 @@
-import { type ObjectKey, objectKeyIn, splitObjectKey } from "@drover/controller";
+import { type ObjectKey, tryParseObjectKey, splitObjectKey } from "@drover/controller";
 import { valuesAt } from "@drover/kube";
 import { EventRefusedError } from "./event-refused.ts";
-import type { Hook, InEvent } from "./hook.ts";
+import type { Hook, EventLocation } from "./hook.ts";
 import type { SentHeaders } from "./sent-headers.ts";
 
 /** The most keys that one event may wake. */
@@ -20,15 +20,19 @@ export interface VerifiedEvent {
  * Finds the objects of a hook's kind that a value in an event names. It may read Redis, under the time limit of the
  * wake.
  */
-export type Find = (hook: Hook, value: string) => Promise<readonly ObjectKey[]>;
+export type FindKeys = (hook: Hook, value: string) => Promise<readonly ObjectKey[]>;
 
 /**
  * The keys that an event names, each once, within the hook's reach. A value that does not form a valid key names no
  * object.
  * @throws EventRefusedError if there are too many.
  */
-export async function namedKeys(hook: Hook, event: VerifiedEvent, find: Find): Promise<readonly ObjectKey[]> {
-  const values = new Set(textsAt(hook.names, event));
+export async function namedKeys(
+  hook: Hook,
+  event: VerifiedEvent,
+  find: FindKeys,
+): Promise<readonly ObjectKey[]> {
+  const values = new Set(eventTexts(hook.names, event));
   if (values.size > mostKeys) throw tooMany(values.size);
   const found = await Promise.all([...values].map((value) => find(hook, value)));
   const keys = new Set(found.flat().filter((key) => isWithin(hook, key)));
@@ -37,15 +41,15 @@ export async function namedKeys(hook: Hook, event: VerifiedEvent, find: Find): P
 }
 
 /** The value is the object's name, preceded by its namespace if the hook does not set it. */
-export const byName: Find = ({ for: { namespaced }, namespace }, value) => {
+export const findByName: FindKeys = ({ for: { namespaced }, namespace }, value) => {
   const text = namespaced && namespace !== undefined ? `${namespace}/${value}` : value;
-  const key = objectKeyIn(text);
+  const key = tryParseObjectKey(text);
   const fits = key !== undefined && (splitObjectKey(key).namespace !== undefined) === namespaced;
   return Promise.resolve(fits ? [key] : []);
 };
 
 /** The string values at a place of an event. */
-export function textsAt(place: InEvent, { headers, content }: VerifiedEvent): readonly string[] {
+export function eventTexts(place: EventLocation, { headers, content }: VerifiedEvent): readonly string[] {
   const found = "header" in place ? [headers.one(place.header)] : valuesAt(content, place.field);
   return found.filter((value) => typeof value === "string");
 }

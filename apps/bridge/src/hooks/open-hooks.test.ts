@@ -4,7 +4,7 @@ import { Registry } from "prom-client";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { redisOfFile } from "../../../../packages/queue/src/redis.fixture.ts";
 import { registrationOf } from "../registration.ts";
-import { signed, whsec } from "./hook.fixture.ts";
+import { signedHeaders, whsec } from "./hook.fixture.ts";
 import { type Hooks, type HooksOptions, openHooks } from "./open-hooks.ts";
 
 const { redis } = await redisOfFile();
@@ -13,7 +13,7 @@ const registry = new Registry();
 const woken: Wake[] = [];
 const warnings: object[] = [];
 /** Which keys hold a value, as a bridge looks it up. */
-let holders: HooksOptions["bridge"]["holders"];
+let findByValue: HooksOptions["bridge"]["findByValue"];
 
 beforeAll(async () => {
   const secret = { metadata: { name: "hooks", namespace: "web" }, data: { s3: btoa(whsec) } };
@@ -27,7 +27,7 @@ beforeAll(async () => {
     bridge: {
       queueOf: () =>
         ({ wake: (wakes: readonly Wake[]) => Promise.resolve(void woken.push(...wakes)) }) as never,
-      holders: (...asked) => holders(...asked),
+      findByValue: (...args) => findByValue(...args),
     },
     log: { ...silentLog, warn: (fields) => warnings.push(fields) },
   });
@@ -50,13 +50,13 @@ const sitesOf = (identity: FunctionIdentity, key: string) =>
 
 const send = async () => {
   const body = JSON.stringify({ bucket: "photos" });
-  const headers = { "content-type": "application/json", ...signed(body) };
+  const headers = { "content-type": "application/json", ...signedHeaders(body) };
   const answer = await fetch(`${hooks.url}/hooks/web/sites/s3`, { method: "POST", body, headers });
   return { status: answer.status, retryAfter: answer.headers.get("retry-after"), text: await answer.text() };
 };
 
 it("an event whose objects cannot be looked up is to be sent again, and wakes them then", async () => {
-  holders = () => Promise.reject(new Error("The queue of sites is not open yet."));
+  findByValue = () => Promise.reject(new Error("The queue of sites is not open yet."));
   expect(await send()).toEqual({
     status: 503,
     retryAfter: "5",
@@ -66,7 +66,7 @@ it("an event whose objects cannot be looked up is to be sent again, and wakes th
   expect(warnings).toEqual([{ hook, refusal: "unavailable", why: "The queue of sites is not open yet." }]);
   expect(await registry.metrics()).toContain(`{hook="${hook}",outcome="unavailable"} 1`);
   expect(woken).toEqual([]);
-  holders = (_controller, _path, value) => Promise.resolve([`web/${value}` as never]);
+  findByValue = (_controller, _path, value) => Promise.resolve([`web/${value}` as never]);
   expect((await send()).status).toBe(204);
   expect(woken).toMatchObject([{ key: "web/photos", kind: "hook:s3" }]);
 });

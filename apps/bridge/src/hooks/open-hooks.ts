@@ -13,15 +13,15 @@ import { type Log, messageOf } from "@drover/controller";
 import type { KubeClient } from "@drover/kube";
 import type { RedisConnection } from "@drover/queue";
 import { openEventIds } from "@drover/streams";
-import { openAdmission, type PublicServer, servePublicly, sparingWarnings } from "@drover/runtime";
+import { openAdmission, type PublicServer, servePublicly, throttledWarnings } from "@drover/runtime";
 import { Counter, type Registry } from "prom-client";
 import type { Bridge } from "../bridge.ts";
 import type { Registration } from "../registration.ts";
 import { unavailable } from "./event-refused.ts";
 import { hookApp } from "./hook-app.ts";
-import { secretReader } from "./hook-secrets.ts";
+import { hookSecretReader } from "./hook-secrets.ts";
 import { openHooksInUse, usualLimits } from "./hooks-in-use.ts";
-import { byName, type Find } from "./named-keys.ts";
+import { findByName, type FindKeys } from "./named-keys.ts";
 import { eventTaker } from "./take-event.ts";
 
 export interface HooksOptions {
@@ -30,7 +30,7 @@ export interface HooksOptions {
   readonly port: number;
   /** The folder with the secrets of hooks that files register. */
   readonly secrets: string | undefined;
-  readonly bridge: Pick<Bridge, "queueOf" | "holders">;
+  readonly bridge: Pick<Bridge, "queueOf" | "findByValue">;
   readonly client: Pick<KubeClient, "get">;
   readonly redis: RedisConnection;
   readonly registry: Registry;
@@ -50,9 +50,9 @@ const warnEvery = 10_000;
 export async function openHooks(options: HooksOptions): Promise<Hooks> {
   const { host, port, bridge, client, redis, registry, log } = options;
   const clock = (): number => performance.now();
-  const readSecrets = secretReader(client, options.secrets);
+  const readSecrets = hookSecretReader(client, options.secrets);
   const hooks = openHooksInUse(readSecrets, usualLimits, clock);
-  const warn = sparingWarnings(log, warnEvery, clock);
+  const warn = throttledWarnings(log, warnEvery, clock);
   const events = new Counter({
     name: "drover_hook_events_total",
     help: "Events received, by hook and outcome.",
@@ -65,9 +65,9 @@ export async function openHooks(options: HooksOptions): Promise<Hooks> {
     admission,
     take: eventTaker({
       queueOf: bridge.queueOf,
-      find: findIn(bridge),
+      find: keyFinder(bridge),
       now: Date.now,
-      onTrouble: (hook, error) =>
+      onIdsFailed: (hook, error) =>
         warn(
           `${hook} ids`,
           { hook, err: error },
@@ -97,18 +97,19 @@ export async function openHooks(options: HooksOptions): Promise<Hooks> {
     ...server,
     register: (registrations) => hooks.want(hooksIn(registrations)),
     async checkFiles(registrations) {
-      for (const hook of hooksIn(registrations)) if (hook.home === undefined) await readSecrets(hook);
+      for (const hook of hooksIn(registrations))
+        if (hook.functionNamespace === undefined) await readSecrets(hook);
     },
   };
 }
 
 /** Finds objects by their name, or by a value that they hold. */
-const findIn =
-  (bridge: Pick<Bridge, "holders">): Find =>
+const keyFinder =
+  (bridge: Pick<Bridge, "findByValue">): FindKeys =>
   (hook, value) =>
     hook.heldBy === undefined
-      ? byName(hook, value)
-      : bridge.holders(hook.controller, hook.heldBy, value).catch((error: unknown) => {
+      ? findByName(hook, value)
+      : bridge.findByValue(hook.controller, hook.heldBy, value).catch((error: unknown) => {
           throw unavailable(messageOf(error));
         });
 

@@ -6,18 +6,18 @@ import type { SentHeaders } from "./sent-headers.ts";
 import { standardWebhooks } from "./standard-webhooks.ts";
 
 /** A method of verifying events. */
-export interface Scheme {
+export interface VerificationScheme {
   /** Describes why a secret cannot be used, without its value; undefined if it can be used. */
-  problemOf(secret: string): string | undefined;
+  secretProblem(secret: string): string | undefined;
   /**
    * Reads the claim from the headers, before the body is read.
    * @throws EventRefusedError if no secret and no body could make the claim valid.
    */
-  claimOf(headers: SentHeaders, now: Milliseconds): Claim;
+  claimOf(headers: SentHeaders, now: Milliseconds): HeaderClaim;
 }
 
 /** The authenticity claim in the headers of an event. */
-export interface Claim {
+export interface HeaderClaim {
   /** The event's id, if the signature covers it. */
   readonly id?: string;
   /** True if the check needs the body. */
@@ -26,7 +26,7 @@ export interface Claim {
   isMadeWith(secret: string, body: Uint8Array): boolean;
 }
 
-export function schemeOf(verify: Verification): Scheme {
+export function schemeOf(verify: Verification): VerificationScheme {
   switch (verify.by) {
     case "standardWebhooks":
       return standardWebhooks;

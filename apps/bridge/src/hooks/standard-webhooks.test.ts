@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { headersOf, otherWhsec, signed, whsec } from "./hook.fixture.ts";
+import { headersOf, otherWhsec, signedHeaders, whsec } from "./hook.fixture.ts";
 import { standardWebhooks } from "./standard-webhooks.ts";
 
 // The example of the specification's own libraries.
@@ -77,14 +77,14 @@ it("looks at fifty signatures of ten thousand", () => {
 });
 
 it("says what is wrong with a secret", () => {
-  expect(standardWebhooks.problemOf(whsec)).toBeUndefined();
-  expect(standardWebhooks.problemOf("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")).toMatch(/whsec_<base64>/);
-  expect(standardWebhooks.problemOf("whsec_not base64")).toMatch(/whsec_<base64>/);
-  expect(standardWebhooks.problemOf("whsec_c2hvcnQ=")).toMatch(/less than 24 bytes/);
-  expect(standardWebhooks.problemOf("whsec_")).toMatch(/whsec_<base64>/);
+  expect(standardWebhooks.secretProblem(whsec)).toBeUndefined();
+  expect(standardWebhooks.secretProblem("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")).toMatch(/whsec_<base64>/);
+  expect(standardWebhooks.secretProblem("whsec_not base64")).toMatch(/whsec_<base64>/);
+  expect(standardWebhooks.secretProblem("whsec_c2hvcnQ=")).toMatch(/less than 24 bytes/);
+  expect(standardWebhooks.secretProblem("whsec_")).toMatch(/whsec_<base64>/);
 });
 
 it("agrees with the fixture that the other tests sign with", () => {
-  const headers = headersOf(signed(body, { at }));
+  const headers = headersOf(signedHeaders(body, { at }));
   expect(standardWebhooks.claimOf(headers, at).isMadeWith(whsec, Buffer.from(body))).toBe(true);
 });

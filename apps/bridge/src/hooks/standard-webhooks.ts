@@ -1,14 +1,14 @@
-import { claimIn, secretProblem, signatureHeaders, UnsignedError } from "@drover/webhook";
+import { parseSignatureClaim, secretProblem, readSignatureHeaders, UnsignedError } from "@drover/webhook";
 import { unverified } from "./event-refused.ts";
-import type { Scheme } from "./scheme.ts";
+import type { VerificationScheme } from "./scheme.ts";
 
 /** https://www.standardwebhooks.com, as `@drover/webhook` reads it. */
-export const standardWebhooks: Scheme = {
-  problemOf: secretProblem,
+export const standardWebhooks: VerificationScheme = {
+  secretProblem,
   claimOf(headers, now) {
-    const sent = signatureHeaders((name) => headers.one(name));
+    const sent = readSignatureHeaders((name) => headers.one(name));
     try {
-      return { ...claimIn(sent, now), isOverBody: true };
+      return { ...parseSignatureClaim(sent, now), isOverBody: true };
     } catch (error) {
       throw error instanceof UnsignedError ? unverified(error.message) : error;
     }

@@ -7,31 +7,31 @@ import { parseBody } from "./event-body.ts";
 import { EventRefusedError, unavailable } from "./event-refused.ts";
 import type { Hook } from "./hook.ts";
 import type { HookInUse } from "./hooks-in-use.ts";
-import { type Find, namedKeys, textsAt, type VerifiedEvent } from "./named-keys.ts";
+import { type FindKeys, namedKeys, eventTexts, type VerifiedEvent } from "./named-keys.ts";
 import type { SentHeaders } from "./sent-headers.ts";
 import { verifyEvent } from "./verify-event.ts";
 
 /** The result of an event that was answered with success. */
-export interface Taken {
+export interface EventResult {
   readonly outcome: "accepted" | "repeated" | "nobody";
   readonly keys: number;
 }
 
-export interface SentEvent {
+export interface IncomingEvent {
   readonly headers: SentHeaders;
   readonly body: IncomingBody;
 }
 
-export interface TakingParts {
+export interface EventTakerOptions {
   /** @throws if the controller is no longer registered. */
   readonly queueOf: (controller: string) => Pick<WorkQueue, "wake">;
   readonly idsOf: (hook: Hook) => EventIds;
-  readonly find: Find;
+  readonly find: FindKeys;
   /**
    * Called when ids could not be looked up or recorded. A repetition then wakes its keys again, which is better than no
    * wake.
    */
-  readonly onTrouble: (hook: string, error: unknown) => void;
+  readonly onIdsFailed: (hook: string, error: unknown) => void;
   /** Wall clock, for comparison with a sender's timestamps. */
   readonly now: () => Milliseconds;
 }
@@ -41,30 +41,30 @@ export interface TakingParts {
  * id is recorded after them: a crash in between repeats the wakes, and loses none.
  * @throws EventRefusedError
  */
-export function eventTaker({ queueOf, idsOf, find, onTrouble, now }: TakingParts) {
-  return async (inUse: HookInUse, { headers, body: incoming }: SentEvent): Promise<Taken> => {
-    const { hook, secrets, rate, tell } = inUse;
+export function eventTaker({ queueOf, idsOf, find, onIdsFailed, now }: EventTakerOptions) {
+  return async (inUse: HookInUse, { headers, body: incoming }: IncomingEvent): Promise<EventResult> => {
+    const { hook, secrets, rate, call } = inUse;
     const { verify } = hook;
     const { body, signedId } = await verifyEvent({ verify, secrets, headers, body: incoming, now: now() });
     if (!rate.take()) throw throttled;
     const event: VerifiedEvent = { headers, body, signedId, content: parseBody(body) };
     const id = idOf(hook, event);
-    return tell(async () => {
+    return call(async () => {
       const keys = await namedKeys(hook, event, find);
       if (keys.length === 0) return { outcome: "nobody", keys: 0 };
-      const told = (outcome: Taken["outcome"]): Taken => ({ outcome, keys: keys.length });
+      const result = (outcome: EventResult["outcome"]): EventResult => ({ outcome, keys: keys.length });
       const wakes = (version: string) => keys.map((key) => wakeOf(hook, key, version));
       if (id === undefined) {
         await wake(queueOf, hook, wakes(randomUUID()));
-        return told("accepted");
+        return result("accepted");
       }
-      const mark = markOf(hook, id, body, keys);
+      const mark = deduplicationKey(hook, id, body, keys);
       const ids = idsOf(hook);
-      const trouble = (error: unknown): false => (onTrouble(hook.address, error), false);
-      if (await ids.knows(mark).catch(trouble)) return told("repeated");
+      const trouble = (error: unknown): false => (onIdsFailed(hook.address, error), false);
+      if (await ids.has(mark).catch(trouble)) return result("repeated");
       await wake(queueOf, hook, wakes(mark));
       await ids.record(mark).catch(trouble);
-      return told("accepted");
+      return result("accepted");
     });
   };
 }
@@ -78,7 +78,7 @@ const longestId = 500;
 
 function idOf({ id: place }: Hook, event: VerifiedEvent): string | undefined {
   if (place === undefined) return event.signedId;
-  const [id = "", ...more] = textsAt(place, event);
+  const [id = "", ...more] = eventTexts(place, event);
   if (id === "" || id.length > longestId || more.length > 0) {
     throw new EventRefusedError(
       "malformed",
@@ -93,7 +93,12 @@ function idOf({ id: place }: Hook, event: VerifiedEvent): string | undefined {
  * could replay an old event under a new id. The genuine event with that id would then count as a repetition and wake no
  * key.
  */
-function markOf({ controller, name }: Hook, id: string, body: Uint8Array, keys: readonly string[]): string {
+function deduplicationKey(
+  { controller, name }: Hook,
+  id: string,
+  body: Uint8Array,
+  keys: readonly string[],
+): string {
   const head = JSON.stringify([controller, name, id, keys.toSorted()]);
   return createHash("sha256").update(head).update("\n").update(body).digest("base64url");
 }
@@ -109,7 +114,7 @@ const wakeOf = ({ name }: Hook, key: Wake["key"], version: string): Wake => ({
 
 /** @throws EventRefusedError if the controller is no longer registered. */
 async function wake(
-  queueOf: TakingParts["queueOf"],
+  queueOf: EventTakerOptions["queueOf"],
   { controller }: Hook,
   wakes: readonly Wake[],
 ): Promise<void> {

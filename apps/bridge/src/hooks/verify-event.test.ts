@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import { HookSecretError } from "./hook-secrets.ts";
-import { headersOf, otherWhsec, signed, whsec } from "./hook.fixture.ts";
+import { headersOf, otherWhsec, signedHeaders, whsec } from "./hook.fixture.ts";
 import type { Verification } from "./hook.ts";
-import { rememberSecrets } from "@drover/webhook";
+import { cacheSecrets } from "@drover/webhook";
 import { type SentHeaders, sentHeaders } from "./sent-headers.ts";
 import { verifyEvent } from "./verify-event.ts";
 
@@ -10,7 +10,7 @@ const body = '{"a":1}';
 /** A sender and a hook; `secrets` is what the Secret holds, `clock` the time that passes. */
 const stage = (verify: Verification, initial: readonly string[]) => {
   const world = { secrets: initial, clock: 0, reads: 0, bodies: 0, broken: false, verified: false };
-  const secrets = rememberSecrets(
+  const secrets = cacheSecrets(
     () => {
       world.reads++;
       return world.broken ? Promise.reject(new HookSecretError("gone")) : Promise.resolve([...world.secrets]);
@@ -35,7 +35,7 @@ const stage = (verify: Verification, initial: readonly string[]) => {
   return { world, send };
 };
 const standard = { by: "standardWebhooks" } as const;
-const by = (secret: string) => headersOf(signed(body, { secret }));
+const by = (secret: string) => headersOf(signedHeaders(body, { secret }));
 const bearing = (token: string) => headersOf({ authorization: `Bearer ${token}` });
 
 it("any of several secrets is good", async () => {
@@ -100,14 +100,14 @@ it("a bearer is good by itself", async () => {
 
 it("a signature that cannot be right costs no body", async () => {
   const { world, send } = stage(standard, [whsec]);
-  const old = signed(body, { at: Date.now() - 10 * 60_000 });
+  const old = signedHeaders(body, { at: Date.now() - 10 * 60_000 });
   expect(await send(headersOf(old))).toBe("unverified");
   expect(world).toMatchObject({ bodies: 0, reads: 0 });
 });
 
 it("a doubled header is answered as a wrong signature is", async () => {
   const { send } = stage(standard, [whsec]);
-  const good = Object.entries(signed(body)).flat();
+  const good = Object.entries(signedHeaders(body)).flat();
   expect(await send(sentHeaders([...good, "Webhook-Id", "msg_2"]))).toBe("unverified");
   expect(await send(sentHeaders([...good, "webhook-signature", "v1,x"]))).toBe("unverified");
   expect(await send(sentHeaders(good))).toBe("msg_1");

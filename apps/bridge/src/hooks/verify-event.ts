@@ -1,23 +1,23 @@
 import { messageOf, type Milliseconds } from "@drover/controller";
 import { raceAbort } from "@drover/queue";
 import type { IncomingBody } from "@drover/runtime";
-import type { RememberedSecrets } from "@drover/webhook";
+import type { CachedSecrets } from "@drover/webhook";
 import { readBody } from "./event-body.ts";
 import { EventRefusedError, unavailable, unverified } from "./event-refused.ts";
 import type { Verification } from "./hook.ts";
-import { type Claim, schemeOf } from "./scheme.ts";
+import { type HeaderClaim, schemeOf } from "./scheme.ts";
 import type { SentHeaders } from "./sent-headers.ts";
 
 export interface EventToVerify {
   readonly verify: Verification;
-  readonly secrets: RememberedSecrets;
+  readonly secrets: CachedSecrets;
   readonly headers: SentHeaders;
   readonly body: Pick<IncomingBody, "read" | "signal" | "verified">;
   readonly now: Milliseconds;
 }
 
 /** An event from a sender that has the secret. */
-export interface Verified {
+export interface VerifiedBody {
   readonly body: Uint8Array;
   readonly signedId: string | undefined;
 }
@@ -28,10 +28,16 @@ export interface Verified {
  * closes, so no body outlives its connection.
  * @throws EventRefusedError
  */
-export async function verifyEvent({ verify, secrets, headers, body, now }: EventToVerify): Promise<Verified> {
+export async function verifyEvent({
+  verify,
+  secrets,
+  headers,
+  body,
+  now,
+}: EventToVerify): Promise<VerifiedBody> {
   const claim = claimOf(verify, headers, now);
   // Read before the body, so that no body is held in memory while a Secret is read.
-  const remembered = await readable(secrets.now());
+  const remembered = await readable(secrets.current());
   const bytes = claim.isOverBody ? await readBody(body) : undefined;
   const isGood = (all: readonly string[]): boolean =>
     // All secrets are tried, so that the time taken does not reveal which one matched.
@@ -47,7 +53,7 @@ export async function verifyEvent({ verify, secrets, headers, body, now }: Event
 const nothing = new Uint8Array();
 
 /** A duplicated header is answered like a wrong signature, so that the answer does not reveal that the hook exists. */
-function claimOf(verify: Verification, headers: SentHeaders, now: Milliseconds): Claim {
+function claimOf(verify: Verification, headers: SentHeaders, now: Milliseconds): HeaderClaim {
   try {
     return schemeOf(verify).claimOf(headers, now);
   } catch (error) {

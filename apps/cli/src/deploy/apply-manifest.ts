@@ -6,9 +6,9 @@ import {
   type NewObject,
   type ResourceRef,
 } from "@drover/kube";
-import { isFields, mergePatch } from "./merge-patch.ts";
+import { isFields, threeWayMergePatch } from "./merge-patch.ts";
 
-export type Applied = "created" | "changed" | "unchanged";
+export type ApplyResult = "created" | "changed" | "unchanged";
 
 /**
  * The spec that was applied last: a field that is removed from the manifest is removed from the object, and fields that
@@ -35,7 +35,7 @@ export async function applyManifest(
   ref: ResourceRef,
   manifest: NewObject & { readonly spec?: unknown },
   options: ApplyOptions,
-): Promise<Applied> {
+): Promise<ApplyResult> {
   for (;;) {
     const present = await client.get(ref, keyOf(manifest));
     try {
@@ -53,7 +53,7 @@ async function create(
   ref: ResourceRef,
   { metadata, spec }: NewObject & { readonly spec?: unknown },
   options: ApplyOptions,
-): Promise<Applied> {
+): Promise<ApplyResult> {
   const annotations = { ...metadata.annotations, ...annotationsFor(spec, options) };
   await client.create(ref, { metadata: { ...metadata, annotations }, spec });
   return "created";
@@ -65,12 +65,15 @@ async function change(
   { metadata, spec }: NewObject & { readonly spec?: unknown },
   present: KubeObject,
   options: ApplyOptions,
-): Promise<Applied> {
-  const patch = mergePatch(fieldsOf(spec), appliedTo(present), fieldsOf(present["spec"]));
+): Promise<ApplyResult> {
+  const patch = threeWayMergePatch(fieldsOf(spec), appliedTo(present), fieldsOf(present["spec"]));
   const { uid, resourceVersion, labels = {}, annotations = {} } = present.metadata;
-  const words = mergePatch(wordsOf(metadata), {}, { labels, annotations });
+  const words = threeWayMergePatch(labelsAndAnnotations(metadata), {}, { labels, annotations });
   if (patch === undefined && words === undefined) return "unchanged";
-  const stated = { ...wordsOf(metadata).annotations, ...(patch && annotationsFor(spec, options)) };
+  const stated = {
+    ...labelsAndAnnotations(metadata).annotations,
+    ...(patch && annotationsFor(spec, options)),
+  };
   const body = {
     metadata: { uid, resourceVersion, ...words, annotations: stated },
     ...(patch && { spec: patch }),
@@ -80,7 +83,10 @@ async function change(
 }
 
 /** The labels and annotations of a manifest. Those added by others are kept. */
-const wordsOf = ({ labels = {}, annotations = {} }: NewObject["metadata"]) => ({ labels, annotations });
+const labelsAndAnnotations = ({ labels = {}, annotations = {} }: NewObject["metadata"]) => ({
+  labels,
+  annotations,
+});
 
 const annotationsFor = (spec: unknown, { remembers, annotations }: ApplyOptions) => ({
   ...(remembers && { [appliedAnnotation]: JSON.stringify(spec) }),

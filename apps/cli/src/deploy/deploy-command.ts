@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from "commander";
-import { InvalidDurationError, milliseconds } from "@drover/controller";
+import { InvalidDurationError, parseDuration } from "@drover/controller";
 import { resolve } from "node:path";
 import { z } from "zod";
 import { clusterOptionsSchema, withCluster, withClusterOptions } from "../cluster-options.ts";
@@ -24,16 +24,16 @@ export const deployCommand = (): Command =>
       const { dir, wait, ...options } = optionsSchema.parse(given);
       // Loaded here because its imports take a moment to load, and other commands do not need them.
       const { deploy } = await import("./deploy.ts");
-      const say = (line: string): void => console.log(line);
+      const print = (line: string): void => console.log(line);
       const { namespace } = options;
       await withCluster(options, (cluster) =>
-        deploy(cluster, { folder: resolve(dir), namespace, wait, say }),
+        deploy(cluster, { folder: resolve(dir), namespace, wait, print }),
       );
     });
 
 function span(text: string): number {
   try {
-    return milliseconds(text);
+    return parseDuration(text);
   } catch (error) {
     throw error instanceof InvalidDurationError ? new InvalidArgumentError(error.message) : error;
   }

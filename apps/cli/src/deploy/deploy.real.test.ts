@@ -7,9 +7,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AuthorEpoch } from "@drover/runtime";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { inRepository } from "../repository.ts";
+import { repositoryPath } from "../repository.ts";
 import { linkModules } from "../testing/link-modules.ts";
-import { runDrover } from "../testing/run-command.ts";
+import { spawnDrover } from "../testing/run-command.ts";
 
 let cluster: RealCluster;
 let admin: KubeClient;
@@ -25,7 +25,7 @@ beforeAll(async () => {
   await installCrd(admin, { ...customResourceDefinition(ReconcileFunction) });
   kubectl("create", "namespace", "drover");
   // The kind of the epoch is served a moment after it is there, and what follows it in the file is applied again.
-  await vi.waitFor(() => kubectl("apply", "-f", inRepository("apps/deployer/deploy/authors.yaml")), 30_000);
+  await vi.waitFor(() => kubectl("apply", "-f", repositoryPath("apps/deployer/deploy/authors.yaml")), 30_000);
   // As a deployer makes it when it starts.
   const epoch = { metadata: { name: "authors" }, spec: { epoch: "one", policies: "" } };
   await vi.waitFor(() => admin.create(refOf(AuthorEpoch), epoch), 30_000);
@@ -37,7 +37,7 @@ beforeAll(async () => {
     rule("apiextensions.k8s.io", "customresourcedefinitions", "get", "create", "patch"),
   ]);
   kubeconfig = asAuthor();
-  await runDrover(["init", "greetings"], { cwd });
+  await spawnDrover(["init", "greetings"], { cwd });
   folder = join(cwd, "greetings");
   linkModules(folder);
 }, 900_000);
@@ -76,13 +76,13 @@ function asAuthor(): string {
 }
 
 const deploy = (...more: string[]) =>
-  runDrover(["deploy", "--kubeconfig", kubeconfig, "--wait", "0s", ...more], { cwd: folder });
+  spawnDrover(["deploy", "--kubeconfig", kubeconfig, "--wait", "0s", ...more], { cwd: folder });
 const deployed = () =>
   admin.get(refOf(ReconcileFunction), objectKey({ namespace: "default", name: "greetings.example.com" }));
 const change = async (from: string, to: string): Promise<void> => {
   const file = join(folder, "src/function.ts");
   writeFileSync(file, readFileSync(file, "utf8").replace(from, to));
-  await runDrover(["generate"], { cwd: folder });
+  await spawnDrover(["generate"], { cwd: folder });
 };
 
 it("who lacks something is told of all of it at once, and nothing is written", async () => {

@@ -22,8 +22,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { inRepository } from "../repository.ts";
-import { runDrover } from "../testing/run-command.ts";
+import { repositoryPath } from "../repository.ts";
+import { spawnDrover } from "../testing/run-command.ts";
 import { deploy } from "./deploy.ts";
 
 let folder: string;
@@ -42,7 +42,7 @@ afterAll(async () => {
 });
 
 const deployBuckets = (kubeconfig: string) =>
-  runDrover(["deploy", "--dir", inRepository("functions/s3-bucket/deploy")], {
+  spawnDrover(["deploy", "--dir", repositoryPath("functions/s3-bucket/deploy")], {
     env: { KUBECONFIG: join(folder, kubeconfig) },
   });
 
@@ -66,7 +66,7 @@ it("says of credentials that are not taken that they may have expired, and what 
 });
 
 it("names the files of KUBECONFIG where none of them exists", async () => {
-  const { stderr, code } = await runDrover(["status"], { env: { KUBECONFIG: "/absent/a:/absent/b" } });
+  const { stderr, code } = await spawnDrover(["status"], { env: { KUBECONFIG: "/absent/a:/absent/b" } });
   expect(stderr).toBe(
     "error: There is no kubeconfig: /absent/a, /absent/b do not exist. Set KUBECONFIG to a file that does, or give its path.\n",
   );
@@ -139,8 +139,8 @@ describe("of a folder", () => {
       return Promise.resolve({ allowed: who?.mayNot.includes(resourceAttributes.resource) !== true });
     };
     const cluster = { client: who === undefined ? client : { ...client, review }, namespace: "tea" };
-    const say = (line: string): void => void said.push(line);
-    return deploy(cluster, { folder: manifests, namespace, wait, crdWithin, say });
+    const print = (line: string): void => void said.push(line);
+    return deploy(cluster, { folder: manifests, namespace, wait, crdWithin, print });
   }
   const noting = () =>
     sandbox.faults.respond(({ method, path }) => {
@@ -343,14 +343,14 @@ describe("of a folder", () => {
     for (const [name] of all) expect(await now(name, "milk")).toBeDefined();
     const heal = noting();
     const words = ["--dir", manifests, "--kubeconfig", join(folder, "kubeconfig"), "-n", "tea"];
-    const { stderr, code } = await runDrover(["deploy", ...words]);
+    const { stderr, code } = await spawnDrover(["deploy", ...words]);
     heal();
     expect(stderr).toContain("second is for the namespace milk");
     expect([code, writes]).toEqual([1, []]);
   });
 
   it("says of a time that is none how to write one", async () => {
-    const { stderr, code } = await runDrover(["deploy", "--wait", "soon"]);
+    const { stderr, code } = await spawnDrover(["deploy", "--wait", "soon"]);
     expect(stderr).toMatch(
       /'--wait <time>' argument 'soon' is invalid\. "soon" is not a duration\. Write a number and a unit/,
     );
@@ -362,10 +362,10 @@ describe("of a folder", () => {
     const heal = sandbox.faults.respond(({ method, path }) =>
       method === "POST" && path.includes("/milk/") ? { status: 403, message: "not here" } : undefined,
     );
-    const refused = await runDrover(words);
+    const refused = await spawnDrover(words);
     heal();
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("not here") as string });
-    expect(await runDrover(words)).toMatchObject({ code: 0, stderr: "" });
+    expect(await spawnDrover(words)).toMatchObject({ code: 0, stderr: "" });
     expect(await now("third", "default")).toBeDefined();
   });
 });

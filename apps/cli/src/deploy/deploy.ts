@@ -1,5 +1,5 @@
 import { type Milliseconds, objectKey, oneLine, ReconcileFunction } from "@drover/controller";
-import { authorAnnotations, AuthorEpoch, epochName, groupsText } from "@drover/runtime";
+import { authorAnnotations, AuthorEpoch, authorEpochName, formatGroups } from "@drover/runtime";
 import {
   builtin,
   isApiError,
@@ -9,15 +9,15 @@ import {
   refOf,
   waitEstablished,
 } from "@drover/kube";
-import type { Cluster } from "../cluster-options.ts";
+import type { SelectedCluster } from "../cluster-options.ts";
 import { CommandError } from "../command-error.ts";
-import { explainAbsence } from "../deployed-functions.ts";
+import { explainNotServed } from "../deployed-functions.ts";
 import { conditionOf } from "../function-object.ts";
-import { roughly } from "../roughly.ts";
-import { type Applied, applyManifest } from "./apply-manifest.ts";
-import { type Asker, askerOf, refuseUnlessHeld } from "./held-permissions.ts";
+import { shortDuration } from "../roughly.ts";
+import { type ApplyResult, applyManifest } from "./apply-manifest.ts";
+import { type CurrentUser, currentUser, checkPermissions } from "./held-permissions.ts";
 import { type FunctionManifest, readManifests } from "./read-manifests.ts";
-import { untilRolledOut } from "./until-rolled-out.ts";
+import { waitForRollout } from "./until-rolled-out.ts";
 
 export interface DeployOptions {
   /** The folder of manifests. */
@@ -28,7 +28,7 @@ export interface DeployOptions {
   readonly wait: Milliseconds;
   /** How long a CRD may take to be served. Default: a minute. */
   readonly crdWithin?: Milliseconds;
-  readonly say: (line: string) => void;
+  readonly print: (line: string) => void;
 }
 
 const ref = refOf(ReconcileFunction);
@@ -38,56 +38,60 @@ const ref = refOf(ReconcileFunction);
  * has checked that the user may deploy all of them. Idempotent.
  */
 export async function deploy(
-  cluster: Cluster,
-  { folder, namespace, wait, crdWithin = 60_000, say }: DeployOptions,
+  cluster: SelectedCluster,
+  { folder, namespace, wait, crdWithin = 60_000, print }: DeployOptions,
 ): Promise<void> {
   const { client } = cluster;
   const { crds, functions } = readManifests(folder);
   const placed = functions.map((one) => placedIn(one, namespace, cluster.namespace));
-  await refuseUninstalled(client, placed);
-  const asker = await askerOf(client);
+  await rejectUninstalled(client, placed);
+  const asker = await currentUser(client);
   if (asker === undefined)
-    say("This server does not review permissions for users; the deployer will check them.");
+    print("This server does not review permissions for users; the deployer will check them.");
   for (const one of placed) {
     if (asker !== undefined) {
-      await refuseUnlessHeld(client, one, { namespace: one.metadata.namespace, asker });
+      await checkPermissions(client, one, { namespace: one.metadata.namespace, asker });
     }
   }
   for (const crd of crds) {
-    say(`CRD ${crd.metadata.name}: ${await applyCrd(client, crd, crdWithin)}, and served`);
+    print(`CRD ${crd.metadata.name}: ${await applyCrd(client, crd, crdWithin)}, and served`);
   }
   for (const one of placed) {
     const did = await applyFunction(client, one, asker);
-    say(`ReconcileFunction ${keyOf(one)}: ${did}`);
+    print(`ReconcileFunction ${keyOf(one)}: ${did}`);
   }
   if (wait === 0) return;
-  for (const one of placed) await waitRolledOut(client, one, { wait, say });
+  for (const one of placed) await reportRollout(client, one, { wait, print });
 }
 
 /** Reads before anything is written, so that a cluster without Drover gets no CRDs either. */
-async function refuseUninstalled(client: KubeClient, functions: readonly Placed[]): Promise<void> {
+async function rejectUninstalled(client: KubeClient, functions: readonly PlacedManifest[]): Promise<void> {
   for (const one of functions) {
-    await client.get(ref, keyOf(one)).catch(explainAbsence);
+    await client.get(ref, keyOf(one)).catch(explainNotServed);
   }
 }
 
-async function applyCrd(client: KubeClient, crd: NewObject, crdWithin: Milliseconds): Promise<Applied> {
+async function applyCrd(client: KubeClient, crd: NewObject, crdWithin: Milliseconds): Promise<ApplyResult> {
   const did = await applyManifest(client, builtin.crd, crd, { remembers: false, annotations: {} });
   const { name } = crd.metadata;
   const signal = AbortSignal.timeout(crdWithin);
   await waitEstablished(client, name, { signal }).catch((cause: unknown) => {
     if (!signal.aborted) throw cause;
     throw new CommandError(
-      `The CRD ${name} is not served after ${roughly(crdWithin)}. Its conditions show why: kubectl describe crd ${name}`,
+      `The CRD ${name} is not served after ${shortDuration(crdWithin)}. Its conditions show why: kubectl describe crd ${name}`,
       { cause },
     );
   });
   return did;
 }
 
-type Placed = FunctionManifest & { readonly metadata: { readonly namespace: string } };
+type PlacedManifest = FunctionManifest & { readonly metadata: { readonly namespace: string } };
 
-function placedIn({ metadata, spec }: FunctionManifest, said: string | undefined, usual: string): Placed {
+function placedIn(
+  { metadata, spec }: FunctionManifest,
+  said: string | undefined,
+  usual: string,
+): PlacedManifest {
   const { name, namespace = said ?? usual } = metadata;
   if (said !== undefined && namespace !== said) {
     throw new CommandError(
@@ -104,19 +108,19 @@ function placedIn({ metadata, spec }: FunctionManifest, said: string | undefined
  */
 async function applyFunction(
   client: KubeClient,
-  manifest: Placed,
-  asker: Asker | undefined,
-): Promise<Applied> {
+  manifest: PlacedManifest,
+  asker: CurrentUser | undefined,
+): Promise<ApplyResult> {
   const author =
     asker === undefined
       ? {}
       : {
           [authorAnnotations.user]: asker.username,
-          [authorAnnotations.groups]: groupsText(asker.groups),
+          [authorAnnotations.groups]: formatGroups(asker.groups),
           ...(await epochNow(client)),
         };
   const options = { remembers: true, annotations: author };
-  return applyManifest(client, ref, { ...manifest }, options).catch(explainAbsence);
+  return applyManifest(client, ref, { ...manifest }, options).catch(explainNotServed);
 }
 
 /**
@@ -124,7 +128,7 @@ async function applyFunction(
  * the server's admission policy then rejects the write.
  */
 async function epochNow(client: KubeClient): Promise<Readonly<Record<string, string>>> {
-  const at = objectKey({ name: epochName });
+  const at = objectKey({ name: authorEpochName });
   const object = await client.get(refOf(AuthorEpoch), at).catch((error: unknown) => {
     if (isApiError(error, "Forbidden", "NotServed")) return undefined;
     throw error;
@@ -133,16 +137,16 @@ async function epochNow(client: KubeClient): Promise<Readonly<Record<string, str
   return epoch === undefined ? {} : { [authorAnnotations.epoch]: epoch };
 }
 
-async function waitRolledOut(
+async function reportRollout(
   client: KubeClient,
-  manifest: Placed,
-  { wait, say }: Pick<DeployOptions, "wait" | "say">,
+  manifest: PlacedManifest,
+  { wait, print }: Pick<DeployOptions, "wait" | "print">,
 ): Promise<void> {
   const key = keyOf(manifest);
-  const news = (words: string): void => say(`${key}: not rolled out yet: ${words}`);
-  const { reason, message } = await untilRolledOut({ client, ref, key }, wait, news);
-  say(oneLine(`${key} is Ready: ${reason}: ${message}`));
+  const onProgress = (words: string): void => print(`${key}: not rolled out yet: ${words}`);
+  const { reason, message } = await waitForRollout({ client, ref, key }, wait, onProgress);
+  print(oneLine(`${key} is Ready: ${reason}: ${message}`));
   const object = await client.get(ref, key);
   const degraded = object && conditionOf(object, "Degraded");
-  if (degraded?.status === "True") say(oneLine(`${key} is degraded: ${degraded.message}`));
+  if (degraded?.status === "True") print(oneLine(`${key} is degraded: ${degraded.message}`));
 }

@@ -1,12 +1,12 @@
-import { type Access, accessWords, neededAccess, resourceAttributesOf } from "@drover/controller";
+import { type Access, describeAccess, neededAccess, resourceAttributesOf } from "@drover/controller";
 import { builtin, isApiError, type KubeClient } from "@drover/kube";
-import { deniedOf } from "@drover/runtime";
+import { deniedAccesses } from "@drover/runtime";
 import { z } from "zod";
 import { CommandError } from "../command-error.ts";
 import type { FunctionManifest } from "./read-manifests.ts";
 
 /** The user that runs the command, as the API server identifies it. */
-export interface Asker {
+export interface CurrentUser {
   readonly username: string;
   readonly groups: readonly string[];
 }
@@ -16,7 +16,7 @@ const askerSchema = z.looseObject({
 });
 
 /** Returns the current user; undefined if the API server does not report it. */
-export async function askerOf(client: KubeClient): Promise<Asker | undefined> {
+export async function currentUser(client: KubeClient): Promise<CurrentUser | undefined> {
   const status = await reviewed(client, builtin.selfSubjectReview, {});
   return status === undefined ? undefined : askerSchema.parse(status).userInfo;
 }
@@ -28,17 +28,17 @@ const answerSchema = z.looseObject({ allowed: z.boolean() });
  * it later.
  * @throws CommandError listing all missing permissions.
  */
-export async function refuseUnlessHeld(
+export async function checkPermissions(
   client: KubeClient,
   { metadata, spec }: FunctionManifest,
-  { namespace, asker }: { readonly namespace: string; readonly asker: Asker },
+  { namespace, asker }: { readonly namespace: string; readonly asker: CurrentUser },
 ): Promise<void> {
   const needed = neededAccess(spec, namespace);
-  const missing = await Array.fromAsync(deniedOf(needed, (access) => isAllowed(client, access)));
+  const missing = await Array.fromAsync(deniedAccesses(needed, (access) => isAllowed(client, access)));
   if (missing.length === 0) return;
   throw new CommandError(
     `${metadata.name} asks for permissions that you, ${asker.username}, do not have:\n` +
-      missing.map((access) => `  - ${accessWords(access)}\n`).join("") +
+      missing.map((access) => `  - ${describeAccess(access)}\n`).join("") +
       "Get these permissions, let a user with them deploy it, or let the function ask for less.",
   );
 }

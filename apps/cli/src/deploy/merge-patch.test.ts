@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { mergePatch } from "./merge-patch.ts";
+import { threeWayMergePatch } from "./merge-patch.ts";
 
 it.each([
   [
@@ -29,5 +29,5 @@ it.each([
     { a: { c: null } },
   ],
 ])("a patch %s", (_what, wanted, applied, present, patch) => {
-  expect(mergePatch(wanted, applied, present)).toEqual(patch);
+  expect(threeWayMergePatch(wanted, applied, present)).toEqual(patch);
 });

@@ -7,7 +7,7 @@ type Fields = Readonly<Record<string, unknown>>;
  * The JSON merge patch (RFC 7386) from the present fields to the wanted ones. It removes fields that were applied
  * before and are no longer wanted, and keeps fields added by others. Undefined if nothing differs.
  */
-export function mergePatch(wanted: Fields, applied: Fields, present: Fields): Fields | undefined {
+export function threeWayMergePatch(wanted: Fields, applied: Fields, present: Fields): Fields | undefined {
   const gone = Object.keys(applied).filter(
     (name) => !Object.hasOwn(wanted, name) && Object.hasOwn(present, name),
   );
@@ -17,7 +17,7 @@ export function mergePatch(wanted: Fields, applied: Fields, present: Fields): Fi
       return isDeepStrictEqual(value, before) ? [] : [[name, value] as const];
     }
     const was = applied[name];
-    const inner = mergePatch(value, isFields(was) ? was : {}, before);
+    const inner = threeWayMergePatch(value, isFields(was) ? was : {}, before);
     return inner === undefined ? [] : [[name, inner] as const];
   });
   const entries = [...changed, ...gone.map((name) => [name, null] as const)];

@@ -2,11 +2,11 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { inRepository } from "../repository.ts";
+import { repositoryPath } from "../repository.ts";
 import { readManifests } from "./read-manifests.ts";
 
 const bucket = (name: string): string =>
-  readFileSync(inRepository(`functions/s3-bucket/deploy/${name}.yaml`), "utf8");
+  readFileSync(repositoryPath(`functions/s3-bucket/deploy/${name}.yaml`), "utf8");
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "drover-manifests-"));

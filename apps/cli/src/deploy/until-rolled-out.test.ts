@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { untilRolledOut } from "./until-rolled-out.ts";
+import { waitForRollout } from "./until-rolled-out.ts";
 
 let sandbox: Sandbox;
 let client: KubeClient;
@@ -57,7 +57,7 @@ const forEver = 100_000;
 it("tells why it is not Ready yet, and answers when it is", async () => {
   await state("False", "NoPodReady", "Its Pods\u001b[31m are starting.");
   const news: string[] = [];
-  const ready = untilRolledOut({ client, ref, key }, forEver, (words) => {
+  const ready = waitForRollout({ client, ref, key }, forEver, (words) => {
     news.push(words);
     void state("True", "Running", "1 of 1 Pods are Ready.");
   });
@@ -73,27 +73,27 @@ it("tells what is missing once for as long as it stays so", async () => {
     return client.get(...asked);
   };
   const news: string[] = [];
-  await untilRolledOut({ client: { ...client, get }, ref, key }, forEver, (words) => void news.push(words));
+  await waitForRollout({ client: { ...client, get }, ref, key }, forEver, (words) => void news.push(words));
   expect(news).toEqual(["NoPodReady: Its Pods are starting."]);
 });
 
 it("does not believe what was said of an older spec", async () => {
   await state("True", "Running", "", { observedGeneration: 0 });
-  await expect(untilRolledOut({ client, ref, key }, 0, () => undefined)).rejects.toThrow(
+  await expect(waitForRollout({ client, ref, key }, 0, () => undefined)).rejects.toThrow(
     "default/cups is not Ready: the deployer has not processed it since it was written.",
   );
 });
 
 it("gives up at once on what does not pass by itself", async () => {
   await state("False", "PermissionNotHeld", "ada may not get secrets.");
-  await expect(untilRolledOut({ client, ref, key }, forEver, () => undefined)).rejects.toThrow(
+  await expect(waitForRollout({ client, ref, key }, forEver, () => undefined)).rejects.toThrow(
     /^default\/cups is not Ready: PermissionNotHeld: ada may not get secrets\.$/,
   );
 });
 
 it("ends when the function is deleted", async () => {
   await state("False", "NoPodReady", "");
-  const gone = untilRolledOut({ client, ref, key }, forEver, () => void client.delete(ref, key));
+  const gone = waitForRollout({ client, ref, key }, forEver, () => void client.delete(ref, key));
   await expect(gone).rejects.toThrow("default/cups was deleted while it was waited for.");
 });
 
@@ -102,7 +102,7 @@ it("an image that does not exist fails at once, though nothing is due", async ()
     rollout: ["False", "NewPodsDoNotStart", "ErrImagePull: no such"],
   });
   const news: string[] = [];
-  const failed = untilRolledOut({ client, ref, key }, forEver, (words) => {
+  const failed = waitForRollout({ client, ref, key }, forEver, (words) => {
     news.push(words);
     void state("False", "NoPodReady", "", {
       rollout: ["False", "ImageNotPulled", "ImagePullBackOff: no such"],
@@ -116,7 +116,7 @@ it("an image that does not exist fails at once, though nothing is due", async ()
 
 it("a version that does not take over fails when the time is over, though Pods of the one before are Ready", async () => {
   await state("True", "Running", "1 of 1", { rollout: ["False", "NewPodsDoNotStart", "exit code 3"] });
-  await expect(untilRolledOut({ client, ref, key }, 0, () => undefined)).rejects.toThrow(
+  await expect(waitForRollout({ client, ref, key }, 0, () => undefined)).rejects.toThrow(
     "default/cups is not rolled out: NewPodsDoNotStart: exit code 3. Pods of the previous version keep running.",
   );
 });
@@ -127,5 +127,5 @@ it.each([
   ["has no container", []],
 ])("answers for a function that %s", async (_, rollout) => {
   await state("True", "ScaledToZero", "", { rollout });
-  expect(await untilRolledOut({ client, ref, key }, 0, () => undefined)).toMatchObject({ status: "True" });
+  expect(await waitForRollout({ client, ref, key }, 0, () => undefined)).toMatchObject({ status: "True" });
 });

@@ -1,13 +1,13 @@
-import { type Milliseconds, type ObjectKey, oneLine, rolledOut } from "@drover/controller";
+import { type Milliseconds, type ObjectKey, oneLine, rolledOutCondition } from "@drover/controller";
 import { type KubeClient, type KubeObject, type ResourceRef } from "@drover/kube";
 import { setTimeout as delay } from "node:timers/promises";
 import { CommandError } from "../command-error.ts";
-import { conditionOf, isObserved, type StatedCondition } from "../function-object.ts";
+import { conditionOf, isStatusCurrent, type ObjectCondition } from "../function-object.ts";
 
 /** Pause between two reads. */
-const lookAgainAfter: Milliseconds = 250;
+const pollInterval: Milliseconds = 250;
 /** Reasons that do not resolve by themselves. */
-const lasting: readonly string[] = [
+const lastingReasons: readonly string[] = [
   ...["InvalidSpec", "PermissionNotHeld", "AuthorsUnguarded", "NameTaken", "NotInUse", "ImageNotPulled"],
 ];
 
@@ -15,40 +15,40 @@ const lasting: readonly string[] = [
  * Waits until a function is Ready for its current spec and, if it has a container, a Pod of that version has been Ready
  * and all older Pods are gone. A paused function counts as rolled out: it is Ready, and RolledOut is Unknown.
  *
- * @param onNews called with the reason for waiting, whenever it changes.
+ * @param onProgress called with the reason for waiting, whenever it changes.
  * @returns its Ready condition.
  * @throws CommandError with the reason, if it does not resolve by itself, or the time is over.
  */
-export async function untilRolledOut(
+export async function waitForRollout(
   { client, ref, key }: { readonly client: KubeClient; readonly ref: ResourceRef; readonly key: ObjectKey },
   within: Milliseconds,
-  onNews: (words: string) => void,
-): Promise<StatedCondition> {
+  onProgress: (words: string) => void,
+): Promise<ObjectCondition> {
   const end = performance.now() + within;
-  let said = "";
+  let printed = "";
   for (;;) {
     const object = await client.get(ref, key);
     if (object === undefined) throw new CommandError(`${key} was deleted while it was waited for.`);
-    const ready = isObserved(object) ? conditionOf(object) : undefined;
-    const rollout = conditionOf(object, rolledOut);
+    const ready = isStatusCurrent(object) ? conditionOf(object) : undefined;
+    const rollout = conditionOf(object, rolledOutCondition);
     if (ready?.status === "True" && rollout?.status !== "False") return ready;
     const missing = ready?.status === "True" ? rollout : ready;
-    const final = ready && [missing, rollout].find((one) => lasting.includes(one?.reason ?? ""));
-    const words = wordsOf(final ?? missing);
+    const final = ready && [missing, rollout].find((one) => lastingReasons.includes(one?.reason ?? ""));
+    const words = describeCondition(final ?? missing);
     if (final !== undefined || performance.now() >= end) throw notRolledOut(object, key, words);
-    if (missing !== undefined && words !== said) onNews((said = words));
-    await delay(lookAgainAfter);
+    if (missing !== undefined && words !== printed) onProgress((printed = words));
+    await delay(pollInterval);
   }
 }
 
-const wordsOf = (condition: StatedCondition | undefined): string =>
+const describeCondition = (condition: ObjectCondition | undefined): string =>
   condition === undefined
     ? "the deployer has not processed it since it was written"
     : oneLine(`${condition.reason}: ${condition.message}`);
 
 function notRolledOut(object: KubeObject, key: ObjectKey, words: string): CommandError {
   const ready = conditionOf(object);
-  const state = ready?.status === "True" && isObserved(object) ? "not rolled out" : "not Ready";
+  const state = ready?.status === "True" && isStatusCurrent(object) ? "not rolled out" : "not Ready";
   const hint =
     ready === undefined
       ? " Does Drover's deployer run in this cluster?"

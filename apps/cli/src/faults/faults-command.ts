@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { z } from "zod";
-import { existingFile, kubeconfigOf } from "../cluster-options.ts";
+import { existingFile, resolveKubeconfig } from "../cluster-options.ts";
 import { CommandError } from "../command-error.ts";
 
 const optionsSchema = z.object({
@@ -62,11 +62,11 @@ export const faultsCommand = (): Command =>
     .allowExcessArguments(false)
     .action(async (command: readonly string[], given: unknown) => {
       const { plan: file, seed, rate, ...options } = optionsSchema.parse(given);
-      const { planOf } = await import("./plan-of.ts");
+      const { readPlan: planOf } = await import("./plan-of.ts");
       const plan = planOf({ file, seed, rate });
       const [{ runWithFaults }, kubeconfig] = await Promise.all([
         import("./run-with-faults.ts"),
-        kubeconfigOf(options),
+        resolveKubeconfig(options),
       ]);
       process.exitCode = await runWithFaults({ ...options, kubeconfig, plan, command });
     });

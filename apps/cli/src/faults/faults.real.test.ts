@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { runDrover } from "../testing/run-command.ts";
+import { spawnDrover } from "../testing/run-command.ts";
 
 let cluster: RealCluster;
 let folder: string;
@@ -23,7 +23,7 @@ afterAll(async () => {
 const withFaults = (rules: readonly object[], ...command: string[]) => {
   const plan = join(folder, "plan.yaml");
   writeFileSync(plan, JSON.stringify({ rules }));
-  return runDrover(["faults", "--kubeconfig", cluster.kubeconfig, "--plan", plan, "--", ...command]);
+  return spawnDrover(["faults", "--kubeconfig", cluster.kubeconfig, "--plan", plan, "--", ...command]);
 };
 const ask = (...words: string[]): string => execFileSync(cluster.kubectl, words).toString().trim();
 

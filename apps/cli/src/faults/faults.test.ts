@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Ran, runDrover } from "../testing/run-command.ts";
+import { type CommandResult, spawnDrover } from "../testing/run-command.ts";
 
 let sandbox: Sandbox;
 let folder: string;
@@ -45,9 +45,9 @@ const planned = (...rules: object[]): string => {
   writeFileSync(file, JSON.stringify({ rules }));
   return file;
 };
-const faults = (...words: string[]): Promise<Ran> =>
-  runDrover(["faults", "--kubeconfig", kubeconfig, ...words]);
-const ensure = (...words: string[]): Promise<Ran> =>
+const faults = (...words: string[]): Promise<CommandResult> =>
+  spawnDrover(["faults", "--kubeconfig", kubeconfig, ...words]);
+const ensure = (...words: string[]): Promise<CommandResult> =>
   faults(...words, "--", process.execPath, program, join(folder, "notes"));
 const noted = (): string[] => readFileSync(join(folder, "notes"), "utf8").trim().split("\n");
 const made = (): number => sandbox.objects("configmaps").length;

@@ -1,25 +1,25 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:os";
-import type { Environment } from "../config.ts";
+import type { EnvironmentVariables } from "../config.ts";
 import { CommandError } from "../command-error.ts";
 
 /** A command that is started again each time a fault kills it. */
-export interface MortalCommand {
+export interface RestartedCommand {
   /** Sends SIGKILL to its process group. A new process is started once the old one has exited. */
-  die(): void;
+  kill(): void;
   /** Passes a signal on. From then on, no new process is started. */
-  end(signal: NodeJS.Signals): void;
+  terminate(signal: NodeJS.Signals): void;
   /** Resolves with the exit code when the command ends by itself. As in a shell, a signal gives 128 plus its number. */
   readonly ended: Promise<number>;
 }
 
-export function mortalCommand(options: {
+export function runRestarted(options: {
   readonly command: string;
   readonly args: readonly string[];
-  readonly env: Environment;
+  readonly env: EnvironmentVariables;
   /** Called after a killed process has exited and before the next one is started. */
   readonly onDeath: () => void;
-}): MortalCommand {
+}): RestartedCommand {
   const { command, args, env, onDeath } = options;
   let child: ChildProcess;
   let isDying = false;
@@ -39,11 +39,11 @@ export function mortalCommand(options: {
     }
   };
   return {
-    die() {
+    kill() {
       isDying = true;
       signal("SIGKILL");
     },
-    end(name) {
+    terminate(name) {
       isEnding = true;
       signal(name);
     },

@@ -1,12 +1,12 @@
 import {
-  decidePlan,
+  faultPlanDecider,
   describeEntry,
   describeEvent,
-  type Entry,
-  eventEntry,
+  type CallRecord,
+  eventRecord,
   type FaultProxy,
-  type Plan,
-  type PlannedDecider,
+  type FaultPlan,
+  type FaultPlanDecider,
   startFaultProxy,
 } from "@drover/fault-proxy";
 import type { CredentialSource } from "@drover/kube";
@@ -16,10 +16,10 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { CommandError } from "../command-error.ts";
 import { commandEnvironment } from "../config.ts";
-import { type MortalCommand, mortalCommand } from "./mortal-command.ts";
+import { type RestartedCommand, runRestarted } from "./mortal-command.ts";
 
 export interface FaultsOptions {
-  readonly plan: Plan;
+  readonly plan: FaultPlan;
   /** Kubeconfig of the cluster. */
   readonly kubeconfig: CredentialSource["kubeconfig"];
   readonly context?: string | undefined;
@@ -36,17 +36,17 @@ export interface FaultsOptions {
 export async function runWithFaults(options: FaultsOptions): Promise<number> {
   const { plan, kubeconfig, context, view, port } = options;
   refuseUnknownViews(plan, view);
-  const decider = decidePlan(plan);
+  const decider = faultPlanDecider(plan);
   const views = Object.fromEntries(Object.entries(view).map(([name, path]) => [name, { kubeconfig: path }]));
-  let running: MortalCommand | undefined;
+  let running: RestartedCommand | undefined;
   const proxy = await startFaultProxy({
     upstream: { kubeconfig, context },
     views,
     port,
-    decider: telling(decider),
-    onEntry: (entry) => tell(describeEntry(entry)),
+    decider: loggingDecider(decider),
+    onEntry: (entry) => log(describeEntry(entry)),
     // Without a command to kill, only the connections are dropped.
-    onKill: () => (running === undefined ? proxy.nextLife() : running.die()),
+    onKill: () => (running === undefined ? proxy.nextProcess() : running.kill()),
   });
   const folder = await mkdtemp(join(tmpdir(), "drover-faults-"));
   try {
@@ -54,12 +54,12 @@ export async function runWithFaults(options: FaultsOptions): Promise<number> {
     await writeFile(path, proxy.kubeconfig(), { mode: 0o600 });
     const [command, ...args] = options.command;
     if (command === undefined) {
-      tell(`The API server with faults is ${proxy.url}, its kubeconfig ${path}. Ctrl-C ends it.`);
+      log(`The API server with faults is ${proxy.url}, its kubeconfig ${path}. Ctrl-C ends it.`);
     } else {
       const env = commandEnvironment(path);
-      running = mortalCommand({ command, args, env, onDeath: () => proxy.nextLife() });
+      running = runRestarted({ command, args, env, onDeath: () => proxy.nextProcess() });
     }
-    const code = await theEnd(running);
+    const code = await waitForEnd(running);
     if (options.record !== undefined) await writeFile(options.record, recordOf(proxy, decider));
     return summary(proxy.record, decider, "seed" in plan) || code;
   } finally {
@@ -68,7 +68,7 @@ export async function runWithFaults(options: FaultsOptions): Promise<number> {
   }
 }
 
-function refuseUnknownViews(plan: Plan, views: FaultsOptions["view"]): void {
+function refuseUnknownViews(plan: FaultPlan, views: FaultsOptions["view"]): void {
   if (!("rules" in plan)) return;
   for (const { fault } of plan.rules) {
     if (fault.do === "stale" && !(fault.view in views))
@@ -78,25 +78,25 @@ function refuseUnknownViews(plan: Plan, views: FaultsOptions["view"]): void {
   }
 }
 
-const tell = (line: string): void => console.error(line);
+const log = (line: string): void => console.error(line);
 
 /** Faults of events are logged as they happen; those of calls are part of the calls' entries. */
-const telling = (decider: PlannedDecider): PlannedDecider => ({
+const loggingDecider = (decider: FaultPlanDecider): FaultPlanDecider => ({
   ...decider,
   ofEvent(event, call) {
     const fault = decider.ofEvent(event, call);
-    if (fault !== undefined) tell(`#${call.id} ${describeEvent(eventEntry(event, fault))}`);
+    if (fault !== undefined) log(`#${call.id} ${describeEvent(eventRecord(event, fault))}`);
     return fault;
   },
 });
 
 /** Passes Ctrl-C and SIGTERM on to the command. Resolves with the exit code. */
-async function theEnd(command: MortalCommand | undefined): Promise<number> {
+async function waitForEnd(command: RestartedCommand | undefined): Promise<number> {
   const stopping = new AbortController();
   const { signal } = stopping;
   const stopped = (["SIGINT", "SIGTERM"] as const).map(async (name) => {
     await once(process, name, { signal });
-    command?.end(name);
+    command?.terminate(name);
     return 0;
   });
   for (const each of stopped) each.catch(() => undefined);
@@ -108,15 +108,15 @@ async function theEnd(command: MortalCommand | undefined): Promise<number> {
 }
 
 /** Prints the plan's results. Returns 1 if a rule of the plan matched nothing, otherwise 0. */
-function summary(record: readonly Entry[], decider: PlannedDecider, isSeeded: boolean): number {
+function summary(record: readonly CallRecord[], decider: FaultPlanDecider, isSeeded: boolean): number {
   const faults = record.flatMap(({ fault, events }) => [...(fault === undefined ? [] : [fault]), ...events]);
   const lives = new Set(record.map(({ call }) => call.life)).size;
-  tell(`Calls: ${record.length}. Faults: ${faults.length}. Lives: ${lives}.`);
-  if (isSeeded) tell(`To repeat this run, use the plan: ${JSON.stringify(decider.again())}`);
-  const unmet = decider.unmet();
-  for (const rule of unmet) tell(`Not met: ${JSON.stringify(rule)}`);
+  log(`Calls: ${record.length}. Faults: ${faults.length}. Lives: ${lives}.`);
+  if (isSeeded) log(`To repeat this run, use the plan: ${JSON.stringify(decider.replayPlan())}`);
+  const unmet = decider.unusedRules();
+  for (const rule of unmet) log(`Not met: ${JSON.stringify(rule)}`);
   return unmet.length > 0 ? 1 : 0;
 }
 
-const recordOf = ({ record }: FaultProxy, decider: PlannedDecider): string =>
-  `${JSON.stringify({ plan: decider.again(), unmet: decider.unmet(), calls: record }, null, 2)}\n`;
+const recordOf = ({ record }: FaultProxy, decider: FaultPlanDecider): string =>
+  `${JSON.stringify({ plan: decider.replayPlan(), unmet: decider.unusedRules(), calls: record }, null, 2)}\n`;

@@ -10,7 +10,7 @@ import { z } from "zod";
 import { CommandError } from "../command-error.ts";
 
 /** File contents by path, relative to the function's folder. */
-export type Files = Readonly<Record<string, string>>;
+export type GeneratedFiles = Readonly<Record<string, string>>;
 
 const header = "# Written by `drover generate` from the code: change that, and run it again.\n";
 
@@ -22,20 +22,20 @@ const header = "# Written by `drover generate` from the code: change that, and r
  * @throws CommandError if its deployment is invalid; InvalidSchemaError if its kind's schema cannot be expressed in a
  * CRD.
  */
-export function functionFiles(definition: DeployableFunction, embedded = false): Files {
+export function functionFiles(definition: DeployableFunction, embedded = false): GeneratedFiles {
   const yaml = (...manifests: readonly object[]): string =>
     header + manifests.map((manifest) => stringify(manifest, { lineWidth: 110 })).join("---\n");
   const { for: resource } = definition.controller;
   return {
     ...(resource.foreign ? {} : { "deploy/crd.yaml": yaml(customResourceDefinition(resource)) }),
     ...(embedded
-      ? { "deploy/embedded.yaml": yaml(...usable(() => embeddedManifestsOf(definition))) }
-      : { "deploy/function.yaml": yaml(usable(() => functionManifestOf(definition))) }),
+      ? { "deploy/embedded.yaml": yaml(...asCommandError(() => embeddedManifestsOf(definition))) }
+      : { "deploy/function.yaml": yaml(asCommandError(() => functionManifestOf(definition))) }),
     Dockerfile: dockerfile(definition),
   };
 }
 
-function usable<T>(made: () => T): T {
+function asCommandError<T>(made: () => T): T {
   try {
     return made();
   } catch (error) {

@@ -10,14 +10,14 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { inRepository } from "../repository.ts";
-import { runDrover } from "../testing/run-command.ts";
+import { repositoryPath } from "../repository.ts";
+import { spawnDrover } from "../testing/run-command.ts";
 
 let cwd: string;
 beforeEach(() => {
   cwd = mkdtempSync(join(tmpdir(), "drover-generate-"));
   mkdirSync(join(cwd, "src"));
-  symlinkSync(inRepository("node_modules"), join(cwd, "node_modules"));
+  symlinkSync(repositoryPath("node_modules"), join(cwd, "node_modules"));
 });
 afterEach(() => rmSync(cwd, { recursive: true }));
 
@@ -36,47 +36,47 @@ const read = (name: string): string => readFileSync(join(cwd, name), "utf8");
 
 it("drover generate writes the CRD, the ReconcileFunction and the Dockerfile, and then nothing more", async () => {
   define(code());
-  expect(await runDrover(["generate"], { cwd })).toMatchObject({
+  expect(await spawnDrover(["generate"], { cwd })).toMatchObject({
     code: 0,
     stdout: "Written: deploy/crd.yaml, deploy/function.yaml, Dockerfile\n",
   });
   expect(read("deploy/crd.yaml")).toContain("name: cups.example.com");
   expect(read("deploy/function.yaml")).toContain("image: cups:1");
   expect(read("Dockerfile")).toContain("EXPOSE 9000");
-  expect((await runDrover(["generate"], { cwd })).stdout).toBe("Up to date.\n");
-  expect((await runDrover(["generate", "--check"], { cwd })).code).toBe(0);
+  expect((await spawnDrover(["generate"], { cwd })).stdout).toBe("Up to date.\n");
+  expect((await spawnDrover(["generate", "--check"], { cwd })).code).toBe(0);
 });
 
 it("drover generate --embedded writes what kubectl applies in place of a ReconcileFunction", async () => {
   define(code());
-  expect(await runDrover(["generate", "--embedded"], { cwd })).toMatchObject({
+  expect(await spawnDrover(["generate", "--embedded"], { cwd })).toMatchObject({
     code: 0,
     stdout: "Written: deploy/crd.yaml, deploy/embedded.yaml, Dockerfile\n",
   });
   const kinds = [...read("deploy/embedded.yaml").matchAll(/^kind: (.*)$/gm)].map(([, kind]) => kind);
   expect(kinds).toEqual(["ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Deployment"]);
   define(code(", concurrency: 3"));
-  expect((await runDrover(["generate", "--embedded", "--check"], { cwd })).stderr).toBe(
+  expect((await spawnDrover(["generate", "--embedded", "--check"], { cwd })).stderr).toBe(
     "error: deploy/embedded.yaml: out of date. Run: npx drover generate --embedded\n",
   );
   define(code().replace('container: { image: "cups:1", port: 9000 }', "concurrency: 3"));
-  expect((await runDrover(["generate", "--embedded"], { cwd })).stderr).toContain(
+  expect((await spawnDrover(["generate", "--embedded"], { cwd })).stderr).toContain(
     "deployment.container: say which image",
   );
 });
 
 it("drover generate --check names the files that are not as the code has them, and the command that writes them", async () => {
   define(code());
-  await runDrover(["generate"], { cwd });
+  await spawnDrover(["generate"], { cwd });
   define(code(", scaling: { max: 3 }"));
   const before = read("deploy/function.yaml");
-  expect(await runDrover(["generate", "--check"], { cwd })).toMatchObject({
+  expect(await spawnDrover(["generate", "--check"], { cwd })).toMatchObject({
     code: 1,
     stderr: "error: deploy/function.yaml: out of date. Run: npx drover generate\n",
   });
   expect(read("deploy/function.yaml")).toBe(before);
   appendFileSync(join(cwd, "Dockerfile"), "# mine\n");
-  expect((await runDrover(["generate", "--check"], { cwd })).stderr).toContain(
+  expect((await spawnDrover(["generate", "--check"], { cwd })).stderr).toContain(
     "deploy/function.yaml, Dockerfile: out of date.",
   );
 });
@@ -97,14 +97,14 @@ it.each([
   ],
 ])("drover generate refuses %s, and says what to do", async (_what, text, said) => {
   if (text !== undefined) define(text);
-  const { code: exit, stderr } = await runDrover(["generate"], { cwd });
+  const { code: exit, stderr } = await spawnDrover(["generate"], { cwd });
   expect(stderr).toMatch(said);
   expect(exit).toBe(1);
 });
 
 it("a command and an option that there is not are refused with the one that was meant", async () => {
-  const { code: exit, stderr } = await runDrover(["generat"], { cwd });
+  const { code: exit, stderr } = await spawnDrover(["generat"], { cwd });
   expect(stderr).toContain("(Did you mean generate?)");
   expect(exit).toBe(1);
-  expect((await runDrover(["generate", "--chek"], { cwd })).stderr).toContain("(Did you mean --check?)");
+  expect((await spawnDrover(["generate", "--chek"], { cwd })).stderr).toContain("(Did you mean --check?)");
 });

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { CommandError } from "../command-error.ts";
-import { type Files, functionFiles } from "./function-files.ts";
+import { type GeneratedFiles, functionFiles } from "./function-files.ts";
 import { functionModule, loadFunction } from "./load-function.ts";
 
 export interface GenerateOptions {
@@ -42,10 +42,14 @@ export async function checkGenerated(options: GenerateOptions): Promise<readonly
   throw new CommandError(`${stale.join(", ")}: out of date. Run: ${command.join(" ")}`);
 }
 
-const filesOf = async ({ folder, module = functionModule, embedded }: GenerateOptions): Promise<Files> =>
+const filesOf = async ({
+  folder,
+  module = functionModule,
+  embedded,
+}: GenerateOptions): Promise<GeneratedFiles> =>
   functionFiles(await loadFunction(resolve(folder, module)), embedded);
 
-const staleIn = (folder: string, files: Files): readonly string[] =>
+const staleIn = (folder: string, files: GeneratedFiles): readonly string[] =>
   Object.entries(files).flatMap(([name, text]) => (present(join(folder, name)) === text ? [] : [name]));
 
 function present(file: string): string | undefined {

@@ -86,7 +86,7 @@ async function grant({ namespace: here = [], cluster: everywhere = [] }: Permiss
 }
 
 /** A whole life of an object, under what is granted: undefined, or the first request that was forbidden. */
-async function life(): Promise<string | undefined> {
+async function runLifecycle(): Promise<string | undefined> {
   const name = `note-${count++}`;
   const key = objectKey({ namespace: "default", name });
   const forbidden = Promise.withResolvers<string>();
@@ -192,7 +192,7 @@ describe.each([
 
   it("are enough for the whole life of an object", { timeout: 120_000 }, async () => {
     await grant(permissions);
-    expect(await life()).toBeUndefined();
+    expect(await runLifecycle()).toBeUndefined();
   });
 
   it.each(withoutEach(permissions))(
@@ -200,7 +200,7 @@ describe.each([
     { timeout: 120_000 },
     async (without) => {
       await grant(without.permissions);
-      const request = await life();
+      const request = await runLifecycle();
       const [verb = "", resource = ""] = without.lacking.split(" ");
       const [plural = "", subresource = ""] = resource.split("/");
       expect(request).toMatch(new RegExp(`^${methods[verb]!} /api.*/${plural}\\b.*${subresource}$`));

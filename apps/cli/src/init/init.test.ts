@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { linkModules } from "../testing/link-modules.ts";
-import { runDrover, runNpm } from "../testing/run-command.ts";
+import { spawnDrover, runNpm } from "../testing/run-command.ts";
 import { kindFor } from "./init.ts";
 
 let cwd: string;
@@ -15,7 +15,9 @@ it(
   "drover init makes a function whose tests pass, that compiles, and that is built",
   { timeout: 180_000 },
   async () => {
-    const { code, stdout } = await runDrover(["init", "guest-books", "--group", "inn.example.org"], { cwd });
+    const { code, stdout } = await spawnDrover(["init", "guest-books", "--group", "inn.example.org"], {
+      cwd,
+    });
     expect(code).toBe(0);
     expect(stdout).toContain("npm install");
     const folder = join(cwd, "guest-books");
@@ -67,7 +69,7 @@ it.each([
   mkdirSync(join(cwd, "taken"));
   writeFileSync(join(cwd, "taken/file"), "");
   writeFileSync(join(cwd, "a-file"), "");
-  const { code, stderr } = await runDrover(["init", ...words], { cwd });
+  const { code, stderr } = await spawnDrover(["init", ...words], { cwd });
   expect(stderr).toMatch(said);
   expect(code).toBe(1);
   expect(readdirSync(cwd)).toEqual(["a-file", "taken"]);
@@ -94,7 +96,7 @@ it.each([
   ["policies", "Policy", "policies.example.com"],
   ["status", "Status", "statuses.example.com"],
 ])("drover init %s shows the plural, and writes it into manifest and code", async (name, kind, crd) => {
-  const { stdout, code } = await runDrover(["init", name], { cwd });
+  const { stdout, code } = await spawnDrover(["init", name], { cwd });
   expect(stdout).toContain(`of the kind ${kind} (${crd})`);
   expect(code).toBe(0);
   const read = (path: string): string => readFileSync(join(cwd, name, path), "utf8");
@@ -122,7 +124,7 @@ syncBuiltinESMExports();
 `,
     );
     const env = { NODE_OPTIONS: `--import=${full}` };
-    const { code, stderr } = await runDrover(["init", "cups"], { cwd, env });
+    const { code, stderr } = await spawnDrover(["init", "cups"], { cwd, env });
     expect(stderr).toBe("error: A file could not be written: the disk is full. Make room, and try again.\n");
     expect(code).toBe(1);
     expect(readdirSync(cwd).filter((name) => name !== "full.mjs")).toEqual(

@@ -6,9 +6,9 @@ import { pathToFileURL } from "node:url";
 import { z } from "zod";
 import { CommandError } from "../command-error.ts";
 import { generate } from "../generate/generate.ts";
-import { type Names, writeScaffold } from "./scaffold.ts";
+import { type FunctionNames, writeScaffold } from "./scaffold.ts";
 
-export interface InitOptions extends Names {
+export interface InitOptions extends FunctionNames {
   /** The folder in which the new one is created. */
   readonly parent: string;
 }
@@ -37,7 +37,7 @@ export async function init({ parent, ...names }: InitOptions): Promise<readonly 
   }
 }
 
-async function make(folder: string, names: Names): Promise<readonly string[]> {
+async function make(folder: string, names: FunctionNames): Promise<readonly string[]> {
   const written = writeScaffold(folder, names);
   // No packages are installed there yet: resolve its imports from this package.
   const hooks = registerHooks({
@@ -69,7 +69,7 @@ function singularOf(word: string): string {
 }
 
 /** @throws CommandError, or InvalidResourceError, which explains the rules for names of kinds and groups. */
-function checkNames({ name, kind, plural, group }: Names): void {
+function checkNames({ name, kind, plural, group }: FunctionNames): void {
   if (!/^[a-z][a-z0-9-]{0,61}[a-z0-9]$/.test(name)) {
     throw new CommandError(
       `${JSON.stringify(name)} is not a valid function name: use 2 to 63 lower-case letters, digits and "-", the first a letter, such as greetings.`,

@@ -2,10 +2,10 @@ import { globSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node
 import { dirname, join } from "node:path";
 import { z } from "zod";
 import { CommandError } from "../command-error.ts";
-import { inRepository } from "../repository.ts";
+import { repositoryPath } from "../repository.ts";
 
 /** The names of a new function. */
-export interface Names {
+export interface FunctionNames {
   /** Name of its folder, package, image and process. */
   readonly name: string;
   /** CamelCase, singular. */
@@ -15,14 +15,14 @@ export interface Names {
   readonly group: string;
 }
 
-const template = inRepository("apps/cli/src/init/template");
+const template = repositoryPath("apps/cli/src/init/template");
 
 /**
  * Writes a function's files, except those that are generated from its code.
  * @returns their paths, relative to the folder.
  * @throws CommandError, before anything is written, if a name collides with another one in the template.
  */
-export function writeScaffold(folder: string, names: Names): readonly string[] {
+export function writeScaffold(folder: string, names: FunctionNames): readonly string[] {
   const paths = globSync("**/*", { cwd: template })
     .filter((path) => statSync(join(template, path)).isFile())
     .sort();
@@ -35,10 +35,10 @@ export function writeScaffold(folder: string, names: Names): readonly string[] {
   return [...named.values()];
 }
 
-const targetOf = (path: string, names: Names): string =>
+const targetOf = (path: string, names: FunctionNames): string =>
   renamed(path, names).replace(/^(?=(?:gitignore|npmrc)$)/, ".");
 
-function refuseTaken({ name, kind }: Names, targets: readonly string[]): void {
+function refuseTaken({ name, kind }: FunctionNames, targets: readonly string[]): void {
   const twice = targets.find((target, index) => targets.indexOf(target) !== index);
   if (twice !== undefined) {
     throw new CommandError(
@@ -64,14 +64,14 @@ const packageSchema = z.object({
  * Replaces the template's names. The template is a function of its own, `greeter`, which is checked and tested like all
  * others in this repository.
  */
-function renamed(text: string, { name, kind, plural, group }: Names): string {
+function renamed(text: string, { name, kind, plural, group }: FunctionNames): string {
   const words: Readonly<Record<string, string>> = {
     greeter: name,
     Greeting: kind,
     greeting: kind.toLowerCase(),
     greetings: plural,
     "example.com": group,
-    REPOSITORY: inRepository("").replace(/\/$/, ""),
+    REPOSITORY: repositoryPath("").replace(/\/$/, ""),
   };
   return text.replaceAll(
     /greeter|greetings|[Gg]reeting|example\.com|REPOSITORY/g,

@@ -1,8 +1,8 @@
 import { Command, Option } from "commander";
 import { z } from "zod";
 import { clusterOptionsSchema, withCluster, withClusterOptions } from "../cluster-options.ts";
-import { jsonText } from "../plain-text.ts";
-import { neededRedis, redisOption, withRedis } from "../redis-option.ts";
+import { printableJson } from "../plain-text.ts";
+import { requireRedisUrl, redisOption, withRedis } from "../redis-option.ts";
 import { operatorNeeds } from "./operator-needs.ts";
 
 const optionsSchema = clusterOptionsSchema.extend({
@@ -24,8 +24,8 @@ export const historyCommand = (): Command =>
     .allowExcessArguments(false)
     .action(async (first: string, second: string | undefined, given: unknown) => {
       const { redis: asked, output, ...options } = optionsSchema.parse(given);
-      const url = neededRedis(asked);
-      const [{ keyFacts }, { objectWords }, { runTable }] = await Promise.all([
+      const url = requireRedisUrl(asked);
+      const [{ keyFacts }, { parseObjectArguments: objectWords }, { runTable }] = await Promise.all([
         import("../why/key-facts.ts"),
         import("../meant-object.ts"),
         import("../why/shown.ts"),
@@ -34,7 +34,7 @@ export const historyCommand = (): Command =>
       const facts = await withCluster(options, ({ client, namespace }) =>
         withRedis(url, (redis) => keyFacts({ client, redis }, { kind, name, namespace, command: "history" })),
       );
-      if (output === "json") console.log(jsonText(facts.runs));
+      if (output === "json") console.log(printableJson(facts.runs));
       else if (facts.runs.length > 0) console.log(runTable(facts.runs, facts.now).join("\n"));
       else console.error(`No run of ${facts.kind} ${facts.key} is recorded.`);
     });

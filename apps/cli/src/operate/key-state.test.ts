@@ -1,9 +1,9 @@
 import { objectKey } from "@drover/controller";
 import type { KeyReport, ListedState, Pause } from "@drover/queue";
 import { expect, it } from "vitest";
-import { listsOf, reasonOf, stateOf } from "./key-state.ts";
+import { listedStates, reasonOf, displayState } from "./key-state.ts";
 import { keyJson, keyTable } from "./shown-keys.ts";
-import { wantedKeys } from "./wanted-keys.ts";
+import { filterKeys } from "./wanted-keys.ts";
 
 const now = Date.parse("2026-01-01T00:00:00Z");
 const ann: Pause = { scope: "namespace", since: now - 5_000, by: "ann@host" };
@@ -31,7 +31,7 @@ it.each([
   [{ state: "rung", pauses: [ann] }, "paused"],
   [{ state: "paused" }, "due"],
 ] as const)("a key that %j is %s", (report, expected) => {
-  expect(stateOf(reported(report), now)).toBe(expected);
+  expect(displayState(reported(report), now)).toBe(expected);
 });
 
 it.each([
@@ -62,10 +62,10 @@ const queueOf = (...reports: readonly KeyReport[]) => {
 };
 const wanted = async (
   queue: ReturnType<typeof queueOf>,
-  ...of: readonly [Parameters<typeof wantedKeys>[1]]
+  ...of: readonly [Parameters<typeof filterKeys>[1]]
 ) => {
   const found: string[] = [];
-  for await (const { keys } of wantedKeys(queue, ...of)) found.push(...keys.map(({ key }) => key));
+  for await (const { keys } of filterKeys(queue, ...of)) found.push(...keys.map(({ key }) => key));
   return found.sort();
 };
 const some = [
@@ -113,7 +113,7 @@ it("who asks for what is due reads no further than to the first key that waits f
 
 it("no list is read twice for all states", () => {
   for (const state of [undefined, "due", "paused"] as const)
-    expect(new Set(listsOf(state)).size).toBe(listsOf(state).length);
+    expect(new Set(listedStates(state)).size).toBe(listedStates(state).length);
 });
 
 it("pages of JSON are one array, also an empty one", () => {

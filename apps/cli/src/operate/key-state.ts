@@ -2,10 +2,10 @@ import type { KeyReport, ListedState } from "@drover/queue";
 
 /** The states of a key as users see them. A `failing` key is also in one of the other states. */
 export const keyStates = ["due", "running", "waiting", "paused", "parked", "failing"] as const;
-export type ShownState = (typeof keyStates)[number];
+export type DisplayState = (typeof keyStates)[number];
 
 /** @param now Redis' clock, ms. */
-export function stateOf(report: KeyReport, now: number): Exclude<ShownState, "failing"> | "idle" {
+export function displayState(report: KeyReport, now: number): Exclude<DisplayState, "failing"> | "idle" {
   switch (report.state) {
     case "idle":
     case "unknown":
@@ -28,7 +28,7 @@ export function stateOf(report: KeyReport, now: number): Exclude<ShownState, "fa
  * The queue's lists that contain all keys in a state; they may contain others, too. Undefined: all states, each key
  * once.
  */
-export function listsOf(state: ShownState | undefined): readonly ListedState[] {
+export function listedStates(state: DisplayState | undefined): readonly ListedState[] {
   switch (state) {
     case undefined:
       return ["leased", "rung", "ready", "paused", "waits", "parked"];

@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { z } from "zod";
 import { clusterOptionsSchema, withCluster, withClusterOptions } from "../cluster-options.ts";
 import { printable } from "../plain-text.ts";
-import { elsewhere, neededRedis, redisOption, withRedis } from "../redis-option.ts";
+import { queueNotFoundMessage, requireRedisUrl, redisOption, withRedis } from "../redis-option.ts";
 import { keyStates } from "./key-state.ts";
 import { operatorNeeds } from "./operator-needs.ts";
 
@@ -43,7 +43,7 @@ export const listCommand = (): Command =>
         limit = Infinity,
         ...asked
       } = optionsSchema.parse(given);
-      const url = neededRedis(redis);
+      const url = requireRedisUrl(redis);
       const [{ keyJson, keyTable }, { listKeys }] = await Promise.all([
         import("./shown-keys.ts"),
         import("./list-keys.ts"),
@@ -61,7 +61,7 @@ export const listCommand = (): Command =>
         ),
       );
       await print(writer.end());
-      if (absent.length > 0) console.error(elsewhere(absent));
+      if (absent.length > 0) console.error(queueNotFoundMessage(absent));
       if (keys === 0) console.error(nothing(asked));
     });
 

@@ -3,12 +3,12 @@ import { refOf } from "@drover/kube";
 import { openWorkQueue, type WorkQueue } from "@drover/queue";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { deployedFunctions } from "../deployed-functions.ts";
-import { figuresNow } from "../status/function-figures.ts";
+import { liveFigures } from "../status/function-figures.ts";
 import { Note } from "../testing/notes.ts";
 import { type NotesWorld, startNotesWorld } from "../testing/notes-world.ts";
 import { type ListRequest, listKeys } from "./list-keys.ts";
 import { retryAll } from "./retry.ts";
-import { targetOf } from "./target.ts";
+import { findTarget } from "./target.ts";
 
 let world: NotesWorld;
 let memos: WorkQueue;
@@ -83,11 +83,11 @@ it("a function that is named and has no queue here is an error", async () => {
 
 it("counts a function's keys in all its queues", async () => {
   const functions = await deployedFunctions(world.client, "default");
-  const figures = await Promise.all(functions.map((one) => figuresNow(world.connection, one)));
+  const figures = await Promise.all(functions.map((one) => liveFigures(world.connection, one)));
   expect(figures.map((one) => one?.due)).toEqual([4, 2, undefined]);
   await looked.pause({ kind: "controller" }, "test");
   const [first] = functions;
-  expect(first && (await figuresNow(world.connection, first))).toMatchObject({ due: 3, paused: 1 });
+  expect(first && (await liveFigures(world.connection, first))).toMatchObject({ due: 3, paused: 1 });
   await looked.resume({ kind: "controller" });
 });
 
@@ -125,7 +125,7 @@ it.each([
 ])("all objects of %s in namespace %s cannot be meant", async (first, within, problem) => {
   const servers = { client: world.client, redis: world.connection };
   const words = { command: "pause", first, second: undefined, in: within, all: false };
-  await expect(targetOf(cluster(), servers, words)).rejects.toThrow(problem);
+  await expect(findTarget(cluster(), servers, words)).rejects.toThrow(problem);
 });
 
 it.each([
@@ -149,5 +149,5 @@ it.each([
 ])("%j is one scope, and it is said how that is resumed", async (given, expected, resume) => {
   const servers = { client: world.client, redis: world.connection };
   const words = { command: "pause", second: undefined, in: undefined, all: false, ...given };
-  expect(await targetOf(cluster(), servers, words)).toMatchObject({ scope: expected, resume });
+  expect(await findTarget(cluster(), servers, words)).toMatchObject({ scope: expected, resume });
 });

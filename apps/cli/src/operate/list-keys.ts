@@ -1,14 +1,14 @@
 import type { RedisConnection } from "@drover/queue";
-import type { Cluster } from "../cluster-options.ts";
+import type { SelectedCluster } from "../cluster-options.ts";
 import { CommandError } from "../command-error.ts";
 import { type DeployedFunction, deployedFunctions } from "../deployed-functions.ts";
-import { functionMeant, hasQueue, withQueue } from "../meant-object.ts";
-import { elsewhere } from "../redis-option.ts";
+import { findFunction, hasQueue, withQueue } from "../meant-object.ts";
+import { queueNotFoundMessage } from "../redis-option.ts";
 import type { ListedKeys } from "./shown-keys.ts";
-import { type Wanted, wantedKeys } from "./wanted-keys.ts";
+import { type KeyFilter, filterKeys } from "./wanted-keys.ts";
 
 /** Selects the keys to list. */
-export interface ListRequest extends Wanted {
+export interface ListRequest extends KeyFilter {
   /** Undefined: the keys of all functions of the namespace, or of all namespaces. */
   readonly function: string | undefined;
   readonly allNamespaces: boolean;
@@ -29,7 +29,7 @@ export interface ListSummary {
  * @throws CommandError if no such function exists, or the named one has no queue in this Redis.
  */
 export async function listKeys(
-  cluster: Cluster,
+  cluster: SelectedCluster,
   redis: RedisConnection,
   request: ListRequest,
   write: (listed: ListedKeys) => Promise<void>,
@@ -42,7 +42,7 @@ export async function listKeys(
       continue;
     }
     await withQueue(redis, fn, async (queue) => {
-      for await (const { keys, now } of wantedKeys(queue, request)) {
+      for await (const { keys, now } of filterKeys(queue, request)) {
         const some = keys.slice(0, request.limit - count);
         await write({ fn: fn.key, keys: some, now });
         count += some.length;
@@ -51,16 +51,17 @@ export async function listKeys(
     });
     if (count === request.limit) break;
   }
-  if (request.function !== undefined && absent.length > 0) throw new CommandError(elsewhere(absent));
+  if (request.function !== undefined && absent.length > 0)
+    throw new CommandError(queueNotFoundMessage(absent));
   return { keys: count, absent };
 }
 
 async function functionsOf(
-  { client, namespace }: Cluster,
+  { client, namespace }: SelectedCluster,
   redis: RedisConnection,
   { function: word, allNamespaces }: ListRequest,
 ): Promise<readonly DeployedFunction[]> {
   if (word === undefined) return deployedFunctions(client, allNamespaces ? undefined : namespace);
   const example = (fn: string): string => `drover list ${fn}`;
-  return [await functionMeant({ client, redis }, { word, namespace, example })];
+  return [await findFunction({ client, redis }, { word, namespace, example })];
 }

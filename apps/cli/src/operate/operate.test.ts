@@ -6,7 +6,7 @@ import {
   type RedisConnection,
   redisUserRules,
   type Run,
-  type Verdict,
+  type RunOutcome,
   type Wake,
   type WorkQueue,
 } from "@drover/queue";
@@ -14,7 +14,7 @@ import { hostname } from "node:os";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Note } from "../testing/notes.ts";
 import { type NotesWorld, startNotesWorld } from "../testing/notes-world.ts";
-import { runDrover } from "../testing/run-command.ts";
+import { spawnDrover } from "../testing/run-command.ts";
 import { operatorName } from "./target.ts";
 
 let world: NotesWorld;
@@ -24,7 +24,7 @@ let queue: WorkQueue;
 let env: Record<string, string>;
 
 const bell = "\u001b[31mred\u009b alert\u202e";
-const verdicts: Readonly<Record<string, Verdict>> = {
+const verdicts: Readonly<Record<string, RunOutcome>> = {
   failing: { kind: "retry", error: `no route to ${bell}` },
   parked: { kind: "terminal", error: "colour is immutable" },
   well: { kind: "done", after: 3_600_000 },
@@ -40,7 +40,7 @@ const wakeOf = (name: string, namespace = "default"): Wake => ({
   class: "change",
 });
 /** What an operator runs, as that user of Redis. */
-const drover = (...words: readonly string[]) => runDrover(words, { env });
+const drover = (...words: readonly string[]) => spawnDrover(words, { env });
 
 beforeAll(async () => {
   world = await startNotesWorld(names);
@@ -62,10 +62,10 @@ const keysIn = (table: string): readonly string[] =>
     .map((line) => line.split(/ {2,}/)[1] ?? "")
     .sort();
 
-describe("of objects that have come to their verdicts", () => {
+describe("of objects whose runs have ended", () => {
   let worker: QueueWorker | undefined;
   let ran: string[] = [];
-  const runs = (all: Readonly<Record<string, Verdict>>): QueueWorker =>
+  const runs = (all: Readonly<Record<string, RunOutcome>>): QueueWorker =>
     (worker = queue.work(
       ({ key }: Run) => Promise.resolve(all[key.slice("default/".length)] ?? { kind: "done" }),
       {
@@ -75,7 +75,7 @@ describe("of objects that have come to their verdicts", () => {
         onSettled: ({ key }) => void ran.push(key),
       },
     ));
-  /** Every object has come to its verdict, and one is due. */
+  /** Every object's run has ended, and one is due. */
   beforeEach(async () => {
     ran = [];
     const first = runs(verdicts);
@@ -235,7 +235,7 @@ it("drover list reads 100,000 objects in little memory", async () => {
   await large.wake(Array.from({ length: 100_000 }, (_, i) => wakeOf(`n${i}`, "other")));
   await large.close();
   // All of them at once would not fit into this heap.
-  const { stdout, stderr, code } = await runDrover(["list", "other/many", "--state", "due"], {
+  const { stdout, stderr, code } = await spawnDrover(["list", "other/many", "--state", "due"], {
     env: { ...env, DROVER_REDIS_URL: world.redis.url, NODE_OPTIONS: "--max-old-space-size=80" },
   });
   expect({ stderr, code }).toEqual({ stderr: "", code: 0 });
@@ -326,7 +326,7 @@ it.each(["list", "retry", "pause", "resume", "history"])(
   "drover %s without Redis says how to name it",
   async (name) => {
     const { KUBECONFIG = "" } = env;
-    const { stderr, code } = await runDrover([name, "note/a"], { env: { KUBECONFIG } });
+    const { stderr, code } = await spawnDrover([name, "note/a"], { env: { KUBECONFIG } });
     expect(stderr).toContain("This command reads the queue in Redis: give --redis, or set DROVER_REDIS_URL.");
     expect(code).toBe(1);
   },

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { WorkQueue } from "@drover/queue";
 import { CommandError } from "../command-error.ts";
-import type { Target } from "./target.ts";
+import type { OperatorTarget } from "./target.ts";
 import { targetCommand } from "./target-command.ts";
 
 export const pauseCommand = (): Command =>
@@ -23,15 +23,15 @@ export const resumeCommand = (): Command =>
     act: resume,
   });
 
-async function pause(queue: WorkQueue, target: Target): Promise<string> {
-  const { operatorName, refuseAbsent } = await import("./target.ts");
+async function pause(queue: WorkQueue, target: OperatorTarget): Promise<string> {
+  const { operatorName, rejectAbsent: refuseAbsent } = await import("./target.ts");
   await refuseAbsent(target);
   await queue.pause(target.scope, operatorName());
-  return `Paused: ${target.words}. A run under way ends. To resume: ${target.resume}`;
+  return `Paused: ${target.description}. A run under way ends. To resume: ${target.resume}`;
 }
 
-async function resume(queue: WorkQueue, target: Target): Promise<string> {
-  const { scope, words, fn } = target;
+async function resume(queue: WorkQueue, target: OperatorTarget): Promise<string> {
+  const { scope, description, fn } = target;
   if (scope.kind === "controller" && fn.spec.paused === true) {
     throw new CommandError(
       `spec.paused of the ReconcileFunction ${fn.key} pauses it: set it to false, or take it away.`,
@@ -39,17 +39,17 @@ async function resume(queue: WorkQueue, target: Target): Promise<string> {
   }
   if (scope.kind !== "object") {
     await queue.resume(scope);
-    return `Resumed: ${words}.`;
+    return `Resumed: ${description}.`;
   }
   const { key: before } = await queue.inspect(scope.key);
   await queue.resume(scope);
-  const [{ key: after }, { now }, { pauseWords }] = await Promise.all([
+  const [{ key: after }, { now }, { describePauses: pauseWords }] = await Promise.all([
     queue.inspect(scope.key),
     queue.notRunSince([], 0),
     import("../pause-words.ts"),
   ]);
   const was = before.pauses.some((one) => one.scope === "object");
-  const first = was ? `Resumed: ${words}.` : `${words} was not paused by itself.`;
+  const first = was ? `Resumed: ${description}.` : `${description} was not paused by itself.`;
   if (after.pauses.length === 0) return first;
   return `${first} It still does not run: ${pauseWords(fn, scope.key, after.pauses, now)}.`;
 }

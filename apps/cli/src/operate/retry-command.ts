@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { WorkQueue } from "@drover/queue";
-import type { Target } from "./target.ts";
+import type { OperatorTarget } from "./target.ts";
 import { targetCommand } from "./target-command.ts";
 
 export const retryCommand = (): Command =>
@@ -13,27 +13,24 @@ export const retryCommand = (): Command =>
     act,
   });
 
-async function act(queue: WorkQueue, target: Target): Promise<string> {
-  const [{ retryAll, retryKey }, { refuseAbsent }, { pauseWords }] = await Promise.all([
-    import("./retry.ts"),
-    import("./target.ts"),
-    import("../pause-words.ts"),
-  ]);
-  const { scope, words } = target;
+async function act(queue: WorkQueue, target: OperatorTarget): Promise<string> {
+  const [{ retryAll, retryKey }, { rejectAbsent: refuseAbsent }, { describePauses: pauseWords }] =
+    await Promise.all([import("./retry.ts"), import("./target.ts"), import("../pause-words.ts")]);
+  const { scope, description } = target;
   if (scope.kind !== "object") {
     await refuseAbsent(target);
     const namespace = scope.kind === "namespace" ? scope.namespace : undefined;
     const { keys, paused } = await retryAll(queue, namespace);
-    if (keys === 0) return `None is parked or has failed: ${words}.`;
+    if (keys === 0) return `None is parked or has failed: ${description}.`;
     const held = paused === 0 ? "" : ` ${paused} of them are paused, and run once they are resumed.`;
-    return `Retried ${keys}: ${words} that were parked or had failed.${held}`;
+    return `Retried ${keys}: ${description} that were parked or had failed.${held}`;
   }
   await refuseAbsent(target);
   const report = await retryKey(queue, scope.key);
   if (report.pauses.length > 0) {
     const { now } = await queue.notRunSince([], 0);
-    return `${words} is due, but ${pauseWords(target.fn, scope.key, report.pauses, now)}.`;
+    return `${description} is due, but ${pauseWords(target.fn, scope.key, report.pauses, now)}.`;
   }
-  if (report.state === "leased") return `${words} runs now, and runs once more when that has ended.`;
-  return `${words} is due now.`;
+  if (report.state === "leased") return `${description} runs now, and runs once more when that has ended.`;
+  return `${description} is due now.`;
 }

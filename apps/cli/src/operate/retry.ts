@@ -1,9 +1,9 @@
 import type { ObjectKey } from "@drover/controller";
 import type { KeyReport, WorkQueue } from "@drover/queue";
-import { wantedKeys } from "./wanted-keys.ts";
+import { filterKeys } from "./wanted-keys.ts";
 
 /** The result of a retry. */
-export interface Retried {
+export interface RetryResult {
   readonly keys: number;
   /** The number of these keys that are paused, and run only once they are resumed. */
   readonly paused: number;
@@ -14,7 +14,7 @@ export interface Retried {
  * changes.
  * @param namespace only keys of this namespace.
  */
-export async function retryAll(queue: WorkQueue, namespace: string | undefined): Promise<Retried> {
+export async function retryAll(queue: WorkQueue, namespace: string | undefined): Promise<RetryResult> {
   let [keys, paused] = [0, 0];
   const retry = async (reports: readonly KeyReport[]): Promise<void> => {
     await queue.force(
@@ -24,9 +24,9 @@ export async function retryAll(queue: WorkQueue, namespace: string | undefined):
     keys += reports.length;
     paused += reports.filter(({ pauses }) => pauses.length > 0).length;
   };
-  for await (const page of wantedKeys(queue, { state: "parked", namespace })) await retry(page.keys);
+  for await (const page of filterKeys(queue, { state: "parked", namespace })) await retry(page.keys);
   // Keys that were parked are failing as well, and already due by now.
-  for await (const page of wantedKeys(queue, { state: "failing", namespace })) {
+  for await (const page of filterKeys(queue, { state: "failing", namespace })) {
     const waiting = page.keys.filter(({ state }) => state === "waits");
     if (waiting.length > 0) await retry(waiting);
   }

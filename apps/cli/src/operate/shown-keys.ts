@@ -1,12 +1,12 @@
 import type { KeyReport } from "@drover/queue";
 import { isoTime } from "../iso-time.ts";
-import { roughly } from "../roughly.ts";
+import { shortDuration } from "../roughly.ts";
 import { pagedTable } from "../table.ts";
-import { reasonOf, stateOf } from "./key-state.ts";
-import type { KeysAt } from "./wanted-keys.ts";
+import { reasonOf, displayState } from "./key-state.ts";
+import type { KeyReportPage } from "./wanted-keys.ts";
 
 /** Keys of one function. */
-export interface ListedKeys extends KeysAt {
+export interface ListedKeys extends KeyReportPage {
   readonly fn: string;
 }
 
@@ -23,7 +23,7 @@ export function keyTable(): KeyWriter {
     page: ({ fn, keys, now }) =>
       page(
         keys.map((report) => [
-          ...[fn, report.key, stateOf(report, now), sinceWords(report, now), String(report.fails)],
+          ...[fn, report.key, displayState(report, now), describeSince(report, now), String(report.fails)],
           ...[reasonOf(report), report.error ?? ""],
         ]),
       ),
@@ -39,16 +39,16 @@ export function keyJson(escaped: (text: string) => string): KeyWriter {
       keys.map((report) => {
         const before = isFirst ? "[" : ",";
         isFirst = false;
-        return before + escaped(JSON.stringify(shownKey(fn, report, now)));
+        return before + escaped(JSON.stringify(keyAsJson(fn, report, now)));
       }),
     end: () => [isFirst ? "[]" : "]"],
   };
 }
 
-const shownKey = (fn: string, report: KeyReport, now: number): object => ({
+const keyAsJson = (fn: string, report: KeyReport, now: number): object => ({
   function: fn,
   key: report.key,
-  state: stateOf(report, now),
+  state: displayState(report, now),
   at: isoTime(report.at),
   failures: report.fails,
   reason: reasonOf(report),
@@ -58,7 +58,7 @@ const shownKey = (fn: string, report: KeyReport, now: number): object => ({
 });
 
 /** How long the key has been in its state, or in how long it is due. Of a running key only the lease's end is known. */
-function sinceWords({ state, at }: KeyReport, now: number): string {
+function describeSince({ state, at }: KeyReport, now: number): string {
   if (state === "leased") return "now";
-  return at > now ? `in ${roughly(at - now)}` : `${roughly(now - at)} ago`;
+  return at > now ? `in ${shortDuration(at - now)}` : `${shortDuration(now - at)} ago`;
 }

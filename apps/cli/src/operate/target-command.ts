@@ -3,9 +3,9 @@ import type { WorkQueue } from "@drover/queue";
 import { z } from "zod";
 import { clusterOptionsSchema, withCluster, withClusterOptions } from "../cluster-options.ts";
 import { oneLine } from "@drover/controller";
-import { neededRedis, redisOption, withRedis } from "../redis-option.ts";
+import { requireRedisUrl, redisOption, withRedis } from "../redis-option.ts";
 import { operatorNeeds } from "./operator-needs.ts";
-import type { Target } from "./target.ts";
+import type { OperatorTarget } from "./target.ts";
 
 const optionsSchema = clusterOptionsSchema.extend({
   redis: z.string().optional(),
@@ -19,7 +19,7 @@ export interface TargetCommand {
   readonly summary: string;
   readonly description: string;
   /** Returns the message for the terminal. */
-  readonly act: (queue: WorkQueue, target: Target) => Promise<string>;
+  readonly act: (queue: WorkQueue, target: OperatorTarget) => Promise<string>;
 }
 
 export const targetCommand = ({ name, summary, description, act }: TargetCommand): Command =>
@@ -34,8 +34,8 @@ export const targetCommand = ({ name, summary, description, act }: TargetCommand
     .allowExcessArguments(false)
     .action(async (first: string, second: string | undefined, given: unknown) => {
       const { redis: asked, in: within, all, ...options } = optionsSchema.parse(given);
-      const url = neededRedis(asked);
-      const [{ targetOf }, { withQueue }] = await Promise.all([
+      const url = requireRedisUrl(asked);
+      const [{ findTarget: targetOf }, { withQueue }] = await Promise.all([
         import("./target.ts"),
         import("../meant-object.ts"),
       ]);

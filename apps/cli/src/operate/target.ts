@@ -1,20 +1,20 @@
 import { objectKey } from "@drover/controller";
 import { builtin, isApiError, type KubeClient } from "@drover/kube";
-import type { Scope } from "@drover/queue";
+import type { PauseScope } from "@drover/queue";
 import { hostname, userInfo } from "node:os";
-import type { Cluster } from "../cluster-options.ts";
+import type { SelectedCluster } from "../cluster-options.ts";
 import { CommandError } from "../command-error.ts";
 import {
-  functionMeant,
-  objectMeant,
-  objectWords,
+  findFunction,
+  findObject,
+  parseObjectArguments,
   type ReadableFunction,
-  type Servers,
+  type CommandServers,
 } from "../meant-object.ts";
-import { objectOf } from "../why/key-facts.ts";
+import { readObject } from "../why/key-facts.ts";
 
 /** The target of an operator's command, as the command line names it. */
-export interface TargetWords {
+export interface TargetArguments {
   readonly command: string;
   readonly first: string;
   readonly second: string | undefined;
@@ -25,11 +25,11 @@ export interface TargetWords {
 }
 
 /** One object of a function, its objects in a namespace, or all of them. */
-export interface Target {
+export interface OperatorTarget {
   readonly fn: ReadableFunction;
-  readonly scope: Scope;
+  readonly scope: PauseScope;
   /** For messages: `Bucket web/photos`, `all objects of web/buckets in namespace web`. */
-  readonly words: string;
+  readonly description: string;
   /** The command that resumes it. */
   readonly resume: string;
   /** Resolves with true if the object or namespace exists; undefined if this user may not see it. */
@@ -37,7 +37,11 @@ export interface Target {
 }
 
 /** @throws CommandError if the words match no target, or several functions. */
-export async function targetOf(cluster: Cluster, servers: Servers, words: TargetWords): Promise<Target> {
+export async function findTarget(
+  cluster: SelectedCluster,
+  servers: CommandServers,
+  words: TargetArguments,
+): Promise<OperatorTarget> {
   if (words.all && words.in !== undefined) throw new CommandError("Give --all or --in, not both.");
   return words.all || words.in !== undefined
     ? functionTarget(cluster, servers, words)
@@ -45,26 +49,27 @@ export async function targetOf(cluster: Cluster, servers: Servers, words: Target
 }
 
 async function objectTarget(
-  { namespace }: Cluster,
-  servers: Servers,
-  { command, first, second }: TargetWords,
-): Promise<Target> {
-  const [kind, name] = objectWords(first, second, command, true);
-  const { fn, key } = await objectMeant(servers, { kind, name, namespace, command });
+  { namespace }: SelectedCluster,
+  servers: CommandServers,
+  { command, first, second }: TargetArguments,
+): Promise<OperatorTarget> {
+  const [kind, name] = parseObjectArguments(first, second, command, true);
+  const { fn, key } = await findObject(servers, { kind, name, namespace, command });
   return {
     fn,
     scope: { kind: "object", key },
-    words: `${fn.spec.for.kind} ${key}`,
+    description: `${fn.spec.for.kind} ${key}`,
     resume: `drover resume ${fn.key} ${key}`,
-    exists: () => seen(async () => (await objectOf(servers.client, fn.spec.for, key)) !== undefined),
+    exists: () =>
+      undefinedIfForbidden(async () => (await readObject(servers.client, fn.spec.for, key)) !== undefined),
   };
 }
 
 async function functionTarget(
-  { namespace }: Cluster,
-  servers: Servers,
-  { command, first, second, in: within, all }: TargetWords,
-): Promise<Target> {
+  { namespace }: SelectedCluster,
+  servers: CommandServers,
+  { command, first, second, in: within, all }: TargetArguments,
+): Promise<OperatorTarget> {
   if (second !== undefined) {
     throw new CommandError(
       `--in and --all are for all objects of a function: leave out ${JSON.stringify(second)}, or the option.`,
@@ -72,13 +77,13 @@ async function functionTarget(
   }
   const example = (fn: string): string =>
     `drover ${command} ${fn} ${within === undefined ? "--all" : `--in ${within}`}`;
-  const fn = await functionMeant(servers, { word: first, namespace: within ?? namespace, example });
+  const fn = await findFunction(servers, { word: first, namespace: within ?? namespace, example });
   const everything = `all objects of ${fn.key}`;
   if (within === undefined) {
     return {
       fn,
       scope: { kind: "controller" },
-      words: everything,
+      description: everything,
       exists: () => Promise.resolve(all),
       resume: `drover resume ${fn.key} --all`,
     };
@@ -87,9 +92,9 @@ async function functionTarget(
   return {
     fn,
     scope: { kind: "namespace", namespace: within },
-    words: `${everything} in namespace ${within}`,
+    description: `${everything} in namespace ${within}`,
     resume: `drover resume ${fn.key} --in ${within}`,
-    exists: () => seen(() => namespaceExists(servers.client, within)),
+    exists: () => undefinedIfForbidden(() => namespaceExists(servers.client, within)),
   };
 }
 
@@ -107,7 +112,7 @@ async function namespaceExists(client: KubeClient, name: string): Promise<boolea
 }
 
 /** Undefined if this user may not see it. */
-async function seen(look: () => Promise<boolean>): Promise<boolean | undefined> {
+async function undefinedIfForbidden(look: () => Promise<boolean>): Promise<boolean | undefined> {
   try {
     return await look();
   } catch (error) {
@@ -117,10 +122,10 @@ async function seen(look: () => Promise<boolean>): Promise<boolean | undefined> 
 }
 
 /** @throws CommandError if the target is known not to exist. */
-export async function refuseAbsent({ words, exists, scope }: Target): Promise<void> {
+export async function rejectAbsent({ description, exists, scope }: OperatorTarget): Promise<void> {
   if ((await exists()) !== false) return;
   throw new CommandError(
-    scope.kind === "namespace" ? `There is no namespace ${scope.namespace}.` : `There is no ${words}.`,
+    scope.kind === "namespace" ? `There is no namespace ${scope.namespace}.` : `There is no ${description}.`,
   );
 }
 

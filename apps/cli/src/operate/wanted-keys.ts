@@ -1,10 +1,10 @@
 import { type KeyReport, listedPages, type WorkQueue } from "@drover/queue";
-import { listsOf, reasonOf, type ShownState, stateOf } from "./key-state.ts";
+import { listedStates, reasonOf, type DisplayState, displayState } from "./key-state.ts";
 
 /** Selects keys. */
-export interface Wanted {
+export interface KeyFilter {
   /** Undefined: all states except idle. */
-  readonly state: ShownState | undefined;
+  readonly state: DisplayState | undefined;
   /** Only keys with this text in their reason or last error, in any case. */
   readonly reason?: string | undefined;
   /** Only keys of this namespace. */
@@ -12,19 +12,19 @@ export interface Wanted {
 }
 
 /** Keys, and the time at which they were read. */
-export interface KeysAt {
+export interface KeyReportPage {
   readonly keys: readonly KeyReport[];
   /** Redis' clock, ms. */
   readonly now: number;
 }
 
 /** The selected keys of a queue, in Redis' pages: at most one page is in memory. */
-export async function* wantedKeys(
+export async function* filterKeys(
   queue: Pick<WorkQueue, "list" | "notRunSince">,
-  wanted: Wanted,
-): AsyncGenerator<KeysAt, void, undefined> {
+  wanted: KeyFilter,
+): AsyncGenerator<KeyReportPage, void, undefined> {
   const { now } = await queue.notRunSince([], 0);
-  for (const list of listsOf(wanted.state)) {
+  for (const list of listedStates(wanted.state)) {
     for await (const page of listedPages(queue, list)) {
       const found = page.filter((report) => isWanted(report, wanted, now));
       if (found.length > 0) yield { keys: found, now };
@@ -34,10 +34,10 @@ export async function* wantedKeys(
   }
 }
 
-const isDueOnly = ({ state }: Wanted): boolean => state === "due" || state === "paused";
+const isDueOnly = ({ state }: KeyFilter): boolean => state === "due" || state === "paused";
 
-function isWanted(report: KeyReport, { state, reason, namespace }: Wanted, now: number): boolean {
-  const is = stateOf(report, now);
+function isWanted(report: KeyReport, { state, reason, namespace }: KeyFilter, now: number): boolean {
+  const is = displayState(report, now);
   if (state === "failing" ? report.fails === 0 : state !== undefined && state !== is) return false;
   if (namespace !== undefined && !report.key.startsWith(`${namespace}/`)) return false;
   if (reason === undefined) return true;

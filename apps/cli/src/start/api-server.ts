@@ -1,10 +1,10 @@
-import { spawnTied, untilReady } from "@drover/local-servers";
+import { spawnTied, waitUntilReady } from "@drover/local-servers";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { z } from "zod";
-import { inRepository } from "../repository.ts";
-import type { Run } from "./run.ts";
+import { repositoryPath } from "../repository.ts";
+import type { DemoRun } from "./run.ts";
 
 /** The sandbox: an in-memory API server, as a separate process. */
 export interface ApiServer {
@@ -13,14 +13,14 @@ export interface ApiServer {
 }
 
 /** Starts the sandbox and waits until it answers. If it ends, the run ends: its objects are lost. */
-export async function startApiServer(
-  { config, folder, request, opened }: Run,
+export async function startSandboxProcess(
+  { config, folder, request, opened }: DemoRun,
   signal: AbortSignal,
 ): Promise<ApiServer> {
   const child = await spawnTied({
     name: "the API server",
     command: process.execPath,
-    args: [inRepository("apps/sandbox/src/main.ts")],
+    args: [repositoryPath("apps/sandbox/src/main.ts")],
     env: config.processEnvironment({
       DROVER_SANDBOX_PORT: "0",
       DROVER_KUBECONFIG_OUT: folder.kubeconfig,
@@ -33,9 +33,9 @@ export async function startApiServer(
   let url: string | undefined;
   const answers = async (giveUp: AbortSignal): Promise<boolean> => {
     url ??= serverIn(folder.kubeconfig);
-    return url !== undefined && (await isReady(url, giveUp));
+    return url !== undefined && (await isServerReady(url, giveUp));
   };
-  await untilReady(child, answers, { signal });
+  await waitUntilReady(child, answers, { signal });
   void child.exited.then(() => {
     const problem = `The API server ended by itself, and all objects with it. Its log: ${child.logFile}`;
     request.stop({ kind: "broken", problem });
@@ -58,7 +58,7 @@ function serverIn(file: string): string | undefined {
 }
 
 /** True if a server of this run reports that it is ready. */
-export const isReady = (url: string, signal: AbortSignal): Promise<boolean> =>
+export const isServerReady = (url: string, signal: AbortSignal): Promise<boolean> =>
   fetch(`${url}/readyz`, { signal }).then(
     async (response) => {
       await response.arrayBuffer();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { newsOf } from "./bucket-story.ts";
+import { describeBucketChanges } from "./bucket-story.ts";
 import { type BucketView, viewOf } from "./bucket-view.ts";
 
 const born: BucketView = {
@@ -28,7 +28,7 @@ const well: BucketView = {
 };
 const leaving: BucketView = { ...well, deleting: true, generation: 2 };
 const texts = (before: BucketView | undefined, after: BucketView | undefined) =>
-  newsOf(before, after).map(({ text }) => text);
+  describeBucketChanges(before, after).map(({ text }) => text);
 
 it("tells each step of a life once, in order", () => {
   const life = [undefined, born, held, announced, well, leaving, undefined];
@@ -73,7 +73,7 @@ it("says Ready of a changed spec only when the status speaks of that spec", () =
 
 it("says why an object is not Ready, as trouble", () => {
   const ready = { status: "False", reason: "BucketNotOurs", message: "It belongs to another." };
-  expect(newsOf(well, { ...well, ready })).toEqual([
+  expect(describeBucketChanges(well, { ...well, ready })).toEqual([
     { text: "not Ready (BucketNotOurs): It belongs to another.", tone: "bad" },
   ]);
 });

@@ -2,13 +2,16 @@ import { type BucketView, isReadyNow } from "./bucket-view.ts";
 import type { Tone } from "./narrator.ts";
 
 /** One change of a Bucket, as a sentence. */
-export interface News {
+export interface StoryLine {
   readonly text: string;
   readonly tone: Tone;
 }
 
 /** The changes of a Bucket between two states; `undefined`: it did not exist. */
-export function newsOf(before: BucketView | undefined, after: BucketView | undefined): readonly News[] {
+export function describeBucketChanges(
+  before: BucketView | undefined,
+  after: BucketView | undefined,
+): readonly StoryLine[] {
   if (after === undefined) return before === undefined ? [] : [plain(endOf(before))];
   if (before === undefined)
     return [plain(`the object is there (generation ${after.generation})`), ...changes(blank, after)];
@@ -32,22 +35,22 @@ const blank = {
 } as const;
 type Earlier = BucketView | typeof blank;
 
-function changes(before: Earlier, after: BucketView): readonly News[] {
+function changes(before: Earlier, after: BucketView): readonly StoryLine[] {
   return [
-    ...specNews(before, after),
-    ...finalizerNews(before, after),
-    ...deletionNews(before, after),
-    ...statusNews(before, after),
+    ...describeSpecChange(before, after),
+    ...describeFinalizerChange(before, after),
+    ...describeDeletion(before, after),
+    ...describeStatusChange(before, after),
   ];
 }
 
-function specNews(before: Earlier, { generation, deleting }: BucketView): readonly News[] {
+function describeSpecChange(before: Earlier, { generation, deleting }: BucketView): readonly StoryLine[] {
   // Deleting an object with finalizers increments its generation, too.
   if (before.generation === undefined || before.generation === generation || deleting) return [];
   return [plain(`the spec was changed (generation ${generation})`)];
 }
 
-function finalizerNews(before: Earlier, after: BucketView): readonly News[] {
+function describeFinalizerChange(before: Earlier, after: BucketView): readonly StoryLine[] {
   const had: readonly string[] = before.finalizers;
   const added = after.finalizers.filter((name) => !had.includes(name));
   const removed = had.filter((name) => !after.finalizers.includes(name));
@@ -59,20 +62,20 @@ function finalizerNews(before: Earlier, after: BucketView): readonly News[] {
   ];
 }
 
-function deletionNews(before: Earlier, { deleting, onDelete }: BucketView): readonly News[] {
+function describeDeletion(before: Earlier, { deleting, onDelete }: BucketView): readonly StoryLine[] {
   if (!deleting || before.deleting) return [];
   const then = onDelete === "Delete" ? "its bucket is deleted first" : "its bucket is kept, and released";
   return [plain(`deletion was requested: ${then} (onDelete: ${onDelete ?? "Retain"})`)];
 }
 
-function statusNews(before: Earlier, after: BucketView): readonly News[] {
+function describeStatusChange(before: Earlier, after: BucketView): readonly StoryLine[] {
   const { ready, bucket } = after;
   if (after.announced && !before.announced) {
     return [
       plain(`bucket ${bucket ?? ""} does not exist yet; the status records that it is about to be created`),
     ];
   }
-  if (ready === undefined || said(before) === said(after)) return [];
+  if (ready === undefined || readyFingerprint(before) === readyFingerprint(after)) return [];
   if (isReadyNow(after)) return [{ text: `Ready: ${ready.message}`, tone: "good" }];
   if (ready.status === "True") return [];
   return [
@@ -84,10 +87,10 @@ function statusNews(before: Earlier, after: BucketView): readonly News[] {
 }
 
 /** Identifies the content of the Ready condition and the generation that it is for. */
-function said(view: Earlier): string {
+function readyFingerprint(view: Earlier): string {
   if (view.ready === undefined) return "";
   const { status, reason, message } = view.ready;
   return JSON.stringify([status, reason, message, view.observedGeneration, view.generation]);
 }
 
-const plain = (text: string): News => ({ text, tone: "plain" });
+const plain = (text: string): StoryLine => ({ text, tone: "plain" });

@@ -5,11 +5,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { z } from "zod";
-import { inRepository } from "../repository.ts";
+import { repositoryPath } from "../repository.ts";
 import { startDeployer } from "./drover-processes.ts";
-import { tellOfPods } from "./pod-story.ts";
-import type { Run } from "./run.ts";
-import type { Servers } from "./servers.ts";
+import { narratePods } from "./pod-story.ts";
+import type { DemoRun } from "./run.ts";
+import type { DemoServers } from "./servers.ts";
 
 const image = "drover/s3-bucket";
 const namespace = "default";
@@ -19,8 +19,8 @@ const namespace = "default";
  * deployer scales them with the work. Returns a function that returns the id of a running process, if there is one.
  */
 export async function deployBucketFunction(
-  run: Run,
-  servers: Servers,
+  run: DemoRun,
+  servers: DemoServers,
   client: KubeClient,
 ): Promise<() => number | undefined> {
   const { signal } = run.request;
@@ -28,7 +28,7 @@ export async function deployBucketFunction(
   await createOrReplace(client, builtin.namespace, { metadata: { name: "drover" } }, { signal });
   await installCrd(client, { ...customResourceDefinition(ReconcileFunction) }, { signal });
   const images = {
-    [image]: { command: [process.execPath, inRepository("functions/s3-bucket/src/main.ts")] },
+    [image]: { command: [process.execPath, repositoryPath("functions/s3-bucket/src/main.ts")] },
   };
   // A node provides credentials to its Pods, as machines in a cloud do.
   const node = await startNode({
@@ -40,7 +40,7 @@ export async function deployBucketFunction(
     env: present({ PATH: run.config.path, KUBECONFIG: servers.kubeconfig, ...servers.s3.credentials }),
   });
   run.opened.push({ name: "the node", stop: () => node.stop() });
-  const { processNow } = tellOfPods(run, client);
+  const { processNow } = narratePods(run, client);
   const deployer = manifestIn("apps/deployer/deploy/function.yaml");
   await createOrReplace(client, refOf(ReconcileFunction), deployer, { signal });
   await startDeployer(run, servers);
@@ -50,7 +50,7 @@ export async function deployBucketFunction(
   const scaling = { min: 0, max: 3, idleAfter: "10s" };
   const deployed = { ...bucket, spec: { ...spec, container: { image, env }, scaling } };
   await createOrReplace(client, refOf(ReconcileFunction), deployed, { signal });
-  run.narrator.say(
+  run.narrator.print(
     "The bucket function is deployed: one Pod shows that it starts, and goes when nothing is to be done",
   );
   return processNow;
@@ -62,7 +62,7 @@ const manifestSchema = z.object({
 });
 
 function manifestIn(file: string) {
-  const { metadata, spec } = manifestSchema.parse(parse(readFileSync(inRepository(file), "utf8")));
+  const { metadata, spec } = manifestSchema.parse(parse(readFileSync(repositoryPath(file), "utf8")));
   return { metadata: { ...metadata, namespace }, spec };
 }
 

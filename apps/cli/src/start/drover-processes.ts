@@ -1,16 +1,16 @@
-import { inRepository } from "../repository.ts";
-import { type KeptProcess, keepProcess } from "./kept-process.ts";
+import { repositoryPath } from "../repository.ts";
+import { type SupervisedProcess, superviseProcess } from "./kept-process.ts";
 import type { LogLine } from "./log-line.ts";
 import type { Narrator } from "./narrator.ts";
-import type { Run } from "./run.ts";
-import type { Servers } from "./servers.ts";
+import type { DemoRun } from "./run.ts";
+import type { DemoServers } from "./servers.ts";
 
 /**
  * The bridge: watches the API server and wakes keys. On the run's own API server it watches the deployed functions. In
  * a cluster given by the user it serves only the bucket function, from a file.
  */
-export const startBridge = (run: Run, servers: Servers): Promise<KeptProcess> =>
-  keepProcess(
+export const startBridge = (run: DemoRun, servers: DemoServers): Promise<SupervisedProcess> =>
+  superviseProcess(
     {
       name: "the bridge",
       file: "bridge",
@@ -20,17 +20,17 @@ export const startBridge = (run: Run, servers: Servers): Promise<KeptProcess> =>
         DROVER_LOG_LEVEL: "debug", // to log wakes
         DROVER_AUTHORS: "trusted",
         ...(servers.sandboxUrl === undefined && {
-          DROVER_FUNCTIONS: inRepository("functions/s3-bucket/deploy/function.yaml"),
+          DROVER_FUNCTIONS: repositoryPath("functions/s3-bucket/deploy/function.yaml"),
         }),
       },
-      onLine: tellOfWakes(run.narrator),
+      onLine: narrateWakes(run.narrator),
     },
     run,
   );
 
 /** The bucket function: runs keys, and creates, updates and deletes their buckets. */
-export const startBucketFunction = (run: Run, servers: Servers): Promise<KeptProcess> =>
-  keepProcess(
+export const startBucketFunction = (run: DemoRun, servers: DemoServers): Promise<SupervisedProcess> =>
+  superviseProcess(
     {
       name: "the bucket function",
       file: "s3-bucket",
@@ -42,14 +42,14 @@ export const startBucketFunction = (run: Run, servers: Servers): Promise<KeptPro
         ...servers.s3.credentials,
         DROVER_LOG_LEVEL: "debug",
       },
-      onLine: tellOfRuns(run.narrator),
+      onLine: narrateRuns(run.narrator),
     },
     run,
   );
 
 /** The deployer: scales the Pods of functions with their work. */
-export const startDeployer = (run: Run, servers: Servers): Promise<KeptProcess> =>
-  keepProcess(
+export const startDeployer = (run: DemoRun, servers: DemoServers): Promise<SupervisedProcess> =>
+  superviseProcess(
     {
       name: "the deployer",
       file: "deployer",
@@ -64,7 +64,7 @@ export const startDeployer = (run: Run, servers: Servers): Promise<KeptProcess> 
     run,
   );
 
-const common = ({ kubeconfig, context, redisUrl }: Servers) => ({
+const common = ({ kubeconfig, context, redisUrl }: DemoServers) => ({
   DROVER_KUBECONFIG: kubeconfig,
   DROVER_KUBE_CONTEXT: context,
   DROVER_REDIS_URL: redisUrl,
@@ -75,19 +75,19 @@ const common = ({ kubeconfig, context, redisUrl }: Servers) => ({
 /** The deployer's own ReconcileFunction. */
 const deployersFunction = "default/reconcilefunctions.drover.dev";
 
-const tellOfWakes =
-  ({ say }: Narrator) =>
+const narrateWakes =
+  ({ print }: Narrator) =>
   ({ msg, key, reason, queue }: LogLine): void => {
     // The deployer is woken by every change of a Pod, and those are reported separately.
     if (msg === "Woke" && key !== undefined && !queue?.startsWith(`${deployersFunction}/`))
-      say(`${key}: key woken by the bridge (${reason ?? "changed"})`, "quiet");
+      print(`${key}: key woken by the bridge (${reason ?? "changed"})`, "quiet");
   };
 
-const tellOfRuns =
-  ({ say }: Narrator) =>
+const narrateRuns =
+  ({ print }: Narrator) =>
   ({ msg, key, verdict = "done", ms = 0, why = [] }: LogLine): void => {
     // A run without a cause that changed nothing is not reported.
     if (verdict === "done" && why.length === 0) return;
     if (msg === "Reconciled" && key !== undefined)
-      say(`${key}: reconciled by the bucket function in ${ms} ms (${verdict})`, "quiet");
+      print(`${key}: reconciled by the bucket function in ${ms} ms (${verdict})`, "quiet");
   };

@@ -3,7 +3,7 @@ import { connect, installCrd, refOf } from "@drover/kube";
 import { Bucket } from "@drover/s3-bucket";
 import { startSandbox } from "@drover/sandbox";
 import { expect, it } from "vitest";
-import { inRepository } from "../repository.ts";
+import { repositoryPath } from "../repository.ts";
 import { applyBucket, readBucket } from "./example.ts";
 
 it("an example that is there already gets its spec again and keeps the rest, and a refusal is an error", async () => {
@@ -11,7 +11,7 @@ it("an example that is there already gets its spec again and keeps the rest, and
   const client = await connect({ server: sandbox.url, token: sandbox.token });
   await installCrd(client, { ...customResourceDefinition(Bucket) });
   const [ref, { signal }] = [refOf(Bucket), new AbortController()];
-  const example = await readBucket(inRepository("examples/bucket.yaml"));
+  const example = await readBucket(repositoryPath("examples/bucket.yaml"));
   const apply = () => applyBucket(client, ref, example, signal);
   const heal = sandbox.faults.respond(({ method }) =>
     method === "POST" ? { status: 403, message: "not you" } : undefined,

@@ -12,13 +12,13 @@ const manifestSchema = z.object({
   spec: z.looseObject({}),
 });
 
-export interface Example {
+export interface BucketExample {
   readonly key: ObjectKey;
   readonly manifest: z.output<typeof manifestSchema>;
 }
 
 /** Reads a Bucket from a YAML file. */
-export async function readBucket(file: string): Promise<Example> {
+export async function readBucket(file: string): Promise<BucketExample> {
   const manifest = manifestSchema.parse(parse(await readFile(file, "utf8")));
   return { key: keyOf(manifest), manifest };
 }
@@ -27,7 +27,7 @@ export async function readBucket(file: string): Promise<Example> {
 export async function applyBucket(
   client: KubeClient,
   ref: ResourceRef,
-  { key, manifest: { metadata, spec } }: Example,
+  { key, manifest: { metadata, spec } }: BucketExample,
   signal: AbortSignal,
 ): Promise<"created" | "applied"> {
   const object: NewObject = { metadata, spec };

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { inRepository } from "../repository.ts";
+import { repositoryPath } from "../repository.ts";
 import { closeInOrder } from "./closing.ts";
 import { runIn } from "./run.fixture.ts";
-import { keepProcess } from "./kept-process.ts";
+import { superviseProcess } from "./kept-process.ts";
 import { startOwnRedis } from "./redis.ts";
 
 let dir: string;
@@ -38,31 +38,31 @@ it("a process that cannot be started again ends the run, with what became of it 
       console.log(JSON.stringify({ level: "info", msg: "Serving", url }));
     });`;
   writeFileSync(main, serving);
-  const { run, said } = scene;
-  const { pid } = await keepProcess(
+  const { run, printed } = scene;
+  const { pid } = await superviseProcess(
     {
       name: "the bridge",
       file: "bridge",
       environment: {},
       onLine: () => undefined,
-      main: relative(inRepository(""), main),
+      main: relative(repositoryPath(""), main),
     },
     run,
   );
   writeFileSync(main, "process.exit(7);");
   process.kill(pid, "SIGKILL");
   expect(await broken()).toMatch(/the bridge ended before it was ready \(exit code 7\)/);
-  expect(said).toContain(`The bridge (process ${pid}) ended by itself: SIGKILL. Starting it again.`);
+  expect(printed).toContain(`The bridge (process ${pid}) ended by itself: SIGKILL. Starting it again.`);
 });
 
 it("a Redis that cannot be started again ends the run, with why", async () => {
-  const { run, said } = scene;
+  const { run, printed } = scene;
   const redis = await startOwnRedis(run, run.request.signal);
   rmSync(join(run.folder.path, "redis"), { recursive: true });
   writeFileSync(join(run.folder.path, "redis"), "");
   process.kill(redis.pid, "SIGKILL");
   expect(await broken()).toMatch(/^Redis ended and cannot be started again: ./);
-  expect(said.join()).toMatch(/has ended\. Starting it again, with its data\./);
+  expect(printed.join()).toMatch(/has ended\. Starting it again, with its data\./);
 });
 
 it("a process that dies again and again ends the run", async () => {
@@ -77,19 +77,19 @@ it("a process that dies again and again ends the run", async () => {
       console.log(JSON.stringify({ level: "info", msg: "Serving", url }));
     });`,
   );
-  const { run, said } = scene;
-  await keepProcess(
+  const { run, printed } = scene;
+  await superviseProcess(
     {
       name: "the bridge",
       file: "bridge",
       environment: {},
       onLine: () => undefined,
-      main: relative(inRepository(""), main),
+      main: relative(repositoryPath(""), main),
     },
     run,
   );
   expect(await broken()).toMatch(
     /^The bridge \(process \d+\) ended by itself: exit code 3\. That was 5 times in a minute\./,
   );
-  expect(said.filter((line) => line.endsWith("Starting it again."))).toHaveLength(4);
+  expect(printed.filter((line) => line.endsWith("Starting it again."))).toHaveLength(4);
 });

@@ -1,13 +1,13 @@
 import { messageOf } from "@drover/controller";
-import { type Exit, spawnTied, type TiedProcess, untilReady } from "@drover/local-servers";
+import { type Exit, spawnTied, type TiedProcess, waitUntilReady } from "@drover/local-servers";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Environment } from "../config.ts";
-import { inRepository } from "../repository.ts";
-import { isReady } from "./api-server.ts";
+import type { EnvironmentVariables } from "../config.ts";
+import { repositoryPath } from "../repository.ts";
+import { isServerReady } from "./api-server.ts";
 import { type LogLine, parseLogLine } from "./log-line.ts";
-import { seconds } from "./narrator.ts";
-import type { Run } from "./run.ts";
+import { formatSeconds } from "./narrator.ts";
+import type { DemoRun } from "./run.ts";
 
 /** A process of Drover: it logs JSON lines, one of which has the `url` of its `/readyz`. */
 export interface ProcessDescription {
@@ -17,31 +17,34 @@ export interface ProcessDescription {
   readonly file: string;
   /** The path of its main module in the repository. */
   readonly main: string;
-  readonly environment: Environment;
+  readonly environment: EnvironmentVariables;
   readonly onLine: (line: LogLine) => void;
 }
 
 /** A process that is started again when it dies. */
-export interface KeptProcess {
+export interface SupervisedProcess {
   /** Id of the current process. */
   readonly pid: number;
 }
 
 /** The number of deaths within a minute at which it is no longer restarted. */
-const mostDeaths = 5;
+const maxExits = 5;
 const aMinute = 60_000;
-const beforeAgain = 500;
+const restartAfter = 500;
 /** How long runs in progress may take to end. */
 const grace = { told: "10s", killedAfter: 12_000 };
 
 /** Starts a process, waits until it is ready, and starts it again whenever it dies. */
-export async function keepProcess(description: ProcessDescription, run: Run): Promise<KeptProcess> {
+export async function superviseProcess(
+  description: ProcessDescription,
+  run: DemoRun,
+): Promise<SupervisedProcess> {
   const { narrator, request, opened } = run;
   const { name } = description;
   const begun = performance.now();
   const current = { child: await launch(description, run) };
   let stopping = false;
-  const kept = keep(current, description, run, () => stopping).catch((error: unknown) => {
+  const kept = restartOnExit(current, description, run, () => stopping).catch((error: unknown) => {
     const problem = messageOf(error);
     if (!stopping) request.stop({ kind: "broken", problem });
   });
@@ -54,7 +57,7 @@ export async function keepProcess(description: ProcessDescription, run: Run): Pr
     },
   });
   const { pid } = current.child;
-  narrator.say(`${capital(name)} started in ${seconds(performance.now() - begun)}: process ${pid}`);
+  narrator.print(`${capital(name)} started in ${formatSeconds(performance.now() - begun)}: process ${pid}`);
   return {
     get pid() {
       return current.child.pid;
@@ -62,13 +65,13 @@ export async function keepProcess(description: ProcessDescription, run: Run): Pr
   };
 }
 
-async function keep(
+async function restartOnExit(
   current: { child: TiedProcess },
   description: ProcessDescription,
-  run: Run,
+  run: DemoRun,
   stopping: () => boolean,
 ): Promise<void> {
-  const { say } = run.narrator;
+  const { print } = run.narrator;
   const { signal } = run.request;
   let deaths: number[] = [];
   for (;;) {
@@ -77,25 +80,25 @@ async function keep(
     const now = performance.now();
     deaths = [...deaths.filter((death) => now - death < aMinute), now];
     const what = `${capital(description.name)} (process ${current.child.pid}) ended by itself: ${describe(exit)}.`;
-    if (deaths.length === mostDeaths) {
-      throw new Error(`${what} That was ${mostDeaths} times in a minute. Its log: ${current.child.logFile}`);
+    if (deaths.length === maxExits) {
+      throw new Error(`${what} That was ${maxExits} times in a minute. Its log: ${current.child.logFile}`);
     }
-    say(`${what} Starting it again.`, "bad");
-    await delay(beforeAgain, undefined, { signal });
+    print(`${what} Starting it again.`, "bad");
+    await delay(restartAfter, undefined, { signal });
     current.child = await launch(description, run);
-    say(`${capital(description.name)} is back: process ${current.child.pid}.`, "good");
+    print(`${capital(description.name)} is back: process ${current.child.pid}.`, "good");
   }
 }
 
 async function launch(
   { name, file, main, environment, onLine }: ProcessDescription,
-  { config, folder, request: { signal } }: Run,
+  { config, folder, request: { signal } }: DemoRun,
 ): Promise<TiedProcess> {
   let url: string | undefined;
   const child = await spawnTied({
     name,
     command: process.execPath,
-    args: [inRepository(main)],
+    args: [repositoryPath(main)],
     env: config.processEnvironment({
       DROVER_LOG_LEVEL: config.logLevel,
       ...environment,
@@ -110,7 +113,9 @@ async function launch(
     },
   });
   folder.noteProcess(file, child.pid);
-  await untilReady(child, async (giveUp) => url !== undefined && (await isReady(url, giveUp)), { signal });
+  await waitUntilReady(child, async (giveUp) => url !== undefined && (await isServerReady(url, giveUp)), {
+    signal,
+  });
   return child;
 }
 

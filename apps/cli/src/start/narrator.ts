@@ -6,9 +6,9 @@ export type Tone = "plain" | "good" | "bad" | "quiet";
 
 /** Prints messages, one a line, with the seconds since the start. */
 export interface Narrator {
-  readonly say: (text: string, tone?: Tone) => void;
+  readonly print: (text: string, tone?: Tone) => void;
   /** Prints lines unchanged, without a time. */
-  readonly show: (lines: readonly string[]) => void;
+  readonly printLines: (lines: readonly string[]) => void;
 }
 
 /** The destination of the lines. Colour is used only on terminals, and not if NO_COLOR is set. */
@@ -21,13 +21,13 @@ export function narrator(output: Output, colour: boolean, now: () => number): Na
   const styled = (format: Parameters<typeof styleText>[0], text: string): string =>
     colour ? styleText(format, text, { validateStream: false }) : text;
   return {
-    say: (text, tone = "plain") => {
-      const time = styled("dim", `${seconds(now()).padStart(8)}  `);
+    print: (text, tone = "plain") => {
+      const time = styled("dim", `${formatSeconds(now()).padStart(8)}  `);
       const format = formats[tone];
       const line = oneLine(text);
       output.write(`${time}${format === undefined ? line : styled(format, line)}\n`);
     },
-    show: (lines) => void output.write(lines.map((line) => `${line}\n`).join("")),
+    printLines: (lines) => void output.write(lines.map((line) => `${line}\n`).join("")),
   };
 }
 
@@ -39,7 +39,7 @@ const formats: Readonly<Record<Tone, Parameters<typeof styleText>[0] | undefined
 };
 
 /** Milliseconds as readable text: `0.42 s`, `12.3 s`, `75 s`. */
-export function seconds(span: number): string {
+export function formatSeconds(span: number): string {
   const value = span / 1_000;
   return `${value.toFixed(value < 10 ? 2 : value < 60 ? 1 : 0)} s`;
 }

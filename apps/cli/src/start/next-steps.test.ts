@@ -4,19 +4,19 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { type NextSteps, nextSteps } from "./next-steps.ts";
+import { type NextStepsOptions, nextSteps } from "./next-steps.ts";
 
 let folder: string;
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), "drover-next-steps-"))));
 afterEach(() => rmSync(folder, { recursive: true }));
 
-const here: NextSteps = {
+const here: NextStepsOptions = {
   servers: {
     kubeconfig: "/here/kubeconfig",
     context: undefined,
     sandboxUrl: "http://127.0.0.1:1",
     redisUrl: "redis://127.0.0.1:2",
-    s3: { url: "http://127.0.0.1:3", own: true, settings: {}, credentials: {} },
+    s3: { url: "http://127.0.0.1:3", isOwn: true, settings: {}, credentials: {} },
   },
   namespace: "default",
   name: "hello",
@@ -25,7 +25,7 @@ const here: NextSteps = {
   path: "",
   functionPid: 7,
 };
-const text = (steps: NextSteps) => nextSteps(steps).join("\n");
+const text = (steps: NextStepsOptions) => nextSteps(steps).join("\n");
 const withKubectl = (): string => {
   const kubectl = join(folder, "kubectl");
   writeFileSync(kubectl, "");
@@ -60,7 +60,7 @@ it("the command for the token reads the kubeconfig that the sandbox writes", asy
 
 it("names the context that was given, and nothing that only our own servers answer", () => {
   const { servers } = here;
-  const s3 = { url: "https://s3.example.com", own: false, settings: {}, credentials: {} };
+  const s3 = { url: "https://s3.example.com", isOwn: false, settings: {}, credentials: {} };
   const given = { ...servers, context: "home", sandboxUrl: undefined, s3 };
   const shown = text({ ...here, servers: given, path: withKubectl() });
   expect(shown).toContain("kubectl --context home -n default get buckets");

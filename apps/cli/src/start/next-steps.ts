@@ -1,10 +1,10 @@
 import { accessSync, constants } from "node:fs";
 import { delimiter, join, relative } from "node:path";
-import { inRepository } from "../repository.ts";
-import type { Servers } from "./servers.ts";
+import { repositoryPath } from "../repository.ts";
+import type { DemoServers } from "./servers.ts";
 
-export interface NextSteps {
-  readonly servers: Servers;
+export interface NextStepsOptions {
+  readonly servers: DemoServers;
   /** The object that was applied, and its bucket. */
   readonly namespace: string;
   readonly name: string;
@@ -17,7 +17,7 @@ export interface NextSteps {
 }
 
 /** Commands to try next, using the tools that are installed. */
-export function nextSteps(steps: NextSteps): readonly string[] {
+export function nextSteps(steps: NextStepsOptions): readonly string[] {
   return [
     "",
     "Try next, in another terminal, and watch what happens here:",
@@ -30,10 +30,10 @@ export function nextSteps(steps: NextSteps): readonly string[] {
   ];
 }
 
-type Step = readonly [comment: string, command: string];
-const shown = ([comment, command]: Step): readonly string[] => [`  # ${comment}`, `  ${command}`];
+type NextStep = readonly [comment: string, command: string];
+const shown = ([comment, command]: NextStep): readonly string[] => [`  # ${comment}`, `  ${command}`];
 
-function objectSteps(steps: NextSteps): readonly Step[] {
+function objectSteps(steps: NextStepsOptions): readonly NextStep[] {
   const { servers, namespace, name, path } = steps;
   if (isOnPath("kubectl", path)) return kubectlSteps(steps);
   if (servers.sandboxUrl === undefined) return [];
@@ -51,7 +51,7 @@ function objectSteps(steps: NextSteps): readonly Step[] {
 /** A command that prints the token of the sandbox's kubeconfig, which has one user. */
 const tokenIn = (kubeconfig: string): string => `sed -n 's/^ *token: "\\(.*\\)"$/\\1/p' '${kubeconfig}'`;
 
-function kubectlSteps({ servers: { context }, namespace, name }: NextSteps): readonly Step[] {
+function kubectlSteps({ servers: { context }, namespace, name }: NextStepsOptions): readonly NextStep[] {
   const kubectl = ["kubectl", ...(context === undefined ? [] : ["--context", context]), "-n", namespace].join(
     " ",
   );
@@ -59,13 +59,13 @@ function kubectlSteps({ servers: { context }, namespace, name }: NextSteps): rea
     ["the objects", `${kubectl} get buckets`],
     ["change a tag", `${kubectl} patch bucket ${name} --type merge -p '{"spec":{"tags":{"team":"north"}}}'`],
     ["change anything", `${kubectl} edit bucket ${name}`],
-    ["another one", `${kubectl} apply -f ${relativePath(inRepository("examples/retained-bucket.yaml"))}`],
+    ["another one", `${kubectl} apply -f ${relativePath(repositoryPath("examples/retained-bucket.yaml"))}`],
     ["delete it, and its bucket with it", `${kubectl} delete bucket ${name}`],
   ];
 }
 
-function bucketSteps({ servers: { s3 }, bucket }: NextSteps): readonly Step[] {
-  if (!s3.own) return [];
+function bucketSteps({ servers: { s3 }, bucket }: NextStepsOptions): readonly NextStep[] {
+  if (!s3.isOwn) return [];
   return [
     ["the bucket's tags, as the S3 server has them", `curl '${s3.url}/${bucket}?tagging'`],
     [
@@ -75,7 +75,7 @@ function bucketSteps({ servers: { s3 }, bucket }: NextSteps): readonly Step[] {
   ];
 }
 
-const crash = ({ functionPid }: NextSteps): readonly Step[] =>
+const crash = ({ functionPid }: NextStepsOptions): readonly NextStep[] =>
   functionPid === undefined ? [] : [["crash the bucket function", `kill -9 ${functionPid}`]];
 
 const relativePath = (path: string): string => {

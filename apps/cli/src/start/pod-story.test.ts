@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { podNews, type PodView } from "./pod-story.ts";
+import { describePodChange, type PodView } from "./pod-story.ts";
 
-const made: PodView = { process: undefined, leaving: false };
-const running: PodView = { process: 7, leaving: false };
+const made: PodView = { process: undefined, terminating: false };
+const running: PodView = { process: 7, terminating: false };
 
 it("tells each step of a Pod's life once, in order", () => {
   const life = [
@@ -10,11 +10,11 @@ it("tells each step of a Pod's life once, in order", () => {
     made,
     running,
     made,
-    { process: 8, leaving: false },
-    { process: 8, leaving: true },
+    { process: 8, terminating: false },
+    { process: 8, terminating: true },
     undefined,
   ];
-  const told = life.slice(1).map((after, i) => podNews("p", life[i], after));
+  const told = life.slice(1).map((after, i) => describePodChange("p", life[i], after));
   expect(told).toEqual([
     "the bucket function gets a Pod: p",
     "the bucket function runs: process 7",
@@ -26,7 +26,7 @@ it("tells each step of a Pod's life once, in order", () => {
 });
 
 it("has nothing to tell of a change that changes nothing, nor of a process that ends with its Pod", () => {
-  expect(podNews("p", running, { ...running })).toBeUndefined();
-  const leaving = { ...running, leaving: true };
-  expect(podNews("p", leaving, { process: undefined, leaving: true })).toBeUndefined();
+  expect(describePodChange("p", running, { ...running })).toBeUndefined();
+  const leaving = { ...running, terminating: true };
+  expect(describePodChange("p", leaving, { process: undefined, terminating: true })).toBeUndefined();
 });

@@ -1,7 +1,7 @@
 import { type ObjectKey, silentLog } from "@drover/controller";
 import { builtin, isObjectEvent, type KubeClient, type KubeObject, runReflector } from "@drover/kube";
 import { z } from "zod";
-import type { Run } from "./run.ts";
+import type { DemoRun } from "./run.ts";
 
 const podSchema = z.looseObject({
   metadata: z.looseObject({ deletionTimestamp: z.string().optional() }),
@@ -23,38 +23,38 @@ const podSchema = z.looseObject({
 export interface PodView {
   /** Id of its current process. */
   readonly process: number | undefined;
-  readonly leaving: boolean;
+  readonly terminating: boolean;
 }
 
 /** The change of a Pod between two states; `undefined`: it did not exist. */
-export function podNews(
+export function describePodChange(
   name: string,
   before: PodView | undefined,
   after: PodView | undefined,
 ): string | undefined {
   if (after === undefined) return `Pod ${name} is gone`;
   if (before === undefined) return `the bucket function gets a Pod: ${name}`;
-  if (after.leaving && !before.leaving) return `Pod ${name} is not needed any more: it ends its runs`;
+  if (after.terminating && !before.terminating) return `Pod ${name} is not needed any more: it ends its runs`;
   if (after.process === before.process) return undefined;
   if (after.process === undefined)
-    return after.leaving ? undefined : `the process of Pod ${name} ended; it is started again`;
+    return after.terminating ? undefined : `the process of Pod ${name} ended; it is started again`;
   return `the bucket function runs: process ${after.process}`;
 }
 
 /** Reports changes of the bucket function's Pods until the end. */
-export function tellOfPods(
-  { narrator, request, folder }: Run,
+export function narratePods(
+  { narrator, request, folder }: DemoRun,
   client: KubeClient,
 ): { readonly processNow: () => number | undefined } {
   const pods = new Map<ObjectKey, PodView>();
   const take = (key: ObjectKey, object: KubeObject | undefined): void => {
     const before = pods.get(key);
     const after = object && viewOf(object);
-    const news = podNews(key.replace(/^.*\//, ""), before, after);
+    const change = describePodChange(key.replace(/^.*\//, ""), before, after);
     if (after === undefined) pods.delete(key);
     else pods.set(key, after);
     if (after?.process !== undefined) folder.noteProcess("s3-bucket", after.process);
-    if (news !== undefined) narrator.say(news, "quiet");
+    if (change !== undefined) narrator.print(change, "quiet");
   };
   runReflector({
     client,
@@ -79,6 +79,6 @@ function viewOf(object: KubeObject): PodView {
   const [, pid] = /^process:\/\/(\d+)$/.exec((isRunning && container.containerID) || "") ?? [];
   return {
     process: pid === undefined ? undefined : Number(pid),
-    leaving: parsed?.metadata.deletionTimestamp !== undefined,
+    terminating: parsed?.metadata.deletionTimestamp !== undefined,
   };
 }

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { takeRunFolder } from "./run-folder.ts";
+import { lockRunFolder } from "./run-folder.ts";
 
 let path: string;
 beforeEach(() => (path = mkdtempSync(join(tmpdir(), "drover-run-folder-"))));
@@ -15,26 +15,26 @@ const kubeconfig = "/somewhere/kubeconfig";
 const takeAndDie = () => {
   const source = new URL("run-folder.ts", import.meta.url).href;
   const program = `
-    const { takeRunFolder } = await import(${JSON.stringify(source)});
-    takeRunFolder(process.argv[1]).noteProcess("redis", 7);
+    const { lockRunFolder } = await import(${JSON.stringify(source)});
+    lockRunFolder(process.argv[1]).noteProcess("redis", 7);
     process.kill(process.pid, "SIGKILL");`;
   const args = ["--input-type=module", "--eval", program, path];
   return promisify(execFile)(process.execPath, args).catch((error: unknown) => error);
 };
 
 it("is refused to the second who wants it, with who has it and what to do", () => {
-  const folder = takeRunFolder(path, kubeconfig);
+  const folder = lockRunFolder(path, kubeconfig);
   const who = `process ${process.pid}, since`;
-  expect(() => takeRunFolder(path)).toThrow(who);
-  expect(() => takeRunFolder(path)).toThrow(`kill ${process.pid}`);
-  expect(() => takeRunFolder(path)).toThrow("KUBECONFIG=/somewhere/kubeconfig");
+  expect(() => lockRunFolder(path)).toThrow(who);
+  expect(() => lockRunFolder(path)).toThrow(`kill ${process.pid}`);
+  expect(() => lockRunFolder(path)).toThrow("KUBECONFIG=/somewhere/kubeconfig");
   folder.release();
 });
 
 it("is free again after its release, and nothing says that anybody runs", () => {
-  const folder = takeRunFolder(path);
+  const folder = lockRunFolder(path);
   folder.release();
-  const again = takeRunFolder(path);
+  const again = lockRunFolder(path);
   expect(again.crashed).toBeUndefined();
   again.release();
 });
@@ -42,7 +42,7 @@ it("is free again after its release, and nothing says that anybody runs", () => 
 it("is taken over from a process that was killed, and says so; what it left is cleared away", async () => {
   expect(await takeAndDie()).toMatchObject({ signal: "SIGKILL" });
   writeFileSync(join(path, "kubeconfig"), "of a server that is gone");
-  const folder = takeRunFolder(path);
+  const folder = lockRunFolder(path);
   expect(folder.crashed).toMatchObject({ kubeconfig: folder.kubeconfig, processes: { redis: 7 } });
   expect(existsSync(folder.kubeconfig)).toBe(false);
   folder.release();

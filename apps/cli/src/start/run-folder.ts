@@ -11,7 +11,7 @@ const runningSchema = z.object({
   /** The processes that it has started and that are running, by name. */
   processes: z.record(z.string(), z.number()),
 });
-export type Running = z.output<typeof runningSchema>;
+export type RunState = z.output<typeof runningSchema>;
 
 /** The folder with the files of a run. Only one run at a time may use it. */
 export interface RunFolder {
@@ -20,7 +20,7 @@ export interface RunFolder {
   /** The path of the kubeconfig that the run's own API server writes. */
   readonly kubeconfig: string;
   /** The `running.json` of a run that ended without cleaning up. */
-  readonly crashed: Running | undefined;
+  readonly crashed: RunState | undefined;
   /** Records a process of this run; it replaces an earlier one of that name. */
   readonly noteProcess: (name: string, pid: number) => void;
   /** Releases the folder. */
@@ -30,7 +30,7 @@ export interface RunFolder {
 /** Another process uses the folder. */
 export class AlreadyRunningError extends Error {
   override readonly name = "AlreadyRunningError";
-  constructor(path: string, by: Running | undefined) {
+  constructor(path: string, by: RunState | undefined) {
     const who = by === undefined ? "" : ` (process ${by.pid}, since ${by.since})`;
     const stop = by === undefined ? "Stop it with Ctrl-C" : `Stop it with Ctrl-C, or: kill ${by.pid}`;
     const use = by === undefined ? "" : ` To use it: export KUBECONFIG=${by.kubeconfig}`;
@@ -50,7 +50,7 @@ export class AlreadyRunningError extends Error {
  * @param given the kubeconfig of the given cluster, if the run does not start one.
  * @throws AlreadyRunningError
  */
-export function takeRunFolder(path: string, given?: string): RunFolder {
+export function lockRunFolder(path: string, given?: string): RunFolder {
   const files = {
     logs: join(path, "logs"),
     kubeconfig: join(path, "kubeconfig"),
@@ -69,7 +69,7 @@ export function takeRunFolder(path: string, given?: string): RunFolder {
     processes: {},
   };
   // Written atomically, so that readers never see an incomplete file.
-  const note = (now: Running): void => {
+  const note = (now: RunState): void => {
     writeFileSync(`${files.running}.new`, `${JSON.stringify(now, null, 2)}\n`);
     renameSync(`${files.running}.new`, files.running);
   };
@@ -90,7 +90,7 @@ export function takeRunFolder(path: string, given?: string): RunFolder {
   };
 }
 
-function readRunning(file: string): Running | undefined {
+function readRunning(file: string): RunState | undefined {
   try {
     return runningSchema.parse(JSON.parse(readFileSync(file, "utf8")));
   } catch {

@@ -1,18 +1,18 @@
 import { cliConfig } from "../config.ts";
-import type { Run } from "./run.ts";
-import { takeRunFolder } from "./run-folder.ts";
+import type { DemoRun } from "./run.ts";
+import { lockRunFolder } from "./run-folder.ts";
 import { stopRequest } from "./stop-request.ts";
 
 /** A run in a folder, and what it says. */
-export function runIn(path: string): { readonly run: Run; readonly said: string[] } {
-  const said: string[] = [];
-  const run: Run = {
+export function runIn(path: string): { readonly run: DemoRun; readonly printed: string[] } {
+  const printed: string[] = [];
+  const run: DemoRun = {
     options: { s3Region: "r", dir: path },
     config: cliConfig(),
-    folder: takeRunFolder(path),
-    narrator: { say: (text) => void said.push(text), show: () => undefined },
+    folder: lockRunFolder(path),
+    narrator: { print: (text) => void printed.push(text), printLines: () => undefined },
     request: stopRequest(),
     opened: [],
   };
-  return { run, said };
+  return { run, printed };
 }

@@ -1,11 +1,11 @@
 import type { CliConfig } from "../config.ts";
-import type { Opened } from "./closing.ts";
+import type { StoppablePart } from "./closing.ts";
 import type { Narrator } from "./narrator.ts";
 import type { RunFolder } from "./run-folder.ts";
 import type { StopRequest } from "./stop-request.ts";
 
 /** The command's options. Servers that are not given are started by the run. */
-export interface StartOptions {
+export interface DemoOptions {
   readonly kubeconfig?: string | undefined;
   /** A context of `kubeconfig`. */
   readonly context?: string | undefined;
@@ -18,12 +18,12 @@ export interface StartOptions {
 }
 
 /** One `drover start`: the state that its parts share. */
-export interface Run {
-  readonly options: StartOptions;
+export interface DemoRun {
+  readonly options: DemoOptions;
   readonly config: CliConfig;
   readonly folder: RunFolder;
   readonly narrator: Narrator;
   readonly request: StopRequest;
   /** The parts that have been started, in order. Code that starts a part must add it here at once. */
-  readonly opened: Opened[];
+  readonly opened: StoppablePart[];
 }

@@ -3,29 +3,29 @@ import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { isReady } from "./api-server.ts";
+import { isServerReady } from "./api-server.ts";
 import type { BucketView } from "./bucket-view.ts";
 import { hasBucket, type S3Access } from "./s3.ts";
-import { s3Follower } from "./s3-follower.ts";
+import { bucketProbe } from "./s3-follower.ts";
 
 let server: Server;
 let answer: RequestListener;
 let asked: number;
 let s3: S3Access;
-let said: string[];
+let printed: string[];
 
 const { signal } = new AbortController();
 const key = objectKey({ namespace: "default", name: "hello" });
 const view = { bucket: "hello", announced: false } as BucketView;
 beforeEach(async () => {
-  [asked, said] = [0, []];
+  [asked, printed] = [0, []];
   server = createServer((request, response) => {
     asked++;
     answer(request, response);
   });
   await once(server.listen(0, "127.0.0.1"), "listening");
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  s3 = { url, settings: {}, credentials: {}, own: true };
+  s3 = { url, settings: {}, credentials: {}, isOwn: true };
 });
 afterEach(() => {
   server.close().closeAllConnections();
@@ -38,8 +38,10 @@ const status =
 const broken: RequestListener = (request) => request.socket.destroy();
 const follow = () => {
   const there: string[] = [];
-  const say = (text: string): void => void said.push(text);
-  const follower = s3Follower(s3, { say, show: () => undefined }, signal, (_key, name) => there.push(name));
+  const print = (text: string): void => void printed.push(text);
+  const follower = bucketProbe(s3, { print, printLines: () => undefined }, signal, (_key, name) =>
+    there.push(name),
+  );
   return { follower, there };
 };
 
@@ -52,49 +54,49 @@ it.each<[string, RequestListener, boolean | undefined, boolean]>([
 ])("a server that says that it %s", async (_what, as, has, ready) => {
   answer = as;
   expect(await hasBucket(s3, "hello", signal)).toBe(has);
-  expect(await isReady(s3.url, signal)).toBe(ready);
+  expect(await isServerReady(s3.url, signal)).toBe(ready);
 });
 
 it("a bucket is found though its server does not answer at first", async () => {
   answer = broken;
   const { follower, there } = follow();
-  follower.changed(key, view);
+  follower.onChange(key, view);
   await expect.poll(() => asked).toBeGreaterThan(2);
-  expect([there, said]).toEqual([[], []]);
+  expect([there, printed]).toEqual([[], []]);
   answer = status(200);
   await expect.poll(() => there).toEqual(["hello"]);
-  expect(said).toEqual(["default/hello: bucket hello exists on the S3 server"]);
+  expect(printed).toEqual(["default/hello: bucket hello exists on the S3 server"]);
 });
 
 it("a bucket whose server does not answer is not reported, and one that no object names is not requested", async () => {
   answer = status(404);
   const { follower, there } = follow();
-  follower.changed(key, view);
+  follower.onChange(key, view);
   await expect.poll(() => asked).toBeGreaterThan(2);
-  follower.changed(key, undefined);
+  follower.onChange(key, undefined);
   answer = status(200);
-  follower.changed(key, view);
+  follower.onChange(key, view);
   await expect.poll(() => there).toEqual(["hello"]);
   answer = broken;
   const before = asked;
-  follower.changed(key, undefined);
+  follower.onChange(key, undefined);
   await expect.poll(() => asked).toBe(before + 1);
-  expect(said).toEqual(["default/hello: bucket hello exists on the S3 server"]);
+  expect(printed).toEqual(["default/hello: bucket hello exists on the S3 server"]);
 });
 
 it("a bucket that is about to be made anew is looked for anew, and one of another name in place of it", async () => {
   answer = status(200);
   const { follower, there } = follow();
-  follower.changed(key, view);
+  follower.onChange(key, view);
   await expect.poll(() => there).toEqual(["hello"]);
-  follower.changed(key, view);
-  follower.changed(key, { ...view, announced: true });
+  follower.onChange(key, view);
+  follower.onChange(key, { ...view, announced: true });
   await expect.poll(() => there).toEqual(["hello", "hello"]);
   answer = status(404);
-  follower.changed(key, { ...view, bucket: "never" });
+  follower.onChange(key, { ...view, bucket: "never" });
   const before = asked;
   await expect.poll(() => asked).toBeGreaterThan(before + 1);
-  follower.changed(key, { ...view, bucket: "other" });
+  follower.onChange(key, { ...view, bucket: "other" });
   const names: string[] = [];
   answer = (request, response) => {
     names.push(request.url ?? "");
@@ -102,8 +104,8 @@ it("a bucket that is about to be made anew is looked for anew, and one of anothe
   };
   await expect.poll(() => there.at(-1)).toBe("other");
   names.length = 0;
-  follower.changed(key, { ...view, bucket: "last" });
+  follower.onChange(key, { ...view, bucket: "last" });
   await expect.poll(() => names.length).toBeGreaterThan(2);
   expect(names.filter((url) => !url.includes("last"))).toEqual([]);
-  follower.changed(key, undefined);
+  follower.onChange(key, undefined);
 });

@@ -1,16 +1,16 @@
 import type { ObjectKey } from "@drover/controller";
-import { pause } from "@drover/runtime";
+import { sleepUnlessAborted } from "@drover/runtime";
 import type { BucketView } from "./bucket-view.ts";
 import type { Narrator } from "./narrator.ts";
 import { hasBucket, type S3Access } from "./s3.ts";
 
 /** Checks on the S3 server itself that the buckets of objects exist or are gone. */
-export interface S3Follower {
+export interface BucketProbe {
   /** Called on every change of an object; `undefined` if it is gone. */
-  changed(key: ObjectKey, view: BucketView | undefined): void;
+  onChange(key: ObjectKey, view: BucketView | undefined): void;
 }
 
-interface Followed {
+interface ProbedBucket {
   readonly bucket: string;
   /** Ends the checks. */
   readonly over: AbortController;
@@ -18,39 +18,39 @@ interface Followed {
 }
 
 /** Milliseconds between two checks: the first pause, and the longest. */
-const pauses = { first: 20, most: 1_000 };
+const pollIntervals = { first: 20, most: 1_000 };
 
 /** @param onThere called when the bucket of an object has been found. */
-export function s3Follower(
+export function bucketProbe(
   s3: S3Access,
-  { say }: Narrator,
+  { print }: Narrator,
   signal: AbortSignal,
   onThere: (key: ObjectKey, bucket: string) => void,
-): S3Follower {
-  const followed = new Map<ObjectKey, Followed>();
+): BucketProbe {
+  const followed = new Map<ObjectKey, ProbedBucket>();
 
-  const forget = (key: ObjectKey): Followed | undefined => {
+  const forget = (key: ObjectKey): ProbedBucket | undefined => {
     const one = followed.get(key);
     one?.over.abort();
     followed.delete(key);
     return one;
   };
   const follow = async (key: ObjectKey, bucket: string): Promise<void> => {
-    const one: Followed = { bucket, over: new AbortController(), there: false };
+    const one: ProbedBucket = { bucket, over: new AbortController(), there: false };
     followed.set(key, one);
-    if (!(await appears(s3, bucket, AbortSignal.any([signal, one.over.signal])))) return;
+    if (!(await waitForBucket(s3, bucket, AbortSignal.any([signal, one.over.signal])))) return;
     one.there = true;
-    say(`${key}: bucket ${bucket} exists on the S3 server`);
+    print(`${key}: bucket ${bucket} exists on the S3 server`);
     onThere(key, bucket);
   };
   const lookOnce = async (key: ObjectKey, bucket: string): Promise<void> => {
     const there = await hasBucket(s3, bucket, signal);
     if (there !== undefined)
-      say(`${key}: bucket ${bucket} ${there ? "still exists on" : "is gone from"} the S3 server`);
+      print(`${key}: bucket ${bucket} ${there ? "still exists on" : "is gone from"} the S3 server`);
   };
 
   return {
-    changed(key, view) {
+    onChange(key, view) {
       const known = followed.get(key);
       if (view === undefined) {
         if (forget(key)?.there === true && known !== undefined) void lookOnce(key, known.bucket);
@@ -66,10 +66,10 @@ export function s3Follower(
 }
 
 /** Resolves with true when it has been found, with false when the signal fired first. */
-async function appears(s3: S3Access, bucket: string, signal: AbortSignal): Promise<boolean> {
-  for (let span = pauses.first; !signal.aborted; span = Math.min(span * 1.5, pauses.most)) {
+async function waitForBucket(s3: S3Access, bucket: string, signal: AbortSignal): Promise<boolean> {
+  for (let span = pollIntervals.first; !signal.aborted; span = Math.min(span * 1.5, pollIntervals.most)) {
     if ((await hasBucket(s3, bucket, signal)) === true) return !signal.aborted;
-    await pause(span, signal);
+    await sleepUnlessAborted(span, signal);
   }
   return false;
 }

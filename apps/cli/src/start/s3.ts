@@ -1,24 +1,27 @@
 import { isRunning, type S3Server, startS3 } from "@drover/local-servers";
 import { setTimeout as delay } from "node:timers/promises";
-import { awsEnvironment, type Environment } from "../config.ts";
-import type { Run } from "./run.ts";
+import { awsEnvironment, type EnvironmentVariables } from "../config.ts";
+import type { DemoRun } from "./run.ts";
 
 /** How the bucket function reaches its S3 server. */
 export interface S3Access {
   readonly url: string;
   /** Settings of the function that select the server. */
-  readonly settings: Environment;
+  readonly settings: EnvironmentVariables;
   /** Environment variables in which the AWS SDK finds the credentials. */
-  readonly credentials: Environment;
+  readonly credentials: EnvironmentVariables;
   /** True if this run started it. It then answers requests without a signature. */
-  readonly own: boolean;
+  readonly isOwn: boolean;
   readonly pid?: number;
 }
 
 const lookEvery = 500;
 
 /** Starts an S3 server. If it ends, the run ends: its buckets are lost. */
-export async function startOwnS3({ folder, opened, request }: Run, signal: AbortSignal): Promise<S3Access> {
+export async function startOwnS3(
+  { folder, opened, request }: DemoRun,
+  signal: AbortSignal,
+): Promise<S3Access> {
   const s3 = await startS3({ dir: folder.logs, signal });
   folder.noteProcess("s3", s3.pid);
   opened.push({ name: "the S3 server", stop: () => s3.stop() });
@@ -29,7 +32,7 @@ export async function startOwnS3({ folder, opened, request }: Run, signal: Abort
   });
   return {
     url: s3.url,
-    own: true,
+    isOwn: true,
     pid: s3.pid,
     settings: { DROVER_S3_ENDPOINT: s3.url, DROVER_S3_REGION: s3.region },
     credentials: {
@@ -65,7 +68,7 @@ export async function givenS3(url: string, region: string, signal: AbortSignal):
     });
   }
   const settings = { DROVER_S3_ENDPOINT: url, DROVER_S3_REGION: region };
-  return { url, own: false, settings, credentials: awsEnvironment() };
+  return { url, isOwn: false, settings, credentials: awsEnvironment() };
 }
 
 /**

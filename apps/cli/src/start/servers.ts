@@ -1,12 +1,12 @@
-import { seconds } from "./narrator.ts";
-import { startApiServer } from "./api-server.ts";
-import { checkRedis, placesOf, startOwnRedis } from "./redis.ts";
-import type { Run } from "./run.ts";
+import { formatSeconds } from "./narrator.ts";
+import { startSandboxProcess } from "./api-server.ts";
+import { checkRedis, redisAddresses, startOwnRedis } from "./redis.ts";
+import type { DemoRun } from "./run.ts";
 import { givenS3, type S3Access, startOwnS3 } from "./s3.ts";
 import { orStop } from "./stop-request.ts";
 
 /** The servers that Drover needs, given or started. */
-export interface Servers {
+export interface DemoServers {
   readonly kubeconfig: string;
   readonly context: string | undefined;
   /** URL of the sandbox; undefined if a cluster was given. */
@@ -19,7 +19,7 @@ export interface Servers {
  * Starts the servers that were not given, all at once. If one does not start, requests the stop of everything and
  * rejects with its error.
  */
-export async function startServers(run: Run): Promise<Servers> {
+export async function startServers(run: DemoRun): Promise<DemoServers> {
   const { options, folder, request } = run;
   const { signal } = request;
   const starts = [
@@ -39,20 +39,25 @@ export async function startServers(run: Run): Promise<Servers> {
   };
 }
 
-async function apiServer(run: Run, signal: AbortSignal) {
+async function apiServer(run: DemoRun, signal: AbortSignal) {
   const { kubeconfig } = run.options;
   if (kubeconfig !== undefined) {
-    run.narrator.say(`Using the cluster of ${kubeconfig}`);
+    run.narrator.print(`Using the cluster of ${kubeconfig}`);
     return undefined;
   }
-  return started(run, "API server", startApiServer(run, signal), ({ url, pid }) => `${url}, process ${pid}`);
+  return started(
+    run,
+    "API server",
+    startSandboxProcess(run, signal),
+    ({ url, pid }) => `${url}, process ${pid}`,
+  );
 }
 
-async function redis(run: Run, signal: AbortSignal): Promise<string> {
+async function redis(run: DemoRun, signal: AbortSignal): Promise<string> {
   const { redis: url } = run.options;
   if (url !== undefined) {
     await checkRedis(url, signal);
-    run.narrator.say(`Using the Redis at ${placesOf(url)}`);
+    run.narrator.print(`Using the Redis at ${redisAddresses(url)}`);
     return url;
   }
   const own = await started(
@@ -65,11 +70,11 @@ async function redis(run: Run, signal: AbortSignal): Promise<string> {
   return own.url;
 }
 
-async function s3(run: Run, signal: AbortSignal): Promise<S3Access> {
+async function s3(run: DemoRun, signal: AbortSignal): Promise<S3Access> {
   const { s3: url, s3Region } = run.options;
   if (url !== undefined) {
     const given = await givenS3(url, s3Region, signal);
-    run.narrator.say(`Using the S3 server at ${url}`);
+    run.narrator.print(`Using the S3 server at ${url}`);
     return given;
   }
   return started(
@@ -86,17 +91,17 @@ const slow = 4_000;
 const installed = " The first time, it is installed with pip.";
 
 async function started<T>(
-  { narrator: { say } }: Run,
+  { narrator: { print } }: DemoRun,
   name: string,
   start: Promise<T>,
   describe: (server: T) => string,
   why = "",
 ): Promise<T> {
   const begun = performance.now();
-  const hint = setTimeout(() => say(`Still starting: ${name}.${why}`, "quiet"), slow);
+  const hint = setTimeout(() => print(`Still starting: ${name}.${why}`, "quiet"), slow);
   try {
     const server = await start;
-    say(`${name} started in ${seconds(performance.now() - begun)}: ${describe(server)}`);
+    print(`${name} started in ${formatSeconds(performance.now() - begun)}: ${describe(server)}`);
     return server;
   } finally {
     clearTimeout(hint);

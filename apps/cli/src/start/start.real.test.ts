@@ -24,16 +24,16 @@ it(
   async () => {
     const args = ["--kubeconfig", cluster.kubeconfig];
     const first = startDrover(join(dir, "run"), args);
-    await first.says(/bucket ready: hello-drover, .* after its object was created/);
+    await first.waitForOutput(/bucket ready: hello-drover, .* after its object was created/);
     first.kill("SIGINT");
     expect(await first.ended).toBe(0);
 
     // The S3 server is a new one and has no buckets; the object says so, and the bucket is made anew.
     const second = startDrover(join(dir, "run"), args);
-    await second.says(/bucket ready: hello-drover, .* after its object was applied/);
+    await second.waitForOutput(/bucket ready: hello-drover, .* after its object was applied/);
     await promisify(execFile)(cluster.kubectl, ["delete", "bucket", "hello", "--timeout=60s"]);
-    await second.says(/default\/hello: bucket hello-drover is gone from the S3 server/);
-    expect(second.text()).toContain("its finalizer was removed, and the object is gone");
+    await second.waitForOutput(/default\/hello: bucket hello-drover is gone from the S3 server/);
+    expect(second.output()).toContain("its finalizer was removed, and the object is gone");
     second.kill("SIGINT");
     expect(await second.ended).toBe(0);
   },

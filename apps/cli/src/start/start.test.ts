@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { freePort, isRunning, startRedis, startS3 } from "@drover/local-servers";
 import { startSandbox } from "@drover/sandbox";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { allGone, type DroverProcess, startDrover } from "../testing/drover-process.ts";
+import { waitUntilGone, type DroverProcess, startDrover } from "../testing/drover-process.ts";
 import { recordSigners } from "../testing/signed-requests.ts";
 
 let dir: string;
@@ -27,8 +27,8 @@ function drover(...args: string[]): DroverProcess {
 
 describe("drover start", { timeout: 240_000 }, () => {
   it("comes from nothing to a bucket that is ready, survives a crash of the function, and leaves nothing at Ctrl-C", async () => {
-    const { pid, kill, says, text, ended, processes } = drover();
-    await says(/Ctrl-C here stops everything/);
+    const { pid, kill, waitForOutput, output, ended, processes } = drover();
+    await waitForOutput(/Ctrl-C here stops everything/);
     const life = [
       /Redis started/,
       /S3 server started/,
@@ -43,8 +43,8 @@ describe("drover start", { timeout: 240_000 }, () => {
       /Ready: /,
       /bucket ready: hello-drover, [\d.]+ s after its object was created/,
     ];
-    for (const step of life) expect(text()).toMatch(step);
-    expect(text()).toMatch(/^[^\u0000-\u0009\u000b-\u001f\u007f]*$/);
+    for (const step of life) expect(output()).toMatch(step);
+    expect(output()).toMatch(/^[^\u0000-\u0009\u000b-\u001f\u007f]*$/);
 
     const before = processes();
     expect(Object.keys(before).sort()).toEqual([
@@ -58,65 +58,65 @@ describe("drover start", { timeout: 240_000 }, () => {
 
     const second = drover();
     expect(await second.ended).toBe(1);
-    expect(second.text()).toContain(`running here already (process ${String(pid)}`);
+    expect(second.output()).toContain(`running here already (process ${String(pid)}`);
 
     process.kill(before["s3-bucket"]!, "SIGKILL");
-    await says(/the process of Pod .* ended; it is started again/);
-    await says(/ started again[^]*the bucket function runs: process \d+/);
+    await waitForOutput(/the process of Pod .* ended; it is started again/);
+    await waitForOutput(/ started again[^]*the bucket function runs: process \d+/);
     expect(processes()["s3-bucket"]).not.toBe(before["s3-bucket"]);
-    await says(/Pod .* is gone/);
-    expect(text()).not.toMatch(/is not needed any more[^]*is started again/);
+    await waitForOutput(/Pod .* is gone/);
+    expect(output()).not.toMatch(/is not needed any more[^]*is started again/);
     const all = Object.values({ ...processes(), killed: before["s3-bucket"]! });
 
     kill("SIGINT");
     expect(await ended).toBe(0);
-    expect(text()).toContain("Everything that was started here is stopped.");
+    expect(output()).toContain("Everything that was started here is stopped.");
     // The function and the bridge drain while the servers still run.
     expect(
-      text()
+      output()
         .match(/(?<=Stopped: )[\w ]+\w/g)!
         .slice(0, 3)
         .sort(),
     ).toEqual(["the bridge", "the deployer", "the node"]);
-    await allGone(all);
+    await waitUntilGone(all);
   });
 
   it("that was killed leaves no process, and the next one takes over what is left", async () => {
     const first = drover();
-    await first.says(/the bucket function runs: process/);
+    await first.waitForOutput(/the bucket function runs: process/);
     const left = Object.values(first.processes());
     expect(left).toHaveLength(6);
     first.kill("SIGKILL");
-    await allGone(left);
+    await waitUntilGone(left);
 
     const next = drover();
-    await next.says(/bucket ready/);
-    expect(next.text()).toContain(`The run of process ${String(first.pid)} ended without cleaning up`);
+    await next.waitForOutput(/bucket ready/);
+    expect(next.output()).toContain(`The run of process ${String(first.pid)} ended without cleaning up`);
 
     // What everything stands on is gone: it ends, and says why.
     const rest = next.processes();
     process.kill(rest["api-server"]!, "SIGKILL");
     expect(await next.ended).toBe(1);
-    expect(next.text()).toContain("The API server ended by itself");
-    await allGone(Object.values(rest));
+    expect(next.output()).toContain("The API server ended by itself");
+    await waitUntilGone(Object.values(rest));
   });
 
   it("is stopped while it is still starting, and leaves no process", async () => {
-    const { kill, says, ended, processes } = drover();
-    await says(/Redis started/);
+    const { kill, waitForOutput, ended, processes } = drover();
+    await waitForOutput(/Redis started/);
     const all = Object.values(processes());
     kill("SIGINT");
     expect(await ended).toBe(0);
-    await allGone(all);
+    await waitUntilGone(all);
   });
 
   it("stops when its output is closed, and leaves no process", async () => {
-    const { unread, says, ended, processes } = drover();
-    await says(/Redis started/);
+    const { closeOutput, waitForOutput, ended, processes } = drover();
+    await waitForOutput(/Redis started/);
     const all = Object.values(processes());
-    unread();
+    closeOutput();
     expect(await ended).toBe(0);
-    await allGone(all);
+    await waitUntilGone(all);
   });
 });
 
@@ -131,7 +131,7 @@ it("uses what it is given, and leaves it running with the objects in it", { time
     writeFileSync(kubeconfig, sandbox.kubeconfig());
     vi.stubEnv("AWS_ACCESS_KEY_ID", s3.accessKeyId);
     vi.stubEnv("AWS_SECRET_ACCESS_KEY", s3.secretAccessKey);
-    const { kill, says, text, ended, processes } = drover(
+    const { kill, waitForOutput, output, ended, processes } = drover(
       "--kubeconfig",
       kubeconfig,
       "--redis",
@@ -139,11 +139,11 @@ it("uses what it is given, and leaves it running with the objects in it", { time
       "--s3",
       s3.url,
     );
-    await says(/bucket ready/);
+    await waitForOutput(/bucket ready/);
     expect(Object.keys(processes()).sort()).toEqual(["bridge", "s3-bucket"]);
     kill("SIGINT");
     expect(await ended).toBe(0);
-    expect(text()).toContain("Bucket objects in the cluster are left as they are");
+    expect(output()).toContain("Bucket objects in the cluster are left as they are");
     expect(sandbox.objects("buckets.s3.drover.dev").map(({ metadata }) => metadata.name)).toEqual(["hello"]);
     expect(isRunning(redis.pid)).toBe(true);
   } finally {
@@ -177,8 +177,8 @@ describe(
         writeFileSync(join(dir, "kubeconfig"), sandbox.kubeconfig());
         args.push("--kubeconfig", join(dir, "kubeconfig"));
       }
-      const { kill, says, ended } = drover(...args);
-      await says(/bucket ready/);
+      const { kill, waitForOutput, ended } = drover(...args);
+      await waitForOutput(/bucket ready/);
       expect([...front.signers]).toEqual([signer]);
       kill("SIGINT");
       expect(await ended).toBe(0);
@@ -200,9 +200,9 @@ describe("what cannot be used is refused, with what to do:", () => {
     ["a context of no kubeconfig", ["--context", "home"], "give --kubeconfig too"],
     ["an argument", ["now"], "too many arguments"],
   ])("%s", async (_what, args, message) => {
-    const { ended, text } = drover(...args);
+    const { ended, output } = drover(...args);
     expect(await ended).toBe(1);
-    expect(text()).toContain(message);
+    expect(output()).toContain(message);
   });
 
   it("servers that do not answer; what was started beside them is stopped", async () => {
@@ -213,10 +213,10 @@ describe("what cannot be used is refused, with what to do:", () => {
       ["redis", `redis://me:secret@${place},${place}`],
       ["s3", `http://${place}`],
     ] as const) {
-      const { ended, text } = drover(`--${option}`, url);
+      const { ended, output } = drover(`--${option}`, url);
       expect(await ended).toBe(1);
-      expect(text()).toContain(`leave --${option} out to have one started`);
-      expect(text()).not.toContain("secret");
+      expect(output()).toContain(`leave --${option} out to have one started`);
+      expect(output()).not.toContain("secret");
     }
   });
 });

@@ -5,13 +5,13 @@ import type { CliConfig } from "../config.ts";
 import { closeInOrder } from "./closing.ts";
 import { startBridge, startBucketFunction } from "./drover-processes.ts";
 import { narrator as openNarrator } from "./narrator.ts";
-import type { Run, StartOptions } from "./run.ts";
-import { AlreadyRunningError, type RunFolder, takeRunFolder } from "./run-folder.ts";
-import { type Servers, startServers } from "./servers.ts";
-import { orStop, stopOnSignals, stopRequest } from "./stop-request.ts";
+import type { DemoRun, DemoOptions } from "./run.ts";
+import { AlreadyRunningError, type RunFolder, lockRunFolder } from "./run-folder.ts";
+import { type DemoServers, startServers } from "./servers.ts";
+import { orStop, requestStopOnSignals, stopRequest } from "./stop-request.ts";
 
 /** Runs the demo from start to stop. Returns the exit code. */
-export async function startDemo(options: StartOptions, config: CliConfig): Promise<number> {
+export async function startDemo(options: DemoOptions, config: CliConfig): Promise<number> {
   const folder = folderOrReason(options);
   if (typeof folder === "string") {
     console.error(folder);
@@ -20,28 +20,28 @@ export async function startDemo(options: StartOptions, config: CliConfig): Promi
   const { stdout } = process;
   const narrator = openNarrator(stdout, stdout.isTTY && stdout.hasColors(), () => performance.now());
   const request = stopRequest();
-  stopOnSignals(request);
-  const run: Run = { options, config, folder, narrator, request, opened: [] };
-  const { say } = narrator;
+  requestStopOnSignals(request);
+  const run: DemoRun = { options, config, folder, narrator, request, opened: [] };
+  const { print } = narrator;
   if (folder.crashed !== undefined) {
-    say(
+    print(
       `The run of process ${folder.crashed.pid} ended without cleaning up. The files that it left are removed.`,
     );
   }
   try {
-    await live(run);
+    await runDemo(run);
   } catch (error) {
     // Has no effect if a stop was requested before: failures during the stop do not replace the first reason.
     request.stop({ kind: "broken", problem: messageOf(error) });
   }
-  const code = await end(run);
+  const code = await stopDemo(run);
   folder.release();
   return code;
 }
 
-function folderOrReason({ dir, kubeconfig }: StartOptions): RunFolder | string {
+function folderOrReason({ dir, kubeconfig }: DemoOptions): RunFolder | string {
   try {
-    return takeRunFolder(dir, kubeconfig);
+    return lockRunFolder(dir, kubeconfig);
   } catch (error) {
     if (error instanceof AlreadyRunningError) return error.message;
     throw error;
@@ -49,13 +49,13 @@ function folderOrReason({ dir, kubeconfig }: StartOptions): RunFolder | string {
 }
 
 /** Starts everything, applies the example, and reports changes until a stop is requested. */
-async function live(run: Run): Promise<void> {
+async function runDemo(run: DemoRun): Promise<void> {
   const { narrator, request } = run;
   const { signal } = request;
-  narrator.say("Starting the servers and Drover's processes");
+  narrator.print("Starting the servers and Drover's processes");
   const starting = startServers(run);
   // Load the clients while the servers start: both take a moment.
-  const [servers, { openCluster, installBucketKind, tellOfExample }] = await Promise.all([
+  const [servers, { openCluster, installBucketKind, narrateExample: tellOfExample }] = await Promise.all([
     starting,
     import("./cluster.ts"),
   ]);
@@ -78,8 +78,8 @@ async function live(run: Run): Promise<void> {
  * stays.
  */
 async function bucketFunction(
-  run: Run,
-  servers: Servers,
+  run: DemoRun,
+  servers: DemoServers,
   cluster: KubeClient,
 ): Promise<() => number | undefined> {
   if (servers.sandboxUrl === undefined) {
@@ -90,16 +90,16 @@ async function bucketFunction(
   return deployBucketFunction(run, servers, cluster);
 }
 
-async function end({ narrator, request, opened, options }: Run): Promise<number> {
+async function stopDemo({ narrator, request, opened, options }: DemoRun): Promise<number> {
   const reason = request.reason() ?? { kind: "asked" };
-  if (reason.kind === "broken") narrator.say(reason.problem, "bad");
-  narrator.say("Stopping (Ctrl-C again ends it at once)");
+  if (reason.kind === "broken") narrator.print(reason.problem, "bad");
+  narrator.print("Stopping (Ctrl-C again ends it at once)");
   const clean = await closeInOrder(opened, narrator);
-  narrator.say(
+  narrator.print(
     clean ? "Everything that was started here is stopped." : "Not everything stopped as it should.",
   );
   if (options.kubeconfig !== undefined) {
-    narrator.say(
+    narrator.print(
       "Bucket objects in the cluster are left as they are. Their finalizers need Drover to run: start it again to delete them.",
     );
   }

@@ -39,7 +39,7 @@ export const orStop = <T>(request: StopRequest, start: Promise<T>): Promise<T> =
  * Requests a stop on Ctrl-C, SIGTERM, the end of the terminal, or a closed stdout. A second signal ends this process at
  * once; the processes that it has started end with it.
  */
-export function stopOnSignals(request: StopRequest): void {
+export function requestStopOnSignals(request: StopRequest): void {
   const asked = (code: number) => (): void => {
     if (request.signal.aborted) process.exit(code);
     request.stop({ kind: "asked" });

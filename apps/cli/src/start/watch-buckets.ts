@@ -6,11 +6,11 @@ import {
   type ResourceRef,
   runReflector,
 } from "@drover/kube";
-import { newsOf } from "./bucket-story.ts";
+import { describeBucketChanges } from "./bucket-story.ts";
 import { type BucketView, isReadyNow, viewOf } from "./bucket-view.ts";
 import type { Narrator } from "./narrator.ts";
 import type { S3Access } from "./s3.ts";
-import { s3Follower } from "./s3-follower.ts";
+import { bucketProbe } from "./s3-follower.ts";
 
 export interface WatchBucketsOptions {
   readonly client: KubeClient;
@@ -38,7 +38,7 @@ export async function watchBuckets(options: WatchBucketsOptions): Promise<{ read
     if (view !== undefined && bucket === view.bucket && bucket !== undefined && isReadyNow(view))
       onReady(key, bucket);
   };
-  const follower = s3Follower(s3, narrator, signal, (key, bucket) => {
+  const follower = bucketProbe(s3, narrator, signal, (key, bucket) => {
     there.set(key, bucket);
     judge(key);
   });
@@ -47,12 +47,13 @@ export async function watchBuckets(options: WatchBucketsOptions): Promise<{ read
     if (!isObjectEvent(event)) return;
     const { key, object } = event;
     const after = event.type === "deleted" || object === undefined ? undefined : viewOf(object);
-    for (const { text, tone } of newsOf(views.get(key), after)) narrator.say(`${key}: ${text}`, tone);
+    for (const { text, tone } of describeBucketChanges(views.get(key), after))
+      narrator.print(`${key}: ${text}`, tone);
     if (after === undefined) {
       views.delete(key);
       there.delete(key);
     } else views.set(key, after);
-    follower.changed(key, after);
+    follower.onChange(key, after);
     judge(key);
   };
   const { done } = runReflector({

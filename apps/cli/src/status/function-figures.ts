@@ -17,10 +17,10 @@ export interface FunctionFigures {
   readonly oldestDueSeconds?: number | undefined;
 }
 
-const answerWithin: Milliseconds = 5_000;
+const replyTimeout: Milliseconds = 5_000;
 
 /** The live counts in Redis, over all queues of the function. Undefined if its queue is not in this Redis. */
-export async function figuresNow(
+export async function liveFigures(
   redis: RedisConnection,
   fn: DeployedFunction,
 ): Promise<FunctionFigures | undefined> {
@@ -28,7 +28,7 @@ export async function figuresNow(
   const { identity, spec } = fn;
   const names = spec === undefined ? [queueOf(identity)] : queuesOf(identity, spec);
   const all = await Promise.all(
-    names.map((name) => whileOpen(redis, name, (queue) => queue.stats(answerWithin))),
+    names.map((name) => whileOpen(redis, name, (queue) => queue.stats(replyTimeout))),
   );
   const sum = (of: (stats: QueueStats) => number): number => all.reduce((total, one) => total + of(one), 0);
   return {
@@ -43,7 +43,7 @@ export async function figuresNow(
 }
 
 /** The counts that the deployer wrote last into the function's status. */
-export const figuresStated = ({ status }: DeployedFunction): FunctionFigures => {
+export const reportedFigures = ({ status }: DeployedFunction): FunctionFigures => {
   const { due, running, failing, parked, pausedKeys: paused, oldestDueSeconds } = status;
   return { due, running, failing, parked, paused, oldestDueSeconds };
 };

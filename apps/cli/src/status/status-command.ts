@@ -6,8 +6,8 @@ import {
   withCluster,
   withClusterOptions,
 } from "../cluster-options.ts";
-import { usualRedis } from "../config.ts";
-import { jsonText } from "../plain-text.ts";
+import { defaultRedisUrl } from "../config.ts";
+import { printableJson } from "../plain-text.ts";
 import { redisOption } from "../redis-option.ts";
 
 const optionsSchema = clusterOptionsSchema.extend({
@@ -30,9 +30,13 @@ export const statusCommand = (): Command =>
     .addOption(new Option("-o, --output <form>", "output format").choices(["table", "json"]).default("table"))
     .allowExcessArguments(false)
     .action(async (name: string | undefined, given: unknown) => {
-      const { allNamespaces, redis = usualRedis(), output, ...options } = optionsSchema.parse(given);
+      const { allNamespaces, redis = defaultRedisUrl(), output, ...options } = optionsSchema.parse(given);
       const { droverNamespace: home } = options;
-      const { statusOf, statusTable, sourceWords } = await import("./status.ts");
+      const {
+        readStatuses: statusOf,
+        statusTable,
+        describeSource: sourceWords,
+      } = await import("./status.ts");
       const found = await withCluster(options, ({ client, namespace }) =>
         statusOf(client, {
           namespace: allNamespaces ? undefined : namespace,
@@ -41,6 +45,6 @@ export const statusCommand = (): Command =>
           droverNamespace: home,
         }),
       );
-      console.log(output === "json" ? jsonText(found) : statusTable(found).join("\n"));
+      console.log(output === "json" ? printableJson(found) : statusTable(found).join("\n"));
       if (output === "table") console.error(sourceWords(found));
     });

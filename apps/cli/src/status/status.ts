@@ -1,14 +1,14 @@
-import { oneLine, rolledOut } from "@drover/controller";
+import { oneLine, rolledOutCondition } from "@drover/controller";
 import type { KubeClient } from "@drover/kube";
 import { CommandError } from "../command-error.ts";
 import { type DeployedFunction, deployedFunctions } from "../deployed-functions.ts";
 import { orEmbedded } from "../embedded-function.ts";
-import { absentFor } from "../absent-now.ts";
-import { conditionOf, type StatedCondition } from "../function-object.ts";
-import { elsewhere, withRedis } from "../redis-option.ts";
-import { roughly } from "../roughly.ts";
+import { describeAbsentParts } from "../absent-now.ts";
+import { conditionOf, type ObjectCondition } from "../function-object.ts";
+import { queueNotFoundMessage, withRedis } from "../redis-option.ts";
+import { shortDuration } from "../roughly.ts";
 import { table } from "../table.ts";
-import { figuresNow, figuresStated, type FunctionFigures } from "./function-figures.ts";
+import { liveFigures, reportedFigures, type FunctionFigures } from "./function-figures.ts";
 
 /** The status of a function, as shown. */
 export interface FunctionStatus extends FunctionFigures {
@@ -23,7 +23,7 @@ export interface FunctionStatus extends FunctionFigures {
   readonly readyPods: number | undefined;
 }
 
-export interface Statuses {
+export interface FunctionStatusReport {
   /** The source of the counts: Redis, live; or the functions' status, as last written. */
   readonly figures: "redis" | "status";
   readonly functions: readonly FunctionStatus[];
@@ -47,35 +47,35 @@ export interface StatusOptions {
  *
  * @throws CommandError if no function has that name, or its queue is not in that Redis.
  */
-export async function statusOf(
+export async function readStatuses(
   client: KubeClient,
   { redis: url, droverNamespace, ...options }: StatusOptions,
-): Promise<Statuses> {
-  const absentOf = (all: readonly DeployedFunction[]) => absentFor(client, all, droverNamespace);
+): Promise<FunctionStatusReport> {
+  const absentOf = (all: readonly DeployedFunction[]) => describeAbsentParts(client, all, droverNamespace);
   if (url === undefined) {
-    const meant = await functionsMeant(client, options);
-    const functions = meant.map((one) => statusFrom(one, figuresStated(one)));
+    const meant = await findFunctions(client, options);
+    const functions = meant.map((one) => statusFrom(one, reportedFigures(one)));
     return { figures: "status", functions, notRunning: await absentOf(meant) };
   }
   return withRedis(url, async (redis) => {
-    const meant = await functionsMeant(client, options).catch(async (error: unknown) => {
+    const meant = await findFunctions(client, options).catch(async (error: unknown) => {
       if (options.name === undefined) throw error;
       return [await orEmbedded({ client, redis }, options.name)(error)];
     });
     const functions: FunctionStatus[] = [];
     const absent: string[] = [];
     for (const one of meant) {
-      const figures = await figuresNow(redis, one);
+      const figures = await liveFigures(redis, one);
       if (figures === undefined) absent.push(one.key);
-      functions.push(statusFrom(one, figures ?? figuresStated(one)));
+      functions.push(statusFrom(one, figures ?? reportedFigures(one)));
     }
-    if (options.name !== undefined && absent.length > 0) throw new CommandError(elsewhere(absent));
+    if (options.name !== undefined && absent.length > 0) throw new CommandError(queueNotFoundMessage(absent));
     const notRunning = await absentOf(meant);
     return { figures: "redis", functions, notRunning, ...(absent.length > 0 && { elsewhere: absent }) };
   });
 }
 
-async function functionsMeant(
+async function findFunctions(
   client: KubeClient,
   { namespace, name }: Pick<StatusOptions, "namespace" | "name">,
 ): Promise<readonly DeployedFunction[]> {
@@ -101,14 +101,14 @@ function statusFrom({ namespace, name, object, status }: DeployedFunction, figur
     name,
     functionPaused,
     ready: shownCondition(conditionOf(object)),
-    rolledOut: shownCondition(conditionOf(object, rolledOut)),
+    rolledOut: shownCondition(conditionOf(object, rolledOutCondition)),
     pods: replicas,
     readyPods: readyReplicas,
     ...figures,
   };
 }
 
-const shownCondition = (condition: StatedCondition | undefined): FunctionStatus["ready"] =>
+const shownCondition = (condition: ObjectCondition | undefined): FunctionStatus["ready"] =>
   condition && { status: condition.status, reason: condition.reason, message: condition.message };
 
 const headings = [
@@ -117,7 +117,7 @@ const headings = [
 ];
 
 /** The statuses as a table; `-` for an unknown value. */
-export const statusTable = ({ functions }: Statuses): readonly string[] =>
+export const statusTable = ({ functions }: FunctionStatusReport): readonly string[] =>
   table(
     headings,
     functions.map((one) => [
@@ -126,16 +126,16 @@ export const statusTable = ({ functions }: Statuses): readonly string[] =>
       one.pods === undefined ? "-" : `${one.readyPods ?? 0}/${one.pods}`,
       ...[one.due, one.running, one.waiting, one.failing, one.parked].map((figure) => String(figure ?? "-")),
       one.functionPaused ? "all" : String(one.paused ?? "-"),
-      (one.oldestDueSeconds ?? 0) === 0 ? "-" : roughly((one.oldestDueSeconds ?? 0) * 1_000),
+      (one.oldestDueSeconds ?? 0) === 0 ? "-" : shortDuration((one.oldestDueSeconds ?? 0) * 1_000),
     ]),
   );
 
 /** The source of the counts, and the parts of Drover that do not run, as text. */
-export const sourceWords = ({ figures, elsewhere: absent, notRunning }: Statuses): string =>
+export const describeSource = ({ figures, elsewhere: absent, notRunning }: FunctionStatusReport): string =>
   [
     ...notRunning.map(oneLine),
     figures === "redis"
       ? "Live counts from Redis."
       : "Counts as the deployer wrote them last. For live counts give --redis, or set DROVER_REDIS_URL.",
-    ...(absent === undefined ? [] : [`${elsewhere(absent)} Its counts are from its status.`]),
+    ...(absent === undefined ? [] : [`${queueNotFoundMessage(absent)} Its counts are from its status.`]),
   ].join("\n");

@@ -18,7 +18,9 @@ export async function loadScenarios(
   modules: readonly string[],
 ): Promise<readonly Scenario[]> {
   const found =
-    modules.length > 0 ? modules : globSync(scenarioModules, { cwd: folder, exclude: isOthers }).sort();
+    modules.length > 0
+      ? modules
+      : globSync(scenarioModules, { cwd: folder, exclude: isExcludedFolder }).sort();
   const loaded = await Promise.all(found.map((module) => scenariosIn(resolve(folder, module), module)));
   if (loaded.length > 0) return loaded.flat();
   throw new CommandError(
@@ -27,7 +29,7 @@ export async function loadScenarios(
   );
 }
 
-const isOthers = (path: string): boolean => /(^|\/)(node_modules|dist)$/.test(path);
+const isExcludedFolder = (path: string): boolean => /(^|\/)(node_modules|dist)$/.test(path);
 
 async function scenariosIn(file: string, name: string): Promise<readonly Scenario[]> {
   const exported = await defaultExportOf(file, name);

@@ -20,16 +20,16 @@ export function reportLines({ scenario, writes, plans, problems }: FaultReport):
 }
 
 /** True if all plans were executed, and ended in the same state as the run without faults. */
-export const isWell = ({ plans, problems }: FaultReport): boolean =>
+export const hasPassed = ({ plans, problems }: FaultReport): boolean =>
   problems.length === 0 && plans.every(({ outcome }) => outcome === "same");
 
-function planLines({ words, outcome, differences, story }: PlanResult): readonly string[] {
+function planLines({ description, outcome, differences, story }: PlanResult): readonly string[] {
   const what =
     outcome === "unexecuted"
       ? ["the fault was not injected: the run took another course before it"]
       : differences;
   return [
-    `  ✗ ${words}`,
+    `  ✗ ${description}`,
     ...story.map((line) => `      ${line}`),
     ...what.map((line) => `    => ${line}`),
     "",

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { z } from "zod";
-import { isWell, reportLines } from "./report-lines.ts";
+import { hasPassed, reportLines } from "./report-lines.ts";
 import { loadScenarios } from "./load-scenarios.ts";
 
 const optionsSchema = z.object({ faults: z.boolean().default(false), plan: z.string().optional() });
@@ -27,6 +27,6 @@ export const testCommand = (): Command =>
       for (const scenario of await loadScenarios(process.cwd(), modules)) {
         const report = await testFaults(scenario, { only: plan, faults: faults || plan !== undefined });
         console.log(reportLines(report).join("\n"));
-        if (!isWell(report)) process.exitCode = 1;
+        if (!hasPassed(report)) process.exitCode = 1;
       }
     });

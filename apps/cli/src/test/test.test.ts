@@ -2,15 +2,15 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { inRepository } from "../repository.ts";
-import { runDrover } from "../testing/run-command.ts";
+import { repositoryPath } from "../repository.ts";
+import { spawnDrover } from "../testing/run-command.ts";
 
 let cwd: string;
 beforeEach(() => {
   cwd = mkdtempSync(join(tmpdir(), "drover-test-"));
   mkdirSync(join(cwd, "src"));
   writeFileSync(join(cwd, "package.json"), '{ "type": "module" }');
-  symlinkSync(inRepository("node_modules"), join(cwd, "node_modules"));
+  symlinkSync(repositoryPath("node_modules"), join(cwd, "node_modules"));
 });
 afterEach(() => rmSync(cwd, { recursive: true }));
 
@@ -47,10 +47,10 @@ const write = (text: string): void => writeFileSync(join(cwd, "src/cups.faults.t
 describe("drover test", () => {
   it("lives through every scenario below the folder, and with --faults through its plans", async () => {
     write(scenario("`${metadata.name}-saucer`"));
-    const without = await runDrover(["test"], { cwd });
+    const without = await spawnDrover(["test"], { cwd });
     expect(without).toMatchObject({ code: 0 });
     expect(without.stdout).toContain("a cup comes: 2 writes without faults");
-    const { code, stdout } = await runDrover(["test", "--faults", "--plan", "crash"], { cwd });
+    const { code, stdout } = await spawnDrover(["test", "--faults", "--plan", "crash"], { cwd });
     expect(stdout).toContain("4 plans derived: crash before 2, crash after 2");
     expect(stdout).toContain("4 executed, 4 with the same final state");
     expect(code).toBe(0);
@@ -58,7 +58,9 @@ describe("drover test", () => {
 
   it("tells the story of what comes to another end", async () => {
     write(scenario("`${metadata.name}-${crypto.randomUUID()}`"));
-    const { code, stdout } = await runDrover(["test", "--faults", "--plan", "crash after write 1"], { cwd });
+    const { code, stdout } = await spawnDrover(["test", "--faults", "--plan", "crash after write 1"], {
+      cwd,
+    });
     expect(code).toBe(1);
     const [story = ""] = /✗[^]*?\n\n/.exec(stdout) ?? [];
     expect(story.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "UUID")).toMatchInlineSnapshot(`
@@ -79,7 +81,7 @@ describe("drover test", () => {
 
   it("says what is missing, and what is no scenario", async () => {
     const refusal = async (): Promise<string> => {
-      const { code, stderr } = await runDrover(["test"], { cwd });
+      const { code, stderr } = await spawnDrover(["test"], { cwd });
       expect(code).toBe(1);
       return stderr;
     };

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { isRunning } from "@drover/local-servers";
 import { expect, vi } from "vitest";
 import { z } from "zod";
-import { inRepository } from "../repository.ts";
+import { repositoryPath } from "../repository.ts";
 
 /** A `drover start`, with nobody at a terminal. */
 export interface DroverProcess {
@@ -14,22 +14,22 @@ export interface DroverProcess {
   readonly ended: Promise<number | string | null>;
   readonly kill: (signal: NodeJS.Signals) => void;
   /** Closes its output, as a pipe's reader does that ends. */
-  readonly unread: () => void;
+  readonly closeOutput: () => void;
   /** What it has said so far. */
-  readonly text: () => string;
+  readonly output: () => string;
   /** Until it has said this; not for longer than it lives. */
-  readonly says: (what: RegExp) => Promise<void>;
+  readonly waitForOutput: (what: RegExp) => Promise<void>;
   /** The processes that it runs, by name. */
   readonly processes: () => Readonly<Record<string, number>>;
 }
 
 /** How long anything may take on a slow machine before the test says so. Nothing waits for this time to pass. */
-const patience = 100_000;
+const outputTimeout = 100_000;
 const running = z.object({ processes: z.record(z.string(), z.number()) });
 
 /** Starts `drover start --dir DIR ...ARGS`. Its servers die with it, and it is the caller's to end. */
 export function startDrover(dir: string, args: readonly string[] = []): DroverProcess {
-  const main = inRepository("apps/cli/src/main.ts");
+  const main = repositoryPath("apps/cli/src/main.ts");
   const child = spawn(process.execPath, [main, "start", "--dir", dir, ...args], {
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -42,10 +42,10 @@ export function startDrover(dir: string, args: readonly string[] = []): DroverPr
     pid: child.pid ?? 0,
     ended,
     kill: (signal) => void child.kill(signal),
-    unread: () => void child.stdout.destroy(),
-    text: () => text,
-    says: async (what) => {
-      const said = vi.waitFor(() => expect(text).toMatch(what), { timeout: patience, interval: 50 });
+    closeOutput: () => void child.stdout.destroy(),
+    output: () => text,
+    waitForOutput: async (what) => {
+      const said = vi.waitFor(() => expect(text).toMatch(what), { timeout: outputTimeout, interval: 50 });
       await Promise.race([said, ended.then(() => expect(text).toMatch(what))]);
     },
     processes: () => running.parse(JSON.parse(readFileSync(join(dir, "running.json"), "utf8"))).processes,
@@ -53,5 +53,5 @@ export function startDrover(dir: string, args: readonly string[] = []): DroverPr
 }
 
 /** Until none of these processes runs. */
-export const allGone = (pids: readonly number[]): Promise<void> =>
+export const waitUntilGone = (pids: readonly number[]): Promise<void> =>
   vi.waitFor(() => expect(pids.filter(isRunning)).toEqual([]), { timeout: 30_000 });

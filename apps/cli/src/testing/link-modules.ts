@@ -1,10 +1,10 @@
 import { mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { inRepository } from "../repository.ts";
+import { repositoryPath } from "../repository.ts";
 
 /** What `npm install` makes of links to the repository, without the network. */
 export function linkModules(folder: string): void {
-  const from = inRepository("node_modules");
+  const from = repositoryPath("node_modules");
   const to = join(folder, "node_modules");
   mkdirSync(join(to, ".bin"), { recursive: true });
   for (const name of readdirSync(from)) {
@@ -13,5 +13,5 @@ export function linkModules(folder: string): void {
   for (const name of ["vitest", "tsc", "esbuild", "node"]) {
     symlinkSync(join(from, ".bin", name), join(to, ".bin", name));
   }
-  symlinkSync(inRepository("apps/cli/bin/drover.mjs"), join(to, ".bin/drover"));
+  symlinkSync(repositoryPath("apps/cli/bin/drover.mjs"), join(to, ".bin/drover"));
 }

@@ -1,22 +1,22 @@
 import { spawn } from "node:child_process";
-import { inRepository } from "../repository.ts";
+import { repositoryPath } from "../repository.ts";
 import { plainEnvironment } from "./config.ts";
 
 /** What a command came to. */
-export interface Ran {
+export interface CommandResult {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-interface Where {
+interface SpawnOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
 }
 
 /** Runs `drover ...WORDS` to its end, with nobody at a terminal. */
-export const runDrover = (words: readonly string[], where: Where = {}): Promise<Ran> =>
-  run(process.execPath, [inRepository("apps/cli/src/main.ts"), ...words], where);
+export const spawnDrover = (words: readonly string[], where: SpawnOptions = {}): Promise<CommandResult> =>
+  run(process.execPath, [repositoryPath("apps/cli/src/main.ts"), ...words], where);
 
 /** Runs `npm ...WORDS` in a folder, and answers all that it says; rejects with it when it fails. */
 export async function runNpm(cwd: string, ...words: readonly string[]): Promise<string> {
@@ -25,7 +25,11 @@ export async function runNpm(cwd: string, ...words: readonly string[]): Promise<
   throw new Error(stdout + stderr);
 }
 
-function run(command: string, args: readonly string[], { cwd, env = {} }: Where): Promise<Ran> {
+function run(
+  command: string,
+  args: readonly string[],
+  { cwd, env = {} }: SpawnOptions,
+): Promise<CommandResult> {
   const child = spawn(command, args, {
     cwd,
     env: { ...plainEnvironment(), ...env },

@@ -1,7 +1,7 @@
 import type { KubeObject } from "@drover/kube";
 import type { Pause } from "@drover/queue";
 import { expect, it } from "vitest";
-import { idlePause, pausesOf } from "./annotated-pause.ts";
+import { ignoredPauseWarning, allPauses } from "./annotated-pause.ts";
 
 const now = Date.parse("2026-01-01T00:00:00Z");
 const kind = { group: "s3.drover.dev", plural: "buckets" };
@@ -32,35 +32,35 @@ it("names the field manager that wrote the annotation, and when, beside other pa
     entry("other", "2025-01-01T00:00:00Z", "example.com/note"),
     entry("kubectl-annotate", "2025-12-31T23:59:55Z", "drover.dev/paused"),
   ];
-  expect(pausesOf([ann, recorded], object("true", fields), kind, now)).toEqual([
+  expect(allPauses([ann, recorded], object("true", fields), kind, now)).toEqual([
     ann,
     { scope: "annotation", since: now - 5_000, by: "kubectl-annotate" },
   ]);
 });
 
 it("adds a pause that the queue has not recorded yet, also where nothing tells who wrote it", () => {
-  expect(pausesOf([ann], object("true"), kind, now)).toEqual([
+  expect(allPauses([ann], object("true"), kind, now)).toEqual([
     ann,
     { scope: "annotation", since: now, by: "" },
   ]);
-  expect(pausesOf([recorded], object("true", "garbage"), kind, now)).toEqual([recorded]);
+  expect(allPauses([recorded], object("true", "garbage"), kind, now)).toEqual([recorded]);
   const later = [entry("m", "2027-01-01T00:00:00Z", "drover.dev/paused")];
-  expect(pausesOf([], object("true", later), kind, now)).toMatchObject([{ since: now, by: "m" }]);
+  expect(allPauses([], object("true", later), kind, now)).toMatchObject([{ since: now, by: "m" }]);
 });
 
 it("leaves the queue's report as it is where the object is not paused, is gone, or is a ReconcileFunction", () => {
   for (const one of [undefined, object(undefined), object("yes")])
-    expect(pausesOf([recorded], one, kind, now)).toEqual([recorded]);
-  expect(pausesOf([], object("true"), functions, now)).toEqual([]);
+    expect(allPauses([recorded], one, kind, now)).toEqual([recorded]);
+  expect(allPauses([], object("true"), functions, now)).toEqual([]);
 });
 
 it("warns of a value that pauses nothing", () => {
-  expect(idlePause(object("True"))).toBe(
+  expect(ignoredPauseWarning(object("True"))).toBe(
     'drover.dev/paused is "True", which pauses nothing: only "true" does',
   );
-  expect([idlePause(object("true")), idlePause(object(undefined)), idlePause(undefined)]).toEqual([
-    undefined,
-    undefined,
-    undefined,
-  ]);
+  expect([
+    ignoredPauseWarning(object("true")),
+    ignoredPauseWarning(object(undefined)),
+    ignoredPauseWarning(undefined),
+  ]).toEqual([undefined, undefined, undefined]);
 });

@@ -18,7 +18,7 @@ const entrySchema = z.looseObject({
  *
  * @param now for an annotation without a known time, ms.
  */
-export function pausesOf(
+export function allPauses(
   known: readonly Pause[],
   object: KubeObject | undefined,
   kind: Parameters<typeof isPausedByAnnotation>[0],
@@ -45,7 +45,7 @@ function writerOf({
 }
 
 /** A warning about a value of the annotation that does not pause; undefined if there is none. */
-export function idlePause(object: KubeObject | undefined): string | undefined {
+export function ignoredPauseWarning(object: KubeObject | undefined): string | undefined {
   const value = object?.metadata.annotations?.[pausedAnnotation];
   if (value === undefined || value === "true") return undefined;
   return `${pausedAnnotation} is ${JSON.stringify(value)}, which pauses nothing: only "true" does`;

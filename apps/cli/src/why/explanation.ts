@@ -1,7 +1,7 @@
 import { conditionOf } from "../function-object.ts";
 import { isoTime } from "../iso-time.ts";
-import { pauseWords } from "../pause-words.ts";
-import { roughly } from "../roughly.ts";
+import { describePauses } from "../pause-words.ts";
+import { shortDuration } from "../roughly.ts";
 import type { KeyFacts } from "./key-facts.ts";
 
 /** Explains in one sentence why an object runs or does not, and when it runs next, if that is known. */
@@ -18,7 +18,7 @@ export function explanationOf(facts: KeyFacts): Explanation {
   const nextRunAt =
     report.state === "waits"
       ? Math.max(report.at, report.accountOpens)
-      : isClosed(facts)
+      : isThrottled(facts)
         ? report.accountOpens
         : 0;
   return {
@@ -27,13 +27,13 @@ export function explanationOf(facts: KeyFacts): Explanation {
   };
 }
 
-const isClosed = ({ report, now }: KeyFacts): boolean =>
+const isThrottled = ({ report, now }: KeyFacts): boolean =>
   (report.state === "ready" || report.state === "rung") && report.accountOpens > now;
 
 function sentence(facts: KeyFacts): string {
   const { report, now } = facts;
   const isPaused = report.pauses.length > 0;
-  const paused = pausedWords(facts);
+  const paused = describePause(facts);
   switch (report.state) {
     case "unknown":
       return unknown(facts);
@@ -42,7 +42,7 @@ function sentence(facts: KeyFacts): string {
         ? `is idle, and does not run when it changes: ${paused}.`
         : "is idle: nothing is due. It runs when it changes.";
     case "leased":
-      return `runs now: a worker holds it, for at least another ${roughly(report.at - now)}.`;
+      return `runs now: a worker holds it, for at least another ${shortDuration(report.at - now)}.`;
     case "parked":
       return parked(facts);
     case "waits":
@@ -59,7 +59,7 @@ function sentence(facts: KeyFacts): string {
 function unknown(facts: KeyFacts): string {
   const { object, fn } = facts;
   if (object === undefined) return "does not exist, and is not in the queue.";
-  const paused = pausedWords(facts);
+  const paused = describePause(facts);
   if (paused !== "") return `does not run: ${paused}.`;
   const problem = fn.status.problem;
   return problem === undefined
@@ -69,7 +69,7 @@ function unknown(facts: KeyFacts): string {
 
 function parked(facts: KeyFacts): string {
   const { report } = facts;
-  const paused = pausedWords(facts);
+  const paused = describePause(facts);
   const held = paused === "" ? "" : ` (then it does not run, because ${paused})`;
   const said = report.error === undefined ? held : `${held}: ${report.error}`;
   return report.why === "backoff"
@@ -79,8 +79,8 @@ function parked(facts: KeyFacts): string {
 
 function waits(facts: KeyFacts): string {
   const { report, now, runs } = facts;
-  const left = roughly(report.at - now);
-  const paused = pausedWords(facts);
+  const left = shortDuration(report.at - now);
+  const paused = describePause(facts);
   const held = paused === "" ? "" : ` Then it does not run, because ${paused}.`;
   const said = report.error === undefined ? "." : `: ${report.error}`;
   switch (report.why ?? "wait") {
@@ -95,16 +95,16 @@ function waits(facts: KeyFacts): string {
     case "newer function":
       return `waits for a Pod of the newer version of its function, which has run it before.${held}`;
     default:
-      return `is not done, and its last run asked to run again in ${left}${lastWords(runs[0]?.error)}${held}`;
+      return `is not done, and its last run asked to run again in ${left}${errorSuffix(runs[0]?.error)}${held}`;
   }
 }
 
 function due(facts: KeyFacts, since: number): string {
   const { report, now, fn, stats } = facts;
-  const waited = roughly(now - since);
-  if (isClosed(facts)) {
+  const waited = shortDuration(now - since);
+  if (isThrottled(facts)) {
     const { account = "" } = report;
-    return `is due, and waits for its account ${account}, which is throttled for another ${roughly(report.accountOpens - now)}.`;
+    return `is due, and waits for its account ${account}, which is throttled for another ${shortDuration(report.accountOpens - now)}.`;
   }
   const { container } = fn.spec;
   if (container !== undefined && (fn.status.readyReplicas ?? 0) === 0) {
@@ -115,11 +115,11 @@ function due(facts: KeyFacts, since: number): string {
 }
 
 /** The pauses that hold it back, and its deletion with it. */
-function pausedWords({ fn, key, report, now, object }: KeyFacts): string {
-  const words = pauseWords(fn, key, report.pauses, now);
+function describePause({ fn, key, report, now, object }: KeyFacts): string {
+  const words = describePauses(fn, key, report.pauses, now);
   const isDeleting = words !== "" && object?.metadata.deletionTimestamp !== undefined;
   return isDeleting ? `${words}; it is being deleted, and finalize waits for the resume` : words;
 }
 
 const times = (fails: number): string => (fails === 1 ? "1 failure" : `${fails} failures in a row`);
-const lastWords = (error: string | undefined): string => (error === undefined ? "." : `: ${error}`);
+const errorSuffix = (error: string | undefined): string => (error === undefined ? "." : `: ${error}`);

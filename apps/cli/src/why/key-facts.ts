@@ -1,12 +1,12 @@
 import type { ObjectKey } from "@drover/controller";
 import { isApiError, type KubeClient, type KubeObject, refOf } from "@drover/kube";
-import { pausesOf } from "./annotated-pause.ts";
+import { allPauses } from "./annotated-pause.ts";
 import type { KeyReport, PastRun, QueueStats } from "@drover/queue";
 import {
-  type MeantObject,
-  objectMeant,
+  type ObjectQuery,
+  findObject,
   type ReadableFunction,
-  type Servers,
+  type CommandServers,
   withQueue,
 } from "../meant-object.ts";
 
@@ -27,25 +27,25 @@ export interface KeyFacts {
 }
 
 /** @throws CommandError if no function matches, or several do; or if the queue is not in this Redis. */
-export async function keyFacts(servers: Servers, meant: MeantObject): Promise<KeyFacts> {
-  const { fn, key } = await objectMeant(servers, meant);
+export async function keyFacts(servers: CommandServers, query: ObjectQuery): Promise<KeyFacts> {
+  const { fn, key } = await findObject(servers, query);
   const kind = fn.spec.for;
   return withQueue(servers.redis, fn, async (queue) => {
     const [object, { now }, { key: report, runs }, stats] = await Promise.all([
-      objectOf(servers.client, kind, key),
+      readObject(servers.client, kind, key),
       queue.notRunSince([], 0),
       queue.inspect(key),
-      queue.stats(answerWithin),
+      queue.stats(replyTimeout),
     ]);
-    const pauses = pausesOf(report.pauses, object, kind, now);
+    const pauses = allPauses(report.pauses, object, kind, now);
     return { kind: kind.kind, key, fn, object, now, report: { ...report, pauses }, runs, stats };
   });
 }
 
-const answerWithin = 5_000;
+const replyTimeout = 5_000;
 
 /** Reads an object; undefined if it does not exist. */
-export async function objectOf(
+export async function readObject(
   client: KubeClient,
   kind: Parameters<typeof refOf>[0],
   key: ObjectKey,

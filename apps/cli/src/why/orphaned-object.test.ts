@@ -3,7 +3,7 @@ import { installCrd, refOf } from "@drover/kube";
 import { beforeAll, expect, it } from "vitest";
 import { z } from "zod";
 import { sandboxOfFile } from "../../../../packages/testing/src/sandbox.fixture.ts";
-import { orphanedWords } from "./orphaned-object.ts";
+import { describeOrphan } from "./orphaned-object.ts";
 
 const { sandbox, client } = await sandboxOfFile();
 
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 
 const wordsOf = (kind: string) =>
-  orphanedWords(client, { kind, name: "a", namespace: "default", command: "why" });
+  describeOrphan(client, { kind, name: "a", namespace: "default", command: "why" });
 
 it("an object is an orphan in a cluster that knows no functions, Drover having been removed", async () => {
   expect(await wordsOf("forks.left.example.com")).toMatch(/^Fork default\/a will stay/);

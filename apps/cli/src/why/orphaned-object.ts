@@ -1,40 +1,41 @@
 import { type ObjectKey, oneLine } from "@drover/controller";
-import { type KubeClient, type KubeObject, nameOf, servedBy } from "@drover/kube";
+import { type KubeClient, type KubeObject, resourceNameOf, establishedRefOf } from "@drover/kube";
 import { CommandError } from "../command-error.ts";
-import { crdsNamed } from "../crds-named.ts";
+import { findCrds } from "../crds-named.ts";
 import { deployedFunctions } from "../deployed-functions.ts";
-import { keyMeant, type MeantObject } from "../meant-object.ts";
+import { queriedKey, type ObjectQuery } from "../meant-object.ts";
 
 /** The prefix of Drover's finalizers; the rest is the controller's name. */
-const ours = "drover.dev/";
+const finalizerPrefix = "drover.dev/";
 
 /**
  * Explains why an object that no ReconcileFunction manages any more cannot be deleted, and how to resolve that.
  *
  * @returns undefined if no such object is found.
  */
-export async function orphanedWords(client: KubeClient, meant: MeantObject): Promise<string | undefined> {
-  const crds = await crdsNamed(client, meant.kind);
+export async function describeOrphan(client: KubeClient, query: ObjectQuery): Promise<string | undefined> {
+  const crds = await findCrds(client, query.kind);
   const functions = await deployedFunctions(client, undefined).catch((error: unknown) => {
     // If Drover's kinds have been removed, no functions exist.
     if (error instanceof CommandError) return [];
     throw error;
   });
   for (const crd of crds) {
-    const ref = servedBy(crd);
+    const ref = establishedRefOf(crd);
     if (ref === undefined) continue;
     const isFor = ({ group, plural }: { group: string; plural: string }): boolean =>
       group === ref.group && plural === ref.plural;
     if (functions.some(({ spec }) => spec !== undefined && isFor(spec.for))) continue;
-    const key = keyMeant(meant, ref.namespaced ? "Namespaced" : "Cluster");
+    const key = queriedKey(query, ref.namespaced ? "Namespaced" : "Cluster");
     const object = await client.get(ref, key);
-    const held = object?.metadata.finalizers?.filter((name) => name.startsWith(ours)) ?? [];
-    if (object !== undefined && held.length > 0) return words(object, { kind: nameOf(ref), key, held });
+    const held = object?.metadata.finalizers?.filter((name) => name.startsWith(finalizerPrefix)) ?? [];
+    if (object !== undefined && held.length > 0)
+      return orphanMessage(object, { kind: resourceNameOf(ref), key, held });
   }
   return undefined;
 }
 
-interface Held {
+interface OrphanedObject {
   /** `plural.group`. */
   readonly kind: string;
   readonly key: ObjectKey;
@@ -42,9 +43,9 @@ interface Held {
   readonly held: readonly string[];
 }
 
-function words({ kind: name, metadata }: KubeObject, { kind, key, held }: Held): string {
+function orphanMessage({ kind: name, metadata }: KubeObject, { kind, key, held }: OrphanedObject): string {
   const { deletionTimestamp, namespace, finalizers = [] } = metadata;
-  const functions = held.map((finalizer) => finalizer.slice(ours.length)).join(", ");
+  const functions = held.map((finalizer) => finalizer.slice(finalizerPrefix.length)).join(", ");
   const left = JSON.stringify({ metadata: { finalizers: finalizers.filter((one) => !held.includes(one)) } });
   const where = namespace === undefined ? "" : ` -n ${namespace}`;
   const state =

@@ -1,8 +1,8 @@
 import { oneLine } from "@drover/controller";
 import { conditionOf } from "../function-object.ts";
-import { roughly } from "../roughly.ts";
+import { shortDuration } from "../roughly.ts";
 import { table } from "../table.ts";
-import { idlePause } from "./annotated-pause.ts";
+import { ignoredPauseWarning } from "./annotated-pause.ts";
 import { explanationOf } from "./explanation.ts";
 import type { KeyFacts } from "./key-facts.ts";
 
@@ -23,7 +23,7 @@ export function whyLines(facts: KeyFacts, notRunning: readonly string[]): readon
     ["last error", report.error],
     ["account", report.account],
     ["object", object === undefined ? "does not exist" : undefined],
-    ["annotation", idlePause(object)],
+    ["annotation", ignoredPauseWarning(object)],
     ["deleted", object?.metadata.deletionTimestamp],
     ["Ready", ready && `${ready.status}, ${ready.reason}: ${ready.message}`],
   ];
@@ -43,8 +43,8 @@ export const runTable = (runs: KeyFacts["runs"], now: number): readonly string[]
   table(
     ["ENDED", "TOOK", "VERDICT", "WOKEN BY", "ERROR"],
     runs.map(({ at, duration, verdict, trigger, error = "" }) => [
-      `${roughly(now - Date.parse(at))} ago`,
-      roughly(duration),
+      `${shortDuration(now - Date.parse(at))} ago`,
+      shortDuration(duration),
       verdict,
       trigger.length === 0 ? "time" : trigger.join(", "),
       error,

@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
 import { z } from "zod";
 import type { KubeClient } from "@drover/kube";
-import { absentFor } from "../absent-now.ts";
+import { describeAbsentParts } from "../absent-now.ts";
 import {
   clusterOptionsSchema,
   droverNamespace,
@@ -9,9 +9,9 @@ import {
   withClusterOptions,
 } from "../cluster-options.ts";
 import { CommandError } from "../command-error.ts";
-import type { MeantObject } from "../meant-object.ts";
-import { jsonText } from "../plain-text.ts";
-import { neededRedis, redisOption, withRedis } from "../redis-option.ts";
+import type { ObjectQuery } from "../meant-object.ts";
+import { printableJson } from "../plain-text.ts";
+import { requireRedisUrl, redisOption, withRedis } from "../redis-option.ts";
 
 const optionsSchema = clusterOptionsSchema.extend({
   redis: z.string().optional(),
@@ -36,33 +36,33 @@ export const whyCommand = (): Command =>
     .allowExcessArguments(false)
     .action(async (first: string, second: string | undefined, given: unknown) => {
       const { output, ...options } = optionsSchema.parse(given);
-      const { objectWords } = await import("../meant-object.ts");
+      const { parseObjectArguments: objectWords } = await import("../meant-object.ts");
       const [kind, name] = objectWords(first, second, "why");
       const answer = await withCluster(options, async ({ client, namespace }) => {
         const meant = { kind, name, namespace, command: "why" };
         return factsOf(client, meant, options).catch(async (error: unknown) => {
           if (!(error instanceof CommandError)) throw error;
-          const { orphanedWords } = await import("./orphaned-object.ts");
-          const words = await orphanedWords(client, meant);
-          if (words === undefined) throw error;
-          return { json: { summary: words }, text: words };
+          const { describeOrphan: orphanedWords } = await import("./orphaned-object.ts");
+          const text = await orphanedWords(client, meant);
+          if (text === undefined) throw error;
+          return { json: { summary: text }, text };
         });
       });
-      console.log(output === "json" ? jsonText(answer.json) : answer.text);
+      console.log(output === "json" ? printableJson(answer.json) : answer.text);
     });
 
 /** Reads the facts from the object's function and its queue. */
 async function factsOf(
   client: KubeClient,
-  meant: MeantObject,
+  meant: ObjectQuery,
   { redis, droverNamespace: home }: Omit<z.output<typeof optionsSchema>, "output">,
 ) {
-  const url = neededRedis(redis);
+  const url = requireRedisUrl(redis);
   const [{ keyFacts }, { whyJson, whyLines }] = await Promise.all([
     import("./key-facts.ts"),
     import("./shown.ts"),
   ]);
   const facts = await withRedis(url, (servers) => keyFacts({ client, redis: servers }, meant));
-  const absent = await absentFor(client, [facts.fn], home);
+  const absent = await describeAbsentParts(client, [facts.fn], home);
   return { json: { ...whyJson(facts), notRunning: absent }, text: whyLines(facts, absent).join("\n") };
 }

@@ -7,13 +7,19 @@ import {
   silentLog,
 } from "@drover/controller";
 import { builtin, createOrReplace, installCrd, type KubeClient, refOf } from "@drover/kube";
-import { openWorkQueue, type RedisConnection, type Run, type Verdict, type WorkQueue } from "@drover/queue";
+import {
+  openWorkQueue,
+  type RedisConnection,
+  type Run,
+  type RunOutcome,
+  type WorkQueue,
+} from "@drover/queue";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
-import { absentNow } from "../absent-now.ts";
+import { findAbsentParts } from "../absent-now.ts";
 import { Note } from "../testing/notes.ts";
 import { type NotesWorld, startNotesWorld } from "../testing/notes-world.ts";
-import { runDrover } from "../testing/run-command.ts";
+import { spawnDrover } from "../testing/run-command.ts";
 
 let world: NotesWorld;
 let connection: RedisConnection;
@@ -22,7 +28,7 @@ let queue: WorkQueue;
 let env: Record<string, string>;
 
 /** What a run of an object of that name comes to. */
-const verdicts: Readonly<Record<string, Verdict>> = {
+const verdicts: Readonly<Record<string, RunOutcome>> = {
   failing: { kind: "retry", error: "\u001b[31mred\u009b alert\u202e" },
   parked: { kind: "terminal", error: "colour is immutable" },
   well: { kind: "done", after: 3_600_000 },
@@ -83,7 +89,7 @@ it.each([
   ["unheard", /^Note default\/unheard has never been queued: the bridge/],
   ["absent", /^Note default\/absent does not exist/],
 ])("drover why tells of an object that is %s", async (name, sentence) => {
-  const { stdout, code } = await runDrover(["why", `note/${name}`], { env });
+  const { stdout, code } = await spawnDrover(["why", `note/${name}`], { env });
   expect(stdout).toMatch(sentence);
   // What an object says writes nothing but letters to a terminal.
   expect(stdout).toMatch(/^[^\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]*$/);
@@ -103,10 +109,10 @@ it("knows a kind by all names that its CRD gives it, as kubectl does", async () 
     "nt.example.com",
     "default/notes",
   ]) {
-    const { stdout, stderr } = await runDrover(["why", word, "resting"], { env });
+    const { stdout, stderr } = await spawnDrover(["why", word, "resting"], { env });
     expect(stderr + stdout).toMatch(/^Note default\/resting is idle/);
   }
-  const { stderr, code } = await runDrover(["why", "nts", "resting"], { env });
+  const { stderr, code } = await spawnDrover(["why", "nts", "resting"], { env });
   expect(stderr).toMatch(/^error: No function manages "nts"/);
   expect(code).toBe(1);
 });
@@ -116,7 +122,7 @@ it("tells of an object whose kind is not served any more, and passes on any othe
     const heal = world.sandbox.faults.respond(({ path }) =>
       path.endsWith("/notes/parked") ? { status } : undefined,
     );
-    const ran = await runDrover(["why", "note/parked"], { env });
+    const ran = await spawnDrover(["why", "note/parked"], { env });
     heal();
     return ran;
   };
@@ -131,11 +137,11 @@ it("tells of an object whose kind is not served any more, and passes on any othe
 });
 
 it("tells what woke it, how its runs ended, and when it runs next", async () => {
-  const { stdout } = await runDrover(["why", "notes", "failing"], { env });
+  const { stdout } = await spawnDrover(["why", "notes", "failing"], { env });
   expect(stdout).toMatch(/ {2}state +waits \(backoff\)\n/);
   expect(stdout).toMatch(/ {2}next run +\d{4}-.*Z\n/);
   expect(stdout).toMatch(/ago +\w+ +retry +Modified +\[31mred +alert/);
-  const { stdout: json } = await runDrover(["why", "notes.example.com", "default/failing", "-o", "json"], {
+  const { stdout: json } = await spawnDrover(["why", "notes.example.com", "default/failing", "-o", "json"], {
     env,
   });
   expect(json).toMatch(/^[^\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]*$/);
@@ -165,7 +171,7 @@ it("drover why and status tell of a function with a bridge in its process", asyn
   await installCrd(client, { ...customResourceDefinition(spoon) });
   await client.create(refOf(spoon), { metadata: { name: "old", namespace: "default" }, spec: {} });
   const words = ["why", "spoons.example.com/old"];
-  expect((await runDrover(words, { env })).stderr).toMatch(/No function manages "spoons\.example\.com"/);
+  expect((await spawnDrover(words, { env })).stderr).toMatch(/No function manages "spoons\.example\.com"/);
   const spoons = openWorkQueue({
     redis: connection,
     controller: queueOf({ name: "spoons.example.com" }),
@@ -180,8 +186,8 @@ it("drover why and status tell of a function with a bridge in its process", asyn
       class: "change",
     },
   ]);
-  expect((await runDrover(words, { env })).stdout).toMatch(/^Spoon default\/old has been due for /);
-  const status = await runDrover(["status", "spoons.example.com"], { env });
+  expect((await spawnDrover(words, { env })).stdout).toMatch(/^Spoon default\/old has been due for /);
+  const status = await spawnDrover(["status", "spoons.example.com"], { env });
   expect(status.stdout).toMatch(/^-( +)spoons\.example\.com +- +- +- +- +1 +0 /m);
   await spoons.close();
 });
@@ -193,11 +199,11 @@ it("drover why tells of an annotation that the queue has not been told of, and o
       body: { metadata: { annotations: { "drover.dev/paused": value } } },
     });
   await annotate("true");
-  expect((await runDrover(["why", "note/unheard"], { env })).stdout).toMatch(
+  expect((await spawnDrover(["why", "note/unheard"], { env })).stdout).toMatch(
     /^Note default\/unheard does not run: it has the annotation drover\.dev\/paused, and is paused by \S+ for \w+ \(to resume it: take /,
   );
   await annotate("yes");
-  const { stdout } = await runDrover(["why", "note/unheard"], { env });
+  const { stdout } = await spawnDrover(["why", "note/unheard"], { env });
   expect(stdout).toMatch(/^Note default\/unheard has never been queued/);
   expect(stdout).toMatch(
     /annotation +drover\.dev\/paused is "yes", which pauses nothing: only "true" does\n/,
@@ -216,7 +222,7 @@ it.each([
   [["status", "cups"], /There is no function cups in namespace default\. There are: notes\. With -A/],
   [["staus"], /Did you mean status\?/],
 ])("%j is refused, with what to do", async (words, said) => {
-  const { stderr, code } = await runDrover(words, { env });
+  const { stderr, code } = await spawnDrover(words, { env });
   expect(stderr).toMatch(said);
   expect(stderr).not.toMatch(/^ +at /m);
   expect(code).toBe(1);
@@ -232,9 +238,9 @@ it("of several functions for a kind the one whose namespaces have the object is 
     });
   await client.create(builtin.namespace, { metadata: { name: "other" } });
   await also("notes", "other", { namespaces: ["other"] });
-  expect((await runDrover(["why", "note/well"], { env })).stdout).toContain("function    default/notes\n");
+  expect((await spawnDrover(["why", "note/well"], { env })).stdout).toContain("function    default/notes\n");
   await also("memos", "other");
-  const { stderr } = await runDrover(["why", "note/well"], { env });
+  const { stderr } = await spawnDrover(["why", "note/well"], { env });
   expect(stderr).toMatch(
     /Several functions manage "note": default\/notes, other\/memos\. Write: drover why default\/notes NAME\n$/,
   );
@@ -242,15 +248,15 @@ it("of several functions for a kind the one whose namespaces have the object is 
     ["memos", "other/memos"],
     ["other/notes", "other/notes"],
   ] as const) {
-    const { stderr: said, code } = await runDrover(["why", word, "well"], { env });
+    const { stderr: said, code } = await spawnDrover(["why", word, "well"], { env });
     expect(said).toMatch(new RegExp(`This Redis has no queue of ${named}\\. .* Redis of its own .* --redis`));
     expect(code).toBe(1);
   }
-  const all = await runDrover(["status", "-A"], { env });
+  const all = await spawnDrover(["status", "-A"], { env });
   expect(all.stderr).toMatch(
     /^Live counts from Redis\.\nThis Redis has no queue of other\/memos, other\/notes\./,
   );
-  const one = await runDrover(["status", "memos", "-n", "other"], { env });
+  const one = await spawnDrover(["status", "memos", "-n", "other"], { env });
   expect(one.stderr).toMatch(/This Redis has no queue of other\/memos\./);
   // To ask makes nothing in a Redis that is another's.
   expect(await connection.keys("{drover:other/*")).toEqual([]);
@@ -261,14 +267,14 @@ it("of several functions for a kind the one whose namespaces have the object is 
 
 it("without Redis, why says how to name it, and status has no figures but those written down", async () => {
   const { KUBECONFIG = "" } = env;
-  const { stderr } = await runDrover(["why", "note/a"], { env: { KUBECONFIG } });
+  const { stderr } = await spawnDrover(["why", "note/a"], { env: { KUBECONFIG } });
   expect(stderr).toContain("This command reads the queue in Redis: give --redis, or set DROVER_REDIS_URL.");
-  const { stdout } = await runDrover(["status", "-o", "json"], { env: { KUBECONFIG } });
+  const { stdout } = await spawnDrover(["status", "-o", "json"], { env: { KUBECONFIG } });
   expect(JSON.parse(stdout)).toMatchObject({ figures: "status", functions: [{ name: "notes" }] });
 });
 
 it("status counts what Redis has now", async () => {
-  const { stdout } = await runDrover(["status", "-A", "-o", "json"], { env });
+  const { stdout } = await spawnDrover(["status", "-A", "-o", "json"], { env });
   expect(JSON.parse(stdout)).toMatchObject({
     figures: "redis",
     functions: [{ name: "notes", due: 2, running: 0, waiting: 2, failing: 1, parked: 1 }],
@@ -285,13 +291,13 @@ it("says which part of Drover does not run, and since when", async () => {
     "No deployer has run since 2026-01-01T00:00:00Z: changes of functions, and of how many Pods they need, have no " +
       "effect. See: kubectl get pods -n drover",
   ];
-  const [first, ...lines] = (await runDrover(["why", "default/notes", "well"], { env })).stdout.split("\n");
+  const [first, ...lines] = (await spawnDrover(["why", "default/notes", "well"], { env })).stdout.split("\n");
   expect(first).toMatch(/^Note default\/well is reconciled/);
   expect(lines.slice(0, 3)).toEqual([...words, ""]);
-  const json = await runDrover(["status", "notes", "-o", "json"], { env });
+  const json = await spawnDrover(["status", "notes", "-o", "json"], { env });
   expect(JSON.parse(json.stdout)).toMatchObject({ notRunning: words });
   // Elsewhere there is none at all.
-  const other = await runDrover(["status", "--drover-namespace", "other"], { env });
+  const other = await spawnDrover(["status", "--drover-namespace", "other"], { env });
   expect(other.stderr).toMatch(/^No bridge has ever run: .*\nNo deployer has ever run: .* -n other\n/);
 });
 
@@ -299,7 +305,7 @@ it("believes a Lease that is renewed while it looks, whatever time stands in it"
   for (const part of ["bridge", "deployer"]) await leaseFor(part, longAgo);
   let waits = 0;
   const wait = (): Promise<unknown> => (waits++ === 1 ? leaseFor("bridge", new Date(1)) : Promise.resolve());
-  const absent = await absentNow(client, { namespace: "drover", parts: ["bridge", "deployer"], wait });
+  const absent = await findAbsentParts(client, { namespace: "drover", parts: ["bridge", "deployer"], wait });
   expect(absent?.map(({ part }) => part)).toEqual(["deployer"]);
 });
 
@@ -321,12 +327,12 @@ it("tells of a deleted object whose function is gone, what it waits for and how 
     spec: {},
   });
   await client.create(refOf(fork), { metadata: { name: "free", namespace: "default" }, spec: {} });
-  expect((await runDrover(["why", "fork/left"], { env })).stdout).toMatch(
+  expect((await spawnDrover(["why", "fork/left"], { env })).stdout).toMatch(
     /^Fork default\/left will stay when it is deleted, because it has the finalizer drover\.dev\/forks\.example\.com: no /,
   );
   await client.delete(refOf(fork), at);
   // Redis may be gone, too.
-  const { stdout, code } = await runDrover(["why", "fk", "left"], {
+  const { stdout, code } = await spawnDrover(["why", "fk", "left"], {
     env: { KUBECONFIG: env["KUBECONFIG"] ?? "" },
   });
   expect(code).toBe(0);
@@ -336,7 +342,7 @@ it("tells of a deleted object whose function is gone, what it waits for and how 
   const [, patch = ""] = /--type=merge -p '(.*)'/.exec(stdout) ?? [];
   expect(JSON.parse(patch)).toEqual({ metadata: { finalizers: ["example.com/others"] } });
   await client.patch(refOf(fork), at, { type: "merge", body: JSON.parse(patch) as object });
-  const waiting = await runDrover(["why", "fork/left"], { env });
+  const waiting = await spawnDrover(["why", "fork/left"], { env });
   expect(waiting.stderr).toMatch(/No function manages "fork"/);
-  expect((await runDrover(["why", "fork/free"], { env })).stderr).toMatch(/No function manages "fork"/);
+  expect((await spawnDrover(["why", "fork/free"], { env })).stderr).toMatch(/No function manages "fork"/);
 });

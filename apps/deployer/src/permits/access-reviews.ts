@@ -1,6 +1,6 @@
-import { type Access, accessWords, resourceAttributesOf, RetryAfterError } from "@drover/controller";
+import { type Access, describeAccess, resourceAttributesOf, RetryAfterError } from "@drover/controller";
 import { builtin, type KubeClient } from "@drover/kube";
-import { type Author, deniedOf } from "@drover/runtime";
+import { type Author, deniedAccesses } from "@drover/runtime";
 import { z } from "zod";
 
 const answerSchema = z.looseObject({ allowed: z.boolean(), evaluationError: z.string().optional() });
@@ -51,7 +51,7 @@ export function accessReviews(
     );
     if (!allowed && evaluationError !== "") {
       throw new UnansweredReviewError(
-        `The API server could not review whether ${user} may ${accessWords(access)}: ${evaluationError}`,
+        `The API server could not review whether ${user} may ${describeAccess(access)}: ${evaluationError}`,
       );
     }
     if (allowed && remembered > 0) {
@@ -62,7 +62,7 @@ export function accessReviews(
   };
   return {
     async firstDenied(author, needed, signal) {
-      for await (const denied of deniedOf(needed, (access) => isAllowed(author, access, signal)))
+      for await (const denied of deniedAccesses(needed, (access) => isAllowed(author, access, signal)))
         return denied;
       return undefined;
     },
@@ -70,9 +70,9 @@ export function accessReviews(
 }
 
 /** The error for a function that its author may not have. Its message contains what to do. */
-export const notHeld = ({ user }: Author, denied: Access): RetryAfterError =>
+export const permissionNotHeld = ({ user }: Author, denied: Access): RetryAfterError =>
   new RetryAfterError(
-    `The author ${user} may not ${accessWords(denied)}. ` +
+    `The author ${user} may not ${describeAccess(denied)}. ` +
       "Let the function ask for less, grant this to the author, or let a user that has it apply the function.",
     { after: "30s", reason: "PermissionNotHeld" },
   );

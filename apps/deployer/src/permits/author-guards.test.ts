@@ -1,16 +1,16 @@
 import { type Log, RetryAfterError, silentLog } from "@drover/controller";
 import type { KubeClient, ResourceRef } from "@drover/kube";
 import { beforeEach, expect, it } from "vitest";
-import { keepEpoch, openAuthorGuards } from "./author-guards.ts";
-import { authorGuards, validating, validatingBinding } from "./author-policies.ts";
+import { maintainEpoch, openAuthorGuards } from "./author-guards.ts";
+import { authorPolicies, validating, validatingBinding } from "./author-policies.ts";
 
 let objects: Map<string, { metadata: object; spec: unknown }>;
 let now: number;
 /** The policies as they were installed, `generation` times changed and put right again. */
 const install = (generation: number): void => {
   const metadata = { uid: "u", generation };
-  objects.set(validating.kind, { metadata, spec: authorGuards.policy.spec });
-  objects.set(validatingBinding.kind, { metadata, spec: authorGuards.binding.spec });
+  objects.set(validating.kind, { metadata, spec: authorPolicies.policy.spec });
+  objects.set(validatingBinding.kind, { metadata, spec: authorPolicies.binding.spec });
 };
 const put = ({ kind }: ResourceRef, spec: unknown): Promise<object> => {
   objects.set(kind, { metadata: { uid: "e", resourceVersion: "1" }, spec });
@@ -138,7 +138,7 @@ it("the epoch is kept from the start on, and each trouble is said once, until it
       return problem === "" ? Promise.resolve("e") : Promise.reject(new Error(problem));
     },
   };
-  await keepEpoch(guards, { every: 1, log, signal: stopping.signal });
+  await maintainEpoch(guards, { every: 1, log, signal: stopping.signal });
   expect(warnings).toEqual([{ problem: "a" }, { problem: "a" }, { problem: "b" }]);
   expect(asked).toHaveLength(7);
 });

@@ -1,10 +1,10 @@
 import { type Log, messageOf, type Milliseconds, objectKey, RetryAfterError } from "@drover/controller";
 import { type KubeClient, type KubeObject, refOf } from "@drover/kube";
-import { AuthorEpoch, epochName, pause } from "@drover/runtime";
+import { AuthorEpoch, authorEpochName, sleepUnlessAborted } from "@drover/runtime";
 import { createHash, randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
-import { authorGuards, validating, validatingBinding } from "./author-policies.ts";
+import { authorPolicies, validating, validatingBinding } from "./author-policies.ts";
 
 /** Maintains the epoch of the author annotations. A spec that was written under the present policies carries it. */
 export interface AuthorGuards {
@@ -26,10 +26,10 @@ const epochSchema = z.looseObject({ spec: AuthorEpoch.spec });
 
 /** @param now a monotonic clock, in milliseconds. */
 export function openAuthorGuards(client: KubeClient, now: () => Milliseconds): AuthorGuards {
-  const wanted = authorGuards;
+  const wanted = authorPolicies;
   const { name } = wanted.policy.metadata;
   const key = objectKey({ name });
-  const named = { name: epochName };
+  const named = { name: authorEpochName };
   let seen: { readonly policies: string; readonly since: Milliseconds } | undefined;
 
   const epoch = async (signal: AbortSignal): Promise<string> => {
@@ -37,8 +37,8 @@ export function openAuthorGuards(client: KubeClient, now: () => Milliseconds): A
       client.get(validating, key, { signal }),
       client.get(validatingBinding, key, { signal }),
     ]);
-    refuseOther(policy, wanted.policy, validating.kind);
-    refuseOther(binding, wanted.binding, validatingBinding.kind);
+    rejectDifferentPolicy(policy, wanted.policy, validating.kind);
+    rejectDifferentPolicy(binding, wanted.binding, validatingBinding.kind);
     const policies = identityOf([policy, binding]);
     if (seen?.policies !== policies) seen = { policies, since: now() };
     const object = await client.get(epochRef, objectKey(named), { signal });
@@ -69,7 +69,7 @@ const identityOf = (objects: readonly (KubeObject | undefined)[]): string =>
     .update(JSON.stringify(objects.map((object) => [object?.metadata.uid, object?.metadata.generation])))
     .digest("hex");
 
-function refuseOther(
+function rejectDifferentPolicy(
   present: KubeObject | undefined,
   { metadata: { name }, spec }: { readonly metadata: { readonly name: string }; readonly spec: object },
   kind: string,
@@ -102,7 +102,7 @@ const unguarded = (problem: string): RetryAfterError =>
  *
  * @returns a promise that resolves after `signal` has fired.
  */
-export async function keepEpoch(
+export async function maintainEpoch(
   guards: AuthorGuards,
   { every, log, signal }: { readonly every: Milliseconds; readonly log: Log; readonly signal: AbortSignal },
 ): Promise<void> {
@@ -113,6 +113,6 @@ export async function keepEpoch(
       log.warn({ problem }, "Authors of functions are not known: new and changed functions are refused");
     }
     warned = problem;
-    await pause(every, signal);
+    await sleepUnlessAborted(every, signal);
   }
 }

@@ -1,6 +1,12 @@
 import { customResourceDefinition, ReconcileFunction } from "@drover/controller";
 import { builtin, type ResourceRef } from "@drover/kube";
-import { absentCondition, askAnnotation, authorAnnotations, AuthorEpoch, epochName } from "@drover/runtime";
+import {
+  absentConditionType,
+  requestAnnotation,
+  authorAnnotations,
+  AuthorEpoch,
+  authorEpochName,
+} from "@drover/runtime";
 
 const group = "admissionregistration.k8s.io";
 const refTo = (kind: string, plural: string): ResourceRef => ({
@@ -24,7 +30,8 @@ const isUnchanged = (annotation: string): string =>
   `${annotationOf("object", annotation)} == ${annotationOf("oldObject", annotation)}`;
 
 const isNew =
-  "request.operation == 'CREATE' || object.spec != oldObject.spec || !(" + `${isUnchanged(askAnnotation)})`;
+  "request.operation == 'CREATE' || object.spec != oldObject.spec || !(" +
+  `${isUnchanged(requestAnnotation)})`;
 /** One group a line, with backslashes and line breaks escaped. `authorOf` parses it. */
 const groupsOfRequest =
   "request.userInfo.?groups.orValue([])" +
@@ -76,14 +83,14 @@ const authorPolicy = {
           `${all([user, groups, epoch].map(isUnchanged))})`,
         message:
           `the annotations ${user}, ${groups} and ${epoch} name the user who wrote this spec: you, your groups (one a ` +
-          `line), and the spec.epoch of the AuthorEpoch ${epochName}. Leave them to the server, or deploy with drover deploy.`,
+          `line), and the spec.epoch of the AuthorEpoch ${authorEpochName}. Leave them to the server, or deploy with drover deploy.`,
       },
     ],
   },
 } as const;
 
 /** Rejects every write of a function while the AuthorEpoch does not exist: a deployer must have run before. */
-const paramRef = { name: epochName, parameterNotFoundAction: "Deny" } as const;
+const paramRef = { name: authorEpochName, parameterNotFoundAction: "Deny" } as const;
 
 const authorBinding = {
   apiVersion: `${group}/v1`,
@@ -131,7 +138,7 @@ const accountOf = (namespace: string, account: string): string =>
   `'system:serviceaccount:${namespace}:${account}'`;
 
 /** The only condition that bridges may write: it reports that no deployer runs. */
-const bridgesCondition = absentCondition("deployer");
+const bridgesCondition = absentConditionType("deployer");
 const others = (object: string): string =>
   `${object}.?status.?conditions.orValue([]).filter(c, c.type != '${bridgesCondition}')`;
 
@@ -179,7 +186,7 @@ const epochObjects = [
       {
         apiGroups: [AuthorEpoch.group],
         resources: [AuthorEpoch.plural],
-        resourceNames: [epochName],
+        resourceNames: [authorEpochName],
         verbs: ["get"],
       },
     ],
@@ -194,7 +201,7 @@ const epochObjects = [
 ];
 
 /** The policy and the binding that protect the author annotations, exactly as they must be. */
-export const authorGuards = { policy: authorPolicy, binding: authorBinding } as const;
+export const authorPolicies = { policy: authorPolicy, binding: authorBinding } as const;
 
 /**
  * Everything that is installed in addition to the CRD to establish a function's author, for a deployer and bridges in

@@ -54,7 +54,7 @@ let time = 0;
 const openGuards = () => openAuthorGuards(client, () => time);
 const later = (span: number): void => void (time += span);
 /** The epoch once the policies count as being in force everywhere. */
-const settled = async (guards: ReturnType<typeof openGuards>) => {
+const epochInForce = async (guards: ReturnType<typeof openGuards>) => {
   await guards.epoch(signal).catch(() => undefined);
   later(10_000);
   return guards.epoch(signal);
@@ -70,7 +70,7 @@ beforeAll(async () => {
   await kubectl("create", "namespace", own);
   await install();
   // As a deployer makes it when it starts; without it no function can be written.
-  await settled(openGuards());
+  await epochInForce(openGuards());
   const verbs = "--verb=create,get,update,patch";
   const resources = "--resource=reconcilefunctions.drover.dev,reconcilefunctions.drover.dev/status";
   await kubectl("create", "role", "makers", verbs, resources);
@@ -179,7 +179,7 @@ describe("authors are not known", () => {
     );
     const guards = openGuards();
     await expect(guards.epoch(signal)).rejects.toThrow(/are new: they are in force within/);
-    const epoch = await settled(guards);
+    const epoch = await epochInForce(guards);
     await vi.waitFor(async () => {
       await kubectl(
         "annotate",
@@ -213,7 +213,7 @@ describe("authors are not known", () => {
   ])("while the %s is another one: %s", async (kind, change) => {
     const before = (await kubectl("get", kind, "drover-authors", "-o", "json")).stdout;
     const guards = openGuards();
-    const epoch = await settled(guards);
+    const epoch = await epochInForce(guards);
     await kubectl("patch", kind, "drover-authors", "--type=merge", "-p", change);
     await expect(guards.epoch(signal)).rejects.toThrow(/is not as it should be: spec\./);
     const { spec } = JSON.parse(before) as { spec: object };
@@ -228,12 +228,12 @@ describe("authors are not known", () => {
     await put;
     later(10_000);
     // What was written meanwhile carries the epoch of before.
-    expect(await settled(guards)).not.toBe(epoch);
+    expect(await epochInForce(guards)).not.toBe(epoch);
   });
 
   it("while a policy is absent, and what was written then is told from what is written after", async () => {
     const guards = openGuards();
-    const epoch = await settled(guards);
+    const epoch = await epochInForce(guards);
     await kubectl(
       "delete",
       "validatingadmissionpolicybinding,mutatingadmissionpolicybinding",
@@ -258,14 +258,14 @@ describe("authors are not known", () => {
     await install();
     await untilInForce();
     expect(await authorNow("forged")).toEqual({ user: "system:admin", groups: ["system:masters"] });
-    expect(await epochOf("forged")).not.toBe(await settled(guards));
+    expect(await epochOf("forged")).not.toBe(await epochInForce(guards));
   });
 
   it("without an epoch: no function can be written until a deployer has made one", async () => {
     await kubectl("delete", "authorepoch", "authors");
     const write = () => applied([named("unguarded", String(Math.random()))], ...as("alice"));
     await vi.waitFor(() => expect(write()).rejects.toThrow(/no params found/), { timeout: 30_000 });
-    const epoch = await settled(openGuards());
+    const epoch = await epochInForce(openGuards());
     await vi.waitFor(write, { timeout: 30_000 });
     await vi.waitFor(async () => {
       await write();

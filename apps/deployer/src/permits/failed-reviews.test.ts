@@ -2,8 +2,8 @@ import { customResourceDefinition, ReconcileFunction, silentLog } from "@drover/
 import { builtin, keyOf, refOf } from "@drover/kube";
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import { sandboxOfFile } from "../../../../packages/testing/src/sandbox.fixture.ts";
-import { type Home, homeOf, ownedBy } from "../home.ts";
-import { redisUserOf } from "../names.ts";
+import { type FunctionRef, functionRefOf, ownedMetadata } from "../home.ts";
+import { redisUserName } from "../names.ts";
 import type { PermitRecord } from "./permit-records.ts";
 import { type PermitReviewOptions, reviewOnce, reviewPermits } from "./review-permits.ts";
 
@@ -12,17 +12,17 @@ const { client } = await sandboxOfFile({ controllers: false });
 beforeAll(async () => {
   await client.create(builtin.crd, { ...customResourceDefinition(ReconcileFunction) });
   for (const name of ["tea", "drover"]) await client.create(builtin.namespace, { metadata: { name } });
-  for (const name of ["cups", "pots"]) homes.push(await addFunction(name));
+  for (const name of ["cups", "pots"]) functionRefs.push(await addFunction(name));
 });
 
 /** Two functions, each with a Pod, a permit and a Redis user. */
-const homes: Home[] = [];
-async function addFunction(name: string): Promise<Home> {
+const functionRefs: FunctionRef[] = [];
+async function addFunction(name: string): Promise<FunctionRef> {
   const fn = await client.create(refOf(ReconcileFunction), {
     metadata: { name, namespace: "tea" },
     spec: { for: { group: "a.b", version: "v1", kind: "Cup", plural: "cups", scope: "Namespaced" } },
   });
-  return homeOf(fn);
+  return functionRefOf(fn);
 }
 const podsLeft = async (): Promise<readonly string[]> => {
   const { items } = await client.list(builtin.pod, { namespace: "tea" });
@@ -36,14 +36,14 @@ let trouble: Partial<Record<"review" | "drop" | "revoke" | "list", Error>>;
 let isAllowed: boolean;
 let options: PermitReviewOptions;
 let stop: AbortController;
-const wanting = new Map<string, number>();
+const consecutiveFailures = new Map<string, number>();
 beforeEach(async () => {
   [woken, trouble, isAllowed] = [[], {}, false];
-  wanting.clear();
+  consecutiveFailures.clear();
   stop = new AbortController();
   const accesses = [{ verb: "get", group: "", resource: "pods" }];
   permits = new Map(
-    homes.map(({ uid, name }) => [
+    functionRefs.map(({ uid, name }) => [
       uid,
       {
         uid,
@@ -55,12 +55,12 @@ beforeEach(async () => {
       },
     ]),
   );
-  users = new Set(homes.map(redisUserOf));
+  users = new Set(functionRefs.map(redisUserName));
   for (const name of await podsLeft())
     await client.delete(builtin.pod, keyOf({ metadata: { name, namespace: "tea" } }));
-  for (const home of homes)
+  for (const home of functionRefs)
     await client.create(builtin.pod, {
-      metadata: { name: home.name, ...ownedBy(home) },
+      metadata: { name: home.name, ...ownedMetadata(home) },
       spec: { containers: [{ name: "a", image: "a" }] },
     });
   const unless = (what: keyof typeof trouble): Promise<void> => {
@@ -81,17 +81,17 @@ beforeEach(async () => {
         await unless("list");
         return [...permits.values()];
       },
-      keep: () => Promise.resolve(),
+      store: () => Promise.resolve(),
       drop: async (uid) => {
-        if (uid === homes[0]?.uid) await unless("drop");
+        if (uid === functionRefs[0]?.uid) await unless("drop");
         permits.delete(uid);
       },
     },
-    accounts: {
+    functionUsers: {
       names: () => Promise.resolve([...users]),
       revoke: async (home) => {
         await unless("revoke");
-        users.delete(redisUserOf(home));
+        users.delete(redisUserName(home));
       },
     },
     namespace: "drover",
@@ -101,52 +101,52 @@ beforeEach(async () => {
     wake: (key) => Promise.resolve(void woken.push(key)),
   };
 });
-const turns = async (count: number): Promise<void> => {
-  for (let i = 0; i < count; i++) await reviewOnce(options, wanting);
+const rounds = async (count: number): Promise<void> => {
+  for (let i = 0; i < count; i++) await reviewOnce(options, consecutiveFailures);
 };
 
 it("a permit is withdrawn with all that it granted in the second turn in a row that finds it wanting", async () => {
-  await turns(1);
+  await rounds(1);
   expect([permits.size, users.size, (await podsLeft()).length]).toEqual([2, 2, 2]);
   isAllowed = true;
-  await turns(1);
+  await rounds(1);
   isAllowed = false;
-  await turns(1);
+  await rounds(1);
   expect(permits.size).toBe(2);
-  await turns(1);
+  await rounds(1);
   expect([permits.size, users.size, await podsLeft()]).toEqual([0, 0, []]);
   expect(woken).toContain("tea/cups");
 });
 
 it("a review that gets no answer changes nothing", async () => {
   trouble.review = new Error("503");
-  await turns(5);
+  await rounds(5);
   expect([permits.size, users.size, (await podsLeft()).length, woken]).toEqual([2, 2, 2, []]);
 });
 
 it("what cannot be withdrawn is tried again, and keeps nothing of another function", async () => {
   trouble.drop = new Error("500");
-  await turns(3);
-  expect([...permits.keys()]).toEqual([homes[0]?.uid]);
+  await rounds(3);
+  expect([...permits.keys()]).toEqual([functionRefs[0]?.uid]);
   expect(await podsLeft()).toEqual(["cups"]);
   delete trouble.drop;
-  await turns(1);
+  await rounds(1);
   expect([permits.size, await podsLeft()]).toEqual([0, []]);
 });
 
 it("a Redis user that cannot be revoked is revoked by a later turn", async () => {
   trouble.revoke = new Error("Redis is away");
-  await turns(2);
+  await rounds(2);
   expect([users.size, await podsLeft()]).toEqual([2, []]);
   delete trouble.revoke;
-  await turns(1);
+  await rounds(1);
   expect(users).toEqual(new Set());
 });
 
 it("Pods of a function that never had a permit go, though it has no Redis user", async () => {
   permits.clear();
   users.clear();
-  await turns(2);
+  await rounds(2);
   expect(await podsLeft()).toEqual([]);
 });
 

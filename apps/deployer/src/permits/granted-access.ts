@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { FunctionObject } from "../function-objects.ts";
 
 /** The maximum number of accesses of a function, because each takes repeated requests to the API server. */
-export const mostAccesses = 500;
+export const maxAccesses = 500;
 
 const rulesSchema = z.array(
   z.strictObject({
@@ -19,14 +19,14 @@ const rulesSchema = z.array(
  * Everything that the Roles and ClusterRoles among these objects grant. The accesses are read from the very objects
  * that are written, so nothing can be granted that was not reviewed.
  *
- * @throws TerminalError if they grant more than {@link mostAccesses}.
+ * @throws TerminalError if they grant more than {@link maxAccesses}.
  */
 export function grantedAccess(objects: readonly FunctionObject[]): readonly Access[] {
   const roles = objects.flatMap((one) => (one.wanted && one.reviewed !== false ? roleIn(one) : []));
   const count = roles.reduce((sum, { rules }) => sum + accessCount(rules), 0);
-  if (count > mostAccesses) {
+  if (count > maxAccesses) {
     throw new TerminalError(
-      `It asks for ${count} permissions: each verb on each resource counts, and each name. Ask for ${mostAccesses} at most.`,
+      `It asks for ${count} permissions: each verb on each resource counts, and each name. Ask for ${maxAccesses} at most.`,
       { reason: "InvalidSpec" },
     );
   }

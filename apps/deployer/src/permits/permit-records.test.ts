@@ -23,7 +23,7 @@ it.each([
     author: { user: "ann", groups: ["g"] },
     accesses: [{ verb: "get", group: "", resource: "pods", namespace: "web" }],
   });
-  for (const uid of ["a", "b"]) await records.keep(recordOf(uid), signal);
+  for (const uid of ["a", "b"]) await records.store(recordOf(uid), signal);
   const key = objectKey({ namespace: "default", name: permitName("a") });
   await client.patch(builtin.configMap, key, { type: "merge", body: { data: { [field]: text } } });
   expect(await records.get("a", signal)).toBeUndefined();
@@ -34,7 +34,7 @@ it.each([
   ))!;
   await client.create(builtin.configMap, { metadata: { name: "alike", namespace: "default" }, data });
   expect(await records.list(signal)).toEqual([recordOf("b")]);
-  await records.keep(recordOf("a"), signal);
+  await records.store(recordOf("a"), signal);
   expect(await records.get("a", signal)).toEqual(recordOf("a"));
   await client.close();
   await sandbox.close();

@@ -16,7 +16,7 @@ export interface PermitRecord extends PermittedUse {
 export interface PermitRecords {
   get(uid: string, signal: AbortSignal): Promise<PermitRecord | undefined>;
   list(signal: AbortSignal): Promise<readonly PermitRecord[]>;
-  keep(record: PermitRecord, signal: AbortSignal): Promise<void>;
+  store(record: PermitRecord, signal: AbortSignal): Promise<void>;
   drop(uid: string, signal: AbortSignal): Promise<void>;
 }
 
@@ -79,7 +79,7 @@ export function permitRecords(client: KubeClient, namespace: string): PermitReco
       });
       return objects.flatMap((object) => recordIn(object) ?? []);
     },
-    async keep(record, signal) {
+    async store(record, signal) {
       const metadata = metadataOf(record.uid);
       const data = dataOf(record);
       const key = keyOf({ metadata });

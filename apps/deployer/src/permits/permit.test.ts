@@ -1,6 +1,6 @@
 import {
   type Access,
-  accessWords,
+  describeAccess,
   neededAccess,
   ReconcileFunction,
   type ReconcileFunctionSpec,
@@ -12,13 +12,13 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { objectsOf } from "../deploy.ts";
 import type { FunctionContext, FunctionObject } from "../function-objects.ts";
-import type { Step } from "../step.ts";
+import type { DeployRunContext } from "../step.ts";
 import { accessReviews } from "./access-reviews.ts";
-import { grantedAccess, mostAccesses } from "./granted-access.ts";
+import { grantedAccess, maxAccesses } from "./granted-access.ts";
 import { permit } from "./permit.ts";
 import type { PermitRecord } from "./permit-records.ts";
 
-const home = { namespace: "tea", name: "cups", uid: "1" };
+const functionRef = { namespace: "tea", name: "cups", uid: "1" };
 const bridge = { namespace: "drover", name: "bridge" };
 
 const letters = "a b c d e f g h i j k l m n".split(" ");
@@ -89,22 +89,23 @@ function askedFor(of: ReconcileFunctionSpec): readonly (readonly [Access, typeof
     for (const namespace of namespaces ?? [undefined])
       ask(bridge, namespace, group, plural, ["list", "watch"]);
   for (const [namespace, all = []] of [
-    [home.namespace, of.permissions?.namespace],
+    [functionRef.namespace, of.permissions?.namespace],
     [undefined, of.permissions?.cluster],
   ] as const)
     for (const { apiGroups, resources, verbs, resourceNames } of all)
       for (const group of apiGroups)
         for (const path of resources)
-          for (const name of resourceNames ?? [undefined]) ask(home, namespace, group, path, verbs, name);
+          for (const name of resourceNames ?? [undefined])
+            ask(functionRef, namespace, group, path, verbs, name);
   if (of.delivery === "webhook")
     for (const namespace of of.for.namespaces ?? [undefined]) {
-      ask(home, namespace, of.for.group, of.for.plural, ["get", "patch"]);
-      ask(home, namespace, of.for.group, `${of.for.plural}/status`, ["update"]);
-      ask(home, namespace, "events.k8s.io", "events", ["create", "patch"]);
+      ask(functionRef, namespace, of.for.group, of.for.plural, ["get", "patch"]);
+      ask(functionRef, namespace, of.for.group, `${of.for.plural}/status`, ["update"]);
+      ask(functionRef, namespace, "events.k8s.io", "events", ["create", "patch"]);
     }
   for (const { verify } of of.hooks ?? [])
-    ask(undefined, home.namespace, "", "secrets", ["get"], verify.bearer?.secretRef.name);
-  ask(undefined, home.namespace, "", "pods", ["create"]);
+    ask(undefined, functionRef.namespace, "", "secrets", ["get"], verify.bearer?.secretRef.name);
+  ask(undefined, functionRef.namespace, "", "pods", ["create"]);
   return asked;
 }
 
@@ -153,13 +154,14 @@ function isGranted(objects: readonly FunctionObject[], access: Access, account: 
   });
 }
 
-/** A step of a function whose author may do all but what is denied, by the answers to SubjectAccessReviews. */
-function stepOf(of: ReconcileFunctionSpec, denied?: Access): Step {
+/** The run context of a function whose author may do all but what is denied, by the answers to SubjectAccessReviews. */
+function runContextOf(of: ReconcileFunctionSpec, denied?: Access): DeployRunContext {
   const client = {
     review: (_: unknown, { resourceAttributes }: { readonly resourceAttributes: Access }) => {
       const { name, ...asked } = resourceAttributes;
       // Access to objects of every name is asked for with a name that no rule mentions.
-      const isIt = denied !== undefined && accessWords({ ...denied, name: undefined }) === accessWords(asked);
+      const isIt =
+        denied !== undefined && describeAccess({ ...denied, name: undefined }) === describeAccess(asked);
       const ofName = denied?.name === undefined ? !/^[a-n]$/.test(name ?? "") : name === denied.name;
       return Promise.resolve({ allowed: !(isIt && ofName) });
     },
@@ -167,15 +169,15 @@ function stepOf(of: ReconcileFunctionSpec, denied?: Access): Step {
   const annotations = { [authorAnnotations.user]: "ada", [authorAnnotations.epoch]: "e" };
   const nothing = () => Promise.resolve(undefined);
   return {
-    home,
+    functionRef,
     installation: undefined,
     context: {
       spec: of,
       status: {},
       signal: new AbortController().signal,
-      metadata: { ...home, resourceVersion: "1", annotations },
+      metadata: { ...functionRef, resourceVersion: "1", annotations },
     } as Partial<FunctionContext>,
-    surroundings: {
+    environment: {
       redisUrl: "redis://redis:6379",
       bridge,
       gateway: { namespace: "drover", name: "gateway" },
@@ -185,23 +187,23 @@ function stepOf(of: ReconcileFunctionSpec, denied?: Access): Step {
       namespace: "drover",
       reviews: accessReviews(client, { remembered: 0, now: () => 0 }),
       guards: { epoch: () => Promise.resolve("e") },
-      records: { get: nothing, keep: nothing },
+      records: { get: nothing, store: nothing },
     },
-  } as unknown as Step;
+  } as unknown as DeployRunContext;
 }
 
 it("what a spec asks for is granted and reviewed, wherever it stands in whichever list", async () => {
   const isHeld = fc.asyncProperty(spec, fc.nat(), async (of, nth) => {
     const asked = askedFor(of);
-    fc.pre(asked.length <= mostAccesses);
+    fc.pre(asked.length <= maxAccesses);
     const [access, account] = asked[nth % asked.length] ?? expect.fail("It asks for nothing.");
-    const objects = objectsOf(stepOf(of));
+    const objects = objectsOf(runContextOf(of));
     if (account !== undefined) expect(isGranted(objects, access, account)).toBe(true);
-    expect(neededAccess(of, home.namespace).map(accessWords)).toContain(accessWords(access));
-    await permit(stepOf(of), objects);
-    await expect(permit(stepOf(of, access), objects)).rejects.toMatchObject({
+    expect(neededAccess(of, functionRef.namespace).map(describeAccess)).toContain(describeAccess(access));
+    await permit(runContextOf(of), objects);
+    await expect(permit(runContextOf(of, access), objects)).rejects.toMatchObject({
       reason: "PermissionNotHeld",
-      message: expect.stringContaining(`The author ada may not ${accessWords(access)}. `) as string,
+      message: expect.stringContaining(`The author ada may not ${describeAccess(access)}. `) as string,
     });
   });
   await fc.assert(isHeld, { numRuns: 200 });
@@ -226,22 +228,22 @@ describe("a permit", () => {
   ) {
     const recorded: PermitRecord[] = [];
     let epochs = 0;
-    const step = stepOf(of, denied);
-    const { [authorAnnotations.user]: _, ...unnamed } = step.context.metadata.annotations ?? {};
+    const runContext = runContextOf(of, denied);
+    const { [authorAnnotations.user]: _, ...unnamed } = runContext.context.metadata.annotations ?? {};
     const annotations = author === "" ? unnamed : { ...unnamed, [authorAnnotations.user]: author };
-    const metadata = { ...step.context.metadata, annotations };
+    const metadata = { ...runContext.context.metadata, annotations };
     const permits = {
-      ...step.permits,
+      ...runContext.permits,
       namespace,
       guards: { epoch: () => (epochs++, Promise.resolve(epoch)) },
       records: {
         get: () => Promise.resolve(before),
-        keep: (record: PermitRecord) => Promise.resolve(void recorded.push(record)),
+        store: (record: PermitRecord) => Promise.resolve(void recorded.push(record)),
       },
-    } as unknown as Step["permits"];
+    } as unknown as DeployRunContext["permits"];
     const reason = await permit(
-      { ...step, permits, context: { ...step.context, metadata } },
-      objectsOf(step),
+      { ...runContext, permits, context: { ...runContext.context, metadata } },
+      objectsOf(runContext),
     ).then(
       () => undefined,
       (error: unknown) => (error as { readonly reason?: string }).reason,
@@ -303,8 +305,8 @@ describe("a permit", () => {
 });
 
 it.each([
-  [mostAccesses, false],
-  [mostAccesses + 1, true],
+  [maxAccesses, false],
+  [maxAccesses + 1, true],
 ])("of %i permissions a function is refused: %s", (count, isRefused) => {
   const verbs = Array.from({ length: count }, (_, i) => `v${i}`);
   const role = {

@@ -1,9 +1,9 @@
-import { type ObjectMetadata, RetryAfterError, usedAccess } from "@drover/controller";
-import { askAnnotation, type Author, authorAnnotations, authorOf, useAskedFor } from "@drover/runtime";
+import { type ObjectMetadata, RetryAfterError, implicitAccess } from "@drover/controller";
+import { requestAnnotation, type Author, authorAnnotations, authorOf, requestedUse } from "@drover/runtime";
 import { isDeepStrictEqual } from "node:util";
 import type { FunctionObject } from "../function-objects.ts";
-import type { Step } from "../step.ts";
-import { notHeld } from "./access-reviews.ts";
+import type { DeployRunContext } from "../step.ts";
+import { permissionNotHeld } from "./access-reviews.ts";
 import { grantedAccess } from "./granted-access.ts";
 import { asRecorded } from "./permit-records.ts";
 
@@ -17,28 +17,32 @@ import { asRecorded } from "./permit-records.ts";
  * @param objects all that is about to be written for the function.
  * @throws RetryAfterError with the permission that the author lacks, or with the reason why the author is not known.
  */
-export async function permit(step: Step, objects: readonly FunctionObject[]): Promise<void> {
-  const { context, home, permits } = step;
+export async function permit(
+  runContext: DeployRunContext,
+  objects: readonly FunctionObject[],
+): Promise<void> {
+  const { context, functionRef, permits } = runContext;
   if (permits === undefined) return;
   const { metadata, spec, signal } = context;
   const { records, reviews, namespace } = permits;
-  const isReviewed = home.namespace !== namespace;
-  const author = authorOf(metadata) ?? (isReviewed ? unknown(metadata) : { user: "", groups: [] });
-  const before = await records.get(home.uid, signal);
+  const isReviewed = functionRef.namespace !== namespace;
+  const author =
+    authorOf(metadata) ?? (isReviewed ? rejectUnknownAuthor(metadata) : { user: "", groups: [] });
+  const before = await records.get(functionRef.uid, signal);
   const asked = asRecorded({
-    uid: home.uid,
-    function: `${home.namespace}/${home.name}`,
+    uid: functionRef.uid,
+    function: `${functionRef.namespace}/${functionRef.name}`,
     author,
-    accesses: [...grantedAccess(objects), ...usedAccess(spec, home.namespace)],
-    ...useAskedFor(metadata, spec),
+    accesses: [...grantedAccess(objects), ...implicitAccess(spec, functionRef.namespace)],
+    ...requestedUse(metadata, spec),
   });
   const isSame = isDeepStrictEqual(before, asked);
   if (isReviewed) {
     if (!isSame) refuseUnlessAuthentic(metadata, await permits.guards.epoch(signal));
     const denied = await reviews.firstDenied(author, asked.accesses, signal);
-    if (denied !== undefined) throw notHeld(author, denied);
+    if (denied !== undefined) throw permissionNotHeld(author, denied);
   }
-  if (!isSame) await records.keep(asked, signal);
+  if (!isSame) await records.store(asked, signal);
 }
 
 /** @throws RetryAfterError if the annotations were not written under the present admission policies. */
@@ -51,7 +55,7 @@ function refuseUnlessAuthentic({ name, annotations }: ObjectMetadata, epoch: str
   );
 }
 
-function unknown({ name }: ObjectMetadata): Author {
+function rejectUnknownAuthor({ name }: ObjectMetadata): Author {
   throw new RetryAfterError(
     "The author of this function is not known: it was written without the admission policies that record authors. " +
       `Install authors.yaml, then run: ${askAgain(name)}`,
@@ -60,4 +64,4 @@ function unknown({ name }: ObjectMetadata): Author {
 }
 
 const askAgain = (name: string): string =>
-  `kubectl annotate --overwrite reconcilefunction ${name} ${askAnnotation}=$(date +%s)`;
+  `kubectl annotate --overwrite reconcilefunction ${name} ${requestAnnotation}=$(date +%s)`;

@@ -1,6 +1,6 @@
 import {
   type Access,
-  accessWords,
+  describeAccess,
   customResourceDefinition,
   objectKey,
   ReconcileFunction,
@@ -12,8 +12,8 @@ import { beforeAll, expect, it } from "vitest";
 import { z } from "zod";
 import { sandboxOfFile } from "../../../../packages/testing/src/sandbox.fixture.ts";
 import { boundRole } from "../bound-role.ts";
-import { homeOf, ownedBy } from "../home.ts";
-import { redisUserOf } from "../names.ts";
+import { functionRefOf, ownedMetadata } from "../home.ts";
+import { redisUserName } from "../names.ts";
 import { permitRecords } from "./permit-records.ts";
 import { reviewOnce } from "./review-permits.ts";
 
@@ -56,21 +56,24 @@ async function open() {
   const woken = new Set<string>();
   for (const name of names) {
     const spec = { for: { group: "a.b", version: "v1", kind: "Cup", plural: "cups", scope: "Namespaced" } };
-    const home = homeOf(await client.create(ref, { metadata: { name, namespace }, spec }));
-    for (const one of boundRole({ name, ...ownedBy(home) }, rules, home, { wanted: true }))
+    const home = functionRefOf(await client.create(ref, { metadata: { name, namespace }, spec }));
+    for (const one of boundRole({ name, ...ownedMetadata(home) }, rules, home, { wanted: true }))
       await client.create(one.ref, one.object);
     const author = { user: `author of ${name}`, groups: [] };
     const use = { followed: "", called: "" };
-    await records.keep({ ...use, uid: home.uid, function: `${namespace}/${name}`, author, accesses }, signal);
-    users.add(redisUserOf(home));
+    await records.store(
+      { ...use, uid: home.uid, function: `${namespace}/${name}`, author, accesses },
+      signal,
+    );
+    users.add(redisUserName(home));
   }
   const wanting = new Map<string, number>();
   const review: KubeClient["review"] = (_, asking) => {
     const { user, resourceAttributes } = askingSchema.parse(asking);
     const lost = denied.get(user);
     if (lost === "no answer") return Promise.resolve({ allowed: false, evaluationError: "no quorum" });
-    const asked = accessWords({ ...resourceAttributes, name: undefined });
-    return Promise.resolve({ allowed: lost === undefined || accessWords(lost) !== asked });
+    const asked = describeAccess({ ...resourceAttributes, name: undefined });
+    return Promise.resolve({ allowed: lost === undefined || describeAccess(lost) !== asked });
   };
   return {
     denied,
@@ -84,9 +87,9 @@ async function open() {
           log: silentLog,
           signal,
           wake: (key) => Promise.resolve(void woken.add(key)),
-          accounts: {
+          functionUsers: {
             names: () => Promise.resolve([...users]),
-            revoke: (home) => Promise.resolve(void users.delete(redisUserOf(home))),
+            revoke: (home) => Promise.resolve(void users.delete(redisUserName(home))),
           },
         },
         wanting,
@@ -105,7 +108,7 @@ async function open() {
         roles: named(await owners(builtin.role)),
         bindings: named(await owners(builtin.roleBinding)),
         users: functions
-          .filter(({ metadata }) => users.has(redisUserOf(metadata)))
+          .filter(({ metadata }) => users.has(redisUserName(metadata)))
           .map(({ metadata }) => metadata.name),
         woken: [...woken].map((key) => key.split("/")[1]),
       };
@@ -165,7 +168,7 @@ it("a function in the deployer's own namespace is not reviewed, and a permit of 
     accesses,
     author: { user: "author of own", groups: [] },
   });
-  for (const uid of [own.metadata.uid, "gone"]) await records.keep(recordOf(uid), signal);
+  for (const uid of [own.metadata.uid, "gone"]) await records.store(recordOf(uid), signal);
   denied.set("author of own", accesses[0] ?? expect.fail());
   for (const expected of [true, false, false]) {
     await turn();

@@ -8,11 +8,11 @@ import {
   refOf,
   type ResourceRef,
 } from "@drover/kube";
-import { pause } from "@drover/runtime";
-import type { FunctionAccounts } from "../function-accounts.ts";
-import { type Home, homeOf } from "../home.ts";
+import { sleepUnlessAborted } from "@drover/runtime";
+import type { FunctionUsers } from "../function-accounts.ts";
+import { type FunctionRef, functionRefOf } from "../home.ts";
 import { ownerUidOf } from "../keep-object.ts";
-import { functionLabel, redisUserOf } from "../names.ts";
+import { functionLabel, redisUserName } from "../names.ts";
 import { roleKinds } from "../stale-roles.ts";
 import { accessReviews } from "./access-reviews.ts";
 import type { PermitRecord, PermitRecords } from "./permit-records.ts";
@@ -20,7 +20,7 @@ import type { PermitRecord, PermitRecords } from "./permit-records.ts";
 export interface PermitReviewOptions {
   readonly client: KubeClient;
   readonly records: PermitRecords;
-  readonly accounts: Pick<FunctionAccounts, "names" | "revoke">;
+  readonly functionUsers: Pick<FunctionUsers, "names" | "revoke">;
   /** The deployer's own namespace. Functions in it are not reviewed. */
   readonly namespace: string;
   readonly every: Milliseconds;
@@ -34,16 +34,17 @@ export interface PermitReviewOptions {
 const granting: readonly ResourceRef[] = [...roleKinds, builtin.pod];
 
 /**
- * Consecutive turns in which a permit must fail before it is withdrawn: during one of them a Role may be being
+ * Consecutive reviews that a permit must fail before it is revoked: during one of them a Role may be being
  * replaced.
  */
-const turnsUntilWithdrawn = 2;
+const failuresUntilRevoked = 2;
 
 /** The maximum number of functions that are reviewed, or lose what was granted to them, at the same time. */
-const atOnce = 8;
+const maxConcurrent = 8;
 
-async function severalAtOnce<T>(all: readonly T[], act: (one: T) => Promise<void>): Promise<void> {
-  for (let i = 0; i < all.length; i += atOnce) await Promise.all(all.slice(i, i + atOnce).map(act));
+async function inBatches<T>(all: readonly T[], act: (one: T) => Promise<void>): Promise<void> {
+  for (let i = 0; i < all.length; i += maxConcurrent)
+    await Promise.all(all.slice(i, i + maxConcurrent).map(act));
 }
 
 /**
@@ -58,26 +59,29 @@ async function severalAtOnce<T>(all: readonly T[], act: (one: T) => Promise<void
  */
 export async function reviewPermits(options: PermitReviewOptions): Promise<void> {
   const { every, log, signal } = options;
-  const wanting = new Map<string, number>();
+  const consecutiveFailures = new Map<string, number>();
   while (!signal.aborted) {
-    await reviewOnce(options, wanting).catch((error: unknown) => {
+    await reviewOnce(options, consecutiveFailures).catch((error: unknown) => {
       if (!signal.aborted)
         log.warn({ err: error }, "Could not review the permits of functions; trying again");
     });
     // A permit that has failed is reviewed again soon, and withdrawn then.
-    await pause(wanting.size === 0 ? every : every / 4, signal);
+    await sleepUnlessAborted(consecutiveFailures.size === 0 ? every : every / 4, signal);
   }
 }
 
 /**
  * Reviews all permits once.
- * @param wanting consecutive failed turns, by the uid of a function; changed by this turn.
+ * @param consecutiveFailures consecutive failed reviews, by the uid of a function; changed by this review.
  */
-export async function reviewOnce(options: PermitReviewOptions, wanting: Map<string, number>): Promise<void> {
+export async function reviewOnce(
+  options: PermitReviewOptions,
+  consecutiveFailures: Map<string, number>,
+): Promise<void> {
   const { client, records, log, signal } = options;
   // In this order: a permit is written before what it grants, and a function exists before its permit.
   const granted = await grantedObjects(client, signal);
-  const users = new Set(await options.accounts.names());
+  const users = new Set(await options.functionUsers.names());
   const permits = await records.list(signal);
   const functions = new Map(
     (await listAll(client, refOf(ReconcileFunction), { metadataOnly: true, signal })).map((one) => [
@@ -87,18 +91,18 @@ export async function reviewOnce(options: PermitReviewOptions, wanting: Map<stri
   );
   const lost = new Set(await lostPermits(options, permits, functions));
   const permitted = new Set(permits.flatMap(({ uid }) => (lost.has(uid) ? [] : uid)));
-  const connected = [...functions.values()].filter(({ metadata }) => users.has(redisUserOf(metadata)));
+  const connected = [...functions.values()].filter(({ metadata }) => users.has(redisUserName(metadata)));
   const acting = [...granted.keys(), ...connected.map(({ metadata }) => metadata.uid)];
   const without = new Set([...lost, ...acting.filter((uid) => !permitted.has(uid))]);
-  for (const uid of wanting.keys()) if (!without.has(uid)) wanting.delete(uid);
-  await severalAtOnce([...without], async (uid) => {
-    const turns = (wanting.get(uid) ?? 0) + 1;
-    wanting.set(uid, turns);
+  for (const uid of consecutiveFailures.keys()) if (!without.has(uid)) consecutiveFailures.delete(uid);
+  await inBatches([...without], async (uid) => {
+    const failures = (consecutiveFailures.get(uid) ?? 0) + 1;
+    consecutiveFailures.set(uid, failures);
     const fn = functions.get(uid);
     try {
-      if (turns >= turnsUntilWithdrawn) {
-        await withdraw(options, uid, granted.get(uid) ?? []);
-        if (fn !== undefined && connected.includes(fn)) revokeUser(options, homeOf(fn));
+      if (failures >= failuresUntilRevoked) {
+        await revokePermit(options, uid, granted.get(uid) ?? []);
+        if (fn !== undefined && connected.includes(fn)) revokeUser(options, functionRefOf(fn));
       }
       if (fn !== undefined) await options.wake(keyOf(fn));
     } catch (error) {
@@ -117,7 +121,7 @@ async function lostPermits(
   // Made for this turn: equal accesses are reviewed once, and no answer is kept longer.
   const reviews = accessReviews(client, { remembered: Infinity, now: () => 0 });
   const lost: string[] = [];
-  await severalAtOnce(permits, async ({ uid, function: name, author, accesses }) => {
+  await inBatches(permits, async ({ uid, function: name, author, accesses }) => {
     const there = functions.get(uid);
     if (there === undefined) lost.push(uid);
     else if (there.metadata.namespace !== namespace) {
@@ -135,7 +139,7 @@ async function lostPermits(
   return lost;
 }
 
-interface Granted {
+interface GrantedObject {
   readonly ref: ResourceRef;
   readonly object: KubeObject;
 }
@@ -144,8 +148,8 @@ interface Granted {
 async function grantedObjects(
   client: KubeClient,
   signal: AbortSignal,
-): Promise<ReadonlyMap<string, readonly Granted[]>> {
-  const byUid = new Map<string, Granted[]>();
+): Promise<ReadonlyMap<string, readonly GrantedObject[]>> {
+  const byUid = new Map<string, GrantedObject[]>();
   for (const ref of granting) {
     for (const object of await listAll(client, ref, {
       labelSelector: functionLabel,
@@ -160,10 +164,10 @@ async function grantedObjects(
 }
 
 /** Deletes the permit first: without it bridge and gateway stop, and the next turn deletes whatever is left. */
-async function withdraw(
+async function revokePermit(
   { client, records, log, signal }: PermitReviewOptions,
   uid: string,
-  granted: readonly Granted[],
+  granted: readonly GrantedObject[],
 ): Promise<void> {
   await records.drop(uid, signal);
   for (const { ref, object } of granted) {
@@ -174,9 +178,9 @@ async function withdraw(
 }
 
 /** Not awaited, because Redis may not be available. If the user is left, the next turn finds it. */
-function revokeUser({ accounts, log }: PermitReviewOptions, home: Home): void {
-  const user = redisUserOf(home);
-  accounts.revoke(home).then(
+function revokeUser({ functionUsers, log }: PermitReviewOptions, functionRef: FunctionRef): void {
+  const user = redisUserName(functionRef);
+  functionUsers.revoke(functionRef).then(
     () => log.warn({ user }, "Revoked the Redis user of a function without a permit"),
     (error: unknown) => log.warn({ err: error, user }, "Could not revoke a Redis user; trying again"),
   );

@@ -5,7 +5,7 @@ import {
   TerminalError,
   ThrottledError,
 } from "@drover/controller";
-import { type CallType, claimIn, type Completion, signed } from "@drover/webhook";
+import { type CallType, parseSignatureClaim, type Completion, signMessage } from "@drover/webhook";
 import { createServer, type Server } from "node:net";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
@@ -24,7 +24,7 @@ import {
   type TestFunction,
 } from "./calling.fixture.ts";
 import { TargetError } from "../targets/target.ts";
-import { callFunction, type CallingParts, largestAnswer } from "./call-function.ts";
+import { callFunction, type CallResources, maxAnswerBytes } from "./call-function.ts";
 
 let fn: TestFunction;
 beforeEach(async () => void (fn = await startTestFunction()));
@@ -151,7 +151,7 @@ describe("an answer is not believed", () => {
     [
       "signed for another body",
       ({ token: id }, response) =>
-        response.writeHead(200, signed([secret], { id, at: Date.now() }, "{}")).end("{ }"),
+        response.writeHead(200, signMessage([secret], { id, at: Date.now() }, "{}")).end("{ }"),
     ],
     [
       "signed under another id",
@@ -301,11 +301,15 @@ describe("no answer", () => {
   });
   describe("from a Service that leads nowhere", () => {
     /** How a call ends that finds no listener, and after how many tries; `before` is called before each, with its number. */
-    const tried = async (rests: boolean, before: (n: number) => void, more: Partial<CallingParts> = {}) => {
+    const tried = async (
+      scalesToZero: boolean,
+      before: (n: number) => void,
+      more: Partial<CallResources> = {},
+    ) => {
       let tries = 0;
       const run = runOf();
       const context = { ...contextOf(run), guard: { beforeWrite: () => before(++tries) } };
-      const { call } = calling(fn.port, { fn: { ...greetings, rests }, ...more });
+      const { call } = calling(fn.port, { fn: { ...greetings, scalesToZero }, ...more });
       return { outcome: await outcomeOf(call(run, { context })), tries };
     };
     beforeEach(() => fn.close());
@@ -369,7 +373,7 @@ describe("no answer", () => {
       };
       more();
     });
-    expect(String(error)).toMatch(new RegExp(`more than ${largestAnswer} bytes`));
+    expect(String(error)).toMatch(new RegExp(`more than ${maxAnswerBytes} bytes`));
     expect(sent).toBeLessThan(64 * 2 ** 20);
   });
   it("within the run's time, also from one who sends a byte now and then", async () => {
@@ -475,7 +479,10 @@ it("a call's headers are verified by its body's bytes", async () => {
     String(incoming.headers[`webhook-${name}`]),
   );
   expect(
-    claimIn({ id, timestamp, signature }, Date.now()).isMadeWith(secret, Buffer.from(JSON.stringify(body))),
+    parseSignatureClaim({ id, timestamp, signature }, Date.now()).isMadeWith(
+      secret,
+      Buffer.from(JSON.stringify(body)),
+    ),
   ).toBe(true);
 });
 

@@ -12,9 +12,9 @@ import {
   type CallType,
   completionUrl,
   eventHeaders,
-  type RememberedSecrets,
+  type CachedSecrets,
   shapeProblem,
-  signed,
+  signMessage,
 } from "@drover/webhook";
 import type { Agent } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -24,12 +24,12 @@ import type { WebhookFunction } from "../webhook-function.ts";
 import { type Success, successOf } from "./interpret.ts";
 import { NoReplyError, post, type PostOptions, type Reply } from "./post.ts";
 import { receiveAnswer } from "./receive-answer.ts";
-import { shownObject } from "./shown-object.ts";
+import { objectForCall } from "./shown-object.ts";
 
 /** The resources for calls of one function. */
-export interface CallingParts {
+export interface CallResources {
   readonly fn: WebhookFunction;
-  readonly secrets: RememberedSecrets;
+  readonly secrets: CachedSecrets;
   readonly target: (signal: AbortSignal) => Promise<Target>;
   readonly agent: Agent;
   readonly pending: PendingRuns;
@@ -44,16 +44,16 @@ export interface CallingParts {
 }
 
 /** kube-proxy routes to a ready Pod within a second or two, on a node that is not overloaded. */
-const usualServiceDelay: Milliseconds = 5_000;
-const betweenTries: Milliseconds = 100;
+const defaultServiceDelay: Milliseconds = 5_000;
+const retryInterval: Milliseconds = 100;
 
 /** Maximum size of a call in bytes: an object may have 1.5 MiB. */
-export const largestCall = 2 * 2 ** 20;
+export const maxCallBytes = 2 * 2 ** 20;
 /** Maximum size of an answer or a completion in bytes. */
-export const largestAnswer = 2 ** 20;
+export const maxAnswerBytes = 2 ** 20;
 
 /** One call of a function, during a run. */
-export interface OneCall {
+export interface FunctionCall {
   readonly type: CallType;
   readonly run: Run;
   readonly context: ReconcileContext<Resource>;
@@ -65,37 +65,37 @@ export interface OneCall {
  * Calls the function once and returns its result if that is a success. Every other outcome is thrown, as the error
  * class that the runtime expects for it. Nothing is sent when the lease is over, and nothing is sent twice.
  */
-export async function callFunction(parts: CallingParts, one: OneCall): Promise<Success> {
+export async function callFunction(parts: CallResources, one: FunctionCall): Promise<Success> {
   const { fn, pending } = parts;
   const { run, context } = one;
   const target = await parts.target(run.signal).catch((error: unknown) => {
     throw error instanceof TargetError ? new RetryError(error.message, { reason: "NoTarget" }) : error;
   });
-  const secrets = await parts.secrets.now();
+  const secrets = await parts.secrets.current();
   const call = callOf(parts, one);
   const body = bodyOf(call);
   const at = parts.now();
   const headers = {
     ...eventHeaders(call, parts.source, new Date(at)),
-    ...signed(secrets, { id: call.token, at }, body),
+    ...signMessage(secrets, { id: call.token, at }, body),
     ...(run.claim.trace !== undefined && { traceparent: run.claim.trace }),
   };
   const { completed, forget } = pending.expect(run.token, {
     audience: audienceOf(fn),
     key: run.key,
-    held: () => run.held(),
+    held: () => run.hasLease(),
   });
   try {
     const { agent } = parts;
-    const options = { target, headers, body, most: largestAnswer, agent, signal: run.signal };
-    const reply = await postOnceServed(parts, context, options);
-    const { secrets: remembered, now } = parts;
-    const answer = await receiveAnswer({ id: call.token, reply, used: secrets, secrets: remembered, now });
+    const options = { target, headers, body, most: maxAnswerBytes, agent, signal: run.signal };
+    const reply = await postWhenReachable(parts, context, options);
+    const { secrets: cachedSecrets, now } = parts;
+    const answer = await receiveAnswer({ id: call.token, reply, used: secrets, secrets: cachedSecrets, now });
     if (answer.outcome !== "accepted") return successOf(answer, one.type);
-    if (parts.complete === undefined) throw noCompletions;
+    if (parts.complete === undefined) throw noCompletionsError;
     return successOf((await raceAbort(completed, run.signal)).result, one.type);
   } catch (error) {
-    throw error instanceof NoReplyError ? notAnswered(target, error) : error;
+    throw error instanceof NoReplyError ? notAnsweredError(target, error) : error;
   } finally {
     forget();
   }
@@ -105,12 +105,12 @@ export async function callFunction(parts: CallingParts, one: OneCall): Promise<S
  * A function's Pods are ready before its Service routes to them, so the first call after scaling from zero waits
  * for that instead of failing. Only a refused connection is tried again, because nothing was sent then.
  */
-async function postOnceServed(
-  { fn, serviceDelay = usualServiceDelay }: CallingParts,
+async function postWhenReachable(
+  { fn, serviceDelay = defaultServiceDelay }: CallResources,
   { guard }: ReconcileContext<Resource>,
   options: PostOptions,
 ): Promise<Reply> {
-  const end = performance.now() + (fn.rests ? serviceDelay : 0);
+  const end = performance.now() + (fn.scalesToZero ? serviceDelay : 0);
   for (;;) {
     guard.beforeWrite();
     try {
@@ -118,7 +118,7 @@ async function postOnceServed(
     } catch (error) {
       const isAwaited = error instanceof NoReplyError && error.isUnsent && performance.now() < end;
       if (!isAwaited) throw error;
-      await raceAbort(sleep(betweenTries), options.signal);
+      await raceAbort(sleep(retryInterval), options.signal);
     }
   }
 }
@@ -128,7 +128,7 @@ export const audienceOf = ({ namespace, controller, uid }: WebhookFunction): Cal
   uid,
 });
 
-function callOf({ fn, complete }: CallingParts, { type, run, context, deadline }: OneCall): Call {
+function callOf({ fn, complete }: CallResources, { type, run, context, deadline }: FunctionCall): Call {
   const audience = audienceOf(fn);
   const { group, version, kind } = fn.for;
   const { uid, generation = 0 } = context.metadata;
@@ -145,14 +145,14 @@ function callOf({ fn, complete }: CallingParts, { type, run, context, deadline }
     deadline: new Date(deadline).toISOString(),
     reasons: [...reasons],
     fails,
-    object: shownObject(fn.for, context.object),
+    object: objectForCall(fn.for, context.object),
     ...(complete !== undefined && { complete: completionUrl(complete, audience) }),
   };
 }
 
 function bodyOf(call: Call): Buffer {
   const body = Buffer.from(writeJson(call));
-  const problem = body.byteLength > largestCall ? `has more than ${largestCall} bytes` : shapeProblem(body);
+  const problem = body.byteLength > maxCallBytes ? `has more than ${maxCallBytes} bytes` : shapeProblem(body);
   if (problem === undefined) return body;
   throw new TerminalError(
     `The object cannot be sent to the function: the call ${problem}. Make it smaller.`,
@@ -162,10 +162,10 @@ function bodyOf(call: Call): Buffer {
   );
 }
 
-const noCompletions = new RetryError(
+const noCompletionsError = new RetryError(
   "The function answered accepted, but this gateway takes no completions. Set DROVER_COMPLETIONS_PORT, or have it answer with the result.",
   { reason: "NoCompletions" },
 );
 
-const notAnswered = ({ url }: Target, { message }: NoReplyError): RetryError =>
+const notAnsweredError = ({ url }: Target, { message }: NoReplyError): RetryError =>
   new RetryError(`The function at ${url.host} did not answer: ${message}.`, { reason: "NotAnswered" });

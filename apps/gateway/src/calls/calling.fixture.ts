@@ -1,5 +1,5 @@
 import {
-  absentClient,
+  unavailableClient,
   objectKey,
   queueOf,
   type ReconcileContext,
@@ -7,7 +7,7 @@ import {
   silentLog,
 } from "@drover/controller";
 import type { Claim, Run } from "@drover/queue";
-import { type Call, callSchema, rememberSecrets, signed } from "@drover/webhook";
+import { type Call, callSchema, cacheSecrets, signMessage } from "@drover/webhook";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { Agent, createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -15,7 +15,7 @@ import type { AddressInfo } from "node:net";
 import { z } from "zod";
 import { pendingRuns } from "../completions/pending-runs.ts";
 import type { WebhookFunction } from "../webhook-function.ts";
-import { callFunction, type CallingParts, type OneCall } from "./call-function.ts";
+import { callFunction, type CallResources, type FunctionCall } from "./call-function.ts";
 
 export const secret = `whsec_${Buffer.alloc(24, 1).toString("base64")}`;
 export const otherSecret = `whsec_${Buffer.alloc(24, 2).toString("base64")}`;
@@ -28,7 +28,7 @@ export const greetings: WebhookFunction = {
   path: "/",
   finalizes: true,
   copies: false,
-  hearsOfOthers: false,
+  isWokenByOthers: false,
   concurrency: 8,
   for: {
     group: "example.com",
@@ -42,8 +42,8 @@ export const greetings: WebhookFunction = {
     status: z.looseObject({}),
   },
   service: { name: "greetings", port: 80 },
-  pace: { resyncEvery: undefined, timeout: undefined, retry: undefined, limits: undefined },
-  rests: false,
+  runSettings: { resyncEvery: undefined, timeout: undefined, retry: undefined, limits: undefined },
+  scalesToZero: false,
   revision: 0,
 };
 
@@ -76,7 +76,7 @@ export function reply(
 ): void {
   const text = typeof body === "string" ? body : JSON.stringify(body);
   const type = { "content-type": "application/json" };
-  response.writeHead(status, { ...type, ...signed(by, { id, at }, text), ...headers }).end(text);
+  response.writeHead(status, { ...type, ...signMessage(by, { id, at }, text), ...headers }).end(text);
 }
 
 export async function startTestFunction(at = 0): Promise<TestFunction> {
@@ -112,20 +112,20 @@ export const runOf = (more: Partial<Run> = {}): Run => ({
   token: randomUUID(),
   claim,
   signal: new AbortController().signal,
-  held: () => true,
+  hasLease: () => true,
   ...more,
 });
 
 /** A run's call of the function at a port, and what it stands on. */
-export function calling(port: number, more: Partial<CallingParts> = {}) {
+export function calling(port: number, more: Partial<CallResources> = {}) {
   const world = { secrets: [secret] };
-  const parts: CallingParts = {
+  const parts: CallResources = {
     fn: greetings,
     pending: pendingRuns(),
     source: "/drover/gateway",
     now: Date.now,
     complete: "http://127.0.0.1:1/",
-    secrets: rememberSecrets(
+    secrets: cacheSecrets(
       () => Promise.resolve([...world.secrets]),
       () => performance.now(),
       5_000,
@@ -134,7 +134,7 @@ export function calling(port: number, more: Partial<CallingParts> = {}) {
     agent: new Agent({ keepAlive: true }),
     ...more,
   };
-  const call = (run: Run = runOf(), also: Partial<OneCall> = {}) =>
+  const call = (run: Run = runOf(), also: Partial<FunctionCall> = {}) =>
     callFunction(parts, {
       type: "dev.drover.reconcile.v2",
       run,
@@ -164,7 +164,7 @@ export function contextOf({ key, signal }: Run): ReconcileContext<Resource> {
     object,
     log: silentLog,
     signal,
-    client: absentClient(() => new Error("This test has no cluster.")),
+    client: unavailableClient(() => new Error("This test has no cluster.")),
     guard: { beforeWrite: () => {} },
     announce: () => undefined,
     readSecret: () => Promise.resolve(undefined),

@@ -1,10 +1,10 @@
 import {
   ConflictError,
-  milliseconds,
+  parseDuration,
   oneLine,
   RetryAfterError,
   RetryError,
-  scrubbed,
+  redact,
   TerminalError,
   ThrottledError,
 } from "@drover/controller";
@@ -14,7 +14,7 @@ import type { CallType, Result } from "@drover/webhook";
 export type Success = Omit<Extract<Result, { outcome: "done" }>, "outcome">;
 
 /** The shortest wait that is granted, in milliseconds: a shorter one would be a hot loop. */
-const shortest = 1_000;
+const minWaitMs = 1_000;
 
 /**
  * The only place that maps a signed result to an outcome of the run.
@@ -29,11 +29,15 @@ export function successOf(result: Result, type: CallType): Success {
     case "again":
       throw waitOf(result);
     case "conflict":
-      throw new ConflictError(said("has a conflict", result.message));
+      throw new ConflictError(functionMessage("has a conflict", result.message));
     case "failed":
-      throw new RetryError(said("failed", result.message), { reason: result.reason ?? "FunctionFailed" });
+      throw new RetryError(functionMessage("failed", result.message), {
+        reason: result.reason ?? "FunctionFailed",
+      });
     case "parked":
-      throw new TerminalError(said("cannot go on", result.message), { reason: result.reason ?? "Refused" });
+      throw new TerminalError(functionMessage("cannot go on", result.message), {
+        reason: result.reason ?? "Refused",
+      });
   }
 }
 
@@ -48,22 +52,22 @@ function fieldsOf(
   type: CallType,
 ): Success {
   if (outcome === successes[type]) return fields;
-  throw badAnswer(`the outcome ${outcome} does not answer ${type}; ${successes[type]} does`);
+  throw badAnswerError(`the outcome ${outcome} does not answer ${type}; ${successes[type]} does`);
 }
 
 function waitOf({ after, message, reason, account }: Extract<Result, { outcome: "again" }>): Error {
-  const detail = { after: granted(after), ...(reason !== undefined && { reason }) };
-  const words = said("asks for a wait", message);
+  const detail = { after: clampWait(after), ...(reason !== undefined && { reason }) };
+  const words = functionMessage("asks for a wait", message);
   return account === undefined
     ? new RetryAfterError(words, detail)
     : new ThrottledError(words, { ...detail, account });
 }
 
 /** The wait that a function requests, raised to the minimum. */
-export const granted = (wait: string): string => `${Math.max(shortest, milliseconds(wait))}ms`;
+export const clampWait = (wait: string): string => `${Math.max(minWaitMs, parseDuration(wait))}ms`;
 
 /** The error for a body that was signed and cannot be used. */
-export const badAnswer = (problem: string): RetryError =>
+export const badAnswerError = (problem: string): RetryError =>
   new RetryError(`The function's answer cannot be used: ${problem}. Correct what it answers.`, {
     reason: "BadAnswer",
   });
@@ -72,7 +76,7 @@ export const badAnswer = (problem: string): RetryError =>
  * The error for an answer that is not signed. Such an answer decides nothing, whatever its status: the run is retried,
  * with backoff. Its text and headers are not repeated, since they may not come from the function.
  */
-export function unsigned(status: number, problem: string): RetryError {
+export function unsignedError(status: number, problem: string): RetryError {
   if (status >= 300 && status < 400) {
     return new RetryError(
       `The address of the function answered ${status}, a redirect, which is not followed. Name the address itself in spec.webhook.`,
@@ -100,14 +104,14 @@ function adviceFor(status: number): string {
   }
 }
 
-const longestWords = 1_000;
+const maxMessageLength = 1_000;
 
 /**
  * A sentence with the function's own message, of signed results only: one line, no control characters, 1,000 characters
  * at most.
  */
-function said(what: string, message = ""): string {
-  const line = oneLine(scrubbed(message)).replace(/\s+/g, " ").trim();
-  const words = line.length > longestWords ? `${line.slice(0, longestWords)}…` : line;
+function functionMessage(what: string, message = ""): string {
+  const line = oneLine(redact(message)).replace(/\s+/g, " ").trim();
+  const words = line.length > maxMessageLength ? `${line.slice(0, maxMessageLength)}…` : line;
   return words === "" ? `The function ${what}.` : `The function ${what}: ${words}`;
 }

@@ -58,10 +58,10 @@ export async function post({ target, headers, body, most, agent, signal }: PostO
     port: url.port === "" ? (isTls ? 443 : 80) : Number(url.port),
     path: url.pathname,
     headers: { ...headers, "content-length": String(body.byteLength), "accept-encoding": "identity" },
-    lookup: (_host, options, told) => {
+    lookup: (_host, options, callback) => {
       const family = isIP(address);
-      if (options.all) told(null, [{ address, family }]);
-      else told(null, address, family);
+      if (options.all) callback(null, [{ address, family }]);
+      else callback(null, address, family);
     },
   });
   try {
@@ -71,7 +71,9 @@ export async function post({ target, headers, body, most, agent, signal }: PostO
   } catch (error) {
     sent.destroy();
     signal.throwIfAborted();
-    throw error instanceof NoReplyError ? error : new NoReplyError(wordsOf(error), isRefusal(error));
+    throw error instanceof NoReplyError
+      ? error
+      : new NoReplyError(describeError(error), isConnectionRefused(error));
   }
 }
 
@@ -89,26 +91,27 @@ async function read(reply: IncomingMessage, most: number): Promise<Reply> {
   if (encoding.toLowerCase() !== "identity") {
     throw new NoReplyError("its answer is compressed, but the call accepts only identity");
   }
-  if (Number(headers["content-length"] ?? 0) > most) throw tooLarge(most);
+  if (Number(headers["content-length"] ?? 0) > most) throw tooLargeError(most);
   const chunks: Uint8Array[] = [];
   let size = 0;
   const pieces: AsyncIterable<Uint8Array> = reply;
   for await (const piece of pieces) {
     size += piece.byteLength;
-    if (size > most) throw tooLarge(most);
+    if (size > most) throw tooLargeError(most);
     chunks.push(piece);
   }
   return { status, headers, body: Buffer.concat(chunks) };
 }
 
-const tooLarge = (most: number): NoReplyError => new NoReplyError(`its answer has more than ${most} bytes`);
+const tooLargeError = (most: number): NoReplyError =>
+  new NoReplyError(`its answer has more than ${most} bytes`);
 
 /** True for the errors of a Service without a Pod: it refuses connections (kube-proxy), or rejects them. */
-const isRefusal = (error: unknown): boolean =>
+const isConnectionRefused = (error: unknown): boolean =>
   error instanceof Error && "code" in error && ["ECONNREFUSED", "EHOSTUNREACH"].includes(String(error.code));
 
 /** The message for an error of the system or of Node. */
-function wordsOf(error: unknown): string {
+function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const code = "code" in error ? String(error.code) : error.name;
   switch (code) {

@@ -1,4 +1,4 @@
-import { signed } from "@drover/webhook";
+import { signMessage } from "@drover/webhook";
 import { expect, it, vi } from "vitest";
 import { otherSecret, secret } from "./calling.fixture.ts";
 import { receiveAnswer } from "./receive-answer.ts";
@@ -13,11 +13,11 @@ function receive(headers: Readonly<Record<string, string | string[]>>, newer: re
     used: [secret],
     now: () => now,
     reply: { status: 200, headers, body: Buffer.from(text) },
-    secrets: { now: () => Promise.resolve([secret]), newerThan },
+    secrets: { current: () => Promise.resolve([secret]), newerThan },
   });
   return { answer, newerThan };
 }
-const signedWith = (by: string, id = "call-1") => ({ ...signed([by], { id, at: now }, text) });
+const signedWith = (by: string, id = "call-1") => ({ ...signMessage([by], { id, at: now }, text) });
 
 it("takes an answer that is signed as the call was, without reading the Secret again", async () => {
   const { answer, newerThan } = receive(signedWith(secret), undefined);

@@ -1,11 +1,11 @@
 import {
   type Answer,
   readAnswer,
-  type RememberedSecrets,
-  signatureHeaders,
+  type CachedSecrets,
+  readSignatureHeaders,
   signatureProblem,
 } from "@drover/webhook";
-import { badAnswer, unsigned } from "./interpret.ts";
+import { badAnswerError, unsignedError } from "./interpret.ts";
 import type { Reply } from "./post.ts";
 
 export interface AnswerToReceive {
@@ -14,7 +14,7 @@ export interface AnswerToReceive {
   readonly reply: Reply;
   /** The secrets that the call was signed with. */
   readonly used: readonly string[];
-  readonly secrets: RememberedSecrets;
+  readonly secrets: CachedSecrets;
   /** Wall clock, ms. */
   readonly now: () => number;
 }
@@ -26,7 +26,7 @@ export interface AnswerToReceive {
 export async function receiveAnswer(options: AnswerToReceive): Promise<Answer> {
   const { id, used, secrets, now } = options;
   const { status, headers, body } = options.reply;
-  const signature = signatureHeaders((header) => headerIn(headers[header]));
+  const signature = readSignatureHeaders((header) => headerIn(headers[header]));
   const problemWith = (all: readonly string[]): string | undefined =>
     signatureProblem({ headers: signature, body, secrets: all, id, now: now() });
   let problem = problemWith(used);
@@ -35,9 +35,9 @@ export async function receiveAnswer(options: AnswerToReceive): Promise<Answer> {
     const newer = await secrets.newerThan(used);
     if (newer !== undefined) problem = problemWith(newer);
   }
-  if (problem !== undefined) throw unsigned(status, problem);
+  if (problem !== undefined) throw unsignedError(status, problem);
   const read = readAnswer(body);
-  if (!read.ok) throw badAnswer(read.problem);
+  if (!read.ok) throw badAnswerError(read.problem);
   return read.message;
 }
 

@@ -1,12 +1,12 @@
 import { TerminalError } from "@drover/controller";
 import { expect, it } from "vitest";
-import { shownObject } from "./shown-object.ts";
+import { objectForCall } from "./shown-object.ts";
 
 const kind = { apiVersion: "example.com/v1", kind: "Greeting" };
 const metadata = { name: "ada", uid: "u", resourceVersion: "7", labels: { a: "b" } };
 const lastApplied = { "kubectl.kubernetes.io/last-applied-configuration": "{}" };
 const shown = (more: object, fields: object = {}) =>
-  shownObject(kind, { ...fields, metadata: { ...metadata, ...more } });
+  objectForCall(kind, { ...fields, metadata: { ...metadata, ...more } });
 
 it("leaves out what only the API server and kubectl use", () => {
   const object = shown(

@@ -9,7 +9,7 @@ const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
  *
  * @throws TerminalError for a Secret, whatever kind was declared.
  */
-export function shownObject(
+export function objectForCall(
   { apiVersion, kind }: Pick<Resource, "apiVersion" | "kind">,
   object: { readonly metadata: ObjectMetadata; readonly [field: string]: unknown },
 ): Call["object"] {

@@ -1,6 +1,6 @@
 import { RetryError } from "@drover/controller";
 import { expect, it } from "vitest";
-import { webhookSecrets } from "./webhook-secrets.ts";
+import { readWebhookSecrets } from "./webhook-secrets.ts";
 
 const secret = (byte: number): string => `whsec_${Buffer.alloc(24, byte).toString("base64")}`;
 
@@ -8,7 +8,7 @@ it("the current secret comes first, and the one of before while there is one", a
   const [current, previous] = [1, 2].map((byte) => Buffer.from(`${secret(byte)}\n`).toString("base64"));
   const asked: string[] = [];
   const read = (data: object) =>
-    webhookSecrets(
+    readWebhookSecrets(
       { get: (_ref, key) => (asked.push(key), Promise.resolve({ data } as never)) },
       { namespace: "web", controller: "greetings" },
     );
@@ -31,9 +31,10 @@ it.each([
   ],
 ])("a Secret that %s is a reason to try again, by name and without its value", async (_, secret, says) => {
   const client = { get: () => Promise.resolve(secret as never) };
-  const error: unknown = await webhookSecrets(client, { namespace: "web", controller: "greetings" }).catch(
-    (thrown: unknown) => thrown,
-  );
+  const error: unknown = await readWebhookSecrets(client, {
+    namespace: "web",
+    controller: "greetings",
+  }).catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(RetryError);
   expect(error).toMatchObject({ reason: "NoSecret", message: expect.stringMatching(says) as string });
   expect(String(error)).not.toMatch(/abc|YWJj/);

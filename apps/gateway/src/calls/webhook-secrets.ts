@@ -12,7 +12,7 @@ const keys = ["current", "previous"] as const;
  *
  * @throws RetryError that names what is missing, and never shows the content.
  */
-export async function webhookSecrets(
+export async function readWebhookSecrets(
   client: Pick<KubeClient, "get">,
   { namespace, controller }: { readonly namespace: string; readonly controller: string },
 ): Promise<readonly string[]> {
@@ -24,13 +24,13 @@ export async function webhookSecrets(
     const secret = Buffer.from(value, "base64").toString("utf8").trim();
     const problem = secretProblem(secret);
     if (problem !== undefined)
-      throw unusable(`The key ${name} of the Secret ${key} ${problem}. Give another.`);
+      throw noSecretError(`The key ${name} of the Secret ${key} ${problem}. Give another.`);
     return [secret];
   });
   if (data?.["current"] !== undefined) return secrets;
-  throw unusable(
+  throw noSecretError(
     `The Secret ${key} has no key current. Create it, with whsec_ and 24 bytes or more in base64.`,
   );
 }
 
-const unusable = (message: string): RetryError => new RetryError(message, { reason: "NoSecret" });
+const noSecretError = (message: string): RetryError => new RetryError(message, { reason: "NoSecret" });

@@ -3,15 +3,15 @@ import {
   openAdmission,
   type PublicServer,
   servePublicly,
-  usualAdmission,
+  defaultAdmissionLimits,
 } from "@drover/runtime";
 import {
   type Audience,
   type Completion,
   completionSchema,
   completionUrl,
-  rememberSecrets,
-  signed,
+  cacheSecrets,
+  signMessage,
 } from "@drover/webhook";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -48,7 +48,7 @@ beforeEach(async () => {
   const remembered = Object.fromEntries(
     Object.keys(secrets).map((name) => [
       name,
-      rememberSecrets(
+      cacheSecrets(
         () => Promise.resolve(secrets[name] ?? []),
         () => performance.now(),
         60_000,
@@ -71,7 +71,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await server.close();
   // Whatever became of a body, it is not counted any more.
-  await expect.poll(() => admission.held()).toEqual({ strangers: 0, verified: 0 });
+  await expect.poll(() => admission.held()).toEqual({ unverified: 0, verified: 0 });
 });
 
 const send = async (
@@ -83,7 +83,7 @@ const send = async (
     to = audience,
   }: { by?: string[]; at?: number; headers?: Record<string, string>; to?: Audience } = {},
 ): Promise<number> => {
-  const all = { ...signed(by, { id: "c-1", at }, body), ...headers };
+  const all = { ...signMessage(by, { id: "c-1", at }, body), ...headers };
   const url = completionUrl(`${server.url}/`, to);
   const answer = await fetch(url, { method: "POST", body, headers: all });
   [said, connectionHeader] = [await answer.text(), answer.headers.get("connection")];
@@ -99,8 +99,8 @@ it("takes a result while its run is held, once", async () => {
   expect(outcomes).toEqual(["taken", "not held"]);
 });
 
-it("counts who has sent a result that was signed apart from strangers, who could not displace it", async () => {
-  const { connection } = usualAdmission;
+it("counts a signed result apart from unverified ones, which could not displace it", async () => {
+  const { connection } = defaultAdmissionLimits;
   expect(await send(text(), { by: [otherSecret] })).toBe(401);
   expect(admission.held().verified).toBe(0);
   expect(await send(text())).toBe(204);
@@ -171,7 +171,7 @@ describe("refuses", () => {
   });
 
   it("a signature that came twice", async () => {
-    const good = signed([secret], { id: "c-1", at: Date.now() }, text())["webhook-signature"];
+    const good = signMessage([secret], { id: "c-1", at: Date.now() }, text())["webhook-signature"];
     expect(await send(text(), { headers: { "webhook-signature": `${good}, ${good}` } })).toBe(401);
   });
 

@@ -1,19 +1,19 @@
 import { type Admission, BodyRefusedError } from "@drover/runtime";
-import { type Completion, signatureHeaders } from "@drover/webhook";
+import { type Completion, readSignatureHeaders } from "@drover/webhook";
 import type { HttpBindings } from "@hono/node-server";
 import { type Context, Hono } from "hono";
-import { largestAnswer } from "../calls/call-function.ts";
-import type { Completing } from "./pending-runs.ts";
+import { maxAnswerBytes } from "../calls/call-function.ts";
+import type { CompletionOutcome } from "./pending-runs.ts";
 import {
   CompletionRefusedError,
   type CompletionRefusal,
   receiveCompletion,
-  type SecretsOf,
+  type SecretsLookup,
 } from "./received-completion.ts";
 
-export interface CompletionAppParts {
-  readonly secretsOf: SecretsOf;
-  readonly complete: (completion: Completion) => Completing;
+export interface CompletionAppOptions {
+  readonly secretsOf: SecretsLookup;
+  readonly complete: (completion: Completion) => CompletionOutcome;
   readonly admission: Admission;
   /** Called with the outcome of each completion, which is one of a few words, and with the reason of a refusal. */
   readonly onOutcome: (outcome: string, why?: string) => void;
@@ -23,7 +23,7 @@ export interface CompletionAppParts {
 
 type Env = { Bindings: HttpBindings };
 
-const statusOf = {
+const httpStatusByRefusal = {
   unverified: 401,
   malformed: 400,
   unsupported: 415,
@@ -39,7 +39,7 @@ const path = "/completions/:namespace/:name/:uid";
  * result was taken. 409: its run is no longer held here, or already has a result. Then the key has run again or will,
  * and the sender must send nothing more for this token.
  */
-export function completionApp(parts: CompletionAppParts): Hono<Env> {
+export function completionApp(parts: CompletionAppOptions): Hono<Env> {
   const { onOutcome } = parts;
   const app = new Hono<Env>();
   app
@@ -54,7 +54,7 @@ export function completionApp(parts: CompletionAppParts): Hono<Env> {
         if (error.outcome === "unavailable") c.header("retry-after", "1");
         // Closes the connection instead of waiting for the rest of the body.
         if (!c.env.incoming.complete) c.header("connection", "close");
-        return c.json({ error: error.message }, statusOf[error.outcome]);
+        return c.json({ error: error.message }, httpStatusByRefusal[error.outcome]);
       }
     })
     .notFound((c) =>
@@ -68,21 +68,21 @@ export function completionApp(parts: CompletionAppParts): Hono<Env> {
 }
 
 async function take(
-  { admission, secretsOf, complete, now }: CompletionAppParts,
+  { admission, secretsOf, complete, now }: CompletionAppOptions,
   c: Context<Env, typeof path>,
 ): Promise<void> {
   if ((c.req.header("content-encoding") ?? "identity").toLowerCase() !== "identity") {
     throw new CompletionRefusedError("unsupported", "Send it without Content-Encoding.");
   }
-  const headers = signatureHeaders((header) => c.req.header(header));
+  const headers = readSignatureHeaders((header) => c.req.header(header));
   const { namespace, name, uid } = c.req.param();
   const named = { name: `${namespace}/${name}`, uid };
-  const body = admission.body(c.env.incoming, { most: largestAnswer, group: `${named.name} ${uid}` });
+  const body = admission.body(c.env.incoming, { most: maxAnswerBytes, group: `${named.name} ${uid}` });
   try {
     const completion = await receiveCompletion({ named, headers, body, secretsOf, now: now() });
     if (complete(completion) === "taken") return;
   } catch (error) {
-    throw error instanceof BodyRefusedError ? refusalOf(error) : error;
+    throw error instanceof BodyRefusedError ? bodyRefusal(error) : error;
   } finally {
     body.release();
   }
@@ -92,10 +92,10 @@ async function take(
 }
 
 /** The sender gets the message only if a body is too large; otherwise its connection is closed. */
-function refusalOf({ why, message }: BodyRefusedError): CompletionRefusedError {
+function bodyRefusal({ why, message }: BodyRefusedError): CompletionRefusedError {
   switch (why) {
     case "too large":
-      return new CompletionRefusedError("too large", `A completion has at most ${largestAnswer} bytes.`);
+      return new CompletionRefusedError("too large", `A completion has at most ${maxAnswerBytes} bytes.`);
     case "cut off":
     case "too slow":
       return new CompletionRefusedError("malformed", "The body was cut off, or came too slowly.", message);

@@ -1,15 +1,15 @@
-import { type Audience, type Completion, rememberSecrets } from "@drover/webhook";
+import { type Audience, type Completion, cacheSecrets } from "@drover/webhook";
 import { randomUUID } from "node:crypto";
 import { expect, it } from "vitest";
 import { callAt } from "../../../../packages/webhook/src/testing/call-mutants.ts";
 import {
-  forged,
+  forgedMessage,
   type Mutant,
-  type Scene,
-  send,
-  type Sent,
+  type SigningContext,
+  signedMessage,
+  type SignedMessage,
 } from "../../../../packages/webhook/src/testing/mutants.ts";
-import { type Random, seeded } from "../../../../packages/webhook/src/testing/random.ts";
+import { type Random, seededRandom } from "../../../../packages/webhook/src/testing/random.ts";
 import { otherSecret, secret } from "../calls/calling.fixture.ts";
 import { pendingRuns } from "./pending-runs.ts";
 import { CompletionRefusedError, receiveCompletion } from "./received-completion.ts";
@@ -17,7 +17,7 @@ import { CompletionRefusedError, receiveCompletion } from "./received-completion
 const audience = { name: "web/greetings", uid: "f-1" };
 const neighbour = { name: "web/others", uid: "f-2" };
 const remembered = (one: string) =>
-  rememberSecrets(
+  cacheSecrets(
     () => Promise.resolve([one]),
     () => performance.now(),
     60_000,
@@ -29,9 +29,9 @@ const secrets = new Map([
 const pending = pendingRuns();
 const { signal } = new AbortController();
 const now = Date.parse("2026-01-01T00:00:00Z");
-const scene: Scene = { secret, otherSecret, now };
+const scene: SigningContext = { secret, otherSecret, now };
 
-async function taken({ headers, body }: Sent, named: Audience = audience): Promise<string> {
+async function taken({ headers, body }: SignedMessage, named: Audience = audience): Promise<string> {
   try {
     const completion = await receiveCompletion({
       named,
@@ -50,9 +50,9 @@ async function taken({ headers, body }: Sent, named: Audience = audience): Promi
 /** Signed with a secret, and must not be taken; `named` is the function in the URL. */
 function astray(random: Random, completion: Completion): Mutant & { readonly named?: Audience } {
   const { key, token } = completion;
-  const sent = (more: object, by = secret, at = now): Sent =>
-    send({ ...completion, ...more }, `c_${token}`, { ...scene, secret: by }, at);
-  const ways: readonly (readonly [string, () => Sent, Audience?])[] = [
+  const sent = (more: object, by = secret, at = now): SignedMessage =>
+    signedMessage({ ...completion, ...more }, `c_${token}`, { ...scene, secret: by }, at);
+  const ways: readonly (readonly [string, () => SignedMessage, Audience?])[] = [
     ["a neighbour that names itself", () => sent({ audience: neighbour }, otherSecret), neighbour],
     ["a neighbour that names us", () => sent({}, otherSecret), neighbour],
     ["a neighbour at our URL", () => sent({ audience: neighbour }, otherSecret)],
@@ -67,15 +67,15 @@ function astray(random: Random, completion: Completion): Mutant & { readonly nam
     ["more than it may say", () => sent({ [random.pick(["type", "status", "x"])]: 1 })],
     ["another outcome", () => sent({ result: { outcome: random.pick(["", "accepted", "Done", null, 1]) } })],
     ["no result", () => sent({ result: random.pick([undefined, null, 1, [], "ok"]) })],
-    ["a call, sent back", () => send(callAt(now, { audience, key, token }), token, scene)],
-    ["an answer, sent here", () => send({ outcome: "done" }, token, scene)],
+    ["a call, sent back", () => signedMessage(callAt(now, { audience, key, token }), token, scene)],
+    ["an answer, sent here", () => signedMessage({ outcome: "done" }, token, scene)],
   ];
   const [what, way, named] = random.pick(ways);
   return { what, sent: way(), ...(named && { named }) };
 }
 
 it("none of 100,000 completions that are forged, stale, misdirected or malformed is taken", async () => {
-  const random = seeded(44);
+  const random = seededRandom(44);
   const found = new Set<string>();
   for (let i = 0; i < 100_000; i++) {
     const completion: Completion = {
@@ -85,9 +85,9 @@ it("none of 100,000 completions that are forged, stale, misdirected or malformed
       result: { outcome: "done" },
     };
     const run = pending.expect(completion.token, { audience, key: completion.key, held: () => true });
-    const genuine = send(completion, `c_${completion.token}`, scene);
+    const genuine = signedMessage(completion, `c_${completion.token}`, scene);
     const mutant: Mutant & { readonly named?: Audience } =
-      random.next() < 0.4 ? astray(random, completion) : forged(random, genuine, scene);
+      random.next() < 0.4 ? astray(random, completion) : forgedMessage(random, genuine, scene);
     const { what, sent, named } = mutant;
     const outcome = await taken(sent, named);
     found.add(`${what} ${outcome}`);

@@ -9,7 +9,7 @@ export interface PendingRun {
 }
 
 /** The outcome of a completion. */
-export type Completing = "taken" | "not held";
+export type CompletionOutcome = "taken" | "not held";
 
 /** A completion that a run waits for. */
 export interface Expectation {
@@ -22,7 +22,7 @@ export interface PendingRuns {
   /** `completed` resolves with the first completion that is taken. `forget` must be called when the run is over. */
   expect(token: string, run: PendingRun): Expectation;
   /** @param completion already verified as sent by its audience. */
-  readonly complete: (completion: Completion) => Completing;
+  readonly complete: (completion: Completion) => CompletionOutcome;
 }
 
 export function pendingRuns(): PendingRuns {
@@ -36,7 +36,7 @@ export function pendingRuns(): PendingRuns {
     complete(completion) {
       const { token, key, audience } = completion;
       const run = pending.get(token);
-      if (run === undefined || run.key !== key || !isSame(run.audience, audience) || !run.held())
+      if (run === undefined || run.key !== key || !isSameAudience(run.audience, audience) || !run.held())
         return "not held";
       pending.delete(token);
       run.take(completion);
@@ -45,4 +45,4 @@ export function pendingRuns(): PendingRuns {
   };
 }
 
-const isSame = (a: Audience, b: Audience): boolean => a.name === b.name && a.uid === b.uid;
+const isSameAudience = (a: Audience, b: Audience): boolean => a.name === b.name && a.uid === b.uid;

@@ -2,11 +2,11 @@ import { raceAbort } from "@drover/queue";
 import type { IncomingBody } from "@drover/runtime";
 import {
   type Audience,
-  type Claim,
-  claimIn,
+  type SignatureClaim,
+  parseSignatureClaim,
   type Completion,
   readCompletion,
-  type RememberedSecrets,
+  type CachedSecrets,
   type SignatureHeaders,
   UnsignedError,
 } from "@drover/webhook";
@@ -29,14 +29,14 @@ export class CompletionRefusedError extends Error {
 }
 
 /** The secrets of a function that is called over HTTP; undefined for other functions. */
-export type SecretsOf = (audience: Audience) => RememberedSecrets | undefined;
+export type SecretsLookup = (audience: Audience) => CachedSecrets | undefined;
 
 export interface CompletionToReceive {
   /** The function that the URL names. It selects the secrets to verify with, and decides nothing else. */
   readonly named: Audience;
   readonly headers: SignatureHeaders;
   readonly body: Pick<IncomingBody, "read" | "signal" | "verified">;
-  readonly secretsOf: SecretsOf;
+  readonly secretsOf: SecretsLookup;
   /** Wall clock, ms. */
   readonly now: number;
 }
@@ -47,22 +47,22 @@ export interface CompletionToReceive {
  */
 export async function receiveCompletion(options: CompletionToReceive): Promise<Completion> {
   const { named, headers, body: incoming, secretsOf, now } = options;
-  const claim = claimOf(headers, now);
+  const claim = parseClaim(headers, now);
   const secrets = secretsOf(named);
   if (secrets === undefined) throw unverified("no such function is called here");
   // Before the body, so that no body is held while a Secret is read.
-  const used = await secrets.now().catch(unavailable);
+  const used = await secrets.current().catch(unavailable);
   const body = await incoming.read();
-  if (!isMadeWith(used, claim, body)) {
+  if (!isSignedWith(used, claim, body)) {
     const newer = await raceAbort(secrets.newerThan(used), incoming.signal).catch(unavailable);
-    if (newer === undefined || !isMadeWith(newer, claim, body)) throw unverified("no secret fits");
+    if (newer === undefined || !isSignedWith(newer, claim, body)) throw unverified("no secret fits");
   }
   incoming.verified();
   return completionIn(body, named);
 }
 
 /** Tries all secrets, so that the time does not reveal which one fits. */
-const isMadeWith = (secrets: readonly string[], claim: Claim, body: Uint8Array): boolean =>
+const isSignedWith = (secrets: readonly string[], claim: SignatureClaim, body: Uint8Array): boolean =>
   secrets.filter((secret) => claim.isMadeWith(secret, body)).length > 0;
 
 function completionIn(body: Uint8Array, named: Audience): Completion {
@@ -75,9 +75,9 @@ function completionIn(body: Uint8Array, named: Audience): Completion {
   throw unverified("its audience is not the function that the URL names");
 }
 
-function claimOf(headers: SignatureHeaders, now: number): Claim {
+function parseClaim(headers: SignatureHeaders, now: number): SignatureClaim {
   try {
-    return claimIn(headers, now);
+    return parseSignatureClaim(headers, now);
   } catch (error) {
     throw error instanceof UnsignedError ? unverified(error.message) : error;
   }

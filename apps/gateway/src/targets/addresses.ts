@@ -36,16 +36,17 @@ export function parseNetworks(words: readonly string[]): Networks {
 export function isPublic(address: string): boolean {
   switch (isIP(address)) {
     case 4:
-      return !isIn(special4, address);
+      return !isIn(nonPublic4, address);
     case 6:
-      return isIn(global6, address) && !isIn(special6, address);
+      return isIn(global6, address) && !isIn(nonPublic6, address);
     default:
       return false;
   }
 }
 
 /** True if no Service of a cluster can have the address, whichever client wrote it there. */
-export const isNobodys = (address: string): boolean => isIP(address) === 0 || isIn(nobodys, address);
+export const isNonServiceAddress = (address: string): boolean =>
+  isIP(address) === 0 || isIn(nonServiceNetworks, address);
 
 const nameOf = (family: number): "ipv4" | "ipv6" => (family === 4 ? "ipv4" : "ipv6");
 
@@ -63,7 +64,7 @@ function networks(...texts: readonly string[]): BlockList {
   return list;
 }
 
-const special4 = networks(
+const nonPublic4 = networks(
   ...["0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12"],
   ...[
     "192.0.0.0/24",
@@ -76,8 +77,8 @@ const special4 = networks(
   ...["192.175.48.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4"],
 );
 const global6 = networks("2000::/3");
-const special6 = networks("2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20");
-const nobodys = networks(
+const nonPublic6 = networks("2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20");
+const nonServiceNetworks = networks(
   ...["0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "255.255.255.255/32"],
   ...["::/127", "64:ff9b::/96", "2002::/16", "fe80::/10", "ff00::/8"],
 );

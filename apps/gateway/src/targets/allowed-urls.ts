@@ -26,7 +26,7 @@ export function parseAllowed(words: readonly string[]): readonly AllowedUrl[] {
       );
     }
     const protocol = scheme === "https" ? "https:" : "http:";
-    return { protocol, host: suffix, port: Number(port ?? usualPort(protocol)) };
+    return { protocol, host: suffix, port: Number(port ?? defaultPort(protocol)) };
   });
 }
 
@@ -44,9 +44,9 @@ export function allowedUrl(text: string, allowed: readonly AllowedUrl[]): URL {
     throw new UrlRefusedError("webhook.url is not an http or https URL. Correct it.");
   }
   const { protocol, hostname } = url;
-  const port = Number(url.port === "" ? usualPort(protocol) : url.port);
-  const asMeant = [hostname, `${hostname}:${port}`];
-  if (!asMeant.includes(written) || !isPlainHost(hostname) || /[\s\\]/.test(text)) {
+  const port = Number(url.port === "" ? defaultPort(protocol) : url.port);
+  const canonical = [hostname, `${hostname}:${port}`];
+  if (!canonical.includes(written) || !isPlainHost(hostname) || /[\s\\]/.test(text)) {
     throw new UrlRefusedError(
       "webhook.url has a host that is not written plainly. Write its name in small letters, or its address, without user or password.",
     );
@@ -78,4 +78,4 @@ function isPlainHost(host: string): boolean {
   );
 }
 
-const usualPort = (protocol: string): string => (protocol === "https:" ? "443" : "80");
+const defaultPort = (protocol: string): string => (protocol === "https:" ? "443" : "80");

@@ -1,5 +1,5 @@
 import { expect, it, vi } from "vitest";
-import { rememberTarget } from "./remember-target.ts";
+import { cacheTarget } from "./remember-target.ts";
 import type { Target } from "./target.ts";
 
 const at = (address: string): Target => ({ url: new URL("http://web.example.com/"), address });
@@ -8,7 +8,7 @@ const { signal } = new AbortController();
 function remembered() {
   let now = 1_000_000;
   const find = vi.fn<(signal: AbortSignal) => Promise<Target>>();
-  const target = rememberTarget(find, () => now);
+  const target = cacheTarget(find, () => now);
   return { find, target, pass: (time: number) => (now += time) };
 }
 

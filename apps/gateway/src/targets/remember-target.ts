@@ -2,19 +2,19 @@ import type { Milliseconds } from "@drover/controller";
 import type { Target } from "./target.ts";
 
 /** A Service keeps its address as long as it exists. A new Service of the same name is found after this time. */
-const keptFor: Milliseconds = 5_000;
+const targetTtl: Milliseconds = 5_000;
 
 /**
- * Caches a target for `keptFor`. A failure is not cached.
+ * Caches a target for `targetTtl`. A failure is not cached.
  * @param clock monotonic.
  */
-export function rememberTarget(
+export function cacheTarget(
   find: (signal: AbortSignal) => Promise<Target>,
   clock: () => Milliseconds,
 ): (signal: AbortSignal) => Promise<Target> {
   let last: { readonly at: Milliseconds; readonly target: Target } | undefined;
   return async (signal) => {
-    if (last !== undefined && clock() - last.at < keptFor) return last.target;
+    if (last !== undefined && clock() - last.at < targetTtl) return last.target;
     const at = clock();
     const target = await find(signal);
     last = { at, target };

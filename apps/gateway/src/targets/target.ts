@@ -4,7 +4,7 @@ import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import { z } from "zod";
 import type { WebhookFunction } from "../webhook-function.ts";
-import { isNobodys, isPublic, type Networks } from "./addresses.ts";
+import { isNonServiceAddress, isPublic, type Networks } from "./addresses.ts";
 import { type AllowedUrl, allowedUrl, UrlRefusedError } from "./allowed-urls.ts";
 
 /** The URL of a function, and the address that was checked and is connected to. */
@@ -68,7 +68,7 @@ async function serviceTarget(
   if (isIP(clusterIP) === 0) {
     throw new TargetError(`The Service ${key} has no cluster IP. Give one that is not headless.`);
   }
-  if (isNobodys(clusterIP) && !networks.has(clusterIP)) {
+  if (isNonServiceAddress(clusterIP) && !networks.has(clusterIP)) {
     throw new TargetError(`The Service ${key} has the address ${clusterIP}, which a Service cannot have.`);
   }
   if (!ports.some((one) => one.port === port && (one.protocol ?? "TCP") === "TCP")) {

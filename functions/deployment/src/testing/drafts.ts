@@ -24,7 +24,7 @@ export const deploymentOf = (
     spec: { replicas: 1, selector: { matchLabels: { app: "web" } }, template: template("web:new"), ...spec },
   });
 
-export interface SetLooks {
+export interface SetOptions {
   readonly size?: number;
   readonly status?: object;
   readonly annotations?: object;
@@ -36,7 +36,7 @@ export interface SetLooks {
 /** A set of an image with all its pods available, unless its status says otherwise. */
 export const setOf = (
   image: string,
-  { size = 1, status, annotations = {}, generation = 1, age = 0 }: SetLooks = {},
+  { size = 1, status, annotations = {}, generation = 1, age = 0 }: SetOptions = {},
 ) =>
   replicaSetSchema.parse({
     apiVersion: "apps/v1",
@@ -58,15 +58,15 @@ export const setOf = (
     },
   });
 
-export const sometime = new Date("2026-01-02T00:00:00Z");
+export const testTime = new Date("2026-01-02T00:00:00Z");
 
 /** What comes of a Deployment and its sets. */
-export function decided(
+export function decideDraft(
   deployment: DeploymentObject,
   sets: readonly ReturnType<typeof setOf>[],
   oldMayRun = false,
 ): Draft {
-  const draft = draftOf(deployment, sets, sometime);
+  const draft = draftOf(deployment, sets, testTime);
   decide(draft, oldMayRun);
   return draft;
 }

@@ -1,4 +1,4 @@
-import type { Fault, FaultProxy, S3Answer } from "./fault-proxy.ts";
+import type { S3Fault, S3FaultProxy, S3Answer } from "./fault-proxy.ts";
 
 const xmlOf = (tags: Readonly<Record<string, string>>): string =>
   Object.entries(tags)
@@ -12,9 +12,9 @@ const tagging = (tags: string): string =>
  * Makes a proxy treat tags of its buckets as AWS treats those of its own services: they are listed among the others, and a
  * set that is written without them, or with others of that kind, is refused. The server behind takes none of them.
  */
-export function keepAwsTags(proxy: FaultProxy, tags: Readonly<Record<string, string>>): void {
+export function keepAwsTags(proxy: S3FaultProxy, tags: Readonly<Record<string, string>>): void {
   const own = xmlOf(tags);
-  proxy.fault = ({ operation, body }): Fault => {
+  proxy.fault = ({ operation, body }): S3Fault => {
     switch (operation) {
       case "GetBucketTagging":
         return { asked: body, answered: (answer) => listed(answer, own) };

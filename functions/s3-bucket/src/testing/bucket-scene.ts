@@ -11,7 +11,7 @@ import {
   S3Client,
 } from "@aws-sdk/client-s3";
 import {
-  absentClient,
+  unavailableClient,
   type Condition,
   type Log,
   objectKey,
@@ -28,12 +28,12 @@ import type { BucketContext } from "../bucket-run.ts";
 import type { BucketStores } from "../bucket-store.ts";
 import { s3ConfigSchema } from "../config.ts";
 import { s3BucketStores } from "../s3-bucket-store.ts";
-import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
+import { type S3FaultProxy, startS3FaultProxy } from "./fault-proxy.ts";
 
 type Result = ReconcileResult<typeof Bucket>;
 
 /** A Bucket object in a cluster that keeps what the function says of it. */
-export interface TestObject {
+export interface TestBucket {
   readonly key: string;
   readonly bucketName: string;
   readonly uid: string;
@@ -42,25 +42,25 @@ export interface TestObject {
   /** One run; keeps the status that it returns. */
   reconcile(signal?: AbortSignal): Promise<Result>;
   /** Runs as long as each asks for the next at once: until what is asked for is so, or it must wait. */
-  settle(): Promise<Result>;
+  reconcileUntilStable(): Promise<Result>;
   finalize(signal?: AbortSignal): Promise<void>;
 }
 
 /** A real S3 server, the function in front of a proxy, and a client of its own to see and do things behind its back. */
-export interface Scene {
+export interface BucketScene {
   readonly server: S3Server;
-  readonly proxy: FaultProxy;
+  readonly proxy: S3FaultProxy;
   readonly stores: BucketStores;
   readonly s3: S3Client;
   readonly secrets: Map<string, Record<string, string>>;
   readonly logged: object[];
-  object(spec?: z.input<typeof Bucket.spec>, identity?: { uid?: string; name?: string }): TestObject;
+  object(spec?: z.input<typeof Bucket.spec>, identity?: { uid?: string; name?: string }): TestBucket;
   close(): Promise<void>;
 }
 
-export async function openScene({ region = "us-east-1", timeout = "5s" } = {}): Promise<Scene> {
+export async function openBucketScene({ region = "us-east-1", timeout = "5s" } = {}): Promise<BucketScene> {
   const server = await startS3();
-  const proxy = await startFaultProxy(server.url);
+  const proxy = await startS3FaultProxy(server.url);
   const stores = s3BucketStores(
     s3ConfigSchema.parse({ s3Endpoint: proxy.url, s3Region: region, s3Timeout: timeout }),
   );
@@ -91,10 +91,10 @@ export async function openScene({ region = "us-east-1", timeout = "5s" } = {}): 
 }
 
 function testObject(
-  { stores, secrets, logged }: Pick<Scene, "stores" | "secrets" | "logged">,
+  { stores, secrets, logged }: Pick<BucketScene, "stores" | "secrets" | "logged">,
   spec: z.input<typeof Bucket.spec> = {},
   identity: { uid?: string; name?: string } = {},
-): TestObject {
+): TestBucket {
   const { uid = randomUUID(), name = `b-${randomUUID().slice(0, 8)}` } = identity;
   const controller = bucketController(stores);
   const key = objectKey({ namespace: "default", name });
@@ -109,12 +109,12 @@ function testObject(
     status: object.status,
     log,
     signal,
-    client: absentClient(() => new Error("Buckets are outside of the cluster.")),
+    client: unavailableClient(() => new Error("Buckets are outside of the cluster.")),
     guard: { beforeWrite: () => {} },
     announce: () => undefined,
     readSecret: (secret) => Promise.resolve(secrets.get(secret)),
   });
-  const object: TestObject = {
+  const object: TestBucket = {
     key,
     uid,
     bucketName: spec.bucketName ?? `default-${name}`,
@@ -127,7 +127,7 @@ function testObject(
         object.status = Bucket.status.parse(JSON.parse(JSON.stringify(result.status)));
       return result;
     },
-    async settle() {
+    async reconcileUntilStable() {
       for (let runs = 0; runs < 10; runs++) {
         const result = await object.reconcile();
         if (result.requeueAfter !== "1ms") return result;
@@ -140,7 +140,7 @@ function testObject(
 }
 
 /** A run at the end of an object. False: the bucket is being emptied, and the next run is to come at once. */
-export const isFinalized = (object: TestObject): Promise<boolean> =>
+export const isFinalized = (object: TestBucket): Promise<boolean> =>
   object.finalize().then(
     () => true,
     (error: unknown) => {
@@ -150,7 +150,7 @@ export const isFinalized = (object: TestObject): Promise<boolean> =>
   );
 
 /** The error that something must end with. */
-export async function failure(of: Promise<unknown>): Promise<Error> {
+export async function expectError(of: Promise<unknown>): Promise<Error> {
   const error: unknown = await of.then(
     () => undefined,
     (thrown: unknown) => thrown,
@@ -160,8 +160,8 @@ export async function failure(of: Promise<unknown>): Promise<Error> {
 }
 
 /** The wait, or the stop, that something must end with, by its reason. */
-export async function refusal(of: Promise<unknown>): Promise<RetryAfterError | TerminalError> {
-  const error = await failure(of);
+export async function expectRefusal(of: Promise<unknown>): Promise<RetryAfterError | TerminalError> {
+  const error = await expectError(of);
   if (error instanceof RetryAfterError || error instanceof TerminalError) return error;
   throw error;
 }

@@ -9,19 +9,19 @@
  */
 import { DeleteObjectCommand, PutBucketVersioningCommand } from "@aws-sdk/client-s3";
 import { parseArgs } from "node:util";
-import { random as seeded } from "@drover/fault-proxy";
-import { isFinalized, openScene, putObject } from "./bucket-scene.ts";
+import { pseudoRandom as seeded } from "@drover/fault-proxy";
+import { isFinalized, openBucketScene, putObject } from "./bucket-scene.ts";
 import { oddKeys, randomKeys } from "./odd-keys.ts";
-import { storedIn } from "./stored-in.ts";
+import { storedItems } from "./stored-in.ts";
 
 const { values } = parseArgs({
   options: { keys: { type: "string", default: "20000" }, seed: { type: "string", default: "1" } },
 });
 // moto copies all that is in a bucket for every page that it lists.
-const scene = await openScene({ timeout: "15s" });
+const scene = await openBucketScene({ timeout: "15s" });
 const object = scene.object({ onDelete: "Delete", emptyOnDelete: true });
 const Bucket = object.bucketName;
-await object.settle();
+await object.reconcileUntilStable();
 
 const keys = [
   ...oddKeys,
@@ -50,7 +50,7 @@ await each(
   keys.filter((_, i) => i % 20 === 0),
   (Key) => scene.s3.send(new DeleteObjectCommand({ Bucket, Key })),
 );
-const before = await storedIn(scene.server.url, Bucket);
+const before = await storedItems(scene.server.url, Bucket);
 console.log(
   `${keys.length} keys, ${before?.versions} versions and delete markers by the server's own listing, made in ${seconds()}`,
 );
@@ -60,7 +60,7 @@ begun = performance.now();
 let runs = 1;
 while (!(await isFinalized(object))) runs += 1;
 const took = seconds();
-const after = await storedIn(scene.server.url, Bucket);
+const after = await storedItems(scene.server.url, Bucket);
 const counts = new Map<string, number>();
 for (const { operation } of scene.proxy.calls) counts.set(operation, (counts.get(operation) ?? 0) + 1);
 const deletions = scene.proxy.calls.filter(({ operation }) => operation.startsWith("DeleteObject"));

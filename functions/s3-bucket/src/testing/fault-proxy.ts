@@ -20,7 +20,7 @@ export interface S3Call {
   served?: number;
 }
 
-export type Fault =
+export type S3Fault =
   | "none"
   /** The server never hears of it. */
   | "cut-before"
@@ -38,13 +38,13 @@ export interface S3Answer {
   readonly body: string;
 }
 
-export interface FaultProxy {
+export interface S3FaultProxy {
   readonly url: string;
   readonly calls: S3Call[];
   /** The operations so far that change something, in the order in which they came. */
   writes(): readonly string[];
   /** Decides on each call, in the order in which they come. */
-  fault: (call: S3Call) => Fault | Promise<Fault>;
+  fault: (call: S3Call) => S3Fault | Promise<S3Fault>;
   /** Has the server list versions in pages of so many. */
   pageSize: number | undefined;
   /** Forgets calls, faults and the size of pages. */
@@ -53,12 +53,12 @@ export interface FaultProxy {
 }
 
 /** Stands between the function and an S3 server, writes down what is said, and breaks it on demand. */
-export async function startFaultProxy(target: string): Promise<FaultProxy> {
+export async function startS3FaultProxy(target: string): Promise<S3FaultProxy> {
   const calls: S3Call[] = [];
   const server = createServer((asked, answer) => void serve(asked, answer));
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  const proxy: FaultProxy = {
+  const proxy: S3FaultProxy = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     calls,
     writes: () => calls.filter(isWrite).map(({ operation }) => operation),

@@ -1,5 +1,5 @@
 /** What an S3 server that checks no signatures has in a bucket, by its own listings: text that is counted, and not parsed. */
-export interface Stored {
+export interface StoredItems {
   /** Versions and delete markers. */
   readonly versions: number;
   readonly uploads: number;
@@ -8,7 +8,7 @@ export interface Stored {
 }
 
 /** Undefined when there is no such bucket. */
-export async function storedIn(url: string, bucket: string): Promise<Stored | undefined> {
+export async function storedItems(url: string, bucket: string): Promise<StoredItems | undefined> {
   const listed = async (query: string): Promise<string | undefined> => {
     const answer = await fetch(`${url}/${bucket}?${query}`);
     const text = await answer.text();

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { jsonSchemaOf } from "./checks.ts";
 import { fieldStep, type Place, refused } from "./place.ts";
-import { present } from "./present.ts";
+import { omitUndefined } from "./present.ts";
 import type { StructuralSchema } from "./schema.ts";
 
 export function objectForm({ shape, catchall }: z.core.$ZodObjectDef, place: Place): StructuralSchema {
@@ -63,7 +63,7 @@ export function recordForm(def: z.core.$ZodRecordDef, place: Place): StructuralS
 function keyField(name: string, { valueType, partial = false }: z.core.$ZodRecordDef, place: Place): Field {
   const form = place.below(fieldStep(name), valueType);
   const optional = partial || valueType._zod.optin !== undefined;
-  return { name, form: partial ? present({ ...form, default: undefined }) : form, optional };
+  return { name, form: partial ? omitUndefined({ ...form, default: undefined }) : form, optional };
 }
 
 export function arrayForm(schema: z.core.$ZodType, def: z.core.$ZodArrayDef, place: Place): StructuralSchema {
@@ -73,6 +73,6 @@ export function arrayForm(schema: z.core.$ZodType, def: z.core.$ZodArrayDef, pla
   return {
     type: "array",
     items: place.below("[]", def.element),
-    ...present({ minItems, maxItems }),
+    ...omitUndefined({ minItems, maxItems }),
   };
 }

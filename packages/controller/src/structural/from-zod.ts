@@ -5,13 +5,13 @@ import { arrayForm, objectForm, recordForm } from "./container.ts";
 import { type KubernetesMeta, kubernetesMetaOf, metaProblem } from "./kubernetes-meta.ts";
 import { bigintForm, numberForm, wholeForm } from "./number.ts";
 import { type Place, refused, type SchemaProblem } from "./place.ts";
-import { present } from "./present.ts";
+import { omitUndefined } from "./present.ts";
 import { nullable, stringForm, valuesForm } from "./scalar.ts";
 import type { Json, StructuralSchema } from "./schema.ts";
 import { unionForm } from "./union.ts";
 
 /** Maximum depth. Only a schema that creates itself again on each access is deeper, not a handwritten one. */
-const deepest = 64;
+const maxDepth = 64;
 
 /**
  * The structural schema of a zod schema's input: the values that users write and the API server keeps.
@@ -42,7 +42,7 @@ function walk(
     },
     below: (step, next) => walk(next, path + step, [...inside, schema], problems),
   };
-  if (inside.includes(schema) || inside.length > deepest) {
+  if (inside.includes(schema) || inside.length > maxDepth) {
     return place.refuse(
       "the schema contains itself; write as many levels as are needed, or a list of named parts",
     );
@@ -178,7 +178,7 @@ function annotated(
   const rules = [...(form["x-kubernetes-validations"] ?? []), ...(meta.cel ?? [])];
   return {
     ...form,
-    ...present({
+    ...omitUndefined({
       title,
       description,
       maxProperties: meta.maxProperties,

@@ -4,7 +4,7 @@ import { RE2JS } from "re2js";
  * Why a pattern does not mean the same in the API server as in JavaScript; undefined if it does.
  *
  * The API server compiles patterns with Go's regexp, which is RE2. RE2JS, a port of RE2, refuses patterns that do not
- * compile there; `readOtherwise` refuses patterns that mean something else there. Differences that only affect unusual
+ * compile there; `meaningProblem` refuses patterns that mean something else there. Differences that only affect unusual
  * characters (`\s` and `.` at Unicode blanks and line ends, two units for an emoji) are accepted: the runtime matches
  * with RE2JS, too.
  */
@@ -12,7 +12,7 @@ export function goPatternProblem({ source, flags }: RegExp): string | undefined 
   const flag = /[imsvy]/.exec(flags)?.[0];
   if (flag !== undefined)
     return `the flag "${flag}" has no place in a CRD; spell it out, such as [Aa] for "i"`;
-  return readOtherwise(source, flags.includes("u")) ?? uncompiled(source);
+  return meaningProblem(source, flags.includes("u")) ?? compileProblem(source);
 }
 
 /** An escape, with the end that JavaScript gives it. */
@@ -26,7 +26,7 @@ const sameMeaning = /^\\(?:x[0-9A-Fa-f]{2}|[dDwWsStnrfv0]|[!-/:-@[-`{-~])$/;
 /** Go also accepts longer names, but the set of them depends on its version. */
 const category = /^\\[pP]\{(?:L|M|N|P|S|Z|C)[a-z]?\}$/;
 
-function readOtherwise(source: string, unicode: boolean): string | undefined {
+function meaningProblem(source: string, unicode: boolean): string | undefined {
   const escapeProblem = (text: string): string | undefined => {
     if (sameMeaning.test(text) || (unicode && category.test(text))) return undefined;
     return /^\\[1-9k]/.test(text)
@@ -49,7 +49,7 @@ function readOtherwise(source: string, unicode: boolean): string | undefined {
   return undefined;
 }
 
-function uncompiled(source: string): string | undefined {
+function compileProblem(source: string): string | undefined {
   try {
     RE2JS.compile(source);
     return undefined;

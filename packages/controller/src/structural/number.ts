@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { carriedChecks, jsonSchemaOf } from "./checks.ts";
 import type { Place } from "./place.ts";
-import { present } from "./present.ts";
+import { omitUndefined } from "./present.ts";
 import type { NestedValidation, StructuralSchema } from "./schema.ts";
 
 const int64 = { least: -(2n ** 63n), most: 2n ** 63n - 1n };
@@ -22,12 +22,12 @@ export function wholeForm(schema: z.core.$ZodType, place: Place): StructuralSche
   const last = -firstWhole(-(maximum ?? Infinity), exclusiveMaximum === true);
   if (first >= Number.MAX_SAFE_INTEGER || last <= -Number.MAX_SAFE_INTEGER)
     return place.refuse(`${boundsSay} use smaller bounds`);
-  const [least, most] = [inside(first) ? first : undefined, inside(last) ? last : undefined];
+  const [least, most] = [isExactBound(first) ? first : undefined, isExactBound(last) ? last : undefined];
   const small = least !== undefined && most !== undefined && least >= int32.least && most <= int32.most;
   return {
     type: "integer",
     format: small ? "int32" : "int64",
-    ...present({ minimum: least, maximum: most, multipleOf, allOf: factors(allOf) }),
+    ...omitUndefined({ minimum: least, maximum: most, multipleOf, allOf: factors(allOf) }),
   };
 }
 
@@ -42,14 +42,14 @@ export function bigintForm(schema: z.core.$ZodType, place: Place): StructuralSch
   const least = [...values("greater_than", 1n), ...unsigned].filter((bound) => bound > int64.least);
   const most = values("less_than", -1n).filter((bound) => bound < int64.most);
   const factors = values("multiple_of", 0n);
-  if ([...least, ...most, ...factors].some((bound) => !inside(Number(bound)))) {
+  if ([...least, ...most, ...factors].some((bound) => !isExactBound(Number(bound)))) {
     return place.refuse(`${boundsSay} leave it to the runtime with .refine(..., checkedAtRun)`);
   }
   const [multipleOf, ...more] = factors.map(Number);
   return {
     type: "integer",
     format: "int64",
-    ...present({
+    ...omitUndefined({
       minimum: least.length > 0 ? Math.max(...least.map(Number)) : undefined,
       maximum: most.length > 0 ? Math.min(...most.map(Number)) : undefined,
       multipleOf,
@@ -61,7 +61,7 @@ export function bigintForm(schema: z.core.$ZodType, place: Place): StructuralSch
 const firstWhole = (bound: number, exclusive: boolean): number =>
   exclusive && Number.isInteger(bound) ? bound + 1 : Math.ceil(bound);
 
-const inside = (bound: number | undefined): bound is number =>
+const isExactBound = (bound: number | undefined): bound is number =>
   bound !== undefined && Math.abs(bound) < Number.MAX_SAFE_INTEGER;
 
 export function numberForm(schema: z.core.$ZodType, place: Place): StructuralSchema {
@@ -76,17 +76,17 @@ export function numberForm(schema: z.core.$ZodType, place: Place): StructuralSch
   const bounds = [minimum, maximum].filter(
     (bound) => bound !== undefined && Math.abs(bound) < Number.MAX_VALUE,
   );
-  if (bounds.some((bound) => !inside(bound))) {
+  if (bounds.some((bound) => !isExactBound(bound))) {
     return place.refuse(`${boundsSay} use z.number() without bounds`);
   }
-  const least = inside(minimum) ? bound("minimum", minimum, exclusiveMinimum === true) : {};
-  const most = inside(maximum) ? bound("maximum", maximum, exclusiveMaximum === true) : {};
+  const least = isExactBound(minimum) ? bound("minimum", minimum, exclusiveMinimum === true) : {};
+  const most = isExactBound(maximum) ? bound("maximum", maximum, exclusiveMaximum === true) : {};
   const more = [...(factors(allOf) ?? []), ...(least.allOf ?? []), ...(most.allOf ?? [])];
   return {
     type: "number",
     ...least,
     ...most,
-    ...present({ multipleOf, allOf: more.length > 0 ? more : undefined }),
+    ...omitUndefined({ multipleOf, allOf: more.length > 0 ? more : undefined }),
   };
 }
 

@@ -1,8 +1,8 @@
 /** The fields as optional ones that are never undefined, as in JSON and with exact optional properties. */
-type Present<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
+type Defined<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
 
 /** The same fields without those that are undefined. */
-export function present<Fields extends object>(fields: Fields): Present<Fields> {
+export function omitUndefined<Fields extends object>(fields: Fields): Defined<Fields> {
   const defined = Object.entries(fields).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(defined) as Present<Fields>;
+  return Object.fromEntries(defined) as Defined<Fields>;
 }

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { jsonSchemaOf } from "./checks.ts";
 import type { Place } from "./place.ts";
-import { present } from "./present.ts";
+import { omitUndefined } from "./present.ts";
 import type { Json, StructuralSchema } from "./schema.ts";
 
 /**
@@ -16,7 +16,7 @@ export function stringForm(schema: z.core.$ZodType): StructuralSchema {
   ];
   return {
     type: "string",
-    ...present({ minLength, maxLength, pattern, allOf: more.length > 0 ? more : undefined }),
+    ...omitUndefined({ minLength, maxLength, pattern, allOf: more.length > 0 ? more : undefined }),
   };
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { random as seeded } from "@drover/fault-proxy";
+import { pseudoRandom as seeded } from "@drover/fault-proxy";
 import { structuralSchema } from "./from-zod.ts";
 import type { SchemaProblem } from "./place.ts";
 import { randomObject } from "./random-schema.fixture.ts";

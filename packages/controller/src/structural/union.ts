@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { type Place, refused } from "./place.ts";
-import { present } from "./present.ts";
+import { omitUndefined } from "./present.ts";
 import { nullable } from "./scalar.ts";
 import type { NestedValidation, StructuralSchema } from "./schema.ts";
 import { variantsForm } from "./variants.ts";
@@ -41,7 +41,7 @@ function alternatives(def: UnionDef, options: readonly z.core.$ZodType[], place:
 
 /** Alternatives of the same scalar type: lists of values are merged, anything else goes into `anyOf`. */
 function oneType(forms: readonly StructuralSchema[], { type }: StructuralSchema): StructuralSchema {
-  const base: StructuralSchema = present({
+  const base: StructuralSchema = omitUndefined({
     type,
     format: type === "integer" ? widest(forms) : undefined,
     "x-kubernetes-int-or-string": type === undefined ? true : undefined,
@@ -66,11 +66,14 @@ function intOrString(forms: readonly StructuralSchema[]): StructuralSchema | und
   if (branches.every(isEmpty)) return base;
   const [first, second, ...more] = branches;
   if (more.length === 0 && !branches.some(hasLogic)) return { ...base, ...first, ...second };
-  return { ...base, anyOf: branches.map((branch, at) => ({ ...branch, ...notTheOther(forms[at], branch) })) };
+  return {
+    ...base,
+    anyOf: branches.map((branch, at) => ({ ...branch, ...excludeOtherType(forms[at], branch) })),
+  };
 }
 
 // A branch must not contain a type, so it contains a condition that a value of the other type never satisfies.
-function notTheOther(form: StructuralSchema | undefined, branch: NestedValidation): NestedValidation {
+function excludeOtherType(form: StructuralSchema | undefined, branch: NestedValidation): NestedValidation {
   if (form?.type === undefined || branch.enum !== undefined) return {};
   return form.type === "string" ? { minimum: 1, maximum: 0 } : { minLength: 1, maxLength: 0 };
 }
@@ -87,7 +90,7 @@ const isEmpty = (branch: NestedValidation): boolean => Object.keys(branch).lengt
 
 /** The validations of a scalar's form, without its type and its descriptions. */
 const validations = (form: StructuralSchema): NestedValidation =>
-  present({
+  omitUndefined({
     enum: form.enum,
     minimum: form.minimum,
     maximum: form.maximum,

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { writeJson } from "@drover/json";
 import { type Place, refused } from "./place.ts";
-import { present } from "./present.ts";
+import { omitUndefined } from "./present.ts";
 import type { NestedValidation, StructuralSchema } from "./schema.ts";
 
 interface Variant {
@@ -94,8 +94,8 @@ function branchOf(
 ): NestedValidation {
   const own = required.filter((name) => !common.includes(name));
   const foreign = strict ? names.filter((name) => !Object.hasOwn(properties, name)) : [];
-  return present({
-    properties: { [discriminator]: present({ enum: tag.enum }) },
+  return omitUndefined({
+    properties: { [discriminator]: omitUndefined({ enum: tag.enum }) },
     required: own.length > 0 ? own : undefined,
     not: foreign.length > 0 ? { anyOf: foreign.map((name) => ({ required: [name] })) } : undefined,
   });

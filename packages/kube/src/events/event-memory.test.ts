@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { bucket } from "../testing/objects.ts";
-import { eventMemory, sameWithin } from "./event-memory.ts";
+import { bucketRef } from "../testing/objects.ts";
+import { eventMemory, repeatWindow } from "./event-memory.ts";
 import type { RecordedEvent } from "./recorded-event.ts";
 
 const event = (name: string): RecordedEvent => ({
-  regarding: { ref: bucket, metadata: { name, namespace: "n", uid: `u-${name}`, resourceVersion: "7" } },
+  regarding: { ref: bucketRef, metadata: { name, namespace: "n", uid: `u-${name}`, resourceVersion: "7" } },
   type: "Normal",
   reason: "Created",
   action: "Create",
@@ -13,10 +13,10 @@ const event = (name: string): RecordedEvent => ({
 
 test.each([
   ["soon", 1],
-  ["as another event", sameWithin + 1],
+  ["as another event", repeatWindow + 1],
 ])("an event that is reported again %s is not the oldest, which is dropped for a new one", (_when, later) => {
   const memory = eventMemory(2);
-  const tell = (name: string, at: number): void => memory.tell(event(name), at, new Date(at));
+  const tell = (name: string, at: number): void => memory.record(event(name), at, new Date(at));
   tell("a", 0);
   tell("b", 0);
   tell("a", later);

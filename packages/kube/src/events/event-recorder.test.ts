@@ -2,22 +2,22 @@ import type { Log, ObjectMetadata } from "@drover/controller";
 import { objectKey } from "@drover/controller";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { builtin } from "../resource-ref.ts";
-import { bucket } from "../testing/objects.ts";
+import { bucketRef } from "../testing/objects.ts";
 import { sandboxClient, type SandboxClient } from "../testing/sandbox-client.ts";
-import { VirtualClock } from "@drover/timers";
+import { VirtualTimers } from "@drover/timers";
 import { type EventRecorder, eventRecorder } from "./event-recorder.ts";
 import { burst, refillEvery } from "./ration.ts";
 import type { RecordedEvent } from "./recorded-event.ts";
 
 let api: SandboxClient;
-let clock: VirtualClock;
+let clock: VirtualTimers;
 let recorder: EventRecorder;
 let warnings: string[];
 let requests: string[];
 
 beforeEach(async () => {
   api = await sandboxClient();
-  clock = new VirtualClock();
+  clock = new VirtualTimers();
   warnings = [];
   requests = [];
   api.sandbox.faults.respond(({ method }) => {
@@ -57,7 +57,7 @@ const metadata = (name: string, more: Partial<ObjectMetadata> = {}): ObjectMetad
   ...more,
 });
 const created = (name = "a", more: Partial<RecordedEvent> = {}): RecordedEvent => ({
-  regarding: { ref: bucket, metadata: metadata(name) },
+  regarding: { ref: bucketRef, metadata: metadata(name) },
   type: "Normal",
   reason: "Created",
   action: "CreateBucket",
@@ -127,7 +127,7 @@ describe("an event", () => {
   });
 });
 
-describe("an event that is told again", () => {
+describe("an event that is recorded again", () => {
   test("is counted on the one that is there", async () => {
     recorder.record(created());
     await recorder.flush();
@@ -160,7 +160,7 @@ describe("an event that is told again", () => {
     expect(await stored()).toHaveLength(2);
   });
 
-  test("is told anew when Kubernetes has forgotten it", async () => {
+  test("is created again when Kubernetes has deleted it", async () => {
     recorder.record(created());
     await recorder.flush();
     const [first] = await stored();
@@ -178,7 +178,7 @@ describe("an event that is told again", () => {
     ["reason", { reason: "Changed" }],
     ["action", { action: "ChangeBucket" }],
     ["note", { note: "Otherwise." }],
-    ["object", { regarding: { ref: bucket, metadata: metadata("a", { uid: "another" }) } }],
+    ["object", { regarding: { ref: bucketRef, metadata: metadata("a", { uid: "another" }) } }],
   ])("is another one with another %s", async (_name, more) => {
     recorder.record(created());
     recorder.record(created("a", more));
@@ -187,7 +187,7 @@ describe("an event that is told again", () => {
   });
 });
 
-test("an object that has too much to tell is rationed, its neighbours are not", async () => {
+test("an object with too many events is limited by the spam filter, its neighbours are not", async () => {
   for (let time = 0; time < 100; time++) recorder.record(created("loud", { note: `note ${time}` }));
   recorder.record(created("quiet"));
   await recorder.flush();
@@ -227,7 +227,7 @@ describe("where events cannot be written", () => {
   });
 });
 
-test("a closed recorder has written what it was told, and takes no more", async () => {
+test("a closed recorder has written its events, and takes no more", async () => {
   recorder.record(created());
   await recorder.close();
   recorder.record(created("b"));

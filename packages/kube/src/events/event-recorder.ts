@@ -4,8 +4,8 @@ import { ApiError, isApiError } from "../errors.ts";
 import { keyOf } from "../kube-object.ts";
 import { builtin } from "../resource-ref.ts";
 import { type CancelTimer, processTimers, type Timers } from "@drover/timers";
-import { eventMemory, isUnwritten, sameWithin, type Told } from "./event-memory.ts";
-import { ration } from "./ration.ts";
+import { eventMemory, isUnwritten, repeatWindow, type RememberedEvent } from "./event-memory.ts";
+import { spamFilter } from "./ration.ts";
 import { eventObject, type RecordedEvent, type Reporter, seriesOf } from "./recorded-event.ts";
 
 /**
@@ -41,20 +41,20 @@ const mostRemembered = 4_096;
 export function eventRecorder(options: EventRecorderOptions): EventRecorder {
   const { timers = processTimers, date = () => new Date() } = options;
   const memory = eventMemory(mostRemembered);
-  const write = writerOf(options, timers, (told) => memory.forget(told));
-  const isDue = ({ triedAt }: Told): boolean => timers.now() - triedAt >= countEvery;
+  const write = writerOf(options, timers, (remembered) => memory.forget(remembered));
+  const isDue = ({ triedAt }: RememberedEvent): boolean => timers.now() - triedAt >= countEvery;
   let alarm: CancelTimer | undefined;
   let writing: Promise<void> = Promise.resolve();
   let isQueued = false;
   let closed = false;
 
-  const pass = async (isWanted: (told: Told) => boolean): Promise<void> => {
-    for (const told of memory.all()) {
-      if (isUnwritten(told) && isWanted(told)) await write(told);
-      else if (timers.now() - told.toldAt > sameWithin) memory.forget(told);
+  const pass = async (isWanted: (remembered: RememberedEvent) => boolean): Promise<void> => {
+    for (const remembered of memory.all()) {
+      if (isUnwritten(remembered) && isWanted(remembered)) await write(remembered);
+      else if (timers.now() - remembered.recordedAt > repeatWindow) memory.forget(remembered);
     }
   };
-  const wake = (): void => {
+  const scheduleWrites = (): void => {
     if (isQueued) return;
     isQueued = true;
     writing = writing.then(async () => {
@@ -62,7 +62,9 @@ export function eventRecorder(options: EventRecorderOptions): EventRecorder {
       await pass(isDue);
       alarm?.();
       alarm =
-        !closed && memory.all().some(isUnwritten) ? timers.after(countEvery, "events", wake) : undefined;
+        !closed && memory.all().some(isUnwritten)
+          ? timers.after(countEvery, "events", scheduleWrites)
+          : undefined;
     });
   };
   const flush = (): Promise<void> => (writing = writing.then(() => pass(() => true)));
@@ -70,8 +72,8 @@ export function eventRecorder(options: EventRecorderOptions): EventRecorder {
   return {
     record: (event) => {
       if (closed) return;
-      memory.tell(event, timers.now(), date());
-      wake();
+      memory.record(event, timers.now(), date());
+      scheduleWrites();
     },
     flush,
     close: async () => {
@@ -82,49 +84,63 @@ export function eventRecorder(options: EventRecorderOptions): EventRecorder {
   };
 }
 
-/** Writes one event if its object's ration and the server allow it. Logs the first failure since the last success. */
-function writerOf(options: EventRecorderOptions, timers: Timers, forget: (told: Told) => void) {
-  const rations = ration(mostRemembered);
+/** Writes one event if the spam filter and the server allow it. Logs the first failure since the last success. */
+function writerOf(
+  options: EventRecorderOptions,
+  timers: Timers,
+  forget: (remembered: RememberedEvent) => void,
+) {
+  const filter = spamFilter(mostRemembered);
   let holdUntil = -Infinity;
-  let complained = false;
-  return async (told: Told): Promise<void> => {
+  let hasWarned = false;
+  return async (remembered: RememberedEvent): Promise<void> => {
     const now = timers.now();
     if (now < holdUntil) return;
-    told.triedAt = now;
-    if (!rations.take(told.event.regarding.metadata.uid, now)) {
-      if (told.key === undefined) forget(told);
+    remembered.triedAt = now;
+    if (!filter.take(remembered.event.regarding.metadata.uid, now)) {
+      if (remembered.key === undefined) forget(remembered);
       return;
     }
-    const { count } = told.series;
+    const { count } = remembered.series;
     try {
-      told.key = await put(options, told);
-      told.written = count;
-      complained = false;
+      remembered.key = await writeEvent(options, remembered);
+      remembered.written = count;
+      hasWarned = false;
     } catch (error) {
-      if (!complained)
+      if (!hasWarned)
         options.log.warn({ err: error }, "events cannot be written; they are lost unless this ends soon");
-      complained = true;
-      if (isLasting(error)) forget(told);
+      hasWarned = true;
+      if (isPermanent(error)) forget(remembered);
       else
         holdUntil = timers.now() + ((error instanceof ApiError ? error.retryAfter : undefined) ?? retryEvery);
     }
   };
 }
 
-async function put({ client, ...reporter }: EventRecorderOptions, told: Told): Promise<ObjectKey> {
+async function writeEvent(
+  { client, ...reporter }: EventRecorderOptions,
+  remembered: RememberedEvent,
+): Promise<ObjectKey> {
   const options = { timeout: writeTimeout };
-  if (told.key !== undefined) {
+  if (remembered.key !== undefined) {
     try {
-      await client.patch(builtin.event, told.key, { type: "merge", body: seriesOf(told.series) }, options);
-      return told.key;
+      await client.patch(
+        builtin.event,
+        remembered.key,
+        { type: "merge", body: seriesOf(remembered.series) },
+        options,
+      );
+      return remembered.key;
     } catch (error) {
       // Kubernetes has deleted the Event: create it again.
       if (!isApiError(error, "NotFound")) throw error;
     }
   }
-  return keyOf(await client.create(builtin.event, eventObject(told.event, reporter, told.series), options));
+  return keyOf(
+    await client.create(builtin.event, eventObject(remembered.event, reporter, remembered.series), options),
+  );
 }
 
 /** True if a retry cannot help: permission is missing, the namespace is being deleted, or the Event is refused. */
-const isLasting = (error: unknown): boolean =>
+const isPermanent = (error: unknown): boolean =>
   isApiError(error, "Forbidden", "Unauthorized", "Invalid", "NotFound", "NotServed", "AlreadyExists");

@@ -1,7 +1,7 @@
 import type { Milliseconds } from "@drover/controller";
 
 /** Limits the writes that each object may cause: a burst, and then one per interval, as in client-go's spam filter. */
-export interface Ration {
+export interface SpamFilter {
   /** Takes one of an object's writes; false if it has none left now. */
   take(uid: string, now: Milliseconds): boolean;
 }
@@ -15,7 +15,7 @@ interface Bucket {
 }
 
 /** @param most objects in memory; beyond that, the one without a write for the longest time is dropped. */
-export function ration(most: number): Ration {
+export function spamFilter(most: number): SpamFilter {
   const buckets = new Map<string, Bucket>();
   return {
     take: (uid, now) => {

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { type ObjectMetadata, scrubbed } from "@drover/controller";
+import { type ObjectMetadata, redact } from "@drover/controller";
 import type { NewObject } from "../client.ts";
 import { apiVersionOf, type ResourceRef } from "../resource-ref.ts";
 
@@ -24,7 +24,7 @@ export interface Reporter {
 }
 
 /** Equal for the repeats of one event. */
-export const identityOf = ({ regarding, type, reason, action, note }: RecordedEvent): string =>
+export const eventIdentity = ({ regarding, type, reason, action, note }: RecordedEvent): string =>
   JSON.stringify([regarding.metadata.uid, type, reason, action, note]);
 
 /** The Event to create, with its count if it was recorded more than once. */
@@ -44,7 +44,7 @@ export function eventObject(
     type,
     reason: shortened(reason, 128),
     action: shortened(action, 128),
-    note: shortened(scrubbed(note), 1_024),
+    note: shortened(redact(note), 1_024),
     regarding: { apiVersion: apiVersionOf(ref), kind: ref.kind, name, namespace, uid, resourceVersion },
   };
 }

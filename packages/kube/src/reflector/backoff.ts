@@ -16,7 +16,7 @@ export const longestBackoff = { passing: 4_000, lasting: 30_000 } as const;
  *
  * @param random from 0 to 1.
  */
-export function backoff(failures: number, longest: Milliseconds, random: number): Milliseconds {
+export function backoffDelay(failures: number, longest: Milliseconds, random: number): Milliseconds {
   const full = Math.min(longest, shortestGap * 2 ** Math.max(0, Math.min(failures, 16) - 1));
   return full / 2 + (full / 2) * random;
 }

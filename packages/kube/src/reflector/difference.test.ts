@@ -1,29 +1,29 @@
 import { describe, expect, test } from "vitest";
 import { kubeObjectSchema } from "../kube-object.ts";
-import { meaningsOf, type Subscription } from "../subscription.ts";
-import { bucket, bucketObject } from "../testing/objects.ts";
-import { difference, ended, type Sighting } from "./difference.ts";
+import { mappingResultsOf, type Subscription } from "../subscription.ts";
+import { bucketRef, bucketObject } from "../testing/objects.ts";
+import { changeEvents, deletionEvent, type ObservedObject } from "./difference.ts";
 import type { SeenObject } from "./seen-index.ts";
 
-const own: Subscription = { id: "self", for: bucket, map: { by: "self" } };
+const own: Subscription = { id: "self", for: bucketRef, map: { by: "self" } };
 const object = (uid: string, resourceVersion: string) =>
   kubeObjectSchema.parse(bucketObject("a", { uid, resourceVersion, generation: 1 }));
 const of = (uid: string, version: string, subscriptions = [own]) => ({
   object: object(uid, version),
-  means: meaningsOf(object(uid, version), subscriptions),
+  matched: mappingResultsOf(object(uid, version), subscriptions),
 });
-const watched = (uid: string, version: string): Sighting => ({
+const watched = (uid: string, version: string): ObservedObject => ({
   by: "watch",
   is: "present",
   ...of(uid, version),
 });
-const deleted = (uid: string, version: string): Sighting => ({
+const deleted = (uid: string, version: string): ObservedObject => ({
   by: "watch",
   is: "deleted",
   ...of(uid, version),
 });
-type Listed = Extract<Sighting, { by: "listing" }>;
-const listed = (uid: string, version: string, more: Partial<Listed> = {}): Sighting => ({
+type Listed = Extract<ObservedObject, { by: "listing" }>;
+const listed = (uid: string, version: string, more: Partial<Listed> = {}): ObservedObject => ({
   by: "listing",
   is: "present",
   first: false,
@@ -33,35 +33,35 @@ const listed = (uid: string, version: string, more: Partial<Listed> = {}): Sight
   ...more,
 });
 const seen = (uid: string, resourceVersion: string): SeenObject => {
-  const [event] = difference(undefined, watched(uid, resourceVersion));
+  const [event] = changeEvents(undefined, watched(uid, resourceVersion));
   if (event === undefined) throw new Error("nothing told");
-  return { key: event.key, uid, resourceVersion, meant: event.means };
+  return { key: event.key, uid, resourceVersion, matched: event.matched };
 };
 
-const told = (before: readonly [uid: string, version: string] | undefined, sighting: Sighting) =>
-  difference(before && seen(...before), sighting).map(
+const told = (before: readonly [uid: string, version: string] | undefined, sighting: ObservedObject) =>
+  changeEvents(before && seen(...before), sighting).map(
     ({ type, uid, resourceVersion, missed }) =>
       `${missed ? "missed: " : ""}${type} ${uid}@${resourceVersion}`,
   );
 
 describe("a key that was not seen", () => {
-  test("is listed by the first listing, and added later", () => {
+  test("is listed by the first list, and added later", () => {
     expect(told(undefined, listed("u", "5", { first: true }))).toEqual(["listed u@5"]);
     expect(told(undefined, listed("u", "5"))).toEqual(["added u@5"]);
     expect(told(undefined, watched("u", "5"))).toEqual(["added u@5"]);
   });
 
-  test("that is deleted is told all the same: its add may have been missed", () => {
+  test("that is deleted is emitted all the same: its addition may have been missed", () => {
     expect(told(undefined, deleted("u", "5"))).toEqual(["deleted u@5"]);
   });
 
-  test("and that concerns nobody is not told", () => {
-    expect(told(undefined, { ...watched("u", "5"), means: {} })).toEqual([]);
+  test("that matches no subscription is not emitted", () => {
+    expect(told(undefined, { ...watched("u", "5"), matched: {} })).toEqual([]);
   });
 });
 
 describe("the same object", () => {
-  test("is told once a version", () => {
+  test("is emitted once a version", () => {
     expect(told(["u", "5"], watched("u", "6"))).toEqual(["modified u@6"]);
     expect(told(["u", "5"], watched("u", "5"))).toEqual([]);
   });
@@ -82,18 +82,18 @@ describe("the same object", () => {
     expect(told(["u", "5"], deleted("u", "4"))).toEqual([]);
   });
 
-  test("is told once more when it concerns nobody any more", () => {
-    expect(told(["u", "5"], { ...watched("u", "6"), means: {} })).toEqual(["modified u@6"]);
+  test("is emitted once more when it no longer matches any subscription", () => {
+    expect(told(["u", "5"], { ...watched("u", "6"), matched: {} })).toEqual(["modified u@6"]);
   });
 
-  test("is listed once more when somebody subscribes who was not told of it", () => {
+  test("is listed once more for a new subscription", () => {
     const late = { ...own, id: "late" };
     expect(told(["u", "5"], listed("u", "5", of("u", "5", [own, late])))).toEqual(["listed u@5"]);
     expect(told(["u", "5"], listed("u", "5", of("u", "5", [])))).toEqual([]);
   });
 });
 
-describe("what a listing finds up to the version that a watch has told", () => {
+describe("what a list finds up to the version that a watch has reached", () => {
   test("was missed", () => {
     expect(told(undefined, listed("u", "5", { watchedUpTo: "5" }))).toEqual(["missed: added u@5"]);
     expect(told(["u", "4"], listed("u", "5", { watchedUpTo: "7" }))).toEqual(["missed: modified u@5"]);
@@ -115,7 +115,7 @@ describe("what a listing finds up to the version that a watch has told", () => {
 describe("another uid under the same name", () => {
   test("is two facts: the old object's end, and the new one's begin, which names the old", () => {
     expect(told(["old", "5"], watched("new", "9"))).toEqual(["deleted old@5", "added new@9"]);
-    const [, added] = difference(seen("old", "5"), watched("new", "9"));
+    const [, added] = changeEvents(seen("old", "5"), watched("new", "9"));
     expect(added?.previous?.uid).toBe("old");
   });
 
@@ -126,18 +126,18 @@ describe("another uid under the same name", () => {
 
   test("may itself be gone by now", () => {
     expect(told(["old", "5"], deleted("new", "9"))).toEqual(["deleted old@5", "deleted new@9"]);
-    const previous = difference(seen("old", "5"), deleted("new", "9")).map((event) => event.previous?.uid);
+    const previous = changeEvents(seen("old", "5"), deleted("new", "9")).map((event) => event.previous?.uid);
     expect(previous).toEqual(["old", undefined]);
   });
 });
 
-test("an end that nobody told of says what was last seen", () => {
-  expect(ended(seen("u", "5"), true)).toMatchObject({
+test("a deletion without an event has the last seen state", () => {
+  expect(deletionEvent(seen("u", "5"), true)).toMatchObject({
     type: "deleted",
     uid: "u",
     resourceVersion: "5",
     object: undefined,
     missed: true,
-    previous: { meant: { self: { keys: ["default/a"] } } },
+    previous: { matched: { self: { keys: ["default/a"] } } },
   });
 });

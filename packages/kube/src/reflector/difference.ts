@@ -1,11 +1,11 @@
 import { keyOf, type KubeObject } from "../kube-object.ts";
-import type { Meanings } from "../subscription.ts";
+import type { MappingResults } from "../subscription.ts";
 import type { ObjectEvent } from "./object-event.ts";
 import { type ResourceVersion, versionOrder } from "./resource-version.ts";
 import { isAnnounced, type SeenObject } from "./seen-index.ts";
 
 /** An object as a watch or a list returned it, with its mapping results. */
-export type Sighting = { readonly object: KubeObject; readonly means: Meanings } & (
+export type ObservedObject = { readonly object: KubeObject; readonly matched: MappingResults } & (
   | { readonly by: "watch"; readonly is: "present" | "deleted" }
   | {
       readonly by: "listing";
@@ -25,44 +25,44 @@ export type Sighting = { readonly object: KubeObject; readonly means: Meanings }
  *
  * @param seen the last emitted state of the same key.
  */
-export function difference(seen: SeenObject | undefined, sighting: Sighting): readonly ObjectEvent[] {
-  const { object, means } = sighting;
+export function changeEvents(seen: SeenObject | undefined, observed: ObservedObject): readonly ObjectEvent[] {
+  const { object, matched } = observed;
   const { uid, resourceVersion } = object.metadata;
   const order = seen === undefined ? "newer" : versionOrder(resourceVersion, seen.resourceVersion);
-  const listing = sighting.by === "listing" ? sighting : undefined;
+  const listing = observed.by === "listing" ? observed : undefined;
   if (order === "older" && listing?.believed !== true) return [];
   const replaced = seen !== undefined && seen.uid !== uid;
-  const concernsNobody = Object.keys(means).length === 0;
-  if (seen === undefined && concernsNobody) return [];
+  const hasNoMatch = Object.keys(matched).length === 0;
+  if (seen === undefined && hasNoMatch) return [];
   const missed = listing !== undefined && isMissed(resourceVersion, listing);
-  const now = { key: keyOf(object), uid, resourceVersion, object, means, previous: seen, missed };
-  const end = replaced ? [ended(seen, missed)] : [];
-  if (sighting.is === "deleted") {
+  const now = { key: keyOf(object), uid, resourceVersion, object, matched, previous: seen, missed };
+  const end = replaced ? [deletionEvent(seen, missed)] : [];
+  if (observed.is === "deleted") {
     return [...end, { ...now, type: "deleted", previous: replaced ? undefined : seen }];
   }
   if (seen === undefined || replaced || isAnnounced(seen)) {
     return [...end, { ...now, type: listing?.first === true ? "listed" : "added" }];
   }
   if (order !== "same") return [{ ...now, type: "modified" }];
-  const toldToAll = Object.keys(means).every((id) => Object.hasOwn(seen.meant, id));
-  return toldToAll ? [] : [{ ...now, type: "listed", missed: false }];
+  const isEmittedToAll = Object.keys(matched).every((id) => Object.hasOwn(seen.matched, id));
+  return isEmittedToAll ? [] : [{ ...now, type: "listed", missed: false }];
 }
 
 /** The deletion of an object without a deletion event: a list lacks it, or its name is another object's now. */
-export const ended = (seen: SeenObject, missed: boolean): ObjectEvent => ({
+export const deletionEvent = (seen: SeenObject, missed: boolean): ObjectEvent => ({
   type: "deleted",
   key: seen.key,
   uid: seen.uid,
   resourceVersion: seen.resourceVersion,
   object: undefined,
-  means: {},
+  matched: {},
   previous: seen,
   missed,
 });
 
-type Listed = Extract<Sighting, { by: "listing" }>;
+type ListedObject = Extract<ObservedObject, { by: "listing" }>;
 
-function isMissed(version: ResourceVersion, { first, believed, watchedUpTo }: Listed): boolean {
+function isMissed(version: ResourceVersion, { first, believed, watchedUpTo }: ListedObject): boolean {
   if (first || believed || watchedUpTo === undefined) return false;
   const order = versionOrder(version, watchedUpTo);
   return order === "older" || order === "same";

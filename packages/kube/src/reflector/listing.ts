@@ -2,7 +2,7 @@ import type { ObjectList } from "../reply.ts";
 import type { ResourceVersion } from "./resource-version.ts";
 
 /** The progress of a list, and the parameters of the request for its next page. */
-export interface Listing {
+export interface ListProgress {
   /** If true, the objects arrive one by one at the beginning of a watch; otherwise in pages. */
   readonly streamed: boolean;
   /** If set, request the state at exactly this version, to compare it with what the watch has emitted. */
@@ -15,7 +15,7 @@ export interface Listing {
   readonly checkpoint: string | undefined;
 }
 
-export const startListing: Listing = {
+export const listStart: ListProgress = {
   streamed: false,
   exact: undefined,
   pages: 0,
@@ -28,26 +28,26 @@ export const startListing: Listing = {
 const mostPages = 10_000;
 
 /** The result of a page: more pages follow, the list is complete, or it cannot be used. */
-export type Progress =
-  | { readonly is: "more"; readonly listing: Listing }
+export type PageResult =
+  | { readonly is: "more"; readonly listing: ListProgress }
   | { readonly is: "whole" }
   | { readonly is: "broken"; readonly problem: string };
 
-export function nextPage(listing: Listing, page: ObjectList): Progress {
+export function nextPage(listing: ListProgress, page: ObjectList): PageResult {
   const token = page.continue;
   if (listing.version !== undefined && listing.version !== page.resourceVersion) {
-    return broken(`pages of one listing have versions ${listing.version} and ${page.resourceVersion}.`);
+    return brokenList(`pages of one listing have versions ${listing.version} and ${page.resourceVersion}.`);
   }
   if (token === undefined) return { is: "whole" };
   if (token === listing.continue || token === listing.checkpoint)
-    return broken("the server returns the same continue token again.");
+    return brokenList("the server returns the same continue token again.");
   const pages = listing.pages + 1;
-  if (pages >= mostPages) return broken(`a listing has more than ${mostPages} pages.`);
+  if (pages >= mostPages) return brokenList(`a listing has more than ${mostPages} pages.`);
   const checkpoint = isPowerOfTwo(pages) ? token : listing.checkpoint;
   const { resourceVersion: version } = page;
   return { is: "more", listing: { ...listing, pages, continue: token, version, checkpoint } };
 }
 
-const broken = (problem: string): Progress => ({ is: "broken", problem });
+const brokenList = (problem: string): PageResult => ({ is: "broken", problem });
 
 const isPowerOfTwo = (count: number): boolean => (count & (count - 1)) === 0;

@@ -1,6 +1,6 @@
 import type { ObjectKey } from "@drover/controller";
 import type { KubeObject } from "../kube-object.ts";
-import type { Meanings } from "../subscription.ts";
+import type { MappingResults } from "../subscription.ts";
 import type { ResourceVersion } from "./resource-version.ts";
 import type { SeenObject } from "./seen-index.ts";
 
@@ -20,7 +20,7 @@ export interface ObjectEvent {
   /** The object as sent: complete if the stream requests more than metadata. Undefined if no deletion event came. */
   readonly object: KubeObject | undefined;
   /** Its mapping results now, or before its deletion. */
-  readonly means: Meanings;
+  readonly matched: MappingResults;
   /**
    * The last emitted state of the key. On `added` it is an earlier object of this name, with another uid, or the record
    * that is written before the event (`announced`).

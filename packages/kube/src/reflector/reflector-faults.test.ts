@@ -1,13 +1,13 @@
 import { describe, expect, test, vi } from "vitest";
-import { at, bookmark, following, frame, page } from "../testing/following.ts";
+import { bucketAt, rawBookmark, reflectorUnderTest, rawFrame, pageReply } from "../testing/following.ts";
 import { bucketList } from "../testing/objects.ts";
 import {
   hangs,
   hangsUp,
-  json,
+  jsonReply,
   raw,
   refuses,
-  type Script,
+  type ReplyScript,
   streams,
   streamsAndBreaks,
   streamsAndEnds,
@@ -15,52 +15,61 @@ import {
 import { memorySeenIndex } from "./seen-index.ts";
 
 describe("a broken watch resumes at the last good version", () => {
-  test.each<[string, Script]>([
-    ["garbage instead of a frame", streams(frame("ADDED", at("a", "8")), "%&!\n")],
+  test.each<[string, ReplyScript]>([
+    ["garbage instead of a frame", streams(rawFrame("ADDED", bucketAt("a", "8")), "%&!\n")],
     [
       "a frame of another kind",
-      streams(frame("ADDED", at("a", "8")), frame("ADDED", { ...at("b", "9"), kind: "X" })),
+      streams(rawFrame("ADDED", bucketAt("a", "8")), rawFrame("ADDED", { ...bucketAt("b", "9"), kind: "X" })),
     ],
-    ["a frame of no known type", streams(frame("ADDED", at("a", "8")), frame("TOUCHED", at("b", "9")))],
+    [
+      "a frame of no known type",
+      streams(rawFrame("ADDED", bucketAt("a", "8")), rawFrame("TOUCHED", bucketAt("b", "9"))),
+    ],
     [
       "an object without a uid",
-      streams(frame("ADDED", at("a", "8")), frame("ADDED", at("b", "9", { uid: null }))),
+      streams(rawFrame("ADDED", bucketAt("a", "8")), rawFrame("ADDED", bucketAt("b", "9", { uid: null }))),
     ],
-    ["an ERROR without a code", streams(frame("ADDED", at("a", "8")), frame("ERROR", { kind: "Status" }))],
-    ["an ERROR that is no Status", streams(frame("ADDED", at("a", "8")), frame("ERROR", {}))],
-    ["a frame cut off in the middle", streamsAndEnds(frame("ADDED", at("a", "8")), '{"type":"ADDED","obj')],
-    ["a frame without end", streams(frame("ADDED", at("a", "8")), "x".repeat(9 * 1024 * 1024))],
-    ["a reset", streamsAndBreaks(frame("ADDED", at("a", "8")))],
+    [
+      "an ERROR without a code",
+      streams(rawFrame("ADDED", bucketAt("a", "8")), rawFrame("ERROR", { kind: "Status" })),
+    ],
+    ["an ERROR that is no Status", streams(rawFrame("ADDED", bucketAt("a", "8")), rawFrame("ERROR", {}))],
+    [
+      "a frame cut off in the middle",
+      streamsAndEnds(rawFrame("ADDED", bucketAt("a", "8")), '{"type":"ADDED","obj'),
+    ],
+    ["a frame without end", streams(rawFrame("ADDED", bucketAt("a", "8")), "x".repeat(9 * 1024 * 1024))],
+    ["a reset", streamsAndBreaks(rawFrame("ADDED", bucketAt("a", "8")))],
   ])("%s", async (_name, script) => {
-    const { server, log, sitOut, reflector } = await following([
-      page("7", []),
+    const { server, log, sitOut, reflector } = await reflectorUnderTest([
+      pageReply("7", []),
       script,
-      streams(frame("ADDED", at("c", "10"))),
+      streams(rawFrame("ADDED", bucketAt("c", "10"))),
     ]);
     await sitOut();
-    await log.told("added c@10");
+    await log.emitted("added c@10");
     expect(log.lines).toEqual(["synced 7", "added a@8", "added c@10"]);
-    expect(server.heard[2]?.query.get("resourceVersion")).toBe("8");
+    expect(server.requests[2]?.query.get("resourceVersion")).toBe("8");
     expect(reflector.status()).toMatchObject({ relists: 0, reconnects: 1 });
   });
 
   test("a frame of 2 MiB is none of these", async () => {
-    const big = frame("ADDED", { ...at("a", "8"), spec: "x".repeat(2 * 1024 * 1024) });
-    const { log } = await following([page("7", []), streams(big)], { metadataOnly: false });
-    await log.told("added a@8");
+    const big = rawFrame("ADDED", { ...bucketAt("a", "8"), spec: "x".repeat(2 * 1024 * 1024) });
+    const { log } = await reflectorUnderTest([pageReply("7", []), streams(big)], { metadataOnly: false });
+    await log.emitted("added a@8");
   });
 
-  test("frames that were told before are not told again", async () => {
+  test("frames that were emitted before are not emitted again", async () => {
     const told = [
-      frame("ADDED", at("a", "8")),
-      frame("MODIFIED", at("a", "9")),
-      frame("DELETED", at("a", "10")),
+      rawFrame("ADDED", bucketAt("a", "8")),
+      rawFrame("MODIFIED", bucketAt("a", "9")),
+      rawFrame("DELETED", bucketAt("a", "10")),
     ];
-    const { log } = await following([
-      page("7", []),
-      streams(...told, ...told.slice(0, 2), frame("ADDED", at("b", "11"))),
+    const { log } = await reflectorUnderTest([
+      pageReply("7", []),
+      streams(...told, ...told.slice(0, 2), rawFrame("ADDED", bucketAt("b", "11"))),
     ]);
-    await log.told("added b@11");
+    await log.emitted("added b@11");
     expect(log.lines).toEqual(["synced 7", "added a@8", "modified a@9", "deleted a@10", "added b@11"]);
   });
 });
@@ -68,80 +77,89 @@ describe("a broken watch resumes at the last good version", () => {
 describe("silence", () => {
   test("of 60 s ends the watch, and the connection with it", async () => {
     const closed = Promise.withResolvers<undefined>();
-    const halfOpen: Script = (heard, response) => {
+    const halfOpen: ReplyScript = (heard, response) => {
       response.on("close", () => closed.resolve(undefined));
-      streams(bookmark("8"))(heard, response);
+      streams(rawBookmark("8"))(heard, response);
     };
-    const { clock, log, server, reflector } = await following([
-      page("7", []),
+    const { clock, log, server, reflector } = await reflectorUnderTest([
+      pageReply("7", []),
       halfOpen,
-      streams(bookmark("9")),
+      streams(rawBookmark("9")),
     ]);
-    await log.told("position 8");
+    await log.emitted("position 8");
     await clock.waitFor("silence");
     clock.advance(59_999);
     expect(reflector.status()).toMatchObject({ phase: "watching", silentFor: 59_999, reconnects: 0 });
     clock.advance(1);
     await closed.promise;
-    await log.told("position 9");
-    expect(server.heard[2]?.query.get("resourceVersion")).toBe("8");
+    await log.emitted("position 9");
+    expect(server.requests[2]?.query.get("resourceVersion")).toBe("8");
     expect(reflector.status().silentFor).toBe(0);
   });
 
   test("before the headers counts too", async () => {
-    const { clock, log, server } = await following([page("7", []), hangs, streams(bookmark("9"))]);
+    const { clock, log, server } = await reflectorUnderTest([
+      pageReply("7", []),
+      hangs,
+      streams(rawBookmark("9")),
+    ]);
     await server.until(2);
     await clock.waitFor("silence");
     clock.advance(60_000);
-    await log.told("position 9");
+    await log.emitted("position 9");
   });
 
   test("begins anew with every byte, though no frame is whole yet", async () => {
     const dripping = Promise.withResolvers<(piece: string) => void>();
-    const { clock, log, reflector, server } = await following([
-      page("7", []),
+    const { clock, log, reflector, server } = await reflectorUnderTest([
+      pageReply("7", []),
       (heard, response) => {
-        streams(bookmark("8"))(heard, response);
+        streams(rawBookmark("8"))(heard, response);
         dripping.resolve((piece) => response.write(piece));
       },
     ]);
     const drip = await dripping.promise;
-    await log.told("position 8");
+    await log.emitted("position 8");
     await clock.waitFor("silence");
     clock.advance(45_000);
-    drip(JSON.stringify(bookmark("9")));
+    drip(JSON.stringify(rawBookmark("9")));
     await vi.waitUntil(() => reflector.status().silentFor === 0, 10_000);
     clock.advance(45_000);
     drip("\n");
-    await log.told("position 9");
+    await log.emitted("position 9");
     expect(reflector.status()).toMatchObject({ phase: "watching", reconnects: 0 });
-    expect(server.heard).toHaveLength(2);
+    expect(server.requests).toHaveLength(2);
   });
 });
 
 describe("410", () => {
   const gone = { kind: "Status", code: 410, reason: "Expired", message: "too old resource version" };
-  const relisted = json(
+  const relisted = jsonReply(
     bucketList(
-      [at("kept", "3"), at("changed", "90"), at("again", "91", { uid: "another" }), at("new", "92")],
+      [
+        bucketAt("kept", "3"),
+        bucketAt("changed", "90"),
+        bucketAt("again", "91", { uid: "another" }),
+        bucketAt("new", "92"),
+      ],
       {
         resourceVersion: "100",
       },
     ),
   );
 
-  test.each<[string, Script]>([
-    ["as an ERROR frame", streams(frame("ERROR", gone))],
+  test.each<[string, ReplyScript]>([
+    ["as an ERROR frame", streams(rawFrame("ERROR", gone))],
     ["as an answer", refuses(410, "Expired")],
   ])("%s: one relist, which tells the differences alone", async (_name, script) => {
-    const { log, server, sitOut, reflector } = await following([
-      page("7", ["kept", "changed", "lost", "again"]),
+    const { log, server, sitOut, reflector } = await reflectorUnderTest([
+      pageReply("7", ["kept", "changed", "lost", "again"]),
       script,
       relisted,
-      streams(bookmark("101")),
+      streams(rawBookmark("101")),
     ]);
     await sitOut();
-    await log.told("position 101");
+    await log.emitted("position 101");
     expect(log.lines.slice(4)).toEqual([
       "synced 7",
       "modified changed@90",
@@ -153,21 +171,21 @@ describe("410", () => {
       "position 101",
     ]);
     expect(reflector.status().relists).toBe(1);
-    expect(server.heard).toHaveLength(4);
+    expect(server.requests).toHaveLength(4);
   });
 
-  test("on a continue token: the listing begins anew, and loses nothing", async () => {
-    const { log, server, sitOut, reflector } = await following([
-      page("7", ["a", "b"], "t"),
+  test("on a continue token: the list begins again, and loses nothing", async () => {
+    const { log, server, sitOut, reflector } = await reflectorUnderTest([
+      pageReply("7", ["a", "b"], "t"),
       refuses(410, "Expired"),
-      page("9", ["b"], "u"),
-      page("9", ["c"]),
+      pageReply("9", ["b"], "u"),
+      pageReply("9", ["c"]),
       streams(),
     ]);
     await sitOut();
-    await log.told("synced 9");
+    await log.emitted("synced 9");
     expect(log.lines).toEqual(["listed a@3", "listed b@3", "listed c@3", "deleted a@3", "synced 9"]);
-    expect(server.heard.map(({ query }) => query.get("continue")).slice(0, 4)).toEqual([
+    expect(server.requests.map(({ query }) => query.get("continue")).slice(0, 4)).toEqual([
       null,
       "t",
       null,
@@ -180,61 +198,66 @@ describe("410", () => {
 describe("a server in trouble", () => {
   test("is left alone for as long as it asks", async () => {
     const busy = refuses(429, "TooManyRequests", {}, { "retry-after": "21" });
-    const { sitOut, log, server } = await following([busy, page("7", []), busy, streams(bookmark("8"))]);
+    const { sitOut, log, server } = await reflectorUnderTest([
+      busy,
+      pageReply("7", []),
+      busy,
+      streams(rawBookmark("8")),
+    ]);
     expect(await sitOut()).toBeGreaterThanOrEqual(21_000);
     expect(await sitOut()).toBeGreaterThanOrEqual(21_000);
-    await log.told("position 8");
-    expect(server.heard).toHaveLength(4);
+    await log.emitted("position 8");
+    expect(server.requests).toHaveLength(4);
   });
 
-  test.each<[string, Script]>([
+  test.each<[string, ReplyScript]>([
     ["500", refuses(500, "InternalError")],
     ["no answer", hangsUp],
     ["HTML with 200", raw("<html/>", 200, { "content-type": "text/html" })],
-    ["JSON that is no stream", json(bucketList([]))],
+    ["JSON that is no stream", jsonReply(bucketList([]))],
     ["a watch that ends at once", streamsAndEnds()],
   ])("is asked less and less often for a watch: %s", async (_name, script) => {
-    const { sitOut, log } = await following([
-      page("7", []),
+    const { sitOut, log } = await reflectorUnderTest([
+      pageReply("7", []),
       script,
       script,
       script,
       script,
-      streams(bookmark("8")),
+      streams(rawBookmark("8")),
     ]);
     expect([await sitOut(), await sitOut(), await sitOut(), await sitOut()].slice(1)).toEqual([
       1_000,
       2_000,
       expect.any(Number),
     ]);
-    await log.told("position 8");
+    await log.emitted("position 8");
   });
 
-  test.each<[string, Script]>([
+  test.each<[string, ReplyScript]>([
     ["500", refuses(500, "InternalError")],
     ["HTML with 200", raw("<html/>", 200, { "content-type": "text/html" })],
-    ["a list without metadata", json({ kind: "BucketList", items: [] })],
-    ["the same continue token for ever", page("7", [], "t")],
+    ["a list without metadata", jsonReply({ kind: "BucketList", items: [] })],
+    ["the same continue token for ever", pageReply("7", [], "t")],
   ])("is asked less and less often for a list: %s", async (_name, script) => {
-    const { sitOut, reflector, server } = await following([script]);
+    const { sitOut, reflector, server } = await reflectorUnderTest([script]);
     const waits: number[] = [];
     while (waits.length < 4) waits.push(await sitOut());
     expect(waits.slice(1)).toEqual([1_000, 2_000, expect.any(Number)]);
     expect(waits.at(-1)).toBeGreaterThanOrEqual(2_000);
     expect(reflector.status()).toMatchObject({ synced: false, failures: 4 });
-    expect(server.heard.length).toBeLessThanOrEqual(10);
+    expect(server.requests.length).toBeLessThanOrEqual(10);
   });
 
-  test("a watch that always ends at once leads to a listing", async () => {
+  test("a watch that always ends at once leads to a list", async () => {
     const ends = streamsAndEnds();
-    const { log, sitOut, server } = await following([
-      page("7", ["a"]),
+    const { log, sitOut, server } = await reflectorUnderTest([
+      pageReply("7", ["a"]),
       ends,
       ends,
       ends,
       ends,
       ends,
-      page("9", ["a"]),
+      pageReply("9", ["a"]),
       streams(),
     ]);
     for (let round = 0; round < 5; round++) await sitOut();
@@ -244,32 +267,32 @@ describe("a server in trouble", () => {
 });
 
 describe("what somebody must mend", () => {
-  test.each<[string, Script, string]>([
+  test.each<[string, ReplyScript, string]>([
     ["a permission", refuses(403, "Forbidden"), "Forbidden"],
     ["a kind that is not served", raw("404 page not found", 404), "NotServed"],
   ])("%s: reported, retried, and over by itself", async (_name, script, reason) => {
-    const { log, reflector, clock } = await following([
+    const { log, reflector, clock } = await reflectorUnderTest([
       script,
       script,
-      page("7", []),
-      streams(bookmark("8")),
+      pageReply("7", []),
+      streams(rawBookmark("8")),
     ]);
     const first = await clock.waitFor("reflector");
     expect(reflector.status()).toMatchObject({ synced: false, degraded: { reason } });
     clock.advance(first);
     clock.advance(await clock.waitFor("reflector"));
-    await log.told("position 8");
+    await log.emitted("position 8");
     expect(reflector.status()).toMatchObject({ synced: true, degraded: undefined });
   });
 });
 
-test("who goes on after a first listing that broke off tells of what went meanwhile, and of nothing twice", async () => {
+test("after a first list that broke off, deletions meanwhile are emitted, and nothing twice", async () => {
   const seen = memorySeenIndex();
-  const first = await following([page("7", ["a", "b"], "t"), hangs], { seen });
-  await first.log.told("listed b@3");
+  const first = await reflectorUnderTest([pageReply("7", ["a", "b"], "t"), hangs], { seen });
+  await first.log.emitted("listed b@3");
   first.stopping.abort();
   await first.reflector.done;
-  const second = await following([page("9", ["b", "c"]), streams()], { seen });
-  await second.log.told("synced 9");
+  const second = await reflectorUnderTest([pageReply("9", ["b", "c"]), streams()], { seen });
+  await second.log.emitted("synced 9");
   expect(second.log.lines).toEqual(["listed c@3", "deleted a@3", "synced 9"]);
 });

@@ -1,23 +1,30 @@
 import { describe, expect, test } from "vitest";
-import { at, bookmark, end, following, frame, page } from "../testing/following.ts";
-import { hangs, refuses, type Script, streams, streamsAndBreaks } from "../testing/scripted-server.ts";
+import {
+  bucketAt,
+  rawBookmark,
+  rawListEnd,
+  reflectorUnderTest,
+  rawFrame,
+  pageReply,
+} from "../testing/following.ts";
+import { hangs, refuses, type ReplyScript, streams, streamsAndBreaks } from "../testing/scripted-server.ts";
 import type { ReflectorOptions } from "./run-reflector.ts";
 
-const streaming = (scripts: readonly Script[], options: Partial<ReflectorOptions> = {}) =>
-  following(scripts, { streamsLists: true, ...options });
-const added = (name: string, version = "3") => frame("ADDED", at(name, version));
+const streaming = (scripts: readonly ReplyScript[], options: Partial<ReflectorOptions> = {}) =>
+  reflectorUnderTest(scripts, { streamsLists: true, ...options });
+const added = (name: string, version = "3") => rawFrame("ADDED", bucketAt(name, version));
 const forbidden = refuses(422, "Invalid");
 
-describe("a reflector that streams its listing", () => {
+describe("a reflector that streams its list", () => {
   test("asks for the newest state, metadata only, and goes on with the same connection", async () => {
     const { server, log, reflector } = await streaming([
-      streams(added("a"), added("b"), end("7"), added("c", "8"), bookmark("9")),
+      streams(added("a"), added("b"), rawListEnd("7"), added("c", "8"), rawBookmark("9")),
       hangs,
     ]);
-    await log.told("position 9");
+    await log.emitted("position 9");
     expect(log.lines).toEqual(["listed a@3", "listed b@3", "synced 7", "added c@8", "position 9"]);
-    expect(server.heard).toHaveLength(1);
-    const [asked] = server.heard;
+    expect(server.requests).toHaveLength(1);
+    const [asked] = server.requests;
     expect(Object.fromEntries(asked?.query ?? [])).toEqual({
       watch: "true",
       allowWatchBookmarks: "true",
@@ -35,63 +42,63 @@ describe("a reflector that streams its listing", () => {
     const more = Promise.withResolvers<(...frames: readonly object[]) => void>();
     const { log, reflector } = await streaming([
       (heard, response) => {
-        streams(added("a"), added("b"), frame("DELETED", at("b", "5")))(heard, response);
+        streams(added("a"), added("b"), rawFrame("DELETED", bucketAt("b", "5")))(heard, response);
         more.resolve((...frames) => response.write(frames.map((one) => `${JSON.stringify(one)}\n`).join("")));
       },
     ]);
-    await log.told("deleted b@5");
+    await log.emitted("deleted b@5");
     expect(reflector.status()).toMatchObject({ phase: "listing", synced: false, position: undefined });
-    (await more.promise)(frame("MODIFIED", at("a", "6")), end("7"));
-    await log.told("synced 7");
+    (await more.promise)(rawFrame("MODIFIED", bucketAt("a", "6")), rawListEnd("7"));
+    await log.emitted("synced 7");
     expect(log.lines).toEqual(["listed a@3", "listed b@3", "deleted b@5", "modified a@6", "synced 7"]);
   });
 
-  test("tells only differences after a 410, and who is gone only at its end", async () => {
-    const gone = frame("ERROR", { kind: "Status", code: 410, reason: "Expired", message: "too old" });
-    /** Of each listing, whether it was said to be of the newest state. */
+  test("emits only differences after a 410, and deletions only at its end", async () => {
+    const gone = rawFrame("ERROR", { kind: "Status", code: 410, reason: "Expired", message: "too old" });
+    /** For each list: true if the newest state was requested. */
     const listings: boolean[] = [];
     const { server, log, sitOut } = await streaming(
       [
-        streams(added("kept"), added("lost"), end("7"), gone),
-        streams(added("kept"), added("new", "90"), end("100"), added("later", "101")),
+        streams(added("kept"), added("lost"), rawListEnd("7"), gone),
+        streams(added("kept"), added("new", "90"), rawListEnd("100"), added("later", "101")),
       ],
       { beforeListing: (newest) => Promise.resolve(void listings.push(newest)) },
     );
     await sitOut();
-    await log.told("added later@101");
+    await log.emitted("added later@101");
     expect(log.lines.slice(3)).toEqual(["added new@90", "deleted lost@3", "synced 100", "added later@101"]);
-    expect(server.heard[1]?.query.get("resourceVersion")).toBe("7");
+    expect(server.requests[1]?.query.get("resourceVersion")).toBe("7");
     expect(listings).toEqual([true, false]);
-    expect(server.heard).toHaveLength(2);
+    expect(server.requests).toHaveLength(2);
   });
 
   test("begins anew when it breaks off, and repeats nothing", async () => {
     const { server, log, sitOut } = await streaming([
       streamsAndBreaks(added("a")),
-      streams(added("b"), end("9"), bookmark("10")),
+      streams(added("b"), rawListEnd("9"), rawBookmark("10")),
     ]);
     await sitOut();
-    await log.told("position 10");
+    await log.emitted("position 10");
     expect(log.lines).toEqual(["listed a@3", "listed b@3", "deleted a@3", "synced 9", "position 10"]);
-    expect(server.heard).toHaveLength(2);
+    expect(server.requests).toHaveLength(2);
   });
 
   test("takes silence before its end for an end, and lists in pages", async () => {
     const { server, log, clock, sitOut } = await streaming([
       streams(added("a")),
-      page("9", ["a", "b"]),
-      streams(bookmark("10")),
+      pageReply("9", ["a", "b"]),
+      streams(rawBookmark("10")),
     ]);
-    await log.told("listed a@3");
+    await log.emitted("listed a@3");
     await clock.waitFor("silence");
     clock.advance(60_000);
     await sitOut();
-    await log.told("position 10");
+    await log.emitted("position 10");
     expect(log.lines).toEqual(["listed a@3", "listed b@3", "synced 9", "position 10"]);
-    expect(server.heard[1]?.query.get("limit")).toBe("500");
+    expect(server.requests[1]?.query.get("limit")).toBe("500");
   });
 
-  test("reads nothing more while it tells", async () => {
+  test("reads nothing more while it emits", async () => {
     const taking = Promise.withResolvers<undefined>();
     const gate = Promise.withResolvers<undefined>();
     const more = Promise.withResolvers<() => void>();
@@ -100,7 +107,9 @@ describe("a reflector that streams its listing", () => {
       [
         (heard, response) => {
           streams(added("a"))(heard, response);
-          more.resolve(() => response.write(`${JSON.stringify(added("b"))}\n${JSON.stringify(end("7"))}\n`));
+          more.resolve(() =>
+            response.write(`${JSON.stringify(added("b"))}\n${JSON.stringify(rawListEnd("7"))}\n`),
+          );
         },
       ],
       {
@@ -122,30 +131,30 @@ describe("a reflector that streams its listing", () => {
   });
 });
 
-test("a listing that is refused for a while is streamed all the same", async () => {
+test("a list that is refused for a while is streamed all the same", async () => {
   const busy = refuses(429, "TooManyRequests");
-  const { server, log, sitOut } = await streaming([busy, busy, busy, streams(added("a"), end("7"))]);
+  const { server, log, sitOut } = await streaming([busy, busy, busy, streams(added("a"), rawListEnd("7"))]);
   for (let wait = 0; wait < 3; wait++) await sitOut();
-  await log.told("synced 7");
-  expect(server.heard.map(({ query }) => query.get("sendInitialEvents"))).toEqual(Array(4).fill("true"));
+  await log.emitted("synced 7");
+  expect(server.requests.map(({ query }) => query.get("sendInitialEvents"))).toEqual(Array(4).fill("true"));
 });
 
-describe("a server that does not stream listings", () => {
-  test.each<[string, Script, number]>([
+describe("a server that does not stream lists", () => {
+  test.each<[string, ReplyScript, number]>([
     ["refuses", forbidden, 0],
-    ["watches instead", streams(added("a"), bookmark("6")), 1],
+    ["watches instead", streams(added("a"), rawBookmark("6")), 1],
   ])("%s, and is asked for pages from then on", async (_how, script, waits) => {
     const { server, log, sitOut } = await streaming([
       script,
-      page("7", ["a"]),
+      pageReply("7", ["a"]),
       refuses(410, "Expired"),
-      page("9", ["a"]),
-      streams(bookmark("10")),
+      pageReply("9", ["a"]),
+      streams(rawBookmark("10")),
     ]);
     for (let wait = 0; wait <= waits; wait++) await sitOut();
-    await log.told("position 10");
+    await log.emitted("position 10");
     expect(log.lines).toEqual(["listed a@3", "synced 7", "synced 9", "position 10"]);
-    expect(server.heard.map(({ query }) => query.get("sendInitialEvents"))).toEqual([
+    expect(server.requests.map(({ query }) => query.get("sendInitialEvents"))).toEqual([
       "true",
       ...[null, null, null, null],
     ]);

@@ -2,14 +2,14 @@ import { objectKey, splitObjectKey, silentLog } from "@drover/controller";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { installCrd } from "../install-crd.ts";
 import { eventLog, type EventLog } from "../testing/event-log.ts";
-import { bucket } from "../testing/objects.ts";
+import { bucketRef } from "../testing/objects.ts";
 import { bucketDefinition, sandboxClient, type SandboxClient } from "../testing/sandbox-client.ts";
-import { VirtualClock } from "@drover/timers";
+import { VirtualTimers } from "@drover/timers";
 import { isObjectEvent, type ObjectEvent } from "./object-event.ts";
 import { type Reflector, type ReflectorOptions, runReflector } from "./run-reflector.ts";
 
 let api: SandboxClient;
-let clock: VirtualClock;
+let clock: VirtualTimers;
 let log: EventLog;
 let events: ObjectEvent[];
 let stopping: AbortController;
@@ -17,7 +17,7 @@ let running: Reflector | undefined;
 
 beforeEach(async () => {
   api = await sandboxClient();
-  clock = new VirtualClock();
+  clock = new VirtualTimers();
   log = eventLog();
   events = [];
   stopping = new AbortController();
@@ -34,36 +34,36 @@ function follow(options: Partial<ReflectorOptions> = {}): Reflector {
     events.push(...told.filter(isObjectEvent));
     log.onEvents(told);
   };
-  const base = { client, ref: bucket, signal: stopping.signal, onEvents, log: silentLog, timers: clock };
+  const base = { client, ref: bucketRef, signal: stopping.signal, onEvents, log: silentLog, timers: clock };
   return (running = runReflector({ ...base, ...options }));
 }
 
 const key = (name: string) => objectKey({ namespace: "default", name });
 const create = (name: string, labels: Readonly<Record<string, string>> = {}) =>
-  api.client.create(bucket, { metadata: { name, namespace: "default", labels }, spec: { region: "eu" } });
+  api.client.create(bucketRef, { metadata: { name, namespace: "default", labels }, spec: { region: "eu" } });
 const sitOut = async (): Promise<void> => clock.advance(await clock.waitFor("reflector"));
 const nameOf = (event: ObjectEvent): string => splitObjectKey(event.key).name;
 const told = (event: ObjectEvent): string => `${event.type} ${nameOf(event)}`;
-const view = (event: ObjectEvent | undefined) => event?.means["self"]?.view;
+const view = (event: ObjectEvent | undefined) => event?.matched["self"]?.view;
 /** The events once the one that a marker object makes has come: nothing before it is still under way. */
 const settled = async (): Promise<readonly string[]> => {
   const marker = await create("marker");
-  await log.told(`added marker@${marker.metadata.resourceVersion}`);
+  await log.emitted(`added marker@${marker.metadata.resourceVersion}`);
   return events.slice(0, -1).map(told);
 };
 
 describe("a kind that is there", () => {
   beforeEach(() => installCrd(api.client, bucketDefinition));
 
-  test("is told from its first listing on, change by change", async () => {
+  test("is emitted from its first list on, change by change", async () => {
     await create("a");
     follow();
     await log.count(2);
     await create("b");
-    await api.client.patch(bucket, key("b"), { type: "merge", body: { spec: { region: "us" } } });
+    await api.client.patch(bucketRef, key("b"), { type: "merge", body: { spec: { region: "us" } } });
     const status = { status: { arn: "arn" } };
-    await api.client.patch(bucket, key("b"), { type: "merge", body: status }, { subresource: "status" });
-    await api.client.delete(bucket, key("a"));
+    await api.client.patch(bucketRef, key("b"), { type: "merge", body: status }, { subresource: "status" });
+    await api.client.delete(bucketRef, key("a"));
     expect(await settled()).toEqual(["listed a", "added b", "modified b", "modified b", "deleted a"]);
     const [, added, specChanged, statusChanged] = events;
     expect(view(specChanged)).not.toBe(view(added));
@@ -107,7 +107,7 @@ describe("a kind that is there", () => {
 
   test("is compared after a gap: what is lost, changed, new, or another one of the same name", async () => {
     for (const name of ["kept", "lost", "changed", "again"]) await create(name);
-    const first = await api.client.get(bucket, key("again"));
+    const first = await api.client.get(bucketRef, key("again"));
     const reflector = follow();
     await log.count(5);
 
@@ -116,17 +116,17 @@ describe("a kind that is there", () => {
     );
     api.sandbox.faults.dropWatches();
     await clock.waitFor("reflector");
-    await api.client.delete(bucket, key("lost"));
-    await api.client.delete(bucket, key("again"));
+    await api.client.delete(bucketRef, key("lost"));
+    await api.client.delete(bucketRef, key("again"));
     const second = await create("again");
-    await api.client.patch(bucket, key("changed"), { type: "merge", body: { spec: { region: "us" } } });
+    await api.client.patch(bucketRef, key("changed"), { type: "merge", body: { spec: { region: "us" } } });
     await create("new");
     api.sandbox.faults.compact();
     heal();
     events.length = 0;
     await sitOut();
     await sitOut();
-    await log.listings(2);
+    await log.lists(2);
     const gap = await settled();
     expect([...gap].sort()).toEqual([
       "added again",
@@ -161,11 +161,14 @@ describe("a kind that is there", () => {
     follow({ labelSelector: "on=yes", namespace: "default" });
     await log.count(1);
     await create("a");
-    await api.client.patch(bucket, key("a"), {
+    await api.client.patch(bucketRef, key("a"), {
       type: "merge",
       body: { metadata: { labels: { on: "yes" } } },
     });
-    await api.client.patch(bucket, key("a"), { type: "merge", body: { metadata: { labels: { on: null } } } });
+    await api.client.patch(bucketRef, key("a"), {
+      type: "merge",
+      body: { metadata: { labels: { on: null } } },
+    });
     await log.count(3);
     expect(events.map(told)).toEqual(["added a", "deleted a"]);
   });
@@ -177,7 +180,7 @@ test("a kind that is not served yet is followed as soon as it is", async () => {
   expect(reflector.status().degraded).toMatchObject({ reason: "NotServed" });
   await installCrd(api.client, bucketDefinition);
   await sitOut();
-  await log.listings(1);
+  await log.lists(1);
   expect(await settled()).toEqual([]);
   expect(reflector.status()).toMatchObject({ synced: true, degraded: undefined });
 });

@@ -2,19 +2,23 @@ import { silentLog } from "@drover/controller";
 import { describe, expect, test } from "vitest";
 import { WrongScopeError } from "../resource-ref.ts";
 import { eventLog } from "../testing/event-log.ts";
-import { at, bookmark, following, frame, page } from "../testing/following.ts";
-import { bucket, bucketList } from "../testing/objects.ts";
-import { hangs, json, streams } from "../testing/scripted-server.ts";
+import { bucketAt, rawBookmark, reflectorUnderTest, rawFrame, pageReply } from "../testing/following.ts";
+import { bucketRef, bucketList } from "../testing/objects.ts";
+import { hangs, jsonReply, streams } from "../testing/scripted-server.ts";
 import { runReflector } from "./run-reflector.ts";
 
 describe("a reflector", () => {
   test("lists page by page, metadata only, then watches from there", async () => {
     const listings: boolean[] = [];
-    const { server, log } = await following(
-      [page("7", ["a", "b"], "next"), page("7", ["c"]), streams(frame("ADDED", at("d", "8")), bookmark("9"))],
+    const { server, log } = await reflectorUnderTest(
+      [
+        pageReply("7", ["a", "b"], "next"),
+        pageReply("7", ["c"]),
+        streams(rawFrame("ADDED", bucketAt("d", "8")), rawBookmark("9")),
+      ],
       { beforeListing: (newest) => Promise.resolve(void listings.push(newest)) },
     );
-    await log.told("position 9");
+    await log.emitted("position 9");
     expect(log.lines).toEqual([
       "listed a@3",
       "listed b@3",
@@ -24,7 +28,7 @@ describe("a reflector", () => {
       "position 9",
     ]);
     expect(listings).toEqual([true]);
-    const [first, second, watch] = server.heard;
+    const [first, second, watch] = server.requests;
     expect(first?.query.get("limit")).toBe("500");
     expect(first?.headers.accept).toContain("as=PartialObjectMetadataList");
     expect(second?.query.get("continue")).toBe("next");
@@ -39,22 +43,22 @@ describe("a reflector", () => {
 
   test("compares page by page, of which the first alone says at which version", async () => {
     const ending = Promise.withResolvers<() => void>();
-    const { server, clock, log } = await following(
+    const { server, clock, log } = await reflectorUnderTest(
       [
-        page("7", ["a"]),
+        pageReply("7", ["a"]),
         (heard, response) => {
-          streams(bookmark("9"))(heard, response);
+          streams(rawBookmark("9"))(heard, response);
           ending.resolve(() => void response.end());
         },
-        ...[page("9", ["a"], "next"), page("9", ["b"]), hangs],
+        ...[pageReply("9", ["a"], "next"), pageReply("9", ["b"]), hangs],
       ],
       { compareEvery: 5_000 },
     );
-    await log.told("position 9");
+    await log.emitted("position 9");
     clock.advance(5_000);
     (await ending.promise)();
-    await log.told("synced 9");
-    const [, , first, second] = server.heard;
+    await log.emitted("synced 9");
+    const [, , first, second] = server.requests;
     expect(Object.fromEntries(first?.query ?? [])).toMatchObject({
       resourceVersion: "9",
       resourceVersionMatch: "Exact",
@@ -68,31 +72,34 @@ describe("a reflector", () => {
   });
 
   test("understands metadata alone as well as whole objects", async () => {
-    const partial = { ...at("a", "3"), apiVersion: "meta.k8s.io/v1", kind: "PartialObjectMetadata" };
+    const partial = { ...bucketAt("a", "3"), apiVersion: "meta.k8s.io/v1", kind: "PartialObjectMetadata" };
     const list = {
       ...bucketList([partial], { resourceVersion: "7" }),
       apiVersion: "meta.k8s.io/v1",
       kind: "PartialObjectMetadataList",
     };
-    const { log } = await following([
-      json(list),
-      streams(frame("MODIFIED", { ...partial, metadata: at("a", "8").metadata })),
+    const { log } = await reflectorUnderTest([
+      jsonReply(list),
+      streams(rawFrame("MODIFIED", { ...partial, metadata: bucketAt("a", "8").metadata })),
     ]);
-    await log.told("modified a@8");
+    await log.emitted("modified a@8");
   });
 
-  test("tells together what came together, and reads nothing while that is being taken", async () => {
+  test("emits together what came together, and reads nothing while that is being processed", async () => {
     const taking = Promise.withResolvers<undefined>();
     const gate = Promise.withResolvers<undefined>();
     const log = eventLog();
     const taken: number[] = [];
     const later = Promise.withResolvers<() => void>();
-    const { clock, reflector } = await following(
+    const { clock, reflector } = await reflectorUnderTest(
       [
-        page("7", []),
+        pageReply("7", []),
         (heard, response) => {
-          streams(frame("ADDED", at("a", "8")), frame("ADDED", at("b", "9")))(heard, response);
-          later.resolve(() => response.write(`${JSON.stringify(frame("ADDED", at("c", "10")))}\n`));
+          streams(rawFrame("ADDED", bucketAt("a", "8")), rawFrame("ADDED", bucketAt("b", "9")))(
+            heard,
+            response,
+          );
+          later.resolve(() => response.write(`${JSON.stringify(rawFrame("ADDED", bucketAt("c", "10")))}\n`));
         },
       ],
       {
@@ -111,19 +118,19 @@ describe("a reflector", () => {
     expect(log.lines).toEqual(["synced 7", "added a@8", "added b@9"]);
     expect(reflector.status()).toMatchObject({ phase: "watching", position: "7", reconnects: 0 });
     gate.resolve(undefined);
-    await log.told("added c@10");
+    await log.emitted("added c@10");
     expect(taken).toEqual([1, 2, 1]);
   });
 
-  test("tells again what its receiver threw on", async () => {
+  test("emits again what its receiver threw on", async () => {
     let refusals = 1;
     const log = eventLog();
-    const { server, sitOut } = await following(
+    const { server, sitOut } = await reflectorUnderTest(
       [
-        page("7", ["a", "b"]),
-        page("7", ["a", "b"]),
-        streams(frame("MODIFIED", at("a", "8"))),
-        streams(frame("MODIFIED", at("a", "8"))),
+        pageReply("7", ["a", "b"]),
+        pageReply("7", ["a", "b"]),
+        streams(rawFrame("MODIFIED", bucketAt("a", "8"))),
+        streams(rawFrame("MODIFIED", bucketAt("a", "8"))),
       ],
       {
         onEvents: (events) => {
@@ -134,16 +141,16 @@ describe("a reflector", () => {
       },
     );
     await sitOut();
-    await log.told("synced 7");
+    await log.emitted("synced 7");
     refusals = 1;
     await sitOut();
-    await log.told("modified a@8");
+    await log.emitted("modified a@8");
     expect(log.lines).toEqual(["listed a@3", "listed b@3", "synced 7", "modified a@8"]);
-    expect(server.heard.map(({ query }) => query.get("resourceVersion"))).toEqual([null, null, "7", "7"]);
+    expect(server.requests.map(({ query }) => query.get("resourceVersion"))).toEqual([null, null, "7", "7"]);
   });
 
   test("ends when its signal fires, wherever it is", async () => {
-    const { reflector, stopping, server } = await following([page("7", []), hangs]);
+    const { reflector, stopping, server } = await reflectorUnderTest([pageReply("7", []), hangs]);
     await server.until(2);
     stopping.abort();
     await reflector.done;
@@ -151,7 +158,7 @@ describe("a reflector", () => {
   });
 
   test("refuses a namespace for a cluster-scoped kind", async () => {
-    const { client } = await following([hangs]);
+    const { client } = await reflectorUnderTest([hangs]);
     const options = {
       client,
       signal: AbortSignal.abort(),
@@ -159,14 +166,14 @@ describe("a reflector", () => {
       log: silentLog,
       namespace: "ns",
     };
-    expect(() => runReflector({ ...options, ref: { ...bucket, namespaced: false } })).toThrow(
+    expect(() => runReflector({ ...options, ref: { ...bucketRef, namespaced: false } })).toThrow(
       WrongScopeError,
     );
   });
 });
 
 test("an object whose name no key can carry does not stop its neighbours", async () => {
-  const { log } = await following([page("7", ["a", "a name", "b"]), streams()]);
-  await log.told("synced 7");
+  const { log } = await reflectorUnderTest([pageReply("7", ["a", "a name", "b"]), streams()]);
+  await log.emitted("synced 7");
   expect(log.lines).toEqual(["listed a@3", "listed b@3", "synced 7"]);
 });

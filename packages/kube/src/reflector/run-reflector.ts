@@ -1,16 +1,22 @@
 import type { Log, Milliseconds } from "@drover/controller";
 import type { KubeClient } from "../client.ts";
 import { withoutManagedFields } from "../managed-fields.ts";
-import { collectionPath, nameOf, type ResourceRef } from "../resource-ref.ts";
-import { pause, processTimers, type Timers } from "@drover/timers";
+import { collectionPath, resourceNameOf, type ResourceRef } from "../resource-ref.ts";
+import { sleep, processTimers, type Timers } from "@drover/timers";
 import { type Failure, failureOf, receiverFailed } from "./failure.ts";
 import type { ReflectorEvent } from "./object-event.ts";
 import type { ResourceVersion } from "./resource-version.ts";
 import { memorySeenIndex, type SeenIndex } from "./seen-index.ts";
-import { needsWhole, type Subscription } from "../subscription.ts";
-import { type Action, step, type StreamInput } from "./stream.ts";
-import { askedNow, type Beginning, newStream, type Phase, type StreamState } from "./stream-state.ts";
-import { teller } from "./teller.ts";
+import { needsFullObject, type Subscription } from "../subscription.ts";
+import { type StreamAction, step, type StreamInput } from "./stream.ts";
+import {
+  withRequestTime,
+  type StreamStart,
+  newStream,
+  type Phase,
+  type StreamState,
+} from "./stream-state.ts";
+import { emitter } from "./teller.ts";
 import { type WatchConnection, watchConnection } from "./watch-connection.ts";
 
 export interface ReflectorOptions {
@@ -38,7 +44,7 @@ export interface ReflectorOptions {
   /** The objects that were emitted before. Default: none, in memory. */
   readonly seen?: SeenIndex;
   /** The position of `seen`. Default: none; the stream begins with a list. */
-  readonly from?: Pick<Beginning, "position" | "toldToAll">;
+  readonly from?: Pick<StreamStart, "position" | "emittedToAll">;
   /** If false, list in pages. Default: pages only if the server cannot stream a list. */
   readonly streamsLists?: boolean;
   /** Interval of the comparisons with a list, which find changes that the watch has missed. Default 30 min. */
@@ -103,21 +109,21 @@ export function runReflector(options: ReflectorOptions): Reflector {
   return { done: driver.run(), status: driver.status };
 }
 
-type Settled = ReflectorOptions &
+type ResolvedOptions = ReflectorOptions &
   Required<Pick<ReflectorOptions, "timers" | "random" | "silence" | "subscriptions">>;
 
-function streamDriver(options: Settled) {
+function streamDriver(options: ResolvedOptions) {
   const { signal, timers, random, seen = memorySeenIndex(), onEvents, log, subscriptions } = options;
-  const told = teller({ seen, subscriptions, onEvents, log });
+  const events = emitter({ seen, subscriptions, onEvents, log });
   const outcomes = outcomesOf(
     options,
-    () => (heardAt = timers.now()),
+    () => (lastActivityAt = timers.now()),
     async (newest) => {
       await options.beforeListing?.(newest);
-      told.beginListing();
+      events.beginListing();
     },
   );
-  let heardAt = timers.now();
+  let lastActivityAt = timers.now();
   let state = newStream({
     ...options.from,
     ...(options.compareEvery !== undefined && { compareEvery: options.compareEvery }),
@@ -126,24 +132,24 @@ function streamDriver(options: Settled) {
   let stopped = false;
 
   /** Takes a step. It emits first, so that a failure to emit leaves the state unchanged. */
-  const take = async (input: StreamInput): Promise<Action> => {
+  const take = async (input: StreamInput): Promise<StreamAction> => {
     const next = step(state, input, { now: timers.now(), random: random() });
-    if (next.tell.length > 0) {
-      await told.tell(next.tell, {
+    if (next.observations.length > 0) {
+      await events.emit(next.observations, {
         first: !state.synced,
         before: state.position,
         after: next.state.position,
       });
     }
     report(options, state, next.state, next.action);
-    const asks = next.action.do !== "read" && next.action.do !== "wait";
-    state = asks ? askedNow(next.state, timers.now()) : next.state;
+    const isRequest = next.action.do !== "read" && next.action.do !== "wait";
+    state = isRequest ? withRequestTime(next.state, timers.now()) : next.state;
     return next.action;
   };
   const run = async (): Promise<void> => {
     let input: StreamInput = { type: "started" };
     while (!signal.aborted) {
-      const action: Action = await take(input).catch((error: unknown) =>
+      const action: StreamAction = await take(input).catch((error: unknown) =>
         take({ type: "failed", failure: receiverFailed(error) }),
       );
       input = await outcomes.of(action);
@@ -156,9 +162,9 @@ function streamDriver(options: Settled) {
     status: (): ReflectorStatus => ({
       phase: stopped ? "stopped" : state.phase.name,
       synced: state.synced,
-      following: state.following || hasHeld(state.phase, timers.now()),
+      following: state.following || hasLasted(state.phase, timers.now()),
       position: state.position,
-      silentFor: timers.now() - heardAt,
+      silentFor: timers.now() - lastActivityAt,
       relists: state.relists,
       reconnects: state.reconnects,
       comparisons: state.comparisons,
@@ -170,13 +176,17 @@ function streamDriver(options: Settled) {
 }
 
 /** The first frame of a watch may still refuse the position. */
-const hasHeld = (phase: Phase, now: Milliseconds): boolean =>
+const hasLasted = (phase: Phase, now: Milliseconds): boolean =>
   phase.name === "watching" && now - phase.since >= 1_000;
 
 /** Executes the action that the stream requests, and returns its outcome as the next input. */
-function outcomesOf(options: Settled, heard: () => void, beginListing: (newest: boolean) => Promise<void>) {
+function outcomesOf(
+  options: ResolvedOptions,
+  onActivity: () => void,
+  beginListing: (newest: boolean) => Promise<void>,
+) {
   const { client, ref, namespace, labelSelector, subscriptions, signal, timers, silence } = options;
-  const { metadataOnly = !subscriptions.some(needsWhole) } = options;
+  const { metadataOnly = !subscriptions.some(needsFullObject) } = options;
   const scope = { namespace, labelSelector, metadataOnly, signal };
   let connection: WatchConnection | undefined;
   const close = (): void => {
@@ -185,10 +195,10 @@ function outcomesOf(options: Settled, heard: () => void, beginListing: (newest: 
   };
   const open = (watch: Parameters<KubeClient["watch"]>[1]): Promise<StreamInput> => {
     close();
-    connection = watchConnection({ client, ref, watch: { ...watch, ...scope }, timers, silence, heard });
+    connection = watchConnection({ client, ref, watch: { ...watch, ...scope }, timers, silence, onActivity });
     return connection.open();
   };
-  const of = async (action: Action): Promise<StreamInput> => {
+  const of = async (action: StreamAction): Promise<StreamInput> => {
     switch (action.do) {
       case "list": {
         close();
@@ -196,7 +206,7 @@ function outcomesOf(options: Settled, heard: () => void, beginListing: (newest: 
         if (pages === 0) await beginListing(exact === undefined);
         const at = token === undefined && exact !== undefined ? exactly(exact) : {};
         const page = await client.list(ref, { ...scope, ...at, continue: token, retries: 0 });
-        heard();
+        onActivity();
         return { type: "page", page: { ...page, items: page.items.map(withoutManagedFields) } };
       }
       case "stream": {
@@ -212,13 +222,13 @@ function outcomesOf(options: Settled, heard: () => void, beginListing: (newest: 
         return connection === undefined ? { type: "closed" } : connection.read();
       case "wait":
         close();
-        await pause(timers, action.span, "reflector", signal);
+        await sleep(timers, action.span, "reflector", signal);
         return { type: "waited" };
     }
   };
   return {
     close,
-    of: (action: Action) =>
+    of: (action: StreamAction) =>
       of(action).catch((error: unknown): StreamInput => ({ type: "failed", failure: failureOf(error) })),
   };
 }
@@ -226,8 +236,13 @@ function outcomesOf(options: Settled, heard: () => void, beginListing: (newest: 
 const exactly = (resourceVersion: ResourceVersion) =>
   ({ resourceVersion, resourceVersionMatch: "Exact" }) as const;
 
-function report({ log, ref }: Settled, before: StreamState, after: StreamState, action: Action): void {
-  const kind = nameOf(ref);
+function report(
+  { log, ref }: ResolvedOptions,
+  before: StreamState,
+  after: StreamState,
+  action: StreamAction,
+): void {
+  const kind = resourceNameOf(ref);
   if (before.degraded !== undefined && after.degraded === undefined)
     log.info({ kind }, "kind can be followed again");
   const failure = after.lastFailure;

@@ -1,5 +1,5 @@
 import type { ObjectKey } from "@drover/controller";
-import { type Meanings, untoldView } from "../subscription.ts";
+import { type MappingResults, unemittedView } from "../subscription.ts";
 import type { ResourceVersion } from "./resource-version.ts";
 
 /** The last emitted state of an object: enough to detect a change, and to map a deletion without a deletion event. */
@@ -8,7 +8,7 @@ export interface SeenObject {
   readonly uid: string;
   readonly resourceVersion: ResourceVersion;
   /** Its mapping results, for the subscriptions to which it was emitted. */
-  readonly meant: Meanings;
+  readonly matched: MappingResults;
 }
 
 /** Older than every version of an object. */
@@ -18,8 +18,8 @@ const noVersion: ResourceVersion = "0";
 export const announced = (seen: SeenObject): SeenObject => ({
   ...seen,
   resourceVersion: noVersion,
-  meant: Object.fromEntries(
-    Object.entries(seen.meant).map(([id, meaning]) => [id, { ...meaning, view: untoldView }]),
+  matched: Object.fromEntries(
+    Object.entries(seen.matched).map(([id, result]) => [id, { ...result, view: unemittedView }]),
   ),
 });
 export const isAnnounced = ({ resourceVersion }: SeenObject): boolean => resourceVersion === noVersion;

@@ -1,6 +1,6 @@
 import type { Milliseconds } from "@drover/controller";
 import type { Failure } from "./failure.ts";
-import { type Listing, startListing } from "./listing.ts";
+import { type ListProgress, listStart } from "./listing.ts";
 import { type ResourceVersion, versionOrder } from "./resource-version.ts";
 
 /** The state of a stream between two steps. */
@@ -19,7 +19,7 @@ export interface StreamState {
    */
   readonly doubts: number;
   /** Watches in a row without progress, perhaps because of the position from which they resumed. */
-  readonly barren: number;
+  readonly fruitlessWatches: number;
   /** Lists in a row that were older than the position. */
   readonly stale: number;
   /** False once the server has turned out not to stream lists. */
@@ -48,15 +48,15 @@ export interface StreamState {
 
 export type Phase =
   | { readonly name: "idle" }
-  | { readonly name: "listing"; readonly listing: Listing }
+  | { readonly name: "listing"; readonly listing: ListProgress }
   | { readonly name: "opening" }
   | { readonly name: "watching"; readonly since: Milliseconds; readonly progressed: boolean }
   | { readonly name: "waiting"; readonly next: Next };
 
-export type Next = { readonly list: Listing } | "watch";
+export type Next = { readonly list: ListProgress } | "watch";
 
 /** The time of a step, by a monotonic clock, and a random number from 0 to 1. */
-export interface Moment {
+export interface StepTime {
   readonly now: Milliseconds;
   readonly random: number;
 }
@@ -67,11 +67,11 @@ const healthyAfter: Milliseconds = 10_000;
 export const mostUnfinished = 2;
 
 /** The state in which a stream begins. */
-export interface Beginning {
+export interface StreamStart {
   /** All changes up to this version were emitted before. */
   readonly position?: ResourceVersion | undefined;
   /** If true, to all current subscribers: the stream resumes there. Otherwise it lists a state no older than that. */
-  readonly toldToAll?: boolean;
+  readonly emittedToAll?: boolean;
   readonly compareEvery?: Milliseconds;
   /** If false, list in pages. Default: pages only if the server cannot stream a list. */
   readonly streamsLists?: boolean;
@@ -82,20 +82,20 @@ const comparedEvery: Milliseconds = 30 * 60_000;
 
 export const newStream = ({
   position,
-  toldToAll = position !== undefined,
+  emittedToAll = position !== undefined,
   compareEvery = comparedEvery,
   streamsLists = true,
-}: Beginning = {}): StreamState => ({
+}: StreamStart = {}): StreamState => ({
   phase: { name: "idle" },
   position,
-  synced: toldToAll,
+  synced: emittedToAll,
   following: false,
   compareEvery,
   comparedAt: undefined,
   comparisons: 0,
   failures: 0,
   doubts: 0,
-  barren: 0,
+  fruitlessWatches: 0,
   stale: 0,
   streamsLists,
   unfinished: 0,
@@ -108,19 +108,22 @@ export const newStream = ({
 });
 
 /** Sets the time of the request that the last step asked for: emitting the step's events may have taken long. */
-export const askedNow = (state: StreamState, now: Milliseconds): StreamState => ({ ...state, askedAt: now });
+export const withRequestTime = (state: StreamState, now: Milliseconds): StreamState => ({
+  ...state,
+  askedAt: now,
+});
 
 /** The state at a newer version; the same state for an older one. Progress resets the counts of failures. */
 export function advanced(state: StreamState, version: ResourceVersion): StreamState {
   const order = state.position === undefined ? "newer" : versionOrder(version, state.position);
   if (order === "older" || order === "same") return state;
   const phase = state.phase.name === "watching" ? { ...state.phase, progressed: true } : state.phase;
-  return { ...well(state), phase, position: version, following: true };
+  return { ...afterProgress(state), phase, position: version, following: true };
 }
 
 /** The state after a complete list of this version. */
-export const listedUpTo = (state: StreamState, version: ResourceVersion, moment: Moment): StreamState => ({
-  ...compared(state, moment),
+export const listedUpTo = (state: StreamState, version: ResourceVersion, moment: StepTime): StreamState => ({
+  ...afterComparison(state, moment),
   position: version,
   synced: true,
   following: true,
@@ -129,17 +132,17 @@ export const listedUpTo = (state: StreamState, version: ResourceVersion, moment:
   degraded: undefined,
 });
 
-export const isOlderThanTold = ({ position }: StreamState, version: ResourceVersion): boolean =>
+export const isBeforePosition = ({ position }: StreamState, version: ResourceVersion): boolean =>
   position !== undefined && versionOrder(version, position) === "older";
 
-export const compared = (state: StreamState, { now }: Moment): StreamState => ({
+export const afterComparison = (state: StreamState, { now }: StepTime): StreamState => ({
   ...state,
   comparedAt: now,
   comparisons: state.comparisons + 1,
 });
 
 /** Comparisons are made between two watches: nothing is emitted meanwhile, so the watch missed every difference. */
-export const isComparisonDue = (state: StreamState, { now }: Moment): boolean =>
+export const isComparisonDue = (state: StreamState, { now }: StepTime): boolean =>
   state.position !== undefined && now - (state.comparedAt ?? now) >= nearly(state.compareEvery);
 
 /**
@@ -148,22 +151,25 @@ export const isComparisonDue = (state: StreamState, { now }: Moment): boolean =>
  */
 const nearly = (span: Milliseconds): Milliseconds => span * 0.8;
 
-export const well = (state: StreamState): StreamState => ({
+export const afterProgress = (state: StreamState): StreamState => ({
   ...state,
   failures: 0,
   doubts: 0,
-  barren: 0,
+  fruitlessWatches: 0,
 });
 
-export const wasWell = ({ phase, compareEvery }: StreamState, { now }: Moment): boolean =>
+export const wasHealthy = ({ phase, compareEvery }: StreamState, { now }: StepTime): boolean =>
   phase.name === "watching" &&
   (phase.progressed || now - phase.since >= Math.min(healthyAfter, nearly(compareEvery)));
 
-export const listingOf = ({ phase }: StreamState): Listing =>
-  phase.name === "listing" ? phase.listing : startListing;
+export const listingOf = ({ phase }: StreamState): ListProgress =>
+  phase.name === "listing" ? phase.listing : listStart;
 
 /** How to request a list. A list that begins now is streamed if it is likely to be completed. */
-export const begun = ({ streamsLists, unfinished }: StreamState, listing: Listing): Listing =>
+export const withStreaming = (
+  { streamsLists, unfinished }: StreamState,
+  listing: ListProgress,
+): ListProgress =>
   listing.exact === undefined && listing.pages === 0
     ? { ...listing, streamed: streamsLists && unfinished < mostUnfinished }
     : listing;

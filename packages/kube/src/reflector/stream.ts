@@ -2,25 +2,25 @@ import type { Milliseconds } from "@drover/controller";
 import type { KubeObject } from "../kube-object.ts";
 import type { ObjectList } from "../reply.ts";
 import type { WatchFrame } from "../watch-frames.ts";
-import { backoff, longestBackoff, shortestGap } from "./backoff.ts";
+import { backoffDelay, longestBackoff, shortestGap } from "./backoff.ts";
 import { type Failure, failureOf } from "./failure.ts";
-import { type Listing, nextPage, startListing } from "./listing.ts";
+import { type ListProgress, nextPage, listStart } from "./listing.ts";
 import type { ResourceVersion } from "./resource-version.ts";
 import {
   advanced,
-  begun,
-  compared,
+  withStreaming,
+  afterComparison,
   isComparisonDue,
-  isOlderThanTold,
+  isBeforePosition,
   listedUpTo,
   listingOf,
-  type Moment,
+  type StepTime,
   mostUnfinished,
   type Next,
   type Phase,
   type StreamState,
-  wasWell,
-  well,
+  wasHealthy,
+  afterProgress,
 } from "./stream-state.ts";
 
 export type StreamInput =
@@ -37,33 +37,33 @@ export type StreamInput =
   | { readonly type: "failed"; readonly failure: Failure };
 
 /** An observation to emit, before the new state is used. */
-export type Telling =
+export type StreamObservation =
   /** A part of a list. `believed`: it counts although it is older than what was emitted before. */
-  | { readonly tell: "listed"; readonly objects: readonly KubeObject[]; readonly believed: boolean }
+  | { readonly type: "listed"; readonly objects: readonly KubeObject[]; readonly believed: boolean }
   /** The list is complete: an object that it lacks is gone. `exact`: it is of the position, so a watch missed this. */
-  | { readonly tell: "complete"; readonly resourceVersion: ResourceVersion; readonly exact: boolean }
-  | { readonly tell: "changed" | "gone"; readonly object: KubeObject }
-  | { readonly tell: "position"; readonly resourceVersion: ResourceVersion };
+  | { readonly type: "complete"; readonly resourceVersion: ResourceVersion; readonly exact: boolean }
+  | { readonly type: "changed" | "gone"; readonly object: KubeObject }
+  | { readonly type: "position"; readonly resourceVersion: ResourceVersion };
 
 /** The next action. Its outcome is the next input. */
-export type Action =
-  | { readonly do: "list"; readonly listing: Listing }
+export type StreamAction =
+  | { readonly do: "list"; readonly listing: ListProgress }
   /** A list of a state no older than `from` (left out: the newest), and on the same connection a watch after it. */
   | { readonly do: "stream"; readonly from: ResourceVersion | undefined; readonly timeoutSeconds: number }
   | { readonly do: "watch"; readonly from: ResourceVersion; readonly timeoutSeconds: number }
   | { readonly do: "read" }
   | { readonly do: "wait"; readonly span: Milliseconds };
 
-export interface Step {
+export interface StreamStep {
   readonly state: StreamState;
-  readonly tell: readonly Telling[];
-  readonly action: Action;
+  readonly observations: readonly StreamObservation[];
+  readonly action: StreamAction;
 }
 
 /** After this number of barren watches in a row, list instead of resuming at the position. */
-const mostBarren = 5;
+const maxFruitlessWatches = 5;
 /** This number of stale lists in a row is accepted: etcd was restored. */
-const mostStale = 3;
+const maxStaleLists = 3;
 
 /**
  * Computes the next step of a stream: list, watch, and the recovery of both from failures. Pure: the time and a random
@@ -73,11 +73,11 @@ const mostStale = 3;
  * position; after every input there is a next action; no request is made within a Retry-After; one relist for a 410; at
  * most one reconnect a second.
  */
-export function step(state: StreamState, input: StreamInput, moment: Moment): Step {
+export function step(state: StreamState, input: StreamInput, moment: StepTime): StreamStep {
   switch (input.type) {
     case "started": {
       const started = { ...state, comparedAt: moment.now };
-      return proceed(started, state.synced ? "watch" : { list: startListing }, moment);
+      return proceed(started, state.synced ? "watch" : { list: listStart }, moment);
     }
     case "waited":
       return proceed(state, state.phase.name === "waiting" ? state.phase.next : "watch", moment);
@@ -93,57 +93,60 @@ export function step(state: StreamState, input: StreamInput, moment: Moment): St
       return onFrames(state, input.frames, moment);
     case "closed":
       if (listingOf(state).streamed) return onFailure(state, endedListing, moment);
-      if (!wasWell(state, moment)) return onFailure(state, closedAtOnce, moment);
+      if (!wasHealthy(state, moment)) return onFailure(state, closedAtOnce, moment);
       return isComparisonDue(state, moment)
-        ? again(well(state), { list: { ...startListing, exact: state.position } }, 0, moment)
-        : again(well(state), "watch", 0, moment);
+        ? again(afterProgress(state), { list: { ...listStart, exact: state.position } }, 0, moment)
+        : again(afterProgress(state), "watch", 0, moment);
     case "silent":
       if (listingOf(state).streamed) return onFailure(state, silentListing, moment);
-      return again({ ...well(state), quiet: true }, "watch", 0, moment);
+      return again({ ...afterProgress(state), quiet: true }, "watch", 0, moment);
     case "failed":
-      return onFailure(wasWell(state, moment) ? well(state) : state, input.failure, moment);
+      return onFailure(wasHealthy(state, moment) ? afterProgress(state) : state, input.failure, moment);
   }
 }
 
-function onPage(state: StreamState, page: ObjectList, moment: Moment): Step {
+function onPage(state: StreamState, page: ObjectList, moment: StepTime): StreamStep {
   const { items: objects, resourceVersion } = page;
-  const isOlder = isOlderThanTold(state, resourceVersion);
-  const believed = isOlder && state.stale + 1 >= mostStale;
+  const isOlder = isBeforePosition(state, resourceVersion);
+  const believed = isOlder && state.stale + 1 >= maxStaleLists;
   if (isOlder && !believed) return onFailure({ ...state, stale: state.stale + 1 }, staleListing, moment);
   const progress = nextPage(listingOf(state), page);
-  const listed: Telling = { tell: "listed", objects, believed };
+  const listed: StreamObservation = { type: "listed", objects, believed };
   switch (progress.is) {
     case "broken":
       return onFailure(state, { ...brokenListing, message: progress.problem }, moment);
     case "more":
-      return { ...list(state, progress.listing), tell: [listed] };
+      return { ...list(state, progress.listing), observations: [listed] };
     case "whole": {
       const exact = listingOf(state).exact !== undefined;
-      const tell: readonly Telling[] = [listed, { tell: "complete", resourceVersion, exact }];
-      return { ...proceed(listedUpTo(state, resourceVersion, moment), "watch", moment), tell };
+      const observations: readonly StreamObservation[] = [
+        listed,
+        { type: "complete", resourceVersion, exact },
+      ];
+      return { ...proceed(listedUpTo(state, resourceVersion, moment), "watch", moment), observations };
     }
   }
 }
 
 /** Takes the frames that arrived together, up to the first one that ends the watch. */
-function onFrames(state: StreamState, frames: readonly WatchFrame[], moment: Moment): Step {
+function onFrames(state: StreamState, frames: readonly WatchFrame[], moment: StepTime): StreamStep {
   let last = reading(state);
-  const tell: Telling[] = [];
+  const observations: StreamObservation[] = [];
   for (const frame of frames) {
     last = onFrame(last.state, frame, moment);
-    tell.push(...last.tell);
+    observations.push(...last.observations);
     if (last.action.do !== "read") break;
   }
-  return { ...last, tell };
+  return { ...last, observations };
 }
 
-function onFrame(state: StreamState, frame: WatchFrame, moment: Moment): Step {
+function onFrame(state: StreamState, frame: WatchFrame, moment: StepTime): StreamStep {
   if (listingOf(state).streamed && frame.type !== "ERROR") return onListedFrame(state, frame, moment);
   switch (frame.type) {
     case "BOOKMARK": {
       const { resourceVersion } = frame;
       const next = advanced(state, resourceVersion);
-      return reading(next, next === state ? [] : [{ tell: "position", resourceVersion }]);
+      return reading(next, next === state ? [] : [{ type: "position", resourceVersion }]);
     }
     case "ADDED":
     case "MODIFIED":
@@ -165,35 +168,35 @@ function onFrame(state: StreamState, frame: WatchFrame, moment: Moment): Step {
 function onListedFrame(
   state: StreamState,
   frame: Exclude<WatchFrame, { type: "ERROR" }>,
-  moment: Moment,
-): Step {
-  if (frame.type === "DELETED") return reading(state, [{ tell: "gone", object: frame.object }]);
+  moment: StepTime,
+): StreamStep {
+  if (frame.type === "DELETED") return reading(state, [{ type: "gone", object: frame.object }]);
   if (frame.type !== "BOOKMARK")
-    return reading(state, [{ tell: "listed", objects: [frame.object], believed: false }]);
+    return reading(state, [{ type: "listed", objects: [frame.object], believed: false }]);
   const { resourceVersion, initialEventsEnd } = frame;
   if (!initialEventsEnd) return inPages(state, notStreamed, moment);
-  if (isOlderThanTold(state, resourceVersion))
+  if (isBeforePosition(state, resourceVersion))
     return onFailure({ ...state, stale: state.stale + 1 }, staleListing, moment);
   const phase: Phase = { name: "watching", since: moment.now, progressed: false };
   return reading({ ...listedUpTo(state, resourceVersion, moment), phase }, [
-    { tell: "complete", resourceVersion, exact: false },
+    { type: "complete", resourceVersion, exact: false },
   ]);
 }
 
 /** The server does not stream lists, and is not asked again. If it refused the first one, the stream does not wait. */
-function inPages(before: StreamState, failure: Failure, moment: Moment): Step {
+function inPages(before: StreamState, failure: Failure, moment: StepTime): StreamStep {
   const state = { ...before, streamsLists: false, lastFailure: failure };
-  const next = { list: startListing };
+  const next = { list: listStart };
   return before.unfinished === 0 && failure.retryAfter === undefined
     ? proceed(state, next, moment)
     : again(state, next, failure.retryAfter ?? 0, moment);
 }
 
-const onChange = (state: StreamState, tell: "changed" | "gone", object: KubeObject): Step =>
-  reading({ ...advanced(state, object.metadata.resourceVersion), quiet: false }, [{ tell, object }]);
+const onChange = (state: StreamState, type: "changed" | "gone", object: KubeObject): StreamStep =>
+  reading({ ...advanced(state, object.metadata.resourceVersion), quiet: false }, [{ type, object }]);
 
 /** Every failure leads to a wait. The next action depends on the failure, and on whether resuming may help. */
-function onFailure(before: StreamState, failure: Failure, moment: Moment): Step {
+function onFailure(before: StreamState, failure: Failure, moment: StepTime): StreamStep {
   const { streamed } = listingOf(before);
   if (streamed && failure.reason === "Invalid") return inPages(before, failure, moment);
   const isDoubt = failure.kind === "doubtful" || failure.kind === "expired";
@@ -203,7 +206,7 @@ function onFailure(before: StreamState, failure: Failure, moment: Moment): Step 
     ...before,
     failures,
     doubts,
-    barren: before.barren + (failure.kind === "doubtful" ? 1 : 0),
+    fruitlessWatches: before.fruitlessWatches + (failure.kind === "doubtful" ? 1 : 0),
     // A problem of a streamed list seldom affects pages.
     unfinished: streamed && isDoubt ? mostUnfinished : before.unfinished,
     lastFailure: failure,
@@ -212,47 +215,51 @@ function onFailure(before: StreamState, failure: Failure, moment: Moment): Step 
   const first = failure.kind === "expired" && doubts === 1;
   const longest = failure.kind === "passing" ? longestBackoff.passing : longestBackoff.lasting;
   const asked = (failure.retryAfter ?? 0) * (1 + moment.random / 10);
-  const span = first ? asked : Math.max(asked, backoff(isDoubt ? doubts : failures, longest, moment.random));
+  const span = first
+    ? asked
+    : Math.max(asked, backoffDelay(isDoubt ? doubts : failures, longest, moment.random));
   if (failure.kind === "expired") return relist(state, span, moment);
   if (listingOf(state).exact !== undefined && failure.kind !== "passing") {
-    return again(compared(state, moment), "watch", span, moment); // not every server can list an old version
+    return again(afterComparison(state, moment), "watch", span, moment); // not every server can list an old version
   }
   if (state.phase.name === "listing") {
     if (failure.kind === "doubtful") return relist(state, span, moment);
     return again(state, { list: state.phase.listing }, span, moment);
   }
-  return state.barren >= mostBarren ? relist(state, span, moment) : again(state, "watch", span, moment);
+  return state.fruitlessWatches >= maxFruitlessWatches
+    ? relist(state, span, moment)
+    : again(state, "watch", span, moment);
 }
 
-const relist = (state: StreamState, span: Milliseconds, moment: Moment): Step =>
+const relist = (state: StreamState, span: Milliseconds, moment: StepTime): StreamStep =>
   again(
-    { ...state, following: false, barren: 0, relists: state.relists + 1 },
-    { list: startListing },
+    { ...state, following: false, fruitlessWatches: 0, relists: state.relists + 1 },
+    { list: listStart },
     span,
     moment,
   );
 
 /** Continues after a time, and not within a second of the last request. */
-function again(state: StreamState, next: Next, span: Milliseconds, moment: Moment): Step {
+function again(state: StreamState, next: Next, span: Milliseconds, moment: StepTime): StreamStep {
   const reconnects = state.reconnects + (next === "watch" ? 1 : 0);
   const wait = Math.max(span, state.askedAt + shortestGap - moment.now);
   if (wait <= 0) return proceed({ ...state, reconnects }, next, moment);
   const waiting: StreamState = { ...state, reconnects, phase: { name: "waiting", next } };
-  return { state: waiting, tell: [], action: { do: "wait", span: wait } };
+  return { state: waiting, observations: [], action: { do: "wait", span: wait } };
 }
 
-function proceed(state: StreamState, next: Next, moment: Moment): Step {
+function proceed(state: StreamState, next: Next, moment: StepTime): StreamStep {
   const { position: from, quiet } = state;
   const asked = { ...state, askedAt: moment.now };
   if (next !== "watch" || from === undefined) {
-    const listing = begun(state, next === "watch" ? startListing : next.list);
+    const listing = withStreaming(state, next === "watch" ? listStart : next.list);
     if (!listing.streamed) return list(asked, listing);
     const timeoutSeconds = watchFor(state, usual, moment);
     return { ...list(asked, listing), action: { do: "stream", from, timeoutSeconds } };
   }
   const timeoutSeconds = watchFor(state, quiet ? short : usual, moment);
   const action = { do: "watch", from, timeoutSeconds } as const;
-  return { state: { ...asked, phase: { name: "opening" } }, tell: [], action };
+  return { state: { ...asked, phase: { name: "opening" } }, observations: [], action };
 }
 
 /** Seconds: the minimum, and the most that is added at random. */
@@ -262,24 +269,24 @@ const short = [40, 10] as const;
 const watchFor = (
   { compareEvery }: StreamState,
   [shortest, spread]: typeof usual | typeof short,
-  { random }: Moment,
+  { random }: StepTime,
 ): number => Math.floor(Math.max(1, Math.min(shortest + spread * random, compareEvery / 1_000)));
 
-const list = (state: StreamState, listing: Listing): Step => ({
+const list = (state: StreamState, listing: ListProgress): StreamStep => ({
   state: { ...state, phase: { name: "listing", listing } },
-  tell: [],
+  observations: [],
   action: { do: "list", listing },
 });
 
-const reading = (state: StreamState, tell: readonly Telling[] = []): Step => ({
+const reading = (state: StreamState, observations: readonly StreamObservation[] = []): StreamStep => ({
   state,
-  tell,
+  observations,
   action: { do: "read" },
 });
 
 // A deletion is never treated as a replay: some servers send it with the last version of the object.
 const isReplayed = (state: StreamState, { metadata }: KubeObject): boolean =>
-  isOlderThanTold(state, metadata.resourceVersion);
+  isBeforePosition(state, metadata.resourceVersion);
 
 const closedAtOnce: Failure = {
   kind: "doubtful",

@@ -1,30 +1,30 @@
 import { describe, expect, test } from "vitest";
 import {
-  added,
-  bookmark,
+  addedInput,
+  bookmarkInput,
   closed,
-  deleted,
+  deletedInput,
   errorFrame,
-  failed,
-  modified,
-  object,
+  failedInput,
+  modifiedInput,
+  bucketOf,
   opened,
-  page,
-  Run,
+  pageInput,
+  StreamRun,
   silent,
 } from "../testing/stream-run.ts";
 import type { StreamInput } from "./stream.ts";
 import { newStream } from "./stream-state.ts";
 
-const end = (version: string): StreamInput => bookmark(version, true);
-const streamed = (): Run => {
-  const run = new Run(newStream());
+const end = (version: string): StreamInput => bookmarkInput(version, true);
+const streamed = (): StreamRun => {
+  const run = new StreamRun(newStream());
   run.then(opened);
   return run;
 };
-/** A stream that was told up to 100, and whose position has expired. */
-const expired = (): Run => {
-  const run = new Run(newStream({ position: "100" }));
+/** A stream that has emitted changes up to 100, and whose position has expired. */
+const expired = (): StreamRun => {
+  const run = new StreamRun(newStream({ position: "100" }));
   run.then(opened);
   run.after(5_000, errorFrame("Expired", 410));
   return run;
@@ -32,49 +32,53 @@ const expired = (): Run => {
 const anew = { do: "stream" };
 const inPages = { do: "list", listing: { pages: 0, continue: undefined, exact: undefined } };
 
-describe("a streamed listing", () => {
+describe("a streamed list", () => {
   test("is asked for by a stream that knows nothing: the newest state", () => {
-    expect(new Run(newStream()).last.action).toEqual({ do: "stream", from: undefined, timeoutSeconds: 300 });
+    expect(new StreamRun(newStream()).last.action).toEqual({
+      do: "stream",
+      from: undefined,
+      timeoutSeconds: 300,
+    });
   });
 
-  test("is told as it comes, is whole at its end, and goes on as the watch", () => {
+  test("is emitted as it comes, is complete at its end, and goes on as the watch", () => {
     const run = streamed();
-    expect(run.then(added("a", "3"))).toEqual({ do: "read" });
-    expect(run.told).toEqual(["listed"]);
+    expect(run.then(addedInput("a", "3"))).toEqual({ do: "read" });
+    expect(run.observed).toEqual(["listed"]);
     expect(run.state).toMatchObject({ synced: false, following: false, position: undefined });
     expect(run.then(end("7"))).toEqual({ do: "read" });
-    expect(run.last.tell).toEqual([{ tell: "complete", resourceVersion: "7", exact: false }]);
+    expect(run.last.observations).toEqual([{ type: "complete", resourceVersion: "7", exact: false }]);
     expect(run.state).toMatchObject({ synced: true, following: true, position: "7" });
-    expect(run.then(modified("a", "8"))).toEqual({ do: "read" });
-    expect(run.told).toEqual(["changed"]);
+    expect(run.then(modifiedInput("a", "8"))).toEqual({ do: "read" });
+    expect(run.observed).toEqual(["changed"]);
     expect(run.after(300_000, closed)).toMatchObject({ do: "watch", from: "8" });
   });
 
-  test("may come at once, with what the watch tells after it", () => {
+  test("may come at once, with the changes of the watch after it", () => {
     const run = streamed();
-    run.give({
+    run.take({
       type: "frames",
       frames: [
-        { type: "ADDED", object: object("a", "3") },
+        { type: "ADDED", object: bucketOf("a", "3") },
         { type: "BOOKMARK", resourceVersion: "7", initialEventsEnd: true },
-        { type: "MODIFIED", object: object("a", "6") },
-        { type: "MODIFIED", object: object("a", "8") },
+        { type: "MODIFIED", object: bucketOf("a", "6") },
+        { type: "MODIFIED", object: bucketOf("a", "8") },
       ],
     });
-    expect(run.told).toEqual(["listed", "complete", "changed"]);
+    expect(run.observed).toEqual(["listed", "complete", "changed"]);
     expect(run.state.position).toBe("8");
   });
 
-  test("tells what changes and goes before its end", () => {
+  test("emits changes and deletions before its end", () => {
     const run = streamed();
-    run.then(added("a", "3"), modified("a", "5"));
-    expect(run.told).toEqual(["listed"]);
-    run.then(deleted("a", "6"));
-    expect(run.told).toEqual(["gone"]);
+    run.then(addedInput("a", "3"), modifiedInput("a", "5"));
+    expect(run.observed).toEqual(["listed"]);
+    run.then(deletedInput("a", "6"));
+    expect(run.observed).toEqual(["gone"]);
     expect(run.state).toMatchObject({ synced: false, position: undefined });
   });
 
-  test("follows a 410, once, of no older a state than was told", () => {
+  test("follows a 410, once, of no older a state than the position", () => {
     const run = expired();
     expect(run.last.action).toMatchObject({ do: "stream", from: "100" });
     run.then(opened, end("200"));
@@ -82,88 +86,88 @@ describe("a streamed listing", () => {
   });
 
   test("is not asked for in a hurry: a short watch would not see its end", () => {
-    const run = new Run(newStream({ position: "100" }));
+    const run = new StreamRun(newStream({ position: "100" }));
     run.then(opened);
     run.after(60_000, silent, errorFrame("Expired", 410));
     expect(run.last.action).toMatchObject({ do: "stream", timeoutSeconds: 300 });
   });
 
   test("says that a kind can be followed again", () => {
-    const run = new Run(newStream());
-    expect(run.then(failed("refused"))).toMatchObject(anew);
+    const run = new StreamRun(newStream());
+    expect(run.then(failedInput("refused"))).toMatchObject(anew);
     expect(run.state.degraded).toBeDefined();
     run.then(opened);
     expect(run.state.degraded).toBeUndefined();
   });
 });
 
-describe("a streamed listing that breaks off", () => {
+describe("a streamed list that breaks off", () => {
   test("is never taken for whole, and begins anew", () => {
     const run = streamed();
-    expect(run.then(added("a", "3"), failed("passing"))).toMatchObject(anew);
+    expect(run.then(addedInput("a", "3"), failedInput("passing"))).toMatchObject(anew);
     expect(run.state).toMatchObject({ synced: false, position: undefined });
     expect(run.waits).toEqual([1_000]);
   });
 
   test("a second time is listed in pages, which go on where they broke off", () => {
     const run = streamed();
-    run.then(failed("passing"), opened, added("a", "3"));
-    expect(run.then(failed("passing"))).toMatchObject(inPages);
-    run.then(page("7"), opened);
+    run.then(failedInput("passing"), opened, addedInput("a", "3"));
+    expect(run.then(failedInput("passing"))).toMatchObject(inPages);
+    run.then(pageInput("7"), opened);
     run.then(errorFrame("Expired", 410));
     expect(run.last.action).toMatchObject(anew);
   });
 
   test("never begins within a Retry-After", () => {
-    const run = new Run(newStream());
-    expect(run.then(failed("passing", 17_000))).toMatchObject(anew);
+    const run = new StreamRun(newStream());
+    expect(run.then(failedInput("passing", 17_000))).toMatchObject(anew);
     expect(run.waits[0]).toBeGreaterThanOrEqual(17_000);
   });
 
   test("before it began may be asked for as often as need be", () => {
-    const run = new Run(newStream());
-    for (let round = 0; round < 5; round++) expect(run.then(failed("passing"))).toMatchObject(anew);
+    const run = new StreamRun(newStream());
+    for (let round = 0; round < 5; round++) expect(run.then(failedInput("passing"))).toMatchObject(anew);
     expect(Math.min(...run.waits)).toBeGreaterThanOrEqual(1_000);
   });
 
   test.each<[string, StreamInput]>([
     ["by an orderly end", closed],
     ["by silence", silent],
-    ["by garbage", failed("doubtful")],
+    ["by garbage", failedInput("doubtful")],
     ["by an ERROR", errorFrame("ServerError", 500)],
     ["by a 410", errorFrame("Expired", 410)],
   ])("%s is listed in pages", (_name, input) => {
     const run = streamed();
-    expect(run.then(added("a", "3"), input)).toMatchObject(inPages);
+    expect(run.then(addedInput("a", "3"), input)).toMatchObject(inPages);
     expect(run.state).toMatchObject({ synced: false, relists: 1, streamsLists: true });
     expect(run.waits.length).toBe(1);
   });
 
   test("again and again waits longer each time", () => {
-    const run = new Run(newStream());
-    for (let round = 0; round < 4; round++) run.then(failed("expired"));
+    const run = new StreamRun(newStream());
+    for (let round = 0; round < 4; round++) run.then(failedInput("expired"));
     expect(run.waits).toEqual([1_000, 1_000, 2_000, 4_000]);
   });
 });
 
-describe("a server that does not stream listings", () => {
+describe("a server that does not stream lists", () => {
   const invalid: StreamInput = {
     type: "failed",
     failure: { kind: "refused", reason: "Invalid", message: "sendInitialEvents is forbidden" },
   };
 
   test("says so, and is asked for pages at once, from then on", () => {
-    const run = new Run(newStream());
+    const run = new StreamRun(newStream());
     expect(run.then(invalid)).toMatchObject(inPages);
     expect(run.waits).toEqual([]);
     expect(run.state).toMatchObject({ failures: 0, degraded: undefined, relists: 0 });
-    run.then(page("7"), opened);
+    run.then(pageInput("7"), opened);
     expect(run.after(5_000, errorFrame("Expired", 410))).toMatchObject(inPages);
   });
 
   test("may watch instead, which its first bookmark shows", () => {
     const run = streamed();
-    expect(run.then(added("a", "3"), bookmark("9"))).toMatchObject(inPages);
+    expect(run.then(addedInput("a", "3"), bookmarkInput("9"))).toMatchObject(inPages);
     expect(run.state).toMatchObject({ synced: false, position: undefined, streamsLists: false });
     expect(run.waits).toEqual([1_000]);
   });
@@ -179,26 +183,26 @@ describe("a server that does not stream listings", () => {
   });
 
   test("may refuse the pages, too", () => {
-    const run = new Run(newStream());
+    const run = new StreamRun(newStream());
     run.then(invalid, invalid);
     expect(run.state.degraded).toMatchObject({ reason: "Invalid" });
   });
 });
 
-test("a streamed listing older than what was told is not taken for whole; pages are believed the third time", () => {
+test("a streamed list older than the position is not taken for complete; pages are believed the third time", () => {
   const run = expired();
-  run.then(opened, added("a", "3"));
-  run.give(end("90"));
-  expect(run.told).toEqual([]);
+  run.then(opened, addedInput("a", "3"));
+  run.take(end("90"));
+  expect(run.observed).toEqual([]);
   expect(run.state).toMatchObject({ position: "100", lastFailure: { reason: "StaleListing" } });
-  run.give({ type: "waited" });
-  run.then(page("90"));
-  run.give(page("90", [object("a", "3")]));
-  expect(run.last.tell).toMatchObject([{ tell: "listed", believed: true }, { tell: "complete" }]);
+  run.take({ type: "waited" });
+  run.then(pageInput("90"));
+  run.take(pageInput("90", [bucketOf("a", "3")]));
+  expect(run.last.observations).toMatchObject([{ type: "listed", believed: true }, { type: "complete" }]);
 });
 
 test("a comparison comes in pages of just the position", () => {
-  const run = new Run(newStream({ position: "100", compareEvery: 60_000 }));
+  const run = new StreamRun(newStream({ position: "100", compareEvery: 60_000 }));
   run.then(opened);
   expect(run.after(60_000, closed)).toMatchObject({ do: "list", listing: { exact: "100", streamed: false } });
 });

@@ -1,10 +1,10 @@
 import { silentLog } from "@drover/controller";
 import { expect, it } from "vitest";
 import type { KubeObject } from "../kube-object.ts";
-import { isNews, type Subscription } from "../subscription.ts";
+import { isRelevantChange, type Subscription } from "../subscription.ts";
 import { isObjectEvent, type ReflectorEvent } from "./object-event.ts";
 import { memorySeenIndex, type SeenIndex } from "./seen-index.ts";
-import { teller } from "./teller.ts";
+import { emitter } from "./teller.ts";
 
 const self: Subscription = {
   id: "s",
@@ -18,12 +18,12 @@ const object = (name: string, resourceVersion: string): KubeObject => ({
   metadata: { name, namespace: "n", uid: `u-${name}`, resourceVersion },
 });
 const first = { first: true, before: undefined, after: undefined };
-const listed = (...objects: readonly KubeObject[]) => ({ tell: "listed", objects, believed: false }) as const;
+const listed = (...objects: readonly KubeObject[]) => ({ type: "listed", objects, believed: false }) as const;
 
-/** Tells what a listing shows, and answers what became of it: of each event its type, its key, what was before, and whether that is news. */
+/** Emits a list, and returns the events: of each its type, its key, the previous state, and whether it was missed. */
 async function tells(seen: SeenIndex, objects: readonly KubeObject[]) {
   const events: ReflectorEvent[] = [];
-  const one = teller({
+  const one = emitter({
     seen,
     subscriptions: [self],
     log: silentLog,
@@ -31,11 +31,11 @@ async function tells(seen: SeenIndex, objects: readonly KubeObject[]) {
   });
   one.beginListing();
   const failed = await one
-    .tell([listed(...objects), { tell: "complete", resourceVersion: "9", exact: false }], first)
+    .emit([listed(...objects), { type: "complete", resourceVersion: "9", exact: false }], first)
     .then(() => false)
     .catch(() => true);
-  const told = events.filter(isObjectEvent).map(({ type, key, previous, means }) => {
-    return [type, key, previous, isNews(previous?.meant["s"], means["s"])] as const;
+  const told = events.filter(isObjectEvent).map(({ type, key, previous, matched }) => {
+    return [type, key, previous, isRelevantChange(previous?.matched["s"], matched["s"])] as const;
   });
   return { failed, told };
 }
@@ -49,7 +49,7 @@ function dyingIndex(seen: SeenIndex): SeenIndex {
   };
 }
 
-it("what was told when its teller died is told again, and its end when it is gone by then", async () => {
+it("an object that was emitted when its emitter died is emitted again, or its deletion when it is gone by then", async () => {
   const seen = memorySeenIndex();
   const before = await tells(dyingIndex(seen), [object("stays", "3"), object("goes", "4")]);
   expect(before.failed).toBe(true);
@@ -62,21 +62,21 @@ it("what was told when its teller died is told again, and its end when it is gon
     failed: false,
     told: [
       ["listed", "n/stays", expect.anything(), true],
-      ["deleted", "n/goes", { meant: { s: { keys: ["n/goes"] } } }, true],
+      ["deleted", "n/goes", { matched: { s: { keys: ["n/goes"] } } }, true],
     ],
   });
   expect((await tells(seen, [object("stays", "3")])).told).toEqual([]);
 });
 
-it("what a watch has shown as new when its teller died is told as gone when it is by then", async () => {
+it("the deletion of an object that a watch showed as new when its emitter died is emitted when it is gone by then", async () => {
   const seen = memorySeenIndex();
-  const dying = teller({
+  const dying = emitter({
     seen: dyingIndex(seen),
     subscriptions: [self],
     log: silentLog,
     onEvents: () => undefined,
   });
-  const shown = dying.tell([{ tell: "changed", object: object("goes", "4") }], {
+  const shown = dying.emit([{ type: "changed", object: object("goes", "4") }], {
     first: false,
     before: "3",
     after: "4",

@@ -1,8 +1,8 @@
-import { VirtualClock } from "@drover/timers";
+import { VirtualTimers } from "@drover/timers";
 import { expect, test } from "vitest";
 import { connect } from "../connect.ts";
-import { at, frame } from "../testing/following.ts";
-import { bucket } from "../testing/objects.ts";
+import { bucketAt, rawFrame } from "../testing/following.ts";
+import { bucketRef } from "../testing/objects.ts";
 import { scriptedServer, streams } from "../testing/scripted-server.ts";
 import { watchConnection } from "./watch-connection.ts";
 
@@ -12,19 +12,19 @@ test("closing a watch of which frames are unread ends its connection to the serv
     response.once("close", () => ended.resolve(undefined));
     // More than sockets hold: the server waits to be read.
     const unread = Array.from({ length: 20 }, (_, i) =>
-      frame("ADDED", { ...at(`b${i}`, `${9 + i}`), spec: "x".repeat(2 ** 20) }),
+      rawFrame("ADDED", { ...bucketAt(`b${i}`, `${9 + i}`), spec: "x".repeat(2 ** 20) }),
     );
-    streams(frame("ADDED", at("a", "8")), ...unread)(heard, response);
+    streams(rawFrame("ADDED", bucketAt("a", "8")), ...unread)(heard, response);
   });
   const client = await connect({ kubeconfig: server.kubeconfig });
   const watch = { resourceVersion: "7", signal: new AbortController().signal };
   const connection = watchConnection({
     client,
-    ref: bucket,
+    ref: bucketRef,
     watch,
-    timers: new VirtualClock(),
+    timers: new VirtualTimers(),
     silence: 60_000,
-    heard: () => undefined,
+    onActivity: () => undefined,
   });
   expect(await connection.open()).toMatchObject({ type: "opened" });
   expect(await connection.read()).toMatchObject({ type: "frames" });

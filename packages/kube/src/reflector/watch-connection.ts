@@ -24,30 +24,30 @@ export interface WatchConnectionOptions {
   /** A watch from which no byte has arrived for this time, while we read, is silent. */
   readonly silence: Milliseconds;
   /** Called for every chunk that arrives. */
-  readonly heard: () => void;
+  readonly onActivity: () => void;
 }
 
 export function watchConnection(options: WatchConnectionOptions): WatchConnection {
   const { client, ref, watch, timers, silence } = options;
   const ending = new AbortController();
   const opened = Promise.withResolvers<StreamInput>();
-  let heardAt = timers.now();
+  let lastActivityAt = timers.now();
   const frames = client
     .watch(ref, {
       ...watch,
       signal: AbortSignal.any([watch.signal, ending.signal]),
-      heard: () => {
-        heardAt = timers.now();
-        options.heard();
+      onActivity: () => {
+        lastActivityAt = timers.now();
+        options.onActivity();
       },
-      opened: () => opened.resolve({ type: "opened" }),
+      onOpen: () => opened.resolve({ type: "opened" }),
     })
     [Symbol.asyncIterator]();
   let pending: Promise<StreamInput> | undefined;
   const next = (): Promise<StreamInput> => (pending ??= frames.next().then(inputOf, failedOf));
   const unlessSilent = async (outcomes: readonly Promise<StreamInput>[]): Promise<StreamInput> => {
-    heardAt = timers.now();
-    const dog = watchdog(timers, silence, () => heardAt);
+    lastActivityAt = timers.now();
+    const dog = watchdog(timers, silence, () => lastActivityAt);
     const first = await Promise.race([...outcomes, dog.silent]); // none of them rejects
     dog.cancel();
     return first;
@@ -72,11 +72,11 @@ const leaner = (frame: WatchFrame): WatchFrame =>
 const failedOf = (error: unknown): StreamInput => ({ type: "failed", failure: failureOf(error) });
 
 /** Resolves when no byte has arrived for the time of silence. */
-function watchdog(timers: Timers, silence: Milliseconds, heardAt: () => Milliseconds) {
+function watchdog(timers: Timers, silence: Milliseconds, lastActivityAt: () => Milliseconds) {
   const { promise: silent, resolve } = Promise.withResolvers<StreamInput>();
   let cancel = timers.after(silence, "silence", check);
   function check(): void {
-    const left = heardAt() + silence - timers.now();
+    const left = lastActivityAt() + silence - timers.now();
     if (left <= 0) resolve({ type: "silent" });
     else cancel = timers.after(left, "silence", check);
   }

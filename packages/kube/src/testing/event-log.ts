@@ -6,11 +6,11 @@ export interface EventLog {
   readonly lines: readonly string[];
   onEvents(events: readonly ReflectorEvent[]): void;
   /** Resolves when the line was told. */
-  told(line: string): Promise<void>;
+  emitted(line: string): Promise<void>;
   /** Resolves when so many lines were told. */
   count(lines: number): Promise<void>;
   /** Resolves when so many listings were told to their end. */
-  listings(whole: number): Promise<void>;
+  lists(whole: number): Promise<void>;
 }
 
 export function eventLog(): EventLog {
@@ -32,9 +32,9 @@ export function eventLog(): EventLog {
       lines.push(...events.map(lineOf));
       watchers.forEach((look) => look());
     },
-    told: (line) => until(() => lines.includes(line)),
+    emitted: (line) => until(() => lines.includes(line)),
     count: (wanted) => until(() => lines.length >= wanted),
-    listings: (wanted) => until(() => lines.filter((line) => line.startsWith("synced")).length >= wanted),
+    lists: (wanted) => until(() => lines.filter((line) => line.startsWith("synced")).length >= wanted),
   };
 }
 

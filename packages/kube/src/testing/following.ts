@@ -3,9 +3,9 @@ import { afterEach } from "vitest";
 import { connect } from "../connect.ts";
 import { type ReflectorOptions, runReflector } from "../reflector/run-reflector.ts";
 import { eventLog } from "./event-log.ts";
-import { bucket, bucketList, bucketObject } from "./objects.ts";
-import { json, type Script, scriptedServer } from "./scripted-server.ts";
-import { VirtualClock } from "@drover/timers";
+import { bucketRef, bucketList, bucketObject } from "./objects.ts";
+import { jsonReply, type ReplyScript, scriptedServer } from "./scripted-server.ts";
+import { VirtualTimers } from "@drover/timers";
 
 const stack: AsyncDisposableStack[] = [];
 afterEach(async () => {
@@ -13,18 +13,21 @@ afterEach(async () => {
 });
 
 /** A reflector against scripted answers, on a clock that the test holds. It lists in pages unless it is told otherwise. */
-export async function following(scripts: readonly Script[], options: Partial<ReflectorOptions> = {}) {
+export async function reflectorUnderTest(
+  scripts: readonly ReplyScript[],
+  options: Partial<ReflectorOptions> = {},
+) {
   const owned = new AsyncDisposableStack();
   stack.push(owned);
   const server = owned.use(await scriptedServer(...scripts));
   const client = await connect({ kubeconfig: server.kubeconfig });
   owned.defer(() => client.close());
-  const clock = new VirtualClock();
+  const clock = new VirtualTimers();
   const log = eventLog();
   const stopping = new AbortController();
   const reflector = runReflector({
     client,
-    ref: bucket,
+    ref: bucketRef,
     signal: stopping.signal,
     onEvents: (events) => log.onEvents(events),
     log: silentLog,
@@ -47,23 +50,23 @@ export async function following(scripts: readonly Script[], options: Partial<Ref
 }
 
 /** A bucket of this version. */
-export const at = (name: string, resourceVersion: string, more: object = {}) =>
+export const bucketAt = (name: string, resourceVersion: string, more: object = {}) =>
   bucketObject(name, { resourceVersion, ...more });
-export const frame = (type: string, object: object) => ({ type, object });
-export const bookmark = (resourceVersion: string, metadata: object = {}) =>
-  frame("BOOKMARK", {
+export const rawFrame = (type: string, object: object) => ({ type, object });
+export const rawBookmark = (resourceVersion: string, metadata: object = {}) =>
+  rawFrame("BOOKMARK", {
     apiVersion: "s3.example.com/v1",
     kind: "Bucket",
     metadata: { ...metadata, resourceVersion },
   });
 /** The end of a streamed listing of this version. */
-export const end = (resourceVersion: string) =>
-  bookmark(resourceVersion, { annotations: { "k8s.io/initial-events-end": "true" } });
+export const rawListEnd = (resourceVersion: string) =>
+  rawBookmark(resourceVersion, { annotations: { "k8s.io/initial-events-end": "true" } });
 /** A page of a listing of this version. */
-export const page = (resourceVersion: string, names: readonly string[], token?: string) =>
-  json(
+export const pageReply = (resourceVersion: string, names: readonly string[], token?: string) =>
+  jsonReply(
     bucketList(
-      names.map((name) => at(name, "3")),
+      names.map((name) => bucketAt(name, "3")),
       { resourceVersion, continue: token },
     ),
   );

@@ -1,7 +1,7 @@
 import type { ResourceRef } from "../resource-ref.ts";
 
 /** The kind that these tests are about. */
-export const bucket: ResourceRef = {
+export const bucketRef: ResourceRef = {
   group: "s3.example.com",
   version: "v1",
   plural: "buckets",

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 
 /** A request as the script sees it. */
-export interface Heard {
+export interface ReceivedRequest {
   readonly method: string;
   readonly path: string;
   readonly query: URLSearchParams;
@@ -16,7 +16,7 @@ export interface Heard {
   readonly from: number | undefined;
 }
 
-export type Script = (heard: Heard, response: ServerResponse) => void;
+export type ReplyScript = (heard: ReceivedRequest, response: ServerResponse) => void;
 
 /** Real HTTP whose answers a test writes, one script after the other: for what no API server would say. */
 export interface ScriptedServer extends AsyncDisposable {
@@ -24,23 +24,30 @@ export interface ScriptedServer extends AsyncDisposable {
   /** Path of a kubeconfig that leads here. */
   readonly kubeconfig: string;
   /** Every request so far. */
-  readonly heard: readonly Heard[];
+  readonly requests: readonly ReceivedRequest[];
   /** Answers the next requests, each script one; the last one also answers all that follow. */
-  answer(...scripts: readonly Script[]): void;
+  answer(...scripts: readonly ReplyScript[]): void;
   /** Resolves when this many requests have come. */
   until(requests: number): Promise<void>;
 }
 
-export async function scriptedServer(...first: readonly Script[]): Promise<ScriptedServer> {
+export async function scriptedServer(...first: readonly ReplyScript[]): Promise<ScriptedServer> {
   let scripts = [...first];
-  const heard: Heard[] = [];
+  const heard: ReceivedRequest[] = [];
   const waiting = new Set<() => void>();
   const server = createServer((request, response) => {
     void text(request).then((body) => {
       const url = new URL(request.url ?? "/", "http://scripted");
       const { method = "", headers } = request;
       const from = request.socket.remotePort;
-      const one: Heard = { method, path: url.pathname, query: url.searchParams, headers, body, from };
+      const one: ReceivedRequest = {
+        method,
+        path: url.pathname,
+        query: url.searchParams,
+        headers,
+        body,
+        from,
+      };
       heard.push(one);
       const script = scripts.length > 1 ? scripts.shift() : scripts[0];
       (script ?? hangs)(one, response);
@@ -58,7 +65,7 @@ export async function scriptedServer(...first: readonly Script[]): Promise<Scrip
   return {
     url,
     kubeconfig,
-    heard,
+    requests: heard,
     answer: (...next) => (scripts = [...next]),
     until: (requests) =>
       new Promise((resolve) => {
@@ -90,8 +97,8 @@ export const kubeconfigOf = (server: string, user: object = {}): string =>
   });
 
 /** Answers with JSON. */
-export const json =
-  (body: object, status = 200, headers: Readonly<Record<string, string>> = {}): Script =>
+export const jsonReply =
+  (body: object, status = 200, headers: Readonly<Record<string, string>> = {}): ReplyScript =>
   (_heard, response) => {
     response.writeHead(status, { "content-type": "application/json", ...headers });
     response.end(JSON.stringify(body));
@@ -99,7 +106,7 @@ export const json =
 
 /** Answers with text as it is. */
 export const raw =
-  (body: string | Buffer, status = 200, headers: Readonly<Record<string, string>> = {}): Script =>
+  (body: string | Buffer, status = 200, headers: Readonly<Record<string, string>> = {}): ReplyScript =>
   (_heard, response) => {
     response.writeHead(status, headers);
     response.end(body);
@@ -111,8 +118,8 @@ export const refuses = (
   reason: string,
   details: object = {},
   headers: Readonly<Record<string, string>> = {},
-): Script =>
-  json(
+): ReplyScript =>
+  jsonReply(
     { kind: "Status", apiVersion: "v1", status: "Failure", code, reason, message: `no: ${reason}`, details },
     code,
     headers,
@@ -120,7 +127,7 @@ export const refuses = (
 
 /** A watch that sends these frames, and stays open. */
 export const streams =
-  (...frames: readonly (object | string)[]): Script =>
+  (...frames: readonly (object | string)[]): ReplyScript =>
   (_heard, response) => {
     response.writeHead(200, { "content-type": "application/json" });
     response.flushHeaders();
@@ -130,7 +137,7 @@ export const streams =
 
 /** A watch that sends these frames, and ends in good order. */
 export const streamsAndEnds =
-  (...frames: readonly (object | string)[]): Script =>
+  (...frames: readonly (object | string)[]): ReplyScript =>
   (heard, response) => {
     streams(...frames)(heard, response);
     response.end();
@@ -138,16 +145,16 @@ export const streamsAndEnds =
 
 /** A watch that sends these frames, and breaks. */
 export const streamsAndBreaks =
-  (...frames: readonly (object | string)[]): Script =>
+  (...frames: readonly (object | string)[]): ReplyScript =>
   (heard, response) => {
     streams(...frames)(heard, response);
     setImmediate(() => response.socket?.resetAndDestroy());
   };
 
 /** Never answers. */
-export const hangs: Script = () => undefined;
+export const hangs: ReplyScript = () => undefined;
 
 /** Closes the connection without a word. */
-export const hangsUp: Script = (_heard, response) => {
+export const hangsUp: ReplyScript = (_heard, response) => {
   response.socket?.destroy();
 };

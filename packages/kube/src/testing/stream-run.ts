@@ -1,15 +1,15 @@
 import { ApiError } from "../errors.ts";
 import { type KubeObject, kubeObjectSchema } from "../kube-object.ts";
 import type { Failure } from "../reflector/failure.ts";
-import { type Action, step, type Step, type StreamInput } from "../reflector/stream.ts";
-import { type Beginning, newStream, type StreamState } from "../reflector/stream-state.ts";
+import { type StreamAction, step, type StreamStep, type StreamInput } from "../reflector/stream.ts";
+import { type StreamStart, newStream, type StreamState } from "../reflector/stream-state.ts";
 import type { ObjectList } from "../reply.ts";
 import type { WatchFrame } from "../watch-frames.ts";
 import { bucketObject } from "./objects.ts";
 
-export const object = (name: string, resourceVersion: string): KubeObject =>
+export const bucketOf = (name: string, resourceVersion: string): KubeObject =>
   kubeObjectSchema.parse(bucketObject(name, { resourceVersion }));
-export const page = (
+export const pageInput = (
   resourceVersion: string,
   items: readonly KubeObject[] = [],
   token?: string,
@@ -17,54 +17,54 @@ export const page = (
   const list: ObjectList = { resourceVersion, items, continue: token, remaining: undefined };
   return { type: "page", page: list };
 };
-export const frame = (one: WatchFrame): StreamInput => ({ type: "frames", frames: [one] });
-export const modified = (name: string, version: string) =>
-  frame({ type: "MODIFIED", object: object(name, version) });
-export const added = (name: string, version: string) =>
-  frame({ type: "ADDED", object: object(name, version) });
-export const deleted = (name: string, version: string) =>
-  frame({ type: "DELETED", object: object(name, version) });
-export const bookmark = (resourceVersion: string, initialEventsEnd = false) =>
-  frame({ type: "BOOKMARK", resourceVersion, initialEventsEnd });
+export const frameInput = (one: WatchFrame): StreamInput => ({ type: "frames", frames: [one] });
+export const modifiedInput = (name: string, version: string) =>
+  frameInput({ type: "MODIFIED", object: bucketOf(name, version) });
+export const addedInput = (name: string, version: string) =>
+  frameInput({ type: "ADDED", object: bucketOf(name, version) });
+export const deletedInput = (name: string, version: string) =>
+  frameInput({ type: "DELETED", object: bucketOf(name, version) });
+export const bookmarkInput = (resourceVersion: string, initialEventsEnd = false) =>
+  frameInput({ type: "BOOKMARK", resourceVersion, initialEventsEnd });
 export const errorFrame = (kind: ApiError["kind"], status: number) =>
-  frame({
+  frameInput({
     type: "ERROR",
     error: new ApiError({ kind, status, reason: kind, serverMessage: "", request: "WATCH" }),
   });
-export const failed = (kind: Failure["kind"], retryAfter?: number): StreamInput => ({
+export const failedInput = (kind: Failure["kind"], retryAfter?: number): StreamInput => ({
   type: "failed",
   failure: { kind, reason: "Because", message: "", retryAfter },
 });
 
 /** A stream whose server does not stream listings. */
-export const paged = (beginning: Beginning = {}): StreamState =>
+export const paged = (beginning: StreamStart = {}): StreamState =>
   newStream({ ...beginning, streamsLists: false });
 
 /** Takes steps on a clock of its own. Waits are sat out, and remembered. */
-export class Run {
+export class StreamRun {
   state: StreamState;
-  last: Step;
+  last: StreamStep;
   now = 0;
   random = 0;
   readonly waits: number[] = [];
   constructor(state: StreamState = paged()) {
     this.state = state;
-    this.last = this.give({ type: "started" });
+    this.last = this.take({ type: "started" });
   }
-  give(input: StreamInput): Step {
+  take(input: StreamInput): StreamStep {
     this.last = step(this.state, input, { now: this.now, random: this.random });
     this.state = this.last.state;
     return this.last;
   }
   /** Gives inputs; sits out the wait that follows each, if one does. */
-  then(...inputs: readonly StreamInput[]): Action {
+  then(...inputs: readonly StreamInput[]): StreamAction {
     for (const input of inputs) {
-      this.give(input);
+      this.take(input);
       this.sitOut();
     }
     return this.last.action;
   }
-  after(span: number, ...inputs: readonly StreamInput[]): Action {
+  after(span: number, ...inputs: readonly StreamInput[]): StreamAction {
     this.now += span;
     return this.then(...inputs);
   }
@@ -73,15 +73,15 @@ export class Run {
     if (action.do !== "wait") return;
     this.waits.push(action.span);
     this.now += action.span;
-    this.give({ type: "waited" });
+    this.take({ type: "waited" });
   }
-  get told(): readonly string[] {
-    return this.last.tell.map(({ tell }) => tell);
+  get observed(): readonly string[] {
+    return this.last.observations.map(({ type }) => type);
   }
 }
-export const watching = (version = "100"): Run => {
-  const run = new Run();
-  run.then(page(version), { type: "opened" });
+export const watching = (version = "100"): StreamRun => {
+  const run = new StreamRun();
+  run.then(pageInput(version), { type: "opened" });
   return run;
 };
 export const opened: StreamInput = { type: "opened" };

@@ -4,15 +4,15 @@ import { describe, expect, it } from "vitest";
 import { redisOfFile } from "../redis.fixture.ts";
 import { openMemoryLedger } from "../memory-ledger.ts";
 import { openRedisLedger } from "../redis-ledger.ts";
-import { otherwise } from "./otherwise.ts";
+import { intendedDifferences } from "./otherwise.ts";
 import { playScenario } from "./play-scenario.ts";
-import { advance, look, type OpenLedger, say, scenarioQueue } from "./scenario-queue.ts";
+import { advance, readQueue, type OpenScenarioLedger, setResult, scenarioQueue } from "./scenario-queue.ts";
 
 const scenarios = readScenarios();
-const differences = new Map(otherwise.flatMap(({ scenarios: named }) => Object.entries(named)));
+const differences = new Map(intendedDifferences.flatMap(({ scenarios: named }) => Object.entries(named)));
 
 const { redis } = await redisOfFile();
-const ledgers: Readonly<Record<string, OpenLedger>> = {
+const ledgers: Readonly<Record<string, OpenScenarioLedger>> = {
   Redis: (options) => openRedisLedger({ ...options, redis, prefix: `{drover:${randomUUID()}}` }),
   memory: (options) => openMemoryLedger(options),
 };
@@ -22,7 +22,7 @@ describe.each(Object.entries(ledgers))("as client-go's own queue, on the ledger 
     expect(await playScenario(scenario, open)).toEqual([]);
   });
 
-  describe.each(otherwise)("otherwise: $because", ({ scenarios: named }) => {
+  describe.each(intendedDifferences)("otherwise: $because", ({ scenarios: named }) => {
     it.each(Object.entries(named))("%s", async (name, expected) => {
       const scenario = scenarios.find((each) => each.name === name);
       expect(scenario && (await playScenario(scenario, open))).toEqual(expected);
@@ -36,8 +36,8 @@ describe.each(Object.entries(ledgers))("as client-go's own queue, on the ledger 
     const queue = await scenarioQueue(open, { first: scenario?.base ?? 0, longest: scenario?.max ?? 0 });
     const ours: (number | undefined)[] = [];
     for (const delay of theirs) {
-      await say(queue, "a", { failed: true });
-      ours.push((await look(queue, "a")).waiting["a"]);
+      await setResult(queue, "a", { failed: true });
+      ours.push((await readQueue(queue, "a")).waiting["a"]);
       await advance(queue, delay);
     }
     expect(theirs).toHaveLength(20);

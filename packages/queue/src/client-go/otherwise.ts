@@ -1,11 +1,11 @@
 /** An intended difference from client-go, and its results. */
-export interface Otherwise {
+export interface IntendedDifference {
   readonly because: string;
   /** By scenario: every line that `playScenario` returns. */
   readonly scenarios: Readonly<Record<string, readonly string[]>>;
 }
 
-export const otherwise: readonly Otherwise[] = [
+export const intendedDifferences: readonly IntendedDifference[] = [
   {
     because:
       "A run answers all wakes before it: a timer that it overtook is removed, " +

@@ -6,12 +6,12 @@ import {
   done,
   get,
   isDue,
-  look,
-  type OpenLedger,
-  say,
+  readQueue,
+  type OpenScenarioLedger,
+  setResult,
   type ScenarioQueue,
   scenarioQueue,
-  type Seen,
+  type QueueReading,
 } from "./scenario-queue.ts";
 
 /**
@@ -29,7 +29,7 @@ import {
  */
 export async function playScenario(
   { base, max, steps }: Scenario,
-  open: OpenLedger,
+  open: OpenScenarioLedger,
 ): Promise<readonly string[]> {
   const queue = await scenarioQueue(open, { first: base, longest: max });
   const overtaken = new Set<string>();
@@ -38,8 +38,8 @@ export async function playScenario(
     const got = await play(queue, step);
     // Calls during a run only take effect when it is done.
     if ("key" in step && step.do !== "done" && queue.running.has(step.key)) continue;
-    const ours = await look(queue, "key" in step ? step.key : undefined);
-    const theirs = await withoutOvertaken(queue, step, ours, overtaken);
+    const ours = await readQueue(queue, "key" in step ? step.key : undefined);
+    const theirs = await withoutOvertakenTimers(queue, step, ours, overtaken);
     for (const [what, our, their] of pairs({ ...ours, got }, theirs)) {
       if (isDeepStrictEqual(our, their)) continue;
       const call = [step.do, ...("key" in step ? [step.key] : []), ...("ms" in step ? [step.ms] : [])].join(
@@ -60,13 +60,13 @@ async function play(queue: ScenarioQueue, step: Step): Promise<string | null | u
       await add(queue, step.key);
       return undefined;
     case "forget":
-      if (queue.running.has(step.key)) await say(queue, step.key, { failed: false });
+      if (queue.running.has(step.key)) await setResult(queue, step.key, { failed: false });
       return undefined;
     case "addAfter":
-      await say(queue, step.key, { runAgainIn: step.ms });
+      await setResult(queue, step.key, { runAgainIn: step.ms });
       return undefined;
     case "addRateLimited":
-      await say(queue, step.key, { failed: true });
+      await setResult(queue, step.key, { failed: true });
       return undefined;
     case "done":
       await done(queue, step.key);
@@ -81,10 +81,10 @@ async function play(queue: ScenarioQueue, step: Step): Promise<string | null | u
 }
 
 /** client-go's step, without the timers of keys that have been due or have run since these were set. */
-async function withoutOvertaken(
+async function withoutOvertakenTimers(
   queue: ScenarioQueue,
   step: Step,
-  ours: Seen,
+  ours: QueueReading,
   overtaken: Set<string>,
 ): Promise<Step> {
   for (const key of overtaken) if (!(key in step.waiting)) overtaken.delete(key);
@@ -96,7 +96,7 @@ async function withoutOvertaken(
 
 /** The values to compare: name, ours, theirs. */
 const pairs = (
-  ours: Seen & { readonly got: string | null | undefined },
+  ours: QueueReading & { readonly got: string | null | undefined },
   theirs: Step,
 ): readonly (readonly [string, unknown, unknown])[] => [
   ["got", ours.got, "got" in theirs ? theirs.got : undefined],

@@ -1,16 +1,16 @@
 import { objectKey, type ObjectKey } from "@drover/controller";
 import { randomUUID } from "node:crypto";
 import { beforeEach } from "vitest";
-import type { Enlistment, Ledger, LedgerSurroundings, LedgerTimes } from "../ledger.ts";
-import type { Claim, KeyReport, ListedState, Verdict, Wake } from "../work-queue.ts";
+import type { WorkerRegistration, Ledger, LedgerEnvironment, LedgerDurations } from "../ledger.ts";
+import type { Claim, KeyReport, ListedState, RunOutcome, Wake } from "../work-queue.ts";
 
 export const lease = 6_000;
-export const settling = 1_000;
+export const recoveryWindow = 1_000;
 export const key = objectKey({ namespace: "default", name: "photos" });
-export const failed: Verdict = { kind: "retry", error: "no" };
-export const done: Verdict = { kind: "done" };
+export const failed: RunOutcome = { kind: "retry", error: "no" };
+export const done: RunOutcome = { kind: "done" };
 /** Outcomes after which a run leaves nothing to the next one. */
-export const leavingNothing: readonly (readonly [string, Verdict])[] = [
+export const outcomesLeavingNothing: readonly (readonly [string, RunOutcome])[] = [
   ["failed", failed],
   ["failed for good", { kind: "terminal", error: "no" }],
   ["met a conflict", { kind: "conflict" }],
@@ -19,10 +19,10 @@ export const leavingNothing: readonly (readonly [string, Verdict])[] = [
   ["found its object paused", { kind: "paused" }],
 ];
 /** Every outcome except that the object is gone. */
-export const staying: readonly (readonly [string, Verdict])[] = [
+export const outcomesExceptGone: readonly (readonly [string, RunOutcome])[] = [
   ["was done", done],
   ["waits", { kind: "wait", after: 10_000_000 }],
-  ...leavingNothing,
+  ...outcomesLeavingNothing,
 ];
 
 /** An empty ledger, and ways to change its data without a call to it. */
@@ -35,14 +35,15 @@ export interface OpenedLedger<L extends Ledger = Ledger> {
 
 /** Opens a new ledger of one kind for every test. */
 export type OpenLedger<L extends Ledger = Ledger> = (
-  options: LedgerTimes & Required<LedgerSurroundings> & { readonly onEra: (era: string) => void },
+  options: LedgerDurations &
+    Required<LedgerEnvironment> & { readonly onIncarnation: (incarnation: string) => void },
 ) => OpenedLedger<L>;
 
 /** A ledger with a clock and a server id that the test sets. */
 export class LedgerUnderTest<L extends Ledger = Ledger> {
   clock = 1_000_000;
   server = "first";
-  eras: string[] = [];
+  incarnations: string[] = [];
   #opened: OpenedLedger<L> | undefined;
   #version = 100;
 
@@ -53,17 +54,17 @@ export class LedgerUnderTest<L extends Ledger = Ledger> {
   async open(open: OpenLedger<L>): Promise<void> {
     this.clock = 1_000_000;
     this.server = "first";
-    this.eras = [];
+    this.incarnations = [];
     this.#opened = open({
       lease,
-      settling,
+      recoveryWindow,
       now: () => this.clock,
       server: () => this.server,
       random: () => 0.999_999,
-      onEra: (era) => void this.eras.push(era),
+      onIncarnation: (incarnation) => void this.incarnations.push(incarnation),
     });
-    await this.enlist();
-    this.clock += settling;
+    await this.registerWorker();
+    this.clock += recoveryWindow;
   }
 
   #needed(): OpenedLedger<L> {
@@ -71,17 +72,17 @@ export class LedgerUnderTest<L extends Ledger = Ledger> {
     return this.#opened;
   }
 
-  enlist(fields: Partial<Enlistment> = {}): Promise<void> {
+  registerWorker(fields: Partial<WorkerRegistration> = {}): Promise<void> {
     const backoff = { first: 1_000, longest: 8_000 };
     const usual = { worker: "w1", slots: 1, version: 0, lasts: 10_000_000, backoff, accounts: {} };
-    return this.ledger.enlist({ ...usual, ...fields });
+    return this.ledger.registerWorker({ ...usual, ...fields });
   }
 
   /** Wakes a key, and returns the keys of the jobs to add. */
   async wake(of: ObjectKey, fields: Partial<Wake> = {}, force = false): Promise<readonly ObjectKey[]> {
     const resourceVersion = String(this.#version++);
     const wake = { key: of, kind: "buckets", resourceVersion, reason: "Modified", class: "change" } as const;
-    return (await this.ledger.wake([{ ...wake, ...fields }], force)).map((bell) => bell.key);
+    return (await this.ledger.wake([{ ...wake, ...fields }], force)).map((job) => job.key);
   }
 
   /** Claims a dispatched key. */
@@ -98,8 +99,8 @@ export class LedgerUnderTest<L extends Ledger = Ledger> {
   }
 
   /** Dispatches, and returns the keys of the jobs to add. */
-  async rung(): Promise<readonly ObjectKey[]> {
-    return (await this.ledger.ring()).bells.map((bell) => bell.key);
+  async dispatched(): Promise<readonly ObjectKey[]> {
+    return (await this.ledger.dispatch()).jobs.map((job) => job.key);
   }
 
   /** All keys in a state. */
@@ -108,10 +109,10 @@ export class LedgerUnderTest<L extends Ledger = Ledger> {
   }
 
   /** Runs a dispatched key; returns in how many ms it is due again. */
-  async run(of: ObjectKey, verdict: Verdict): Promise<number | undefined> {
+  async run(of: ObjectKey, outcome: RunOutcome): Promise<number | undefined> {
     const token = randomUUID();
     await this.claim(of, token);
-    const answer = await this.ledger.settle(of, token, verdict);
+    const answer = await this.ledger.settle(of, token, outcome);
     if (answer.kind === "stale") throw new Error(`${of} was stale`);
     return answer.dueIn;
   }

@@ -1,11 +1,19 @@
 import { describe, expect, it } from "vitest";
-import type { Verdict, Wake } from "../work-queue.ts";
-import { done, failed, key, keysIn, lease, type LedgerUnderTest, settling } from "./ledger-under-test.ts";
+import type { RunOutcome, Wake } from "../work-queue.ts";
+import {
+  done,
+  failed,
+  key,
+  keysIn,
+  lease,
+  type LedgerUnderTest,
+  recoveryWindow,
+} from "./ledger-under-test.ts";
 
 /** State that a run must not inherit from the previous one, which failed, died or ran on another server. */
 export function nextRunsContract(t: LedgerUnderTest): void {
   const begin = async (token: string): Promise<void> => {
-    await t.rung();
+    await t.dispatched();
     await t.claim(key, token);
   };
 
@@ -16,14 +24,14 @@ export function nextRunsContract(t: LedgerUnderTest): void {
       await t.wake(key, {}, true);
       t.clock += lease;
       await begin("t2");
-      expect(await t.ledger.settle(key, "t2", done)).toMatchObject({ bells: [], dueIn: undefined });
+      expect(await t.ledger.settle(key, "t2", done)).toMatchObject({ jobs: [], dueIn: undefined });
       expect((await t.ledger.inspect(key)).key.state).toBe("idle");
     });
     it("counts its failure against the object that it saw itself", async () => {
       await t.wake(key, { uid: "u1" });
       await begin("t1");
       t.clock += lease;
-      await t.rung();
+      await t.dispatched();
       await t.wake(key, { uid: "u2" });
       await begin("t2");
       await t.wake(key, { uid: "u2" });
@@ -34,20 +42,20 @@ export function nextRunsContract(t: LedgerUnderTest): void {
       await t.wake(key);
       await t.run(key, failed); // a lease that ends now starts a backoff window
       t.clock += lease;
-      await t.rung();
+      await t.dispatched();
       const failOver = await t.backup();
       await t.claim(key, "t");
       await t.wake(key);
       await failOver();
       expect((await t.ledger.renew([{ key, token: "t" }])).lost).toEqual([]);
-      t.clock += settling + lease;
-      expect(await t.rung()).toEqual([key]);
+      t.clock += recoveryWindow + lease;
+      expect(await t.dispatched()).toEqual([key]);
     });
   });
 
   it("is forced of every key that a call names", async () => {
     const keys = keysIn("a", 3);
-    await t.enlist({ slots: 3 });
+    await t.registerWorker({ slots: 3 });
     for (const each of keys) {
       await t.wake(each);
       await t.run(each, { kind: "terminal", error: "no" });
@@ -59,7 +67,7 @@ export function nextRunsContract(t: LedgerUnderTest): void {
       reason: "Forced",
       class: "resync",
     }));
-    expect((await t.ledger.wake(wakes, true)).map((bell) => bell.key)).toEqual(keys);
+    expect((await t.ledger.wake(wakes, true)).map((job) => job.key)).toEqual(keys);
   });
   it("is told of eight reasons at most, the first ones, and of each once", async () => {
     const reasons = Array.from({ length: 12 }, (_, i) => `r${i}`);
@@ -72,13 +80,13 @@ export function nextRunsContract(t: LedgerUnderTest): void {
     expect((await t.ledger.inspect(key)).key.fails).toBe(1);
     expect(await conflict("next")).toBe(19);
   });
-  it.each<Verdict>([done, { kind: "wait", after: 1 }, failed, { kind: "interrupted" }])(
+  it.each<RunOutcome>([done, { kind: "wait", after: 1 }, failed, { kind: "interrupted" }])(
     "conflicts before a run that ended otherwise do not count: %j",
-    async (verdict) => {
+    async (outcome) => {
       await t.wake(key);
       for (let i = 0; i < 5; i++) t.clock += (await conflict(`t${i}`)) ?? 0;
       await begin("otherwise");
-      await t.ledger.settle(key, "otherwise", verdict);
+      await t.ledger.settle(key, "otherwise", outcome);
       t.clock += lease;
       await t.wake(key);
       expect(await conflict("next")).toBe(19);

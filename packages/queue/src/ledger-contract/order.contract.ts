@@ -1,22 +1,22 @@
-import { mostListed } from "../script-bounds.ts";
+import { maxListItems } from "../script-bounds.ts";
 import { objectKey, type ObjectKey } from "@drover/controller";
 import { describe, expect, it } from "vitest";
 import type { WakeClass } from "../work-queue.ts";
-import { done, key, keysIn, type LedgerUnderTest, settling } from "./ledger-under-test.ts";
+import { done, key, keysIn, type LedgerUnderTest, recoveryWindow } from "./ledger-under-test.ts";
 
 /** The order of keys, and what holds them back. */
 export function orderContract(t: LedgerUnderTest): void {
   /** Runs dispatched keys one after another until there are none. */
   async function order(most = 1_000): Promise<readonly ObjectKey[]> {
     const ran: ObjectKey[] = [];
-    let next = await t.rung();
+    let next = await t.dispatched();
     if (next.length === 0) next = (await t.list("rung")).slice(0, 1).map((report) => report.key);
     while (next[0] !== undefined && ran.length < most) {
       const [mine] = next;
       ran.push(mine);
       await t.claim(mine, String(ran.length));
       const answer = await t.ledger.settle(mine, String(ran.length), done);
-      next = answer.kind === "settled" ? answer.bells.map((bell) => bell.key) : [];
+      next = answer.kind === "settled" ? answer.jobs.map((job) => job.key) : [];
     }
     return ran;
   }
@@ -34,7 +34,7 @@ export function orderContract(t: LedgerUnderTest): void {
       expect(await order()).toEqual(keys);
     });
 
-    it("puts changes before listings and those before resyncs, but of eight bells two look for what waits longer", async () => {
+    it("puts changes before listings and those before resyncs, but of eight jobs two look for what waits longer", async () => {
       await t.wake(key); // dispatched while it is the only ready key
       await wakeAll(keysIn("a", 16, "resync"), "resync");
       await wakeAll(keysIn("a", 16, "listing"), "listing");
@@ -61,7 +61,8 @@ export function orderContract(t: LedgerUnderTest): void {
         (each) =>
           ({ key: each, kind: "buckets", resourceVersion: "1", reason: "Added", class: "change" }) as const,
       );
-      for (let i = 0; i < wakes.length; i += mostListed) await t.ledger.wake(wakes.slice(i, i + mostListed));
+      for (let i = 0; i < wakes.length; i += maxListItems)
+        await t.ledger.wake(wakes.slice(i, i + maxListItems));
       await order(3);
       const lonely = objectKey({ namespace: "other", name: "lonely" });
       await t.wake(lonely);
@@ -90,9 +91,9 @@ export function orderContract(t: LedgerUnderTest): void {
       { kind: "object", key },
     ] as const;
     it.each(scopes)(
-      "holds keys that are ready, come later or are rung; resuming rings them: %j",
+      "holds keys that are ready, come later or are dispatched; resuming dispatches them: %j",
       async (scope) => {
-        await t.enlist({ slots: 10 });
+        await t.registerWorker({ slots: 10 });
         const [ready, later] = keysIn("default", 2) as [ObjectKey, ObjectKey];
         const mine = scope.kind === "object" ? [key] : [key, ready, later];
         expect(await t.wake(key)).toEqual([key]);
@@ -100,14 +101,14 @@ export function orderContract(t: LedgerUnderTest): void {
         expect(await t.ledger.claim(key, "t")).toEqual({ refused: "paused" });
         if (scope.kind !== "object")
           for (const each of [ready, later]) expect(await t.wake(each)).toEqual([]);
-        expect(await t.rung()).toEqual([]);
+        expect(await t.dispatched()).toEqual([]);
         expect(await t.ledger.count()).toMatchObject({ due: 0, oldestDue: 0, paused: mine.length });
         expect((await t.ledger.inspect(key)).key).toMatchObject({
           state: scope.kind === "object" ? "paused" : "ready",
           pauses: [{ scope: scope.kind, by: "tests" }],
         });
-        const bells = await t.ledger.resume(scope);
-        expect(bells.map((bell) => bell.key).sort()).toEqual([...mine].sort());
+        const jobs = await t.ledger.resume(scope);
+        expect(jobs.map((job) => job.key).sort()).toEqual([...mine].sort());
         expect((await t.ledger.inspect(key)).key).toMatchObject({ pauses: [] });
       },
     );
@@ -128,7 +129,7 @@ export function orderContract(t: LedgerUnderTest): void {
       expect((await pauses()).map(({ scope }) => scope)).toEqual(["controller", "object"]);
     });
     it("of one scope leaves the others alone", async () => {
-      await t.enlist({ slots: 10 });
+      await t.registerWorker({ slots: 10 });
       await t.ledger.pause({ kind: "namespace", namespace: "paused" }, "tests");
       await t.ledger.pause({ kind: "object", key }, "tests");
       await t.wake(key);
@@ -141,7 +142,7 @@ export function orderContract(t: LedgerUnderTest): void {
       await t.claim(key, "t");
       await t.ledger.pause({ kind: "controller" }, "tests");
       await t.wake(key);
-      expect(await t.ledger.settle(key, "t", done)).toMatchObject({ kind: "settled", bells: [] });
+      expect(await t.ledger.settle(key, "t", done)).toMatchObject({ kind: "settled", jobs: [] });
       expect(await t.ledger.count()).toMatchObject({ due: 0, paused: 1 });
     });
     it("holds back what is forced", async () => {
@@ -171,7 +172,7 @@ export function orderContract(t: LedgerUnderTest): void {
       await t.claim(key, "t");
       await force();
       expect(await t.ledger.settle(key, "t", { kind: "retry", error: "no" })).toMatchObject({
-        bells: [{ key }],
+        jobs: [{ key }],
       });
     });
   });
@@ -179,51 +180,51 @@ export function orderContract(t: LedgerUnderTest): void {
   describe("limits", () => {
     const rate = { perSecond: 10, burst: 2 };
     it("let a burst start, then one key per interval, for the whole controller", async () => {
-      await t.enlist({ slots: 10, runs: rate });
+      await t.registerWorker({ slots: 10, runs: rate });
       const keys = keysIn("a", 4);
-      const rung: ObjectKey[] = [];
-      for (const each of keys) rung.push(...(await t.wake(each)));
-      expect(rung).toHaveLength(2);
-      expect(await t.ledger.ring()).toMatchObject({ bells: [], next: 100 });
+      const dispatched: ObjectKey[] = [];
+      for (const each of keys) dispatched.push(...(await t.wake(each)));
+      expect(dispatched).toHaveLength(2);
+      expect(await t.ledger.dispatch()).toMatchObject({ jobs: [], next: 100 });
       t.clock += 100;
-      expect(await t.rung()).toHaveLength(1);
+      expect(await t.dispatched()).toHaveLength(1);
       t.clock += 100;
-      expect(await t.rung()).toHaveLength(1);
+      expect(await t.dispatched()).toHaveLength(1);
     });
     it("hold nothing back for longer than they say, though the clock goes back or a rate is raised", async () => {
-      await t.enlist({ slots: 10, runs: { perSecond: 0.001, burst: 1 } });
+      await t.registerWorker({ slots: 10, runs: { perSecond: 0.001, burst: 1 } });
       const [first, ...others] = keysIn("a", 3);
       expect(await t.wake(first!)).toEqual([first]);
       t.clock -= 600_000;
-      await t.enlist({ slots: 10, runs: { perSecond: 0.001, burst: 1 } });
+      await t.registerWorker({ slots: 10, runs: { perSecond: 0.001, burst: 1 } });
       for (const other of others) await t.wake(other);
-      expect(await t.ledger.ring()).toEqual({ bells: [], next: 1_000_000 });
-      await t.enlist({ slots: 10, runs: { perSecond: 1_000, burst: 1 } });
+      expect(await t.ledger.dispatch()).toEqual({ jobs: [], next: 1_000_000 });
+      await t.registerWorker({ slots: 10, runs: { perSecond: 1_000, burst: 1 } });
       t.clock += 1;
-      expect(await t.rung()).toHaveLength(1);
+      expect(await t.dispatched()).toHaveLength(1);
     });
     it("that nobody asks for any more hold nothing back", async () => {
-      await t.enlist({ slots: 10, runs: rate, accounts: { aws: rate } });
-      await t.enlist({ slots: 10 });
+      await t.registerWorker({ slots: 10, runs: rate, accounts: { aws: rate } });
+      await t.registerWorker({ slots: 10 });
       const keys = keysIn("a", 4);
       for (const each of keys) expect(await t.wake(each)).toEqual([each]);
       for (const each of keys) await t.run(each, { kind: "done", account: "aws" });
       for (const each of keys) expect(await t.wake(each)).toEqual([each]);
     });
     it("of an account hold its keys back and nobody else's", async () => {
-      await t.enlist({ slots: 10, accounts: { aws: rate } });
+      await t.registerWorker({ slots: 10, accounts: { aws: rate } });
       const keys = keysIn("a", 4);
       for (const each of keys) await t.wake(each);
       for (const each of keys) await t.run(each, { kind: "done", account: "aws" });
-      const rung: ObjectKey[] = [];
-      for (const each of keys) rung.push(...(await t.wake(each)));
-      expect(rung).toHaveLength(2);
+      const dispatched: ObjectKey[] = [];
+      for (const each of keys) dispatched.push(...(await t.wake(each)));
+      expect(dispatched).toHaveLength(2);
       expect(await t.wake(key)).toEqual([key]);
       t.clock += 100;
-      expect(await t.rung()).toHaveLength(1);
+      expect(await t.dispatched()).toHaveLength(1);
     });
     it("throttled closes the account until then, woken or not, and is no failure", async () => {
-      await t.enlist({ slots: 10 });
+      await t.registerWorker({ slots: 10 });
       const [first, second] = keysIn("a", 2) as [ObjectKey, ObjectKey];
       for (const each of [first, second]) await t.wake(each);
       await t.run(second, { kind: "done", account: "aws" });
@@ -237,60 +238,60 @@ export function orderContract(t: LedgerUnderTest): void {
         account: "aws",
         accountOpens: t.clock + 5_000,
       });
-      expect(await t.ledger.ring()).toMatchObject({ next: 5_000 });
+      expect(await t.ledger.dispatch()).toMatchObject({ next: 5_000 });
       t.clock += 5_000;
-      expect([...(await t.rung())].sort()).toEqual([first, second]);
+      expect([...(await t.dispatched())].sort()).toEqual([first, second]);
       expect((await t.claim(first)).fails).toBe(0);
     });
     it("the shorter of two waits for one account does not open it", async () => {
-      await t.enlist({ slots: 10 });
+      await t.registerWorker({ slots: 10 });
       for (const each of [key, ...keysIn("a", 1)]) await t.wake(each);
       await t.run(key, { kind: "throttled", account: "aws", after: 5_000 });
       await t.run(keysIn("a", 1)[0]!, { kind: "throttled", account: "aws", after: 1_000 });
       t.clock += 1_000;
-      expect(await t.rung()).toEqual([]);
+      expect(await t.dispatched()).toEqual([]);
     });
   });
 
   describe("workers", () => {
     it("bring their slots, and take them away when they go or are not heard of", async () => {
-      await t.enlist({ slots: 2, lasts: 5_000 });
-      await t.enlist({ worker: "w2", slots: 3, lasts: 8_000 });
+      await t.registerWorker({ slots: 2, lasts: 5_000 });
+      await t.registerWorker({ worker: "w2", slots: 3, lasts: 8_000 });
       const keys = keysIn("a", 20);
       await wakeAll(keys);
       expect(await t.list("rung")).toHaveLength(5);
       t.clock += 5_000;
-      await t.enlist({ worker: "w2", slots: 3, lasts: 8_000 });
+      await t.registerWorker({ worker: "w2", slots: 3, lasts: 8_000 });
       for (const each of keys.slice(0, 5)) await t.run(each, done);
       expect(await t.list("rung")).toHaveLength(3);
-      await t.enlist({ worker: "w2", slots: 0 });
+      await t.registerWorker({ worker: "w2", slots: 0 });
       for (const each of keys.slice(5, 8)) await t.run(each, done);
       expect(await t.list("rung")).toHaveLength(1); // one job, for the first worker to come
     });
     it("of an older version do not get a key back that a newer one ran, while a newer one is alive", async () => {
-      await t.enlist({ worker: "old", version: 1, lasts: 5_000 });
-      await t.enlist({ worker: "new", version: 2, lasts: 5_000 });
+      await t.registerWorker({ worker: "old", version: 1, lasts: 5_000 });
+      await t.registerWorker({ worker: "new", version: 2, lasts: 5_000 });
       await t.wake(key);
       expect(await t.ledger.claim(key, "t1", 2)).toMatchObject({ claimed: {} });
       await t.ledger.settle(key, "t1", done);
       await t.wake(key);
       expect(await t.ledger.claim(key, "t2", 1)).toEqual({ refused: "outdated" });
       t.clock += 100;
-      expect(await t.rung()).toEqual([key]);
+      expect(await t.dispatched()).toEqual([key]);
       expect(await t.ledger.claim(key, "t3", 2)).toMatchObject({ claimed: {} });
       await t.ledger.settle(key, "t3", done);
       t.clock += 5_000; // rolled back: the newer ones are gone
-      await t.enlist({ worker: "old", version: 1 });
+      await t.registerWorker({ worker: "old", version: 1 });
       await t.wake(key);
       expect(await t.ledger.claim(key, "t4", 1)).toMatchObject({ claimed: {} });
     });
     it("of the newest version say how failures are retried", async () => {
-      await t.enlist({ version: 2, backoff: { first: 100, longest: 100, attempts: 2 } });
-      await t.enlist({ worker: "old", version: 1, backoff: { first: 9_000, longest: 9_000 } });
+      await t.registerWorker({ version: 2, backoff: { first: 100, longest: 100, attempts: 2 } });
+      await t.registerWorker({ worker: "old", version: 1, backoff: { first: 9_000, longest: 9_000 } });
       await t.wake(key);
       expect(await t.run(key, { kind: "retry", error: "no" })).toBe(99);
       t.clock += 100;
-      await t.rung();
+      await t.dispatched();
       await t.run(key, { kind: "retry", error: "still no" });
       expect((await t.ledger.inspect(key)).key).toMatchObject({
         state: "parked",
@@ -301,7 +302,7 @@ export function orderContract(t: LedgerUnderTest): void {
       expect((await t.claim(key)).fails).toBe(2);
     });
     it("do not give up a key that was heard of while its last attempt ran", async () => {
-      await t.enlist({ backoff: { first: 100, longest: 100, attempts: 1 } });
+      await t.registerWorker({ backoff: { first: 100, longest: 100, attempts: 1 } });
       await t.wake(key);
       const failWhenHeardOf = async (token: string) => {
         await t.claim(key, token);
@@ -312,14 +313,14 @@ export function orderContract(t: LedgerUnderTest): void {
       expect(await failWhenHeardOf("t1")).toMatchObject({ state: "rung", fails: 1 }); // runs early in the window
       expect(await failWhenHeardOf("t2")).toMatchObject({ state: "waits", why: "backoff" });
       t.clock += 100;
-      await t.rung();
+      await t.dispatched();
       await t.run(key, { kind: "retry", error: "no" });
       expect((await t.ledger.inspect(key)).key).toMatchObject({ state: "parked", fails: 2 });
     });
     it("of the newest version that is here say how failures are retried, also after a newer one was", async () => {
-      await t.enlist({ worker: "newer", version: 7, backoff: { first: 9_000, longest: 9_000 } });
-      await t.enlist({ worker: "newer", slots: 0 });
-      await t.enlist({ worker: "anew", version: 1, backoff: { first: 100, longest: 100 } });
+      await t.registerWorker({ worker: "newer", version: 7, backoff: { first: 9_000, longest: 9_000 } });
+      await t.registerWorker({ worker: "newer", slots: 0 });
+      await t.registerWorker({ worker: "anew", version: 1, backoff: { first: 100, longest: 100 } });
       await t.wake(key);
       expect(await t.run(key, { kind: "retry", error: "no" })).toBe(99);
     });
@@ -354,7 +355,7 @@ export function orderContract(t: LedgerUnderTest): void {
     }
     const first = await t.ledger.list("ready", 2);
     expect(first.keys).toMatchObject([
-      { key: keys[1], at: 1_000_000 + settling + 1, reasons: ["Modified"] },
+      { key: keys[1], at: 1_000_000 + recoveryWindow + 1, reasons: ["Modified"] },
       { key: keys[2] },
     ]);
     const second = await t.ledger.list("ready", 2, first.next);
@@ -391,11 +392,11 @@ export function orderContract(t: LedgerUnderTest): void {
   });
 
   it("lists what fails, since it began to, wherever it stands", async () => {
-    await t.enlist({ slots: 10, backoff: { first: 1_000, longest: 8_000, attempts: 2 } });
+    await t.registerWorker({ slots: 10, backoff: { first: 1_000, longest: 8_000, attempts: 2 } });
     const [parked, waits, well] = keysIn("a", 3) as [ObjectKey, ObjectKey, ObjectKey];
     for (const each of [parked, waits]) await t.run(each, { kind: "retry", error: "no" });
     t.clock += 1_000;
-    await t.rung();
+    await t.dispatched();
     await t.run(parked, { kind: "retry", error: "still no" });
     await t.run(well, done);
     expect(await t.list("failing")).toMatchObject([

@@ -1,6 +1,6 @@
 import type { ObjectKey } from "@drover/controller";
 import { describe, expect, it } from "vitest";
-import type { Verdict } from "../work-queue.ts";
+import type { RunOutcome } from "../work-queue.ts";
 import { done, failed, key, keysIn, type LedgerUnderTest } from "./ledger-under-test.ts";
 
 /** Objects that are paused by their annotation, and pauses in general. */
@@ -11,9 +11,9 @@ export function pausesContract(t: LedgerUnderTest): void {
     ...(paused !== undefined && { paused }),
   });
   const state = async (of: ObjectKey = key) => (await t.ledger.inspect(of)).key.state;
-  const paused = (resourceVersion: string): Verdict => ({
+  const paused = (resourceVersion: string): RunOutcome => ({
     kind: "paused",
-    saw: { kind: "buckets", uid: "u1", resourceVersion },
+    observed: { kind: "buckets", uid: "u1", resourceVersion },
   });
 
   it("holds a key back whose object says so, however it came to be due, and lets it go when it says so no more", async () => {
@@ -24,7 +24,7 @@ export function pausesContract(t: LedgerUnderTest): void {
       pauses: [{ scope: "annotation", since: t.clock, by: "" }],
     });
     expect(await t.refusal(key)).toBe("paused");
-    expect(await t.rung()).toEqual([]);
+    expect(await t.dispatched()).toEqual([]);
     expect(await t.wake(key, { kind: "pods", resourceVersion: "9" }, true)).toEqual([]);
     t.clock += 60_000;
     expect(await t.ledger.count()).toMatchObject({ due: 0, oldestDue: 0, paused: 1 });
@@ -47,8 +47,8 @@ export function pausesContract(t: LedgerUnderTest): void {
 
   it("keeps a key whose time comes, or whose backoff ends, until it is resumed", async () => {
     const [again] = keysIn("a", 1) as [ObjectKey];
-    await t.enlist({ slots: 2 });
-    for (const [each, verdict] of [
+    await t.registerWorker({ slots: 2 });
+    for (const [each, outcome] of [
       [key, failed],
       [again, { kind: "done", after: 1_000 }],
     ] as const) {
@@ -57,7 +57,7 @@ export function pausesContract(t: LedgerUnderTest): void {
       await t.claim(each, token);
       await t.wake(each, own("2", true));
       await t.wake(each, { kind: "pods", resourceVersion: "1" });
-      await t.ledger.settle(each, token, verdict);
+      await t.ledger.settle(each, token, outcome);
       expect(await state(each)).toBe("paused");
     }
     const [waits] = keysIn("b", 1) as [ObjectKey];
@@ -67,7 +67,7 @@ export function pausesContract(t: LedgerUnderTest): void {
     t.clock += 1_000;
     // The count is also right before the dispatcher has run.
     expect(await t.ledger.count()).toMatchObject({ due: 0, oldestDue: 0, paused: 3 });
-    expect(await t.rung()).toEqual([]);
+    expect(await t.dispatched()).toEqual([]);
     expect(await state(waits)).toBe("paused");
   });
 
@@ -126,7 +126,7 @@ export function pausesContract(t: LedgerUnderTest): void {
     await t.claim(key, "t2");
     await t.ledger.settle(key, "t2", {
       kind: "paused",
-      saw: { kind: "buckets", uid: "u0", resourceVersion: "9" },
+      observed: { kind: "buckets", uid: "u0", resourceVersion: "9" },
     });
     expect(await state()).toBe("rung");
   });
@@ -139,9 +139,9 @@ export function pausesContract(t: LedgerUnderTest): void {
     expect((await t.ledger.inspect(key)).key).toMatchObject({ state: "paused", fails: 1, error: "no" });
   });
 
-  it("keeps no copy for a key that is paused", async () => {
+  it("keeps no cached object for a key that is paused", async () => {
     const [other] = keysIn("a", 1) as [ObjectKey];
-    await t.enlist({ slots: 2 });
+    await t.registerWorker({ slots: 2 });
     for (const [each, isPaused] of [
       [key, true],
       [other, false],
@@ -149,12 +149,12 @@ export function pausesContract(t: LedgerUnderTest): void {
       await t.wake(each, own("1"));
       const token = `t of ${each}`;
       await t.claim(each, token);
-      const saw = { kind: "buckets", uid: "u1", resourceVersion: "1" };
-      await t.ledger.settle(each, token, { kind: "done", saw });
+      const observed = { kind: "buckets", uid: "u1", resourceVersion: "1" };
+      await t.ledger.settle(each, token, { kind: "done", observed });
       if (isPaused) await t.ledger.pause({ kind: "object", key: each }, "tests");
       await t.wake(each, { ...own("2"), copy: "{}" });
       if (isPaused) await t.ledger.resume({ kind: "object", key: each });
-      expect((await t.claim(each)).copy).toBe(isPaused ? undefined : "{}");
+      expect((await t.claim(each)).cachedObject).toBe(isPaused ? undefined : "{}");
     }
   });
 
@@ -177,13 +177,13 @@ export function pausesContract(t: LedgerUnderTest): void {
 
   describe("how much is due", () => {
     it("does not count a paused namespace, nor how long its keys wait", async () => {
-      await t.enlist({ slots: 10 });
+      await t.registerWorker({ slots: 10 });
       await t.ledger.pause({ kind: "namespace", namespace: "held" }, "tests");
       for (const each of keysIn("held", 3)) await t.wake(each);
       t.clock += 50_000;
       const [other] = keysIn("free", 1) as [ObjectKey];
-      await t.enlist({ slots: 0 });
-      await t.enlist({ slots: 1 });
+      await t.registerWorker({ slots: 0 });
+      await t.registerWorker({ slots: 1 });
       await t.wake(other);
       t.clock += 7;
       expect(await t.ledger.count()).toMatchObject({ due: 1, oldestDue: 7, paused: 3 });
@@ -191,18 +191,18 @@ export function pausesContract(t: LedgerUnderTest): void {
       expect(await t.ledger.count()).toMatchObject({ due: 4, oldestDue: 50_007, paused: 0 });
     });
     it("says how long a key waits behind an account that is closed, also beside a paused namespace", async () => {
-      await t.enlist({ slots: 10 });
+      await t.registerWorker({ slots: 10 });
       const [throttled, held] = [...keysIn("free", 1), ...keysIn("held", 1)] as [ObjectKey, ObjectKey];
       await t.wake(throttled);
       await t.run(throttled, { kind: "throttled", account: "aws", after: 60_000 });
-      await t.rung();
+      await t.dispatched();
       await t.ledger.pause({ kind: "namespace", namespace: "held" }, "tests");
       t.clock += 30_000;
       await t.wake(held);
       expect(await t.ledger.count()).toMatchObject({ due: 1, oldestDue: 30_000, paused: 1 });
     });
     it("does not count anything while all is paused, but what runs", async () => {
-      await t.enlist({ slots: 2 });
+      await t.registerWorker({ slots: 2 });
       const [other] = keysIn("a", 1) as [ObjectKey];
       await t.wake(key);
       await t.claim(key, "t");

@@ -1,17 +1,17 @@
 import { objectKey, type ObjectKey } from "@drover/controller";
 import { randomUUID } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
-import type { Bell } from "../bells.ts";
+import type { ClaimJob } from "../bells.ts";
 import type { SettleAnswer } from "../ledger.ts";
-import type { Claim, Verdict, Wake } from "../work-queue.ts";
+import type { Claim, RunOutcome, Wake } from "../work-queue.ts";
 import { failed, key, lease, type LedgerUnderTest } from "./ledger-under-test.ts";
 
 /** One key from wake to outcome: what its wakes record, which run gets it, and when it runs again. */
 export function runsContract(t: LedgerUnderTest): void {
-  beforeEach(() => t.enlist({ slots: 2 }));
+  beforeEach(() => t.registerWorker({ slots: 2 }));
 
   let version = 100;
-  const wake = (fields: Partial<Wake> = {}): Promise<readonly Bell[]> =>
+  const wake = (fields: Partial<Wake> = {}): Promise<readonly ClaimJob[]> =>
     t.ledger.wake([
       {
         key,
@@ -23,22 +23,22 @@ export function runsContract(t: LedgerUnderTest): void {
       },
     ]);
   const claim = async (token: string, of = key): Promise<Claim> => {
-    await t.ledger.ring();
+    await t.ledger.dispatch();
     return t.claim(of, token);
   };
   /** The reason for which the key cannot be claimed now; "claimed" if it was. */
   const refusal = async (): Promise<string> => {
-    await t.ledger.ring();
+    await t.ledger.dispatch();
     return t.refusal(key);
   };
-  const run = async (verdict: Verdict): Promise<SettleAnswer> => {
+  const run = async (outcome: RunOutcome): Promise<SettleAnswer> => {
     const token = randomUUID();
     await claim(token);
-    return t.ledger.settle(key, token, verdict);
+    return t.ledger.settle(key, token, outcome);
   };
 
   describe("a wake", () => {
-    it("rings one bell, and no second one while the first waits", async () => {
+    it("adds one job, and no second one while the first waits", async () => {
       expect(await wake()).toHaveLength(1);
       expect(await wake()).toHaveLength(0);
     });
@@ -65,7 +65,7 @@ export function runsContract(t: LedgerUnderTest): void {
       await claim("t1");
       await wake();
       t.clock += lease;
-      expect((await t.ledger.ring()).bells).toMatchObject([{ key }]);
+      expect((await t.ledger.dispatch()).jobs).toMatchObject([{ key }]);
     });
     it("pierces every wait, not only the first", async () => {
       await wake();
@@ -113,19 +113,19 @@ export function runsContract(t: LedgerUnderTest): void {
       expect(await wake()).toHaveLength(1);
       expect(await refusal()).toBe("claimed");
     });
-    it("that comes during a run makes the key due when the run ends, whatever the verdict", async () => {
-      const verdicts: Verdict[] = [
+    it("that comes during a run makes the key due when the run ends, whatever the outcome", async () => {
+      const outcomes: RunOutcome[] = [
         { kind: "done" },
         { kind: "done", after: 60_000 },
         failed,
         { kind: "gone" },
       ];
-      for (const verdict of [...verdicts, { kind: "terminal", error: "no" } as const]) {
+      for (const outcome of [...outcomes, { kind: "terminal", error: "no" } as const]) {
         const other = objectKey({ name: randomUUID() });
         await wake({ key: other });
         await claim("t", other);
         expect(await wake({ key: other })).toHaveLength(0);
-        expect(await t.ledger.settle(other, "t", verdict)).toMatchObject({ bells: [{ key: other }] });
+        expect(await t.ledger.settle(other, "t", outcome)).toMatchObject({ jobs: [{ key: other }] });
         await t.ledger.claim(other, "t2");
         await t.ledger.settle(other, "t2", { kind: "gone" });
       }
@@ -146,13 +146,13 @@ export function runsContract(t: LedgerUnderTest): void {
       expect(await wake({ class: "resync", reason: "Resync" })).toHaveLength(1);
     });
     it("pierces neither backoff nor requeueAfter, and does not wake a parked key", async () => {
-      for (const verdict of [
+      for (const outcome of [
         failed,
         { kind: "done", after: 9_000 },
         { kind: "terminal", error: "no" },
       ] as const) {
         await wake();
-        await run(verdict);
+        await run(outcome);
         expect(await wake({ class: "resync" })).toHaveLength(0);
         expect(await refusal()).toMatch(/waiting|parked/);
         t.clock += 20_000;
@@ -181,8 +181,8 @@ export function runsContract(t: LedgerUnderTest): void {
       await run({ kind: "done" });
       expect(await refusal()).toBe("nothing due");
     });
-    it("by a bell that came before the key's turn is refused", async () => {
-      await t.enlist({ slots: 1 });
+    it("by a job that came before the key's turn is refused", async () => {
+      await t.registerWorker({ slots: 1 });
       await wake({ key: objectKey({ name: "first" }) });
       expect(await wake()).toHaveLength(0);
       expect(await t.ledger.claim(key, "t1")).toEqual({ refused: "not its turn" });
@@ -228,33 +228,33 @@ export function runsContract(t: LedgerUnderTest): void {
   it("knows it in whichever state a key is: a campaign has not ended for who waits or is parked", async () => {
     const states = ["waits", "parked", "ready", "rung", "idle"] as const;
     const keys = states.map((name) => objectKey({ namespace: "s", name }));
-    const [waits, parked, ready, rung, idle] = keys as [
+    const [waits, parked, ready, dispatched, idle] = keys as [
       ObjectKey,
       ObjectKey,
       ObjectKey,
       ObjectKey,
       ObjectKey,
     ];
-    for (const [of, verdict] of [
+    for (const [of, outcome] of [
       [waits, { kind: "wait", after: 60_000 }],
       [parked, { kind: "terminal", error: "no" }],
       [idle, { kind: "done" }],
     ] as const) {
       await wake({ key: of });
-      await t.run(of, verdict);
+      await t.run(of, outcome);
     }
-    await t.enlist({ slots: 1 });
-    await wake({ key: rung });
+    await t.registerWorker({ slots: 1 });
+    await wake({ key: dispatched });
     await wake({ key: ready });
     for (const [i, of] of keys.entries()) expect((await t.ledger.inspect(of)).key.state).toBe(states[i]);
     t.clock += 10;
     expect((await t.ledger.notRunSince(keys, t.clock)).keys).toEqual(keys);
-    await t.claim(rung, "t2");
-    expect((await t.ledger.notRunSince(keys, t.clock)).keys).toEqual(keys.filter((of) => of !== rung));
-    await t.enlist({ slots: 9 });
+    await t.claim(dispatched, "t2");
+    expect((await t.ledger.notRunSince(keys, t.clock)).keys).toEqual(keys.filter((of) => of !== dispatched));
+    await t.registerWorker({ slots: 9 });
     await wake({ key: idle });
     await t.claim(idle, "t3");
-    expect((await t.ledger.notRunSince([rung, idle], t.clock)).keys).toEqual([]);
+    expect((await t.ledger.notRunSince([dispatched, idle], t.clock)).keys).toEqual([]);
   });
 
   it("says when a timer ends: nobody need look before", async () => {
@@ -266,75 +266,76 @@ export function runsContract(t: LedgerUnderTest): void {
       await wake({ key: of });
       await t.run(of, { kind: "wait", after });
     }
-    expect(await t.ledger.ring()).toMatchObject({ next: 700, bells: [] });
+    expect(await t.ledger.dispatch()).toMatchObject({ next: 700, jobs: [] });
     t.clock += 699;
-    expect(await t.ledger.ring()).toMatchObject({ next: 1, bells: [] });
+    expect(await t.ledger.dispatch()).toMatchObject({ next: 1, jobs: [] });
     t.clock += 1;
-    expect(await t.ledger.ring()).toMatchObject({ next: 4_300, bells: [{ key: soon }] });
+    expect(await t.ledger.dispatch()).toMatchObject({ next: 4_300, jobs: [{ key: soon }] });
   });
 
-  describe("a lease that ended without a verdict", () => {
-    it.each(["claimed", "handed over", "given"])(
+  describe("a lease that ended without an outcome", () => {
+    it.each(["claimed", "chained", "assigned"])(
       "of a key that was %s, is taken back one lease after it was renewed last, and not before",
       async (how) => {
         const other = objectKey({ namespace: "a", name: "other" });
         await wake({ key: other });
         await t.claim(other, "before");
+        const slots = { worker: "w1", askedAt: 1, version: 0, tokens: ["slot"] };
         let token = "t1";
         if (how === "claimed") {
           await wake();
           await claim(token);
-        } else if (how === "given") {
-          await t.ledger.offer({ worker: "w1", askedAt: 1, version: 0, tokens: ["slot"] });
+        } else if (how === "assigned") {
+          await t.ledger.advertise(slots);
           await wake();
-          const [given] = await t.ledger.offer({ worker: "w1", askedAt: 1, version: 0, tokens: ["slot"] });
-          token = given?.token ?? expect.fail("Nothing was given.");
+          const [assignment] = await t.ledger.advertise(slots);
+          token = assignment?.token ?? expect.fail("Nothing was assigned.");
         } else {
-          await t.enlist({ slots: 1 });
+          await t.registerWorker({ slots: 1 });
           await wake();
           const answer = await t.ledger.settle(other, "before", { kind: "done" }, undefined, {
             token,
             version: 0,
           });
-          expect(answer).toMatchObject({ handed: { key } });
+          expect(answer).toMatchObject({ chained: { key } });
         }
-        await t.enlist({ slots: 5 });
+        await t.registerWorker({ slots: 5 });
         await t.ledger.settle(other, "before", { kind: "done" });
         for (let renewals = 0; renewals < 3; renewals++) {
           t.clock += lease - 2;
-          expect((await t.ledger.ring()).bells).toEqual([]);
+          expect((await t.ledger.dispatch()).jobs).toEqual([]);
           expect(await t.ledger.count()).toMatchObject({ running: 1, due: 0 });
           expect((await t.ledger.renew([{ key, token }])).lost).toEqual([]);
           t.clock += 1;
-          expect((await t.ledger.ring()).bells).toEqual([]);
+          expect((await t.ledger.dispatch()).jobs).toEqual([]);
           expect(await t.ledger.count()).toMatchObject({ running: 1, due: 0 });
           expect(await refusal()).toBe("leased");
         }
         t.clock += lease - 2;
-        expect((await t.ledger.ring()).bells).toEqual([]);
+        expect((await t.ledger.dispatch()).jobs).toEqual([]);
         t.clock += 1;
-        const { bells } = await t.ledger.ring();
-        const taken = await t.ledger.offer({ worker: "w1", askedAt: 1, version: 0, tokens: ["slot"] });
-        expect([...bells, ...taken].map((one) => one.key)).toEqual([key]);
+        const { jobs } = await t.ledger.dispatch();
+        const taken = await t.ledger.advertise(slots);
+        expect([...jobs, ...taken].map((one) => one.key)).toEqual([key]);
         expect((await t.ledger.renew([{ key, token }])).lost).toEqual([token]);
       },
     );
-    it("is taken back by the ringer, which rings again", async () => {
+    it("is taken back by the dispatcher, which dispatches again", async () => {
       await wake();
       await claim("t1");
-      expect((await t.ledger.ring()).bells).toHaveLength(0);
+      expect((await t.ledger.dispatch()).jobs).toHaveLength(0);
       t.clock += lease;
-      expect((await t.ledger.ring()).bells).toHaveLength(1);
+      expect((await t.ledger.dispatch()).jobs).toHaveLength(1);
     });
     it("is taken back in time also where the clock went back meanwhile", async () => {
       await wake();
       await claim("t1");
       t.clock -= 600_000;
-      await t.ledger.ring();
+      await t.ledger.dispatch();
       t.clock += lease;
-      expect((await t.ledger.ring()).bells).toMatchObject([{ key }]);
+      expect((await t.ledger.dispatch()).jobs).toMatchObject([{ key }]);
     });
-    it("makes its late verdict stale", async () => {
+    it("makes its late outcome stale", async () => {
       await wake();
       await claim("t1");
       t.clock += lease;
@@ -358,7 +359,7 @@ export function runsContract(t: LedgerUnderTest): void {
         await t.wake(key, {}, force);
         t.clock += lease;
       };
-      await t.enlist({ slots: 2, backoff: { first: 100_000, longest: 100_000 } });
+      await t.registerWorker({ slots: 2, backoff: { first: 100_000, longest: 100_000 } });
       await wake();
       await heardDuring("the first is forgiven");
       await heardDuring("pierces");
@@ -374,16 +375,13 @@ export function runsContract(t: LedgerUnderTest): void {
     });
   });
 
-  describe("settling", () => {
+  describe("an outcome", () => {
     it("a repeat is answered as before and does nothing", async () => {
       await wake();
       await claim("t1");
       await t.ledger.settle(key, "t1", { kind: "done" });
       await wake();
-      expect(await t.ledger.settle(key, "t1", { kind: "done" })).toMatchObject({
-        kind: "settled",
-        bells: [],
-      });
+      expect(await t.ledger.settle(key, "t1", { kind: "done" })).toMatchObject({ kind: "settled", jobs: [] });
       expect(await refusal()).toBe("claimed");
     });
     it("gone leaves nothing behind but the last answer", async () => {
@@ -438,7 +436,7 @@ export function runsContract(t: LedgerUnderTest): void {
         await t.wake(key, {}, force);
         await claim("t");
         await t.wake(key, {}, force);
-        expect(await t.ledger.settle(key, "t", { kind: "conflict" })).toMatchObject({ bells: [{ key }] });
+        expect(await t.ledger.settle(key, "t", { kind: "conflict" })).toMatchObject({ jobs: [{ key }] });
       }
     });
   });
@@ -477,7 +475,7 @@ export function runsContract(t: LedgerUnderTest): void {
       await wake();
       expect((await t.ledger.inspect(key)).key).toMatchObject({ state: "waits", why: "backoff" });
       t.clock += 1_000;
-      expect(await t.rung()).toEqual([key]);
+      expect(await t.dispatched()).toEqual([key]);
     });
     it("is not pierced again by a wake that comes during the run which pierced it", async () => {
       await wake();
@@ -485,7 +483,7 @@ export function runsContract(t: LedgerUnderTest): void {
       await wake();
       await claim("t1");
       await wake();
-      expect(await t.ledger.settle(key, "t1", failed)).toMatchObject({ bells: [] });
+      expect(await t.ledger.settle(key, "t1", failed)).toMatchObject({ jobs: [] });
       expect(await refusal()).toBe("waiting");
     });
     it("lets a key that always fails be tried at most twice per window under a stream of wakes", async () => {
@@ -514,60 +512,64 @@ export function runsContract(t: LedgerUnderTest): void {
   });
 
   describe("bells", () => {
-    it("are no more than the limit; the rest is rung when there is room", async () => {
+    it("are no more than the limit; the rest is dispatched when there is room", async () => {
       const keys = ["a", "b", "c"].map((name) => objectKey({ name }));
-      const rung = (await Promise.all(keys.map((each) => wake({ key: each })))).flat();
-      expect(rung).toHaveLength(2);
-      const [first] = rung;
+      const dispatched = (await Promise.all(keys.map((each) => wake({ key: each })))).flat();
+      expect(dispatched).toHaveLength(2);
+      const [first] = dispatched;
       await claim("t", first?.key);
       expect(await t.ledger.settle(first!.key, "t", { kind: "done" })).toMatchObject({
-        bells: [{ key: "c" }],
+        jobs: [{ key: "c" }],
       });
     });
     it("are held back, too, where more are out than there are slots", async () => {
       for (const name of ["a", "b", "c"]) await wake({ key: objectKey({ name }) });
-      await t.enlist({ slots: 1 });
-      expect((await t.ledger.ring()).bells).toEqual([]);
+      await t.registerWorker({ slots: 1 });
+      expect((await t.ledger.dispatch()).jobs).toEqual([]);
     });
-    it("that nobody answers are rung again under a new number", async () => {
-      const [bell] = await wake();
+    it("that no worker takes are added again under a new number", async () => {
+      const [job] = await wake();
       t.clock += 2_001;
-      expect(await t.ledger.unanswered(2_000)).toEqual([bell]);
-      await t.ledger.ringAgain(bell!);
-      const { bells } = await t.ledger.ring();
-      expect(bells).toMatchObject([{ key }]);
-      expect(bells[0]?.number).not.toBe(bell?.number);
+      expect(await t.ledger.unclaimedJobs(2_000)).toEqual([job]);
+      await t.ledger.dispatchAgain(job!);
+      const { jobs } = await t.ledger.dispatch();
+      expect(jobs).toMatchObject([{ key }]);
+      expect(jobs[0]?.number).not.toBe(job?.number);
     });
-    it("that nobody answers are known though their key is woken again and again", async () => {
-      const [bell] = await wake();
+    it("that no worker takes are known though their key is woken again and again", async () => {
+      const [job] = await wake();
       t.clock += 1_500;
       expect(await wake()).toEqual([]);
       t.clock += 501;
-      expect(await t.ledger.unanswered(2_000)).toEqual([bell]);
+      expect(await t.ledger.unclaimedJobs(2_000)).toEqual([job]);
     });
-    it("that were rung when the clock was ahead are rung again", async () => {
-      const [bell] = await wake();
+    it("that were added when the clock was ahead are added again", async () => {
+      const [job] = await wake();
       t.clock -= 600_000;
-      expect(await t.ledger.unanswered(2_000)).toEqual([bell]);
+      expect(await t.ledger.unclaimedJobs(2_000)).toEqual([job]);
     });
-    it("are not rung again for one that was lost before them", async () => {
+    it("are not added again for one that was lost before them", async () => {
       const [lost] = await wake();
       await run({ kind: "done" });
       await wake();
-      await t.ledger.ringAgain(lost!);
-      expect((await t.ledger.ring()).bells).toEqual([]);
+      await t.ledger.dispatchAgain(lost!);
+      expect((await t.ledger.dispatch()).jobs).toEqual([]);
     });
-    it("answered meanwhile are not rung again", async () => {
-      const [bell] = await wake();
+    it("answered meanwhile are not added again", async () => {
+      const [job] = await wake();
       await claim("t");
-      await t.ledger.ringAgain(bell!);
-      expect((await t.ledger.ring()).bells).toHaveLength(0);
+      await t.ledger.dispatchAgain(job!);
+      expect((await t.ledger.dispatch()).jobs).toHaveLength(0);
       expect(await refusal()).toBe("leased");
     });
   });
 
   it("counts failing keys until they succeed, and says how long runs take, and that it is paused", async () => {
-    const past = (verdict: "done" | "retry", duration: number) => ({ trigger: [], verdict, duration });
+    const past = (outcome: "done" | "retry", duration: number) => ({
+      trigger: [],
+      verdict: outcome,
+      duration,
+    });
     expect(await t.ledger.count()).toMatchObject({ failing: 0, runTime: 0, allPaused: false });
     await wake();
     await claim("t1");

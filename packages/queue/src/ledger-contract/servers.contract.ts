@@ -1,37 +1,37 @@
 import { objectKey } from "@drover/controller";
 import { describe, expect, it } from "vitest";
-import { done, key, lease, type LedgerUnderTest, settling } from "./ledger-under-test.ts";
+import { done, key, lease, type LedgerUnderTest, recoveryWindow } from "./ledger-under-test.ts";
 
 /** Runs and wakes after another server has taken over, which may have lost data. */
 export function serversContract(t: LedgerUnderTest): void {
   describe("another server", () => {
-    it("is a new era, once; the same server is not", async () => {
+    it("is a new incarnation, once; the same server is not", async () => {
       await t.wake(key);
-      expect(t.eras).toHaveLength(1);
+      expect(t.incarnations).toHaveLength(1);
       t.server = "another";
       await t.wake(key);
-      await t.ledger.ring();
-      expect(t.eras).toHaveLength(2);
-      expect(t.eras[0]).not.toBe(t.eras[1]);
+      await t.ledger.dispatch();
+      expect(t.incarnations).toHaveLength(2);
+      expect(t.incarnations[0]).not.toBe(t.incarnations[1]);
     });
     it("also where it has been before: demoted and promoted again", async () => {
       await t.wake(key);
       for (const server of ["another", "first"]) {
         t.server = server;
         t.clock += 1;
-        await t.ledger.ring();
+        await t.ledger.dispatch();
       }
-      expect(new Set(t.eras).size).toBe(3);
+      expect(new Set(t.incarnations).size).toBe(3);
     });
-    it("keeps the origin of what it took over, and has one of its own where nothing was left", async () => {
-      const origin = await t.ledger.origin();
-      expect(origin).not.toBe("");
+    it("keeps the first incarnation of the data that it took over, and has one of its own where nothing was left", async () => {
+      const first = await t.ledger.firstIncarnation();
+      expect(first).not.toBe("");
       const restore = await t.backup();
       await restore();
-      expect(await t.ledger.origin()).toBe(origin);
-      expect(new Set(t.eras).size).toBeGreaterThan(1);
+      expect(await t.ledger.firstIncarnation()).toBe(first);
+      expect(new Set(t.incarnations).size).toBeGreaterThan(1);
       await t.loseAll();
-      expect(await t.ledger.origin()).not.toBe(origin);
+      expect(await t.ledger.firstIncarnation()).not.toBe(first);
     });
     it("is noticed by whichever call is the first", async () => {
       await t.wake(key);
@@ -41,12 +41,12 @@ export function serversContract(t: LedgerUnderTest): void {
         () => t.ledger.claim(key, "u"),
         () => t.ledger.renew([]),
         () => t.ledger.settle(key, "u", done),
-        () => t.ledger.ring(),
-        () => t.ledger.unanswered(0),
-        () => t.ledger.ringAgain({ key, number: "0" }),
-        () => t.enlist(),
+        () => t.ledger.dispatch(),
+        () => t.ledger.unclaimedJobs(0),
+        () => t.ledger.dispatchAgain({ key, number: "0" }),
+        () => t.registerWorker(),
         () => t.ledger.pause({ kind: "object", key }, "tests"),
-        () => t.ledger.origin(),
+        () => t.ledger.firstIncarnation(),
         () => t.ledger.count(),
         () => t.list("ready"),
         () => t.ledger.inspect(key),
@@ -54,33 +54,33 @@ export function serversContract(t: LedgerUnderTest): void {
       for (const [i, call] of calls.entries()) {
         t.server = `server ${i}`;
         await call();
-        expect(t.eras).toHaveLength(i + 2);
+        expect(t.incarnations).toHaveLength(i + 2);
       }
     });
-    it("lets nothing be claimed or rung until runs under way had time to announce themselves", async () => {
+    it("lets nothing be claimed or dispatched until runs under way had time to announce themselves", async () => {
       await t.wake(key);
       t.server = "another";
       expect(await t.refusal(key, "t")).toBe("settling");
       expect(await t.wake(objectKey({ name: "other" }))).toEqual([]);
-      expect(await t.ledger.ring()).toEqual({ bells: [], next: settling });
-      t.clock += settling;
-      expect(await t.rung()).toEqual([key]);
+      expect(await t.ledger.dispatch()).toEqual({ jobs: [], next: recoveryWindow });
+      t.clock += recoveryWindow;
+      expect(await t.dispatched()).toEqual([key]);
     });
-    it("rings again what was rung: its bells may be lost", async () => {
+    it("dispatches again what was dispatched: its jobs may be lost", async () => {
       await t.wake(key);
       t.server = "another";
-      await t.ledger.ring();
-      t.clock += settling;
-      expect(await t.rung()).toEqual([key]);
+      await t.ledger.dispatch();
+      t.clock += recoveryWindow;
+      expect(await t.dispatched()).toEqual([key]);
     });
-    it("settles for one settling time from now at most, also where its clock goes back, and never twice", async () => {
+    it("has a recovery window that ends at most its length from now, also where its clock goes back, and never twice", async () => {
       await t.wake(key);
       t.server = "another";
-      await t.ledger.ring();
+      await t.ledger.dispatch();
       t.clock -= 600_000;
-      expect(await t.ledger.ring()).toEqual({ bells: [], next: settling });
-      t.clock += settling;
-      expect(await t.rung()).toEqual([key]);
+      expect(await t.ledger.dispatch()).toEqual({ jobs: [], next: recoveryWindow });
+      t.clock += recoveryWindow;
+      expect(await t.dispatched()).toEqual([key]);
       t.clock -= 1;
       expect(await t.refusal(key)).toBe("claimed");
     });
@@ -98,9 +98,9 @@ export function serversContract(t: LedgerUnderTest): void {
       await t.claim(key, "t");
       t.server = "another";
       t.clock -= 600_000;
-      await t.ledger.ring();
+      await t.ledger.dispatch();
       t.clock += lease;
-      expect(await t.rung()).toEqual([key]);
+      expect(await t.dispatched()).toEqual([key]);
     });
   });
 
@@ -112,24 +112,24 @@ export function serversContract(t: LedgerUnderTest): void {
       await failOver();
       const heard = { lost: [], announced: ["t"] };
       expect(await t.ledger.renew([{ key, token: "t" }])).toMatchObject(heard);
-      t.clock += settling;
+      t.clock += recoveryWindow;
       // A repeated renewal, as the answer may have been lost.
       expect(await t.ledger.renew([{ key, token: "t" }])).toMatchObject(heard);
       expect(await t.refusal(key, "u")).toBe("leased");
       expect(await t.ledger.settle(key, "t", done)).toMatchObject({ kind: "settled" });
-      expect(await t.rung()).toEqual([]); // settle has dispatched it, as wakes since may have been lost
+      expect(await t.dispatched()).toEqual([]); // settle has dispatched it, as wakes since may have been lost
       expect(await t.refusal(key, "u")).toBe("claimed");
     });
-    it("gives no copy of what an older run saw, when one that announced itself has died", async () => {
-      const saw = { kind: "buckets", uid: "u1", resourceVersion: "5", copy: "five" };
+    it("gives no cached object of an older run, when one that announced itself has died", async () => {
+      const observed = { kind: "buckets", uid: "u1", resourceVersion: "5", cachedObject: "five" };
       await t.wake(key, { uid: "u1", resourceVersion: "5" });
       const failOver = await t.backup();
       await failOver();
-      expect(await t.ledger.settle(key, "older", { ...done, saw })).toMatchObject({ kind: "settled" });
+      expect(await t.ledger.settle(key, "older", { ...done, observed })).toMatchObject({ kind: "settled" });
       expect((await t.ledger.renew([{ key, token: "t" }])).lost).toEqual([]); // it may write a newer version, and die
       t.clock += lease;
-      await t.rung();
-      expect((await t.claim(key, "u")).copy).toBeUndefined();
+      await t.dispatched();
+      expect((await t.claim(key, "u")).cachedObject).toBeUndefined();
     });
     it("leases nothing to a run that has settled, though it is heard to renew afterwards", async () => {
       await t.wake(key);
@@ -138,8 +138,8 @@ export function serversContract(t: LedgerUnderTest): void {
       await failOver();
       expect(await t.ledger.settle(key, "t", done)).toMatchObject({ kind: "settled" });
       expect((await t.ledger.renew([{ key, token: "t" }])).lost).toEqual(["t"]);
-      t.clock += settling;
-      expect(await t.rung()).toEqual([key]);
+      t.clock += recoveryWindow;
+      expect(await t.dispatched()).toEqual([key]);
     });
     it("believes the run that announces itself, not the lease of an older one", async () => {
       await t.wake(key);
@@ -160,15 +160,15 @@ export function serversContract(t: LedgerUnderTest): void {
       await t.wake(key);
       await t.claim(key, "before");
       t.clock += lease;
-      await t.rung();
+      await t.dispatched();
       await t.claim(key, "t");
       t.server = "another";
       expect((await t.ledger.renew([{ key, token: "t" }])).lost).toEqual([]);
       expect((await t.ledger.renew([{ key, token: "before" }])).lost).toEqual(["before"]);
-      t.clock += settling;
+      t.clock += recoveryWindow;
       expect((await t.ledger.renew([{ key, token: "t" }])).lost).toEqual([]);
     });
-    it("takes the verdict of a run that it does not know of, and has the key looked at once more", async () => {
+    it("takes the outcome of a run that it does not know of, and has the key looked at once more", async () => {
       await t.wake(key);
       const failOver = await t.backup();
       await t.claim(key, "t");
@@ -176,17 +176,17 @@ export function serversContract(t: LedgerUnderTest): void {
       expect(await t.ledger.settle(key, "t", { kind: "done", after: 60_000 })).toMatchObject({
         kind: "settled",
       });
-      t.clock += settling;
-      expect(await t.rung()).toEqual([key]);
+      t.clock += recoveryWindow;
+      expect(await t.dispatched()).toEqual([key]);
     });
-    it("does not take a verdict twice, nor one that comes too late", async () => {
+    it("does not take an outcome twice, nor one that comes too late", async () => {
       await t.wake(key);
       const failOver = await t.backup();
       await t.claim(key, "t");
       await failOver();
       await t.ledger.settle(key, "t", { kind: "terminal", error: "no" });
-      expect(await t.ledger.settle(key, "t", done)).toMatchObject({ kind: "settled", bells: [] });
-      t.clock += settling;
+      expect(await t.ledger.settle(key, "t", done)).toMatchObject({ kind: "settled", jobs: [] });
+      t.clock += recoveryWindow;
       expect(await t.ledger.settle(key, "unknown", done)).toEqual({ kind: "stale" });
     });
     it("refuses a run that announces itself too late", async () => {
@@ -194,25 +194,25 @@ export function serversContract(t: LedgerUnderTest): void {
       const failOver = await t.backup();
       await t.claim(key, "t");
       await failOver();
-      await t.ledger.ring();
-      t.clock += settling;
+      await t.ledger.dispatch();
+      t.clock += recoveryWindow;
       expect((await t.ledger.renew([{ key, token: "t" }])).lost).toEqual(["t"]);
     });
   });
 
   describe("a server whose data are gone", () => {
-    it("is a new era though it is the same server", async () => {
+    it("is a new incarnation though it is the same server", async () => {
       await t.wake(key);
       await t.loseAll();
       await t.wake(key);
-      expect(t.eras).toHaveLength(2);
+      expect(t.incarnations).toHaveLength(2);
     });
     it("hears of the runs under way when they renew", async () => {
       await t.wake(key);
       await t.claim(key, "t");
       await t.loseAll();
       expect((await t.ledger.renew([{ key, token: "t" }])).lost).toEqual([]);
-      t.clock += settling;
+      t.clock += recoveryWindow;
       expect(await t.refusal(key, "u")).toBe("leased");
     });
   });

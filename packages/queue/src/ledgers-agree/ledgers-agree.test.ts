@@ -4,29 +4,29 @@ import fc from "fast-check";
 import { Redis } from "ioredis";
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type Answer, playInMemory, type Step } from "./play-in-memory.ts";
-import { listenInRedis, loadScripts, playInRedis } from "./play-in-redis.ts";
+import { type PlayedAnswer, playInMemory, type PlayedStep } from "./play-in-memory.ts";
+import { recordAssignmentsInRedis, loadScripts, playInRedis } from "./play-in-redis.ts";
 import { type RandomCall, randomCalls, type RandomEvent, times } from "./random-calls.ts";
-import type { Verdict, Wake } from "../work-queue.ts";
-import { mostTurns } from "../script-bounds.ts";
-import type { Bell } from "../bells.ts";
+import type { RunOutcome, Wake } from "../work-queue.ts";
+import { maxFlowsChecked } from "../script-bounds.ts";
+import type { ClaimJob } from "../bells.ts";
 
 const sequences = Number(process.env["LEDGER_SEQUENCES"] ?? 400);
 const seed = Number(process.env["LEDGER_SEED"] ?? 1);
 
 let server: RedisServer;
 let redis: Redis;
-let heard: ReturnType<typeof listenInRedis>;
+let received: ReturnType<typeof recordAssignmentsInRedis>;
 
 beforeAll(async () => {
   server = await startRedis({ persistence: false });
   redis = new Redis(server.url);
   await loadScripts(redis);
-  heard = listenInRedis(redis);
-  await heard.caughtUp();
+  received = recordAssignmentsInRedis(redis);
+  await received.caughtUp();
 });
 afterAll(async () => {
-  heard.stop();
+  received.stop();
   redis.disconnect();
   await server.stop();
 });
@@ -45,7 +45,7 @@ it("they do a bounded part of the work at once, and the same part", async () => 
   const all = Array.from({ length: 1_100 }, (_, i) =>
     objectKey({ namespace: `ns${i % 500}`, name: `n${i}` }),
   );
-  const verdicts: readonly Verdict[] = [
+  const results: readonly RunOutcome[] = [
     { kind: "done", after: 1_000 },
     { kind: "throttled", account: "s3", after: 2_000 },
   ];
@@ -60,42 +60,44 @@ it("they do a bounded part of the work at once, and the same part", async () => 
   const worker = { worker: "w", slots: 2_000, version: 0, lasts: 1_000_000, backoff, accounts: {} };
   const claims = all.map((key) => ({ call: "claim", key, token: "t", version: 0 }) as const);
   const settles = all.map((key, i) => {
-    const verdict = verdicts[i % 2] ?? { kind: "done" };
-    return { call: "settle unknown", key, token: "t", verdict } as const;
+    const outcome = results[i % 2] ?? { kind: "done" };
+    return { call: "settle unknown", key, token: "t", outcome } as const;
   });
-  const rings = (length: number) => Array.from({ length }, () => ({ call: "ring" }) as const);
+  const dispatches = (length: number) => Array.from({ length }, () => ({ call: "dispatch" }) as const);
   const answers = await sameAnswers([
-    { call: "enlist", worker },
-    { event: "clock", by: times.settling },
-    ...Array.from({ length: Math.ceil(wakes.length / mostTurns) }, (_, i) => {
-      const some = wakes.slice(i * mostTurns, (i + 1) * mostTurns);
+    { call: "register worker", worker },
+    { event: "clock", by: times.recoveryWindow },
+    ...Array.from({ length: Math.ceil(wakes.length / maxFlowsChecked) }, (_, i) => {
+      const some = wakes.slice(i * maxFlowsChecked, (i + 1) * maxFlowsChecked);
       return { call: "wake", wakes: some, force: false } as const;
     }),
     { event: "clock", by: 2_000 },
-    { call: "unanswered", patience: 2_000 },
+    { call: "unclaimed jobs", minAge: 2_000 },
     ...claims,
     { event: "clock", by: times.lease },
-    ...rings(12),
+    ...dispatches(12),
     ...claims,
     ...settles,
     { event: "clock", by: 2_000 },
-    ...rings(6),
+    ...dispatches(6),
   ]);
-  const bells = answers.map((each) => (isRing(each?.answer) ? each.answer.bells.length : 0)).filter(Boolean);
-  // Of 1,100 leases that end, 100 a call; then 550 keys by 200, with 250 lanes that open by 200.
-  expect(bells.slice(0, 11)).toEqual(Array.from({ length: 11 }, () => 100));
-  expect(bells.slice(11).length).toBeGreaterThan(2);
+  const jobs = answers
+    .map((each) => (isDispatch(each?.answer) ? each.answer.jobs.length : 0))
+    .filter(Boolean);
+  // Of 1,100 leases that end, 100 a call; then 550 keys by 200, with 250 flows that open by 200.
+  expect(jobs.slice(0, 11)).toEqual(Array.from({ length: 11 }, () => 100));
+  expect(jobs.slice(11).length).toBeGreaterThan(2);
 });
 
-const isRing = (answer: unknown): answer is { readonly bells: readonly Bell[] } =>
-  typeof answer === "object" && answer !== null && "bells" in answer && !("kind" in answer);
+const isDispatch = (answer: unknown): answer is { readonly jobs: readonly ClaimJob[] } =>
+  typeof answer === "object" && answer !== null && "jobs" in answer && !("kind" in answer);
 
 /** Plays calls on both; answers what they answered, if it was the same. */
 async function sameAnswers(
   calls: readonly (RandomCall | RandomEvent)[],
-): Promise<readonly (Answer | undefined)[]> {
+): Promise<readonly (PlayedAnswer | undefined)[]> {
   const { steps, answers } = await playInMemory(calls);
-  const others = await playInRedis(redis, steps, heard);
+  const others = await playInRedis(redis, steps, received);
   for (const [i, answer] of answers.entries()) {
     if (!isDeepStrictEqual(answer, others[i])) throw new Error(difference(steps, answers, others[i], i));
   }
@@ -119,25 +121,25 @@ const outcomes = {
     ].map((refusal) => [refusal, `"refused":"${refusal}"`]),
   ),
   claimed: '"claimed"',
-  "handed over": '"handed"',
-  given: '"token":"t',
+  chained: '"chained"',
+  assigned: '"token":"t',
   stale: '"stale"',
   "due later": '"dueIn"',
-  "a new era": '"newEra":true',
+  "a new incarnation": '"isNewIncarnation":true',
   "another object": '"replaced"',
-  "a copy": /"copy":"\{\\"a/,
-  "a copy that was left": /"copy":"\{\\"left/,
-  "a closed account": /"accountOpens":[1-9]/,
+  "a cached object": /"cachedObject":"\{\\"a/,
+  "a cached object that was left": /"cachedObject":"\{\\"left/,
+  "a throttled account": /"accountOpens":[1-9]/,
 };
-const outcomesIn = (answer: Answer | undefined): readonly string[] => {
+const outcomesIn = (answer: PlayedAnswer | undefined): readonly string[] => {
   const text = JSON.stringify(answer ?? null);
   return Object.entries(outcomes).flatMap(([name, look]) => (text.search(look) >= 0 ? [name] : []));
 };
 
 function difference(
-  steps: readonly Step[],
-  answers: readonly (Answer | undefined)[],
-  other: Answer | undefined,
+  steps: readonly PlayedStep[],
+  answers: readonly (PlayedAnswer | undefined)[],
+  other: PlayedAnswer | undefined,
   at: number,
 ): string {
   const trace = steps.slice(0, at + 1).map(({ text }, i) => `${i}. ${text} -> ${JSON.stringify(answers[i])}`);

@@ -1,7 +1,13 @@
 import type { Redis } from "ioredis";
-import { answerKept, leftCopyKept } from "../ledger.ts";
+import { goneKeyTtl, cachedObjectTtl } from "../ledger.ts";
 import { openRedisLedger } from "../redis-ledger.ts";
-import { type Answer, jitterAt, listenTo, type Step, written } from "./play-in-memory.ts";
+import {
+  type PlayedAnswer,
+  jitterAt,
+  recordAssignments,
+  type PlayedStep,
+  jsonRoundTrip,
+} from "./play-in-memory.ts";
 import { keys, times } from "./random-calls.ts";
 
 const prefix = "{drover:agree}";
@@ -12,38 +18,38 @@ const prefix = "{drover:agree}";
  */
 export async function playInRedis(
   redis: Redis,
-  steps: readonly Step[],
-  heard: ReturnType<typeof listenTo>,
-): Promise<readonly (Answer | undefined)[]> {
-  heard.forget();
+  steps: readonly PlayedStep[],
+  received: ReturnType<typeof recordAssignments>,
+): Promise<readonly (PlayedAnswer | undefined)[]> {
+  received.forget();
   const playing: ReturnType<typeof play>[] = [];
   await redis.flushall();
   for (const step of steps) {
     playing.push(play(redis, step));
-    if ("isTwo" in step && step.isTwo) await playing.at(-1);
+    if ("callsTwice" in step && step.callsTwice) await playing.at(-1);
   }
   const played = await Promise.all(playing);
   let known = "";
-  await heard.caughtUp();
+  await received.caughtUp();
   const answers = played.map((each) => {
     if (each === undefined) return undefined;
-    const newEra = each.era !== known;
-    known = each.era;
-    return { answer: each.answer, newEra };
+    const isNewIncarnation = each.incarnation !== known;
+    known = each.incarnation;
+    return { answer: each.answer, isNewIncarnation };
   });
-  const left = { forgotten: await forgottenIn(redis), members: await membersIn(redis) };
-  return [...answers, heard.answer(), { answer: left, newEra: false }];
+  const left = { forgotten: await expiringIn(redis), members: await membersIn(redis) };
+  return [...answers, received.answer(), { answer: left, isNewIncarnation: false }];
 }
 
 /** The names that expire in Redis, and the lifetimes that the ledger asks for, ms. */
-async function forgottenIn(redis: Redis): Promise<Readonly<Record<string, number>>> {
+async function expiringIn(redis: Redis): Promise<Readonly<Record<string, number>>> {
   const names = await redis.keys(`${prefix}:*`);
   const left = await Promise.all(names.map((name) => redis.pttl(name)));
   return Object.fromEntries(
     names.flatMap((name, i) => {
       const ms = left[i] ?? -1;
       // Little of the lifetime has passed: a sequence takes some milliseconds.
-      const asked = [answerKept, leftCopyKept].find((time) => ms > time / 2 && ms <= time);
+      const asked = [goneKeyTtl, cachedObjectTtl].find((time) => ms > time / 2 && ms <= time);
       return ms < 0 ? [] : [[name.slice(prefix.length + 1), asked ?? ms]];
     }),
   );
@@ -64,18 +70,19 @@ async function membersIn(redis: Redis): Promise<Readonly<Record<string, readonly
 const isOfFields = /:(key|history|copy|lists|news):|:(control|paused|limits)$/;
 
 /** Records the messages to workers during everything that is played from now on. */
-export const listenInRedis = (redis: Redis) => listenTo(openRedisLedger({ redis, prefix, ...times }));
+export const recordAssignmentsInRedis = (redis: Redis) =>
+  recordAssignments(openRedisLedger({ redis, prefix, ...times }));
 
 async function play(
   redis: Redis,
-  step: Step,
-): Promise<{ readonly answer: unknown; readonly era: string } | undefined> {
+  step: PlayedStep,
+): Promise<{ readonly answer: unknown; readonly incarnation: string } | undefined> {
   if ("data" in step) {
     await redis.eval(scripts[step.data], 0);
     return undefined;
   }
   let { drawn } = step;
-  let era = "";
+  let incarnation = "";
   const ledger = openRedisLedger({
     redis,
     prefix,
@@ -83,10 +90,10 @@ async function play(
     now: () => step.now,
     server: () => step.server,
     random: () => jitterAt(drawn++),
-    onEra: (found) => void (era = found),
+    onIncarnation: (found) => void (incarnation = found),
   });
-  const answer = written(await step.on(ledger));
-  return { answer, era };
+  const answer = jsonRoundTrip(await step.perform(ledger));
+  return { answer, incarnation };
 }
 
 const copyTo = (db: number): string =>
@@ -104,21 +111,21 @@ const scripts = {
 export async function loadScripts(redis: Redis): Promise<void> {
   const ledger = openRedisLedger({ redis, prefix: "{drover:loading}", ...times });
   const backoff = { first: 1, longest: 1 };
-  await ledger.enlist({ worker: "w", slots: 0, version: 0, lasts: 1, backoff, accounts: {} });
-  await ledger.ring();
-  await ledger.unanswered(0);
+  await ledger.registerWorker({ worker: "w", slots: 0, version: 0, lasts: 1, backoff, accounts: {} });
+  await ledger.dispatch();
+  await ledger.unclaimedJobs(0);
   await ledger.count();
-  await ledger.moment();
+  await ledger.time();
   await ledger.notRunSince([], 0);
   await ledger.list("ready", 1, "1 a");
   await ledger.renew([]);
-  await ledger.offer({ worker: "w", askedAt: 0, version: 0, tokens: [] });
+  await ledger.advertise({ worker: "w", askedAt: 0, version: 0, tokens: [] });
   await ledger.wake([]);
   await ledger.pause({ kind: "controller" }, "tests");
   for (const key of keys.slice(0, 1)) {
     await ledger.claim(key, "t");
     await ledger.settle(key, "t", { kind: "gone" });
-    await ledger.ringAgain({ key, number: "0" });
+    await ledger.dispatchAgain({ key, number: "0" });
     await ledger.inspect(key);
   }
 }

@@ -1,11 +1,11 @@
 /** Random calls of a ledger and events of its server, for tests that compare two ledgers. */
 import { objectKey, type ObjectKey, type Rate } from "@drover/controller";
 import fc from "fast-check";
-import { type Enlistment, newsKept, type Offers, type Taker } from "../ledger.ts";
-import type { ListedState, Scope, Sight, Verdict, Wake } from "../work-queue.ts";
+import { type WorkerRegistration, maxDeltaBytes, type IdleSlots, type ClaimRequest } from "../ledger.ts";
+import type { ListedState, PauseScope, ObservedVersion, RunOutcome, Wake } from "../work-queue.ts";
 
 /** The durations of the ledgers on which random calls are made. */
-export const times = { lease: 6_000, settling: 1_000 };
+export const times = { lease: 6_000, recoveryWindow: 1_000 };
 
 /** `nth` counts claims or jobs backwards: 0 is the latest. A made-up one is used if there are not as many. */
 export type RandomCall =
@@ -13,29 +13,29 @@ export type RandomCall =
   /** They were listed `ago` ms before. */
   | { readonly call: "wake listed"; readonly wakes: readonly Wake[]; readonly ago: number }
   | { readonly call: "claim"; readonly key: ObjectKey; readonly token: string; readonly version: number }
-  | { readonly call: "claim rung"; readonly nth: number; readonly token: string; readonly version: number }
+  | { readonly call: "claim job"; readonly nth: number; readonly token: string; readonly version: number }
   | { readonly call: "claim again"; readonly nth: number }
   | { readonly call: "renew"; readonly nths: readonly number[] }
   | { readonly call: "renew unknown"; readonly key: ObjectKey; readonly token: string }
   | {
       readonly call: "settle";
       readonly nth: number;
-      readonly verdict: Verdict;
+      readonly outcome: RunOutcome;
       readonly trigger: string;
-      readonly next?: Taker;
+      readonly next?: ClaimRequest;
     }
   | {
       readonly call: "settle unknown";
       readonly key: ObjectKey;
       readonly token: string;
-      readonly verdict: Verdict;
+      readonly outcome: RunOutcome;
     }
-  | { readonly call: "offer" | "withdraw"; readonly offers: Offers }
-  | { readonly call: "ring" }
-  | { readonly call: "unanswered"; readonly patience: number }
-  | { readonly call: "ring again"; readonly nth: number }
-  | { readonly call: "enlist"; readonly worker: Enlistment }
-  | { readonly call: "pause" | "resume"; readonly scope: Scope }
+  | { readonly call: "advertise" | "retract"; readonly slots: IdleSlots }
+  | { readonly call: "dispatch" }
+  | { readonly call: "unclaimed jobs"; readonly minAge: number }
+  | { readonly call: "dispatch again"; readonly nth: number }
+  | { readonly call: "register worker"; readonly worker: WorkerRegistration }
+  | { readonly call: "pause" | "resume"; readonly scope: PauseScope }
   | { readonly call: "count" }
   | { readonly call: "not run since"; readonly since: number }
   | { readonly call: "list"; readonly state: ListedState; readonly after: string; readonly limit: number }
@@ -68,7 +68,7 @@ const after = fc.constantFrom(0, 0.5, 1, 100, 1_000, 7_000, 30_000);
 const error = fc.constantFrom("", "no", "a \u{1f600} of an error");
 
 /** The longest one has exactly the maximum size. */
-const news = fc.constantFrom("", "n1", "n2", "n3", "\u{1f600}", "\u{1f600}".repeat(newsKept / 4));
+const delta = fc.constantFrom("", "n1", "n2", "n3", "\u{1f600}", "\u{1f600}".repeat(maxDeltaBytes / 4));
 
 const wake: fc.Arbitrary<Wake> = fc.record(
   {
@@ -84,12 +84,12 @@ const wake: fc.Arbitrary<Wake> = fc.record(
     paused: fc.boolean(),
     trace: fc.constantFrom("", "00-1-1-01"),
     copy: fc.constantFrom('{"a":1}', '{"\u{1f600}":"\\n"}'),
-    news,
+    news: delta,
   },
   { requiredKeys: ["key", "kind", "resourceVersion", "reason", "class"] },
 );
 
-const saw: fc.Arbitrary<Sight> = fc.record(
+const observed: fc.Arbitrary<ObservedVersion> = fc.record(
   {
     kind: fc.constantFrom("buckets", "buckets", "pods"),
     uid: fc.constantFrom("u1", "u1", "u2"),
@@ -97,13 +97,13 @@ const saw: fc.Arbitrary<Sight> = fc.record(
       fc.nat(120).map(String),
       fc.constantFrom("9", "zebra", "100000000000000000000"),
     ),
-    copy: fc.constantFrom('{"left":1}', '{"left":2}'),
-    lists: fc.constantFrom("l1", "l2"),
+    cachedObject: fc.constantFrom('{"left":1}', '{"left":2}'),
+    cachedLists: fc.constantFrom("l1", "l2"),
   },
   { requiredKeys: ["kind", "uid", "resourceVersion"] },
 );
 
-const outcome: fc.Arbitrary<Verdict> = fc.oneof(
+const bareOutcome: fc.Arbitrary<RunOutcome> = fc.oneof(
   fc.record({ kind: fc.constant("done"), after, account }, { requiredKeys: ["kind"] }),
   fc.record({ kind: fc.constant("wait"), after }),
   {
@@ -120,16 +120,16 @@ const outcome: fc.Arbitrary<Verdict> = fc.oneof(
   fc.record({ kind: fc.constant("gone") }),
   fc.record({ kind: fc.constant("interrupted") }),
 );
-const verdict = fc
-  .tuple(outcome, fc.option(saw, { nil: undefined }))
-  .map(([each, of]): Verdict => (of === undefined ? each : { ...each, saw: of }));
+const outcome = fc
+  .tuple(bareOutcome, fc.option(observed, { nil: undefined }))
+  .map(([each, of]): RunOutcome => (of === undefined ? each : { ...each, observed: of }));
 
 const rate: fc.Arbitrary<Rate> = fc.constantFrom(
   { perSecond: 1, burst: 1 },
   { perSecond: 3, burst: 2 },
   { perSecond: 0.1, burst: 1 },
 );
-const enlistment: fc.Arbitrary<Enlistment> = fc.record(
+const registration: fc.Arbitrary<WorkerRegistration> = fc.record(
   {
     worker: fc.constantFrom(...workers),
     slots: fc.constantFrom(0, 1, 2, 4, 8),
@@ -149,14 +149,14 @@ const enlistment: fc.Arbitrary<Enlistment> = fc.record(
   { requiredKeys: ["worker", "slots", "version", "lasts", "backoff", "accounts"] },
 );
 
-const scope: fc.Arbitrary<Scope> = fc.oneof(
+const scope: fc.Arbitrary<PauseScope> = fc.oneof(
   fc.constant({ kind: "controller" } as const),
   fc.record({ kind: fc.constant("namespace"), namespace: fc.constantFrom("a", "b", "") }),
   fc.record({ kind: fc.constant("object"), key }),
 );
 const state = fc.constantFrom<ListedState>("waits", "ready", "rung", "leased", "parked", "paused", "failing");
 /** A position after which a page may begin. An earlier page may have ended there, or never did. */
-const behind = fc.oneof(
+const pageAfter = fc.oneof(
   fc.constant(""),
   fc.tuple(fc.integer({ min: 9_999_000, max: 10_010_000 }), key).map(([at, of]) => `${at} ${of}`),
 );
@@ -178,10 +178,10 @@ const trigger = fc.constantFrom("Added", "Modified");
 const worker = fc.constantFrom(...workers);
 const askedAt = fc.nat(3);
 const next = fc.record(
-  { token, version, offeredBy: fc.record({ worker, askedAt }) },
+  { token, version, advertiser: fc.record({ worker, askedAt }) },
   { requiredKeys: ["token", "version"] },
 );
-const offers = fc.record({
+const idleSlots = fc.record({
   worker,
   askedAt,
   version,
@@ -196,25 +196,25 @@ const weighted: readonly (readonly [number, fc.Arbitrary<RandomCall | RandomEven
   [200, call("wake", fc.record({ wakes: wakes(3), force: fc.constant(false) }))],
   [30, call("wake", fc.record({ wakes: wakes(1), force: fc.constant(true) }))],
   [20, call("wake listed", fc.record({ wakes: wakes(3), ago: fc.constantFrom(0, 1_000, 49_999, 50_000) }))],
-  [160, call("claim rung", fc.record({ nth, token, version }))],
+  [160, call("claim job", fc.record({ nth, token, version }))],
   [40, call("claim", fc.record({ key, token, version }))],
   [20, call("claim again", fc.record({ nth }))],
   [30, call("renew", fc.record({ nths: fc.array(nth, { minLength: 1, maxLength: 2 }) }))],
   [10, call("renew unknown", fc.record({ key, token }))],
-  [100, call("settle", fc.record({ nth, verdict, trigger }))],
-  [60, call("settle", fc.record({ nth, verdict, trigger, next }))],
-  [10, call("settle unknown", fc.record({ key, token, verdict }))],
-  [60, call("offer", fc.record({ offers }))],
-  [10, call("withdraw", fc.record({ offers }))],
-  [100, call("ring", none)],
-  [10, call("unanswered", fc.record({ patience: fc.constantFrom(0, 100, 2_000) }))],
-  [20, call("ring again", fc.record({ nth }))],
-  [40, call("enlist", fc.record({ worker: enlistment }))],
+  [100, call("settle", fc.record({ nth, outcome, trigger }))],
+  [60, call("settle", fc.record({ nth, outcome, trigger, next }))],
+  [10, call("settle unknown", fc.record({ key, token, outcome }))],
+  [60, call("advertise", fc.record({ slots: idleSlots }))],
+  [10, call("retract", fc.record({ slots: idleSlots }))],
+  [100, call("dispatch", none)],
+  [10, call("unclaimed jobs", fc.record({ minAge: fc.constantFrom(0, 100, 2_000) }))],
+  [20, call("dispatch again", fc.record({ nth }))],
+  [40, call("register worker", fc.record({ worker: registration }))],
   [15, call("pause", fc.record({ scope }))],
   [20, call("resume", fc.record({ scope }))],
   [10, call("count", none)],
   [10, call("not run since", fc.record({ since: fc.integer({ min: 9_990_000, max: 10_010_000 }) }))],
-  [10, call("list", fc.record({ state, after: behind, limit: fc.nat(3) }))],
+  [10, call("list", fc.record({ state, after: pageAfter, limit: fc.nat(3) }))],
   [10, call("inspect", fc.record({ key }))],
   [160, jump.map((by) => ({ event: "clock", by }) as const)],
   [7, event("another server")],
@@ -233,57 +233,65 @@ const runs: fc.Arbitrary<readonly Happening[]> = fc
   .record({
     times: fc.constantFrom(1, 2, 3, 4, 10),
     by: jump,
-    verdict,
+    outcome,
     before: fc.array(wake, { maxLength: 1 }),
     during: fc.array(wake, { maxLength: 1 }),
   })
-  .map(({ times, by, verdict: each, before, during }) =>
+  .map(({ times, by, outcome: each, before, during }) =>
     Array.from({ length: times }, (_, n): readonly Happening[] => [
       { event: "clock", by },
       { call: "wake", wakes: before, force: false },
-      { call: "ring" },
-      { call: "claim rung", nth: 0, token: `run${n}`, version: 0 },
+      { call: "dispatch" },
+      { call: "claim job", nth: 0, token: `run${n}`, version: 0 },
       { call: "wake", wakes: during, force: false },
-      { call: "settle", nth: 0, verdict: each, trigger: "Added" },
+      { call: "settle", nth: 0, outcome: each, trigger: "Added" },
     ]).flat(),
   );
 
 /** The run of one key throttles an account while another key of this account is dispatched. */
-const closing: fc.Arbitrary<readonly Happening[]> = fc
-  .record({ first: key, second: key, account: fc.constantFrom("s3", "ec2/eu:1"), after, worker: enlistment })
+const throttling: fc.Arbitrary<readonly Happening[]> = fc
+  .record({
+    first: key,
+    second: key,
+    account: fc.constantFrom("s3", "ec2/eu:1"),
+    after,
+    worker: registration,
+  })
   .map(({ first, second, account: of, after: span, worker }): readonly Happening[] => {
-    const heard = (each: ObjectKey) =>
+    const wakeOf = (each: ObjectKey) =>
       ({ key: each, kind: "pods", resourceVersion: "1", reason: "Added", class: "change" }) as const;
-    const end = (verdict: Verdict) => ({ call: "settle", nth: 0, verdict, trigger: "Added" }) as const;
+    const end = (result: RunOutcome) =>
+      ({ call: "settle", nth: 0, outcome: result, trigger: "Added" }) as const;
     const claim = (each: ObjectKey, token: string) =>
       ({ call: "claim", key: each, token, version: 3 }) as const;
     return [
-      { call: "enlist", worker: { ...worker, slots: 8 } },
-      { event: "clock", by: times.settling },
-      { call: "wake", wakes: [heard(first)], force: true },
-      claim(first, "closing 1"),
+      { call: "register worker", worker: { ...worker, slots: 8 } },
+      { event: "clock", by: times.recoveryWindow },
+      { call: "wake", wakes: [wakeOf(first)], force: true },
+      claim(first, "throttling 1"),
       end({ kind: "done", account: of }),
-      { call: "wake", wakes: [heard(first), heard(second)], force: true },
-      claim(second, "closing 2"),
+      { call: "wake", wakes: [wakeOf(first), wakeOf(second)], force: true },
+      claim(second, "throttling 2"),
       end({ kind: "throttled", account: of, after: span + 1 }),
-      claim(first, "closing 3"),
+      claim(first, "throttling 3"),
     ];
   });
 
 /** A run that leaves its object and lists to the next run. */
 const leaving: fc.Arbitrary<readonly Happening[]> = fc
-  .record({ of: key, during: fc.array(wake, { maxLength: 1 }), by: jump, news })
+  .record({ of: key, during: fc.array(wake, { maxLength: 1 }), by: jump, news: delta })
   .map(({ of, during, by, news: each }): readonly Happening[] => {
     const seen = { kind: "buckets", uid: "u9", resourceVersion: "200000000000000000000" };
-    const heard = { key: of, ...seen, reason: "Modified", class: "change" } as const;
-    const end = (verdict: Verdict) => ({ call: "settle", nth: 0, verdict, trigger: "Added" }) as const;
+    const change = { key: of, ...seen, reason: "Modified", class: "change" } as const;
+    const end = (result: RunOutcome) =>
+      ({ call: "settle", nth: 0, outcome: result, trigger: "Added" }) as const;
     const claim = (token: string) => ({ call: "claim", key: of, token, version: 3 }) as const;
     return [
-      { event: "clock", by: times.settling },
-      { call: "wake", wakes: [heard], force: true },
+      { event: "clock", by: times.recoveryWindow },
+      { call: "wake", wakes: [change], force: true },
       claim("leaving 1"),
       { call: "wake", wakes: during, force: false },
-      end({ kind: "done", saw: { ...seen, copy: '{"left":3}', lists: "l3" } }),
+      end({ kind: "done", observed: { ...seen, cachedObject: '{"left":3}', cachedLists: "l3" } }),
       { event: "clock", by },
       {
         call: "wake",
@@ -292,7 +300,7 @@ const leaving: fc.Arbitrary<readonly Happening[]> = fc
         ],
         force: false,
       },
-      { call: "ring" },
+      { call: "dispatch" },
       claim("leaving 2"),
     ];
   });
@@ -302,7 +310,7 @@ export const randomCalls: fc.Arbitrary<readonly Happening[]> = fc
   .array(
     fc.oneof(
       { weight: 15, arbitrary: anything.map((one) => [one]) },
-      { weight: 1, arbitrary: fc.oneof(runs, closing, leaving) },
+      { weight: 1, arbitrary: fc.oneof(runs, throttling, leaving) },
     ),
     {
       minLength: 1,
@@ -313,11 +321,11 @@ export const randomCalls: fc.Arbitrary<readonly Happening[]> = fc
   .map((parts) => parts.flat());
 
 /** Calls that read the complete state after other calls. */
-export const lookEverywhere: readonly RandomCall[] = [
+export const readEverything: readonly RandomCall[] = [
   { call: "count" },
   ...(["waits", "ready", "rung", "leased", "parked", "paused", "failing"] as const).map(
     (each) => ({ call: "list", state: each, after: "", limit: 100 }) as const,
   ),
   ...keys.map((each) => ({ call: "inspect", key: each }) as const),
-  { call: "ring" },
+  { call: "dispatch" },
 ];

@@ -1,40 +1,40 @@
-import type { LedgerMoment } from "../ledger.ts";
-import { mostMembers } from "../script-bounds.ts";
-import { blankOffers } from "./ledger-data.ts";
-import { find, type Moment } from "./moment.ts";
+import type { LedgerTime } from "../ledger.ts";
+import { maxMembersChecked } from "../script-bounds.ts";
+import { blankAdvertisedSlots } from "./ledger-data.ts";
+import { entryOf, type CallContext } from "./moment.ts";
 import { becomeReady } from "./places.ts";
 
 /**
- * Adopts a new server, or one with other data: no key is claimed for `settling` ms, in which runs in progress announce
- * themselves again. Jobs may have been lost, so keys that were dispatched are dispatched again.
+ * Adopts a new server, or one with other data: no key is claimed for `recoveryWindow` ms, in which runs in progress
+ * announce themselves again. Jobs may have been lost, so keys that were dispatched are dispatched again.
  */
-export function adopt(moment: Moment, server: string, era: string): void {
-  const { data, now, settling } = moment;
+export function adoptServer(context: CallContext, server: string, incarnation: string): void {
+  const { data, now, recoveryWindow } = context;
   data.server = server;
-  data.era = era;
-  data.origin ||= era;
-  data.claimsFrom = now + settling;
-  data.offers = blankOffers();
+  data.incarnation = incarnation;
+  data.firstIncarnation ||= incarnation;
+  data.claimsFrom = now + recoveryWindow;
+  data.advertisedSlots = blankAdvertisedSlots();
   // Jobs beyond this limit count as lost, and are added again soon.
-  for (const key of data.states.rung.members.slice(0, mostMembers)) {
-    const entry = find(moment, key);
-    entry.bell = undefined;
-    becomeReady(moment, entry, now);
+  for (const key of data.states.rung.members.slice(0, maxMembersChecked)) {
+    const entry = entryOf(context, key);
+    entry.jobNumber = undefined;
+    becomeReady(context, entry, now);
   }
 }
 
 /**
- * Ends the recovery window when its time is over. If the clock went back, it ends within one settling time from now.
+ * Ends the recovery window when its time is over. If the clock went back, it ends at most one such window from now.
  */
-export function passSettling({ data, now, settling }: Moment): void {
+export function endRecoveryWindow({ data, now, recoveryWindow }: CallContext): void {
   const { claimsFrom } = data;
   if (claimsFrom !== undefined)
-    data.claimsFrom = claimsFrom > now ? Math.min(claimsFrom, now + settling) : undefined;
+    data.claimsFrom = claimsFrom > now ? Math.min(claimsFrom, now + recoveryWindow) : undefined;
 }
 
-/** Returns the era, the time, and how many ms of the recovery window are left. */
-export const stand = ({ data: { era, claimsFrom = 0 }, now: at }: Moment): LedgerMoment => ({
-  era,
+/** Returns the incarnation, the time, and how many ms of the recovery window are left. */
+export const ledgerTime = ({ data: { incarnation, claimsFrom = 0 }, now: at }: CallContext): LedgerTime => ({
+  era: incarnation,
   at,
-  settlesIn: Math.max(0, claimsFrom - at),
+  recoveryLeft: Math.max(0, claimsFrom - at),
 });

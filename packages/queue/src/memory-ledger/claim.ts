@@ -1,11 +1,11 @@
 import type { ObjectKey } from "@drover/controller";
-import type { ClaimAnswer, Taker } from "../ledger.ts";
-import type { Refusal } from "../work-queue.ts";
-import { expire, type Jitter, leaseTooLong, shortenLeases } from "./backoff.ts";
-import type { Entry } from "./ledger-data.ts";
-import { find, held, type Moment, settled } from "./moment.ts";
-import { givenTo, withdraw } from "./offers.ts";
-import { take } from "./take.ts";
+import type { ClaimAnswer, ClaimRequest } from "../ledger.ts";
+import type { ClaimRefusal } from "../work-queue.ts";
+import { expireLease, type Jitter, isLeaseTooLong, clampLeases } from "./backoff.ts";
+import type { KeyEntry } from "./ledger-data.ts";
+import { entryOf, isLeaseHeld, type CallContext, hasRecovered } from "./moment.ts";
+import { assignmentOf, retract } from "./offers.ts";
+import { startRun } from "./take.ts";
 
 /**
  * Takes a key under a lease.
@@ -15,32 +15,32 @@ import { take } from "./take.ts";
  * run is refused to an older one while a worker of a newer one is registered.
  */
 export function claim(
-  moment: Moment,
+  context: CallContext,
   jitter: Jitter,
-  { key, ...taker }: Taker & { readonly key: ObjectKey },
+  { key, ...request }: ClaimRequest & { readonly key: ObjectKey },
 ): ClaimAnswer {
-  if (givenTo(moment, taker.token)) return { refused: "slot taken" };
-  withdraw(moment, taker.token);
-  const entry = find(moment, key);
-  if (leaseTooLong(moment, entry)) shortenLeases(moment);
-  const isHeld = held(moment, entry);
+  if (assignmentOf(context, request.token)) return { refused: "slot taken" };
+  retract(context, request.token);
+  const entry = entryOf(context, key);
+  if (isLeaseTooLong(context, entry)) clampLeases(context);
+  const isHeld = isLeaseHeld(context, entry);
   const { holder } = entry;
   // The key has no unused job: the first claim used it, or the key was chained and had none.
-  if (isHeld && holder?.token === taker.token && holder.claim) return { claimed: holder.claim };
-  entry.bell = undefined; // used, whatever the result
+  if (isHeld && holder?.token === request.token && holder.claim) return { claimed: holder.claim };
+  entry.jobNumber = undefined; // used, whatever the result
   if (isHeld) return { refused: "leased" };
-  if (!settled(moment)) return { refused: "settling" };
-  if (entry.state === "leased") expire(moment, entry, jitter);
-  const refused = refusal(moment, entry);
-  return refused ? { refused } : take(moment, entry, taker);
+  if (!hasRecovered(context)) return { refused: "settling" };
+  if (entry.state === "leased") expireLease(context, entry, jitter);
+  const refused = refusalByState(context, entry);
+  return refused ? { refused } : startRun(context, entry, request);
 }
 
 /** Why the key cannot be claimed in its present state; undefined if it can. */
-function refusal(moment: Moment, entry: Entry): Refusal | undefined {
-  if (entry.state === "waits" && entry.at > moment.now) return "waiting";
+function refusalByState(context: CallContext, entry: KeyEntry): ClaimRefusal | undefined {
+  if (entry.state === "waits" && entry.at > context.now) return "waiting";
   if (entry.state === "parked") return "parked";
   if (entry.state === "paused") return "paused";
   if (entry.state === "ready") return "not its turn";
-  if (entry.state === undefined && moment.data.entries.has(entry.key)) return "nothing due";
+  if (entry.state === undefined && context.data.entries.has(entry.key)) return "nothing due";
   return undefined;
 }

@@ -1,5 +1,5 @@
 import type { Milliseconds, ObjectKey } from "@drover/controller";
-import type { Given, Offering } from "../ledger.ts";
+import type { Assignment, Advertiser } from "../ledger.ts";
 import type { Backoff, Claim, KeyState, PastRun, Pause, WakeClass } from "../work-queue.ts";
 import { type SortedSet, sortedSet } from "./sorted-set.ts";
 
@@ -11,54 +11,54 @@ export interface LedgerData {
   /** The server on which the data were written; undefined before the first call. */
   server: string | undefined;
   /** Changes whenever a server adopts the data. */
-  era: string;
-  /** The first incarnation: the era in which the ledger began empty. */
-  origin: string;
+  incarnation: string;
+  /** The first incarnation: the one in which the ledger began empty. */
+  firstIncarnation: string;
   /** End of the recovery window: no key is claimed before it. Undefined once it is over. */
   claimsFrom: number | undefined;
 
-  readonly entries: Map<ObjectKey, Entry>;
+  readonly entries: Map<ObjectKey, KeyEntry>;
   /** Every key that is not idle, in the set of its state, by the time of that state. */
   readonly states: Readonly<Record<KeyState, SortedSet<ObjectKey>>>;
   /** Failing keys, by when they began to fail. */
   readonly failing: SortedSet<ObjectKey>;
   readonly history: Map<ObjectKey, PastRun[]>;
   /** Keys of objects that are gone, in the order in which they expire, by the clock for expiry. */
-  readonly leaving: Map<ObjectKey, Milliseconds>;
+  readonly expiring: Map<ObjectKey, Milliseconds>;
   /** Cached objects that runs left, in the order in which they expire, by the clock for expiry. */
-  readonly copies: Map<ObjectKey, { readonly copy: string; readonly until: Milliseconds }>;
+  readonly cachedObjects: Map<ObjectKey, { readonly cachedObject: string; readonly until: Milliseconds }>;
   /** Lists that runs left, in the same order. */
-  readonly lists: Map<ObjectKey, { readonly left: string; readonly until: Milliseconds }>;
+  readonly cachedLists: Map<ObjectKey, { readonly stored: string; readonly until: Milliseconds }>;
 
   /** Queues of ready keys, one per class and flow, by name; see `turns.ts`. */
-  readonly queues: Map<string, Queue>;
+  readonly queues: Map<string, FlowQueue>;
   /** Per class, the names of the queues that take turns, the next one first. */
   readonly turns: Readonly<Record<WakeClass, Set<string>>>;
   /** Names of throttled queues, by when they open. */
-  readonly shut: SortedSet<string>;
+  readonly throttled: SortedSet<string>;
   readonly paused: {
     controller: PauseNote | undefined;
     readonly namespaces: Map<string, PauseNote>;
     readonly objects: Map<ObjectKey, PauseNote>;
   };
-  readonly limits: Map<string, Limit>;
-  /** Mean run time; see `paceUnit`. */
-  pace: number | undefined;
+  readonly limits: Map<string, RateLimit>;
+  /** Mean run time; see `runTimeUnit`. */
+  meanRunTime: number | undefined;
   /** Jobs and assigned or chained keys so far. */
-  bells: number;
+  dispatchCount: number;
 
-  offers: OffersData;
+  advertisedSlots: AdvertisedSlots;
   readonly workers: Map<string, { readonly until: number; readonly slots: number; readonly version: number }>;
-  /** Slots of all workers, as of the last enlistment. */
+  /** Slots of all workers, as of the last registration. */
   slots: number;
   /** The newest version among the workers. */
-  newest: number;
+  newestVersion: number;
   /** The settings of the newest version. */
-  settings: Settings;
+  settings: QueueSettings;
 }
 
 /** The state of one key. */
-export interface Entry {
+export interface KeyEntry {
   readonly key: ObjectKey;
   /** Undefined when the key is idle. */
   state: KeyState | undefined;
@@ -76,15 +76,18 @@ export interface Entry {
   replaced: string | undefined;
   readonly versions: Map<string, string>;
   /** The key's own object, as JSON, from its newest wake; for the run that is due. */
-  copy: string | undefined;
+  cachedObject: string | undefined;
   /** The previous run left its object, and no newer version was reported since. */
-  left: boolean;
+  hasLeftObject: boolean;
   /** The previous run left lists. */
-  listed: boolean;
+  hasLeftLists: boolean;
   /** Deltas of other kinds since the previous run began; `lost` if they cannot all be kept. */
-  news: ReadonlySet<string> | "lost";
-  /** The era in which the last run reported what it saw; undefined once another run has started. */
-  sawIn: string | undefined;
+  deltas: ReadonlySet<string> | "lost";
+  /**
+   * The incarnation in which the last run reported the version that it observed; undefined once another run has
+   * started.
+   */
+  observedIn: string | undefined;
 
   /** Since when an annotation is known to pause its object. */
   pausedSince: number | undefined;
@@ -96,42 +99,42 @@ export interface Entry {
   /** The end of the backoff window. */
   notBefore: number;
   /** A wake has already run the key early in that window. */
-  pierced: boolean;
+  earlyRunUsed: boolean;
   why: string | undefined;
   error: string | undefined;
   account: string | undefined;
 
   /** The run that holds its lease, while it is leased. */
-  holder: Holder | undefined;
+  holder: LeaseHolder | undefined;
   /** The state from which the last claimed run started. */
-  run: StartedRun;
+  startedRun: StartedRun;
   /** It was forced during its run. */
   forced: boolean;
   /** When its last run started; 0 before the first. */
   ranAt: number;
   /** The last version above 0 of the function that has run it. */
-  ranBy: number;
-  /** The era in which a run that may be missing from the data announced itself. */
-  announced: string | undefined;
+  ranVersion: number;
+  /** The incarnation in which a run that may be missing from the data announced itself. */
+  announcedIn: string | undefined;
   /** The token of the run that was settled last. */
-  settled: string | undefined;
+  lastSettled: string | undefined;
   /** The key that was chained to that run. */
-  handed: ObjectKey | undefined;
+  chained: ObjectKey | undefined;
   /** The number of its job, until a claim uses it. */
-  bell: string | undefined;
+  jobNumber: string | undefined;
 }
 
-export interface Holder {
+export interface LeaseHolder {
   readonly token: string;
   /** The claim as the worker received it; undefined for a run that announced itself. */
   readonly claim: Claim | undefined;
 }
 
 export interface StartedRun {
-  /** The era in which it was claimed. */
-  readonly era?: string | undefined;
+  /** The incarnation in which it was claimed. */
+  readonly incarnation?: string | undefined;
   /** The number of wakes at its start: it answers these. */
-  readonly answers?: number | undefined;
+  readonly answeredWakes?: number | undefined;
   readonly class?: WakeClass | undefined;
   readonly uid?: string | undefined;
 }
@@ -139,7 +142,7 @@ export interface StartedRun {
 /** The time and the author of a pause. */
 export type PauseNote = Omit<Pause, "scope">;
 
-export interface Queue {
+export interface FlowQueue {
   readonly name: string;
   readonly class: WakeClass;
   readonly namespace: string;
@@ -148,35 +151,35 @@ export interface Queue {
   readonly keys: SortedSet<ObjectKey>;
 }
 
-export interface Limit {
+export interface RateLimit {
   readonly rate: { readonly every: Milliseconds; readonly burst: number } | undefined;
   /** When the leaky bucket of the rate is empty again. */
   readonly emptyAt: number;
   /** Until when an external server asked to wait. */
-  readonly closedUntil: number;
+  readonly throttledUntil: number;
 }
 
-export interface OffersData {
-  /** Tokens of the advertised slots, by when their offers end. */
-  readonly standing: SortedSet<string>;
-  readonly by: Map<string, Offer>;
+export interface AdvertisedSlots {
+  /** Tokens of the advertised slots, by when their advertisements expire. */
+  readonly byExpiry: SortedSet<string>;
+  readonly advertisements: Map<string, Advertisement>;
   /** Assigned keys, by slot. */
-  readonly given: Map<string, Omit<Given, "slot" | "claim">>;
+  readonly assignments: Map<string, Omit<Assignment, "slot" | "claim">>;
 }
 
 /** The worker that advertises a slot, and when. */
-export interface Offer extends Offering {
+export interface Advertisement extends Advertiser {
   readonly version: number;
 }
 
-export interface Settings extends Omit<Backoff, "attempts"> {
+export interface QueueSettings extends Omit<Backoff, "attempts"> {
   readonly attempts: number | undefined;
 }
 
 export const blankData = (): LedgerData => ({
   server: undefined,
-  era: "",
-  origin: "",
+  incarnation: "",
+  firstIncarnation: "",
   claimsFrom: undefined,
   entries: new Map(),
   states: {
@@ -189,31 +192,35 @@ export const blankData = (): LedgerData => ({
   },
   failing: sortedSet(),
   history: new Map(),
-  leaving: new Map(),
-  copies: new Map(),
-  lists: new Map(),
+  expiring: new Map(),
+  cachedObjects: new Map(),
+  cachedLists: new Map(),
   queues: new Map(),
   turns: { change: new Set(), listing: new Set(), resync: new Set() },
-  shut: sortedSet(),
+  throttled: sortedSet(),
   paused: { controller: undefined, namespaces: new Map(), objects: new Map() },
   limits: new Map(),
-  pace: undefined,
-  bells: 0,
-  offers: blankOffers(),
+  meanRunTime: undefined,
+  dispatchCount: 0,
+  advertisedSlots: blankAdvertisedSlots(),
   workers: new Map(),
   slots: 1,
-  newest: 0,
+  newestVersion: 0,
   settings: { first: 500, longest: 300_000, attempts: undefined },
 });
 
-export const blankOffers = (): OffersData => ({ standing: sortedSet(), by: new Map(), given: new Map() });
+export const blankAdvertisedSlots = (): AdvertisedSlots => ({
+  byExpiry: sortedSet(),
+  advertisements: new Map(),
+  assignments: new Map(),
+});
 
-export function forgetLists(entry: Entry): void {
-  entry.listed = false;
-  entry.news = new Set();
+export function dropLists(entry: KeyEntry): void {
+  entry.hasLeftLists = false;
+  entry.deltas = new Set();
 }
 
-export const blankEntry = (key: ObjectKey): Entry => ({
+export const blankEntry = (key: ObjectKey): KeyEntry => ({
   key,
   state: undefined,
   at: 0,
@@ -225,26 +232,26 @@ export const blankEntry = (key: ObjectKey): Entry => ({
   uid: undefined,
   replaced: undefined,
   versions: new Map(),
-  copy: undefined,
-  left: false,
-  listed: false,
-  news: new Set(),
-  sawIn: undefined,
+  cachedObject: undefined,
+  hasLeftObject: false,
+  hasLeftLists: false,
+  deltas: new Set(),
+  observedIn: undefined,
   pausedSince: undefined,
   fails: 0,
   conflicts: 0,
   notBefore: 0,
-  pierced: false,
+  earlyRunUsed: false,
   why: undefined,
   error: undefined,
   account: undefined,
   holder: undefined,
-  run: {},
+  startedRun: {},
   forced: false,
   ranAt: 0,
-  ranBy: 0,
-  announced: undefined,
-  settled: undefined,
-  handed: undefined,
-  bell: undefined,
+  ranVersion: 0,
+  announcedIn: undefined,
+  lastSettled: undefined,
+  chained: undefined,
+  jobNumber: undefined,
 });

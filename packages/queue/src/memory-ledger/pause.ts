@@ -1,10 +1,10 @@
 import { splitObjectKey } from "@drover/controller";
-import { pauserKept } from "../ledger.ts";
-import type { Pause, Scope } from "../work-queue.ts";
-import type { Entry, PauseNote } from "./ledger-data.ts";
-import { find, type Moment } from "./moment.ts";
+import { maxPauseAuthorLength } from "../ledger.ts";
+import type { Pause, PauseScope } from "../work-queue.ts";
+import type { KeyEntry, PauseNote } from "./ledger-data.ts";
+import { entryOf, type CallContext } from "./moment.ts";
 import { becomeReady } from "./places.ts";
-import { isObjectPaused, openNamespace } from "./turns.ts";
+import { isObjectPaused, reopenNamespace } from "./turns.ts";
 
 /**
  * Pauses keys, or resumes them: all of the controller, of a namespace, or one object. Paused keys stay due and get no
@@ -12,34 +12,34 @@ import { isObjectPaused, openNamespace } from "./turns.ts";
  *
  * @param by the author of the pause; undefined to resume
  */
-export function pause(moment: Moment, scope: Scope, by: string | undefined): void {
-  const { paused } = moment.data;
-  const note = by === undefined ? undefined : { since: moment.now, by: by.slice(0, pauserKept) };
+export function pause(context: CallContext, scope: PauseScope, by: string | undefined): void {
+  const { paused } = context.data;
+  const note = by === undefined ? undefined : { since: context.now, by: by.slice(0, maxPauseAuthorLength) };
   switch (scope.kind) {
     case "controller":
       paused.controller = note;
       return;
     case "namespace":
-      noteIn(paused.namespaces, scope.namespace, note);
-      if (!note) openNamespace(moment, scope.namespace);
+      setOrDelete(paused.namespaces, scope.namespace, note);
+      if (!note) reopenNamespace(context, scope.namespace);
       return;
     case "object": {
-      noteIn(paused.objects, scope.key, note);
-      const entry = find(moment, scope.key);
-      const resumed = entry.state === "paused" && !isObjectPaused(moment, entry);
+      setOrDelete(paused.objects, scope.key, note);
+      const entry = entryOf(context, scope.key);
+      const resumed = entry.state === "paused" && !isObjectPaused(context, entry);
       if (entry.state === "ready" || entry.state === "rung" || entry.state === "paused")
-        becomeReady(moment, entry, resumed ? moment.now : entry.at);
+        becomeReady(context, entry, resumed ? context.now : entry.at);
     }
   }
 }
 
-function noteIn<T>(notes: Map<T, PauseNote>, of: T, note: PauseNote | undefined): void {
+function setOrDelete<T>(notes: Map<T, PauseNote>, of: T, note: PauseNote | undefined): void {
   if (note) notes.set(of, note);
   else notes.delete(of);
 }
 
 /** The pauses that hold a key back, widest scope first. */
-export function pausesOf({ data }: Moment, { key, pausedSince }: Entry): readonly Pause[] {
+export function pausesOf({ data }: CallContext, { key, pausedSince }: KeyEntry): readonly Pause[] {
   const { controller, namespaces, objects } = data.paused;
   const notes = {
     annotation: pausedSince === undefined ? undefined : { since: pausedSince, by: "" },

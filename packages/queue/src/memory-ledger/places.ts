@@ -1,7 +1,7 @@
 import type { KeyState } from "../work-queue.ts";
-import type { Entry } from "./ledger-data.ts";
-import type { Moment } from "./moment.ts";
-import { put, take } from "./sorted-set.ts";
+import type { KeyEntry } from "./ledger-data.ts";
+import type { CallContext } from "./moment.ts";
+import { put, removeMember } from "./sorted-set.ts";
 import { dequeue, enqueue, isObjectPaused } from "./turns.ts";
 
 /*
@@ -10,45 +10,45 @@ import { dequeue, enqueue, isObjectPaused } from "./turns.ts";
  * one state to another.
  */
 
-export function enter(moment: Moment, entry: Entry, state: KeyState, at: number): void {
-  const { data } = moment;
-  leave(moment, entry);
-  if (state === "waits" || state === "parked" || state === "paused") entry.copy = undefined;
+export function enterState(context: CallContext, entry: KeyEntry, state: KeyState, at: number): void {
+  const { data } = context;
+  leaveState(context, entry);
+  if (state === "waits" || state === "parked" || state === "paused") entry.cachedObject = undefined;
   entry.state = state;
   entry.at = at;
   put(data.states[state], entry.key, at);
   data.entries.set(entry.key, entry);
-  data.leaving.delete(entry.key);
+  data.expiring.delete(entry.key);
 }
 
 /** Makes the key idle: no run holds it any longer. */
-export function leave(moment: Moment, entry: Entry): void {
-  if (entry.state) take(moment.data.states[entry.state], entry.key);
-  dequeue(moment, entry);
+export function leaveState(context: CallContext, entry: KeyEntry): void {
+  if (entry.state) removeMember(context.data.states[entry.state], entry.key);
+  dequeue(context, entry);
   entry.state = undefined;
   entry.at = 0;
   entry.holder = undefined;
 }
 
-export function becomeReady(moment: Moment, entry: Entry, since: number): void {
-  if (isObjectPaused(moment, entry)) {
-    enter(moment, entry, "paused", since);
+export function becomeReady(context: CallContext, entry: KeyEntry, since: number): void {
+  if (isObjectPaused(context, entry)) {
+    enterState(context, entry, "paused", since);
     return;
   }
-  enter(moment, entry, "ready", since);
-  enqueue(moment, entry, since);
+  enterState(context, entry, "ready", since);
+  enqueue(context, entry, since);
 }
 
 /** Makes the key ready at that time. Until then, reports show `why` it waits. */
-export function waitUntil(moment: Moment, entry: Entry, at: number, why: string): void {
+export function waitUntil(context: CallContext, entry: KeyEntry, at: number, why: string): void {
   entry.why = why;
-  if (at <= moment.now) becomeReady(moment, entry, moment.now);
-  else enter(moment, entry, "waits", at);
+  if (at <= context.now) becomeReady(context, entry, context.now);
+  else enterState(context, entry, "waits", at);
 }
 
 /** Sets the number of failures in a row. */
-export function setFails({ data, now }: Moment, entry: Entry, fails: number): void {
+export function setFails({ data, now }: CallContext, entry: KeyEntry, fails: number): void {
   if (fails > 0 && entry.fails === 0) put(data.failing, entry.key, now);
-  if (fails === 0) take(data.failing, entry.key);
+  if (fails === 0) removeMember(data.failing, entry.key);
   entry.fails = fails;
 }

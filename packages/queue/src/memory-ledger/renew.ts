@@ -1,6 +1,6 @@
-import type { Holding, Renewal } from "../ledger.ts";
-import { find, held, type Moment, settled } from "./moment.ts";
-import { enter } from "./places.ts";
+import type { HeldLease, Renewal } from "../ledger.ts";
+import { entryOf, isLeaseHeld, type CallContext, hasRecovered } from "./moment.ts";
+import { enterState } from "./places.ts";
 
 /**
  * Extends leases.
@@ -8,29 +8,30 @@ import { enter } from "./places.ts";
  * In the recovery window of a new server no key is claimed. A run that is missing from the data, because the server
  * lost the last writes, announces itself by renewing. Its lease then overrides the old data.
  */
-export function renew(moment: Moment, leases: readonly Holding[]): Renewal {
-  const answer = { era: moment.data.era, lost: [] as string[], announced: [] as string[] };
+export function renew(context: CallContext, leases: readonly HeldLease[]): Renewal {
+  const answer = { incarnation: context.data.incarnation, lost: [] as string[], announced: [] as string[] };
   for (const lease of leases) {
-    const is = renewOne(moment, lease);
+    const is = renewOne(context, lease);
     if (is !== "kept") answer[is].push(lease.token);
   }
   return answer;
 }
 
-function renewOne(moment: Moment, { key, token }: Holding): "lost" | "kept" | "announced" {
-  const entry = find(moment, key);
+function renewOne(context: CallContext, { key, token }: HeldLease): "lost" | "kept" | "announced" {
+  const entry = entryOf(context, key);
   const { holder } = entry;
-  const ours = held(moment, entry) && holder?.token === token;
-  const announces = !settled(moment) && entry.announced !== moment.data.era && entry.settled !== token;
-  if (!ours && !announces) return "lost";
-  enter(moment, entry, "leased", moment.now + moment.lease);
-  entry.holder = ours ? holder : { token, claim: undefined };
-  if (!ours) {
+  const isHolder = isLeaseHeld(context, entry) && holder?.token === token;
+  const announces =
+    !hasRecovered(context) && entry.announcedIn !== context.data.incarnation && entry.lastSettled !== token;
+  if (!isHolder && !announces) return "lost";
+  enterState(context, entry, "leased", context.now + context.lease);
+  entry.holder = isHolder ? holder : { token, claim: undefined };
+  if (!isHolder) {
     // The state from which it started is unknown: any of the wakes may have come later.
-    entry.run = { ...entry.run, answers: undefined };
+    entry.startedRun = { ...entry.startedRun, answeredWakes: undefined };
     // Another run's report may be older than what this run writes.
-    entry.sawIn = undefined;
+    entry.observedIn = undefined;
   }
-  if (!settled(moment)) entry.announced = moment.data.era;
+  if (!hasRecovered(context)) entry.announcedIn = context.data.incarnation;
   return entry.holder.claim === undefined ? "announced" : "kept";
 }

@@ -1,37 +1,37 @@
 import type { Milliseconds, ObjectKey } from "@drover/controller";
 import {
-  answerKept,
-  errorKept,
-  leftCopyKept,
-  type Handed,
-  paceUnit,
-  type RunRecord,
-  runsKept,
+  goneKeyTtl,
+  maxErrorLength,
+  cachedObjectTtl,
+  type AssignedKey,
+  runTimeUnit,
+  type RunReport,
+  maxPastRuns,
   type SettleAnswer,
-  type Taker,
+  type ClaimRequest,
 } from "../ledger.ts";
-import type { Sight, Verdict, WakeClass } from "../work-queue.ts";
-import { fail, heardDuringRun, type Jitter, pierces, spread } from "./backoff.ts";
-import { blankEntry, type Entry, forgetLists } from "./ledger-data.ts";
-import { accountLimit, closeUntil } from "./limits.ts";
-import { find, held, type Moment, settled } from "./moment.ts";
-import { forgetGiven, stand } from "./offers.ts";
-import { becomeReady, enter, leave, setFails, waitUntil } from "./places.ts";
-import { makeDueReady, ringReady } from "./ring.ts";
-import { handOver } from "./take.ts";
+import type { ObservedVersion, RunOutcome, WakeClass } from "../work-queue.ts";
+import { countFailure, wokenDuringRun, type Jitter, useEarlyRun, withJitter } from "./backoff.ts";
+import { blankEntry, type KeyEntry, dropLists } from "./ledger-data.ts";
+import { accountLimit, throttleUntil } from "./limits.ts";
+import { entryOf, isLeaseHeld, type CallContext, hasRecovered } from "./moment.ts";
+import { dropAssignment, advertise } from "./offers.ts";
+import { becomeReady, enterState, leaveState, setFails, waitUntil } from "./places.ts";
+import { makeDueReady, dispatchReady } from "./ring.ts";
+import { chainNext } from "./take.ts";
 import { isDecimal, isNewer } from "./versions.ts";
 
 /** Conflicts in a row that are retried soon; the next one counts as a failure. */
-const conflictsForgiven = 8;
+const maxFreeConflicts = 8;
 const firstConflictWait: Milliseconds = 20;
 
 /** A run that ends, with its outcome. */
-export interface Ending {
+export interface SettleCall {
   readonly key: ObjectKey;
   readonly token: string;
-  readonly verdict: Verdict;
-  readonly run: RunRecord | undefined;
-  readonly next: Taker | undefined;
+  readonly outcome: RunOutcome;
+  readonly report: RunReport | undefined;
+  readonly next: ClaimRequest | undefined;
 }
 
 /**
@@ -39,124 +39,135 @@ export interface Ending {
  * changes nothing. In the recovery window of a new server, a run that is missing from the data may end, once, just as
  * it may announce itself.
  */
-export function settle(moment: Moment, jitter: Jitter, ending: Ending): SettleAnswer {
-  const { key, token } = ending;
-  const entry = find(moment, key);
+export function settle(context: CallContext, jitter: Jitter, call: SettleCall): SettleAnswer {
+  const { key, token } = call;
+  const entry = entryOf(context, key);
   const unknown = entry.holder?.token !== token;
-  if (unknown && entry.settled === token) {
-    const handed = handedBefore(moment, entry, ending.next);
-    return { kind: "settled", dueIn: dueIn(moment, entry), bells: [], handed };
+  if (unknown && entry.lastSettled === token) {
+    const chained = chainedBefore(context, entry, call.next);
+    return { kind: "settled", dueIn: dueIn(context, entry), jobs: [], chained };
   }
-  if (unknown && (settled(moment) || entry.announced === moment.data.era)) return { kind: "stale" };
+  if (unknown && (hasRecovered(context) || entry.announcedIn === context.data.incarnation))
+    return { kind: "stale" };
   // If the run is missing from the data, wakes may be, too.
-  const heard = unknown || heardDuringRun(entry);
-  conclude(moment, jitter, entry, { ...ending, heard });
-  remember(moment, ending);
-  makeDueReady(moment);
-  const handed = ending.next && handOver(moment, ending.next);
-  find(moment, key).handed = handed?.key;
-  if (ending.next && !handed) offerSlot(moment, ending.next);
-  return { kind: "settled", dueIn: dueIn(moment, entry), bells: ringReady(moment), handed };
+  const woken = unknown || wokenDuringRun(entry);
+  applyOutcome(context, jitter, entry, { ...call, woken });
+  recordRun(context, call);
+  makeDueReady(context);
+  const chained = call.next && chainNext(context, call.next);
+  entryOf(context, key).chained = chained?.key;
+  if (call.next && !chained) advertiseSlot(context, call.next);
+  return { kind: "settled", dueIn: dueIn(context, entry), jobs: dispatchReady(context), chained };
 }
 
 /** Advertises the slot, since no key is due. */
-function offerSlot(moment: Moment, { token, version, offeredBy }: Taker): void {
-  if (offeredBy) stand(moment, token, { ...offeredBy, version });
+function advertiseSlot(context: CallContext, { token, version, advertiser }: ClaimRequest): void {
+  if (advertiser) advertise(context, token, { ...advertiser, version });
 }
 
 /**
  * The key that the first answer chained, as that answer may have been lost; undefined if its run no longer holds it.
  */
-function handedBefore(moment: Moment, { handed: key }: Entry, next: Taker | undefined): Handed | undefined {
+function chainedBefore(
+  context: CallContext,
+  { chained: key }: KeyEntry,
+  next: ClaimRequest | undefined,
+): AssignedKey | undefined {
   if (key === undefined) return undefined;
-  const entry = find(moment, key);
+  const entry = entryOf(context, key);
   const { holder } = entry;
-  return held(moment, entry) && holder?.token === next?.token && holder?.claim
+  return isLeaseHeld(context, entry) && holder?.token === next?.token && holder?.claim
     ? { key, claim: holder.claim }
     : undefined;
 }
 
 /** Applies an outcome to its key. The flag is true if the key may have been woken since the run began. */
-function conclude(
-  moment: Moment,
+function applyOutcome(
+  context: CallContext,
   jitter: Jitter,
-  entry: Entry,
-  { token, verdict, heard }: Ending & { readonly heard: boolean },
+  entry: KeyEntry,
+  { token, outcome, woken }: SettleCall & { readonly woken: boolean },
 ): void {
-  const { run, forced, holder } = entry;
-  const again = heard || forced || verdict.kind === "interrupted";
-  leave(moment, entry);
-  moment.data.entries.set(entry.key, entry);
-  entry.run = {};
-  entry.announced = undefined;
+  const { startedRun, forced, holder } = entry;
+  const again = woken || forced || outcome.kind === "interrupted";
+  leaveState(context, entry);
+  context.data.entries.set(entry.key, entry);
+  entry.startedRun = {};
+  entry.announcedIn = undefined;
   entry.forced = false;
-  forgetGiven(moment, token);
-  entry.settled = token;
+  dropAssignment(context, token);
+  entry.lastSettled = token;
   // True if no wake since the run began can be lost.
-  const ranHere = holder?.token === token && run.era === moment.data.era;
-  learn(moment, entry, verdict, ranHere);
-  if (!entry.listed) forgetLists(entry);
-  forgive(moment, entry, verdict);
-  if ("account" in verdict && verdict.account) entry.account = verdict.account;
-  const error = "error" in verdict ? verdict.error : "";
-  if (error !== "") entry.error = error.slice(0, errorKept).toWellFormed();
-  if (verdict.kind === "paused") notePause(moment, entry, verdict.saw);
-  if (verdict.kind === "throttled") {
-    closeUntil(moment, accountLimit(verdict.account), moment.now + Math.ceil(verdict.after));
+  const ranHere = holder?.token === token && startedRun.incarnation === context.data.incarnation;
+  recordObserved(context, entry, outcome, ranHere);
+  if (!entry.hasLeftLists) dropLists(entry);
+  clearObsolete(context, entry, outcome);
+  if ("account" in outcome && outcome.account) entry.account = outcome.account;
+  const error = "error" in outcome ? outcome.error : "";
+  if (error !== "") entry.error = error.slice(0, maxErrorLength).toWellFormed();
+  if (outcome.kind === "paused") notePause(context, entry, outcome.observed);
+  if (outcome.kind === "throttled") {
+    throttleUntil(context, accountLimit(outcome.account), context.now + Math.ceil(outcome.after));
   }
   // The rest of the outcome is about an object that no longer exists.
-  if (again && entry.uid !== run.uid) becomeReady(moment, entry, moment.now);
-  else follow(moment, jitter, entry, { verdict, heard, forced, again, ran: run.class });
+  if (again && entry.uid !== startedRun.uid) becomeReady(context, entry, context.now);
+  else moveToNextState(context, jitter, entry, { outcome, woken, forced, again, ran: startedRun.class });
 }
 
 /**
- * Records the version that the run saw: no older cached object is given from now on. Keeps the object and the lists
+ * Records the version that the run observed: no older cached object is given from now on. Keeps the object and the lists
  * that the run leaves.
  */
-function learn({ data, age }: Moment, entry: Entry, { kind, saw }: Verdict, ranHere: boolean): void {
-  entry.left = false;
-  entry.listed = false;
-  if (saw === undefined || saw.uid !== entry.uid) return;
-  if (isNewer(saw.resourceVersion, entry.versions.get(saw.kind))) {
-    entry.versions.set(saw.kind, saw.resourceVersion);
-    entry.copy = undefined;
+function recordObserved(
+  { data, expiryTime }: CallContext,
+  entry: KeyEntry,
+  { kind, observed }: RunOutcome,
+  ranHere: boolean,
+): void {
+  entry.hasLeftObject = false;
+  entry.hasLeftLists = false;
+  if (observed === undefined || observed.uid !== entry.uid) return;
+  if (isNewer(observed.resourceVersion, entry.versions.get(observed.kind))) {
+    entry.versions.set(observed.kind, observed.resourceVersion);
+    entry.cachedObject = undefined;
   }
-  entry.sawIn = data.era;
+  entry.observedIn = data.incarnation;
   if (!(kind === "done" || kind === "wait")) return;
-  const until = age + leftCopyKept;
-  if (saw.lists !== undefined && ranHere) {
-    data.lists.delete(entry.key);
-    data.lists.set(entry.key, { left: saw.lists, until });
-    entry.listed = true;
+  const until = expiryTime + cachedObjectTtl;
+  if (observed.cachedLists !== undefined && ranHere) {
+    data.cachedLists.delete(entry.key);
+    data.cachedLists.set(entry.key, { stored: observed.cachedLists, until });
+    entry.hasLeftLists = true;
   }
-  const isNewest = entry.versions.get(saw.kind) === saw.resourceVersion && isDecimal(saw.resourceVersion);
-  if (saw.copy === undefined || !isNewest) return;
-  data.copies.delete(entry.key);
-  data.copies.set(entry.key, { copy: saw.copy, until });
-  entry.left = true;
+  const isNewest =
+    entry.versions.get(observed.kind) === observed.resourceVersion && isDecimal(observed.resourceVersion);
+  if (observed.cachedObject === undefined || !isNewest) return;
+  data.cachedObjects.delete(entry.key);
+  data.cachedObjects.set(entry.key, { cachedObject: observed.cachedObject, until });
+  entry.hasLeftObject = true;
 }
 
 /** Marks the key as paused, unless the object has changed since the run read it. */
-function notePause({ now }: Moment, entry: Entry, saw: Sight | undefined): void {
-  if (saw === undefined || (entry.uid !== undefined && entry.uid !== saw.uid)) return;
-  const known = entry.versions.get(saw.kind);
-  if (known === saw.resourceVersion || isNewer(saw.resourceVersion, known)) entry.pausedSince = now;
+function notePause({ now }: CallContext, entry: KeyEntry, observed: ObservedVersion | undefined): void {
+  if (observed === undefined || (entry.uid !== undefined && entry.uid !== observed.uid)) return;
+  const known = entry.versions.get(observed.kind);
+  if (known === observed.resourceVersion || isNewer(observed.resourceVersion, known)) entry.pausedSince = now;
 }
 
 /** Clears what the outcome makes obsolete: failures, conflicts, the backoff window, the error. */
-function forgive(moment: Moment, entry: Entry, { kind }: Verdict): void {
+function clearObsolete(context: CallContext, entry: KeyEntry, { kind }: RunOutcome): void {
   if (kind !== "conflict") entry.conflicts = 0;
   if (kind !== "done" && kind !== "gone") return;
-  setFails(moment, entry, 0);
+  setFails(context, entry, 0);
   entry.notBefore = 0;
-  entry.pierced = false;
+  entry.earlyRunUsed = false;
   entry.error = undefined;
   entry.replaced = undefined;
 }
 
-interface Consequences {
-  readonly verdict: Verdict;
-  readonly heard: boolean;
+interface OutcomeContext {
+  readonly outcome: RunOutcome;
+  readonly woken: boolean;
   readonly forced: boolean;
   /** The key is due again at once whatever the outcome, except after a failure. */
   readonly again: boolean;
@@ -164,112 +175,120 @@ interface Consequences {
 }
 
 /** Moves the key to its next state. */
-function follow(moment: Moment, jitter: Jitter, entry: Entry, what: Consequences): void {
-  const { verdict, again, ran } = what;
-  switch (verdict.kind) {
+function moveToNextState(context: CallContext, jitter: Jitter, entry: KeyEntry, what: OutcomeContext): void {
+  const { outcome, again, ran } = what;
+  switch (outcome.kind) {
     case "retry":
-      fail(moment, entry, jitter, verdict.after === undefined ? undefined : Math.ceil(verdict.after));
-      backOff(moment, entry, what);
+      countFailure(
+        context,
+        entry,
+        jitter,
+        outcome.after === undefined ? undefined : Math.ceil(outcome.after),
+      );
+      backOff(context, entry, what);
       return;
     case "conflict":
-      conflict(moment, jitter, entry, what);
+      retryConflict(context, jitter, entry, what);
       return;
     case "throttled":
-      runAgain(moment, entry, ran);
+      runAgain(context, entry, ran);
       return;
     case "done":
     case "wait":
-      if (again) runAgain(moment, entry, ran);
-      else if (verdict.after !== undefined) lookAgain(moment, entry, verdict, ran);
+      if (again) runAgain(context, entry, ran);
+      else if (outcome.after !== undefined) runLater(context, entry, outcome, ran);
       return;
     case "terminal":
-      if (again) runAgain(moment, entry, ran);
-      else park(moment, entry);
+      if (again) runAgain(context, entry, ran);
+      else park(context, entry);
       return;
     case "paused":
-      runAgain(moment, entry, ran);
+      runAgain(context, entry, ran);
       return;
     case "gone":
-      if (again) runAgain(moment, entry, ran);
-      else forget(moment, entry);
+      if (again) runAgain(context, entry, ran);
+      else forgetKey(context, entry);
       return;
     case "interrupted":
-      runAgain(moment, entry, ran);
+      runAgain(context, entry, ran);
   }
 }
 
-function runAgain(moment: Moment, entry: Entry, ran: WakeClass | undefined): void {
+function runAgain(context: CallContext, entry: KeyEntry, ran: WakeClass | undefined): void {
   entry.class ??= ran;
-  becomeReady(moment, entry, moment.now);
+  becomeReady(context, entry, context.now);
 }
 
 /** The next run after `done` only checks the object again, so it is as urgent as a resync. */
-function lookAgain(
-  moment: Moment,
-  entry: Entry,
+function runLater(
+  context: CallContext,
+  entry: KeyEntry,
   { kind, after = 0 }: { readonly kind: "done" | "wait"; readonly after?: Milliseconds },
   ran: WakeClass | undefined,
 ): void {
   entry.class = kind === "done" ? "resync" : ran;
-  waitUntil(moment, entry, moment.now + Math.ceil(after), kind === "done" ? "again" : "wait");
+  waitUntil(context, entry, context.now + Math.ceil(after), kind === "done" ? "again" : "wait");
 }
 
 /** Waits for the end of the window. One wake per window runs the key early; a wake during the run counts, too. */
-function backOff(moment: Moment, entry: Entry, { heard, forced, ran }: Consequences): void {
-  const { now, data } = moment;
+function backOff(context: CallContext, entry: KeyEntry, { woken, forced, ran }: OutcomeContext): void {
+  const { now, data } = context;
   const { attempts } = data.settings;
   entry.class ??= ran;
-  if (forced || pierces(entry, heard)) {
-    becomeReady(moment, entry, now);
-  } else if (attempts !== undefined && entry.fails >= attempts && !heard) {
+  if (forced || useEarlyRun(entry, woken)) {
+    becomeReady(context, entry, now);
+  } else if (attempts !== undefined && entry.fails >= attempts && !woken) {
     entry.class = undefined;
     entry.why = "backoff";
-    park(moment, entry);
+    park(context, entry);
   } else {
-    waitUntil(moment, entry, entry.notBefore, "backoff");
+    waitUntil(context, entry, entry.notBefore, "backoff");
   }
 }
 
 /** Retries almost at once. Each conflict in a row doubles the wait, and too many count as a failure. */
-function conflict(moment: Moment, jitter: Jitter, entry: Entry, what: Consequences): void {
+function retryConflict(context: CallContext, jitter: Jitter, entry: KeyEntry, what: OutcomeContext): void {
   entry.conflicts += 1;
-  if (entry.conflicts > conflictsForgiven) {
+  if (entry.conflicts > maxFreeConflicts) {
     entry.conflicts = 0;
-    fail(moment, entry, jitter);
-    backOff(moment, entry, what);
+    countFailure(context, entry, jitter);
+    backOff(context, entry, what);
   } else {
     entry.class ??= what.ran;
-    const wait = spread(firstConflictWait * 2 ** (entry.conflicts - 1), jitter);
-    waitUntil(moment, entry, what.again ? moment.now : moment.now + wait, "conflict");
+    const wait = withJitter(firstConflictWait * 2 ** (entry.conflicts - 1), jitter);
+    waitUntil(context, entry, what.again ? context.now : context.now + wait, "conflict");
   }
 }
 
-function park(moment: Moment, entry: Entry): void {
+function park(context: CallContext, entry: KeyEntry): void {
   entry.notBefore = 0;
-  entry.pierced = false;
-  enter(moment, entry, "parked", moment.now);
+  entry.earlyRunUsed = false;
+  enterState(context, entry, "parked", context.now);
 }
 
 /** Keeps only the last answer, the number of an unused job and the history, for a while. */
-function forget(moment: Moment, entry: Entry): void {
-  const { data, age } = moment;
+function forgetKey(context: CallContext, entry: KeyEntry): void {
+  const { data, expiryTime } = context;
   data.entries.set(entry.key, {
     ...blankEntry(entry.key),
-    settled: entry.settled,
-    bell: entry.bell,
+    lastSettled: entry.lastSettled,
+    jobNumber: entry.jobNumber,
   });
-  data.leaving.delete(entry.key);
-  data.leaving.set(entry.key, age + answerKept);
+  data.expiring.delete(entry.key);
+  data.expiring.set(entry.key, expiryTime + goneKeyTtl);
 }
 
-function remember({ data, now }: Moment, { key, run }: Ending): void {
-  if (!run) return;
-  const past = { at: new Date(now).toISOString(), ...run };
-  data.history.set(key, [past, ...(data.history.get(key) ?? [])].slice(0, runsKept));
-  const took = run.duration * paceUnit;
-  data.pace = data.pace === undefined ? took : Math.floor(data.pace + (took - data.pace) / 8 + 0.5);
+function recordRun({ data, now }: CallContext, { key, report }: SettleCall): void {
+  if (!report) return;
+  const past = { at: new Date(now).toISOString(), ...report };
+  data.history.set(key, [past, ...(data.history.get(key) ?? [])].slice(0, maxPastRuns));
+  const took = report.duration * runTimeUnit;
+  data.meanRunTime =
+    data.meanRunTime === undefined
+      ? took
+      : Math.floor(data.meanRunTime + (took - data.meanRunTime) / 8 + 0.5);
 }
 
-function dueIn(moment: Moment, entry: Entry): Milliseconds | undefined {
-  return entry.state === "waits" ? Math.max(0, Math.ceil(entry.at - moment.now)) : undefined;
+function dueIn(context: CallContext, entry: KeyEntry): Milliseconds | undefined {
+  return entry.state === "waits" ? Math.max(0, Math.ceil(entry.at - context.now)) : undefined;
 }

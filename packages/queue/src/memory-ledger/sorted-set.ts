@@ -11,13 +11,13 @@ export const sortedSet = <Member extends string>(): SortedSet<Member> => ({ scor
 
 /** Adds a member, or moves it to another score. */
 export function put<Member extends string>(set: SortedSet<Member>, member: Member, score: number): void {
-  take(set, member);
+  removeMember(set, member);
   set.members.splice(position(set, member, score), 0, member);
   set.scores.set(member, score);
 }
 
 /** Removes a member, if it is in the set. */
-export function take<Member extends string>(set: SortedSet<Member>, member: Member): void {
+export function removeMember<Member extends string>(set: SortedSet<Member>, member: Member): void {
   const score = set.scores.get(member);
   if (score === undefined) return;
   set.members.splice(position(set, member, score), 1);

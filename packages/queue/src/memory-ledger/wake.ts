@@ -1,14 +1,14 @@
-import { copiesKept, listingBelieved, newsKept } from "../ledger.ts";
+import { maxCachedObjectBytes, maxListingAge, maxDeltaBytes } from "../ledger.ts";
 import type { Wake, WakeClass } from "../work-queue.ts";
-import { type Entry, forgetLists, type LedgerData } from "./ledger-data.ts";
-import { find, type Moment } from "./moment.ts";
+import { type KeyEntry, dropLists, type LedgerData } from "./ledger-data.ts";
+import { entryOf, type CallContext } from "./moment.ts";
 import { becomeReady, setFails, waitUntil } from "./places.ts";
 import { isObjectPaused } from "./turns.ts";
 import { isDecimal, isNewer } from "./versions.ts";
 
 /** Reasons kept per key. */
-const reasonsKept = 8;
-const rank: Readonly<Record<WakeClass, number>> = { change: 0, listing: 1, resync: 2 };
+const maxReasons = 8;
+const urgency: Readonly<Record<WakeClass, number>> = { change: 0, listing: 1, resync: 2 };
 
 /**
  * Records a wake of a key.
@@ -19,60 +19,60 @@ const rank: Readonly<Record<WakeClass, number>> = { change: 0, listing: 1, resyn
  * a wake of the object itself may begin or end. The cached object of a wake is kept for the run that is due. Deltas of
  * other objects are kept if the previous run left lists, or a run in progress may leave some.
  */
-export function hear(moment: Moment, wake: Wake, force: boolean): void {
-  const entry = find(moment, wake.key);
+export function recordWake(context: CallContext, wake: Wake, force: boolean): void {
+  const entry = entryOf(context, wake.key);
   if (wake.class === "resync" && !force && entry.state !== undefined) return;
-  const moreUrgent = remember(moment, entry, wake);
-  if (isBeforeAnyRun(moment, entry, wake)) entry.sawIn = moment.data.era;
-  notePause(moment, entry, wake);
-  keepCopy(moment, entry, wake, force);
-  if (force) entry.news = "lost";
-  keepNews(moment, entry, wake);
+  const moreUrgent = mergeWake(context, entry, wake);
+  if (isBeforeAnyRun(context, entry, wake)) entry.observedIn = context.data.incarnation;
+  notePause(context, entry, wake);
+  keepCachedObject(context, entry, wake, force);
+  if (force) entry.deltas = "lost";
+  keepDelta(context, entry, wake);
   switch (entry.state) {
     case "leased":
       entry.forced ||= force;
       return;
     case "rung":
-      if (isObjectPaused(moment, entry)) becomeReady(moment, entry, entry.at);
+      if (isObjectPaused(context, entry)) becomeReady(context, entry, entry.at);
       return;
     case "ready":
-      if (moreUrgent || isObjectPaused(moment, entry)) becomeReady(moment, entry, entry.at);
+      if (moreUrgent || isObjectPaused(context, entry)) becomeReady(context, entry, entry.at);
       return;
     case "paused":
-      if (!isObjectPaused(moment, entry)) becomeReady(moment, entry, moment.now);
+      if (!isObjectPaused(context, entry)) becomeReady(context, entry, context.now);
       return;
     case "waits":
     case "parked":
     case undefined:
-      pierce(moment, entry, force);
+      wakeIdleOrWaiting(context, entry, force);
   }
 }
 
-function pierce(moment: Moment, entry: Entry, force: boolean): void {
-  const inWindow = entry.notBefore > moment.now && !force;
-  if (inWindow && entry.pierced) {
-    entry.copy = undefined;
+function wakeIdleOrWaiting(context: CallContext, entry: KeyEntry, force: boolean): void {
+  const inWindow = entry.notBefore > context.now && !force;
+  if (inWindow && entry.earlyRunUsed) {
+    entry.cachedObject = undefined;
     if (entry.state !== "waits" || entry.at > entry.notBefore)
-      waitUntil(moment, entry, entry.notBefore, "backoff");
+      waitUntil(context, entry, entry.notBefore, "backoff");
     return;
   }
-  if (inWindow) entry.pierced = true;
-  becomeReady(moment, entry, moment.now);
+  if (inWindow) entry.earlyRunUsed = true;
+  becomeReady(context, entry, context.now);
 }
 
 /** Returns true if the key is more urgent than before. */
-function remember(moment: Moment, entry: Entry, wake: Wake): boolean {
+function mergeWake(context: CallContext, entry: KeyEntry, wake: Wake): boolean {
   if (isNewer(wake.resourceVersion, entry.versions.get(wake.kind))) {
     entry.versions.set(wake.kind, wake.resourceVersion);
-    if (wake.uid !== undefined) forgetCopies(entry);
-    if (wake.uid !== undefined && wake.uid !== entry.uid) startAfresh(moment, entry, wake.uid);
+    if (wake.uid !== undefined) dropCachedObjects(entry);
+    if (wake.uid !== undefined && wake.uid !== entry.uid) resetForNewObject(context, entry, wake.uid);
   }
-  if (!entry.reasons.includes(wake.reason) && entry.reasons.length < reasonsKept) {
+  if (!entry.reasons.includes(wake.reason) && entry.reasons.length < maxReasons) {
     entry.reasons.push(wake.reason);
   }
   entry.trace = wake.trace ?? entry.trace;
   entry.wakes += 1;
-  const moreUrgent = entry.class === undefined || rank[wake.class] < rank[entry.class];
+  const moreUrgent = entry.class === undefined || urgency[wake.class] < urgency[entry.class];
   if (moreUrgent) entry.class = wake.class;
   return moreUrgent;
 }
@@ -80,7 +80,7 @@ function remember(moment: Moment, entry: Entry, wake: Wake): boolean {
 /**
  * Only the newest known version begins a pause, but any version ends it, because the run reads the annotation again.
  */
-function notePause({ now }: Moment, entry: Entry, { paused, kind, resourceVersion }: Wake): void {
+function notePause({ now }: CallContext, entry: KeyEntry, { paused, kind, resourceVersion }: Wake): void {
   if (paused === false) entry.pausedSince = undefined;
   else if (paused === true && entry.versions.get(kind) === resourceVersion) entry.pausedSince ??= now;
 }
@@ -89,9 +89,9 @@ function notePause({ now }: Moment, entry: Entry, { paused, kind, resourceVersio
  * True if a listing after `newestAfter` shows everything that runs have written: the data contain no run of this
  * object, and any forgotten run (with other data, or of a key that was gone) ended before.
  */
-function isBeforeAnyRun({ data, now }: Moment, entry: Entry, { newestAfter }: Wake): boolean {
-  if (newestAfter?.era !== data.era || now - newestAfter.at >= listingBelieved) return false;
-  return entry.ranAt === 0 && (entry.announced ?? entry.settled) === undefined;
+function isBeforeAnyRun({ data, now }: CallContext, entry: KeyEntry, { newestAfter }: Wake): boolean {
+  if (newestAfter?.era !== data.incarnation || now - newestAfter.at >= maxListingAge) return false;
+  return entry.ranAt === 0 && (entry.announcedIn ?? entry.lastSettled) === undefined;
 }
 
 /**
@@ -99,41 +99,41 @@ function isBeforeAnyRun({ data, now }: Moment, entry: Entry, { newestAfter }: Wa
  * without a cached object or with an older version: the object may be gone (a listing reports that without a newer
  * version), or etcd may have been restored.
  */
-function keepCopy({ data }: Moment, entry: Entry, wake: Wake, force: boolean): void {
-  const { kind, resourceVersion, uid, copy } = wake;
+function keepCachedObject({ data }: CallContext, entry: KeyEntry, wake: Wake, force: boolean): void {
+  const { kind, resourceVersion, uid, copy: cachedObject } = wake;
   const isNewest = entry.versions.get(kind) === resourceVersion && isDecimal(resourceVersion);
-  const brought = isNewest ? copy : undefined;
-  if (force || (uid !== undefined && brought === undefined)) forgetCopies(entry);
-  else if (uid !== undefined && uid === entry.uid && fits(data, Buffer.byteLength(brought ?? "")))
-    entry.copy = brought;
+  const fromWake = isNewest ? cachedObject : undefined;
+  if (force || (uid !== undefined && fromWake === undefined)) dropCachedObjects(entry);
+  else if (uid !== undefined && uid === entry.uid && fits(data, Buffer.byteLength(fromWake ?? "")))
+    entry.cachedObject = fromWake;
 }
 
 const fits = ({ states }: LedgerData, size: number): boolean =>
-  states.ready.members.length * size < copiesKept;
+  states.ready.members.length * size < maxCachedObjectBytes;
 
 /** Keeps a delta of another kind's object, if the previous run left lists or a run in progress may leave some. */
-function keepNews({ data }: Moment, entry: Entry, { news }: Wake): void {
-  if (entry.listed && !data.lists.has(entry.key)) forgetLists(entry);
-  if (news === undefined || entry.news === "lost") return;
-  if (!entry.listed && entry.state !== "leased") return;
-  const all = new Set(entry.news).add(news);
+function keepDelta({ data }: CallContext, entry: KeyEntry, { news: delta }: Wake): void {
+  if (entry.hasLeftLists && !data.cachedLists.has(entry.key)) dropLists(entry);
+  if (delta === undefined || entry.deltas === "lost") return;
+  if (!entry.hasLeftLists && entry.state !== "leased") return;
+  const all = new Set(entry.deltas).add(delta);
   const size = [...all].reduce((sum, each) => sum + Buffer.byteLength(each), 0);
-  const isTooMuch = size > newsKept || !fits(data, size);
-  entry.news = news === "" || isTooMuch ? "lost" : all;
+  const isTooMuch = size > maxDeltaBytes || !fits(data, size);
+  entry.deltas = delta === "" || isTooMuch ? "lost" : all;
 }
 
-function forgetCopies(entry: Entry): void {
-  entry.copy = undefined;
-  entry.left = false;
+function dropCachedObjects(entry: KeyEntry): void {
+  entry.cachedObject = undefined;
+  entry.hasLeftObject = false;
 }
 
 /** Another object has the key now: failures, backoff and errors belong to its predecessor. */
-function startAfresh(moment: Moment, entry: Entry, uid: string): void {
+function resetForNewObject(context: CallContext, entry: KeyEntry, uid: string): void {
   entry.replaced ??= entry.uid; // the one that a run may have seen
   entry.uid = uid;
-  setFails(moment, entry, 0);
+  setFails(context, entry, 0);
   entry.conflicts = 0;
   entry.notBefore = 0;
-  entry.pierced = false;
+  entry.earlyRunUsed = false;
   entry.error = undefined;
 }

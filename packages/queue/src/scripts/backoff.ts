@@ -3,7 +3,7 @@
  * exponential limiter with wait.Jitter. A failure starts a window; only a failure after its end counts again and starts
  * a longer one.
  */
-export const backoff = `
+export const backoffLua = `
 local function window(fails)
   local full = math.min(setting('most', 300000), setting('first', 500) * 2 ^ math.min(fails - 1, 40))
   return math.max(1, math.floor(full * (0.5 + tonumber(jitter) / 2)))

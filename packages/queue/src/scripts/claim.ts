@@ -1,7 +1,7 @@
-import { defineScript } from "../script.ts";
-import { backoff } from "./backoff.ts";
-import { offers } from "./offers.ts";
-import { take } from "./take.ts";
+import { defineLedgerScript } from "../script.ts";
+import { backoffLua } from "./backoff.ts";
+import { advertisedSlotsLua } from "./offers.ts";
+import { startRunLua } from "./take.ts";
 
 /**
  * Takes a key under a lease.
@@ -11,10 +11,10 @@ import { take } from "./take.ts";
  * run is refused to an older one while a worker of a newer one is registered. Returns
  * `{ 'claimed', claim as JSON, cached object or '', lists or '' }` or `{ refusal }`.
  */
-export const claim = defineScript({
+export const claimScript = defineLedgerScript({
   name: "claim",
   arguments: ["key", "token", "version", "jitter"],
-  uses: [backoff, take, offers],
+  uses: [backoffLua, startRunLua, advertisedSlotsLua],
   body: `
 if givenTo(token) then return { 'slot taken' } end
 withdraw(token)

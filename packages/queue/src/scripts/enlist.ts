@@ -1,5 +1,5 @@
-import { defineScript } from "../script.ts";
-import { mostListed, mostWorkers } from "../script-bounds.ts";
+import { defineLedgerScript } from "../script.ts";
+import { maxListItems, maxWorkers } from "../script-bounds.ts";
 
 /**
  * Registers a worker process with its number of `slots`, for `lasts` ms; with 0 slots, removes it. The worker brings
@@ -8,7 +8,7 @@ import { mostListed, mostWorkers } from "../script-bounds.ts";
  * Workers of the past do not count: a function that is deleted and created again counts its versions from the
  * beginning.
  */
-export const enlist = defineScript({
+export const registerWorkerScript = defineLedgerScript({
   name: "enlist",
   arguments: ["worker", "slots", "version", "lasts", "first", "most", "attempts", "limits"],
   uses: [],
@@ -19,8 +19,8 @@ else
   redis.call('HSET', WORKERS, worker, string.format('%.0f %s %s', now + lasts, slots, version))
 end
 -- Drover does not write so many fields: another client did.
-if redis.call('HLEN', WORKERS) > ${mostWorkers} then redis.call('DEL', WORKERS) end
-if redis.call('HLEN', LIMITS) > ${mostWorkers} then redis.call('DEL', LIMITS) end
+if redis.call('HLEN', WORKERS) > ${maxWorkers} then redis.call('DEL', WORKERS) end
+if redis.call('HLEN', LIMITS) > ${maxWorkers} then redis.call('DEL', LIMITS) end
 local sum, newest = 0, 0
 local workers = redis.call('HGETALL', WORKERS)
 for i = 1, #workers, 2 do
@@ -37,7 +37,7 @@ if slots ~= '0' and tonumber(version) >= newest then
   control.first, control.most, control.attempts = first, most, attempts
   local asked, names = decoded(limits), 0
   for _ in pairs(asked) do names = names + 1 end
-  if names > ${mostListed} then refuse('so many limits') end
+  if names > ${maxListItems} then refuse('so many limits') end
   if (redis.call('HGET', LIMITS, 'asked') or '{}') ~= limits then
     local known = redis.call('HGETALL', LIMITS)
     for i = 1, #known, 2 do

@@ -1,4 +1,4 @@
-import { entriesBytes, entryBytes, mostFields, mostMembers } from "../script-bounds.ts";
+import { maxEntriesBytes, maxEntryBytes, maxHashFields, maxMembersChecked } from "../script-bounds.ts";
 
 /**
  * A key's entry, which is read completely, changed, and written once; and the states of a key.
@@ -7,7 +7,7 @@ import { entriesBytes, entryBytes, mostFields, mostMembers } from "../script-bou
  * for it), **leased** (a worker runs it), **paused** (due, but its object is paused), **parked**, or idle. Every state
  * except idle has a set; a key is in one of them at most. Only scripts move it.
  */
-export const entry = `
+export const entryLua = `
 -- Preallocates the fields that most entries have: the table is not rehashed as it grows.
 local function fields()
   return {
@@ -18,15 +18,15 @@ end
 local bytesRead = 0
 local function load(key)
   local e, name, bytes = { key = key, f = fields(), was = fields() }, P .. ':key:' .. key, 0
-  if read(name, 'HLEN') > ${mostFields} then quarantine(name) end -- written by another client
+  if read(name, 'HLEN') > ${maxHashFields} then quarantine(name) end -- written by another client
   local flat = read(name, 'HGETALL')
   for i = 1, #flat, 2 do
     e.f[flat[i]], e.was[flat[i]] = flat[i + 1], flat[i + 1]
     bytes = bytes + #flat[i + 1]
   end
   bytesRead = bytesRead + bytes
-  if bytesRead > ${entriesBytes} then refuse('so many bytes of entries') end
-  if bytes > ${entryBytes} then
+  if bytesRead > ${maxEntriesBytes} then refuse('so many bytes of entries') end
+  if bytes > ${maxEntryBytes} then
     quarantine(name)
     e.f, e.was = fields(), fields()
   end
@@ -81,7 +81,7 @@ end
 
 -- Redis time may have gone back, or another server granted the lease: no lease ends later than one lease from now.
 local function clampLeases()
-  for _, key in ipairs(redis.call('ZRANGEBYSCORE', LEASES, now + lease + 1, '+inf', 'LIMIT', 0, ${mostMembers})) do
+  for _, key in ipairs(redis.call('ZRANGEBYSCORE', LEASES, now + lease + 1, '+inf', 'LIMIT', 0, ${maxMembersChecked})) do
     redis.call('ZADD', LEASES, now + lease, key)
     redis.call('HSET', P .. ':key:' .. key, 'until', now + lease)
   end

@@ -1,12 +1,12 @@
-import { runsKept } from "../ledger.ts";
-import { defineScript } from "../script.ts";
-import { mostListed, mostMembers, mostTurns } from "../script-bounds.ts";
+import { maxPastRuns } from "../ledger.ts";
+import { defineLedgerScript } from "../script.ts";
+import { maxListItems, maxMembersChecked, maxFlowsChecked } from "../script-bounds.ts";
 
 /**
- * Returns the first incarnation: the era in which this ledger began empty. It stays when a server takes over existing
+ * Returns the first incarnation: the one in which this ledger began empty. It stays when a server takes over existing
  * data.
  */
-export const origin = defineScript({
+export const firstIncarnationScript = defineLedgerScript({
   name: "origin",
   arguments: [],
   uses: [],
@@ -16,8 +16,8 @@ return control.origin
 `,
 });
 
-/** Returns the era, the time, and how many ms of the recovery window are left. */
-export const moment = defineScript({
+/** Returns the incarnation, the time, and how many ms of the recovery window are left. */
+export const timeScript = defineLedgerScript({
   name: "moment",
   arguments: [],
   uses: [],
@@ -33,7 +33,7 @@ return { control.era, now, math.max(0, setting('claimsFrom', 0) - now) }
  * Ready keys in a paused namespace are counted per flow, once the flow was found to be paused. Of the timers that are
  * over, the first 200 are checked for a pause.
  */
-export const count = defineScript({
+export const countScript = defineLedgerScript({
   name: "count",
   arguments: [],
   uses: [],
@@ -50,15 +50,15 @@ for i = 1, #over, 2 do
   if pausedKey(e) then paused = paused + 1 else oldest = math.min(oldest, tonumber(over[i + 1])) end
 end
 consider(RUNG)
-local shut = redis.call('ZRANGEBYSCORE', SHUT, '+inf', '+inf', 'LIMIT', 0, ${mostMembers})
+local shut = redis.call('ZRANGEBYSCORE', SHUT, '+inf', '+inf', 'LIMIT', 0, ${maxMembersChecked})
 for _, queue in ipairs(shut) do paused = paused + redis.call('ZCARD', P .. ':queue:' .. queue) end
 if #shut == 0 then
   consider(READY)
 else
   for class in pairs(rank) do
-    for _, lane in ipairs(redis.call('ZRANGE', P .. ':turns:' .. class, 0, ${mostTurns - 1})) do consider(P .. ':queue:' .. class .. ':' .. lane) end
+    for _, lane in ipairs(redis.call('ZRANGE', P .. ':turns:' .. class, 0, ${maxFlowsChecked - 1})) do consider(P .. ':queue:' .. class .. ':' .. lane) end
   end
-  for _, queue in ipairs(redis.call('ZRANGEBYSCORE', SHUT, '-inf', '(+inf', 'LIMIT', 0, ${mostMembers})) do consider(P .. ':queue:' .. queue) end
+  for _, queue in ipairs(redis.call('ZRANGEBYSCORE', SHUT, '-inf', '(+inf', 'LIMIT', 0, ${maxMembersChecked})) do consider(P .. ':queue:' .. queue) end
 end
 local all = control.paused == '1'
 if all then paused, oldest = due, now end
@@ -80,13 +80,13 @@ return {
  * Returns the time, and those of `keys` (a JSON list) for which no run has started since `since`. Leaves out keys that
  * are due and have a paused object: they run once it is resumed.
  */
-export const notRunSince = defineScript({
+export const notRunSinceScript = defineLedgerScript({
   name: "not-run-since",
   arguments: ["keys", "since"],
   uses: [],
   body: `
 local answer = { now }
-for _, key in ipairs(listed(keys, ${2 * mostListed})) do
+for _, key in ipairs(listed(keys, ${2 * maxListItems})) do
   local ranAt, state = unpack(read(P .. ':key:' .. key, 'HMGET', 'ranAt', 'state'))
   local at = tonumber(ranAt or nil)
   if state == 'paused' then
@@ -97,7 +97,7 @@ return answer
 `,
 });
 
-const description = `
+const descriptionLua = `
 -- The pauses that hold a key back, widest scope first; each as { scope, since, by }.
 local function pausesOf(e)
   local scopes = { 'controller', 'namespace ' .. namespaceOf(e.key), 'object ' .. e.key }
@@ -127,12 +127,12 @@ end
  * is its score and name, or empty. If that key has left its place, the page begins with the keys of the same score. The
  * answer starts with `after` of the next page, or ''; each key follows as JSON.
  */
-export const list = defineScript({
+export const listScript = defineLedgerScript({
   name: "list",
   arguments: ["state", "limit", "after"],
-  uses: [description],
+  uses: [descriptionLua],
   body: `
-limit = math.min(tonumber(limit), ${mostListed})
+limit = math.min(tonumber(limit), ${maxListItems})
 local set = state == 'failing' and FAILING or setOf[state]
 local from = 0
 local at, last = string.match(after, '^(%S+) (.*)$')
@@ -156,14 +156,14 @@ return answer
  * Returns one key and its last runs as JSON texts. The key comes first, with its state and the pauses that hold it
  * back.
  */
-export const inspect = defineScript({
+export const inspectScript = defineLedgerScript({
   name: "inspect",
   arguments: ["key"],
-  uses: [description],
+  uses: [descriptionLua],
   body: `
 local e = load(key)
 local at = setOf[e.f.state] and redis.call('ZSCORE', setOf[e.f.state], key)
-local answer = read(P .. ':history:' .. key, 'LRANGE', 0, ${runsKept - 1})
+local answer = read(P .. ':history:' .. key, 'LRANGE', 0, ${maxPastRuns - 1})
 table.insert(answer, 1, cjson.encode(describe(e, at)))
 return answer
 `,

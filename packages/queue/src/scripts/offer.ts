@@ -1,17 +1,17 @@
-import { defineScript } from "../script.ts";
-import { backoff } from "./backoff.ts";
-import { offers } from "./offers.ts";
-import { take } from "./take.ts";
+import { defineLedgerScript } from "../script.ts";
+import { backoffLua } from "./backoff.ts";
+import { advertisedSlotsLua } from "./offers.ts";
+import { startRunLua } from "./take.ts";
 
 /**
  * Advertises idle slots, or retracts them if `stands` is 0: `tokens` is a JSON list with one token per slot. Returns
  * the keys that were assigned to these slots before, because their messages may have been lost:
- * `{ slot, token, askedAt, key, claim, '', '', ... }`. Deletes offers that have ended.
+ * `{ slot, token, askedAt, key, claim, '', '', ... }`. Deletes expired advertisements.
  */
-export const offer = defineScript({
+export const advertiseScript = defineLedgerScript({
   name: "offer",
   arguments: ["worker", "askedAt", "version", "tokens", "stands"],
-  uses: [backoff, take, offers],
+  uses: [backoffLua, startRunLua, advertisedSlotsLua],
   body: `
 local given = {}
 for _, slot in ipairs(listed(tokens)) do

@@ -1,14 +1,14 @@
-import { mostTurns } from "../script-bounds.ts";
+import { maxFlowsChecked } from "../script-bounds.ts";
 
 /**
  * The order in which ready keys run.
  *
- * A ready key is in the queue of its class and flow. A **flow** (`lane` in the code) is a namespace, or the part of it
- * that uses one named account. The flows of a class take turns. Changes go first, then listings, then resyncs; but of
- * every eight dispatches one starts with listings and one with resyncs, so that no class starves. If the account of a
- * flow is throttled or its namespace is paused, the flow is skipped (`SHUT`) until that ends.
+ * A ready key is in the queue of its class and flow. A **flow** (`lane` in the Lua code) is a namespace, or the part of
+ * it that uses one named account. The flows of a class take turns. Changes go first, then listings, then resyncs; but
+ * of every eight dispatches one starts with listings and one with resyncs, so that no class starves. If the account of
+ * a flow is throttled or its namespace is paused, the flow is skipped (`SHUT`) until that ends.
  */
-export const order = `
+export const orderLua = `
 local function pausedBy(scope) return setting('pauses', 0) > 0 and redis.call('HEXISTS', PAUSED, scope) == 1 end
 local function namespaceOf(key) return string.match(key, '^(.-)/') or '' end
 -- True if an operator or an annotation paused the object itself.
@@ -62,7 +62,7 @@ local function laneOpens(lane)
   return account == '' and 0 or limitOpens('account ' .. account)
 end
 
-local turnsLeft = ${mostTurns}
+local turnsLeft = ${maxFlowsChecked}
 local function headOf(class)
   local turns = P .. ':turns:' .. class
   while turnsLeft > 0 do
@@ -115,7 +115,7 @@ end
  * `atLeast`. The rest stays ready, so that the ledger decides the order, and is chained to runs that end. Returns
  * `{ key, job number, ... }`; the caller adds the jobs to BullMQ. A lost job is added again.
  */
-export const ring = `
+export const dispatchLua = `
 local function promote()
   for _, key in ipairs(redis.call('ZRANGEBYSCORE', WAITS, '-inf', now, 'LIMIT', 0, 200)) do
     local since = redis.call('ZSCORE', WAITS, key)

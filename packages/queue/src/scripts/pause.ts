@@ -1,19 +1,19 @@
-import { defineScript } from "../script.ts";
-import { mostShut } from "../script-bounds.ts";
-import { backoff } from "./backoff.ts";
-import { offers } from "./offers.ts";
-import { ring } from "./order.ts";
-import { take } from "./take.ts";
+import { defineLedgerScript } from "../script.ts";
+import { maxThrottledFlowsChecked } from "../script-bounds.ts";
+import { backoffLua } from "./backoff.ts";
+import { advertisedSlotsLua } from "./offers.ts";
+import { dispatchLua } from "./order.ts";
+import { startRunLua } from "./take.ts";
 
 /**
  * Pauses keys, or resumes them (`on` is 1 or 0): all of the controller (`scope` 'controller'), of a namespace
  * (`namespace <ns>`), or one object (`object <key>`). `by` is the author of the pause. Paused keys stay due and get no
  * jobs; a run in progress ends as usual. Returns the jobs to add.
  */
-export const pause = defineScript({
+export const pauseScript = defineLedgerScript({
   name: "pause",
   arguments: ["scope", "on", "by"],
-  uses: [backoff, take, offers, ring],
+  uses: [backoffLua, startRunLua, advertisedSlotsLua, dispatchLua],
   body: `
 local kind, subject = string.match(scope, '^(%a+) ?(.*)$')
 if on == '1' then redis.call('HSET', PAUSED, scope, string.format('%.0f %s', now, by)) else redis.call('HDEL', PAUSED, scope) end
@@ -21,7 +21,7 @@ control.pauses = redis.call('HLEN', PAUSED)
 if kind == 'controller' then
   control.paused = on
 elseif kind == 'namespace' then
-  for _, queue in ipairs(redis.call('ZRANGEBYSCORE', SHUT, '+inf', '+inf', 'LIMIT', 0, ${mostShut})) do
+  for _, queue in ipairs(redis.call('ZRANGEBYSCORE', SHUT, '+inf', '+inf', 'LIMIT', 0, ${maxThrottledFlowsChecked})) do
     if string.match(queue, '^%a+:(.-)/') == subject and on == '0' then redis.call('ZADD', SHUT, now, queue) end
   end
 else

@@ -1,7 +1,10 @@
-import { lua } from "../lua.ts";
+import { defineLuaScript } from "../lua.ts";
 
-/** Stores the keys that a key named, if the run of `token` still holds it. Returns 1, or 0 if it does not. */
-export const remember = lua(
+/**
+ * Stores the keys that mapping code returned for a key, if the run of `token` still holds it. Returns 1, or 0 if it
+ * does not.
+ */
+export const storeMappedKeysScript = defineLuaScript(
   "remember the keys that a key named",
   ["key", "token", "named"],
   `

@@ -1,13 +1,13 @@
-import { defineScript } from "../script.ts";
+import { defineLedgerScript } from "../script.ts";
 
 /**
- * Extends leases: `leases` is a JSON list of `{ key, token }`. Returns the era, the tokens that no longer hold their
- * key (their runs must stop), and the tokens of runs that announced themselves.
+ * Extends leases: `leases` is a JSON list of `{ key, token }`. Returns the incarnation, the tokens that no longer hold
+ * their key (their runs must stop), and the tokens of runs that announced themselves.
  *
  * In the recovery window of a new server no key is claimed. A run that is missing from the data, because the server
  * lost the last writes, announces itself by renewing. Its lease then overrides the old data.
  */
-export const renew = defineScript({
+export const renewScript = defineLedgerScript({
   name: "renew",
   arguments: ["leases"],
   uses: [],

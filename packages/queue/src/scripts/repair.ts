@@ -1,15 +1,15 @@
-import { defineScript } from "../script.ts";
-import { namesPerScript } from "../script-bounds.ts";
-import { adoption } from "./scene.ts";
+import { defineLedgerScript } from "../script.ts";
+import { maxKeysPerRepair } from "../script-bounds.ts";
+import { adoptionLua } from "./scene.ts";
 
 /**
  * Checks the Redis keys that every ledger has and those of BullMQ's queue, and repairs what another client changed: a
  * key of the wrong type is moved to `P:quarantine:*`, and listed. Returns what was wrong.
  */
-export const repairSets = defineScript({
+export const repairSetsScript = defineLedgerScript({
   name: "repair sets",
   arguments: [],
-  uses: [adoption],
+  uses: [adoptionLua],
   body: `
 putAsideStrangers()
 -- BullMQ processes no job while one of its keys has another type. Jobs are disposable: a job that is moved away with
@@ -36,10 +36,10 @@ return found
  * another client changed: a key that is not in the set of its state becomes ready, and a forgotten flow takes turns
  * again. Returns what was wrong.
  */
-export const repair = defineScript({
+export const repairScript = defineLedgerScript({
   name: "repair",
   arguments: ["names"],
-  uses: [adoption],
+  uses: [adoptionLua],
   body: `
 typeOf.key, typeOf.history, typeOf.turns, typeOf.queue = 'hash', 'list', 'zset', 'zset'
 typeOf.copy, typeOf.lists, typeOf.news = 'string', 'string', 'set'
@@ -81,7 +81,7 @@ local function look(key)
 end
 
 local keys = {}
-for _, name in ipairs(listed(names, ${namesPerScript})) do
+for _, name in ipairs(listed(names, ${maxKeysPerRepair})) do
   local kind, subject = string.match(string.sub(name, #P + 2), '^(%a+):?(.*)$')
   local isRight = putAsideUnless(name, kind == 'bells' and typeOfBell(subject) or typeOf[kind])
   if kind == 'key' and isRight then keys[#keys + 1] = subject end
@@ -92,7 +92,7 @@ return found
 });
 
 /** Removes a member that is not an object key from every set: no worker could run it. Returns 1. */
-export const discard = defineScript({
+export const discardScript = defineLedgerScript({
   name: "discard",
   arguments: ["member"],
   uses: [],

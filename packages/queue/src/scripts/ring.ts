@@ -1,17 +1,17 @@
-import { defineScript } from "../script.ts";
-import { backoff } from "./backoff.ts";
-import { offers } from "./offers.ts";
-import { ring as ringing } from "./order.ts";
-import { take } from "./take.ts";
+import { defineLedgerScript } from "../script.ts";
+import { backoffLua } from "./backoff.ts";
+import { advertisedSlotsLua } from "./offers.ts";
+import { dispatchLua } from "./order.ts";
+import { startRunLua } from "./take.ts";
 
 /**
  * Takes back leases that have ended, then dispatches the next keys. Returns
  * `{ ms until a key may be due or -1, jobs... }`.
  */
-export const ring = defineScript({
+export const dispatchScript = defineLedgerScript({
   name: "ring",
   arguments: ["jitter"],
-  uses: [backoff, take, offers, ringing],
+  uses: [backoffLua, startRunLua, advertisedSlotsLua, dispatchLua],
   body: `
 clampLeases()
 if settled() then
@@ -40,7 +40,7 @@ return answer
 });
 
 /** Returns the jobs that were added at least `patience` ms ago and are not used yet: `{ key, job number, ... }`. */
-export const unanswered = defineScript({
+export const unclaimedJobsScript = defineLedgerScript({
   name: "unanswered",
   arguments: ["patience"],
   uses: [],
@@ -59,7 +59,7 @@ return answer
 });
 
 /** Makes the key of a lost job ready again. Does nothing if the job was used meanwhile. */
-export const ringAgain = defineScript({
+export const dispatchAgainScript = defineLedgerScript({
   name: "ring again",
   arguments: ["key", "bell"],
   uses: [],

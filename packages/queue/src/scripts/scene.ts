@@ -1,4 +1,4 @@
-import { mostMembers } from "../script-bounds.ts";
+import { maxMembersChecked } from "../script-bounds.ts";
 
 /**
  * The Lua that every script starts with: the names of the Redis keys, the time, and whether this is still the server on
@@ -9,7 +9,7 @@ import { mostMembers } from "../script-bounds.ts";
  * promoted (`changeReplicationId`, `shiftReplicationId` in replication.c). So it changes with the run id, and also
  * where the run id does not: when a primary was demoted and promoted again.
  */
-export const scene = `
+export const preambleLua = `
 local P = KEYS[1]
 local CONTROL, PAUSED, LIMITS, WORKERS = P .. ':control', P .. ':paused', P .. ':limits', P .. ':workers'
 local WAITS, READY, RUNG, LEASES, PARKED = P .. ':waits', P .. ':ready', P .. ':rung', P .. ':leases', P .. ':parked'
@@ -79,7 +79,7 @@ local function settled() return setting('claimsFrom', 0) == 0 end
  * Adopts a new server, or one with other data: no key is claimed for `settling` ms, in which runs in progress announce
  * themselves again. Jobs may have been lost, so keys that were dispatched are dispatched again.
  */
-export const adoption = `
+export const adoptionLua = `
 local typeOf = {
   control = 'hash', paused = 'hash', limits = 'hash', workers = 'hash',
   waits = 'zset', ready = 'zset', rung = 'zset', leases = 'zset', parked = 'zset', shut = 'zset', failing = 'zset',
@@ -108,7 +108,7 @@ local function adopt()
   control.origin = control.origin or control.era
   control.claimsFrom = now + settling
   -- Jobs beyond this limit count as lost, and are added again soon.
-  local rung = redis.call('ZRANGE', RUNG, 0, ${mostMembers - 1})
+  local rung = redis.call('ZRANGE', RUNG, 0, ${maxMembersChecked - 1})
   if #rung > 0 then redis.call('ZREM', RUNG, unpack(rung)) end
   redis.call('DEL', OFFERS, OFFERED, GIVEN)
   for _, key in ipairs(rung) do

@@ -1,10 +1,10 @@
-import { leftCopyKept } from "../ledger.ts";
-import { defineScript } from "../script.ts";
-import { backoff } from "./backoff.ts";
-import { offers } from "./offers.ts";
-import { ring } from "./order.ts";
-import { take } from "./take.ts";
-import { versions } from "./versions.ts";
+import { cachedObjectTtl } from "../ledger.ts";
+import { defineLedgerScript } from "../script.ts";
+import { backoffLua } from "./backoff.ts";
+import { advertisedSlotsLua } from "./offers.ts";
+import { dispatchLua } from "./order.ts";
+import { startRunLua } from "./take.ts";
+import { versionsLua } from "./versions.ts";
 
 /**
  * Ends a run with its outcome. Only the token that holds the key may do so. A repeated call gets the same answer and
@@ -22,13 +22,13 @@ import { versions } from "./versions.ts";
  * Returns `{ 'stale' }` or `{ 'settled', due, chained, jobs... }`: `due` is in how many ms the key is due again, or -1;
  * `chained` is `{ key, claim, cached object or '', lists or '' }`, or `{}`.
  */
-export const settle = defineScript({
+export const settleScript = defineLedgerScript({
   name: "settle",
   arguments: [
     ...["key", "token", "verdict", "after", "account", "error", "record", "ms", "kept", "forget", "jitter"],
     ...["next", "worker", "askedAt", "version", "sawKind", "sawUid", "sawVersion", "sawCopy", "lists"],
   ],
-  uses: [backoff, versions, take, offers, ring],
+  uses: [backoffLua, versionsLua, startRunLua, advertisedSlotsLua, dispatchLua],
   body: `
 local function dueIn(e)
   local at = e.f.state == 'waits' and redis.call('ZSCORE', WAITS, e.key)
@@ -55,12 +55,12 @@ local function learn(e, ranHere)
   end
   e.f.sawIn = control.era
   if lists ~= '' and ranHere and (verdict == 'done' or verdict == 'wait') then
-    redis.call('SET', P .. ':lists:' .. e.key, lists, 'PX', ${leftCopyKept})
+    redis.call('SET', P .. ':lists:' .. e.key, lists, 'PX', ${cachedObjectTtl})
     e.f.listed = 1
   end
   if sawCopy == '' or e.f[known] ~= sawVersion or not isDecimal(sawVersion) then return end
   if verdict == 'done' or verdict == 'wait' then
-    redis.call('SET', P .. ':copy:' .. e.key, sawCopy, 'PX', ${leftCopyKept})
+    redis.call('SET', P .. ':copy:' .. e.key, sawCopy, 'PX', ${cachedObjectTtl})
     e.f.left = 1
   end
 end

@@ -1,24 +1,24 @@
-import { bellOverlooked } from "../ledger.ts";
-import { mostNews } from "../script-bounds.ts";
+import { overdueJobAge } from "../ledger.ts";
+import { maxDeltas } from "../script-bounds.ts";
 
 /**
  * Starts the run of a due key: for a job, for an advertised slot, or chained to a run that its worker has just settled.
  *
  * `take` returns the claim as JSON, a cached object or '', and lists or ''. If the key must not start here and now, it
  * returns nil and the reason, and the key becomes ready or waits again. The cached object is not older than what the
- * previous run has written: that run reported what it saw, and no data were lost since. The same holds for the lists,
- * with all deltas since that run began.
+ * previous run has written: that run reported the version that it observed, and no data were lost since. The same holds
+ * for the lists, with all deltas since that run began.
  *
  * `handOver` first takes a key that has an unused job. Jobs are used within milliseconds, unless all workers that could
  * take them are busy; and those take chained keys, never the job.
  */
-export const take = `
+export const startRunLua = `
 -- The lists that the previous run left and the deltas since, as tab-separated JSON; empty if one of them is missing.
 local function takeLists(e)
   local name = P .. ':news:' .. e.key
   local news = {}
   if e.f.listed and e.f.news then
-    if read(name, 'SCARD') > ${mostNews} then e.f.news = 'lost' else news = redis.call('SMEMBERS', name) end
+    if read(name, 'SCARD') > ${maxDeltas} then e.f.news = 'lost' else news = redis.call('SMEMBERS', name) end
   end
   local left = e.f.listed and e.f.sawIn == control.era and read(P .. ':lists:' .. e.key, 'GET')
   local size = 0
@@ -72,7 +72,7 @@ end
 -- The key of the job that has been unused for longest, if for long enough.
 local function overlooked()
   local rung, since = unpack(redis.call('ZRANGE', RUNG, 0, 0, 'WITHSCORES'))
-  return rung and tonumber(since) <= now - ${bellOverlooked} and rung
+  return rung and tonumber(since) <= now - ${overdueJobAge} and rung
 end
 local function nextToRun()
   local rung = overlooked()

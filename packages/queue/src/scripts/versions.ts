@@ -1,5 +1,5 @@
 /** Compares resourceVersions of one kind. */
-export const versions = `
+export const versionsLua = `
 -- Decimal versions compare by length, then as text. For others (aggregated APIs) any different version counts as newer.
 local function isDecimal(version) return string.match(version, '^%d+$') end
 local function newer(a, b)

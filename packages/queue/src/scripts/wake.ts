@@ -1,11 +1,11 @@
-import { copiesKept, listingBelieved, newsKept } from "../ledger.ts";
-import { defineScript } from "../script.ts";
-import { mostListed, reasonBytes } from "../script-bounds.ts";
-import { backoff } from "./backoff.ts";
-import { offers } from "./offers.ts";
-import { ring } from "./order.ts";
-import { take } from "./take.ts";
-import { versions } from "./versions.ts";
+import { maxCachedObjectBytes, maxListingAge, maxDeltaBytes } from "../ledger.ts";
+import { defineLedgerScript } from "../script.ts";
+import { maxListItems, maxReasonBytes } from "../script-bounds.ts";
+import { backoffLua } from "./backoff.ts";
+import { advertisedSlotsLua } from "./offers.ts";
+import { dispatchLua } from "./order.ts";
+import { startRunLua } from "./take.ts";
+import { versionsLua } from "./versions.ts";
 
 /**
  * Records wakes, and dispatches the next keys.
@@ -22,10 +22,10 @@ import { versions } from "./versions.ts";
  * Most keys are woken alone, while no other key is ready. Such a key is assigned to an idle slot without entering a
  * queue first: half of the commands, and the same outcome.
  */
-export const wake = defineScript({
+export const wakeScript = defineLedgerScript({
   name: "wake",
   arguments: ["wakes"],
-  uses: [versions, backoff, take, offers, ring],
+  uses: [versionsLua, backoffLua, startRunLua, advertisedSlotsLua, dispatchLua],
   body: `
 -- From now on no lists are given until a run has listed live.
 local function loseNews(e)
@@ -33,7 +33,7 @@ local function loseNews(e)
   e.f.news = 'lost'
 end
 
-local function fits(size) return redis.call('ZCARD', READY) * size < ${copiesKept} end
+local function fits(size) return redis.call('ZCARD', READY) * size < ${maxCachedObjectBytes} end
 
 -- Keeps a cached object of the newest known version only. Drops it for a forced key, and after a wake of the object
 -- without a cached object or with an older version: the object may be gone (a listing reports that without a newer
@@ -52,7 +52,7 @@ local function keepNews(e, w)
   if e.f.listed and redis.call('EXISTS', P .. ':lists:' .. e.key) == 0 then forgetLists(e) end
   if not w.news or e.f.news == 'lost' or not (e.f.listed or e.f.state == 'leased') then return end
   local size = number(e, 'news') + #w.news
-  if w.news == '' or size > ${newsKept} or not fits(size) then
+  if w.news == '' or size > ${maxDeltaBytes} or not fits(size) then
     loseNews(e)
   elseif redis.call('SADD', P .. ':news:' .. e.key, w.news) == 1 then
     e.f.news = size
@@ -63,7 +63,7 @@ end
 -- and any forgotten run (with other data, or of a key that was gone) ended before.
 local function isBeforeAnyRun(e, w)
   local after = w.newestAfter
-  if not after or after.era ~= control.era or now - after.at >= ${listingBelieved} then return false end
+  if not after or after.era ~= control.era or now - after.at >= ${maxListingAge} then return false end
   return not (e.f.ranAt or e.f.announced or e.f.settled)
 end
 
@@ -92,7 +92,7 @@ local function remember(e, w)
   keepCopy(e, w)
   keepNews(e, w)
   local text = e.f.reasons or '[]'
-  local ok, reasons = pcall(cjson.decode, #text < ${reasonBytes} and text or '[]')
+  local ok, reasons = pcall(cjson.decode, #text < ${maxReasonBytes} and text or '[]')
   if not ok or type(reasons) ~= 'table' then reasons = {} end
   local known = false
   for _, r in ipairs(reasons) do known = known or r == w.reason end
@@ -126,7 +126,7 @@ local function readySince(e, w, moreUrgent)
   end
 end
 
-local heard = listed(wakes, ${mostListed})
+local heard = listed(wakes, ${maxListItems})
 for _, w in ipairs(heard) do
   local e = load(w.key)
   if w.class ~= 'resync' or w.force or not e.f.state then

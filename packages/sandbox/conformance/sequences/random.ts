@@ -1,4 +1,4 @@
-import { random } from "@drover/fault-proxy";
+import { pseudoRandom } from "@drover/fault-proxy";
 
 /** Random draws that a seed repeats. */
 export interface Random {
@@ -10,7 +10,7 @@ export interface Random {
 }
 
 export function seeded(seed: number): Random {
-  const { fraction } = random(seed);
+  const { fraction } = pseudoRandom(seed);
   const below = (n: number): number => Math.floor(fraction() * n);
   return {
     below,

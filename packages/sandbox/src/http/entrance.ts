@@ -1,6 +1,6 @@
 // Checks the headers of each request: requests of web pages are refused, and all paths but health need the token.
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
-import { guarded, refusalOf, takeToken } from "@drover/listener";
+import { withPageGuard, refusalMessage, verifyToken } from "@drover/listener";
 import { ApiError } from "./status.ts";
 
 /** The conditions under which a request is served. */
@@ -33,10 +33,10 @@ const untyped = (): ApiError =>
     "the request has a body and no Content-Type. Send the header Content-Type, such as application/json.",
   );
 
-const refusedPage = (problem: string): ApiError => new ApiError(403, "Forbidden", refusalOf(problem));
+const refusedPage = (problem: string): ApiError => new ApiError(403, "Forbidden", refusalMessage(problem));
 
 function problemOf(request: IncomingMessage, token: string): ApiError | undefined {
-  const isKnown = takeToken(request, token);
+  const isKnown = verifyToken(request, token);
   const [path = ""] = (request.url ?? "").split("?");
   if (health.has(path)) return undefined;
   if (!isKnown) return unauthorized();
@@ -56,7 +56,7 @@ function refuse(response: ServerResponse, { code, status }: ApiError): void {
 
 /** Serves permitted requests, and refuses the others with a Status before it reads a body. */
 export const behindEntrance = (handle: RequestListener, { token, hosts }: Entrance): RequestListener =>
-  guarded(
+  withPageGuard(
     (request, response) => {
       const problem = problemOf(request, token);
       if (problem === undefined) handle(request, response);

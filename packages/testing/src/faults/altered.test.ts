@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { z } from "zod";
 import { testCluster } from "../test-cluster.ts";
 import type { Manifest } from "../user.ts";
-import { altered } from "./altered.ts";
+import { alteredManifest } from "./altered.ts";
 
 const Cup = defineResource({
   group: "example.com",
@@ -65,7 +65,7 @@ it.each<[Manifest, object]>([
   ],
 ])("alters all that the API server lets it: %j", async (manifest, expected) => {
   await using cluster = await testCluster(() => cups);
-  const other = await altered(cluster, manifest);
+  const other = await alteredManifest(cluster, manifest);
   expect(other).toMatchObject(expected);
   expect(await cluster.get(manifest, "a")).toBeUndefined();
   await cluster.apply(other);

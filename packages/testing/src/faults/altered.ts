@@ -3,13 +3,13 @@ import { isArray, isObject, type Json } from "@drover/sandbox";
 import type { Manifest, User } from "../user.ts";
 
 /** Of larger objects only so many values are tried one by one. */
-const mostTried = 200;
+const maxAttempts = 200;
 
 /**
  * The manifest with other values in all fields of its content, as far as the API server takes them: `kubectl diff` would
  * show each. Its metadata stays, and so do labels and selectors.
  */
-export async function altered(user: User, manifest: Manifest): Promise<Manifest> {
+export async function alteredManifest(user: User, manifest: Manifest): Promise<Manifest> {
   const { apiVersion, kind, metadata, ...content } = manifest;
   const plain = jsonOf(content);
   const withContent = (changed: Json): Manifest => ({
@@ -20,7 +20,7 @@ export async function altered(user: User, manifest: Manifest): Promise<Manifest>
   });
   const paths = leavesOf(plain)
     .filter((path) => !path.some(isOfLabels))
-    .slice(0, mostTried);
+    .slice(0, maxAttempts);
   const all = paths.reduce((changed, path) => replaced(changed, path, others(at(plain, path))[0]), plain);
   if (await user.isAcceptable(withContent(all))) return withContent(all);
   let accepted = plain;

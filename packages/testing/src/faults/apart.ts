@@ -1,13 +1,16 @@
 import { keyOf, type KubeObject } from "@drover/kube";
-import type { Take } from "./take.ts";
+import type { ScenarioRun } from "./take.ts";
 
 /**
- * A take without objects, what they own, and what was done in runs for these: as if they had never been there.
+ * A run of a scenario without objects, what they own, and what was done in runs for these: as if they had never been there.
  *
  * @param isOut of an object that is to be left out.
  */
-export function apart(take: Take, isOut: (object: KubeObject) => boolean): Take {
-  const { steps, runs, calls, reconciled } = take;
+export function withoutObjects(
+  scenarioRun: ScenarioRun,
+  isOut: (object: KubeObject) => boolean,
+): ScenarioRun {
+  const { steps, runs, calls, reconciled } = scenarioRun;
   const all = steps.flatMap(({ snapshot }) => snapshot?.objects ?? []);
   const out = new Set(all.flatMap(({ object }) => (isOut(object) ? [object.metadata.uid] : [])));
   for (let size = -1; size !== out.size;) {
@@ -21,9 +24,11 @@ export function apart(take: Take, isOut: (object: KubeObject) => boolean): Take 
       out.has(object.metadata.uid) ? [`${resource} ${keyOf(object)}`] : [],
     ),
   );
-  const theirs = runs.filter(({ controller, key }) => keys.has(`${reconciled.get(controller) ?? ""} ${key}`));
-  const done = new Set(theirs.flatMap((run) => run.calls));
-  const failed = new Set(theirs.map(({ key }) => key));
+  const excludedRuns = runs.filter(({ controller, key }) =>
+    keys.has(`${reconciled.get(controller) ?? ""} ${key}`),
+  );
+  const done = new Set(excludedRuns.flatMap((run) => run.calls));
+  const failed = new Set(excludedRuns.map(({ key }) => key));
   const kept = calls.filter((call) => !done.has(call));
   const rest = steps.map((step) => ({
     ...step,
@@ -35,5 +40,5 @@ export function apart(take: Take, isOut: (object: KubeObject) => boolean): Take 
       objects: step.snapshot.objects.filter(({ object }) => !out.has(object.metadata.uid)),
     },
   }));
-  return { ...take, steps: rest, calls: kept };
+  return { ...scenarioRun, steps: rest, calls: kept };
 }

@@ -1,8 +1,8 @@
-import { type Baseline, deedsUntil } from "./baseline.ts";
-import type { Plan } from "./plan.ts";
+import { type Baseline, sideEffectsUntil } from "./baseline.ts";
+import type { TestPlan } from "./plan.ts";
 import { callName } from "./plan-decider.ts";
-import { differingPaths, type State, stateOf, type Values } from "./state.ts";
-import type { Take } from "./take.ts";
+import { differingPaths, type ClusterState, clusterStateOf, type ObjectValues } from "./state.ts";
+import type { ScenarioRun } from "./take.ts";
 
 /** The first step after which all was not as it is without the fault, and what was not. */
 export interface Divergence {
@@ -11,24 +11,28 @@ export interface Divergence {
 }
 
 /** How a plan's end is judged. */
-export interface Judgement {
+export interface ComparisonRules {
   /** Whether it may have created and deleted less: what was never seen need not be followed. */
   readonly mayDoLess: boolean;
   /** So many more creations of each object are right: it was taken away. */
   readonly moreCreates: number;
 }
 
-export const judgementOf = (plan: Plan): Judgement => ({
+export const comparisonRulesOf = (plan: TestPlan): ComparisonRules => ({
   mayDoLess: plan.kind === "unobserved" || plan.kind === "made anew" || plan.kind === "down",
   moreCreates: plan.kind === "taken away" ? 1 : 0,
 });
 
 /** Undefined where a plan came to the same end, and by the same creations and deletions. */
-export function divergence(baseline: Baseline, take: Take, judgement: Judgement): Divergence | undefined {
-  for (const [step, { snapshot, failing, idle }] of take.steps.entries()) {
-    const usual = baseline.take.steps[step];
-    const isLast = step === take.steps.length - 1;
-    const problem = isLast && take.problem !== undefined ? [take.problem] : [];
+export function divergence(
+  baseline: Baseline,
+  scenarioRun: ScenarioRun,
+  rules: ComparisonRules,
+): Divergence | undefined {
+  for (const [step, { snapshot, failing, idle }] of scenarioRun.steps.entries()) {
+    const usual = baseline.scenarioRun.steps[step];
+    const isLast = step === scenarioRun.steps.length - 1;
+    const problem = isLast && scenarioRun.problem !== undefined ? [scenarioRun.problem] : [];
     const differences = [
       ...problem,
       ...failing.filter((one) => usual?.failing.includes(one) !== true),
@@ -37,10 +41,10 @@ export function divergence(baseline: Baseline, take: Take, judgement: Judgement)
         : [
             ...idle.map(({ call }) => `does ${callName(call)}, though nothing has happened`),
             ...stateDifferences(baseline, step, {
-              was: stateOf(usual.snapshot, baseline.roleOf),
-              is: stateOf(snapshot, baseline.roleOf),
+              was: clusterStateOf(usual.snapshot, baseline.stableNameOf),
+              is: clusterStateOf(snapshot, baseline.stableNameOf),
             }),
-            ...deedDifferences(baseline, take, step, judgement),
+            ...sideEffectDifferences(baseline, scenarioRun, step, rules),
           ]),
     ];
     if (differences.length > 0) return { step, differences };
@@ -50,18 +54,18 @@ export function divergence(baseline: Baseline, take: Take, judgement: Judgement)
 
 /** What is not as it is without the fault, after a step. */
 export function stateDifferences(
-  { isByChance }: Baseline,
+  { isNondeterministic }: Baseline,
   step: number,
-  { was, is }: { readonly was: State; readonly is: State },
+  { was, is }: { readonly was: ClusterState; readonly is: ClusterState },
 ): readonly string[] {
   return [...new Set([...was.keys(), ...is.keys()])].flatMap((role) => {
     const [before, after] = [was.get(role) ?? [], is.get(role) ?? []];
     if (before.length !== after.length)
       return [`there are ${after.length} of ${role}, and without the fault ${before.length}`];
-    const relevant = (values: Values): Values =>
-      new Map([...values].filter(([path]) => !isByChance(step, role, path)));
+    const relevant = (values: ObjectValues): ObjectValues =>
+      new Map([...values].filter(([path]) => !isNondeterministic(step, role, path)));
     const left = after.map(relevant);
-    const missing = before.map(relevant).filter((values) => !take(left, values));
+    const missing = before.map(relevant).filter((values) => !removeEqual(left, values));
     return missing.flatMap((values, i) =>
       valueDifferences(role, values, left[i] ?? new Map<string, string>()),
     );
@@ -69,7 +73,7 @@ export function stateDifferences(
 }
 
 /** Takes one out that is equal; false where there is none. */
-function take(from: Values[], values: Values): boolean {
+function removeEqual(from: ObjectValues[], values: ObjectValues): boolean {
   const index = from.findIndex((other) => differingPaths(other, values).length === 0);
   if (index >= 0) from.splice(index, 1);
   return index >= 0;
@@ -77,7 +81,7 @@ function take(from: Values[], values: Values): boolean {
 
 const mostNamed = 6;
 
-function valueDifferences(role: string, was: Values, is: Values): readonly string[] {
+function valueDifferences(role: string, was: ObjectValues, is: ObjectValues): readonly string[] {
   const shown = (value: string | undefined): string =>
     value === undefined ? "not there" : JSON.stringify(value);
   return differingPaths(was, is)
@@ -87,14 +91,17 @@ function valueDifferences(role: string, was: Values, is: Values): readonly strin
     );
 }
 
-function deedDifferences(
+function sideEffectDifferences(
   baseline: Baseline,
-  take: Take,
+  scenarioRun: ScenarioRun,
   step: number,
-  { mayDoLess, moreCreates }: Judgement,
+  { mayDoLess, moreCreates }: ComparisonRules,
 ): readonly string[] {
-  const { roleOf } = baseline;
-  const [usual, now] = [deedsUntil(baseline, step), deedsUntil({ take, roleOf }, step)];
+  const { stableNameOf } = baseline;
+  const [usual, now] = [
+    sideEffectsUntil(baseline, step),
+    sideEffectsUntil({ scenarioRun, stableNameOf }, step),
+  ];
   const differ = (what: "creates" | "deletes", word: string, more: number): readonly string[] =>
     [...new Set([...usual[what].keys(), ...now[what].keys()])].flatMap((role) => {
       const [before, after] = [usual[what].get(role) ?? 0, now[what].get(role) ?? 0];

@@ -1,14 +1,14 @@
-import type { Entry } from "@drover/fault-proxy";
-import type { RoleOf } from "./state.ts";
+import type { CallRecord } from "@drover/fault-proxy";
+import type { StableNameOf } from "./state.ts";
 
 /** How often a function created and deleted each object, by what the object is called. Only what was carried out counts. */
-export interface Deeds {
+export interface SideEffects {
   readonly creates: ReadonlyMap<string, number>;
   readonly deletes: ReadonlyMap<string, number>;
 }
 
 /** @param record the function's own calls. */
-export function deedsOf(record: readonly Entry[], roleOf: RoleOf): Deeds {
+export function sideEffectsOf(record: readonly CallRecord[], stableNameOf: StableNameOf): SideEffects {
   const creates = new Map<string, number>();
   const deletes = new Map<string, number>();
   const count = (counts: Map<string, number>, role: string): void =>
@@ -19,12 +19,12 @@ export function deedsOf(record: readonly Entry[], roleOf: RoleOf): Deeds {
     const { resource, namespace } = call;
     const name = server?.object?.name ?? call.name;
     const isCreated = call.verb === "create" || (call.verb === "patch" && server?.status === 201);
-    if (isCreated) count(creates, roleOf({ resource, namespace, name }));
+    if (isCreated) count(creates, stableNameOf({ resource, namespace, name }));
     if (call.verb !== "delete") continue;
     // One that something holds may be deleted any number of times.
     const uid = server?.object?.uid;
     if (uid === undefined || !marked.has(uid))
-      count(deletes, roleOf({ resource, namespace, name: call.name }));
+      count(deletes, stableNameOf({ resource, namespace, name: call.name }));
     if (uid !== undefined) marked.add(uid);
   }
   return { creates, deletes };

@@ -1,33 +1,35 @@
-import { type Call, mayBeStale } from "@drover/fault-proxy";
+import { type ProxiedCall, mayBeStale } from "@drover/fault-proxy";
 import { writesOf } from "../run-record.ts";
 import type { Baseline } from "./baseline.ts";
 import { callName, writeName } from "./plan-decider.ts";
-import { type MadeObject, objectWords, type Plan, type PlannedWrite } from "./plan.ts";
+import { type CreatedObject, describeObject, type TestPlan, type PlannedWrite } from "./plan.ts";
 import { lastApplied, type Scenario } from "./scenario.ts";
-import { anyName, namedAs } from "./state.ts";
-import type { Take } from "./take.ts";
+import { anyName, namedObject } from "./state.ts";
+import type { ScenarioRun } from "./take.ts";
 
 /** Every plan for what was seen in a fault-free run: one fault each, at each place where it can hurt. */
-export function derivePlans(scenario: Scenario, baseline: Baseline): readonly Plan[] {
-  const { take, again } = baseline;
-  const writes = take.writes.map((call, i) => planned(i + 1, call, again.writes[i] ?? call));
+export function derivePlans(scenario: Scenario, baseline: Baseline): readonly TestPlan[] {
+  const { scenarioRun, repetition } = baseline;
+  const writes = scenarioRun.writes.map((call, i) => plannedWrite(i + 1, call, repetition.writes[i] ?? call));
   const steps = scenario.steps.map((_, i) => i + 1);
   return [
-    ...writes.flatMap((write): readonly Plan[] => [
+    ...writes.flatMap((write): readonly TestPlan[] => [
       { kind: "crash", when: "before", write },
       { kind: "crash", when: "after", write },
       { kind: "lost answer", write },
-      ...(mayBeInterfered(take.writes[write.number - 1]) ? [{ kind: "interfered", write } as const] : []),
-      { kind: "refused", status: refusalOf(take.writes[write.number - 1]), write },
+      ...(mayBeInterfered(scenarioRun.writes[write.number - 1])
+        ? [{ kind: "interfered", write } as const]
+        : []),
+      { kind: "refused", status: refusalOf(scenarioRun.writes[write.number - 1]), write },
     ]),
-    ...downTimes(scenario, take, writes),
-    ...staleViews(take, writes),
-    ...unseenSteps(scenario).map((step): Plan => ({ kind: "unobserved", step })),
+    ...downtimePlans(scenario, scenarioRun, writes),
+    ...staleViewPlans(scenarioRun, writes),
+    ...unobservableSteps(scenario).map((step): TestPlan => ({ kind: "unobserved", step })),
     ...steps
-      .filter((step) => mayBeMadeAnew(scenario, take, step))
-      .map((step): Plan => ({ kind: "made anew", step })),
-    ...steps.map((step): Plan => ({ kind: "looked at again", step })),
-    ...madeObjects(baseline).flatMap(({ made, lastStep, hasLabels }): readonly Plan[] => [
+      .filter((step) => mayBeMadeAnew(scenario, scenarioRun, step))
+      .map((step): TestPlan => ({ kind: "made anew", step })),
+    ...steps.map((step): TestPlan => ({ kind: "looked at again", step })),
+    ...createdObjects(baseline).flatMap(({ made, lastStep, hasLabels }): readonly TestPlan[] => [
       ...(lastStep > 0 ? [{ kind: "taken away", step: lastStep, made } as const] : []),
       ...(made.name === anyName ? [] : [{ kind: "stranger", by: "name", made } as const]),
       ...(hasLabels ? [{ kind: "stranger", by: "labels", made } as const] : []),
@@ -36,22 +38,26 @@ export function derivePlans(scenario: Scenario, baseline: Baseline): readonly Pl
 }
 
 /** Steps that may be unseen: what a person does in code may build upon what the function has done by then. */
-const unseenSteps = ({ steps }: Scenario): readonly number[] =>
+const unobservableSteps = ({ steps }: Scenario): readonly number[] =>
   steps.slice(1).flatMap((next, i) => ("act" in next ? [] : [i + 1]));
 
 /** After every write but those of a status, which are the last of their runs: a crash after one is as good as none. */
-function downTimes(scenario: Scenario, take: Take, writes: readonly PlannedWrite[]): readonly Plan[] {
-  const unseen = unseenSteps(scenario);
-  return writes.flatMap((write): readonly Plan[] => {
-    const call = take.writes[write.number - 1];
-    const index = take.calls.findIndex((one) => one.call === call);
-    const step = take.steps.findIndex(({ calls }) => calls > index);
+function downtimePlans(
+  scenario: Scenario,
+  scenarioRun: ScenarioRun,
+  writes: readonly PlannedWrite[],
+): readonly TestPlan[] {
+  const unseen = unobservableSteps(scenario);
+  return writes.flatMap((write): readonly TestPlan[] => {
+    const call = scenarioRun.writes[write.number - 1];
+    const index = scenarioRun.calls.findIndex((one) => one.call === call);
+    const step = scenarioRun.steps.findIndex(({ calls }) => calls > index);
     return call?.subresource === "" && unseen.includes(step) ? [{ kind: "down", step, write }] : [];
   });
 }
 
 /** What something holds is not gone before the function has seen to it, and so nobody can make it anew before that. */
-function mayBeMadeAnew(scenario: Scenario, { steps }: Take, step: number): boolean {
+function mayBeMadeAnew(scenario: Scenario, { steps }: ScenarioRun, step: number): boolean {
   const deleted = scenario.steps[step - 1];
   if (deleted === undefined || !("delete" in deleted) || lastApplied(scenario, step) === undefined)
     return false;
@@ -63,25 +69,25 @@ function mayBeMadeAnew(scenario: Scenario, { steps }: Take, step: number): boole
 }
 
 /** @param again the same write on another day: where they differ, chance is at work. */
-function planned(number: number, call: Call, again: Call): PlannedWrite {
+function plannedWrite(number: number, call: ProxiedCall, again: ProxiedCall): PlannedWrite {
   return {
     number,
-    what: certainOf(writeName(call), writeName(again)),
-    words: certainOf(callName(call), callName(again)),
+    what: commonParts(writeName(call), writeName(again)),
+    words: commonParts(callName(call), callName(again)),
   };
 }
 
 /** Words and parts of paths that are the same twice; a star for each that is not. */
-function certainOf(a: string, b: string): string {
+function commonParts(a: string, b: string): string {
   const [parts, others] = [a, b].map((text) => text.split(/([/ ])/));
   if (parts === undefined || parts.length !== others?.length) return a;
   return parts.map((part, i) => (part === others[i] ? part : anyName)).join("");
 }
 
-const mayBeInterfered = (call: Call | undefined): boolean =>
+const mayBeInterfered = (call: ProxiedCall | undefined): boolean =>
   call !== undefined && call.name !== "" && ["update", "patch", "delete"].includes(call.verb);
 
-function refusalOf(call: Call | undefined): 409 | 500 | 503 {
+function refusalOf(call: ProxiedCall | undefined): 409 | 500 | 503 {
   if (call === undefined || call.resource === "") return 503;
   return call.verb === "update" || call.verb === "patch" ? 409 : 500;
 }
@@ -90,13 +96,13 @@ function refusalOf(call: Call | undefined): 409 | 500 | 503 {
  * For each run that wrote after having read what a cache may answer: as of before the step, and as of before the last run
  * of its key that made a difference, whose writes it does not see.
  */
-function staleViews(take: Take, writes: readonly PlannedWrite[]): readonly Plan[] {
-  return take.runs.flatMap(({ number, key, controller, calls }): readonly Plan[] => {
+function staleViewPlans(scenarioRun: ScenarioRun, writes: readonly PlannedWrite[]): readonly TestPlan[] {
+  return scenarioRun.runs.flatMap(({ number, key, controller, calls }): readonly TestPlan[] => {
     const first = calls.find(({ call }) => call.isWrite);
-    const write = first && writes[take.writes.indexOf(first.call)];
+    const write = first && writes[scenarioRun.writes.indexOf(first.call)];
     if (write === undefined || !calls.some(({ call }) => mayBeStale(call))) return [];
-    const step = take.steps.findIndex(({ runs }) => runs >= number);
-    const earlier = take.runs.findLast(
+    const step = scenarioRun.steps.findIndex(({ runs }) => runs >= number);
+    const earlier = scenarioRun.runs.findLast(
       (run) =>
         run.number < number &&
         run.key === key &&
@@ -112,20 +118,23 @@ function staleViews(take: Take, writes: readonly PlannedWrite[]): readonly Plan[
   });
 }
 
-interface Made {
-  readonly made: MadeObject;
+interface CreatedObjectInfo {
+  readonly made: CreatedObject;
   /** After which it was still there; 0 where it was there after none. */
   readonly lastStep: number;
   readonly hasLabels: boolean;
 }
 
 /** The objects that the function created and that were there when somebody looked. */
-function madeObjects({ take: { calls, steps }, roleOf }: Baseline): readonly Made[] {
+function createdObjects({
+  scenarioRun: { calls, steps },
+  stableNameOf,
+}: Baseline): readonly CreatedObjectInfo[] {
   const created = calls.flatMap(({ call, server, committed }) => {
     const isCreated = call.verb === "create" || server?.status === 201;
     return isCreated && committed === true ? (server?.object?.uid ?? []) : [];
   });
-  const found = [...new Set(created)].flatMap((uid): readonly Made[] => {
+  const found = [...new Set(created)].flatMap((uid): readonly CreatedObjectInfo[] => {
     const there = steps.map(({ snapshot }) =>
       snapshot?.objects.find(({ object }) => object.metadata.uid === uid),
     );
@@ -134,8 +143,8 @@ function madeObjects({ take: { calls, steps }, roleOf }: Baseline): readonly Mad
     if (one === undefined) return [];
     const { apiVersion, kind, metadata } = one.object;
     const hasLabels = Object.keys(metadata.labels ?? {}).length > 0;
-    const named = namedAs(one);
-    const isCertain = roleOf(named) === objectWords(named);
+    const named = namedObject(one);
+    const isCertain = stableNameOf(named) === describeObject(named);
     const name = isCertain ? named.name : anyName;
     return [{ made: { ...named, name, apiVersion, kind }, lastStep, hasLabels }];
   });

@@ -1,11 +1,11 @@
-import { answeredObject, type Call } from "@drover/fault-proxy";
+import { parseResponseObject, type ProxiedCall } from "@drover/fault-proxy";
 import type { ApiAddress } from "../api-address.ts";
 import { plainRequest } from "../plain-request.ts";
 import type { Divergence } from "./compare.ts";
-import type { Take } from "./take.ts";
+import type { ScenarioRun } from "./take.ts";
 
 /** Carried by an object that somebody else has changed at the wrong moment. */
-export const markOfSomebody = "testing.drover.dev/somebody";
+export const interferenceAnnotation = "testing.drover.dev/somebody";
 
 /**
  * Somebody else changes the object that a call is about, past every fault.
@@ -14,20 +14,20 @@ export const markOfSomebody = "testing.drover.dev/somebody";
  */
 export async function interfere(
   server: ApiAddress,
-  { path, subresource }: Call,
+  { path, subresource }: ProxiedCall,
 ): Promise<string | undefined> {
   const object = subresource === "" ? path : path.slice(0, -subresource.length - 1);
-  const metadata = { annotations: { [markOfSomebody]: "was here" } };
+  const metadata = { annotations: { [interferenceAnnotation]: "was here" } };
   const { text } = await plainRequest(server, { method: "PATCH", path: object, body: { metadata } });
-  return answeredObject(text)?.uid;
+  return parseResponseObject(text)?.uid;
 }
 
 /** The first step after which what somebody wrote was lost, though the object is there. */
-export function lostUpdate({ touched, steps }: Take): Divergence | undefined {
+export function lostUpdate({ touched, steps }: ScenarioRun): Divergence | undefined {
   for (const [step, { snapshot }] of steps.entries()) {
     if (touched === undefined || step < touched.step) continue;
     const now = snapshot?.objects.find(({ object }) => object.metadata.uid === touched.uid)?.object;
-    if (now === undefined || now.metadata.annotations?.[markOfSomebody] !== undefined) continue;
+    if (now === undefined || now.metadata.annotations?.[interferenceAnnotation] !== undefined) continue;
     const { kind, metadata } = now;
     return {
       step,

@@ -1,116 +1,147 @@
-import { nameOf, refOf } from "@drover/kube";
-import { type RunRecord, verdictWords, writesOf } from "../run-record.ts";
-import { NeverSettledError, settle } from "../settle.ts";
-import { type Stage, StuckRunError } from "../stage.ts";
-import type { MadeObject, Plan } from "./plan.ts";
-import { openScene, type Scene, type SceneOptions } from "./scene.ts";
-import type { Scenario, Step } from "./scenario.ts";
-import { type Found, type Snapshot, snapshotOf } from "./snapshot.ts";
-import { anyName, namedAs } from "./state.ts";
-import type { StepTake, Take } from "./take.ts";
+import { resourceNameOf, refOf } from "@drover/kube";
+import { type SteppedRun, describeOutcome, writesOf } from "../run-record.ts";
+import { NeverIdleError, runUntilIdle } from "../settle.ts";
+import { type Simulation, StuckRunError } from "../stage.ts";
+import type { CreatedObject, TestPlan } from "./plan.ts";
+import {
+  openScenarioEnvironment,
+  type ScenarioEnvironment,
+  type ScenarioEnvironmentOptions,
+} from "./scene.ts";
+import type { Scenario, ScenarioStep } from "./scenario.ts";
+import { type FoundObject, type ClusterSnapshot, snapshotCluster } from "./snapshot.ts";
+import { anyName, namedObject } from "./state.ts";
+import type { StepResult, ScenarioRun } from "./take.ts";
 
-/** Lives through a scenario with one plan's fault, from nothing to its end. Whatever the function does, it answers. */
-export async function liveThrough(scenario: Scenario, options: SceneOptions): Promise<Take> {
+/** Runs a scenario with one plan's fault, from nothing to its end. Whatever the function does, it returns. */
+export async function executeScenario(
+  scenario: Scenario,
+  options: ScenarioEnvironmentOptions,
+): Promise<ScenarioRun> {
   const { plan, kinds = [] } = options;
-  const scene = await openScene(scenario, options);
-  const steps: StepTake[] = [];
+  const environment = await openScenarioEnvironment(scenario, options);
+  const steps: StepResult[] = [];
   let problem: string | undefined;
   let seenKinds = kinds;
   try {
-    for (const given of scenario.given ?? []) await scene.user.apply(given);
-    steps.push(await seen(scene, plan, 0));
+    for (const given of scenario.given ?? []) await environment.user.apply(given);
+    steps.push(await observeAfterStep(environment, plan, 0));
     for (const [i, step] of scenario.steps.entries()) {
-      scene.before({ step: i + 1 });
-      await act(scene, step);
-      steps.push(await seen(scene, plan, i + 1));
+      environment.before({ step: i + 1 });
+      await performStep(environment, step);
+      steps.push(await observeAfterStep(environment, plan, i + 1));
     }
-    seenKinds = await scene.kinds();
+    seenKinds = await environment.kinds();
   } catch (error) {
-    if (!(error instanceof NeverSettledError || error instanceof StuckRunError)) throw error;
+    if (!(error instanceof NeverIdleError || error instanceof StuckRunError)) throw error;
     problem = error.message;
-    steps.push(unseen(scene));
+    steps.push(unobservedResult(environment));
   } finally {
-    await scene.close();
+    await environment.close();
   }
-  const { runs, calls, controllers, announcements } = scene.stage;
-  const { writes } = scene.decider;
-  const came = { hasMet: scene.hasMet(), touched: scene.touched(), kinds: seenKinds, problem };
-  const said = {
-    reconciled: new Map(controllers.map(({ name, for: resource }) => [name, nameOf(refOf(resource))])),
-    announced: announcements.map(({ type, reason, note }) => `${type} ${reason}: ${note}`),
-    missing: scene.stage.missing(),
+  const { runs, calls, controllers, announcements } = environment.simulation;
+  const { writes } = environment.decider;
+  const happened = {
+    hasFired: environment.hasFired(),
+    touched: environment.touched(),
+    kinds: seenKinds,
+    problem,
   };
-  return { steps, runs, calls, writes, ...came, ...said };
+  const reported = {
+    reconciled: new Map(
+      controllers.map(({ name, for: resource }) => [name, resourceNameOf(refOf(resource))]),
+    ),
+    announced: announcements.map(({ type, reason, note }) => `${type} ${reason}: ${note}`),
+    missing: environment.simulation.missingPermissions(),
+  };
+  return { steps, runs, calls, writes, ...happened, ...reported };
 }
 
-async function act({ user, outside }: Scene, step: Step): Promise<void> {
+async function performStep({ user, outside }: ScenarioEnvironment, step: ScenarioStep): Promise<void> {
   if ("apply" in step) await user.apply(step.apply);
   else if ("delete" in step) await user.delete(step.delete, step.delete.name);
   else await step.act(user, outside);
 }
 
-async function seen(scene: Scene, plan: Plan | undefined, step: number): Promise<StepTake> {
-  if (plan === undefined || !("step" in plan) || plan.step !== step) return settled(scene);
-  if (plan.kind === "down") await settle(untilMet(scene), scene.clock);
-  if (plan.kind === "down" || plan.kind === "unobserved") return unseen(scene);
-  const taken = await settled(scene);
-  const { stage, clock } = scene;
-  const from = stage.runs.length;
+async function observeAfterStep(
+  environment: ScenarioEnvironment,
+  plan: TestPlan | undefined,
+  step: number,
+): Promise<StepResult> {
+  if (plan === undefined || !("step" in plan) || plan.step !== step)
+    return runUntilIdleAndObserve(environment);
+  if (plan.kind === "down") await runUntilIdle(untilFaultFired(environment), environment.clock);
+  if (plan.kind === "down" || plan.kind === "unobserved") return unobservedResult(environment);
+  const taken = await runUntilIdleAndObserve(environment);
+  const { simulation, clock } = environment;
+  const from = simulation.runs.length;
   if (plan.kind === "taken away") {
-    if (!(await takeAway(scene, plan.made, taken.snapshot))) return taken;
-    await settle(stage, clock);
+    if (!(await deleteCreatedObject(environment, plan.made, taken.snapshot))) return taken;
+    await runUntilIdle(simulation, clock);
   }
-  await stage.wakeAll();
-  scene.met();
-  const after = await settled(scene);
-  const idle = plan.kind === "looked at again" ? stage.runs.slice(from).flatMap(writesOf) : [];
+  await simulation.wakeAll();
+  environment.markFired();
+  const after = await runUntilIdleAndObserve(environment);
+  const idle = plan.kind === "looked at again" ? simulation.runs.slice(from).flatMap(writesOf) : [];
   return { ...after, idle };
 }
 
 /** On which nothing happens any more once the plan's fault has met its call. */
-function untilMet({ stage, hasMet }: Scene): Stage {
+function untilFaultFired({ simulation, hasFired }: ScenarioEnvironment): Simulation {
   return {
-    ...stage,
-    step: async () => (hasMet() ? undefined : stage.step()),
-    waiting: async () => (hasMet() ? [] : stage.waiting()),
+    ...simulation,
+    runNext: async () => (hasFired() ? undefined : simulation.runNext()),
+    waitingKeys: async () => (hasFired() ? [] : simulation.waitingKeys()),
   };
 }
 
 /** False where there is none such. */
-async function takeAway({ stage, user }: Scene, made: MadeObject, snapshot?: Snapshot): Promise<boolean> {
-  const created = new Set(stage.calls.map(({ call, server }) => call.isWrite && server?.object?.uid));
-  const isIt = ({ resource, object: { metadata } }: Found): boolean =>
+async function deleteCreatedObject(
+  { simulation, user }: ScenarioEnvironment,
+  made: CreatedObject,
+  snapshot?: ClusterSnapshot,
+): Promise<boolean> {
+  const created = new Set(simulation.calls.map(({ call, server }) => call.isWrite && server?.object?.uid));
+  const isIt = ({ resource, object: { metadata } }: FoundObject): boolean =>
     resource === made.resource &&
     (metadata.namespace ?? "") === made.namespace &&
     (made.name === anyName ? created.has(metadata.uid) : metadata.name === made.name);
   const found = snapshot?.objects.find(isIt);
   if (found === undefined) return false;
-  const { namespace, name } = namedAs(found);
+  const { namespace, name } = namedObject(found);
   return user.delete(made, [namespace, name].filter((part) => part !== "").join("/"));
 }
 
-async function settled(scene: Scene): Promise<StepTake> {
-  await settle(scene.stage, scene.clock);
-  const { failing: missing, ...came } = unseen(scene);
-  return { ...came, snapshot: await taken(scene), failing: [...missing, ...failing(scene.stage.runs)] };
+async function runUntilIdleAndObserve(environment: ScenarioEnvironment): Promise<StepResult> {
+  await runUntilIdle(environment.simulation, environment.clock);
+  const { failing: missing, ...came } = unobservedResult(environment);
+  return {
+    ...came,
+    snapshot: await observeCluster(environment),
+    failing: [...missing, ...failingKeys(environment.simulation.runs)],
+  };
 }
 
-const unseen = ({ stage }: Scene): StepTake => ({
-  runs: stage.runs.length,
-  calls: stage.calls.length,
+const unobservedResult = ({ simulation }: ScenarioEnvironment): StepResult => ({
+  runs: simulation.runs.length,
+  calls: simulation.calls.length,
   snapshot: undefined,
   idle: [],
-  failing: stage.missing(),
+  failing: simulation.missingPermissions(),
 });
 
-async function taken(scene: Scene): Promise<Snapshot> {
-  return snapshotOf(scene.stage.lister, await scene.kinds(), await scene.outside?.state());
+async function observeCluster(environment: ScenarioEnvironment): Promise<ClusterSnapshot> {
+  return snapshotCluster(
+    environment.simulation.lister,
+    await environment.kinds(),
+    await environment.outside?.state(),
+  );
 }
 
 /** What the last run of each key came to, where that is no good end. */
-function failing(runs: readonly RunRecord[]): readonly string[] {
+function failingKeys(runs: readonly SteppedRun[]): readonly string[] {
   const last = new Map(runs.map((run) => [`${run.controller} ${run.key}`, run]));
   return [...last.values()]
-    .filter(({ verdict: { kind } }) => kind !== "done" && kind !== "gone")
-    .map((run) => `${run.key} ${verdictWords(run)}`);
+    .filter(({ outcome: { kind } }) => kind !== "done" && kind !== "gone")
+    .map((run) => `${run.key} ${describeOutcome(run)}`);
 }

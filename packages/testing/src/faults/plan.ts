@@ -2,7 +2,7 @@
  * One thing that goes wrong, at one place of a scenario. Writes, runs and steps are counted from 1 over the whole life, as
  * the fault-free run had them: up to the fault, both are the same.
  */
-export type Plan =
+export type TestPlan =
   /** The process is killed before a write reaches the server, or between its commit and its answer. */
   | { readonly kind: "crash"; readonly when: "before" | "after"; readonly write: PlannedWrite }
   /** The write is carried out, and the connection breaks instead of an answer. */
@@ -18,7 +18,7 @@ export type Plan =
   | {
       readonly kind: "stale view";
       readonly run: number;
-      readonly before: Moment;
+      readonly before: FreezePoint;
       readonly write: PlannedWrite;
     }
   /** The process is killed between the commit of a write and its answer, and stays away until the next step has come. */
@@ -30,12 +30,12 @@ export type Plan =
   /** After a step every object is looked at again, though nothing happened. */
   | { readonly kind: "looked at again"; readonly step: number }
   /** After a step somebody deletes what the function made. */
-  | { readonly kind: "taken away"; readonly step: number; readonly made: MadeObject }
+  | { readonly kind: "taken away"; readonly step: number; readonly made: CreatedObject }
   /** Somebody else's object is there, of the name, or with the labels, of one that the function makes. */
-  | { readonly kind: "stranger"; readonly by: "name" | "labels"; readonly made: MadeObject };
+  | { readonly kind: "stranger"; readonly by: "name" | "labels"; readonly made: CreatedObject };
 
 /** When a view froze: just before a run, or before a step. */
-export type Moment = { readonly run: number } | { readonly step: number };
+export type FreezePoint = { readonly run: number } | { readonly step: number };
 
 /** A request that changes something, as the fault-free run made it. */
 export interface PlannedWrite {
@@ -47,7 +47,7 @@ export interface PlannedWrite {
 }
 
 /** An object that the function made. */
-export interface MadeObject {
+export interface CreatedObject {
   /** `configmaps`, `deployments.apps` */
   readonly resource: string;
   readonly apiVersion: string;
@@ -57,22 +57,22 @@ export interface MadeObject {
 }
 
 /** For people, and to choose one by. */
-export function planWords(plan: Plan): string {
+export function describePlan(plan: TestPlan): string {
   switch (plan.kind) {
     case "crash":
-      return `crash ${plan.when} ${writeWords(plan.write)}`;
+      return `crash ${plan.when} ${describeWrite(plan.write)}`;
     case "lost answer":
-      return `lost answer of ${writeWords(plan.write)}`;
+      return `lost answer of ${describeWrite(plan.write)}`;
     case "refused":
-      return `${plan.status} for ${writeWords(plan.write)}`;
+      return `${plan.status} for ${describeWrite(plan.write)}`;
     case "interfered":
-      return `somebody else changes it just before ${writeWords(plan.write)}`;
+      return `somebody else changes it just before ${describeWrite(plan.write)}`;
     case "stale view": {
       const since = "run" in plan.before ? `run ${plan.before.run}` : `step ${plan.before.step}`;
-      return `stale view, of before ${since}, in run ${plan.run}, which did ${writeWords(plan.write)}`;
+      return `stale view, of before ${since}, in run ${plan.run}, which did ${describeWrite(plan.write)}`;
     }
     case "down":
-      return `crash after ${writeWords(plan.write)}, and down until step ${plan.step + 1} has come`;
+      return `crash after ${describeWrite(plan.write)}, and down until step ${plan.step + 1} has come`;
     case "unobserved":
       return `step ${plan.step + 1} before anybody saw step ${plan.step}`;
     case "made anew":
@@ -80,15 +80,19 @@ export function planWords(plan: Plan): string {
     case "looked at again":
       return `looked at again after step ${plan.step}`;
     case "taken away":
-      return `${objectWords(plan.made)} taken away after step ${plan.step}`;
+      return `${describeObject(plan.made)} taken away after step ${plan.step}`;
     case "stranger": {
       const like = plan.by === "name" ? "of the name" : "with the labels";
-      return `somebody else's object ${like} of ${objectWords(plan.made)}`;
+      return `somebody else's object ${like} of ${describeObject(plan.made)}`;
     }
   }
 }
 
-const writeWords = ({ number, words }: PlannedWrite): string => `write ${number} (${words})`;
+const describeWrite = ({ number, words }: PlannedWrite): string => `write ${number} (${words})`;
 
-export const objectWords = ({ resource, namespace, name }: Omit<MadeObject, "apiVersion" | "kind">): string =>
+export const describeObject = ({
+  resource,
+  namespace,
+  name,
+}: Omit<CreatedObject, "apiVersion" | "kind">): string =>
   `${resource} ${[namespace, name].filter((part) => part !== "").join("/")}`;

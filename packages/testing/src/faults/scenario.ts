@@ -1,7 +1,7 @@
 import type { NewObject } from "@drover/kube";
 import type { FunctionUnderTest } from "../function-under-test.ts";
 import type { DeployedAs } from "../rights.ts";
-import type { TestServers } from "../test-server.ts";
+import type { TestServerFactory } from "../test-server.ts";
 import type { KindName } from "../served-kinds.ts";
 import type { Manifest, User } from "../user.ts";
 
@@ -19,11 +19,11 @@ export interface Scenario {
   readonly crds?: readonly NewObject[];
   /** Objects that are there before the function is. */
   readonly given?: readonly Manifest[];
-  readonly steps: readonly Step[];
+  readonly steps: readonly ScenarioStep[];
   /** Servers outside of the cluster that the function uses; started anew for every plan. */
   readonly outside?: () => Promise<OutsideWorld>;
   /** Where its API servers come from: a sandbox for each plan, or `sharedServer`, a real one. */
-  readonly servers?: TestServers;
+  readonly servers?: TestServerFactory;
   /**
    * Plans that are left out, by a part of their words, and why: those whose end must be another one, such as the loss of
    * what only an object that is taken away has held.
@@ -31,7 +31,7 @@ export interface Scenario {
   readonly except?: Readonly<Record<string, string>>;
 }
 
-export type Step =
+export type ScenarioStep =
   | { readonly apply: Manifest }
   | { readonly delete: KindName & { readonly name: string } }
   /** Anything else; `title` is what the story says of it. */
@@ -67,7 +67,7 @@ export function lastApplied({ given = [], steps }: Scenario, step: number): Mani
 }
 
 /** `you apply Site default/a` */
-export function stepWords(step: Step): string {
+export function describeStep(step: ScenarioStep): string {
   if ("title" in step) return step.title;
   if ("apply" in step) {
     const { kind, metadata } = step.apply;

@@ -1,18 +1,18 @@
-import { nameOf, type ResourceRef } from "@drover/kube";
-import { openStage, type Stage } from "../stage.ts";
-import { sandboxes } from "../test-server.ts";
+import { resourceNameOf, type ResourceRef } from "@drover/kube";
+import { openSimulation, type Simulation } from "../stage.ts";
+import { sandboxServers } from "../test-server.ts";
 import { touchedKinds } from "../touched-kinds.ts";
 import { installKinds, openUser, type User } from "../user.ts";
-import { type VirtualClock, virtualClock } from "../virtual-clock.ts";
+import { type SteppedClock, steppedClock } from "../virtual-clock.ts";
 import { interfere } from "./interference.ts";
-import type { Moment, Plan } from "./plan.ts";
-import { planDecider, type PlanDecider, staleView } from "./plan-decider.ts";
+import type { FreezePoint, TestPlan } from "./plan.ts";
+import { testPlanDecider, type TestPlanDecider, staleViewName } from "./plan-decider.ts";
 import type { OutsideWorld, Scenario } from "./scenario.ts";
-import type { Take } from "./take.ts";
+import type { ScenarioRun } from "./take.ts";
 
-export interface SceneOptions {
+export interface ScenarioEnvironmentOptions {
   /** Left out: nothing goes wrong. */
-  readonly plan?: Plan | undefined;
+  readonly plan?: TestPlan | undefined;
   /** When the clock begins, ISO 8601. */
   readonly at: string;
   /** To be looked at from the beginning, beside those that the function follows. */
@@ -20,80 +20,80 @@ export interface SceneOptions {
 }
 
 /** All that a scenario is lived through with, made for it alone. */
-export interface Scene {
-  readonly stage: Stage;
-  readonly clock: VirtualClock;
+export interface ScenarioEnvironment {
+  readonly simulation: Simulation;
+  readonly clock: SteppedClock;
   readonly user: User;
   readonly outside: OutsideWorld | undefined;
-  readonly decider: PlanDecider;
+  readonly decider: TestPlanDecider;
   /** Whether the plan's fault has met what it was meant for. */
-  readonly hasMet: () => boolean;
+  readonly hasFired: () => boolean;
   /** What somebody else has changed at the wrong moment. */
-  touched(): Take["touched"];
+  touched(): ScenarioRun["touched"];
   /** It has. */
-  met(): void;
+  markFired(): void;
   /** To be called before a step or a run: a view may have to freeze. */
-  before(moment: Moment): void;
+  before(moment: FreezePoint): void;
   /** The kinds that the function follows, and those that it has written. */
   kinds(): Promise<readonly ResourceRef[]>;
   close(): Promise<void>;
 }
 
-export async function openScene(
+export async function openScenarioEnvironment(
   scenario: Scenario,
-  { plan, at, kinds: known = [] }: SceneOptions,
-): Promise<Scene> {
-  const clock = virtualClock(at);
-  const { servers = sandboxes } = scenario;
+  { plan, at, kinds: known = [] }: ScenarioEnvironmentOptions,
+): Promise<ScenarioEnvironment> {
+  const clock = steppedClock(at);
+  const { servers = sandboxServers } = scenario;
   const server = await servers(clock);
   const outside = await scenario.outside?.();
-  const decider = planDecider(plan, () => stage.runs.length + 1);
+  const decider = testPlanDecider(plan, () => simulation.runs.length + 1);
   const view = plan?.kind === "stale view" ? await server.staleView() : undefined;
-  let touched: Take["touched"];
+  let touched: ScenarioRun["touched"];
   let step = 0;
-  const before = (moment: Moment): void => {
+  const before = (moment: FreezePoint): void => {
     if ("step" in moment) ({ step } = moment);
     if (plan?.kind === "stale view" && isSame(plan.before, moment)) view?.freeze();
   };
-  const stage: Stage = await openStage({
+  const simulation: Simulation = await openSimulation({
     start: scenario.start,
     deployedAs: scenario.deployedAs,
     server,
     clock,
     decider,
     beforeRun: (run) => before({ run }),
-    ...(view && { views: { [staleView]: view.upstream } }),
+    ...(view && { views: { [staleViewName]: view.upstream } }),
     ...(outside && { outside: outside.urls }),
     // The one thing that plans have wait: a write that somebody else comes before.
     async sleep() {
-      const call = decider.met();
-      const uid = call && (await interfere(stage.server, call));
+      const call = decider.affectedCall();
+      const uid = call && (await interfere(simulation.server, call));
       if (uid !== undefined) touched = { uid, step };
     },
   });
-  await installKinds(stage.client, stage.controllers, scenario.crds);
-  const user = openUser(stage.client, stage.server);
+  await installKinds(simulation.client, simulation.controllers, scenario.crds);
+  const user = openUser(simulation.client, simulation.server);
   let hasMet = plan === undefined || plan.kind === "unobserved";
   return {
-    stage,
+    simulation,
     clock,
     user,
     outside,
     decider,
     before,
-    hasMet: () => (plan?.kind === "interfered" ? touched !== undefined : hasMet || decider.hasMet()),
+    hasFired: () => (plan?.kind === "interfered" ? touched !== undefined : hasMet || decider.hasFired()),
     touched: () => touched,
-    met: () => void (hasMet = true),
+    markFired: () => void (hasMet = true),
     async kinds() {
-      const met = await touchedKinds(stage, (kind) => user.kind(kind));
-      return [...new Map([...known, ...met].map((ref) => [nameOf(ref), ref])).values()];
+      const met = await touchedKinds(simulation, (kind) => user.kind(kind));
+      return [...new Map([...known, ...met].map((ref) => [resourceNameOf(ref), ref])).values()];
     },
     async close() {
-      await stage.close();
+      await simulation.close();
       await outside?.close();
     },
   };
 }
 
-const isSame = (a: Moment, b: Moment): boolean =>
+const isSame = (a: FreezePoint, b: FreezePoint): boolean =>
   "run" in a ? "run" in b && a.run === b.run : "step" in b && a.step === b.step;

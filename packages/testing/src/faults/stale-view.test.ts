@@ -45,7 +45,7 @@ it("finds who relies on what a cache says", async () => {
   expect(problems).toEqual([]);
   expect(plans.filter(({ outcome }) => outcome === "unexecuted")).toEqual([]);
   const found = plans.filter(({ plan, outcome }) => plan.kind === "stale view" && outcome === "differs");
-  expect(found.map(({ words }) => words)).toEqual([
+  expect(found.map(({ description }) => description)).toEqual([
     "stale view, of before run 1, in run 3, which did write 3 (create configmaps default/*)",
   ]);
 });

@@ -1,30 +1,36 @@
-import { describeFault, type Entry } from "@drover/fault-proxy";
-import { type RunRecord, verdictWords } from "../run-record.ts";
+import { describeFault, type CallRecord } from "@drover/fault-proxy";
+import { type SteppedRun, describeOutcome } from "../run-record.ts";
 import { callName } from "./plan-decider.ts";
-import { type Scenario, stepWords } from "./scenario.ts";
-import type { Take } from "./take.ts";
+import { type Scenario, describeStep } from "./scenario.ts";
+import type { ScenarioRun } from "./take.ts";
 
 /** What happened until the end of a step, a line each: what people did, and the runs in which anything happened. */
-export function storyOf({ steps: seen, runs }: Take, { steps }: Scenario, until: number): readonly string[] {
+export function storyUntil(
+  { steps: seen, runs }: ScenarioRun,
+  { steps }: Scenario,
+  until: number,
+): readonly string[] {
   return seen.slice(0, until + 1).flatMap((step, i) => {
-    const words = steps.slice(Math.max(0, i - 1), i).map(stepWords);
+    const words = steps.slice(Math.max(0, i - 1), i).map(describeStep);
     const from = seen[i - 1]?.runs ?? 0;
-    return [...words, ...runs.slice(from, step.runs).flatMap(runWords)];
+    return [...words, ...runs.slice(from, step.runs).flatMap(describeRun)];
   });
 }
 
-function runWords(run: RunRecord): readonly string[] {
-  const deeds = run.calls.filter(({ call, fault }) => call.isWrite || fault !== undefined).map(callWords);
-  const isWell = run.verdict.kind === "done" || run.verdict.kind === "gone";
-  if (deeds.length === 0 && isWell) return [];
+function describeRun(run: SteppedRun): readonly string[] {
+  const sideEffects = run.calls
+    .filter(({ call, fault }) => call.isWrite || fault !== undefined)
+    .map(describeRunCall);
+  const isWell = run.outcome.kind === "done" || run.outcome.kind === "gone";
+  if (sideEffects.length === 0 && isWell) return [];
   const why = run.reasons.length === 0 ? "" : `, for ${run.reasons.join(", ")}`;
   return [
     `  run ${run.number} of ${run.key}${why}:`,
-    ...[...deeds, ...(isWell ? [] : [verdictWords(run)])].map((one) => `    ${one}`),
+    ...[...sideEffects, ...(isWell ? [] : [describeOutcome(run)])].map((one) => `    ${one}`),
   ];
 }
 
-function callWords({ call, fault, server }: Entry): string {
+function describeRunCall({ call, fault, server }: CallRecord): string {
   const name = call.name === "" ? (server?.object?.name ?? "") : call.name;
   const refused = server !== undefined && server.status >= 300 ? ` -> ${server.status}` : "";
   return `${callName({ ...call, name })}${refused}${fault === undefined ? "" : `   <-- ${describeFault(fault)}`}`;

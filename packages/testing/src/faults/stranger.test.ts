@@ -58,7 +58,7 @@ const strangers = async (start: Scenario["start"]) => {
 const findings = async (page: Page): Promise<string> =>
   (await strangers(pages(page)))
     .filter(({ outcome }) => outcome !== "same")
-    .map(({ words, differences }) => `${words}: ${differences.join("; ")}`)
+    .map(({ description, differences }) => `${description}: ${differences.join("; ")}`)
     .join("\n");
 
 const refuse = (_: KubeClient, { metadata: { name } }: KubeObject): Promise<never> =>
@@ -67,7 +67,7 @@ const refuse = (_: KubeClient, { metadata: { name } }: KubeObject): Promise<neve
 describe("an object of somebody else's", () => {
   it("is left alone by a function that is right, and it is told that it is", async () => {
     const right = await strangers(pages({ onForeign: refuse }));
-    expect(right.map(({ words, outcome }) => [words, outcome])).toEqual([
+    expect(right.map(({ description, outcome }) => [description, outcome])).toEqual([
       ["somebody else's object of the name of configmaps default/a", "same"],
       ["somebody else's object with the labels of configmaps default/a", "same"],
     ]);

@@ -1,27 +1,31 @@
 import type { KubeObject } from "@drover/kube";
 import type { Manifest, User } from "../user.ts";
-import { altered } from "./altered.ts";
-import { apart } from "./apart.ts";
+import { alteredManifest } from "./altered.ts";
+import { withoutObjects } from "./apart.ts";
 import type { Baseline } from "./baseline.ts";
-import { type Divergence, divergence, judgementOf, stateDifferences } from "./compare.ts";
-import type { Plan } from "./plan.ts";
+import { type Divergence, divergence, comparisonRulesOf, stateDifferences } from "./compare.ts";
+import type { TestPlan } from "./plan.ts";
 import { callName } from "./plan-decider.ts";
-import type { Scenario, Step } from "./scenario.ts";
-import type { Found, Snapshot } from "./snapshot.ts";
-import { differingPaths, namedAs, stateOf, valuesOf } from "./state.ts";
-import type { Take } from "./take.ts";
+import type { Scenario, ScenarioStep } from "./scenario.ts";
+import type { FoundObject, ClusterSnapshot } from "./snapshot.ts";
+import { differingPaths, namedObject, clusterStateOf, valuesOf } from "./state.ts";
+import type { ScenarioRun } from "./take.ts";
 
-export type StrangerPlan = Extract<Plan, { kind: "stranger" }>;
+export type ForeignObjectPlan = Extract<TestPlan, { kind: "stranger" }>;
 
 /** Carried by the stranger's object, to find it by. */
-const mark = "testing.drover.dev/stranger";
+const foreignObjectAnnotation = "testing.drover.dev/stranger";
 
 /**
  * The scenario with an object of somebody else's in it: of the name, or with the labels, of one that the function makes, but
  * with another content, and controlled by another object: so that it may be neither written, nor counted as its own, nor
  * deleted.
  */
-export function withStranger(scenario: Scenario, { made, by }: StrangerPlan, like: Found): Scenario {
+export function withForeignObject(
+  scenario: Scenario,
+  { made, by }: ForeignObjectPlan,
+  like: FoundObject,
+): Scenario {
   const { metadata, ...content } = like.object;
   const name =
     by === "name"
@@ -29,22 +33,26 @@ export function withStranger(scenario: Scenario, { made, by }: StrangerPlan, lik
       : `${like.object.metadata.name}-of-somebody-else`.slice(-63).replace(/^[^a-z0-9]+/, "");
   const { labels = {}, annotations = {} } = metadata;
   const namespace = made.namespace === "" ? {} : { namespace: made.namespace };
-  const step: Step = {
+  const step: ScenarioStep = {
     title: `there is a ${made.kind} ${name} of somebody else's`,
     act: async (user: User) => {
       const ownerKind = made.namespace === "" ? clusterOwner : localOwner;
-      const metadata = { name: "somebody-else", ...namespace, annotations: { [mark]: "owner" } };
+      const metadata = {
+        name: "somebody-else",
+        ...namespace,
+        annotations: { [foreignObjectAnnotation]: "owner" },
+      };
       const owner = await user.apply({ ...ownerKind, metadata });
       const { uid } = owner.metadata;
       const theirs = {
         name,
         ...namespace,
         labels,
-        annotations: { ...annotations, [mark]: "yes" },
+        annotations: { ...annotations, [foreignObjectAnnotation]: "yes" },
         ownerReferences: [{ ...ownerKind, name: "somebody-else", uid, controller: true }],
       };
       const object: Manifest = { ...content, status: undefined, metadata: theirs };
-      await user.apply(await altered(user, object));
+      await user.apply(await alteredManifest(user, object));
     },
   };
   return { ...scenario, steps: [step, ...scenario.steps] };
@@ -54,23 +62,33 @@ const localOwner = { apiVersion: "v1", kind: "ConfigMap" };
 const clusterOwner = { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole" };
 
 /** Undefined where the stranger's object is as it was, was not written to, and was not taken for the function's own. */
-export function harmDone(plan: StrangerPlan, baseline: Baseline, take: Take): Divergence | undefined {
+export function findHarm(
+  plan: ForeignObjectPlan,
+  baseline: Baseline,
+  scenarioRun: ScenarioRun,
+): Divergence | undefined {
   const { made, by } = plan;
-  const found = take.steps[1]?.snapshot?.objects.find((one) => isTheirs(made, one));
+  const found = scenarioRun.steps[1]?.snapshot?.objects.find((one) => isForeignObject(made, one));
   if (found === undefined) return { step: 1, differences: ["it was gone before anybody could look"] };
-  const rest = apart(take, (object) => object.metadata.annotations?.[mark] !== undefined);
-  const harmed = deletionOf(found, take) ?? writesTo(found, take, rest);
+  const rest = withoutObjects(
+    scenarioRun,
+    (object) => object.metadata.annotations?.[foreignObjectAnnotation] !== undefined,
+  );
+  const harmed = deletionOf(found, scenarioRun) ?? writesTo(found, scenarioRun, rest);
   if (harmed !== undefined) return harmed;
-  const last = take.steps.length - 1;
-  if (take.problem !== undefined || take.missing.length > 0)
+  const last = scenarioRun.steps.length - 1;
+  if (scenarioRun.problem !== undefined || scenarioRun.missing.length > 0)
     return {
       step: last,
-      differences: [...(take.problem === undefined ? [] : [take.problem]), ...take.missing],
+      differences: [
+        ...(scenarioRun.problem === undefined ? [] : [scenarioRun.problem]),
+        ...scenarioRun.missing,
+      ],
     };
-  return by === "labels" ? otherEnd(plan, baseline, rest) : takenForOwn(plan, baseline, rest);
+  return by === "labels" ? otherEnd(plan, baseline, rest) : treatedAsOwn(plan, baseline, rest);
 }
 
-function deletionOf({ object: { metadata } }: Found, { steps }: Take): Divergence | undefined {
+function deletionOf({ object: { metadata } }: FoundObject, { steps }: ScenarioRun): Divergence | undefined {
   const step = steps.findIndex(
     ({ snapshot }, i) => i > 1 && snapshot !== undefined && !has(snapshot, metadata.uid),
   );
@@ -78,12 +96,12 @@ function deletionOf({ object: { metadata } }: Found, { steps }: Take): Divergenc
   return { step, differences: [`${metadata.name}, which is somebody else's, was deleted`] };
 }
 
-const has = ({ objects }: Snapshot, uid: string): boolean =>
+const has = ({ objects }: ClusterSnapshot, uid: string): boolean =>
   objects.some(({ object }) => object.metadata.uid === uid);
 
 /** Also a write that has changed nothing: it would, another time. What people write in the scenario is theirs to write. */
-function writesTo(found: Found, { steps }: Take, rest: Take): Divergence | undefined {
-  const { resource, namespace, name } = namedAs(found);
+function writesTo(found: FoundObject, { steps }: ScenarioRun, rest: ScenarioRun): Divergence | undefined {
+  const { resource, namespace, name } = namedObject(found);
   const index = rest.calls.findIndex(
     ({ call, committed }) =>
       committed === true && call.resource === resource && call.namespace === namespace && call.name === name,
@@ -97,21 +115,21 @@ function writesTo(found: Found, { steps }: Take, rest: Take): Divergence | undef
   );
   const changed =
     now === undefined ? [] : differingPaths(valuesOf(found, new Map()), valuesOf(now, new Map()));
-  const theirs = `${name}, which is somebody else's`;
+  const foreignName = `${name}, which is somebody else's`;
   return {
     step,
     differences: [
-      `${theirs}, was written to: ${callName(entry.call)}`,
-      ...changed.map((path) => `${theirs}: ${path} was changed`),
+      `${foreignName}, was written to: ${callName(entry.call)}`,
+      ...changed.map((path) => `${foreignName}: ${path} was changed`),
     ],
   };
 }
 
 /** What else there is must be as it is without the stranger: it has another name. */
-function otherEnd(plan: StrangerPlan, baseline: Baseline, rest: Take): Divergence | undefined {
+function otherEnd(plan: ForeignObjectPlan, baseline: Baseline, rest: ScenarioRun): Divergence | undefined {
   // The stranger's step is the first.
   const without = { ...rest, steps: rest.steps.slice(1) };
-  const diverged = divergence(baseline, without, judgementOf(plan));
+  const diverged = divergence(baseline, without, comparisonRulesOf(plan));
   return diverged && { ...diverged, step: diverged.step + 1 };
 }
 
@@ -119,18 +137,22 @@ function otherEnd(plan: StrangerPlan, baseline: Baseline, rest: Take): Divergenc
  * Where its name is taken, the function cannot come to the same end: something must say so, be it an error, a condition, an
  * Event, or an object of another name.
  */
-function takenForOwn({ made }: StrangerPlan, baseline: Baseline, rest: Take): Divergence | undefined {
+function treatedAsOwn(
+  { made }: ForeignObjectPlan,
+  baseline: Baseline,
+  rest: ScenarioRun,
+): Divergence | undefined {
   const isMade = ({ kind, metadata }: KubeObject): boolean =>
     kind === made.kind && metadata.name === made.name && (metadata.namespace ?? "") === made.namespace;
-  const usual = apart(baseline.take, isMade);
+  const usual = withoutObjects(baseline.scenarioRun, isMade);
   if (rest.announced.some((one) => !usual.announced.includes(one))) return undefined;
   for (const [step, { snapshot, failing }] of usual.steps.entries()) {
     const now = rest.steps[step + 1];
     const isThere =
-      baseline.take.steps[step]?.snapshot?.objects.some(({ object }) => isMade(object)) === true;
+      baseline.scenarioRun.steps[step]?.snapshot?.objects.some(({ object }) => isMade(object)) === true;
     if (!isThere || snapshot === undefined || now?.snapshot === undefined) continue;
-    const was = stateOf(snapshot, baseline.roleOf);
-    const is = stateOf(now.snapshot, baseline.roleOf);
+    const was = clusterStateOf(snapshot, baseline.stableNameOf);
+    const is = clusterStateOf(now.snapshot, baseline.stableNameOf);
     const isSaid =
       now.failing.join() !== failing.join() || stateDifferences(baseline, step, { was, is }).length > 0;
     if (isSaid) continue;
@@ -140,5 +162,7 @@ function takenForOwn({ made }: StrangerPlan, baseline: Baseline, rest: Take): Di
   return undefined;
 }
 
-const isTheirs = ({ resource }: { readonly resource: string }, { object, resource: of }: Found): boolean =>
-  of === resource && object.metadata.annotations?.[mark] === "yes";
+const isForeignObject = (
+  { resource }: { readonly resource: string },
+  { object, resource: of }: FoundObject,
+): boolean => of === resource && object.metadata.annotations?.[foreignObjectAnnotation] === "yes";

@@ -1,19 +1,19 @@
-import type { Call, Entry } from "@drover/fault-proxy";
+import type { ProxiedCall, CallRecord } from "@drover/fault-proxy";
 import type { ResourceRef } from "@drover/kube";
-import type { RunRecord } from "../run-record.ts";
-import type { Snapshot } from "./snapshot.ts";
+import type { SteppedRun } from "../run-record.ts";
+import type { ClusterSnapshot } from "./snapshot.ts";
 
 /** A scenario, lived through once. */
-export interface Take {
+export interface ScenarioRun {
   /** What was there after each step, the first being what was there before any. */
-  readonly steps: readonly StepTake[];
-  readonly runs: readonly RunRecord[];
+  readonly steps: readonly StepResult[];
+  readonly runs: readonly SteppedRun[];
   /** The requests of the function that were to change something, in order. */
-  readonly writes: readonly Call[];
+  readonly writes: readonly ProxiedCall[];
   /** All requests of the function. */
-  readonly calls: readonly Entry[];
+  readonly calls: readonly CallRecord[];
   /** The plan's fault has met what it was meant for. */
-  readonly hasMet: boolean;
+  readonly hasFired: boolean;
   /** The kinds that were looked at in the end. */
   readonly kinds: readonly ResourceRef[];
   /** The object that somebody else has changed at the wrong moment, and in which step. */
@@ -28,14 +28,14 @@ export interface Take {
   readonly problem: string | undefined;
 }
 
-export interface StepTake {
+export interface StepResult {
   /** Runs and calls until then. */
   readonly runs: number;
   readonly calls: number;
   /** Undefined where nobody looked. */
-  readonly snapshot: Snapshot | undefined;
+  readonly snapshot: ClusterSnapshot | undefined;
   /** What was still wrong, by key, and which permissions were missing until then. */
   readonly failing: readonly string[];
   /** What was done though nothing had happened. */
-  readonly idle: readonly Entry[];
+  readonly idle: readonly CallRecord[];
 }

@@ -1,19 +1,19 @@
-import { type Baseline, days, recordBaseline } from "./baseline.ts";
-import { type Divergence, divergence, judgementOf } from "./compare.ts";
+import { type Baseline, clockStarts, recordBaseline } from "./baseline.ts";
+import { type Divergence, divergence, comparisonRulesOf } from "./compare.ts";
 import { derivePlans } from "./derive-plans.ts";
 import { lostUpdate } from "./interference.ts";
-import { liveThrough } from "./live-through.ts";
-import { objectWords, type Plan, planWords } from "./plan.ts";
+import { executeScenario } from "./live-through.ts";
+import { describeObject, type TestPlan, describePlan } from "./plan.ts";
 import { lastApplied, type Scenario } from "./scenario.ts";
-import { namedAs } from "./state.ts";
-import { storyOf } from "./story.ts";
-import { harmDone, withStranger } from "./stranger.ts";
-import type { Take } from "./take.ts";
+import { namedObject } from "./state.ts";
+import { storyUntil } from "./story.ts";
+import { findHarm, withForeignObject } from "./stranger.ts";
+import type { ScenarioRun } from "./take.ts";
 
 /** What came of one plan. */
 export interface PlanResult {
-  readonly plan: Plan;
-  readonly words: string;
+  readonly plan: TestPlan;
+  readonly description: string;
   /** `unexecuted`: its fault met nothing, so nothing is known. */
   readonly outcome: "same" | "differs" | "unexecuted";
   /** What is other than without the fault. */
@@ -32,10 +32,10 @@ export interface FaultReport {
 }
 
 export interface TestFaultsOptions {
-  /** Only plans whose words have this in them. */
+  /** Only plans whose description contains this. */
   readonly only?: string | undefined;
   /** Only plans of these kinds. */
-  readonly kinds?: readonly Plan["kind"][];
+  readonly kinds?: readonly TestPlan["kind"][];
   /** False: only the run without faults. */
   readonly faults?: boolean;
   /** Told of each plan when it is over. */
@@ -43,81 +43,104 @@ export interface TestFaultsOptions {
 }
 
 /**
- * Lives through a scenario without faults, derives every plan from what was seen, and lives through each of them: a
+ * Runs a scenario without faults, derives every plan from what was seen, and runs the scenario with each of them: a
  * function that is right comes to the same end, by the same creations and deletions.
  */
 export async function testFaults(scenario: Scenario, options: TestFaultsOptions = {}): Promise<FaultReport> {
   const { only = "", kinds, faults = true, onPlan } = options;
   const { except = {} } = scenario;
   const baseline = await recordBaseline(scenario);
-  const { take } = baseline;
-  const derived = derivePlans(scenario, baseline).map((plan) => ({ plan, words: planWords(plan) }));
-  const unused = Object.keys(except).filter((part) => !derived.some(({ words }) => words.includes(part)));
+  const { scenarioRun } = baseline;
+  const derived = derivePlans(scenario, baseline).map((plan) => ({ plan, description: describePlan(plan) }));
+  const unused = Object.keys(except).filter(
+    (part) => !derived.some(({ description }) => description.includes(part)),
+  );
   const problems = [
-    ...problemsOf(take),
+    ...problemsOf(scenarioRun),
     ...unused.map((part) => `There is no plan ${JSON.stringify(part)}: take it out of \`except\`.`),
   ];
-  const isLeftOut = (words: string): boolean => Object.keys(except).some((part) => words.includes(part));
+  const isLeftOut = (description: string): boolean =>
+    Object.keys(except).some((part) => description.includes(part));
   const plans: PlanResult[] = [];
-  for (const { plan, words } of problems.length > 0 || !faults ? [] : derived) {
-    const isMeant = words.includes(only) && kinds?.includes(plan.kind) !== false;
-    if (!isMeant || isLeftOut(words)) continue;
-    const result = { plan, words, ...(await execute(scenario, baseline, plan)) };
+  for (const { plan, description } of problems.length > 0 || !faults ? [] : derived) {
+    const isMeant = description.includes(only) && kinds?.includes(plan.kind) !== false;
+    if (!isMeant || isLeftOut(description)) continue;
+    const result = { plan, description, ...(await execute(scenario, baseline, plan)) };
     plans.push(result);
     onPlan?.(result);
   }
-  return { scenario: scenario.name, writes: take.writes.length, plans, problems };
+  return { scenario: scenario.name, writes: scenarioRun.writes.length, plans, problems };
 }
 
-const problemsOf = ({ problem, steps }: Take): readonly string[] => [
+const problemsOf = ({ problem, steps }: ScenarioRun): readonly string[] => [
   ...(problem === undefined ? [] : [problem]),
   ...(steps.at(-1)?.failing ?? []),
 ];
 
-type Outcome = Pick<PlanResult, "outcome" | "differences" | "story">;
+type PlanOutcome = Pick<PlanResult, "outcome" | "differences" | "story">;
 
-async function execute(scenario: Scenario, baseline: Baseline, plan: Plan): Promise<Outcome> {
-  if (plan.kind === "stranger") return executeStranger(scenario, baseline, plan);
+async function execute(scenario: Scenario, baseline: Baseline, plan: TestPlan): Promise<PlanOutcome> {
+  if (plan.kind === "stranger") return executeForeignObject(scenario, baseline, plan);
   if (plan.kind === "made anew") return executeMadeAnew(scenario, plan);
-  const take = await liveThrough(scenario, { plan, at: days[0], kinds: baseline.take.kinds });
-  return outcomeOf(scenario, take, divergence(baseline, take, judgementOf(plan)) ?? lostUpdate(take));
+  const scenarioRun = await executeScenario(scenario, {
+    plan,
+    at: clockStarts[0],
+    kinds: baseline.scenarioRun.kinds,
+  });
+  return outcomeOf(
+    scenario,
+    scenarioRun,
+    divergence(baseline, scenarioRun, comparisonRulesOf(plan)) ?? lostUpdate(scenarioRun),
+  );
 }
 
-async function executeStranger(
+async function executeForeignObject(
   scenario: Scenario,
   baseline: Baseline,
-  plan: Extract<Plan, { kind: "stranger" }>,
-): Promise<Outcome> {
-  const { take, roleOf } = baseline;
-  const like = take.steps
+  plan: Extract<TestPlan, { kind: "stranger" }>,
+): Promise<PlanOutcome> {
+  const { scenarioRun, stableNameOf } = baseline;
+  const like = scenarioRun.steps
     .flatMap(({ snapshot }) => snapshot?.objects ?? [])
-    .findLast((found) => roleOf(namedAs(found)) === objectWords(plan.made));
+    .findLast((found) => stableNameOf(namedObject(found)) === describeObject(plan.made));
   if (like === undefined) return unexecuted;
-  const theirs = withStranger(scenario, plan, like);
-  const lived = await liveThrough(theirs, { at: days[0], kinds: take.kinds });
-  return outcomeOf(theirs, lived, harmDone(plan, baseline, lived));
+  const theirs = withForeignObject(scenario, plan, like);
+  const lived = await executeScenario(theirs, { at: clockStarts[0], kinds: scenarioRun.kinds });
+  return outcomeOf(theirs, lived, findHarm(plan, baseline, lived));
 }
 
-/** Another life, in which the object is made anew, is compared with the same one in which nobody saw that it was gone. */
+/** Another run, in which the object is made anew, is compared with the same one in which nobody saw that it was gone. */
 async function executeMadeAnew(
   scenario: Scenario,
-  { step }: Extract<Plan, { kind: "made anew" }>,
-): Promise<Outcome> {
+  { step }: Extract<TestPlan, { kind: "made anew" }>,
+): Promise<PlanOutcome> {
   const again = lastApplied(scenario, step);
   if (again === undefined) return unexecuted;
   const anew = { ...scenario, steps: [...scenario.steps.slice(0, step), { apply: again }] };
-  const plan: Plan = { kind: "unobserved", step };
+  const plan: TestPlan = { kind: "unobserved", step };
   const baseline = await recordBaseline(anew);
-  const take = await liveThrough(anew, { plan, at: days[0], kinds: baseline.take.kinds });
-  return outcomeOf(anew, take, divergence(baseline, take, judgementOf(plan)));
+  const scenarioRun = await executeScenario(anew, {
+    plan,
+    at: clockStarts[0],
+    kinds: baseline.scenarioRun.kinds,
+  });
+  return outcomeOf(anew, scenarioRun, divergence(baseline, scenarioRun, comparisonRulesOf(plan)));
 }
 
-const unexecuted: Outcome = { outcome: "unexecuted", differences: [], story: [] };
+const unexecuted: PlanOutcome = { outcome: "unexecuted", differences: [], story: [] };
 
-function outcomeOf(scenario: Scenario, take: Take, diverged: Divergence | undefined): Outcome {
-  if (!take.hasMet)
-    return { outcome: "unexecuted", differences: [], story: storyOf(take, scenario, take.steps.length) };
+function outcomeOf(
+  scenario: Scenario,
+  scenarioRun: ScenarioRun,
+  diverged: Divergence | undefined,
+): PlanOutcome {
+  if (!scenarioRun.hasFired)
+    return {
+      outcome: "unexecuted",
+      differences: [],
+      story: storyUntil(scenarioRun, scenario, scenarioRun.steps.length),
+    };
   if (diverged === undefined) return { outcome: "same", differences: [], story: [] };
   const { step, differences } = diverged;
-  return { outcome: "differs", differences, story: storyOf(take, scenario, step) };
+  return { outcome: "differs", differences, story: storyUntil(scenarioRun, scenario, step) };
 }

@@ -1,6 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { Call } from "../call.ts";
-import { forged, type Mutant, type Scene, send, type Sent } from "./mutants.ts";
+import {
+  forgedMessage,
+  type Mutant,
+  type SigningContext,
+  signedMessage,
+  type SignedMessage,
+} from "./mutants.ts";
 import type { Random } from "./random.ts";
 
 /** A call as the gateway makes it now. */
@@ -28,13 +34,14 @@ export function callAt(now: number, more: Partial<Call> = {}): Call {
 }
 
 /** What is refused of who has the secret, too: the gateway's own calls that went astray, or came too late. */
-export function astray(random: Random, call: Call, scene: Scene): Mutant {
+export function invalidCall(random: Random, call: Call, scene: SigningContext): Mutant {
   const { now } = scene;
   const { audience, token } = call;
-  const sent = (more: object, id = token, at = now): Sent => send({ ...call, ...more }, id, scene, at);
+  const sent = (more: object, id = token, at = now): SignedMessage =>
+    signedMessage({ ...call, ...more }, id, scene, at);
   const [namespace = "", name = ""] = audience.name.split("/");
   const seconds = (least: number, span: number): number => (least + random.below(span)) * 1_000;
-  const ways: readonly (readonly [string, () => Sent])[] = [
+  const ways: readonly (readonly [string, () => SignedMessage])[] = [
     ["misdirected: another function", () => sent({ audience: { ...audience, name: `${namespace}/other` } })],
     ["misdirected: another namespace", () => sent({ audience: { ...audience, name: `other/${name}` } })],
     ["misdirected: a namesake", () => sent({ audience: { ...audience, uid: "f-0" } })],
@@ -58,15 +65,17 @@ export function astray(random: Random, call: Call, scene: Scene): Mutant {
     ],
     ["another token than the id", () => sent({}, randomUUID())],
     ["no token", () => sent({ token: random.pick([undefined, "", null, 1]) })],
-    ["another type", () => sent({ type: random.pick(noTypes) })],
+    ["another type", () => sent({ type: random.pick(invalidTypes) })],
     ["no object", () => sent({ object: random.pick([undefined, null, [], {}, { metadata: {} }, "ada"]) })],
     [
       "not a call",
-      () => send(random.pick(["{}", "[]", "null", "0", '""', "", "{", "[".repeat(5_000)]), token, scene),
+      () =>
+        signedMessage(random.pick(["{}", "[]", "null", "0", '""', "", "{", "[".repeat(5_000)]), token, scene),
     ],
     [
       "__proto__",
-      () => send(JSON.stringify(call).replace('"spec":', '"__proto__":{"a":1},"spec":'), token, scene),
+      () =>
+        signedMessage(JSON.stringify(call).replace('"spec":', '"__proto__":{"a":1},"spec":'), token, scene),
     ],
   ];
   const [what, way] = random.pick(ways);
@@ -76,10 +85,10 @@ export function astray(random: Random, call: Call, scene: Scene): Mutant {
 const almost = (name: string): readonly string[] => [
   ...[`${name} `, name.toUpperCase(), `/${name}`, `${name}\u0000`, name.slice(name.indexOf("/") + 1), ""],
 ];
-const noTypes = ["dev.drover.reconcile.v1", "", undefined, null, "dev.drover.Reconcile.v2"];
+const invalidTypes = ["dev.drover.reconcile.v1", "", undefined, null, "dev.drover.Reconcile.v2"];
 
 /** A mutant of either sort. */
-export function callMutant(random: Random, call: Call, scene: Scene): Mutant {
-  if (random.next() < 0.4) return astray(random, call, scene);
-  return forged(random, send(call, call.token, scene), scene);
+export function callMutant(random: Random, call: Call, scene: SigningContext): Mutant {
+  if (random.next() < 0.4) return invalidCall(random, call, scene);
+  return forgedMessage(random, signedMessage(call, call.token, scene), scene);
 }

@@ -1,10 +1,10 @@
 import { createHmac } from "node:crypto";
 import type { SignatureHeaders } from "../standard-webhooks.ts";
-import { signed } from "../standard-webhooks.ts";
+import { signMessage } from "../standard-webhooks.ts";
 import type { Random } from "./random.ts";
 
 /** A message as it is sent. */
-export interface Sent {
+export interface SignedMessage {
   readonly headers: SignatureHeaders;
   readonly body: string;
 }
@@ -12,11 +12,11 @@ export interface Sent {
 /** A message that nobody must act upon, and how it came about. */
 export interface Mutant {
   readonly what: string;
-  readonly sent: Sent;
+  readonly sent: SignedMessage;
 }
 
 /** Those who know the secret, and those who do not. */
-export interface Scene {
+export interface SigningContext {
   readonly secret: string;
   /** Somebody else's. */
   readonly otherSecret: string;
@@ -25,9 +25,14 @@ export interface Scene {
 }
 
 /** Signed by whoever has the secret, under an id. */
-export function send(body: object | string, id: string, { secret, now }: Scene, at = now): Sent {
+export function signedMessage(
+  body: object | string,
+  id: string,
+  { secret, now }: SigningContext,
+  at = now,
+): SignedMessage {
   const text = typeof body === "string" ? body : JSON.stringify(body);
-  const headers = signed([secret], { id, at }, text);
+  const headers = signMessage([secret], { id, at }, text);
   return {
     headers: {
       id,
@@ -39,15 +44,17 @@ export function send(body: object | string, id: string, { secret, now }: Scene, 
 }
 
 /** What somebody can make of a genuine message who does not know the secret. */
-export function forged(random: Random, { headers, body }: Sent, scene: Scene): Mutant {
+export function forgedMessage(
+  random: Random,
+  { headers, body }: SignedMessage,
+  scene: SigningContext,
+): Mutant {
   const { id = "", timestamp = "", signature = "" } = headers;
-  const withBody = (text: string): Sent => ({ headers, body: text });
-  const withHeaders = (more: Partial<SignatureHeaders>): Sent => ({ headers: { ...headers, ...more }, body });
-  const hmac = (key: string | Buffer, content: string, algorithm = "sha256") =>
-    createHmac(algorithm, key).update(content);
+  const withBody = (text: string): SignedMessage => ({ headers, body: text });
+  const withHeaders = (more: Partial<SignatureHeaders>) => ({ headers: { ...headers, ...more }, body });
   const key = Buffer.from(scene.otherSecret.slice("whsec_".length), "base64");
   const content = `${id}.${timestamp}.${body}`;
-  const ways: readonly (readonly [string, () => Sent])[] = [
+  const ways: readonly (readonly [string, () => SignedMessage])[] = [
     ["a letter of the body", () => withBody(changed(random, body))],
     ["a letter more in the body", () => withBody(inserted(random, body))],
     ["a letter less in the body", () => withBody(removed(random, body))],
@@ -76,7 +83,7 @@ export function forged(random: Random, { headers, body }: Sent, scene: Scene): M
         }),
     ],
     ["the signature twice, as two headers", () => withHeaders({ signature: `${signature}, ${signature}` })],
-    ["somebody else's secret", () => send(body, id, { ...scene, secret: scene.otherSecret })],
+    ["somebody else's secret", () => signedMessage(body, id, { ...scene, secret: scene.otherSecret })],
     ["a secret that is none", () => withHeaders({ signature: `v1,${hmac("", content).digest("base64")}` })],
     [
       "the secret's text for a key",
@@ -96,6 +103,9 @@ export function forged(random: Random, { headers, body }: Sent, scene: Scene): M
   const [what, way] = random.pick(ways);
   return { what: `forged: ${what}`, sent: way() };
 }
+
+const hmac = (key: string | Buffer, content: string, algorithm = "sha256") =>
+  createHmac(algorithm, key).update(content);
 
 const thousands = Array.from({ length: 10_000 }, () => `v1,${"A".repeat(43)}=`).join(" ");
 const letters = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/=-_"{}[]:, ';

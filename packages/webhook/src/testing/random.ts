@@ -1,4 +1,4 @@
-import { random } from "@drover/fault-proxy";
+import { pseudoRandom } from "@drover/fault-proxy";
 
 /** Random choices that a seed repeats. */
 export interface Random {
@@ -9,8 +9,8 @@ export interface Random {
   pick<T>(from: readonly T[]): T;
 }
 
-export function seeded(seed: number): Random {
-  const { fraction: next } = random(seed);
+export function seededRandom(seed: number): Random {
+  const { fraction: next } = pseudoRandom(seed);
   const below = (end: number): number => Math.floor(next() * end);
   return {
     next,

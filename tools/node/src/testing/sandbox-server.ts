@@ -2,10 +2,10 @@ import { startSandbox } from "@drover/sandbox";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { TestServer } from "./world.ts";
+import type { NodeTestServer } from "./world.ts";
 
 /** A sandbox with its kubeconfig in a file. */
-export async function sandboxServer(): Promise<TestServer> {
+export async function sandboxServer(): Promise<NodeTestServer> {
   const sandbox = await startSandbox();
   const folder = await mkdtemp(join(tmpdir(), "drover-node-server-"));
   const kubeconfig = join(folder, "kubeconfig");

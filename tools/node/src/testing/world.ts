@@ -6,11 +6,11 @@ import { join } from "node:path";
 import { expect } from "vitest";
 import { z } from "zod";
 import type { Images } from "../images.ts";
-import { someRange } from "../pod-addresses.ts";
+import { randomRange } from "../pod-addresses.ts";
 import { type LocalNode, type NodeOptions, startNode } from "../start-node.ts";
 
 /** An API server for tests, sandbox or real. */
-export interface TestServer {
+export interface NodeTestServer {
   /** Path of a kubeconfig. */
   readonly kubeconfig: string;
   stop(): Promise<void>;
@@ -51,9 +51,9 @@ const statusSchema = z.looseObject({
     )
     .default([]),
 });
-export type SeenStatus = z.output<typeof statusSchema>;
+export type ObservedStatus = z.output<typeof statusSchema>;
 
-export interface PodDraft {
+export interface PodInput {
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly containers?: readonly object[];
@@ -61,41 +61,41 @@ export interface PodDraft {
 }
 
 /** One server with a node, as a test uses it. */
-export interface World extends AsyncDisposable {
+export interface TestNode extends AsyncDisposable {
   readonly client: KubeClient;
   readonly folder: string;
   readonly nodeOptions: NodeOptions & { readonly kubeconfig: string; readonly podCidr: string };
   readonly node: LocalNode;
-  create(name: string, draft: PodDraft): Promise<KubeObject>;
-  status(name: string): Promise<SeenStatus | undefined>;
+  create(name: string, draft: PodInput): Promise<KubeObject>;
+  status(name: string): Promise<ObservedStatus | undefined>;
   /** Waits until the pod's status is like this. */
-  until(name: string, isSo: (status: SeenStatus) => boolean): Promise<SeenStatus>;
+  until(name: string, isSo: (status: ObservedStatus) => boolean): Promise<ObservedStatus>;
   gone(name: string): Promise<void>;
   log(name: string, container?: string): Promise<string>;
   logged(name: string, text: string): Promise<void>;
 }
 
 export const key = (name: string) => objectKey({ namespace: "default", name });
-export const isReady = ({ conditions }: SeenStatus): boolean =>
+export const isPodReady = ({ conditions }: ObservedStatus): boolean =>
   conditions.some(({ type, status }) => type === "Ready" && status === "True");
-export const pidOf = (status: SeenStatus): number =>
+export const pidOf = (status: ObservedStatus): number =>
   Number(status.containerStatuses[0]?.containerID?.replace("process://", ""));
 
-const patience = { timeout: 20_000, interval: 10 };
+const pollOptions = { timeout: 20_000, interval: 10 };
 
 /** A node against a server, in a folder and with addresses of its own. */
-export async function openWorld(server: TestServer, name: string): Promise<World> {
+export async function openTestNode(server: NodeTestServer, name: string): Promise<TestNode> {
   const folder = await mkdtemp(join(tmpdir(), "drover-node-"));
   const client = await connect({ kubeconfig: server.kubeconfig });
-  const podCidr = someRange();
+  const podCidr = randomRange();
   const shared = { kubeconfig: server.kubeconfig, name, images, folder, podCidr };
   const nodeOptions = { ...shared, probePeriod: 100, backOff: { first: 20, most: 200 } };
   const node = await startNode(nodeOptions);
-  const status: World["status"] = async (pod) => {
+  const status: TestNode["status"] = async (pod) => {
     const object = await client.get(builtin.pod, key(pod));
     return object && statusSchema.parse(object["status"]);
   };
-  const log: World["log"] = (pod, container = "main") =>
+  const log: TestNode["log"] = (pod, container = "main") =>
     readFile(join(folder, `default_${pod}_${container}.log`), "utf8").catch(() => "");
   return {
     client,
@@ -109,20 +109,20 @@ export async function openWorld(server: TestServer, name: string): Promise<World
       return client.create(builtin.pod, { metadata, spec });
     },
     async until(pod, isSo) {
-      let last: SeenStatus | undefined;
+      let last: ObservedStatus | undefined;
       await expect
         .poll(async () => {
           last = await status(pod);
           return last !== undefined && isSo(last) ? "so" : last;
-        }, patience)
+        }, pollOptions)
         .toBe("so");
       return statusSchema.parse(last);
     },
     async gone(pod) {
-      await expect.poll(() => status(pod), patience).toBeUndefined();
+      await expect.poll(() => status(pod), pollOptions).toBeUndefined();
     },
     async logged(pod, text) {
-      await expect.poll(() => log(pod), patience).toContain(text);
+      await expect.poll(() => log(pod), pollOptions).toContain(text);
     },
     async [Symbol.asyncDispose]() {
       await node.stop();

@@ -1,4 +1,4 @@
-import { spawnTied, untilReady } from "@drover/local-servers";
+import { spawnTied, waitUntilReady } from "@drover/local-servers";
 import { execFile } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -29,7 +29,7 @@ export async function startContainerRuntime({ bin, dir }: { bin: string; dir: st
   });
   const [archive] = await Promise.all([
     writePauseImage({ bin, dir }),
-    untilReady(containerd, () =>
+    waitUntilReady(containerd, () =>
       ctr("version").then(
         () => true,
         () => false,

@@ -1,4 +1,4 @@
-import { spawnTied, untilReady } from "@drover/local-servers";
+import { spawnTied, waitUntilReady } from "@drover/local-servers";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { answersOk } from "../answers-ok.ts";
@@ -23,5 +23,5 @@ export async function startImageRegistry({ bin, dir }: { bin: string; dir: strin
     logFile: join(dir, "registry.log"),
   });
   const [host = "", port = ""] = registryAddress.split(":");
-  await untilReady(registry, () => answersOk({ host, port, path: "/v2/" }));
+  await waitUntilReady(registry, () => answersOk({ host, port, path: "/v2/" }));
 }

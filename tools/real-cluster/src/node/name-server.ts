@@ -1,4 +1,4 @@
-import { spawnTied, untilReady } from "@drover/local-servers";
+import { spawnTied, waitUntilReady } from "@drover/local-servers";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { answersOk } from "../answers-ok.ts";
@@ -25,7 +25,7 @@ export async function startNameServer(options: {
     cwd: dir,
     logFile: join(dir, "dns.log"),
   });
-  await untilReady(server, () => answersOk({ host: "127.0.0.1", port: readyPort, path: "/ready" }));
+  await waitUntilReady(server, () => answersOk({ host: "127.0.0.1", port: readyPort, path: "/ready" }));
 }
 
 // A Service that was asked for too early is there a second later.

@@ -3,7 +3,7 @@ import {
   ownNamespaces,
   spawnTied,
   type TiedProcess,
-  untilReady,
+  waitUntilReady,
 } from "@drover/local-servers";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -138,6 +138,6 @@ async function startNamespaces(inside: InsideOptions, signal: AbortSignal | unde
   });
   // Everything in there is thrown away: nobody needs time to end in order.
   const namespaces = { ...started, stop: () => started.stop({ graceMs: 0 }) };
-  await untilReady(namespaces, () => Promise.resolve(ready), { timeoutMs: 180_000, signal });
+  await waitUntilReady(namespaces, () => Promise.resolve(ready), { timeoutMs: 180_000, signal });
   return namespaces;
 }
