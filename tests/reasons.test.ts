@@ -9,22 +9,35 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const notShipped = /\.(test|contract|fixture|faults)\.ts$|\/testing\/|\/template\//;
 const header = `# Reasons
 
-Every reason that a condition, an Event, an outcome or a log line of Drover has, by the part that gives it. Scripts and alerts
+The reasons of conditions, Events, outcomes and log lines, by the part of Drover that gives them. Scripts and alerts
 may match reasons; messages are for people and may change. Written from the code: see tests/reasons.test.ts.
 `;
 
-/** The texts that a property or constant named `reason` gets in a file: also those of both sides of a condition. */
+/**
+ * The texts that a property or constant named `reason` gets in a file, and those in the first two arguments of the
+ * functions that make conditions.
+ */
 function reasonsIn(file: string): readonly string[] {
-  const source = ts.createSourceFile(file, readFileSync(`${root}${file}`, "utf8"), ts.ScriptTarget.Latest, true);
+  const source = ts.createSourceFile(
+    file,
+    readFileSync(`${root}${file}`, "utf8"),
+    ts.ScriptTarget.Latest,
+    true,
+  );
   const found: string[] = [];
   const textsOf = (node: ts.Node): void => {
-    if (ts.isStringLiteral(node) && /^[A-Z][A-Za-z]+$/.test(node.text)) found.push(node.text);
+    if (ts.isStringLiteral(node) && /^(?!(True|False)$)[A-Z][A-Za-z]+$/.test(node.text))
+      found.push(node.text);
     else if (ts.isConditionalExpression(node)) [node.whenTrue, node.whenFalse].forEach(textsOf);
     else if (ts.isAsExpression(node)) textsOf(node.expression);
   };
   const visit = (node: ts.Node): void => {
     const isNamed = ts.isPropertyAssignment(node) || ts.isVariableDeclaration(node);
-    if (isNamed && node.initializer !== undefined && node.name.getText(source) === "reason") textsOf(node.initializer);
+    if (isNamed && node.initializer !== undefined && node.name.getText(source) === "reason")
+      textsOf(node.initializer);
+    const isCondition =
+      ts.isCallExpression(node) && ["yes", "no", "condition"].includes(node.expression.getText(source));
+    if (isCondition) node.arguments.slice(0, 2).forEach(textsOf);
     ts.forEachChild(node, visit);
   };
   visit(source);
@@ -35,7 +48,8 @@ it("docs/reference/reasons.md has every reason", async () => {
   const byPart = new Map<string, Set<string>>();
   for await (const file of glob("{packages,apps,functions}/*/src/**/*.ts", { cwd: root })) {
     const [kind = "", name = ""] = file.split("/");
-    if (notShipped.test(file) || ["packages/sandbox", "packages/testing"].includes(`${kind}/${name}`)) continue;
+    if (notShipped.test(file) || ["packages/sandbox", "packages/testing"].includes(`${kind}/${name}`))
+      continue;
     for (const reason of reasonsIn(file)) {
       const part = dirname(file).split("/").slice(0, 2).join("/");
       byPart.set(part, (byPart.get(part) ?? new Set()).add(reason));
@@ -43,7 +57,6 @@ it("docs/reference/reasons.md has every reason", async () => {
   }
   const rows = [...byPart]
     .sort(([a], [b]) => a.localeCompare(b))
-    .map(([part, reasons]) => `| ${part} | ${[...reasons].sort().join(", ")} |`);
-  const table = ["| part | reasons |", "| --- | --- |", ...rows, ""].join("\n");
-  await expect(`${header}\n${table}`).toMatchFileSnapshot("../docs/reference/reasons.md");
+    .map(([part, reasons]) => `- **${part}**: ${[...reasons].sort().join(", ")}\n`);
+  await expect([header, ...rows].join("\n")).toMatchFileSnapshot("../docs/reference/reasons.md");
 });

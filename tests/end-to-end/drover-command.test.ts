@@ -89,7 +89,7 @@ it(
     expect(why).toMatch(
       /^Greeting default\/hello is reconciled, and runs again in \d+(ms|s|m|h): for its resync/,
     );
-    expect(why).toMatch(/ {2}Ready +True, AsAskedFor: /);
+    expect(why).toMatch(/ {2}Ready +True, Reconciled: /);
     expect(why).toMatch(/ago +\w+ +done +Added/);
     const { stdout: whyJson } = await drover("why", "Greeting/hello", "-o", "json");
     expect(JSON.parse(whyJson)).toMatchObject({

@@ -88,7 +88,7 @@ describe("a Bucket", () => {
         await cluster.read("/apis/events.k8s.io/v1/namespaces/default/events"),
       );
       const about = (name: string) => items.filter(({ regarding }) => regarding.name === name);
-      expect(about("photos2").map(({ reason }) => reason)).toContain("AsAskedFor");
+      expect(about("photos2").map(({ reason }) => reason)).toContain("Reconciled");
       expect(about("photos2").filter(({ type }) => type === "Warning")).toEqual([]);
       const warnings = about("impossible").filter(({ type }) => type === "Warning");
       expect(warnings.length).toBe(new Set(warnings.map(({ note }) => note)).size);

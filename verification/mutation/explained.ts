@@ -139,8 +139,8 @@ const EXPLAINED: readonly Explained[] = [
   },
   {
     file: "functions/deployment/src/reconcile-deployment.ts",
-    original: "draft.sets.every(isSeen)",
-    replacement: "draft.sets.some(isSeen)",
+    original: "draft.sets.every(isObserved)",
+    replacement: "draft.sets.some(isObserved)",
     reason:
       "A look more at the namespace: a set that its controller has not seen yet causes another run, which looks too.",
   },

@@ -216,9 +216,9 @@ describe("Ready", () => {
       "pots.a.b": { state: "Degraded", reason: "NotServed", message: "no kind" },
     } as NonNullable<Parameters<typeof functionConditions>[0]["status"]["follows"]>;
     expect(stated("Degraded", { status: { rollout: tried, follows } })).toEqual([
-      ...["True", "KindsNotFollowed", "pods.: Forbidden: no list; pots.a.b: NotServed: no kind"],
+      ...["True", "KindsNotWatched", "pods.: Forbidden: no list; pots.a.b: NotServed: no kind"],
     ]);
     expect(stated("Ready", { status: { rollout: tried, follows } })[0]).toBe("True");
-    expect(stated("Degraded", {})).toEqual(["False", "AllFollowed", ""]);
+    expect(stated("Degraded", {})).toEqual(["False", "AllKindsWatched", ""]);
   });
 });

@@ -50,7 +50,7 @@ export function rejectForeignObject(ref: ResourceRef, present: KubeObject, owner
   const name = `${ref.kind} ${keyOf(present)}`;
   if (ownerUidOf(present) !== undefined && isLabelledFor(present, owner)) {
     const message = `${name} belongs to a deleted function of this name, and is deleted next.`;
-    throw new RetryAfterError(message, { after: "1s", reason: "FormerOneLeft" });
+    throw new RetryAfterError(message, { after: "1s", reason: "OldObjectExists" });
   }
   throw new RetryAfterError(
     `${name} exists and does not belong to this function. Remove it, or give the function another name.`,

@@ -113,7 +113,7 @@ describe("what a function of the same name has left that is gone", () => {
   it("in Secrets is waited for", async () => {
     await client.create(builtin.secret, secret({ name: "cups-redis", ...ownedMetadata(former) }).object);
     const wanted = secret({ name: "cups-redis", ...ownedMetadata(functionRef) });
-    expect(await keep(functionRef, wanted).catch(reasonOf)).toBe("FormerOneLeft");
+    expect(await keep(functionRef, wanted).catch(reasonOf)).toBe("OldObjectExists");
     await client.delete(builtin.secret, objectKey({ namespace: "tea", name: "cups-redis" }));
     expect(await keep(functionRef, wanted)).toMatchObject({ metadata: { name: "cups-redis" } });
   });
@@ -144,7 +144,7 @@ describe("what is another's", () => {
     const forged = secret({ ...ownedClusterMetadata(former, "forged-redis"), namespace: "tea" });
     await client.create(builtin.secret, { ...forged.object, data: { password: "bWFsbG9yeQ==" } });
     const wanted = secret({ name: "forged-redis", ...ownedMetadata(functionRef) });
-    expect(await keep(functionRef, wanted).catch(reasonOf)).toBe("FormerOneLeft");
+    expect(await keep(functionRef, wanted).catch(reasonOf)).toBe("OldObjectExists");
     await deleteOwnedObject({ client, signal, owner: functionRef }, builtin.secret, wanted.object);
     expect(await client.get(builtin.secret, taken("forged-redis"))).toBeDefined();
   });

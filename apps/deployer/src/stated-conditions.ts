@@ -68,8 +68,8 @@ function degradedConditionOf({ status }: FunctionState): Condition {
   const degraded = Object.entries(status.follows ?? {}).filter(([, { state }]) => state === "Degraded");
   const words = degraded.map(([kind, { reason, message }]) => `${kind}: ${reason}: ${message}`);
   return degraded.length === 0
-    ? { type: "Degraded", status: "False", reason: "AllFollowed", message: "" }
-    : { type: "Degraded", status: "True", reason: "KindsNotFollowed", message: words.join("; ") };
+    ? { type: "Degraded", status: "False", reason: "AllKindsWatched", message: "" }
+    : { type: "Degraded", status: "True", reason: "KindsNotWatched", message: words.join("; ") };
 }
 
 /** RolledOut: True once a Pod with the present container has been Ready, and no older Pod is left. */

@@ -57,7 +57,7 @@ function conditionsOf(reports: readonly SettingReport[]): Condition[] {
           reason: "NotSupported",
           message: `This S3 server does not support ${setting}.`,
         }
-      : { type, status: "True", reason: "AsAsked", message: `${type} is as the spec asks.` };
+      : { type, status: "True", reason: "Applied", message: `${type} is as the spec asks.` };
   });
   if (missing.length === 0) return settings;
   const fields = missing.map((setting) => `spec.${setting}`).join(" and ");

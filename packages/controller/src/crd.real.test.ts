@@ -168,7 +168,7 @@ describe("a real API server", () => {
     const ready = {
       type: "Ready",
       status: "True",
-      reason: "AsAskedFor",
+      reason: "Reconciled",
       message: "",
       observedGeneration: 1,
       lastTransitionTime: "2026-01-01T00:00:00Z",
@@ -195,7 +195,7 @@ describe("a real API server", () => {
     );
     expect((await patch({ conditions: [ready, ready] })).stderr).toContain("Duplicate");
     const { stdout: row } = await kubectl([], "get", "buckets", "-o", "wide");
-    expect(row).toMatch(/NAME\s+READY\s+REASON\s+AGE\s+a\s+True\s+AsAskedFor\s+\d+s/);
+    expect(row).toMatch(/NAME\s+READY\s+REASON\s+AGE\s+a\s+True\s+Reconciled\s+\d+s/);
   });
 
   // DROVER_TEST_SEED chooses other schemas and values.

@@ -104,15 +104,10 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
   const newProcess = (): ClientProcess => ({ number: ++processes, hasEnded: false });
 
   const enter = async (port?: number) => {
-    let clientProcess = newProcess();
-    const opened = await openListener({
-      onRequest: (...ends) => onRequest(clientProcess, ...ends),
-      port,
-      token,
-      hosts,
-    });
+    let client = newProcess();
+    const opened = await openListener({ onRequest: (...io) => onRequest(client, ...io), port, token, hosts });
     const close = async (): Promise<void> => {
-      clientProcess.hasEnded = true;
+      client.hasEnded = true;
       closing.delete(close);
       await opened.shut();
     };
@@ -123,11 +118,11 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
       token,
       kubeconfig: () => proxyKubeconfig(opened.url, { token, namespace: upstream.namespace }),
       get processNumber() {
-        return clientProcess.number;
+        return client.number;
       },
       nextProcess() {
-        clientProcess.hasEnded = true;
-        clientProcess = newProcess();
+        client.hasEnded = true;
+        client = newProcess();
         opened.cutOff();
       },
     };

@@ -262,7 +262,7 @@ describe("a run", () => {
     expect(seen()).toEqual([`PUT ${key.slice(8)}/status`]);
     const object = await read();
     expect(object["status"]).toMatchObject({ made: 3, observedGeneration: 1 });
-    expect(readyOf(object)).toMatchObject({ status: "True", reason: "AsAskedFor", observedGeneration: 1 });
+    expect(readyOf(object)).toMatchObject({ status: "True", reason: "Reconciled", observedGeneration: 1 });
     await reconcile(made);
     expect(seen()).toEqual([]);
     expect(announced, "what is well at the first look is no news").toEqual([]);
@@ -327,7 +327,7 @@ describe("an error", () => {
     });
     expect(announced).toEqual([{ type: "Warning", reason: "Failed", action: "Reconcile", note: "no" }]);
     await reconcile({ reconcile: () => Promise.resolve({}) });
-    expect(announced.at(-1)).toMatchObject({ type: "Normal", reason: "AsAskedFor" });
+    expect(announced.at(-1)).toMatchObject({ type: "Normal", reason: "Reconciled" });
     seen();
   });
 

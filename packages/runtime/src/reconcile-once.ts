@@ -400,7 +400,7 @@ function contextOf<R extends Resource>(
 function withReady(conditions: readonly Condition[]): readonly Condition[] {
   if (conditions.some(({ type }) => type === readyCondition)) return conditions;
   return [
-    { type: readyCondition, status: "True", reason: "AsAskedFor", message: "The spec is reconciled." },
+    { type: readyCondition, status: "True", reason: "Reconciled", message: "The spec is reconciled." },
     ...conditions,
   ];
 }

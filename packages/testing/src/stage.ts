@@ -90,6 +90,7 @@ export interface SimulationOptions extends Omit<FunctionProcessesOptions, "now" 
 const maxRunTime: Milliseconds = 20_000;
 
 const requestedClaim = { fails: 0, reasons: ["Asked for"], class: "change", versions: {} } as const;
+const requestedRun = { token: "once", claim: requestedClaim, until: Infinity };
 
 /** A run did not end. */
 export class StuckRunError extends Error {
@@ -112,16 +113,11 @@ export async function openSimulation(options: SimulationOptions): Promise<Simula
   const followers = controllers.map(followerOf);
   const bridge = steppedBridge({ client: lister, followers, queues });
   const runs: SteppedRun[] = [];
-  const perform = async (
-    queueUnderTest: QueueUnderTest,
-    assignment: SteppedAssignment,
-  ): Promise<SteppedRun> => {
+  const perform = async (one: QueueUnderTest, assignment: SteppedAssignment): Promise<SteppedRun> => {
     const number = runs.length + 1;
     options.beforeRun?.(number);
-    const record = {
-      ...(await runAssignment({ queueUnderTest, processes, assignment, calls, now: clock.now })),
-      number,
-    };
+    const run = await runAssignment({ queueUnderTest: one, processes, assignment, calls, now: clock.now });
+    const record = { ...run, number };
     runs.push(record);
     return record;
   };
@@ -147,13 +143,7 @@ export async function openSimulation(options: SimulationOptions): Promise<Simula
       }
       return undefined;
     },
-    runOnce: async (controller, key) =>
-      perform(queueFor(allQueues, controller), {
-        key,
-        token: "once",
-        claim: requestedClaim,
-        until: Infinity,
-      }),
+    runOnce: async (controller, key) => perform(queueFor(allQueues, controller), { ...requestedRun, key }),
     missingPermissions: () => processes.missingPermissions(),
     waitingKeys: reported("waiting"),
     parkedKeys: reported("parked"),

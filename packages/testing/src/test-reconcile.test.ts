@@ -20,7 +20,7 @@ it("says what a reconcile did, the same every time", async () => {
         status.page: (none) -> a
         status.conditions[0].type: (none) -> Ready
         status.conditions[0].status: (none) -> True
-        status.conditions[0].reason: (none) -> AsAskedFor
+        status.conditions[0].reason: (none) -> Reconciled
         status.conditions[0].message: (none) -> The spec is reconciled.
         status.conditions[0].observedGeneration: (none) -> current
         status.conditions[0].lastTransitionTime: (none) -> a time"

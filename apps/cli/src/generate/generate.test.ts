@@ -61,7 +61,7 @@ it("drover generate --embedded writes what kubectl applies in place of a Reconci
   );
   define(code().replace('container: { image: "cups:1", port: 9000 }', "concurrency: 3"));
   expect((await spawnDrover(["generate", "--embedded"], { cwd })).stderr).toContain(
-    "deployment.container: say which image",
+    "deployment.container: name the image",
   );
 });
 

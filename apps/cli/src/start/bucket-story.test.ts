@@ -24,7 +24,7 @@ const announced: BucketView = {
 const well: BucketView = {
   ...announced,
   announced: false,
-  ready: { status: "True", reason: "AsAskedFor", message: "As the spec asks." },
+  ready: { status: "True", reason: "Reconciled", message: "As the spec asks." },
 };
 const leaving: BucketView = { ...well, deleting: true, generation: 2 };
 const texts = (before: BucketView | undefined, after: BucketView | undefined) =>
