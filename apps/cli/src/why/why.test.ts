@@ -219,7 +219,10 @@ it.each([
   [["why", "note/a", "--redis", "redis://127.0.0.1:1"], /127\.0\.0\.1:1/],
   [["why", "note/a", "--kubeconfig", "/nowhere"], /There is no such file\. Give the path of a kubeconfig/],
   [["why", "note/a", "-o", "yaml"], /Allowed choices are text, json/],
-  [["status", "cups"], /There is no function cups in namespace default\. There are: notes\. -A looks in all namespaces/],
+  [
+    ["status", "cups"],
+    /There is no function cups in namespace default\. There are: notes\. -A looks in all namespaces/,
+  ],
   [["staus"], /Did you mean status\?/],
 ])("%j is refused, with what to do", async (words, said) => {
   const { stderr, code } = await spawnDrover(words, { env });
