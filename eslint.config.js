@@ -7,8 +7,7 @@ import tseslint from "typescript-eslint";
 const doors = [
   {
     group: ["bullmq", "bullmq/*"],
-    message:
-      "packages/queue/src/bullmq-bells.ts, with -client.ts and -scripts.ts, is the only door to BullMQ.",
+    message: "packages/queue/src/bullmq is the only door to BullMQ.",
   },
   { group: ["ioredis", "ioredis/*"], message: "packages/queue is the only door to Redis." },
   {
@@ -101,7 +100,7 @@ const packed = {
  * A bell is disposable: timers, retries, order and folding are the ledger's. So BullMQ is met in one file, which gives a
  * job nothing but these options, and asks for none of BullMQ's own timers and pauses.
  */
-const bells = "packages/queue/src/bullmq-bells.ts";
+const bells = "packages/queue/src/bullmq/bullmq-job-queue.ts";
 const bellOptions = "jobId|priority|attempts|removeOnComplete|removeOnFail";
 const addsBell = "CallExpression[callee.object.name='queue'][callee.property.name='add']";
 const bellLaw = [
@@ -176,7 +175,7 @@ export default tseslint.config(
     rules: { "@typescript-eslint/require-await": "off" },
   },
   ...layers,
-  imports(["packages/queue/src/bullmq-{bells,client,scripts}.ts"], ["bullmq", "ioredis"], mayImport.queue),
+  imports(["packages/queue/src/bullmq/*.ts"], ["bullmq", "ioredis"], mayImport.queue),
   { files: [bells], rules: { "no-restricted-syntax": ["error", ...bellLaw] } },
   // A bench puts others beside us: it opens their doors too.
   imports(["bench/**"], ["bullmq", "ioredis"]),

@@ -6,7 +6,7 @@
 import { Redis } from "ioredis";
 import { connect, type Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { loadedScripts } from "../../packages/queue/src/loaded-scripts.ts";
+import { loadedScripts } from "../../packages/queue/src/redis/lua/loaded-scripts.ts";
 import { pseudoRandom } from "@drover/fault-proxy";
 import { hostileMark } from "./mark.ts";
 

@@ -1,6 +1,6 @@
 import { goPatternProblem } from "@drover/controller";
 import { pseudoRandom } from "@drover/fault-proxy";
-import { withLinearPatterns } from "../../packages/runtime/src/linear-patterns.ts";
+import { withLinearPatterns } from "../../packages/runtime/src/schema/linear-patterns.ts";
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";

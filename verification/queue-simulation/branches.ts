@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Redis } from "ioredis";
-import type { LedgerScript } from "../../packages/queue/src/script.ts";
+import type { LedgerScript } from "../../packages/queue/src/ledger/ledger-script.ts";
 
 /** Which ways the scripts went: every condition, in every script it stands in, both ways. */
 export interface Branches {

@@ -7,10 +7,10 @@ import type {
   IdleSlots,
   SettleAnswer,
   ClaimRequest,
-} from "../../packages/queue/src/ledger.ts";
-import * as answers from "../../packages/queue/src/redis-ledger-answers.ts";
-import type { RedisLedger } from "../../packages/queue/src/redis-ledger.ts";
-import type { RunOutcome } from "../../packages/queue/src/work-queue.ts";
+} from "../../packages/queue/src/ledger/ledger.ts";
+import * as answers from "../../packages/queue/src/ledger/redis-ledger-answers.ts";
+import type { RedisLedger } from "../../packages/queue/src/ledger/redis-ledger.ts";
+import type { RunOutcome } from "../../packages/queue/src/work-queue/work-queue.ts";
 import { times } from "./schedule.ts";
 import { type AssignmentTime, shown, type Surroundings } from "./surroundings.ts";
 import { type Knowledge, type ObservedRun, Violation } from "./truth.ts";

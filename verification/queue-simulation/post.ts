@@ -1,6 +1,6 @@
 import type { Redis } from "ioredis";
-import type { Assignment } from "../../packages/queue/src/ledger.ts";
-import * as answers from "../../packages/queue/src/redis-ledger-answers.ts";
+import type { Assignment } from "../../packages/queue/src/ledger/ledger.ts";
+import * as answers from "../../packages/queue/src/ledger/redis-ledger-answers.ts";
 
 /** A key that was assigned to a worker, and the message about it. */
 export interface AssignmentMessage {

@@ -1,5 +1,5 @@
-import type { RedisConnection } from "../../packages/queue/src/redis-connection.ts";
-import type { RedisLedger, RedisLedgerOptions } from "../../packages/queue/src/redis-ledger.ts";
+import type { RedisConnection } from "../../packages/queue/src/redis/redis-connection.ts";
+import type { RedisLedger, RedisLedgerOptions } from "../../packages/queue/src/ledger/redis-ledger.ts";
 import { type Snapshot, snapshotOf } from "./server-data.ts";
 import type { Post } from "./post.ts";
 import { type Command, longestWait, producers, type Schedule, times } from "./schedule.ts";

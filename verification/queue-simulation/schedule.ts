@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { RunOutcome, WakeClass } from "../../packages/queue/src/work-queue.ts";
+import type { RunOutcome, WakeClass } from "../../packages/queue/src/work-queue/work-queue.ts";
 import type { Ending } from "./simulated-channels.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { ClaimJob } from "../../packages/queue/src/bells.ts";
+import type { ClaimJob } from "../../packages/queue/src/worker/job-queue.ts";
 
 /** The ledger's use of BullMQ, reduced to three methods: jobs are added, taken, and completed. */
 export interface Jobs {

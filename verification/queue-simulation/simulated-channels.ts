@@ -1,6 +1,6 @@
 import type { CancelTimer, Timers } from "@drover/timers";
 import { EventEmitter } from "node:events";
-import type { PubSubConnection } from "../../packages/queue/src/subscribe.ts";
+import type { PubSubConnection } from "../../packages/queue/src/redis/subscribe.ts";
 
 /** How a connection that listens ends: ioredis opens one to a server again, and one to a cluster's node never. */
 export type Ending = "breaks" | "ends" | "vanishes";

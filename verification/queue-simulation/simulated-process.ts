@@ -1,12 +1,17 @@
 import { type ObjectKey, silentLog } from "@drover/controller";
 import { sleep, type Timers } from "@drover/timers";
-import type { ClaimJob, JobQueue, JobConsumer } from "../../packages/queue/src/bells.ts";
-import { openLedgerWorkQueue } from "../../packages/queue/src/ledger-work-queue.ts";
-import { abortOutcome } from "../../packages/queue/src/perform-run.ts";
-import type { RedisLedger } from "../../packages/queue/src/redis-ledger.ts";
-import { reconnectOptions } from "../../packages/queue/src/steadfast-options.ts";
-import { subscribeOver } from "../../packages/queue/src/subscribe.ts";
-import type { QueueWorker, Run, RunOutcome, WorkQueue } from "../../packages/queue/src/work-queue.ts";
+import type { ClaimJob, JobQueue, JobConsumer } from "../../packages/queue/src/worker/job-queue.ts";
+import { openLedgerWorkQueue } from "../../packages/queue/src/work-queue/ledger-work-queue.ts";
+import { abortOutcome } from "../../packages/queue/src/worker/perform-run.ts";
+import type { RedisLedger } from "../../packages/queue/src/ledger/redis-ledger.ts";
+import { reconnectOptions } from "../../packages/queue/src/redis/reconnect-options.ts";
+import { subscribeOver } from "../../packages/queue/src/redis/subscribe.ts";
+import type {
+  QueueWorker,
+  Run,
+  RunOutcome,
+  WorkQueue,
+} from "../../packages/queue/src/work-queue/work-queue.ts";
 import { ObservedLedger } from "./observed-ledger.ts";
 import { type Fault, type Terms, times } from "./schedule.ts";
 import type { Ending, SimulatedConnection } from "./simulated-channels.ts";

@@ -1,6 +1,6 @@
 import type { ObjectKey } from "@drover/controller";
-import type { RedisLedger } from "../../packages/queue/src/redis-ledger.ts";
-import type { QueueTime, Wake, WakeClass } from "../../packages/queue/src/work-queue.ts";
+import type { RedisLedger } from "../../packages/queue/src/ledger/redis-ledger.ts";
+import type { QueueTime, Wake, WakeClass } from "../../packages/queue/src/work-queue/work-queue.ts";
 import type { Fault } from "./schedule.ts";
 import { call, Died, shown, type Surroundings } from "./surroundings.ts";
 import type { Version } from "./truth.ts";

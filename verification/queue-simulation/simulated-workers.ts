@@ -1,5 +1,5 @@
 import { type Disturbance, type Fault, type Terms, times, workers } from "./schedule.ts";
-import type { Run } from "../../packages/queue/src/work-queue.ts";
+import type { Run } from "../../packages/queue/src/work-queue/work-queue.ts";
 import { SimulatedProcess } from "./simulated-process.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { type ObservedRun, Violation } from "./truth.ts";

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
-import type { ClaimJob } from "../../packages/queue/src/bells.ts";
-import type { RedisConnection } from "../../packages/queue/src/redis-connection.ts";
+import type { ClaimJob } from "../../packages/queue/src/worker/job-queue.ts";
+import type { RedisConnection } from "../../packages/queue/src/redis/redis-connection.ts";
 import {
   openRedisLedger,
   type RedisLedger,
   type RedisLedgerOptions,
-} from "../../packages/queue/src/redis-ledger.ts";
+} from "../../packages/queue/src/ledger/redis-ledger.ts";
 import type { Post } from "./post.ts";
 import { type Fault, times } from "./schedule.ts";
 import { SimulatedChannels } from "./simulated-channels.ts";

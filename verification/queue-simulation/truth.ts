@@ -1,5 +1,5 @@
 import { objectKey, type ObjectKey } from "@drover/controller";
-import type { Claim, PauseScope, RunOutcome } from "../../packages/queue/src/work-queue.ts";
+import type { Claim, PauseScope, RunOutcome } from "../../packages/queue/src/work-queue/work-queue.ts";
 import { account, keys, parts } from "./schedule.ts";
 
 /** The queue broke a promise. */

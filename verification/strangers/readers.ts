@@ -21,7 +21,7 @@ import { hookOf } from "../../apps/bridge/src/hooks/hook.fixture.ts";
 import { eventTexts } from "../../apps/bridge/src/hooks/named-keys.ts";
 import { findByName } from "../../apps/bridge/src/hooks/named-keys.ts";
 import { sentHeaders } from "../../apps/bridge/src/hooks/sent-headers.ts";
-import { parseObject } from "../../packages/runtime/src/live-object.ts";
+import { parseObject } from "../../packages/runtime/src/schema/parse-object.ts";
 import { callAt } from "../../packages/webhook/src/testing/call-mutants.ts";
 import { z } from "zod";
 import { headerSizes, type Measured } from "./measure.ts";

@@ -1,7 +1,7 @@
 import { type Log, silentLog } from "@drover/controller";
 import { groupOf, type FirstIncarnationStore, openFirstIncarnations } from "@drover/streams";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { redisOfFile } from "../../../packages/queue/src/redis.fixture.ts";
+import { redisOfFile } from "../../../packages/queue/src/redis/redis.fixture.ts";
 import { openQueues, type Queues } from "./open-queues.ts";
 
 let known: FirstIncarnationStore;

@@ -2,7 +2,7 @@ import { objectKey, silentLog } from "@drover/controller";
 import { openWorkQueue, type Wake } from "@drover/queue";
 import { groupOf, type HeldStream, openStreamStore, type OwedWakes } from "@drover/streams";
 import { beforeEach, expect, it, vi } from "vitest";
-import { redisOfFile } from "../../../packages/queue/src/redis.fixture.ts";
+import { redisOfFile } from "../../../packages/queue/src/redis/redis.fixture.ts";
 import { openDelivery, type DeliveryOptions, type QueueDelivery } from "./queue-delivery.ts";
 
 let streams = 0;

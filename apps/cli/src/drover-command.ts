@@ -12,7 +12,7 @@ import { listCommand } from "./operate/list-command.ts";
 import { pauseCommand, resumeCommand } from "./operate/pause-command.ts";
 import { retryCommand } from "./operate/retry-command.ts";
 import { redisUrl } from "./redis-option.ts";
-import { repositoryPath } from "./repository.ts";
+import { repositoryPath } from "./repository-path.ts";
 import { startDemo } from "./start/start.ts";
 import { statusCommand } from "./status/status-command.ts";
 import { testCommand } from "./test/test-command.ts";

@@ -1,6 +1,6 @@
 import { afterEach, expect, it, vi } from "vitest";
 import { functionConfig } from "./config.ts";
-import { egressPeers } from "./egress.ts";
+import { egressPeers } from "./network/egress.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 const given = (env: Readonly<Record<string, string>>) => {

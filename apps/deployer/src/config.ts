@@ -10,7 +10,7 @@ import {
   splitWords,
 } from "@drover/runtime";
 import { z } from "zod";
-import { metadataNetworks, parseDestinations, parseNetworks, defaultEgress } from "./egress.ts";
+import { metadataNetworks, parseDestinations, parseNetworks, defaultEgress } from "./network/egress.ts";
 
 /** A ServiceAccount, as `namespace/name`. */
 const account = (usual: string) =>

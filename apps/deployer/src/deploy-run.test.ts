@@ -3,9 +3,9 @@ import { builtin, installCrd, keyOf, listAll, refOf } from "@drover/kube";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { sandboxOfFile } from "../../../packages/testing/src/sandbox.fixture.ts";
 import { deploy } from "./deploy.ts";
-import type { FunctionLoad } from "./function-queues.ts";
-import { functionRefOf, ownedMetadata } from "./home.ts";
-import type { DeployRunContext } from "./step.ts";
+import type { FunctionLoad } from "./redis/function-queues.ts";
+import { functionRefOf, ownedMetadata } from "./function-ref.ts";
+import type { DeployRunContext } from "./run-context.ts";
 
 const { client } = await sandboxOfFile({ controllers: false });
 

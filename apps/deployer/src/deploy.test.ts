@@ -2,7 +2,7 @@ import { defineController, reconcileFunctionOf } from "@drover/controller";
 import { expect, it } from "vitest";
 import { stringify } from "yaml";
 import { installedPolicies } from "./permits/author-policies.ts";
-import { watchedKinds } from "./followed.ts";
+import { watchedKinds } from "./watched-kinds.ts";
 
 const header = "# Written from the code; see src/deploy.test.ts.\n";
 

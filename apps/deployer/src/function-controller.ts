@@ -1,10 +1,10 @@
 import { defineController, queueOf, RetryAfterError } from "@drover/controller";
 import { TenantRedisError } from "@drover/runtime";
 import { deploy } from "./deploy.ts";
-import { watchedKinds } from "./followed.ts";
-import type { FunctionContext } from "./function-objects.ts";
-import { functionRefOf } from "./home.ts";
-import type { FunctionControllerOptions, DeployRunContext } from "./step.ts";
+import { watchedKinds } from "./watched-kinds.ts";
+import type { FunctionContext } from "./objects/function-objects.ts";
+import { functionRefOf } from "./function-ref.ts";
+import type { FunctionControllerOptions, DeployRunContext } from "./run-context.ts";
 import { takeDown } from "./take-down.ts";
 
 /** The controller of ReconcileFunctions: deploys functions. */

@@ -6,12 +6,12 @@
  *
  * - `deploy.ts`: the steps of one run; `take-down.ts`: the steps before a function is gone.
  * - `permits/permit.ts`: checks if a function may be deployed, and with which permissions.
- * - `function-objects.ts`, `pod-template.ts`: its objects in the cluster. `keep-object.ts` creates and restores them.
- * - `function-secrets.ts`: its own Redis user, its signing key; `rotating-secret.ts`: how they are changed.
- * - `pods-wanted.ts`, `rescale.ts`: how many Pods; `function-rollout.ts`, `roll-out.ts`: of which revision.
- * - `scaler.ts`: notices that another number of Pods is needed, and wakes the function's key; `repeated-wakes.ts`: how
+ * - `function-objects.ts`, `pod-template.ts`: its objects in the cluster. `apply-object.ts` creates and restores them.
+ * - `function-secrets.ts`: its own Redis user, its signing key; `rotate-secret.ts`: how they are changed.
+ * - `pods-wanted.ts`, `rescale.ts`: how many Pods; `next-rollout.ts`, `plan-pod-changes.ts`: of which revision.
+ * - `scaler.ts`: notices that another number of Pods is needed, and wakes the function's key; `wake-backoff.ts`: how
  *   often.
- * - `stated-conditions.ts`: its conditions.
+ * - `function-conditions.ts`: its conditions.
  * - `function-keys.ts`: deletes its keys in Redis with it; `sweep.ts`: deletes keys and users of functions that are
  *   gone.
  *
@@ -21,4 +21,4 @@
  * - A Pod is deleted with a grace period, in which its longest run can end.
  * - Objects of other owners are never changed or deleted, whatever their names are.
  */
-export { queuesOf } from "./function-queues.ts";
+export { queuesOf } from "./redis/function-queues.ts";

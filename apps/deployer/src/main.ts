@@ -16,20 +16,20 @@ import {
   watchParts,
 } from "@drover/runtime";
 import { functionConfig } from "./config.ts";
-import { functionUsers } from "./function-accounts.ts";
+import { functionUsers } from "./redis/function-users.ts";
 import { functionController } from "./function-controller.ts";
-import { functionKeys } from "./function-keys.ts";
-import { openFunctionQueues } from "./function-queues.ts";
+import { functionKeys } from "./redis/function-keys.ts";
+import { openFunctionQueues } from "./redis/function-queues.ts";
 import { accessReviews } from "./permits/access-reviews.ts";
-import { adoptBindings, installationOf } from "./installation.ts";
+import { adoptBindings, installationOf } from "./objects/installation.ts";
 import { maintainEpoch, openAuthorGuards } from "./permits/author-guards.ts";
 import { permitRecords } from "./permits/permit-records.ts";
 import { reviewPermits } from "./permits/review-permits.ts";
-import type { DeployEnvironment } from "./pod-template.ts";
-import { type Scaler, startScaler } from "./scaler.ts";
-import { scalingEndpoint } from "./scaling-answer.ts";
-import { runSweeper } from "./sweep.ts";
-import type { PermitServices } from "./step.ts";
+import type { DeployEnvironment } from "./pods/pod-template.ts";
+import { type Scaler, startScaler } from "./scaling/scaler.ts";
+import { scalingEndpoint } from "./scaling/scaling-endpoint.ts";
+import { runSweeper } from "./redis/sweep.ts";
+import type { PermitServices } from "./run-context.ts";
 
 /** Between two steps of a sweep: at most about 20,000 keys a second are checked. */
 const sweepPace: Milliseconds = 50;

@@ -2,11 +2,16 @@ import { objectKey, ReconcileFunction, RetryAfterError } from "@drover/controlle
 import { builtin, type KubeClient } from "@drover/kube";
 import { afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { sandboxOfFile } from "../../../packages/testing/src/sandbox.fixture.ts";
-import { boundRole } from "./bound-role.ts";
-import type { FunctionContext } from "./function-objects.ts";
-import { type FunctionRef, ownedMetadata, ownedMetadataElsewhere, ownedClusterMetadata } from "./home.ts";
-import { observePods } from "./observe-pods.ts";
-import type { DeployRunContext } from "./step.ts";
+import { boundRole } from "./roles/bound-role.ts";
+import type { FunctionContext } from "./objects/function-objects.ts";
+import {
+  type FunctionRef,
+  ownedMetadata,
+  ownedMetadataElsewhere,
+  ownedClusterMetadata,
+} from "./function-ref.ts";
+import { observePods } from "./pods/observe-pods.ts";
+import type { DeployRunContext } from "./run-context.ts";
 import { takeDown, removePods } from "./take-down.ts";
 
 const { sandbox, client } = await sandboxOfFile({ controllers: false });

@@ -1,10 +1,10 @@
 import { RetryAfterError } from "@drover/controller";
-import { dropPods } from "./change-pods.ts";
-import { removeCredentials } from "./delivered.ts";
-import type { FunctionContext } from "./function-objects.ts";
-import { type ObservedPod, observePods } from "./observe-pods.ts";
-import { deleteStaleRoles } from "./stale-roles.ts";
-import type { DeployRunContext } from "./step.ts";
+import { dropPods } from "./pods/change-pods.ts";
+import { removeCredentials } from "./delivery.ts";
+import type { FunctionContext } from "./objects/function-objects.ts";
+import { type ObservedPod, observePods } from "./pods/observe-pods.ts";
+import { deleteStaleRoles } from "./roles/stale-roles.ts";
+import type { DeployRunContext } from "./run-context.ts";
 
 /** True if the function may have objects in the cluster. Once it has none, the template in its status is empty. */
 export const isDeployed = ({ rollout }: FunctionContext["status"]): boolean =>

@@ -31,7 +31,7 @@ import { pendingRuns } from "./completions/pending-runs.ts";
 import { gatewayConfig, type GatewaySettings } from "./config.ts";
 import { type Gateway, openGateway } from "./gateway.ts";
 import { type CallMetrics, callMetrics } from "./gateway-metrics.ts";
-import { checkQueues } from "./queues-ready.ts";
+import { checkQueues } from "./check-queues.ts";
 import { selectWebhookFunctions } from "./webhook-function.ts";
 
 const pingTimeout = 1_000;

@@ -10,7 +10,7 @@ import { pendingRuns } from "./completions/pending-runs.ts";
 import { type Gateway, openGateway } from "./gateway.ts";
 import { callMetrics } from "./gateway-metrics.ts";
 import { parseNetworks } from "./targets/addresses.ts";
-import { checkQueues } from "./queues-ready.ts";
+import { checkQueues } from "./check-queues.ts";
 import { selectWebhookFunctions } from "./webhook-function.ts";
 
 const configMaps = { group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", scope: "Namespaced" };

@@ -19,7 +19,7 @@ import { clampWait, type Success } from "./calls/interpret.ts";
 import { readWebhookSecrets } from "./calls/webhook-secrets.ts";
 import type { PendingRuns } from "./completions/pending-runs.ts";
 import type { CallMetrics } from "./gateway-metrics.ts";
-import { cacheTarget } from "./targets/remember-target.ts";
+import { cacheTarget } from "./targets/cache-target.ts";
 import { targetOf, type TargetRules } from "./targets/target.ts";
 import type { WebhookFunction } from "./webhook-function.ts";
 

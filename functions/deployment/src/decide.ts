@@ -1,14 +1,14 @@
 import type { Draft } from "./draft.ts";
-import { countReplicas, isComplete } from "./deployment-status.ts";
-import { trimHistory } from "./history.ts";
-import { makeNewSet } from "./new-set.ts";
-import { newSetOf } from "./newest-set.ts";
-import { deadlineOf, updateProgress, updatePauseCondition } from "./progress.ts";
-import { isScaled, scaleInProportion } from "./proportional-scaling.ts";
-import { recreate } from "./recreate.ts";
-import { syncRevision } from "./revision.ts";
-import { rollingUpdate } from "./roll.ts";
-import { requestedRollback, rollBack } from "./roll-back.ts";
+import { countReplicas, isComplete } from "./status/deployment-status.ts";
+import { trimHistory } from "./revision/history.ts";
+import { makeNewSet } from "./rollout/new-set.ts";
+import { newSetOf } from "./rollout/find-new-set.ts";
+import { deadlineOf, updateProgress, updatePauseCondition } from "./status/progress.ts";
+import { isScaled, scaleInProportion } from "./rollout/proportional-scaling.ts";
+import { recreate } from "./rollout/recreate.ts";
+import { syncRevision } from "./revision/revision.ts";
+import { rollingUpdate } from "./rollout/rolling-update.ts";
+import { requestedRollback, rollBack } from "./revision/roll-back.ts";
 
 /**
  * Decides the next step for a Deployment, and its status. One step is enough, because its result wakes the Deployment

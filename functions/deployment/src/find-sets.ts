@@ -12,7 +12,7 @@ import {
 } from "@drover/workloads";
 import type { Draft } from "./draft.ts";
 import type { DeploymentRunContext } from "./reconcile-deployment.ts";
-import { newSetOf, oldSetsOf } from "./newest-set.ts";
+import { newSetOf, oldSetsOf } from "./rollout/find-new-set.ts";
 
 /** The sets of a Deployment. Adopts orphans and releases sets that no longer match before it returns them. */
 export async function findSets(runContext: DeploymentRunContext): Promise<readonly ReplicaSetObject[]> {

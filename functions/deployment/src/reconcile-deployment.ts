@@ -1,7 +1,7 @@
 import type { ReconcileResult } from "@drover/controller";
 import { builtin } from "@drover/kube";
 import type { Owner, WorkloadRunContext } from "@drover/workloads";
-import { applyDraft } from "./carry-out.ts";
+import { applyDraft } from "./apply-draft.ts";
 import { decide, requeueDelay } from "./decide.ts";
 import { type Deployment, type DeploymentObject, deploymentSchema } from "./deployment.ts";
 import { draftOf, isObserved } from "./draft.ts";

@@ -9,7 +9,7 @@ import {
   type WorkloadRunContext,
 } from "@drover/workloads";
 import { findPods } from "./find-pods.ts";
-import { adjustReplicas, type ReplicasResult } from "./keep-replicas.ts";
+import { adjustReplicas, type ReplicasResult } from "./adjust-replicas.ts";
 import { replicaSetStatus, writeStatus } from "./replica-set-status.ts";
 
 /** A step and its set. */

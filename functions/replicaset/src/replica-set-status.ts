@@ -10,7 +10,7 @@ import {
   withoutCondition,
   serverMessageOf,
 } from "@drover/workloads";
-import type { ReplicasResult } from "./keep-replicas.ts";
+import type { ReplicasResult } from "./adjust-replicas.ts";
 import type { ReplicaSetRunContext } from "./reconcile-replica-set.ts";
 
 type Status = ReplicaSetObject["status"];

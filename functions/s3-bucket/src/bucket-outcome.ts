@@ -1,8 +1,8 @@
 import { type Condition, readyCondition, type ReconcileResult } from "@drover/controller";
 import type { Bucket } from "./bucket.ts";
-import type { BucketRunContext } from "./bucket-run.ts";
+import type { BucketRunContext } from "./bucket-run-context.ts";
 import type { BucketAddress, PresentBucket, SettingReport } from "./bucket-store.ts";
-import type { BucketClaim } from "./claim-bucket.ts";
+import type { BucketClaim } from "./ownership/claim-bucket.ts";
 
 /** The result of a run that has brought a bucket as close to its spec as the server can. */
 export async function bucketOutcome(

@@ -1,6 +1,6 @@
 import type { RetryAfterError } from "@drover/controller";
 import type { S3Credentials } from "./credentials.ts";
-import type { Tags } from "./tags.ts";
+import type { Tags } from "./ownership/tags.ts";
 
 /** The address of a bucket. */
 export interface BucketAddress {

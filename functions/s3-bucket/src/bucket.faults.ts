@@ -10,7 +10,7 @@ import { faultScenario, type FunctionUnderTest, type Manifest, type OutsideWorld
 import { bucketController } from "./bucket-controller.ts";
 import { s3ConfigSchema } from "./config.ts";
 import deployedAs from "./function.ts";
-import { s3BucketStores } from "./s3-bucket-store.ts";
+import { s3BucketStores } from "./s3/s3-bucket-store.ts";
 
 /**
  * One server for all runs of a scenario, emptied before each, because it takes a second to start. It ends with this

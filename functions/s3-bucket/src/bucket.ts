@@ -1,7 +1,7 @@
 import { checkedAtRun, defineResource, durationSchema, parseDuration } from "@drover/controller";
 import { z } from "zod";
 import { bucketNameLength, bucketNamePattern, bucketNameProblem } from "./bucket-name.ts";
-import { maxSpecTags, tagLimits, tagProblem } from "./tags.ts";
+import { maxSpecTags, tagLimits, tagProblem } from "./ownership/tags.ts";
 
 const bucketName = z
   .string()

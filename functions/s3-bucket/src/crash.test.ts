@@ -9,7 +9,7 @@ import {
   tagsOf,
   type TestBucket,
 } from "./testing/bucket-scene.ts";
-import { type S3Fault, isWrite, type S3Call } from "./testing/fault-proxy.ts";
+import { type S3Fault, isWrite, type S3Call } from "./testing/s3-fault-proxy.ts";
 
 /*
  * Every request of an object's life is cut off once: before the server hears of it, and after it has done it. A run that

@@ -19,7 +19,7 @@ import {
   setTags,
   tagsOf,
 } from "./testing/bucket-scene.ts";
-import { type S3Fault } from "./testing/fault-proxy.ts";
+import { type S3Fault } from "./testing/s3-fault-proxy.ts";
 
 let scene: BucketScene;
 beforeAll(async () => {

@@ -1,11 +1,11 @@
 import { RetryAfterError, RetryError } from "@drover/controller";
 import { bucketNameProblem } from "./bucket-name.ts";
-import { type BucketContext, type BucketRunContext, bucketRunContext } from "./bucket-run.ts";
+import { type BucketContext, type BucketRunContext, bucketRunContext } from "./bucket-run-context.ts";
 import type { BucketAddress, BucketStores, DeniedBucket, PresentBucket } from "./bucket-store.ts";
-import { mayAppearFor } from "./creation-intent.ts";
+import { mayAppearFor } from "./ownership/creation-intent.ts";
 import { readCredentials, type S3Credentials } from "./credentials.ts";
-import { type BucketOwner, removalTags, determineOwnership, ownershipByTags } from "./ownership.ts";
-import { sameTags, type Tags, withoutMarks } from "./tags.ts";
+import { type BucketOwner, removalTags, determineOwnership, ownershipByTags } from "./ownership/ownership.ts";
+import { sameTags, type Tags, withoutMarks } from "./ownership/tags.ts";
 
 /**
  * Releases or deletes the bucket of an object that is being deleted. A bucket that is not the object's is left alone,

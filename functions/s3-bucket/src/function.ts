@@ -1,7 +1,7 @@
 import { defineFunction } from "@drover/controller";
 import { bucketController } from "./bucket-controller.ts";
 import { s3ConfigSchema } from "./config.ts";
-import { s3BucketStores } from "./s3-bucket-store.ts";
+import { s3BucketStores } from "./s3/s3-bucket-store.ts";
 
 /**
  * The deployment in `deploy/function.yaml`. Add the S3 server and its credentials yourself: `DROVER_S3_ENDPOINT` and

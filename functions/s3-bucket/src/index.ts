@@ -22,4 +22,4 @@ export { Bucket } from "./bucket.ts";
 export { bucketController } from "./bucket-controller.ts";
 export type * from "./bucket-store.ts";
 export { type S3Config, s3ConfigSchema } from "./config.ts";
-export { s3BucketStores } from "./s3-bucket-store.ts";
+export { s3BucketStores } from "./s3/s3-bucket-store.ts";

@@ -1,7 +1,7 @@
 import { runFunction } from "@drover/runtime";
 import { bucketController } from "./bucket-controller.ts";
 import { functionConfig } from "./config.ts";
-import { s3BucketStores } from "./s3-bucket-store.ts";
+import { s3BucketStores } from "./s3/s3-bucket-store.ts";
 
 await runFunction({
   name: "s3-bucket",

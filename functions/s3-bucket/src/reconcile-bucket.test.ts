@@ -3,7 +3,7 @@ import { parseDuration, RetryAfterError, TerminalError } from "@drover/controlle
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { Bucket } from "./bucket.ts";
 import { s3ConfigSchema } from "./config.ts";
-import { s3BucketStores } from "./s3-bucket-store.ts";
+import { s3BucketStores } from "./s3/s3-bucket-store.ts";
 import {
   bucketIn,
   deleteBehindBack,
@@ -17,7 +17,7 @@ import {
   setTags,
   tagsOf,
 } from "./testing/bucket-scene.ts";
-import { type S3Fault } from "./testing/fault-proxy.ts";
+import { type S3Fault } from "./testing/s3-fault-proxy.ts";
 
 let scene: BucketScene;
 beforeAll(async () => {

@@ -2,13 +2,13 @@ import { readyCondition, type ReconcileResult, RetryAfterError, TerminalError } 
 import type { Bucket } from "./bucket.ts";
 import { bucketNameProblem } from "./bucket-name.ts";
 import { bucketOutcome } from "./bucket-outcome.ts";
-import { type BucketContext, type BucketRunContext, bucketRunContext } from "./bucket-run.ts";
+import { type BucketContext, type BucketRunContext, bucketRunContext } from "./bucket-run-context.ts";
 import type { BucketStores, Creation, PresentBucket } from "./bucket-store.ts";
-import { claimBucket, confirmClaim, rejectForeignTags } from "./claim-bucket.ts";
-import { intentToCreate, mayAppearFor, mayCreate } from "./creation-intent.ts";
+import { claimBucket, confirmClaim, rejectForeignTags } from "./ownership/claim-bucket.ts";
+import { intentToCreate, mayAppearFor, mayCreate } from "./ownership/creation-intent.ts";
 import { readCredentials } from "./credentials.ts";
-import { ownerTags, determineOwnership } from "./ownership.ts";
-import { mergedTags, sameTags, tagLimits, type Tags } from "./tags.ts";
+import { ownerTags, determineOwnership } from "./ownership/ownership.ts";
+import { mergedTags, sameTags, tagLimits, type Tags } from "./ownership/tags.ts";
 
 type Result = ReconcileResult<typeof Bucket>;
 

@@ -1,6 +1,6 @@
 import { parseDuration, RetryAfterError, TerminalError } from "@drover/controller";
 import { expect, test } from "vitest";
-import { responseOrRefusal, errorAfter, S3Refusal } from "./s3-errors.ts";
+import { responseOrRefusal, errorAfter, S3Refusal } from "./s3/s3-errors.ts";
 
 const refusal = (name: string, status?: number) =>
   new S3Refusal({ name, message: "m", $metadata: status === undefined ? {} : { httpStatusCode: status } });

@@ -1,5 +1,5 @@
 import { RetryAfterError, RetryError, TerminalError, ThrottledError } from "./errors.ts";
-import { redact } from "./scrubbed.ts";
+import { redact } from "./redact.ts";
 
 /** The only fields of an error that are logged. Libraries put requests into others, with headers and arguments. */
 export interface ErrorFields {

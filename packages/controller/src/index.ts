@@ -20,22 +20,22 @@
  *   `TerminalError` parks until the object changes; a conflict with another write is retried soon and not reported.
  */
 export { parseJson, writeJson } from "@drover/json";
-export * from "./condition.ts";
-export * from "./controller.ts";
-export * from "./crd.ts";
+export * from "./resource/condition.ts";
+export * from "./definition/controller.ts";
+export * from "./resource/crd.ts";
 export * from "./duration.ts";
 export * from "./server-time.ts";
 export * from "./errors.ts";
 export { type ErrorFields, errorFields, errorText, messageOf } from "./error-fields.ts";
-export { isSecretName, redact } from "./scrubbed.ts";
+export { isSecretName, redact } from "./redact.ts";
 export { oneLine, unprintable } from "./plain-text.ts";
 export {
   defineFunction,
   functionManifestOf,
   grantedPermissions,
   type DeployableFunction,
-} from "./deployable-function.ts";
-export { embeddedManifestsOf, NotEmbeddableError } from "./embedded-manifests.ts";
+} from "./function/deployable-function.ts";
+export { embeddedManifestsOf, NotEmbeddableError } from "./function/embedded-manifests.ts";
 export {
   functionPodSpec,
   stopGraceOf,
@@ -44,10 +44,14 @@ export {
   serverVariables,
   duplicateVariable,
   type EnvVar,
-} from "./function-pod.ts";
-export { isPausedByAnnotation, pausedAnnotation, reconcileAtAnnotation } from "./object-annotations.ts";
-export { runSettingsVariables } from "./pace-variables.ts";
-export { type PermissionRule, type Scaling, defaultScaling } from "./function-deployment.ts";
+} from "./function/function-pod.ts";
+export {
+  isPausedByAnnotation,
+  pausedAnnotation,
+  reconcileAtAnnotation,
+} from "./object/object-annotations.ts";
+export { runSettingsVariables } from "./function/run-settings-variables.ts";
+export { type PermissionRule, type Scaling, defaultScaling } from "./function/deployment-declarations.ts";
 export {
   type Access,
   accessCount,
@@ -56,7 +60,7 @@ export {
   isGranted,
   type PolicyRule,
   resourceAttributesOf,
-} from "./access.ts";
+} from "./access/access.ts";
 export {
   gatewayAccess,
   gatewayRules,
@@ -66,9 +70,9 @@ export {
   neededAccess,
   permittedAccess,
   implicitAccess,
-} from "./needed-access.ts";
-export { webhookProblem } from "./why-not-called.ts";
-export { leastPermissions, type Permissions } from "./least-permissions.ts";
+} from "./access/needed-access.ts";
+export { webhookProblem } from "./function/webhook-problem.ts";
+export { leastPermissions, type Permissions } from "./access/least-permissions.ts";
 export {
   type FunctionIdentity,
   functionQueueOf,
@@ -79,14 +83,14 @@ export {
   type QueueName,
   queueOf,
   queueDisplayName,
-} from "./function-identity.ts";
-export type { HookDeclaration } from "./hook-declaration.ts";
-export { InvalidControllerError } from "./invalid-controller.ts";
-export type { Limits, Rate, Retry, RetryDefinition } from "./pace.ts";
-export * from "./object-client.ts";
-export * from "./object-key.ts";
-export * from "./reconcile-function.ts";
-export * from "./resource.ts";
+} from "./function/function-identity.ts";
+export type { HookDeclaration } from "./function/hook-declaration.ts";
+export { InvalidControllerError } from "./definition/invalid-controller.ts";
+export type { Limits, Rate, Retry, RetryDefinition } from "./definition/run-settings.ts";
+export * from "./object/object-client.ts";
+export * from "./object/object-key.ts";
+export * from "./function/reconcile-function.ts";
+export * from "./resource/resource.ts";
 export {
   hasNamesInCode,
   type Kind,
@@ -95,10 +99,10 @@ export {
   type OwnedKind,
   type WatchedKind,
   type WatchedInCode,
-} from "./watched.ts";
-export { serviceNameOf, webhookSecretOf } from "./function-names.ts";
-export { testContext, type TestObject } from "./test-context.ts";
-export { suggest } from "./meant.ts";
+} from "./definition/watched-kinds.ts";
+export { serviceNameOf, webhookSecretOf } from "./function/function-names.ts";
+export { testContext, type TestObject } from "./definition/test-context.ts";
+export { suggest } from "./suggest.ts";
 export { silentLog } from "./silent-log.ts";
 export { checkedAtRun } from "./structural/checks.ts";
 export { goPatternProblem } from "./structural/go-pattern.ts";

@@ -1,4 +1,4 @@
-import type { Log } from "./controller.ts";
+import type { Log } from "./definition/controller.ts";
 
 /** A log that discards everything. */
 export const silentLog: Log = {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { parseFieldPath } from "./field-path.ts";
 import { indexEntriesOf, isMatchingEntry, lookupTermsOf } from "./filing.ts";
-import { kubeObjectSchema } from "./kube-object.ts";
+import { kubeObjectSchema } from "./objects/kube-object.ts";
 import type { IndexMapping, Within } from "./mapping.ts";
 import { bucketRef } from "./testing/objects.ts";
 

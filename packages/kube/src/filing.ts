@@ -1,8 +1,8 @@
 import type { ObjectMetadata } from "@drover/controller";
 import { z } from "zod";
 import { valuesAt } from "./field-path.ts";
-import { keyOf, type KubeObject } from "./kube-object.ts";
-import { type LabelSelector, matchesLabels } from "./label-selector.ts";
+import { keyOf, type KubeObject } from "./objects/kube-object.ts";
+import { type LabelSelector, matchesLabels } from "./objects/label-selector.ts";
 import { type IndexMapping, type Lookup, keysNamedBy, type Within } from "./mapping.ts";
 
 /**

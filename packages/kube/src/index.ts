@@ -29,24 +29,24 @@ export type {
   WriteGuard,
   WriteOutcome,
   WriteOptions,
-} from "./client.ts";
-export { connect, type ConnectOptions } from "./connect.ts";
+} from "./client/client.ts";
+export { connect, type ConnectOptions } from "./client/connect.ts";
 export {
   type CredentialReader,
   type Credentials,
   type CredentialSource,
   contextNamespace,
   openCredentials,
-} from "./credentials.ts";
+} from "./credentials/credentials.ts";
 export * from "./errors.ts";
 export { type EventRecorder, eventRecorder, type EventRecorderOptions } from "./events/event-recorder.ts";
 export type { RecordedEvent, Reporter } from "./events/recorded-event.ts";
 export { digestOf, fingerprint, type Fingerprint } from "./fingerprint.ts";
-export { KubeConfigError } from "./kubeconfig.ts";
-export { isSecret, keyOf, type KubeObject, kubeObjectSchema } from "./kube-object.ts";
-export { isWellFormed } from "./well-formed.ts";
-export { listAll } from "./list-all.ts";
-export { oldestFirst } from "./oldest-first.ts";
+export { KubeConfigError } from "./credentials/kubeconfig.ts";
+export { isSecret, keyOf, type KubeObject, kubeObjectSchema } from "./objects/kube-object.ts";
+export { isWellFormed } from "./objects/well-formed.ts";
+export { listAll } from "./client/list-all.ts";
+export { oldestFirst } from "./objects/oldest-first.ts";
 export {
   createOrReplace,
   CrdRefusedError,
@@ -54,7 +54,7 @@ export {
   establishedRefOf,
   type InstallOptions,
   waitEstablished,
-} from "./install-crd.ts";
+} from "./client/install-crd.ts";
 export {
   type FieldPath,
   InvalidFieldPathError,
@@ -62,7 +62,12 @@ export {
   parseFieldPath,
   valuesAt,
 } from "./field-path.ts";
-export { type LabelRequirement, type LabelSelector, matchesLabels, selectorQuery } from "./label-selector.ts";
+export {
+  type LabelRequirement,
+  type LabelSelector,
+  matchesLabels,
+  selectorQuery,
+} from "./objects/label-selector.ts";
 export { type IndexEntry, valueTerms, isMatchingEntry } from "./filing.ts";
 export {
   type IndexMapping,
@@ -83,13 +88,13 @@ export {
   type Subscription,
   unemittedView,
 } from "./subscription.ts";
-export { cachedObjectText, parseCachedObject } from "./object-copy.ts";
-export { openRunCache, type RunCache } from "./known-objects.ts";
-export { deltaText } from "./object-news.ts";
+export { cachedObjectText, parseCachedObject } from "./cache/cached-object.ts";
+export { openRunCache, type RunCache } from "./cache/run-cache.ts";
+export { deltaText } from "./cache/object-delta.ts";
 export type { Failure } from "./reflector/failure.ts";
-export { changeEvents, deletionEvent } from "./reflector/difference.ts";
+export { changeEvents, deletionEvent } from "./reflector/change-events.ts";
 export { isObjectEvent, type ObjectEvent, type ReflectorEvent } from "./reflector/object-event.ts";
-export { type ResourceVersion, versionOrder, type VersionOrder } from "./reflector/resource-version.ts";
+export { type ResourceVersion, versionOrder, type VersionOrder } from "./objects/resource-version.ts";
 export {
   type Reflector,
   type ReflectorOptions,
@@ -98,8 +103,8 @@ export {
 } from "./reflector/run-reflector.ts";
 export type { StreamStart } from "./reflector/stream-state.ts";
 export { memorySeenIndex, type SeenChange, type SeenIndex, type SeenObject } from "./reflector/seen-index.ts";
-export type { ObjectList } from "./reply.ts";
-export { longestRetryAfter, retryAfter } from "./retry-after.ts";
+export type { ObjectList } from "./client/reply.ts";
+export { longestRetryAfter, retryAfter } from "./transport/retry-after.ts";
 export {
   apiVersionOf,
   builtin,
@@ -111,5 +116,5 @@ export {
   refOf,
   type ResourceRef,
   WrongScopeError,
-} from "./resource-ref.ts";
-export type { WatchFrame } from "./watch-frames.ts";
+} from "./objects/resource-ref.ts";
+export type { WatchFrame } from "./client/watch-frames.ts";

@@ -1,7 +1,7 @@
 import { type OwnerReference } from "@drover/controller";
 import { describe, expect, test } from "vitest";
 import { parseFieldPath } from "./field-path.ts";
-import { kubeObjectSchema } from "./kube-object.ts";
+import { kubeObjectSchema } from "./objects/kube-object.ts";
 import { keysFor, type Mapping } from "./mapping.ts";
 import { bucketRef } from "./testing/objects.ts";
 

@@ -1,7 +1,7 @@
 import { InvalidKeyError, type ObjectKey, objectKey, type ObjectMetadata } from "@drover/controller";
 import { type FieldPath, valuesAt } from "./field-path.ts";
-import type { KubeObject } from "./kube-object.ts";
-import type { ResourceRef } from "./resource-ref.ts";
+import type { KubeObject } from "./objects/kube-object.ts";
+import type { ResourceRef } from "./objects/resource-ref.ts";
 
 /** How to find the keys that an object's change affects. */
 export type Mapping = DirectMapping | IndexMapping | Lookup;

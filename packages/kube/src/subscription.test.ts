@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { parseFieldPath } from "./field-path.ts";
-import { kubeObjectSchema } from "./kube-object.ts";
+import { kubeObjectSchema } from "./objects/kube-object.ts";
 import { isRelevantChange, mappingResultsOf, needsFullObject, type Subscription } from "./subscription.ts";
 import { bucketRef, bucketObject } from "./testing/objects.ts";
 

@@ -6,11 +6,11 @@ import {
 } from "@drover/controller";
 import { type FieldPath, isInMetadata, valuesAt } from "./field-path.ts";
 import { digestOf, type Fingerprint, fingerprint } from "./fingerprint.ts";
-import type { KubeObject } from "./kube-object.ts";
-import { type LabelSelector, matchesLabels } from "./label-selector.ts";
+import type { KubeObject } from "./objects/kube-object.ts";
+import { type LabelSelector, matchesLabels } from "./objects/label-selector.ts";
 import { type IndexEntry, indexEntriesOf, lookupTermsOf } from "./filing.ts";
 import { isIndexMapping, isLookup, keysFor, type Mapping } from "./mapping.ts";
-import type { ResourceRef } from "./resource-ref.ts";
+import type { ResourceRef } from "./objects/resource-ref.ts";
 import { unlessTooDeep } from "./unless-too-deep.ts";
 
 /**

@@ -27,17 +27,17 @@ if (chosen.length === 0) {
 
 /** What must notice a mutant, quickest first. */
 const noticers: Readonly<Record<NonNullable<Mutant["noticedBy"]>, readonly string[]>> = {
-  ledger: ["redis-ledger.test", "repair.test", "lease-keeper.test"],
+  ledger: ["ledger/redis-ledger.test", "ledger/repair.test", "worker/lease-keeper.test"],
   processes: [
-    "ringer.test",
-    "lease-keeper.test",
-    "worker.test",
-    "slots.test",
-    "bullmq-bells.test",
-    "bullmq-work-queue.test",
+    "worker/dispatcher.test",
+    "worker/lease-keeper.test",
+    "worker/worker.test",
+    "worker/slots.test",
+    "bullmq/bullmq-job-queue.test",
+    "work-queue/bullmq-work-queue.test",
   ],
-  law: ["bell-law.test"],
-  scripts: ["keep-scripts-loaded.test", "hostile-calls.test"],
+  law: ["bullmq/job-options.test"],
+  scripts: ["redis/lua/keep-scripts-loaded.test", "redis/lua/hostile-calls.test"],
 };
 /** Copies at work at once. */
 const copies = 2;

@@ -15,4 +15,4 @@ export interface Mutant {
 
 /** Mutants of one script. */
 export const script = (file: string, mutants: readonly Omit<Mutant, "file">[]): readonly Mutant[] =>
-  mutants.map((mutant) => ({ ...mutant, file: `scripts/${file}.ts` }));
+  mutants.map((mutant) => ({ ...mutant, file: `ledger/scripts/${file}.ts` }));

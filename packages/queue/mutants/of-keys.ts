@@ -178,7 +178,7 @@ const ofClaim = script("claim", [
   },
 ]);
 
-const ofTake = script("take", [
+const ofTake = script("start-run", [
   {
     promise: "claim-8",
     wrong: "when a run starts is not written",

@@ -126,7 +126,7 @@ const ofOrder = script("order", [
 ]);
 
 const ofTheRest = [
-  ...script("ring", [
+  ...script("dispatch", [
     {
       promise: "bell-8",
       wrong: "a job that was lost serves for ever",
@@ -215,7 +215,7 @@ const ofTheRest = [
       to: "'claim')",
     },
   ]),
-  ...script("enlist", [
+  ...script("register-worker", [
     {
       promise: "bell-6",
       wrong: "workers that are gone keep their slots",
@@ -235,7 +235,7 @@ const ofTheRest = [
       to: "math.huge)",
     },
   ]),
-  ...script("scene", [
+  ...script("preamble", [
     {
       promise: "server-4",
       wrong: "dispatched keys are not dispatched again",

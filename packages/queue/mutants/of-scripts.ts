@@ -4,7 +4,7 @@ export const mutantsOfScripts: readonly Mutant[] = [
   {
     promise: "scripts-1",
     wrong: "a script that is missing fails its call",
-    file: "run-script.ts",
+    file: "redis/lua/run-script.ts",
     from: "retryUntilLoaded(redis, wait, run);",
     to: "run();",
     noticedBy: "scripts",
@@ -12,7 +12,7 @@ export const mutantsOfScripts: readonly Mutant[] = [
   {
     promise: "scripts-1",
     wrong: "a replica that lacks scripts is waited for without end",
-    file: "run-script.ts",
+    file: "redis/lua/run-script.ts",
     from: "redis.disconnect(true);",
     to: "return;",
     noticedBy: "scripts",
@@ -20,7 +20,7 @@ export const mutantsOfScripts: readonly Mutant[] = [
   {
     promise: "scripts-1",
     wrong: "BullMQ's scripts are sent with their text",
-    file: "bullmq-client.ts",
+    file: "bullmq/bullmq-client.ts",
     from: "    runCommand: (name, args) => runBullmqScript(scripted, name, args),\n",
     to: "",
     noticedBy: "scripts",
@@ -28,7 +28,7 @@ export const mutantsOfScripts: readonly Mutant[] = [
   {
     promise: "scripts-2",
     wrong: "nobody looks for scripts that were lost since",
-    file: "keep-scripts-loaded.ts",
+    file: "redis/lua/keep-scripts-loaded.ts",
     from: "if (isReachable(node)) void keep(node);",
     to: "if (!isReachable(node)) void keep(node);",
     noticedBy: "scripts",
@@ -36,7 +36,7 @@ export const mutantsOfScripts: readonly Mutant[] = [
   {
     promise: "scripts-2",
     wrong: "a cluster's replicas are given none",
-    file: "keep-scripts-loaded.ts",
+    file: "redis/lua/keep-scripts-loaded.ts",
     from: 'redis.nodes("all")',
     to: 'redis.nodes("master")',
     noticedBy: "scripts",
@@ -44,7 +44,7 @@ export const mutantsOfScripts: readonly Mutant[] = [
   {
     promise: "scripts-3",
     wrong: "all flows are looked at in one call",
-    file: "scripts/order.ts",
+    file: "ledger/scripts/order.ts",
     from: "    turnsLeft = turnsLeft - 1\n",
     to: "",
     noticedBy: "scripts",
@@ -52,7 +52,7 @@ export const mutantsOfScripts: readonly Mutant[] = [
   {
     promise: "scripts-3",
     wrong: "all leases are shortened in one call",
-    file: "scripts/entry.ts",
+    file: "ledger/scripts/entry.ts",
     from: "'+inf', 'LIMIT', 0, ${maxMembersChecked}",
     to: "'+inf'",
     noticedBy: "scripts",
@@ -60,7 +60,7 @@ export const mutantsOfScripts: readonly Mutant[] = [
   {
     promise: "scripts-3",
     wrong: "a list that is an argument may be as long as it likes",
-    file: "lua.ts",
+    file: "redis/lua/lua-script.ts",
     from: "if #list > (most or ${maxListItems}) then",
     to: "if #list > 1e9 then",
     noticedBy: "scripts",
@@ -68,7 +68,7 @@ export const mutantsOfScripts: readonly Mutant[] = [
   {
     promise: "scripts-3",
     wrong: "all stalled jobs are put back in one call",
-    file: "bullmq-scripts.ts",
+    file: "bullmq/bullmq-scripts.ts",
     from: "`rcall('SPOP', stalledKey, ${maxStalledJobs})`",
     to: "\"rcall('SMEMBERS', stalledKey)\"",
     noticedBy: "scripts",

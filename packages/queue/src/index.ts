@@ -53,42 +53,42 @@
  *
  * Only this package imports bullmq and ioredis. Their types are not exported, except for the connection.
  */
-export * from "./work-queue.ts";
-export { parseRedisUrl, type RedisNode } from "./redis-address.ts";
+export * from "./work-queue/work-queue.ts";
+export { parseRedisUrl, type RedisNode } from "./redis/redis-address.ts";
 export {
   connectRedis,
   disconnectRedis,
   type RedisConnection,
   type RedisConnectionOptions,
-} from "./redis-connection.ts";
-export { checkServer, UnfitRedisError } from "./refuse-unfit.ts";
-export { serverIds } from "./redis-primaries.ts";
+} from "./redis/redis-connection.ts";
+export { checkServer, UnfitRedisError } from "./redis/check-server.ts";
+export { serverIds } from "./redis/redis-primaries.ts";
 export {
   InvalidRedisUserError,
   type RedisRole,
   redisUserRules,
   type RedisUserOptions,
-} from "./redis-users.ts";
-export { type RedisUserAdmin, redisUserAdmin } from "./redis-accounts.ts";
-export { type MappedKeys, openMappedKeys } from "./named-keys.ts";
-export { deleteKeys, type QueueKeyScan, type QueueKey, scanQueueKeys } from "./queue-keys.ts";
-export { callLua, type LuaScript, defineLuaScript, type LuaArguments } from "./lua.ts";
-export { maxJsonBytes, maxListItems } from "./script-bounds.ts";
-export { listedPages } from "./listed-pages.ts";
-export { splitIntoBatches } from "./pieces.ts";
-export { raceAbort } from "./race-abort.ts";
-export { withReplyTimeout } from "./within.ts";
-export { queuePrefix } from "./prefix-of.ts";
-export { ScriptsMissingError } from "./run-script.ts";
-export { hasWorkQueue, openWorkQueue, type WorkQueueOptions } from "./bullmq-work-queue.ts";
-export { type MemoryWorkQueueOptions, openMemoryWorkQueue } from "./memory-work-queue.ts";
+} from "./redis/users/redis-users.ts";
+export { type RedisUserAdmin, redisUserAdmin } from "./redis/users/redis-user-admin.ts";
+export { type MappedKeys, openMappedKeys } from "./ledger/mapped-keys.ts";
+export { deleteKeys, type QueueKeyScan, type QueueKey, scanQueueKeys } from "./work-queue/queue-keys.ts";
+export { callLua, type LuaScript, defineLuaScript, type LuaArguments } from "./redis/lua/lua-script.ts";
+export { maxJsonBytes, maxListItems } from "./redis/lua/script-bounds.ts";
+export { listedPages } from "./work-queue/listed-pages.ts";
+export { splitIntoBatches } from "./work-queue/split-into-batches.ts";
+export { raceAbort } from "./work-queue/race-abort.ts";
+export { withReplyTimeout } from "./redis/with-reply-timeout.ts";
+export { queuePrefix } from "./work-queue/queue-prefix.ts";
+export { ScriptsMissingError } from "./redis/lua/run-script.ts";
+export { hasWorkQueue, openWorkQueue, type WorkQueueOptions } from "./work-queue/bullmq-work-queue.ts";
+export { type MemoryWorkQueueOptions, openMemoryWorkQueue } from "./memory/memory-work-queue.ts";
 export {
   openSteppedQueue,
   type SteppedQueue,
   type SteppedQueueOptions,
   type SteppedAssignment,
-} from "./stepped-queue.ts";
-export { InvalidQueueOptionsError, type QueueDurations } from "./ledger-work-queue.ts";
-export { LeaseLostError } from "./lease-keeper.ts";
-export { cachedObjectTtl } from "./ledger.ts";
-export { abortOutcome, RunTimeoutError, StoppingError } from "./perform-run.ts";
+} from "./memory/stepped-queue.ts";
+export { InvalidQueueOptionsError, type QueueDurations } from "./work-queue/ledger-work-queue.ts";
+export { LeaseLostError } from "./worker/lease-keeper.ts";
+export { cachedObjectTtl } from "./ledger/ledger.ts";
+export { abortOutcome, RunTimeoutError, StoppingError } from "./worker/perform-run.ts";

@@ -11,43 +11,51 @@
  * A run, file by file: `reconcile-once` (the order of the steps), `live-object` (parsing), `finalizer`, `stated-status`
  * (the status, and if it must be written), `outcome` (the outcome of an error), `secrets`.
  */
-export * from "./function-settings.ts";
-export { defaultKubeconfig } from "./config.ts";
-export { openLog, logRun } from "./log.ts";
-export { type Process, runProcess } from "./run-process.ts";
-export { logUncaught, stopOnSignals } from "./process-lifecycle.ts";
-export { openRegistry, queueMetrics, type RunMetrics, runMetrics } from "./process-metrics.ts";
-export type { JsonEndpoint, ReadinessCheck } from "./process-server.ts";
-export type { ReadAttributes } from "./read-access.ts";
-export { cacheWithTtl } from "./recent.ts";
+export * from "./process/function-settings.ts";
+export { defaultKubeconfig } from "./process/config.ts";
+export { openLog, logRun } from "./process/log.ts";
+export { type Process, runProcess } from "./process/run-process.ts";
+export { logUncaught, stopOnSignals } from "./process/process-lifecycle.ts";
+export { openRegistry, queueMetrics, type RunMetrics, runMetrics } from "./process/process-metrics.ts";
+export type { JsonEndpoint, ReadinessCheck } from "./http/process-server.ts";
+export type { ReadAttributes } from "./http/read-authorizer.ts";
+export { cacheWithTtl } from "./http/cache-with-ttl.ts";
 export {
   type Admission,
   type AdmissionLimits,
   type IncomingBody,
   openAdmission,
   defaultAdmissionLimits,
-} from "./admission.ts";
-export { BodyRefusedError } from "./read-incoming.ts";
-export { type PublicServer, servePublicly } from "./public-server.ts";
-export { webhookHandler, type WebhookHandlerOptions, type WebhookRequest } from "./answering.ts";
-export { folderSecrets, FolderSecretError } from "./folder-secrets.ts";
+} from "./http/admission.ts";
+export { BodyRefusedError } from "./http/read-incoming-body.ts";
+export { type PublicServer, servePublicly } from "./http/public-server.ts";
+export {
+  webhookHandler,
+  type WebhookHandlerOptions,
+  type WebhookRequest,
+} from "./webhook/webhook-handler.ts";
+export { folderSecrets, FolderSecretError } from "./webhook/folder-secrets.ts";
 export {
   webhookApp,
   type ServedFunction,
   servedSettings,
   type ServedSettings,
   serveFunction,
-} from "./serve-function.ts";
-export { conditionsOf } from "./live-object.ts";
-export { type Announce, reconcileOnce, type ReconcileOptions } from "./reconcile-once.ts";
-export { mapOnce, type MapOnceOptions } from "./name-once.ts";
-export { type DeclaredFunction, declaredFunctions, followDeclaredFunctions } from "./declared-functions.ts";
+} from "./webhook/serve-function.ts";
+export { conditionsOf } from "./schema/parse-object.ts";
+export { type Announce, reconcileOnce, type ReconcileOptions } from "./run/reconcile-once.ts";
+export { mapOnce, type MapOnceOptions } from "./run/map-once.ts";
+export {
+  type DeclaredFunction,
+  declaredFunctions,
+  followDeclaredFunctions,
+} from "./functions/declared-functions.ts";
 export {
   followPermittedFunctions,
   listingProblem,
   type PermittedFunctionsOptions,
-} from "./permitted-functions.ts";
-export { type FunctionDefinition, runFunction, serveController } from "./run-function.ts";
+} from "./functions/permitted-functions.ts";
+export { type FunctionDefinition, runFunction, serveController } from "./worker/run-function.ts";
 export {
   requestAnnotation,
   type Author,
@@ -56,7 +64,7 @@ export {
   authorOf,
   authorEpochName,
   formatGroups,
-} from "./authors.ts";
+} from "./functions/authors.ts";
 export {
   deniedAccesses,
   permitLabel,
@@ -64,13 +72,13 @@ export {
   type Permits,
   type PermittedUse,
   requestedUse,
-} from "./permits.ts";
-export { waitAtMost } from "./at-most.ts";
-export { isAborted, sleepUnlessAborted } from "./pause.ts";
-export { serveTenants } from "./serve-tenants.ts";
-export { openTenantRedis, type TenantRedis, TenantRedisError } from "./tenant-redis.ts";
-export { type PartSettings, partSettings } from "./part-settings.ts";
-export { keepPartLease, type Part } from "./part-lease.ts";
+} from "./functions/permits.ts";
+export { waitAtMost } from "./process/wait-at-most.ts";
+export { isAborted, sleepUnlessAborted } from "./process/sleep.ts";
+export { serveTenants } from "./tenants/serve-tenants.ts";
+export { openTenantRedis, type TenantRedis, TenantRedisError } from "./tenants/tenant-redis.ts";
+export { type PartSettings, partSettings } from "./parts/part-settings.ts";
+export { keepPartLease, type Part } from "./parts/part-lease.ts";
 export {
   absenceCondition,
   absentConditionType,
@@ -80,9 +88,9 @@ export {
   leaseOf,
   readLease,
   watchParts,
-} from "./absent-parts.ts";
-export { namespaceName, redisUrlForPods, type Tenant } from "./tenants-file.ts";
-export { type ThrottledWarnings, throttledWarnings } from "./sparing-warnings.ts";
+} from "./parts/absent-parts.ts";
+export { namespaceName, redisUrlForPods, type Tenant } from "./tenants/tenants-file.ts";
+export { type ThrottledWarnings, throttledWarnings } from "./process/throttled-warnings.ts";
 export {
   certificatesFile,
   flag,
@@ -95,4 +103,4 @@ export {
   wholeNumber,
   splitWords,
   type EnvironmentVariables,
-} from "./settings.ts";
+} from "./process/settings.ts";

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from "vitest";
-import { redisOfFile } from "../../queue/src/redis.fixture.ts";
+import { redisOfFile } from "../../queue/src/redis/redis.fixture.ts";
 import { joinGroup } from "./bridges.ts";
 import { groupOf } from "./fleet.ts";
 

@@ -1,6 +1,6 @@
 import { disconnectRedis } from "@drover/queue";
 import { beforeEach, expect, test } from "vitest";
-import { redisOfFile } from "../../queue/src/redis.fixture.ts";
+import { redisOfFile } from "../../queue/src/redis/redis.fixture.ts";
 import { openEventIds } from "./event-ids.ts";
 import { connectAs } from "./redis-user.fixture.ts";
 

@@ -2,7 +2,7 @@ import { objectKey } from "@drover/controller";
 import { type Wake } from "@drover/queue";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { redisOfFile } from "../../queue/src/redis.fixture.ts";
+import { redisOfFile } from "../../queue/src/redis/redis.fixture.ts";
 import { groupOf } from "./fleet.ts";
 import { openStreamStore } from "./stream-store.ts";
 

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { redisOfFile } from "../../queue/src/redis.fixture.ts";
+import { redisOfFile } from "../../queue/src/redis/redis.fixture.ts";
 import { joinGroup } from "./bridges.ts";
 import { objectKey, silentLog } from "@drover/controller";
 import type { SeenChange, SeenObject } from "@drover/kube";

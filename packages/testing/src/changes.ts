@@ -4,8 +4,8 @@ import {
   stableNamesBy,
   clusterStateOf,
   type ObjectValues,
-} from "./faults/state.ts";
-import type { ClusterSnapshot } from "./faults/snapshot.ts";
+} from "./faults/cluster-state.ts";
+import type { ClusterSnapshot } from "./faults/cluster-snapshot.ts";
 
 /** What became another thing between two looks, a line each: `+` what is new, `-` what is gone, `~` what has changed. */
 export function changesBetween(before: ClusterSnapshot, after: ClusterSnapshot): readonly string[] {

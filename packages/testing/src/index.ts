@@ -30,16 +30,16 @@ export {
   type RunningFunction,
 } from "./function-under-test.ts";
 export { type DeployedAs, MissingPermissionError, UnknownDeploymentError } from "./rights.ts";
-export type { SteppedRun } from "./run-record.ts";
-export { type KindName, UnknownKindError } from "./served-kinds.ts";
-export { NeverIdleError } from "./settle.ts";
-export { StuckRunError } from "./stage.ts";
+export type { SteppedRun } from "./simulation/stepped-run.ts";
+export { type KindName, UnknownKindError } from "./kubectl/served-kinds.ts";
+export { NeverIdleError } from "./simulation/run-until-idle.ts";
+export { StuckRunError } from "./simulation/simulation.ts";
 export { type DescribedWorld, type Reconciled, testReconcile } from "./test-reconcile.ts";
-export type { ApiAddress } from "./api-address.ts";
-export { ApplyRefusedError } from "./kubectl-apply.ts";
+export type { ApiAddress } from "./kubectl/api-address.ts";
+export { ApplyRefusedError } from "./kubectl/kubectl-apply.ts";
 export { testCluster, type TestCluster, type TestClusterOptions } from "./test-cluster.ts";
 export { type SharedServer, sharedServer, type TestServer, type TestServerFactory } from "./test-server.ts";
-export type { Manifest, User } from "./user.ts";
+export type { Manifest, User } from "./kubectl/user.ts";
 export { faultScenario, type OutsideWorld, type Scenario, type ScenarioStep } from "./faults/scenario.ts";
 export {
   type FaultReport,
@@ -47,4 +47,4 @@ export {
   testFaults,
   type TestFaultsOptions,
 } from "./faults/test-faults.ts";
-export { type TestPlan, describePlan } from "./faults/plan.ts";
+export { type TestPlan, describePlan } from "./faults/test-plan.ts";

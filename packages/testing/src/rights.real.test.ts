@@ -15,7 +15,7 @@ import { execFileSync } from "node:child_process";
 import { request } from "node:https";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { functionObjects } from "../../../apps/deployer/src/function-objects.ts";
+import { functionObjects } from "../../../apps/deployer/src/objects/function-objects.ts";
 import { rightsOf } from "./rights.ts";
 
 /**

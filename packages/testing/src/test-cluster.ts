@@ -1,14 +1,14 @@
 import type { Announcement, Duration, Log } from "@drover/controller";
 import type { NewObject } from "@drover/kube";
-import type { ApiAddress } from "./api-address.ts";
+import type { ApiAddress } from "./kubectl/api-address.ts";
 import type { FunctionUnderTest } from "./function-under-test.ts";
 import { type DeployedAs, throwIfMissing } from "./rights.ts";
-import type { SteppedRun } from "./run-record.ts";
-import { advanceBy, runUntilIdle } from "./settle.ts";
-import { openSimulation } from "./stage.ts";
+import type { SteppedRun } from "./simulation/stepped-run.ts";
+import { advanceBy, runUntilIdle } from "./simulation/run-until-idle.ts";
+import { openSimulation } from "./simulation/simulation.ts";
 import { sandboxServers, type TestServerFactory } from "./test-server.ts";
-import { installKinds, openUser, type User } from "./user.ts";
-import { steppedClock } from "./virtual-clock.ts";
+import { installKinds, openUser, type User } from "./kubectl/user.ts";
+import { steppedClock } from "./simulation/stepped-clock.ts";
 
 export interface TestClusterOptions {
   /** Definitions of kinds that are neither Kubernetes' own nor the function's. */

@@ -3,14 +3,14 @@ import { describeCall } from "@drover/fault-proxy";
 import { type KubeObject, resourceNameOf, type NewObject, refOf } from "@drover/kube";
 import type { RunOutcome } from "@drover/queue";
 import { changesBetween } from "./changes.ts";
-import { snapshotCluster } from "./faults/snapshot.ts";
+import { snapshotCluster } from "./faults/cluster-snapshot.ts";
 import type { FunctionUnderTest } from "./function-under-test.ts";
 import { type DeployedAs, throwIfMissing } from "./rights.ts";
-import { openSimulation } from "./stage.ts";
+import { openSimulation } from "./simulation/simulation.ts";
 import { sandboxServers } from "./test-server.ts";
-import { touchedKinds } from "./touched-kinds.ts";
-import { installKinds, type Manifest, openUser } from "./user.ts";
-import { steppedClock } from "./virtual-clock.ts";
+import { touchedKinds } from "./simulation/touched-kinds.ts";
+import { installKinds, type Manifest, openUser } from "./kubectl/user.ts";
+import { steppedClock } from "./simulation/stepped-clock.ts";
 
 /** A world, and the object that is reconciled in it. */
 export interface DescribedWorld {

@@ -1,7 +1,7 @@
 import type { Upstream } from "@drover/fault-proxy";
 import { isWellFormed, type KubeClient, type KubeObject, resourceNameOf } from "@drover/kube";
 import { startSandbox } from "@drover/sandbox";
-import type { SteppedClock } from "./virtual-clock.ts";
+import type { SteppedClock } from "./simulation/stepped-clock.ts";
 
 /** The API server of one test. */
 export interface TestServer {

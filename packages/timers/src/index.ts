@@ -1,2 +1,2 @@
 export { type CancelTimer, repeatEvery, sleep, processTimers, type Timers } from "./timers.ts";
-export { VirtualTimers } from "./virtual-clock.ts";
+export { VirtualTimers } from "./virtual-timers.ts";

@@ -9,13 +9,13 @@
  *   text.
  * - `received-call.ts` checks that a call is genuine, meant for this function and in time; `received-answer.ts`
  *   verifies and parses an answer.
- * - `call-memory.ts` is a function's memory of calls: none runs twice, and none runs after a newer one.
+ * - `call-history.ts` is a function's memory of calls: none runs twice, and none runs after a newer one.
  */
 export * from "./answer.ts";
 export * from "./call.ts";
-export { callHistory, type CallHistory, type SentAnswer, SupersededError } from "./call-memory.ts";
+export { callHistory, type CallHistory, type SentAnswer, SupersededError } from "./call-history.ts";
 export * from "./completion.ts";
-export { isEqualInConstantTime } from "./is-same.ts";
+export { isEqualInConstantTime } from "./constant-time.ts";
 export { parseMessage, shapeProblem, UnreadableJsonError } from "./json-text.ts";
 export {
   type ParsedMessage,
@@ -25,7 +25,7 @@ export {
   signatureProblem,
 } from "./received-answer.ts";
 export { CallRefusedError, type CallRefusal, receiveCall, type ReceivedCall } from "./received-call.ts";
-export { type CachedSecrets, cacheSecrets } from "./remembered-secrets.ts";
+export { type CachedSecrets, cacheSecrets } from "./cached-secrets.ts";
 export {
   type SignatureClaim,
   parseSignatureClaim,

@@ -1,6 +1,6 @@
 import type { Milliseconds } from "@drover/controller";
 import { createHmac } from "node:crypto";
-import { isEqualInConstantTime } from "./is-same.ts";
+import { isEqualInConstantTime } from "./constant-time.ts";
 
 /** Maximum difference between a message's timestamp and the local clock: a message outside it may be a replay. */
 export const tolerance: Milliseconds = 5 * 60_000;

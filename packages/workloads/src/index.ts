@@ -33,7 +33,7 @@ export {
   type PodTemplate,
   podTemplateSchema,
   timeSchema,
-} from "./object.ts";
+} from "./object-schemas.ts";
 export {
   adoptAndRelease,
   type OwnershipAction,
@@ -66,4 +66,4 @@ export {
 } from "./pod-control.ts";
 export { ReplicaSet, type ReplicaSetObject, replicaSetSchema } from "./replica-set.ts";
 export { type BatchResult, slowStart } from "./slow-start.ts";
-export { type Clock, orphanWatch, runContextOf, type WorkloadRunContext } from "./step.ts";
+export { type Clock, orphanWatch, runContextOf, type WorkloadRunContext } from "./run-context.ts";

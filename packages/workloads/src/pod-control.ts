@@ -1,7 +1,7 @@
 import { type Announcement, messageOf, type ObjectClient, objectKey, redact } from "@drover/controller";
 import { ApiError, builtin, isApiError, keyOf, type NewObject, WriteRefusedError } from "@drover/kube";
 import { nameSuffix } from "./name-suffix.ts";
-import type { PodTemplate } from "./object.ts";
+import type { PodTemplate } from "./object-schemas.ts";
 import { controllerReference, isControlledBy, type Owner } from "./ownership.ts";
 import { type Pod, podSchema } from "./pod.ts";
 import { allAtOnce, type BatchResult, slowStart } from "./slow-start.ts";

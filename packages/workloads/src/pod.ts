@@ -1,7 +1,7 @@
 import type { Milliseconds } from "@drover/controller";
 import { z } from "zod";
 import { conditionOf } from "./condition.ts";
-import { countSchema, objectSchemaOf, timeSchema } from "./object.ts";
+import { countSchema, objectSchemaOf, timeSchema } from "./object-schemas.ts";
 
 const containers = z
   .array(z.looseObject({ name: z.string(), restartCount: countSchema.default(0) }))

@@ -1,7 +1,7 @@
 import { foreignResource } from "@drover/controller";
 import { z } from "zod";
 import { conditionSchema } from "./condition.ts";
-import { countSchema, labelSelectorSchema, objectSchemaOf, podTemplateSchema } from "./object.ts";
+import { countSchema, labelSelectorSchema, objectSchemaOf, podTemplateSchema } from "./object-schemas.ts";
 
 const spec = z.looseObject({
   replicas: countSchema.default(1),

@@ -24,20 +24,20 @@
  *
  * Each start takes an AbortSignal that gives up *starting*; whoever has started a server stops it.
  */
-export { clockSkewOf, thisMachine } from "./clock-skew.ts";
-export { ensurePrograms, type EnsureProgramsOptions } from "./ensure-programs.ts";
-export { type Forwarder, startForwarder } from "./forwarder.ts";
-export { freePort, isPortFree, onFreePort } from "./free-port.ts";
-export { isRunning } from "./is-running.ts";
-export { ownNamespaces } from "./own-namespaces.ts";
-export { ensurePythonTool, type PythonTool, type PythonToolOptions } from "./python-tool.ts";
-export { type RedisCluster, type RedisClusterOptions, startRedisCluster } from "./redis-cluster.ts";
-export { findRedis, findRedis7, type RedisExecutable } from "./redis-executable.ts";
-export { type RedisPair, startRedisPair } from "./redis-pair.ts";
-export { redisRequest } from "./redis-request.ts";
-export { type RedisServerOptions, type RedisServer, startRedis } from "./redis-server.ts";
-export { privateTls, type RedisTls } from "./redis-tls.ts";
-export { type RedisSnapshot } from "./redis-snapshot.ts";
-export { type S3Options, type S3Server, startS3 } from "./s3-server.ts";
-export { type Exit, spawnTied, type TiedProcess, type TiedProcessOptions } from "./tied-process.ts";
-export { type ReadyOptions, StartError, waitUntilReady } from "./until-ready.ts";
+export { clockSkewOf, thisMachine } from "./processes/clock-skew.ts";
+export { ensurePrograms, type EnsureProgramsOptions } from "./programs/ensure-programs.ts";
+export { type Forwarder, startForwarder } from "./ports/forwarder.ts";
+export { freePort, isPortFree, onFreePort } from "./ports/free-port.ts";
+export { isRunning } from "./processes/is-running.ts";
+export { ownNamespaces } from "./processes/own-namespaces.ts";
+export { ensurePythonTool, type PythonTool, type PythonToolOptions } from "./programs/python-tool.ts";
+export { type RedisCluster, type RedisClusterOptions, startRedisCluster } from "./redis/redis-cluster.ts";
+export { findRedis, findRedis7, type RedisExecutable } from "./redis/redis-executable.ts";
+export { type RedisPair, startRedisPair } from "./redis/redis-pair.ts";
+export { redisRequest } from "./redis/redis-request.ts";
+export { type RedisServerOptions, type RedisServer, startRedis } from "./redis/redis-server.ts";
+export { privateTls, type RedisTls } from "./redis/redis-tls.ts";
+export { type RedisSnapshot } from "./redis/redis-snapshot.ts";
+export { type S3Options, type S3Server, startS3 } from "./s3/s3-server.ts";
+export { type Exit, spawnTied, type TiedProcess, type TiedProcessOptions } from "./processes/tied-process.ts";
+export { type ReadyOptions, StartError, waitUntilReady } from "./processes/wait-until-ready.ts";

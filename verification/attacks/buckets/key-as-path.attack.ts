@@ -1,4 +1,4 @@
-import { storedItems } from "../../../functions/s3-bucket/src/testing/stored-in.ts";
+import { storedItems } from "../../../functions/s3-bucket/src/testing/stored-items.ts";
 import type { Attack } from "../attack.ts";
 import { within } from "../streams/bridge-stage.ts";
 import { openBucketStage } from "./bucket-stage.ts";

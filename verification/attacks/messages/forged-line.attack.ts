@@ -17,7 +17,7 @@ export const attack: Attack = {
     const script = `
       import { openLog } from "@drover/runtime";
       import { oneLine } from "@drover/controller";
-      import { printableJson } from "./apps/cli/src/plain-text.ts";
+      import { printableJson } from "./apps/cli/src/printable-json.ts";
       const words = ${JSON.stringify(odd)}.map((point) => "a" + String.fromCodePoint(point) + '{"level":"fatal"}');
       const log = openLog({ process: "attacked" });
       for (const word of words) log.warn({ key: word, [word]: [word] }, word);

@@ -12,7 +12,7 @@ export const attack: Attack = {
   async run() {
     const script = `
       import { defineResource } from "@drover/controller";
-      import { parseObject } from "./packages/runtime/src/live-object.ts";
+      import { parseObject } from "./packages/runtime/src/schema/parse-object.ts";
       import { z } from "zod";
       const Site = defineResource({
         group: "example.com", version: "v1", kind: "Site", scope: "Namespaced",

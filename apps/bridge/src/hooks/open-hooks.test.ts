@@ -2,7 +2,7 @@ import { type FunctionIdentity, silentLog } from "@drover/controller";
 import type { Wake } from "@drover/queue";
 import { Registry } from "prom-client";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { redisOfFile } from "../../../../packages/queue/src/redis.fixture.ts";
+import { redisOfFile } from "../../../../packages/queue/src/redis/redis.fixture.ts";
 import { registrationOf } from "../registration.ts";
 import { signedHeaders, whsec } from "./hook.fixture.ts";
 import { type Hooks, type HooksOptions, openHooks } from "./open-hooks.ts";

@@ -6,7 +6,7 @@ import {
   type NewObject,
   type ResourceRef,
 } from "@drover/kube";
-import { isFields, threeWayMergePatch } from "./merge-patch.ts";
+import { isFields, threeWayMergePatch } from "./three-way-merge-patch.ts";
 
 export type ApplyResult = "created" | "changed" | "unchanged";
 

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AuthorEpoch } from "@drover/runtime";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { repositoryPath } from "../repository.ts";
+import { repositoryPath } from "../repository-path.ts";
 import { linkModules } from "../testing/link-modules.ts";
 import { spawnDrover } from "../testing/run-command.ts";
 

@@ -12,12 +12,12 @@ import {
 import type { SelectedCluster } from "../cluster-options.ts";
 import { CommandError } from "../command-error.ts";
 import { explainNotServed } from "../deployed-functions.ts";
-import { conditionOf } from "../function-object.ts";
-import { shortDuration } from "../roughly.ts";
+import { conditionOf } from "../object-conditions.ts";
+import { shortDuration } from "../short-duration.ts";
 import { type ApplyResult, applyManifest } from "./apply-manifest.ts";
-import { type CurrentUser, currentUser, checkPermissions } from "./held-permissions.ts";
+import { type CurrentUser, currentUser, checkPermissions } from "./check-permissions.ts";
 import { type FunctionManifest, readManifests } from "./read-manifests.ts";
-import { waitForRollout } from "./until-rolled-out.ts";
+import { waitForRollout } from "./wait-for-rollout.ts";
 
 export interface DeployOptions {
   /** The folder of manifests. */

@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { CommandError } from "../command-error.ts";
 import { commandEnvironment } from "../config.ts";
-import { type RestartedCommand, runRestarted } from "./mortal-command.ts";
+import { type RestartedCommand, runRestarted } from "./restarted-command.ts";
 
 export interface FaultsOptions {
   readonly plan: FaultPlan;

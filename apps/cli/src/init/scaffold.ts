@@ -2,7 +2,7 @@ import { globSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node
 import { dirname, join } from "node:path";
 import { z } from "zod";
 import { CommandError } from "../command-error.ts";
-import { repositoryPath } from "../repository.ts";
+import { repositoryPath } from "../repository-path.ts";
 
 /** The names of a new function. */
 export interface FunctionNames {

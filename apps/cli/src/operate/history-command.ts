@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
 import { z } from "zod";
 import { clusterOptionsSchema, withCluster, withClusterOptions } from "../cluster-options.ts";
-import { printableJson } from "../plain-text.ts";
+import { printableJson } from "../printable-json.ts";
 import { requireRedisUrl, redisOption, withRedis } from "../redis-option.ts";
 import { operatorNeeds } from "./operator-needs.ts";
 
@@ -27,8 +27,8 @@ export const historyCommand = (): Command =>
       const url = requireRedisUrl(asked);
       const [{ keyFacts }, { parseObjectArguments: objectWords }, { runTable }] = await Promise.all([
         import("../why/key-facts.ts"),
-        import("../meant-object.ts"),
-        import("../why/shown.ts"),
+        import("../find-object.ts"),
+        import("../why/why-output.ts"),
       ]);
       const [kind, name] = objectWords(first, second, "history");
       const facts = await withCluster(options, ({ client, namespace }) =>

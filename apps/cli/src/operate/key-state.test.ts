@@ -2,8 +2,8 @@ import { objectKey } from "@drover/controller";
 import type { KeyReport, ListedState, Pause } from "@drover/queue";
 import { expect, it } from "vitest";
 import { listedStates, reasonOf, displayState } from "./key-state.ts";
-import { keyJson, keyTable } from "./shown-keys.ts";
-import { filterKeys } from "./wanted-keys.ts";
+import { keyJson, keyTable } from "./key-writer.ts";
+import { filterKeys } from "./filter-keys.ts";
 
 const now = Date.parse("2026-01-01T00:00:00Z");
 const ann: Pause = { scope: "namespace", since: now - 5_000, by: "ann@host" };

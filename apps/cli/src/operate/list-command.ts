@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { z } from "zod";
 import { clusterOptionsSchema, withCluster, withClusterOptions } from "../cluster-options.ts";
-import { printable } from "../plain-text.ts";
+import { printable } from "../printable-json.ts";
 import { queueNotFoundMessage, requireRedisUrl, redisOption, withRedis } from "../redis-option.ts";
 import { keyStates } from "./key-state.ts";
 import { operatorNeeds } from "./operator-needs.ts";
@@ -45,7 +45,7 @@ export const listCommand = (): Command =>
       } = optionsSchema.parse(given);
       const url = requireRedisUrl(redis);
       const [{ keyJson, keyTable }, { listKeys }] = await Promise.all([
-        import("./shown-keys.ts"),
+        import("./key-writer.ts"),
         import("./list-keys.ts"),
       ]);
       const writer = output === "json" ? keyJson(printable) : keyTable();

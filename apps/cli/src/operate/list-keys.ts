@@ -2,10 +2,10 @@ import type { RedisConnection } from "@drover/queue";
 import type { SelectedCluster } from "../cluster-options.ts";
 import { CommandError } from "../command-error.ts";
 import { type DeployedFunction, deployedFunctions } from "../deployed-functions.ts";
-import { findFunction, hasQueue, withQueue } from "../meant-object.ts";
+import { findFunction, hasQueue, withQueue } from "../find-object.ts";
 import { queueNotFoundMessage } from "../redis-option.ts";
-import type { ListedKeys } from "./shown-keys.ts";
-import { type KeyFilter, filterKeys } from "./wanted-keys.ts";
+import type { ListedKeys } from "./key-writer.ts";
+import { type KeyFilter, filterKeys } from "./filter-keys.ts";
 
 /** Selects the keys to list. */
 export interface ListRequest extends KeyFilter {

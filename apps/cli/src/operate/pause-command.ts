@@ -46,7 +46,7 @@ async function resume(queue: WorkQueue, target: OperatorTarget): Promise<string>
   const [{ key: after }, { now }, { describePauses: pauseWords }] = await Promise.all([
     queue.inspect(scope.key),
     queue.notRunSince([], 0),
-    import("../pause-words.ts"),
+    import("../describe-pauses.ts"),
   ]);
   const was = before.pauses.some((one) => one.scope === "object");
   const first = was ? `Resumed: ${description}.` : `${description} was not paused by itself.`;

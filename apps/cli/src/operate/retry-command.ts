@@ -15,7 +15,7 @@ export const retryCommand = (): Command =>
 
 async function act(queue: WorkQueue, target: OperatorTarget): Promise<string> {
   const [{ retryAll, retryKey }, { rejectAbsent: refuseAbsent }, { describePauses: pauseWords }] =
-    await Promise.all([import("./retry.ts"), import("./target.ts"), import("../pause-words.ts")]);
+    await Promise.all([import("./retry.ts"), import("./target.ts"), import("../describe-pauses.ts")]);
   const { scope, description } = target;
   if (scope.kind !== "object") {
     await refuseAbsent(target);

@@ -1,6 +1,6 @@
 import type { ObjectKey } from "@drover/controller";
 import type { KeyReport, WorkQueue } from "@drover/queue";
-import { filterKeys } from "./wanted-keys.ts";
+import { filterKeys } from "./filter-keys.ts";
 
 /** The result of a retry. */
 export interface RetryResult {

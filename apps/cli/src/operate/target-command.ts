@@ -37,7 +37,7 @@ export const targetCommand = ({ name, summary, description, act }: TargetCommand
       const url = requireRedisUrl(asked);
       const [{ findTarget: targetOf }, { withQueue }] = await Promise.all([
         import("./target.ts"),
-        import("../meant-object.ts"),
+        import("../find-object.ts"),
       ]);
       const said = await withCluster(options, (cluster) =>
         withRedis(url, async (redis) => {

@@ -10,7 +10,7 @@ import {
   parseObjectArguments,
   type ReadableFunction,
   type CommandServers,
-} from "../meant-object.ts";
+} from "../find-object.ts";
 import { readObject } from "../why/key-facts.ts";
 
 /** The target of an operator's command, as the command line names it. */

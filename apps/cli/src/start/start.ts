@@ -2,12 +2,12 @@ import { messageOf } from "@drover/controller";
 import type { KubeClient } from "@drover/kube";
 import { once } from "node:events";
 import type { CliConfig } from "../config.ts";
-import { closeInOrder } from "./closing.ts";
-import { startBridge, startBucketFunction } from "./drover-processes.ts";
-import { narrator as openNarrator } from "./narrator.ts";
-import type { DemoRun, DemoOptions } from "./run.ts";
+import { closeInOrder } from "./close-in-order.ts";
+import { startBridge, startBucketFunction } from "./processes/drover-processes.ts";
+import { narrator as openNarrator } from "./story/narrator.ts";
+import type { DemoRun, DemoOptions } from "./demo-run.ts";
 import { AlreadyRunningError, type RunFolder, lockRunFolder } from "./run-folder.ts";
-import { type DemoServers, startServers } from "./servers.ts";
+import { type DemoServers, startServers } from "./servers/demo-servers.ts";
 import { orStop, requestStopOnSignals, stopRequest } from "./stop-request.ts";
 
 /** Runs the demo from start to stop. Returns the exit code. */
@@ -57,7 +57,7 @@ async function runDemo(run: DemoRun): Promise<void> {
   // Load the clients while the servers start: both take a moment.
   const [servers, { openCluster, installBucketKind, narrateExample: tellOfExample }] = await Promise.all([
     starting,
-    import("./cluster.ts"),
+    import("./story/narrate-example.ts"),
   ]);
   const cluster = await openCluster(run, servers);
   const starts = [
@@ -86,7 +86,7 @@ async function bucketFunction(
     const kept = await startBucketFunction(run, servers);
     return () => kept.pid;
   }
-  const { deployBucketFunction } = await import("./deploy-bucket-function.ts");
+  const { deployBucketFunction } = await import("./processes/deploy-bucket-function.ts");
   return deployBucketFunction(run, servers, cluster);
 }
 

@@ -2,7 +2,7 @@ import { type Milliseconds, queueOf } from "@drover/controller";
 import { queuesOf } from "@drover/deployer";
 import type { QueueStats, RedisConnection } from "@drover/queue";
 import type { DeployedFunction } from "../deployed-functions.ts";
-import { hasQueue, whileOpen } from "../meant-object.ts";
+import { hasQueue, whileOpen } from "../find-object.ts";
 
 /** The number of a function's keys in each state; undefined if not known. */
 export interface FunctionFigures {

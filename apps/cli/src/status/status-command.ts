@@ -7,7 +7,7 @@ import {
   withClusterOptions,
 } from "../cluster-options.ts";
 import { defaultRedisUrl } from "../config.ts";
-import { printableJson } from "../plain-text.ts";
+import { printableJson } from "../printable-json.ts";
 import { redisOption } from "../redis-option.ts";
 
 const optionsSchema = clusterOptionsSchema.extend({

@@ -3,10 +3,10 @@ import type { KubeClient } from "@drover/kube";
 import { CommandError } from "../command-error.ts";
 import { type DeployedFunction, deployedFunctions } from "../deployed-functions.ts";
 import { orEmbedded } from "../embedded-function.ts";
-import { describeAbsentParts } from "../absent-now.ts";
-import { conditionOf, type ObjectCondition } from "../function-object.ts";
+import { describeAbsentParts } from "../find-absent-parts.ts";
+import { conditionOf, type ObjectCondition } from "../object-conditions.ts";
 import { queueNotFoundMessage, withRedis } from "../redis-option.ts";
-import { shortDuration } from "../roughly.ts";
+import { shortDuration } from "../short-duration.ts";
 import { table } from "../table.ts";
 import { liveFigures, reportedFigures, type FunctionFigures } from "./function-figures.ts";
 

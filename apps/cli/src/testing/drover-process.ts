@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { isRunning } from "@drover/local-servers";
 import { expect, vi } from "vitest";
 import { z } from "zod";
-import { repositoryPath } from "../repository.ts";
+import { repositoryPath } from "../repository-path.ts";
 
 /** A `drover start`, with nobody at a terminal. */
 export interface DroverProcess {

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { repositoryPath } from "../repository.ts";
+import { repositoryPath } from "../repository-path.ts";
 import { plainEnvironment } from "./config.ts";
 
 /** What a command came to. */

@@ -1,7 +1,7 @@
-import { conditionOf } from "../function-object.ts";
+import { conditionOf } from "../object-conditions.ts";
 import { isoTime } from "../iso-time.ts";
-import { describePauses } from "../pause-words.ts";
-import { shortDuration } from "../roughly.ts";
+import { describePauses } from "../describe-pauses.ts";
+import { shortDuration } from "../short-duration.ts";
 import type { KeyFacts } from "./key-facts.ts";
 
 /** Explains in one sentence why an object runs or does not, and when it runs next, if that is known. */

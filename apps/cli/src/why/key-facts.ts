@@ -1,6 +1,6 @@
 import type { ObjectKey } from "@drover/controller";
 import { isApiError, type KubeClient, type KubeObject, refOf } from "@drover/kube";
-import { allPauses } from "./annotated-pause.ts";
+import { allPauses } from "./all-pauses.ts";
 import type { KeyReport, PastRun, QueueStats } from "@drover/queue";
 import {
   type ObjectQuery,
@@ -8,7 +8,7 @@ import {
   type ReadableFunction,
   type CommandServers,
   withQueue,
-} from "../meant-object.ts";
+} from "../find-object.ts";
 
 /** Everything that the queue and the API server contain about one object. */
 export interface KeyFacts {

@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
 import { z } from "zod";
 import type { KubeClient } from "@drover/kube";
-import { describeAbsentParts } from "../absent-now.ts";
+import { describeAbsentParts } from "../find-absent-parts.ts";
 import {
   clusterOptionsSchema,
   droverNamespace,
@@ -9,8 +9,8 @@ import {
   withClusterOptions,
 } from "../cluster-options.ts";
 import { CommandError } from "../command-error.ts";
-import type { ObjectQuery } from "../meant-object.ts";
-import { printableJson } from "../plain-text.ts";
+import type { ObjectQuery } from "../find-object.ts";
+import { printableJson } from "../printable-json.ts";
 import { requireRedisUrl, redisOption, withRedis } from "../redis-option.ts";
 
 const optionsSchema = clusterOptionsSchema.extend({
@@ -36,13 +36,13 @@ export const whyCommand = (): Command =>
     .allowExcessArguments(false)
     .action(async (first: string, second: string | undefined, given: unknown) => {
       const { output, ...options } = optionsSchema.parse(given);
-      const { parseObjectArguments: objectWords } = await import("../meant-object.ts");
+      const { parseObjectArguments: objectWords } = await import("../find-object.ts");
       const [kind, name] = objectWords(first, second, "why");
       const answer = await withCluster(options, async ({ client, namespace }) => {
         const meant = { kind, name, namespace, command: "why" };
         return factsOf(client, meant, options).catch(async (error: unknown) => {
           if (!(error instanceof CommandError)) throw error;
-          const { describeOrphan: orphanedWords } = await import("./orphaned-object.ts");
+          const { describeOrphan: orphanedWords } = await import("./describe-orphan.ts");
           const text = await orphanedWords(client, meant);
           if (text === undefined) throw error;
           return { json: { summary: text }, text };
@@ -60,7 +60,7 @@ async function factsOf(
   const url = requireRedisUrl(redis);
   const [{ keyFacts }, { whyJson, whyLines }] = await Promise.all([
     import("./key-facts.ts"),
-    import("./shown.ts"),
+    import("./why-output.ts"),
   ]);
   const facts = await withRedis(url, (servers) => keyFacts({ client, redis: servers }, meant));
   const absent = await describeAbsentParts(client, [facts.fn], home);

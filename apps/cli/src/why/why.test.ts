@@ -16,7 +16,7 @@ import {
 } from "@drover/queue";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
-import { findAbsentParts } from "../absent-now.ts";
+import { findAbsentParts } from "../find-absent-parts.ts";
 import { Note } from "../testing/notes.ts";
 import { type NotesWorld, startNotesWorld } from "../testing/notes-world.ts";
 import { spawnDrover } from "../testing/run-command.ts";

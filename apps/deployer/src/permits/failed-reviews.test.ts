@@ -2,7 +2,7 @@ import { customResourceDefinition, ReconcileFunction, silentLog } from "@drover/
 import { builtin, keyOf, refOf } from "@drover/kube";
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import { sandboxOfFile } from "../../../../packages/testing/src/sandbox.fixture.ts";
-import { type FunctionRef, functionRefOf, ownedMetadata } from "../home.ts";
+import { type FunctionRef, functionRefOf, ownedMetadata } from "../function-ref.ts";
 import { redisUserName } from "../names.ts";
 import type { PermitRecord } from "./permit-records.ts";
 import { type PermitReviewOptions, reviewOnce, reviewPermits } from "./review-permits.ts";

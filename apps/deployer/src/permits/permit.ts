@@ -1,8 +1,8 @@
 import { type ObjectMetadata, RetryAfterError, implicitAccess } from "@drover/controller";
 import { requestAnnotation, type Author, authorAnnotations, authorOf, requestedUse } from "@drover/runtime";
 import { isDeepStrictEqual } from "node:util";
-import type { FunctionObject } from "../function-objects.ts";
-import type { DeployRunContext } from "../step.ts";
+import type { FunctionObject } from "../objects/function-objects.ts";
+import type { DeployRunContext } from "../run-context.ts";
 import { permissionNotHeld } from "./access-reviews.ts";
 import { grantedAccess } from "./granted-access.ts";
 import { asRecorded } from "./permit-records.ts";

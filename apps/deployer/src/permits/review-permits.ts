@@ -9,11 +9,11 @@ import {
   type ResourceRef,
 } from "@drover/kube";
 import { sleepUnlessAborted } from "@drover/runtime";
-import type { FunctionUsers } from "../function-accounts.ts";
-import { type FunctionRef, functionRefOf } from "../home.ts";
-import { ownerUidOf } from "../keep-object.ts";
+import type { FunctionUsers } from "../redis/function-users.ts";
+import { type FunctionRef, functionRefOf } from "../function-ref.ts";
+import { ownerUidOf } from "../objects/apply-object.ts";
 import { functionLabel, redisUserName } from "../names.ts";
-import { roleKinds } from "../stale-roles.ts";
+import { roleKinds } from "../roles/stale-roles.ts";
 import { accessReviews } from "./access-reviews.ts";
 import type { PermitRecord, PermitRecords } from "./permit-records.ts";
 

@@ -24,7 +24,7 @@ import type { WebhookFunction } from "../webhook-function.ts";
 import { type Success, successOf } from "./interpret.ts";
 import { NoReplyError, post, type PostOptions, type Reply } from "./post.ts";
 import { receiveAnswer } from "./receive-answer.ts";
-import { objectForCall } from "./shown-object.ts";
+import { objectForCall } from "./object-for-call.ts";
 
 /** The resources for calls of one function. */
 export interface CallResources {

@@ -1,4 +1,4 @@
-import type { S3Fault, S3FaultProxy, S3Answer } from "./fault-proxy.ts";
+import type { S3Fault, S3FaultProxy, S3Answer } from "./s3-fault-proxy.ts";
 
 const xmlOf = (tags: Readonly<Record<string, string>>): string =>
   Object.entries(tags)

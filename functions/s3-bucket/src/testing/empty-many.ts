@@ -12,7 +12,7 @@ import { parseArgs } from "node:util";
 import { pseudoRandom as seeded } from "@drover/fault-proxy";
 import { isFinalized, openBucketScene, putObject } from "./bucket-scene.ts";
 import { oddKeys, randomKeys } from "./odd-keys.ts";
-import { storedItems } from "./stored-in.ts";
+import { storedItems } from "./stored-items.ts";
 
 const { values } = parseArgs({
   options: { keys: { type: "string", default: "20000" }, seed: { type: "string", default: "1" } },

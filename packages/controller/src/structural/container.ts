@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { jsonSchemaOf } from "./checks.ts";
 import { fieldStep, type Place, refused } from "./place.ts";
-import { omitUndefined } from "./present.ts";
+import { omitUndefined } from "./omit-undefined.ts";
 import type { StructuralSchema } from "./schema.ts";
 
 export function objectForm({ shape, catchall }: z.core.$ZodObjectDef, place: Place): StructuralSchema {

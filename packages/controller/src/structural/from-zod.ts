@@ -5,7 +5,7 @@ import { arrayForm, objectForm, recordForm } from "./container.ts";
 import { type KubernetesMeta, kubernetesMetaOf, metaProblem } from "./kubernetes-meta.ts";
 import { bigintForm, numberForm, wholeForm } from "./number.ts";
 import { type Place, refused, type SchemaProblem } from "./place.ts";
-import { omitUndefined } from "./present.ts";
+import { omitUndefined } from "./omit-undefined.ts";
 import { nullable, stringForm, valuesForm } from "./scalar.ts";
 import type { Json, StructuralSchema } from "./schema.ts";
 import { unionForm } from "./union.ts";

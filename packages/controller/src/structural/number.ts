@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { carriedChecks, jsonSchemaOf } from "./checks.ts";
 import type { Place } from "./place.ts";
-import { omitUndefined } from "./present.ts";
+import { omitUndefined } from "./omit-undefined.ts";
 import type { NestedValidation, StructuralSchema } from "./schema.ts";
 
 const int64 = { least: -(2n ** 63n), most: 2n ** 63n - 1n };

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { jsonSchemaOf } from "./checks.ts";
 import type { Place } from "./place.ts";
-import { omitUndefined } from "./present.ts";
+import { omitUndefined } from "./omit-undefined.ts";
 import type { Json, StructuralSchema } from "./schema.ts";
 
 /**

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { type Place, refused } from "./place.ts";
-import { omitUndefined } from "./present.ts";
+import { omitUndefined } from "./omit-undefined.ts";
 import { nullable } from "./scalar.ts";
 import type { NestedValidation, StructuralSchema } from "./schema.ts";
 import { variantsForm } from "./variants.ts";

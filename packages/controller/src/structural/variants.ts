@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { writeJson } from "@drover/json";
 import { type Place, refused } from "./place.ts";
-import { omitUndefined } from "./present.ts";
+import { omitUndefined } from "./omit-undefined.ts";
 import type { NestedValidation, StructuralSchema } from "./schema.ts";
 
 interface Variant {

@@ -1,12 +1,12 @@
 import type { Log, ObjectMetadata } from "@drover/controller";
 import { objectKey } from "@drover/controller";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { builtin } from "../resource-ref.ts";
+import { builtin } from "../objects/resource-ref.ts";
 import { bucketRef } from "../testing/objects.ts";
 import { sandboxClient, type SandboxClient } from "../testing/sandbox-client.ts";
 import { VirtualTimers } from "@drover/timers";
 import { type EventRecorder, eventRecorder } from "./event-recorder.ts";
-import { burst, refillEvery } from "./ration.ts";
+import { burst, refillEvery } from "./spam-filter.ts";
 import type { RecordedEvent } from "./recorded-event.ts";
 
 let api: SandboxClient;

@@ -1,11 +1,11 @@
 import type { Log, Milliseconds, ObjectKey } from "@drover/controller";
-import type { KubeClient } from "../client.ts";
+import type { KubeClient } from "../client/client.ts";
 import { ApiError, isApiError } from "../errors.ts";
-import { keyOf } from "../kube-object.ts";
-import { builtin } from "../resource-ref.ts";
+import { keyOf } from "../objects/kube-object.ts";
+import { builtin } from "../objects/resource-ref.ts";
 import { type CancelTimer, processTimers, type Timers } from "@drover/timers";
 import { eventMemory, isUnwritten, repeatWindow, type RememberedEvent } from "./event-memory.ts";
-import { spamFilter } from "./ration.ts";
+import { spamFilter } from "./spam-filter.ts";
 import { eventObject, type RecordedEvent, type Reporter, seriesOf } from "./recorded-event.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { type ObjectMetadata, redact } from "@drover/controller";
-import type { NewObject } from "../client.ts";
-import { apiVersionOf, type ResourceRef } from "../resource-ref.ts";
+import type { NewObject } from "../client/client.ts";
+import { apiVersionOf, type ResourceRef } from "../objects/resource-ref.ts";
 
 /** Something that happened to an object, to be shown with the object (`kubectl describe`). */
 export interface RecordedEvent {

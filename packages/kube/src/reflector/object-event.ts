@@ -1,7 +1,7 @@
 import type { ObjectKey } from "@drover/controller";
-import type { KubeObject } from "../kube-object.ts";
+import type { KubeObject } from "../objects/kube-object.ts";
 import type { MappingResults } from "../subscription.ts";
-import type { ResourceVersion } from "./resource-version.ts";
+import type { ResourceVersion } from "../objects/resource-version.ts";
 import type { SeenObject } from "./seen-index.ts";
 
 /** A change of one object since the stream last emitted an event for its key. */

@@ -1,5 +1,11 @@
 import { describe, expect, test, vi } from "vitest";
-import { bucketAt, rawBookmark, reflectorUnderTest, rawFrame, pageReply } from "../testing/following.ts";
+import {
+  bucketAt,
+  rawBookmark,
+  reflectorUnderTest,
+  rawFrame,
+  pageReply,
+} from "../testing/reflector-under-test.ts";
 import { bucketList } from "../testing/objects.ts";
 import {
   hangs,

@@ -6,7 +6,7 @@ import {
   reflectorUnderTest,
   rawFrame,
   pageReply,
-} from "../testing/following.ts";
+} from "../testing/reflector-under-test.ts";
 import { hangs, refuses, type ReplyScript, streams, streamsAndBreaks } from "../testing/scripted-server.ts";
 import type { ReflectorOptions } from "./run-reflector.ts";
 

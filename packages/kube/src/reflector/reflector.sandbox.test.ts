@@ -1,6 +1,6 @@
 import { objectKey, splitObjectKey, silentLog } from "@drover/controller";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { installCrd } from "../install-crd.ts";
+import { installCrd } from "../client/install-crd.ts";
 import { eventLog, type EventLog } from "../testing/event-log.ts";
 import { bucketRef } from "../testing/objects.ts";
 import { bucketDefinition, sandboxClient, type SandboxClient } from "../testing/sandbox-client.ts";

@@ -1,8 +1,14 @@
 import { silentLog } from "@drover/controller";
 import { describe, expect, test } from "vitest";
-import { WrongScopeError } from "../resource-ref.ts";
+import { WrongScopeError } from "../objects/resource-ref.ts";
 import { eventLog } from "../testing/event-log.ts";
-import { bucketAt, rawBookmark, reflectorUnderTest, rawFrame, pageReply } from "../testing/following.ts";
+import {
+  bucketAt,
+  rawBookmark,
+  reflectorUnderTest,
+  rawFrame,
+  pageReply,
+} from "../testing/reflector-under-test.ts";
 import { bucketRef, bucketList } from "../testing/objects.ts";
 import { hangs, jsonReply, streams } from "../testing/scripted-server.ts";
 import { runReflector } from "./run-reflector.ts";

@@ -1,11 +1,11 @@
 import type { Log, Milliseconds } from "@drover/controller";
-import type { KubeClient } from "../client.ts";
-import { withoutManagedFields } from "../managed-fields.ts";
-import { collectionPath, resourceNameOf, type ResourceRef } from "../resource-ref.ts";
+import type { KubeClient } from "../client/client.ts";
+import { withoutManagedFields } from "../objects/managed-fields.ts";
+import { collectionPath, resourceNameOf, type ResourceRef } from "../objects/resource-ref.ts";
 import { sleep, processTimers, type Timers } from "@drover/timers";
 import { type Failure, failureOf, receiverFailed } from "./failure.ts";
 import type { ReflectorEvent } from "./object-event.ts";
-import type { ResourceVersion } from "./resource-version.ts";
+import type { ResourceVersion } from "../objects/resource-version.ts";
 import { memorySeenIndex, type SeenIndex } from "./seen-index.ts";
 import { needsFullObject, type Subscription } from "../subscription.ts";
 import { type StreamAction, step, type StreamInput } from "./stream.ts";
@@ -16,7 +16,7 @@ import {
   type Phase,
   type StreamState,
 } from "./stream-state.ts";
-import { emitter } from "./teller.ts";
+import { emitter } from "./emitter.ts";
 import { type WatchConnection, watchConnection } from "./watch-connection.ts";
 
 export interface ReflectorOptions {

@@ -14,7 +14,7 @@ import {
   silent,
   watching,
 } from "../testing/stream-run.ts";
-import type { WatchFrame } from "../watch-frames.ts";
+import type { WatchFrame } from "../client/watch-frames.ts";
 import type { StreamAction, StreamInput } from "./stream.ts";
 
 describe("a stream that knows nothing", () => {

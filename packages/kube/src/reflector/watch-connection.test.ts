@@ -1,7 +1,7 @@
 import { VirtualTimers } from "@drover/timers";
 import { expect, test } from "vitest";
-import { connect } from "../connect.ts";
-import { bucketAt, rawFrame } from "../testing/following.ts";
+import { connect } from "../client/connect.ts";
+import { bucketAt, rawFrame } from "../testing/reflector-under-test.ts";
 import { bucketRef } from "../testing/objects.ts";
 import { scriptedServer, streams } from "../testing/scripted-server.ts";
 import { watchConnection } from "./watch-connection.ts";

@@ -1,9 +1,9 @@
 import type { Milliseconds } from "@drover/controller";
-import type { KubeClient, WatchOptions } from "../client.ts";
-import type { ResourceRef } from "../resource-ref.ts";
-import { withoutManagedFields } from "../managed-fields.ts";
+import type { KubeClient, WatchOptions } from "../client/client.ts";
+import type { ResourceRef } from "../objects/resource-ref.ts";
+import { withoutManagedFields } from "../objects/managed-fields.ts";
 import type { Timers } from "@drover/timers";
-import type { WatchFrame } from "../watch-frames.ts";
+import type { WatchFrame } from "../client/watch-frames.ts";
 import { failureOf } from "./failure.ts";
 import type { StreamInput } from "./stream.ts";
 

@@ -1,4 +1,4 @@
-import type { ResourceRef } from "../resource-ref.ts";
+import type { ResourceRef } from "../objects/resource-ref.ts";
 
 /** The kind that these tests are about. */
 export const bucketRef: ResourceRef = {

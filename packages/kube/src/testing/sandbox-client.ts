@@ -1,6 +1,6 @@
 import { type Sandbox, type SandboxOptions, startSandbox } from "@drover/sandbox";
-import type { KubeClient, NewObject } from "../client.ts";
-import { connect } from "../connect.ts";
+import type { KubeClient, NewObject } from "../client/client.ts";
+import { connect } from "../client/connect.ts";
 
 /** An API server of its own, and a client of it. */
 export interface SandboxClient extends AsyncDisposable {

@@ -1,10 +1,10 @@
 import { ApiError } from "../errors.ts";
-import { type KubeObject, kubeObjectSchema } from "../kube-object.ts";
+import { type KubeObject, kubeObjectSchema } from "../objects/kube-object.ts";
 import type { Failure } from "../reflector/failure.ts";
 import { type StreamAction, step, type StreamStep, type StreamInput } from "../reflector/stream.ts";
 import { type StreamStart, newStream, type StreamState } from "../reflector/stream-state.ts";
-import type { ObjectList } from "../reply.ts";
-import type { WatchFrame } from "../watch-frames.ts";
+import type { ObjectList } from "../client/reply.ts";
+import type { WatchFrame } from "../client/watch-frames.ts";
 import { bucketObject } from "./objects.ts";
 
 export const bucketOf = (name: string, resourceVersion: string): KubeObject =>

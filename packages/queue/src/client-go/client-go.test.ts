@@ -1,10 +1,10 @@
 import { readScenarios } from "@drover/client-go-queue";
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { redisOfFile } from "../redis.fixture.ts";
-import { openMemoryLedger } from "../memory-ledger.ts";
-import { openRedisLedger } from "../redis-ledger.ts";
-import { intendedDifferences } from "./otherwise.ts";
+import { redisOfFile } from "../redis/redis.fixture.ts";
+import { openMemoryLedger } from "../memory/memory-ledger.ts";
+import { openRedisLedger } from "../ledger/redis-ledger.ts";
+import { intendedDifferences } from "./intended-differences.ts";
 import { playScenario } from "./play-scenario.ts";
 import { advance, readQueue, type OpenScenarioLedger, setResult, scenarioQueue } from "./scenario-queue.ts";
 

@@ -1,7 +1,7 @@
 import { objectKey, type ObjectKey } from "@drover/controller";
-import type { ClaimJob } from "../bells.ts";
-import type { Ledger, LedgerEnvironment, LedgerDurations } from "../ledger.ts";
-import type { RunOutcome } from "../work-queue.ts";
+import type { ClaimJob } from "../worker/job-queue.ts";
+import type { Ledger, LedgerEnvironment, LedgerDurations } from "../ledger/ledger.ts";
+import type { RunOutcome } from "../work-queue/work-queue.ts";
 
 /** Opens an empty ledger of one kind. */
 export type OpenScenarioLedger = (options: LedgerDurations & Required<LedgerEnvironment>) => Ledger;

@@ -1,5 +1,5 @@
-import { sideEffectsOf } from "./deeds.ts";
-import { executeScenario } from "./live-through.ts";
+import { sideEffectsOf } from "./side-effects.ts";
+import { executeScenario } from "./execute-scenario.ts";
 import type { Scenario } from "./scenario.ts";
 import {
   differingPaths,
@@ -9,8 +9,8 @@ import {
   stableNamesBy,
   type ClusterState,
   clusterStateOf,
-} from "./state.ts";
-import type { ScenarioRun } from "./take.ts";
+} from "./cluster-state.ts";
+import type { ScenarioRun } from "./scenario-run.ts";
 
 /** What happens where nothing goes wrong, and what of it is the same every time. */
 export interface Baseline {

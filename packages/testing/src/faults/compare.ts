@@ -1,8 +1,8 @@
 import { type Baseline, sideEffectsUntil } from "./baseline.ts";
-import type { TestPlan } from "./plan.ts";
-import { callName } from "./plan-decider.ts";
-import { differingPaths, type ClusterState, clusterStateOf, type ObjectValues } from "./state.ts";
-import type { ScenarioRun } from "./take.ts";
+import type { TestPlan } from "./test-plan.ts";
+import { callName } from "./test-plan-decider.ts";
+import { differingPaths, type ClusterState, clusterStateOf, type ObjectValues } from "./cluster-state.ts";
+import type { ScenarioRun } from "./scenario-run.ts";
 
 /** The first step after which all was not as it is without the fault, and what was not. */
 export interface Divergence {

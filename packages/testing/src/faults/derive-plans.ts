@@ -1,11 +1,11 @@
 import { type ProxiedCall, mayBeStale } from "@drover/fault-proxy";
-import { writesOf } from "../run-record.ts";
+import { writesOf } from "../simulation/stepped-run.ts";
 import type { Baseline } from "./baseline.ts";
-import { callName, writeName } from "./plan-decider.ts";
-import { type CreatedObject, describeObject, type TestPlan, type PlannedWrite } from "./plan.ts";
+import { callName, writeName } from "./test-plan-decider.ts";
+import { type CreatedObject, describeObject, type TestPlan, type PlannedWrite } from "./test-plan.ts";
 import { lastApplied, type Scenario } from "./scenario.ts";
-import { anyName, namedObject } from "./state.ts";
-import type { ScenarioRun } from "./take.ts";
+import { anyName, namedObject } from "./cluster-state.ts";
+import type { ScenarioRun } from "./scenario-run.ts";
 
 /** Every plan for what was seen in a fault-free run: one fault each, at each place where it can hurt. */
 export function derivePlans(scenario: Scenario, baseline: Baseline): readonly TestPlan[] {

@@ -2,8 +2,8 @@ import type { NewObject } from "@drover/kube";
 import type { FunctionUnderTest } from "../function-under-test.ts";
 import type { DeployedAs } from "../rights.ts";
 import type { TestServerFactory } from "../test-server.ts";
-import type { KindName } from "../served-kinds.ts";
-import type { Manifest, User } from "../user.ts";
+import type { KindName } from "../kubectl/served-kinds.ts";
+import type { Manifest, User } from "../kubectl/user.ts";
 
 /** What people do, one thing after the other, while a function is to keep up with them. */
 export interface Scenario {

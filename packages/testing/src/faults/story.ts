@@ -1,8 +1,8 @@
 import { describeFault, type CallRecord } from "@drover/fault-proxy";
-import { type SteppedRun, describeOutcome } from "../run-record.ts";
-import { callName } from "./plan-decider.ts";
+import { type SteppedRun, describeOutcome } from "../simulation/stepped-run.ts";
+import { callName } from "./test-plan-decider.ts";
 import { type Scenario, describeStep } from "./scenario.ts";
-import type { ScenarioRun } from "./take.ts";
+import type { ScenarioRun } from "./scenario-run.ts";
 
 /** What happened until the end of a step, a line each: what people did, and the runs in which anything happened. */
 export function storyUntil(

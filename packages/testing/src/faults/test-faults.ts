@@ -2,13 +2,13 @@ import { type Baseline, clockStarts, recordBaseline } from "./baseline.ts";
 import { type Divergence, divergence, comparisonRulesOf } from "./compare.ts";
 import { derivePlans } from "./derive-plans.ts";
 import { lostUpdate } from "./interference.ts";
-import { executeScenario } from "./live-through.ts";
-import { describeObject, type TestPlan, describePlan } from "./plan.ts";
+import { executeScenario } from "./execute-scenario.ts";
+import { describeObject, type TestPlan, describePlan } from "./test-plan.ts";
 import { lastApplied, type Scenario } from "./scenario.ts";
-import { namedObject } from "./state.ts";
+import { namedObject } from "./cluster-state.ts";
 import { storyUntil } from "./story.ts";
-import { findHarm, withForeignObject } from "./stranger.ts";
-import type { ScenarioRun } from "./take.ts";
+import { findHarm, withForeignObject } from "./foreign-object.ts";
+import type { ScenarioRun } from "./scenario-run.ts";
 
 /** What came of one plan. */
 export interface PlanResult {

@@ -1,0 +1,21 @@
+import { expect, it } from "vitest";
+import { closeInOrder } from "./close-in-order.ts";
+import { narrator } from "./story/narrator.ts";
+
+it("stops all, what was opened last first, also where one does not stop, and says which", async () => {
+  let said = "";
+  const order: string[] = [];
+  const one = (name: string, stop: () => Promise<void> = () => Promise.resolve()) => ({
+    name,
+    stop() {
+      order.push(name);
+      return stop();
+    },
+  });
+  const broken = one("the bridge", () => Promise.reject(new Error("no answer")));
+  const to = narrator({ write: (text: string) => ((said += text), true) }, false, () => 0);
+  expect(await closeInOrder([one("Redis"), broken, one("the node")], to)).toBe(false);
+  expect(order).toEqual(["the node", "the bridge", "Redis"]);
+  expect(said).toMatch(/Stopped: the node .*\n.*Could not stop the bridge: no answer\n.*Stopped: Redis /);
+  expect(await closeInOrder([one("Redis")], to)).toBe(true);
+});

@@ -1,0 +1,73 @@
+import { type ReconcileContext, type ReconcileFunction, serviceNameOf } from "@drover/controller";
+import { builtin, type NewObject, type ResourceRef } from "@drover/kube";
+import { boundRole } from "../roles/bound-role.ts";
+import { functionPolicy } from "../network/function-policy.ts";
+import { type FunctionRef, ownedMetadata, ownedClusterMetadata } from "../function-ref.ts";
+import { clusterRoleName, functionLabel } from "../names.ts";
+import type { DeployEnvironment } from "../pods/pod-template.ts";
+
+export type FunctionContext = ReconcileContext<typeof ReconcileFunction>;
+
+/** An object that a function needs in addition to its Pods. If not `wanted`, the object is deleted. */
+export interface FunctionObject {
+  readonly ref: ResourceRef;
+  readonly object: NewObject;
+  readonly wanted: boolean;
+  /**
+   * False for Roles of Drover's own parts, or of KEDA, on objects made for this function. Their author gains no
+   * permission, so they are not reviewed.
+   */
+  readonly reviewed?: false;
+  /**
+   * True if it is in a namespace that the spec names. A failure there does not keep the function from being deployed.
+   */
+  readonly elsewhere?: true;
+}
+
+/**
+ * All objects of a function except Pods, Secrets, and roles for bridge and gateway. In the order of their creation:
+ * account and permissions first.
+ */
+export function functionObjects(
+  functionRef: FunctionRef,
+  spec: FunctionContext["spec"],
+  environment: DeployEnvironment,
+): readonly FunctionObject[] {
+  const { container, permissions: { namespace: here = [], cluster: everywhere = [] } = {} } = spec;
+  const deployed = container !== undefined;
+  const owned = (name: string) => ({ name, ...ownedMetadata(functionRef) });
+  const inCluster = ownedClusterMetadata(
+    functionRef,
+    clusterRoleName(functionRef.namespace, functionRef.name),
+  );
+  const some = (rules: readonly object[]): boolean => deployed && rules.length > 0;
+  return [
+    {
+      ref: builtin.serviceAccount,
+      object: { metadata: owned(functionRef.name) },
+      // The gateway impersonates it.
+      wanted: deployed || spec.delivery === "webhook",
+    },
+    ...boundRole(owned(functionRef.name), here, functionRef, { wanted: some(here) }),
+    ...boundRole(inCluster, everywhere, functionRef, { wanted: some(everywhere) }),
+    {
+      ref: builtin.service,
+      object: {
+        metadata: owned(serviceNameOf(functionRef.name)),
+        spec: {
+          selector: { [functionLabel]: functionRef.name },
+          ports: [{ name: "http", port: 80, targetPort: "http", protocol: "TCP" }],
+        },
+      },
+      wanted: deployed,
+    },
+    {
+      ref: builtin.networkPolicy,
+      object: {
+        metadata: owned(functionRef.name),
+        spec: functionPolicy({ name: functionRef.name, spec, ...environment }),
+      },
+      wanted: deployed,
+    },
+  ];
+}

@@ -1,0 +1,109 @@
+import { parseDuration, ReconcileFunction, RetryAfterError } from "@drover/controller";
+import { builtin, type ResourceRef } from "@drover/kube";
+import { boundRole, ruleFor } from "../roles/bound-role.ts";
+import type { FunctionContext, FunctionObject } from "./function-objects.ts";
+import { type FunctionRef, ownedMetadata, type ServiceAccountRef } from "../function-ref.ts";
+import { scalingSettings } from "../scaling/scaling-settings.ts";
+
+/** How KEDA reaches the deployer, and KEDA's account. */
+export interface KedaSettings {
+  /** The URL at which KEDA requests numbers of Pods. Undefined if `DROVER_SCALING_URL` is not set. */
+  readonly scalingUrl: string | undefined;
+  /** The ServiceAccount of KEDA's operator. */
+  readonly account: ServiceAccountRef;
+}
+
+const keda = { group: "keda.sh", version: "v1alpha1", namespaced: true } as const;
+const scaledObject: ResourceRef = { ...keda, kind: "ScaledObject", plural: "scaledobjects" };
+const triggerAuthentication: ResourceRef = {
+  ...keda,
+  kind: "TriggerAuthentication",
+  plural: "triggerauthentications",
+};
+
+/**
+ * The objects with which KEDA scales a function. KEDA requests from the deployer the number of Pods that Drover would
+ * run, and writes it through the scale subresource.
+ *
+ * The deployer authorizes every request (`scaling-endpoint.ts`), so KEDA sends a token of a ServiceAccount that exists
+ * for this only, and may read only the number of this function. KEDA creates such tokens itself, for an hour each
+ * (https://keda.sh/docs/2.17/authentication-providers/bound-service-account-token), and may do so for this account
+ * only. With one account for all functions, any user that may write ScaledObjects could send its token anywhere.
+ *
+ * @param wanted false if KEDA scaled the function before and does no longer.
+ * @throws RetryAfterError if KEDA is wanted and `DROVER_SCALING_URL` is not set.
+ */
+export function kedaObjects(
+  functionRef: FunctionRef,
+  spec: FunctionContext["spec"],
+  { scalingUrl, account }: KedaSettings,
+  wanted: boolean,
+): readonly FunctionObject[] {
+  if (wanted && scalingUrl === undefined) {
+    throw new RetryAfterError(
+      "spec.scaling.by: KEDA needs the URL of the deployer. Set DROVER_SCALING_URL of the deployer.",
+      { after: "1m", reason: "NotSupported" },
+    );
+  }
+  const name = `${functionRef.name}-scaling`;
+  const owned = { name, ...ownedMetadata(functionRef) };
+  const tokens = { name: `${functionRef.name}-scaling-token`, ...ownedMetadata(functionRef) };
+  const { group, plural } = ReconcileFunction;
+  // Neither Role gives the author anything: one reads a number that its status has anyway, the other creates tokens.
+  const unreviewed = { wanted, reviewed: false } as const;
+  return [
+    { ref: builtin.serviceAccount, object: { metadata: owned, automountServiceAccountToken: false }, wanted },
+    ...boundRole(owned, [ruleFor("get", `${plural}/scale`, functionRef.name, group)], owned, unreviewed),
+    ...boundRole(tokens, [ruleFor("create", "serviceaccounts/token", name)], account, unreviewed),
+    {
+      ref: triggerAuthentication,
+      object: {
+        metadata: owned,
+        spec: { boundServiceAccountToken: [{ parameter: "token", serviceAccountName: name }] },
+      },
+      wanted,
+    },
+    {
+      ref: scaledObject,
+      object: {
+        metadata: { name: functionRef.name, ...ownedMetadata(functionRef) },
+        spec: scaledObjectSpec(functionRef, spec, { scalingUrl: scalingUrl ?? "", authentication: name }),
+      },
+      wanted,
+    },
+  ];
+}
+
+/** KEDA divides the value by its target, so a target of 1 makes the value the number of Pods. */
+function scaledObjectSpec(
+  functionRef: FunctionRef,
+  spec: FunctionContext["spec"],
+  { scalingUrl, authentication }: { readonly scalingUrl: string; readonly authentication: string },
+) {
+  const { min, max, idleAfter } = scalingSettings(spec);
+  return {
+    scaleTargetRef: {
+      apiVersion: ReconcileFunction.apiVersion,
+      kind: ReconcileFunction.kind,
+      name: functionRef.name,
+    },
+    minReplicaCount: min,
+    maxReplicaCount: max,
+    pollingInterval: 1,
+    cooldownPeriod: Math.max(1, Math.ceil(parseDuration(idleAfter) / 1_000)),
+    triggers: [
+      {
+        type: "metrics-api",
+        metricType: "AverageValue",
+        metadata: {
+          url: `${scalingUrl}/scaling/${functionRef.namespace}/${functionRef.name}`,
+          valueLocation: "wanted",
+          targetValue: "1",
+          activationTargetValue: "0",
+          authMode: "bearer",
+        },
+        authenticationRef: { name: authentication },
+      },
+    ],
+  };
+}

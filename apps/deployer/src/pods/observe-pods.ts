@@ -1,0 +1,110 @@
+import { builtin, type KubeClient, type KubeObject, listAll } from "@drover/kube";
+import { z } from "zod";
+import type { FunctionRef } from "../function-ref.ts";
+import { isControlledByUid } from "../objects/apply-object.ts";
+import { functionLabel, podRevisionAnnotation } from "../names.ts";
+import type { RolloutPod } from "./plan-pod-changes.ts";
+
+const stateSchema = z.looseObject({ reason: z.string().optional(), message: z.string().optional() });
+const podSchema = z.looseObject({
+  status: z
+    .looseObject({
+      phase: z.string().optional(),
+      reason: z.string().optional(),
+      message: z.string().optional(),
+      conditions: z.array(stateSchema.extend({ type: z.string(), status: z.string() })).optional(),
+      containerStatuses: z
+        .array(
+          z.looseObject({
+            restartCount: z.number().optional(),
+            state: z.looseObject({ waiting: stateSchema.optional() }).optional(),
+            lastState: z
+              .looseObject({ terminated: stateSchema.extend({ exitCode: z.number() }).optional() })
+              .optional(),
+          }),
+        )
+        .optional(),
+    })
+    .optional(),
+});
+
+/** Why a Pod is not Ready. */
+export interface PodProblem {
+  /**
+   * `ImageNotPulled` lasts until the image exists or the spec names another one. The other reason may end by itself.
+   */
+  readonly reason: "ImageNotPulled" | "NewPodsDoNotStart";
+  /** The reasons and messages of the kubelet and the scheduler. */
+  readonly message: string;
+}
+
+/** A Pod as the API server returns it, and why it is not Ready, if its status contains that. */
+export interface ObservedPod extends RolloutPod {
+  readonly problem: PodProblem | undefined;
+}
+
+/** The function's Pods, read live, because Pods must not be created or deleted on outdated data. */
+export async function observePods(
+  client: KubeClient,
+  functionRef: FunctionRef,
+  signal: AbortSignal,
+): Promise<readonly ObservedPod[]> {
+  const pods = await listAll(client, builtin.pod, {
+    namespace: functionRef.namespace,
+    labelSelector: `${functionLabel}=${functionRef.name}`,
+    signal,
+  });
+  return pods.filter((pod) => isControlledByUid(pod, functionRef.uid)).map(observePod);
+}
+
+/** The deployer's view of a Pod. */
+export function observePod(pod: KubeObject): ObservedPod {
+  const { name, uid, annotations = {}, deletionTimestamp, creationTimestamp = "" } = pod.metadata;
+  const { status = {} } = podSchema.safeParse(pod).data ?? {};
+  const { phase, conditions = [] } = status;
+  return {
+    name,
+    uid,
+    revision: Number(annotations[podRevisionAnnotation] ?? 0),
+    ready: conditions.some((one) => one.type === "Ready" && one.status === "True"),
+    deleting: deletionTimestamp !== undefined,
+    ended: phase === "Succeeded" || phase === "Failed",
+    createdAt: creationTimestamp,
+    problem: problemOf(status),
+  };
+}
+
+/** The kubelet's reasons for a container that is starting without a problem so far. */
+const starting: ReadonlySet<string> = new Set(["ContainerCreating", "PodInitializing"]);
+/** The kubelet's reasons for an image that it could not get, where another try does not help. */
+const withoutImage: ReadonlySet<string> = new Set([
+  ...["ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName"],
+]);
+
+function problemOf({
+  reason,
+  message,
+  conditions = [],
+  containerStatuses = [],
+}: NonNullable<z.output<typeof podSchema>["status"]>): PodProblem | undefined {
+  const [container] = containerStatuses;
+  const { waiting } = container?.state ?? {};
+  const isStarting = starting.has(waiting?.reason ?? "");
+  const { terminated } = container?.lastState ?? {};
+  const unscheduled = conditions.find(({ type, status }) => type === "PodScheduled" && status === "False");
+  const words = [
+    unscheduled?.reason,
+    unscheduled?.message,
+    reason,
+    message,
+    isStarting ? undefined : waiting?.reason,
+    waiting?.message,
+    terminated && `its container ended with exit code ${terminated.exitCode}`,
+    terminated?.message,
+  ].filter((word) => word !== undefined && word !== "");
+  if (words.length === 0) return undefined;
+  return {
+    reason: withoutImage.has(waiting?.reason ?? "") ? "ImageNotPulled" : "NewPodsDoNotStart",
+    message: words.join(": "),
+  };
+}

@@ -1,0 +1,115 @@
+import { ReconcileFunction } from "@drover/controller";
+import { type RealCluster, startRealCluster } from "@drover/real-cluster";
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { parse } from "yaml";
+import { z } from "zod";
+import { podManifest } from "./pod-template.ts";
+
+const run = promisify(execFile);
+const strictNamespace = "strict";
+/** A quota of these makes the API server refuse every Pod that does not say them. */
+const said = { "requests.cpu": "10", "requests.memory": "10Gi", "limits.memory": "10Gi" };
+let cluster: RealCluster;
+beforeAll(async () => {
+  cluster = await startRealCluster();
+  const metadata = { name: strictNamespace, labels: { "pod-security.kubernetes.io/enforce": "restricted" } };
+  await create({ apiVersion: "v1", kind: "Namespace", metadata });
+  for (const name of ["bridge", "deployer", "gateway", "as"]) {
+    await create({
+      apiVersion: "v1",
+      kind: "ServiceAccount",
+      metadata: { name, namespace: strictNamespace },
+    });
+  }
+  await create({
+    apiVersion: "v1",
+    kind: "ResourceQuota",
+    metadata: { name: "said", namespace: strictNamespace },
+    spec: { hard: said },
+  });
+  // As the controller manager would: there is none.
+  const status = JSON.stringify({
+    status: { hard: said, used: { "requests.cpu": "0", "requests.memory": "0", "limits.memory": "0" } },
+  });
+  await run(cluster.kubectl, [
+    "patch",
+    "resourcequota",
+    "said",
+    "-n",
+    strictNamespace,
+    "--subresource=status",
+    "--type=merge",
+    "-p",
+    status,
+  ]);
+});
+afterAll(() => cluster.stop());
+
+async function create(object: object, ...more: readonly string[]): Promise<string> {
+  const running = run(cluster.kubectl, ["create", "-f", "-", ...more]);
+  running.child.stdin?.end(JSON.stringify(object));
+  return (await running).stdout;
+}
+const created = (name: string, spec: object): Promise<string> =>
+  create(
+    { apiVersion: "v1", kind: "Pod", metadata: { name, namespace: strictNamespace }, spec },
+    "--dry-run=server",
+  );
+
+const podSpec = z.looseObject({ containers: z.array(z.looseObject({})) });
+const deploymentSchema = z.looseObject({
+  spec: z.looseObject({ template: z.looseObject({ spec: podSpec }) }),
+});
+const functionPodSpec = (container: object, fields: object = {}) => {
+  const spec = ReconcileFunction.spec.parse({
+    for: { group: "a.example.com", version: "v1", kind: "A", plural: "as", scope: "Namespaced" },
+    container: { image: "i", ...container },
+    ...fields,
+  });
+  if (spec.container === undefined) throw new Error("It has a container.");
+  return podManifest(
+    {
+      functionRef: { name: "as", namespace: strictNamespace, uid: "u" },
+      spec: { ...spec, container: spec.container },
+      environment: {
+        redisUrl: "rediss://valkey.drover:6379",
+        redisCa: "ca",
+        bridge: { namespace: "drover", name: "bridge" },
+        gateway: { namespace: "drover", name: "gateway" },
+        keda: { scalingUrl: undefined, account: { namespace: "keda", name: "keda-operator" } },
+        network: { namespace: "drover", monitoring: [], egress: { pods: true, networks: [], except: [] } },
+      },
+      password: "p",
+    },
+    1,
+  ).spec;
+};
+
+it.each(["bridge", "deployer", "gateway"])(
+  "the Pod of %s is taken where only restricted ones are, and says what it needs",
+  async (part) => {
+    const file = new URL(`../../../${part}/deploy/deployment.yaml`, import.meta.url);
+    const { spec } = deploymentSchema.parse(parse(await readFile(file, "utf8"), { version: "1.1" })).spec
+      .template;
+    expect(await created(part, spec)).toMatch(/created/);
+    const without = { ...spec, containers: spec.containers.map(({ resources: _, ...rest }) => rest) };
+    await expect(created(part, without)).rejects.toThrow(/must specify/);
+  },
+);
+
+it.each([
+  ["that pulls", functionPodSpec({})],
+  ["that is called", functionPodSpec({}, { delivery: "webhook" })],
+  [
+    "that has a folder of its own",
+    functionPodSpec({ volumes: [{ name: "t", mountPath: "/tmp", emptyDir: {} }] }),
+  ],
+])("so is the Pod of a function %s", async (_what, spec) => {
+  expect(await created("function", spec)).toMatch(/created/);
+  const [container] = spec.containers;
+  const loose = { ...container, securityContext: {} };
+  await expect(created("function", { ...spec, containers: [loose] })).rejects.toThrow(/violates PodSecurity/);
+});

@@ -1,0 +1,104 @@
+import { timestamp } from "@drover/controller";
+import { replicaSetSchema } from "@drover/workloads";
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { findCondition, updateCondition, setCondition } from "./deployment-conditions.ts";
+import { type DeploymentStatus, deploymentSchema } from "../deployment.ts";
+import { type Draft, draftOf } from "../draft.ts";
+import { updateProgress } from "./progress.ts";
+
+const metadata = { name: "web", namespace: "default", uid: "u", resourceVersion: "1" };
+const template = { spec: { containers: [{ name: "web", image: "web" }] } };
+const statuses = ["True", "False", "Unknown"] as const;
+const message = fc.constantFrom("A", "B");
+const passed = fc.integer({ min: 1, max: 100 });
+
+/** A draft at some time, whose only set has failed for a reason, or has not. */
+function draftAt(
+  seconds: number,
+  status: object,
+  failure?: { readonly reason: string; readonly status: string },
+): Draft {
+  const conditions = failure && [
+    {
+      type: "ReplicaFailure",
+      message: "m",
+      lastTransitionTime: timestamp(new Date(seconds * 1_000)),
+      ...failure,
+    },
+  ];
+  return draftOf(
+    deploymentSchema.parse({
+      apiVersion: "apps/v1",
+      kind: "Deployment",
+      metadata,
+      status,
+      spec: { selector: {}, template },
+    }),
+    [
+      replicaSetSchema.parse({
+        apiVersion: "apps/v1",
+        kind: "ReplicaSet",
+        metadata: { ...metadata, name: "web-1" },
+        spec: { selector: {}, template },
+        status: { conditions },
+      }),
+    ],
+    new Date(seconds * 1_000),
+  );
+}
+
+it("a condition's lastTransitionTime is when its status changed last; lastUpdateTime is when it was stated", () => {
+  const step = fc.record({
+    status: fc.constantFrom(...statuses),
+    reason: message,
+    message,
+    passed,
+    again: fc.boolean(),
+  });
+  const isHeld = fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
+    let [now, stored]: [number, Partial<DeploymentStatus>] = [0, {}];
+    let expected: object | undefined;
+    let [was, because, since] = ["", "", ""];
+    for (const { passed: seconds, again, ...said } of steps) {
+      now += seconds;
+      const time = timestamp(new Date(now * 1_000));
+      const draft = draftAt(now, stored);
+      (again ? updateCondition : setCondition)(draft, { type: "Progressing", ...said });
+      // SetDeploymentCondition of kube-controller-manager leaves one alone that says the same.
+      if (said.status !== was) since = time;
+      if (again || said.status !== was || said.reason !== because)
+        expected = { type: "Progressing", ...said, lastUpdateTime: time, lastTransitionTime: since };
+      [was, because] = [said.status, said.reason];
+      expect(findCondition(draft.status, "Progressing")).toEqual(expected);
+      stored = draft.status;
+    }
+  });
+  fc.assert(isHeld, { numRuns: 200 });
+});
+
+it("a failure of a set is the Deployment's since its status changed there, though it fails for another reason now", () => {
+  const step = fc.record({
+    failure: fc.option(fc.record({ reason: message, status: fc.constantFrom(...statuses) }), {
+      nil: undefined,
+    }),
+    passed,
+  });
+  const isHeld = fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
+    let [now, stored]: [number, Partial<DeploymentStatus>] = [0, {}];
+    let [was, since] = ["", ""];
+    for (const { failure, passed: seconds } of steps) {
+      now += seconds;
+      const draft = draftAt(now, stored, failure);
+      updateProgress(draft);
+      if ((failure?.status ?? "") !== was) since = timestamp(new Date(now * 1_000));
+      was = failure?.status ?? "";
+      const stated = findCondition(draft.status, "ReplicaFailure");
+      expect(stated && [stated.status, stated.reason, stated.lastTransitionTime]).toEqual(
+        failure && [failure.status, failure.reason, since],
+      );
+      stored = draft.status;
+    }
+  });
+  fc.assert(isHeld, { numRuns: 200 });
+});

@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { maxSpecTags, tagLimits } from "./tags.ts";
+import { keepAwsTags } from "../testing/aws-tags.ts";
+import {
+  bucketIn,
+  expectError,
+  makeBucket,
+  openBucketScene,
+  readyOf,
+  type BucketScene,
+  setTags,
+  tagsOf,
+} from "../testing/bucket-scene.ts";
+
+/* Tags of AWS services on a bucket, such as CloudFormation's: the proxy plays AWS' side, and the server has the others. */
+let scene: BucketScene;
+const ofAws = { "aws:cloudformation:stack-name": "web", "aws:cloudformation:logical-id": "Bucket" };
+beforeAll(async () => {
+  scene = await openBucketScene();
+});
+afterAll(() => scene.close());
+beforeEach(() => {
+  scene.proxy.forget();
+  keepAwsTags(scene.proxy, ofAws);
+});
+
+const adopting = (spec: object = {}) =>
+  scene.object({ adopt: "IfUnowned", tags: { team: "north" }, ...spec });
+
+test("a bucket that has them is adopted, tagged beside them, and then only looked at", async () => {
+  const object = adopting();
+  await makeBucket(scene.s3, object.bucketName);
+  await setTags(scene.s3, object.bucketName, { others: "stays" });
+  const result = await object.reconcileUntilStable();
+  expect(readyOf(result)).toBeUndefined();
+  expect(await tagsOf(scene.s3, object.bucketName)).toMatchObject({
+    team: "north",
+    others: "stays",
+    "drover.dev/owner-uid": object.uid,
+  });
+  expect(scene.proxy.writes()).toEqual(["PutBucketTagging"]);
+  await object.reconcileUntilStable();
+  expect(scene.proxy.writes()).toEqual(["PutBucketTagging"]);
+});
+
+test("they do not count: a spec may have as many tags as without them", async () => {
+  const tags = Object.fromEntries(Array.from({ length: maxSpecTags }, (_, i) => [`tag-${i}`, "v"]));
+  const object = adopting({ tags });
+  await makeBucket(scene.s3, object.bucketName);
+  await object.reconcileUntilStable();
+  expect(Object.keys(await tagsOf(scene.s3, object.bucketName))).toHaveLength(tagLimits.tags);
+});
+
+test("a bucket that gets them as it is made, before its owner could be written, is known as the object's", async () => {
+  const object = scene.object();
+  const { fault } = scene.proxy;
+  scene.proxy.fault = (call) => (call.operation === "PutBucketTagging" ? "cut-before" : fault(call));
+  await expectError(object.reconcileUntilStable());
+  scene.proxy.fault = fault;
+  await object.reconcileUntilStable();
+  expect(object.status.adopted).toBe(false);
+  expect(await tagsOf(scene.s3, object.bucketName)).toMatchObject({ "drover.dev/owner-uid": object.uid });
+});
+
+test("they stay when the bucket is let go of, though no other tag does", async () => {
+  const object = adopting({ tags: {} });
+  await makeBucket(scene.s3, object.bucketName);
+  await object.reconcileUntilStable();
+  scene.proxy.calls.length = 0;
+  await object.finalize();
+  expect(scene.proxy.writes()).toEqual(["PutBucketTagging"]);
+  expect(scene.proxy.calls.find(({ operation }) => operation === "PutBucketTagging")?.status).toBeLessThan(
+    300,
+  );
+  expect(await tagsOf(scene.s3, object.bucketName)).toEqual({});
+});
+
+test("a bucket that has them is deleted", async () => {
+  const object = scene.object({ onDelete: "Delete" });
+  await object.reconcileUntilStable();
+  await object.finalize();
+  expect(await bucketIn(scene.s3, object.bucketName)).toBeUndefined();
+});

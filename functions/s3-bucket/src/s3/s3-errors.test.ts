@@ -1,0 +1,139 @@
+import { inspect } from "node:util";
+import { parseDuration, RetryAfterError, TerminalError } from "@drover/controller";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import {
+  expectError,
+  openBucketScene,
+  readyOf,
+  expectRefusal,
+  type BucketScene,
+} from "../testing/bucket-scene.ts";
+import type { S3Fault } from "../testing/s3-fault-proxy.ts";
+
+let scene: BucketScene;
+beforeAll(async () => {
+  scene = await openBucketScene();
+});
+afterAll(() => scene.close());
+beforeEach(() => scene.proxy.forget());
+
+const on = (operation: string, fault: S3Fault) => {
+  scene.proxy.fault = (call) => (call.operation === operation ? fault : "none");
+};
+
+describe("a refused creation", () => {
+  test.each([
+    [409, "BucketAlreadyExists", "BucketNameTaken"],
+    [400, "InvalidBucketName", "InvalidBucketName"],
+    [400, "IllegalLocationConstraintException", "RegionMismatch"],
+    [501, "NotImplemented", "NotSupported"],
+  ])("with %i %s stops until the object changes", async (status, code, reason) => {
+    on("CreateBucket", { status, code });
+    const error = await expectRefusal(scene.object().reconcileUntilStable());
+    expect(error).toBeInstanceOf(TerminalError);
+    expect(error.reason).toBe(reason);
+  });
+
+  test.each([
+    [409, "OperationAborted", "OperationAborted"],
+    [503, "SlowDown", "SlowDown"],
+    [503, "ServiceUnavailable", "SlowDown"],
+  ])("with %i %s waits", async (status, code, reason) => {
+    on("CreateBucket", { status, code });
+    expect(await expectRefusal(scene.object().reconcileUntilStable())).toBeInstanceOf(RetryAfterError);
+    expect(await expectRefusal(scene.object().reconcileUntilStable())).toMatchObject({ reason });
+  });
+
+  test.each([
+    [403, "AccessDenied", "AccessDenied"],
+    [400, "TooManyBuckets", "TooManyBuckets"],
+    [403, "RequestTimeTooSkewed", "ClockSkewed"],
+  ])(
+    "with %i %s, after which nothing can have been made, waits and takes the intent back",
+    async (status, code, reason) => {
+      on("CreateBucket", { status, code });
+      const object = scene.object();
+      expect(readyOf(await object.reconcileUntilStable())).toMatchObject({ status: "False", reason });
+      expect(object.status.creating).toBeUndefined();
+    },
+  );
+
+  test("with 500 is retried with backoff, and the intent stands: it may have been made", async () => {
+    on("CreateBucket", { status: 500, code: "InternalError" });
+    const object = scene.object();
+    const error = await expectError(object.reconcileUntilStable());
+    expect(error).not.toBeInstanceOf(RetryAfterError);
+    expect(error).not.toBeInstanceOf(TerminalError);
+    expect(object.status.creating).toBeDefined();
+  });
+});
+
+describe("a server that asks to wait", () => {
+  test.each([
+    ["7", 7_000],
+    ["999999999", 3_600_000],
+  ])("Retry-After: %s is kept, within an hour", async (after, expected) => {
+    on("GetBucketTagging", { status: 503, code: "SlowDown", headers: { "retry-after": after } });
+    const error = await expectRefusal(scene.object().reconcile());
+    expect(error instanceof RetryAfterError && parseDuration(error.after)).toBe(expected);
+  });
+
+  test.each([0, 420_000, -420_000])(
+    "Retry-After as a date is kept, by a clock %s ms from ours",
+    async (skew) => {
+      const [now, then] = [0, 60_000].map((ms) => new Date(Date.now() + skew + ms).toUTCString());
+      const headers = { date: now ?? "", "retry-after": then ?? "" };
+      on("GetBucketTagging", { status: 429, code: "TooManyRequests", headers });
+      const error = await expectRefusal(scene.object().reconcile());
+      const span = error instanceof RetryAfterError ? parseDuration(error.after) : NaN;
+      expect(span).toBeGreaterThan(30_000);
+      expect(span).toBeLessThanOrEqual(60_000);
+    },
+  );
+
+  test.each(["-1", "soon", "0"])("Retry-After: %s is nonsense, and our own pause is kept", async (after) => {
+    on("GetBucketTagging", { status: 503, code: "SlowDown", headers: { "retry-after": after } });
+    const error = await expectRefusal(scene.object().reconcile());
+    const span = error instanceof RetryAfterError ? parseDuration(error.after) : NaN;
+    expect(span).toBeGreaterThanOrEqual(10_000);
+    expect(span).toBeLessThanOrEqual(12_500);
+  });
+});
+
+test("credentials that S3 refuses are waited for, and nothing of them is in the error", async () => {
+  scene.secrets.set("canary", {
+    accessKeyId: "CANARYID",
+    secretAccessKey: "canary-secret",
+    sessionToken: "canary-token",
+  });
+  on("GetBucketTagging", {
+    status: 403,
+    body:
+      "<Error><Code>SignatureDoesNotMatch</Code><Message>The signature does not match.</Message>" +
+      "<AWSAccessKeyId>CANARYID</AWSAccessKeyId><StringToSign>canary-signed</StringToSign></Error>",
+  });
+  const error = await expectRefusal(scene.object({ credentialsSecret: { name: "canary" } }).reconcile());
+  expect(error.reason).toBe("CredentialsRefused");
+  expect(inspect(error, { depth: 10, showHidden: true })).not.toMatch(/canary/i);
+  expect(inspect(scene.logged, { depth: 10 })).not.toMatch(/canary/i);
+});
+
+test("a server that cannot be reached is an error that is retried, and says so", async () => {
+  scene.proxy.fault = () => "cut-before";
+  const error = await expectError(scene.object().reconcile());
+  expect(error).not.toBeInstanceOf(RetryAfterError);
+  expect(error.message).toContain("No usable answer from the S3 server");
+});
+
+test("a bucket in another region is followed to where it is", async () => {
+  const object = scene.object();
+  await object.reconcileUntilStable();
+  scene.proxy.fault = ({ operation, headers }) => {
+    const here = headers.authorization?.includes("/eu-west-3/") === true;
+    return operation === "GetBucketTagging" && !here
+      ? { status: 301, code: "PermanentRedirect", headers: { "x-amz-bucket-region": "eu-west-3" } }
+      : "none";
+  };
+  await object.reconcile();
+  expect(scene.proxy.calls.at(-1)?.headers.authorization).toContain("/eu-west-3/");
+});

@@ -1,0 +1,92 @@
+import type { Controller } from "../definition/controller.ts";
+import type { PermissionRule } from "../function/deployment-declarations.ts";
+import type { Predicates, ReconcileFunctionSpec } from "../function/reconcile-function.ts";
+import type { Resource } from "../resource/resource.ts";
+import { hasNamesInCode, type Kind } from "../definition/watched-kinds.ts";
+
+export type Permissions = NonNullable<ReconcileFunctionSpec["permissions"]>;
+
+/** Facts about a function that its controller's definition does not contain. */
+export interface PermissionFacts {
+  /** The function's namespace, if it is known. */
+  readonly namespace?: string | undefined;
+  /** If its runs call `readSecret`: true for any Secret, or the Secrets' names. */
+  readonly readsSecrets?: boolean | readonly string[] | undefined;
+  /** True if its process contains a bridge, which lists and watches all kinds of the controller. */
+  readonly hasBridge?: boolean;
+}
+
+/**
+ * The permissions that follow from a controller's code: for the runtime's requests to the API server when it runs the
+ * controller, and for everything that an owner does with objects of the kinds that it `owns`. Each of the runtime's
+ * permissions is needed: `apps/cli/src/generate/least-permissions.real.test.ts` shows it by removing each one. Requests
+ * of the author's own clients for other kinds are not covered.
+ *
+ * A controller that handles only objects in its function's own namespace gets rules for that namespace, also for the
+ * kinds that it owns: an owner and its objects share a namespace. Any other controller gets rules for all namespaces.
+ */
+export function leastPermissions<R extends Resource>(
+  controller: Controller<R>,
+  { namespace: home, readsSecrets = false, hasBridge = false }: PermissionFacts = {},
+): Permissions {
+  const { for: kind, only, owns, watches, finalizer } = controller;
+  const isLocal = ({ scope }: Kind, namespaces: readonly string[] | undefined): boolean =>
+    scope === "Namespaced" && home !== undefined && namespaces?.every((one) => one === home) === true;
+  const own = [
+    rule(kind.group, kind.plural, finalizer === undefined ? ["get"] : ["get", "patch"]),
+    ...(kind.foreign ? [] : [rule(kind.group, `${kind.plural}/status`, ["update"])]),
+    rule("events.k8s.io", "events", ["create", "patch"]),
+    ...secretRules(readsSecrets),
+  ].map((one) => ({ one, local: isLocal(kind, only.namespaces) }));
+  const made = owns.map(({ kind: owned, namespaces }) => ({
+    one: rule(owned.group, owned.plural, ownersVerbs),
+    local: isLocal(owned, namespaces) || (owned.scope === "Namespaced" && isLocal(kind, only.namespaces)),
+  }));
+  const asked = watches.filter(hasNamesInCode).map(({ kind: watched, namespaces }) => ({
+    one: rule(watched.group, watched.plural, ["get"]),
+    local: isLocal(watched, namespaces),
+  }));
+  const followed: readonly (Predicates & { readonly kind: Kind })[] = hasBridge
+    ? [{ kind, ...only }, ...owns, ...watches]
+    : [];
+  const seen = followed.map(({ kind: of, namespaces }) => ({
+    one: rule(of.group, of.plural, ["list", "watch"]),
+    local: isLocal(of, namespaces),
+  }));
+  const all = [...own, ...made, ...asked, ...seen];
+  return permissionsOf({
+    namespace: all.filter(({ local }) => local).map(({ one }) => one),
+    cluster: all.filter(({ local }) => !local).map(({ one }) => one),
+  });
+}
+
+/** Verbs of a controller on objects of a kind that it owns. Their status is written by another controller. */
+const ownersVerbs = ["get", "list", "create", "update", "patch", "delete"];
+
+/** Merges two sets of permissions; a rule that is in both appears once. */
+export const withPermissions = (some: Permissions, more: Permissions = {}): Permissions =>
+  permissionsOf({
+    namespace: [...(some.namespace ?? []), ...(more.namespace ?? [])],
+    cluster: [...(some.cluster ?? []), ...(more.cluster ?? [])],
+  });
+
+const permissionsOf = ({ namespace, cluster }: Record<keyof Permissions, PermissionRule[]>): Permissions => ({
+  ...(namespace.length > 0 && { namespace: distinct(namespace) }),
+  ...(cluster.length > 0 && { cluster: distinct(cluster) }),
+});
+
+function secretRules(reads: boolean | readonly string[]): readonly PermissionRule[] {
+  if (reads === false || (reads !== true && reads.length === 0)) return [];
+  const rules = rule("", "secrets", ["get"]);
+  return [reads === true ? rules : { ...rules, resourceNames: [...reads] }];
+}
+
+const rule = (group: string, resource: string, verbs: readonly string[]): PermissionRule => ({
+  apiGroups: [group],
+  resources: [resource],
+  verbs: [...verbs],
+});
+
+const distinct = (rules: readonly PermissionRule[]): PermissionRule[] => [
+  ...new Map(rules.map((one) => [JSON.stringify(one), one])).values(),
+];

@@ -1,0 +1,69 @@
+import { expect, it } from "vitest";
+import { type Access, describeAccess } from "./access.ts";
+import { neededAccess } from "./needed-access.ts";
+import { ReconcileFunction } from "../function/reconcile-function.ts";
+
+const kind = (plural: string, more: object = {}) => ({
+  group: "example.com",
+  version: "v1",
+  kind: "Cup",
+  plural,
+  scope: "Namespaced",
+  ...more,
+});
+const verified = (verify: object) => ({ name: "h", verify, names: { field: "name" } });
+const secretRef = { name: "s", key: "k" };
+const needed = (spec: object): readonly string[] =>
+  neededAccess(ReconcileFunction.spec.parse({ for: kind("cups"), ...spec }), "web").map((one: Access) =>
+    describeAccess(one),
+  );
+const seen = (plural: string, where = "in all namespaces") =>
+  ["list", "watch"].map((verb) => `${verb} ${plural} of example.com ${where}`);
+const called = (where: string) => [
+  ...["get", "patch"].map((verb) => `${verb} cups of example.com ${where}`),
+  `update cups/status of example.com ${where}`,
+  ...["create", "patch"].map((verb) => `${verb} events of events.k8s.io ${where}`),
+];
+const rule = { apiGroups: [""], resources: ["pods"], verbs: ["get"] };
+const container = { image: "cups:1" };
+
+it.each<[string, object, readonly string[]]>([
+  ["follows its own kind", {}, seen("cups")],
+  [
+    "follows it in some namespaces",
+    { for: kind("cups", { namespaces: ["a", "b"] }) },
+    [...seen("cups", "in namespace a"), ...seen("cups", "in namespace b")],
+  ],
+  [
+    "follows what it owns and watches",
+    { owns: [kind("saucers")], watches: [kind("spoons", { names: { label: "l" } })] },
+    [...seen("cups"), ...seen("saucers"), ...seen("spoons")],
+  ],
+  [
+    "has permissions, and Pods that use them",
+    { container, permissions: { namespace: [rule], cluster: [rule] } },
+    [
+      ...seen("cups"),
+      "get pods in namespace web",
+      "get pods in all namespaces",
+      "create pods in namespace web",
+    ],
+  ],
+  ["has permissions that nobody uses", { permissions: { cluster: [rule] } }, seen("cups")],
+  ["is called", { delivery: "webhook" }, [...seen("cups"), ...called("in all namespaces")]],
+  [
+    "is called for two namespaces",
+    { delivery: "webhook", for: kind("cups", { namespaces: ["a", "b"] }) },
+    [
+      ...[...seen("cups", "in namespace a"), ...seen("cups", "in namespace b")],
+      ...[...called("in namespace a"), ...called("in namespace b")],
+    ],
+  ],
+  ...(["standardWebhooks", "hmac", "bearer"] as const).map((scheme): [string, object, readonly string[]] => [
+    `takes events that are verified by ${scheme}`,
+    { hooks: [verified({ [scheme]: { secretRef, ...(scheme === "hmac" && { header: "X-Signature" }) } })] },
+    [...seen("cups"), "get secrets named s in namespace web"],
+  ]),
+])("the author of a function that %s must be allowed just that", (_what, spec, access) => {
+  expect(needed(spec)).toEqual(access);
+});

@@ -1,0 +1,78 @@
+import { type Access, accessesOf, type PolicyRule } from "./access.ts";
+import type { Permissions } from "./least-permissions.ts";
+import type { ReconcileFunctionSpec } from "../function/reconcile-function.ts";
+
+/** A kind with changes that wake a function's keys, in all namespaces or in the listed ones. */
+export type FollowedKind = Pick<ReconcileFunctionSpec["for"], "group" | "plural" | "namespaces">;
+
+/** The kinds with changes that wake a function's keys. */
+export const followedKinds = (spec: ReconcileFunctionSpec): readonly FollowedKind[] => [
+  spec.for,
+  ...(spec.owns ?? []),
+  ...(spec.watches ?? []),
+];
+
+/**
+ * All accesses that the author of a function must have: to list and watch its kinds, the permissions of its
+ * ServiceAccount, the requests that the gateway makes in its name if it is called, and {@link implicitAccess}.
+ *
+ * The deployer reviews the Roles that it is about to write (apps/deployer/src/permits/granted-access.ts); this is the
+ * same list for a program that writes no Roles.
+ *
+ * @param namespace of the function.
+ */
+export function neededAccess(spec: ReconcileFunctionSpec, namespace: string): readonly Access[] {
+  const { permissions = {}, container } = spec;
+  return [
+    ...bridgeAccess(spec),
+    ...(container === undefined ? [] : permittedAccess(permissions, namespace)),
+    ...gatewayAccess(spec),
+    ...implicitAccess(spec, namespace),
+  ];
+}
+
+/** The accesses that a function's permissions grant: by a Role in its namespace, by a ClusterRole in all. */
+export const permittedAccess = (
+  { namespace: here = [], cluster: everywhere = [] }: Permissions,
+  namespace: string,
+): readonly Access[] => [...accessesOf(here, namespace), ...accessesOf(everywhere)];
+
+/** Accesses that a function uses without a Role of its own: it runs Pods, and Secrets verify its hooks' events. */
+export function implicitAccess(
+  { container, hooks = [] }: ReconcileFunctionSpec,
+  namespace: string,
+): readonly Access[] {
+  const pods = container === undefined ? [] : [{ namespace, verb: "create", group: "", resource: "pods" }];
+  return [...pods, ...hooks.flatMap((hook) => hookSecrets(hook, namespace))];
+}
+
+const hookSecrets = (
+  { verify }: NonNullable<ReconcileFunctionSpec["hooks"]>[number],
+  namespace: string,
+): readonly Access[] =>
+  [verify.standardWebhooks, verify.hmac, verify.bearer].flatMap((scheme) =>
+    scheme === undefined
+      ? []
+      : [{ namespace, verb: "get", group: "", resource: "secrets", name: scheme.secretRef.name }],
+  );
+
+/** Accesses that the bridge uses for a function: they reveal keys and changes, which not every user may see. */
+export const bridgeAccess = (spec: ReconcileFunctionSpec): readonly Access[] =>
+  followedKinds(spec).flatMap(({ group, plural: resource, namespaces }) =>
+    (namespaces ?? [undefined]).flatMap((namespace) =>
+      ["list", "watch"].map((verb) => ({ namespace, verb, group, resource })),
+    ),
+  );
+
+/** Rules for the gateway's requests about objects of a kind, made as the ServiceAccount of a function that it calls. */
+export const gatewayRules = ({ group, plural }: FollowedKind): readonly PolicyRule[] => [
+  { apiGroups: [group], resources: [plural], verbs: ["get", "patch"] },
+  { apiGroups: [group], resources: [`${plural}/status`], verbs: ["update"] },
+  { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create", "patch"] },
+];
+
+/** The accesses of a called function to objects of its kind; none for a function that pulls. */
+export function gatewayAccess({ delivery, for: kind }: ReconcileFunctionSpec): readonly Access[] {
+  if (delivery !== "webhook") return [];
+  return (kind.namespaces ?? [undefined]).flatMap((namespace) => accessesOf(gatewayRules(kind), namespace));
+}

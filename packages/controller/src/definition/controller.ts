@@ -1,0 +1,221 @@
+import type { Condition } from "../resource/condition.ts";
+import type { Duration, Milliseconds } from "../duration.ts";
+import { InvalidControllerError, positiveDuration, positiveInteger } from "./invalid-controller.ts";
+import type { Immutable, NoUnknownFields } from "./known-fields.ts";
+import type { ObjectClient } from "../object/object-client.ts";
+import type { ObjectKey } from "../object/object-key.ts";
+import { type Limits, limitsFrom, type Retry, type RetryDefinition, retryFrom } from "./run-settings.ts";
+import type { Predicates } from "../function/reconcile-function.ts";
+import type { ObjectMetadata, Resource, SpecOf, ObjectStatus, StatusOf } from "../resource/resource.ts";
+import { checkedWatches, type OwnedKind, type WatchedKind } from "./watched-kinds.ts";
+
+/** The logger of a run. Structured fields come first, as in pino. */
+export interface Log {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+/** Something that happened to an object, to be published as a Kubernetes Event about it. */
+export interface Announcement {
+  readonly type: "Normal" | "Warning";
+  /** CamelCase: why the Event is published, such as `BucketCreated`. */
+  readonly reason: string;
+  /** CamelCase: what was done or attempted. */
+  readonly action: string;
+  /** A sentence for people. Kubernetes keeps 1 kB of it. */
+  readonly note: string;
+}
+
+/**
+ * The argument of one run. The object was read live and parsed just before, or is a cached copy
+ * (`ControllerDefinition.copies`).
+ */
+export interface ReconcileContext<R extends Resource> {
+  readonly key: ObjectKey;
+  readonly metadata: ObjectMetadata;
+  readonly spec: SpecOf<R>;
+  /** The status as it was read: a hint, never the truth. Observe the actual state instead. */
+  readonly status: ObjectStatus<R>;
+  /** The complete object as it was read, for foreign kinds: their schema covers only some fields. */
+  readonly object: { readonly metadata: ObjectMetadata; readonly [field: string]: unknown };
+  readonly log: Log;
+  /** Aborts when the run must stop: after its timeout, before its lease ends, or when the process stops. Pass it on. */
+  readonly signal: AbortSignal;
+  /**
+   * A client for the cluster, with the rights that the function is deployed with: list what it needs in `permissions`.
+   * It writes only while the run's lease lasts; after that every write throws a WriteRefusedError and nothing is sent.
+   * A function that is called over HTTP has no access to the cluster: every request throws a TerminalError.
+   */
+  readonly client: ObjectClient;
+  /**
+   * For writes outside the cluster: call it right before each one. It throws once the run's lease is over, because
+   * another worker may then hold the key.
+   */
+  readonly guard: { beforeWrite(): void };
+  /**
+   * Publishes an Event about the object, best effort; repetitions are counted. A function that is called by webhook has
+   * no access to the cluster: there it writes a log line.
+   */
+  readonly announce: (announcement: Announcement) => void;
+  /**
+   * The values of a Secret in the object's own namespace, decoded; undefined if the Secret does not exist.
+   * Read live, never copied, cached or logged.
+   */
+  readonly readSecret: (name: string) => Promise<Readonly<Record<string, string>> | undefined>;
+}
+
+/** The result of a reconcile. Every part is optional: returning nothing means that the spec is reconciled. */
+export interface ReconcileResult<R extends Resource> {
+  /** Written to the object's status, with `observedGeneration` and the conditions. If omitted, it stays as it is. */
+  readonly status?: Immutable<StatusOf<R>>;
+  /** Run again after this time, even if nothing has changed. */
+  readonly requeueAfter?: Duration;
+  /** The external account that was used, if its `limits` are to count this run. It is remembered per key. */
+  readonly account?: string;
+  /** Conditions in addition to Ready; a `Ready` given here replaces the runtime's. Types not given are removed. */
+  readonly conditions?: readonly Condition[];
+}
+
+/** An author's definition of a controller. */
+export interface ControllerDefinition<R extends Resource> {
+  /** Defaults to `<plural>.<group>`; names the controller's queue, finalizer, metrics and events. */
+  readonly name?: string;
+  readonly for: R;
+  /** Which objects it handles, and which changes wake them. Default: all objects, all changes except of status. */
+  readonly only?: Predicates;
+  /**
+   * If true, a run that a change of its object has caused, or that starts within 10 s after a run that was done or
+   * waits, may get a copy of the object with the claim, and need not read it from the API server. Guaranteed: the copy
+   * is at least as new as every change that has woken the key, and as everything that runs of this key have read, or
+   * written with a client under `guard`. It may lack later changes by other clients: a write that carries its version
+   * is then refused, as in every controller with a cache, and the next run reads live. Redis holds copies of changed
+   * objects until their runs, and for 10 s after them. Default: every run reads live.
+   */
+  readonly copies?: boolean;
+  /** Kinds of which it creates objects. */
+  readonly owns?: readonly OwnedKind[];
+  /** Other kinds: a change of one of their objects wakes the objects that it affects. */
+  readonly watches?: readonly WatchedKind[];
+  /** Every object is reconciled again at least this often. Default `10h`, as in controller-runtime. */
+  readonly resyncEvery?: Duration;
+  /** Concurrent runs in one process. Default 8. */
+  readonly concurrency?: number;
+  /** A run is aborted after this time and counts as failed. Default `60s`. */
+  readonly timeout?: Duration;
+  /** How failed runs are retried. */
+  readonly retry?: RetryDefinition;
+  /** Rate limits for starting runs. */
+  readonly limits?: Limits;
+  /** Moves the actual state one step towards the spec. Level-triggered: called at any time, for any reason. */
+  reconcile(context: ReconcileContext<R>): Promise<ReconcileResult<R> | undefined>;
+  /**
+   * Undoes what reconcile did outside the cluster. If it is defined, an object gets a finalizer before its first
+   * reconcile (unless `needsFinalizer` returns false), which is removed only after this has returned. To wait, throw a
+   * RetryAfterError.
+   */
+  finalize?(context: ReconcileContext<R>): Promise<void>;
+  /** True if an object gets the finalizer. Default: true for every object, if `finalize` is defined. */
+  needsFinalizer?(object: Pick<ReconcileContext<R>, "metadata" | "spec">): boolean;
+  /**
+   * Called instead of `reconcile` for an object that is being deleted and does not carry this controller's finalizer:
+   * it can still update the status while other finalizers keep the object. If omitted, such a run does nothing.
+   */
+  whileDeleting?(context: ReconcileContext<R>): Promise<ReconcileResult<R> | undefined>;
+}
+
+/** A defined controller: durations are parsed, defaults are set. */
+export interface Controller<R extends Resource = Resource> {
+  readonly name: string;
+  readonly for: R;
+  readonly only: Predicates;
+  readonly copies: boolean;
+  readonly owns: readonly OwnedKind[];
+  readonly watches: readonly WatchedKind[];
+  readonly resyncEvery: Milliseconds;
+  readonly concurrency: number;
+  readonly timeout: Milliseconds;
+  readonly retry: Retry;
+  readonly limits: Limits;
+  /** The finalizer of the controller's objects; undefined if the controller does not define `finalize`. */
+  readonly finalizer: string | undefined;
+  reconcile(context: ReconcileContext<R>): Promise<ReconcileResult<R> | undefined>;
+  finalize(context: ReconcileContext<R>): Promise<void>;
+  needsFinalizer(object: Pick<ReconcileContext<R>, "metadata" | "spec">): boolean;
+  whileDeleting?(context: ReconcileContext<R>): Promise<ReconcileResult<R> | undefined>;
+}
+
+/** Valid names of a controller. */
+export const controllerNamePattern = /^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/;
+
+const maxConcurrency = 10_000;
+
+/** Defaults of a controller's definition. */
+export const defaultRunSettings = { resyncEvery: "10h", concurrency: 8, timeout: "60s" } as const;
+
+/** A definition with a reconcile that returns only known fields of the kind; `Result` is inferred from it. */
+export type CheckedDefinition<R extends Resource, Result> = Omit<ControllerDefinition<R>, "reconcile"> & {
+  reconcile(context: ReconcileContext<R>): Promise<Result>;
+} & NoUnknownFields<ReconcileResult<R>, NonNullable<Result>>;
+
+/**
+ * Defines a controller. A status field that the kind does not have is a compile-time error, at any depth.
+ *
+ * @throws InvalidControllerError with the field, the problem and the accepted values.
+ */
+export function defineController<
+  R extends Resource,
+  // `void`: an async function without return. `const`: else "Ready" widens to string, which the status's enum refuses.
+  // eslint-disable-next-line @typescript-eslint/no-invalid-void-type -- see above
+  const Result extends ReconcileResult<R> | undefined | void,
+>(definition: CheckedDefinition<R, Result>): Controller<R>;
+export function defineController<R extends Resource>(definition: ControllerDefinition<R>): Controller<R> {
+  return controllerFrom(definition);
+}
+
+/**
+ * `defineController` for code that is itself generic over the kind. It makes the same checks at run time, but not the
+ * check for unknown status fields, which needs the kind at compile time.
+ *
+ * @throws InvalidControllerError as `defineController`.
+ */
+export function controllerFrom<R extends Resource>(definition: ControllerDefinition<R>): Controller<R> {
+  const {
+    for: resource,
+    concurrency = defaultRunSettings.concurrency,
+    resyncEvery = defaultRunSettings.resyncEvery,
+    timeout = defaultRunSettings.timeout,
+  } = definition;
+  const name = definition.name ?? `${resource.plural}.${resource.group}`;
+  if (!controllerNamePattern.test(name)) {
+    throw new InvalidControllerError(
+      name,
+      "name",
+      "must be lower-case letters, digits, '-' and '.', 63 at most.",
+    );
+  }
+  return {
+    name,
+    for: resource,
+    only: definition.only ?? {},
+    copies: definition.copies ?? false,
+    owns: definition.owns ?? [],
+    watches: checkedWatches(name, definition.watches ?? []),
+    concurrency: positiveInteger(name, "concurrency", concurrency, maxConcurrency),
+    resyncEvery: positiveDuration(name, "resyncEvery", resyncEvery),
+    timeout: positiveDuration(name, "timeout", timeout),
+    retry: retryFrom(name, definition.retry),
+    limits: limitsFrom(name, definition.limits),
+    finalizer: definition.finalize === undefined ? undefined : finalizerOf(name),
+    reconcile: (context) => definition.reconcile(context),
+    finalize: (context) => definition.finalize?.(context) ?? Promise.resolve(),
+    needsFinalizer: (object) => definition.needsFinalizer?.(object) ?? true,
+    ...(definition.whileDeleting !== undefined && {
+      whileDeleting: (context) => definition.whileDeleting?.(context) ?? Promise.resolve(undefined),
+    }),
+  };
+}
+
+/** The finalizer of the objects of a controller that defines `finalize`. */
+export const finalizerOf = (controller: string): string => `drover.dev/${controller}`;

@@ -1,0 +1,63 @@
+import type { Log } from "./controller.ts";
+import { InvalidControllerError } from "./invalid-controller.ts";
+import type { ObjectKey } from "../object/object-key.ts";
+import type { NamesDeclaration, Predicates } from "../function/reconcile-function.ts";
+import type { ObjectMetadata, Resource } from "../resource/resource.ts";
+
+/** The fields that are needed to watch a kind: a resource, or a kind that is defined elsewhere, written out. */
+export type Kind = Pick<Resource, "group" | "version" | "kind" | "plural" | "scope">;
+
+/** A kind of which the controller creates objects. A change of such an object wakes its controller owner. */
+export interface OwnedKind extends Predicates {
+  readonly kind: Kind;
+  /**
+   * If true, a run that starts within 10 s after a run that was done or waits gets that run's lists, with its writes
+   * under `guard` and all changes since, so that `client.find` need not ask the API server. Guaranteed: the lists
+   * contain every change that woke the key, and every write of its runs. If `changed` is given, other fields of an
+   * object may be older. In case of doubt a run lists live. During these 10 s Redis holds up to 64 KiB of lists for a
+   * key. Default: every run lists live.
+   */
+  readonly copies?: boolean;
+}
+
+/** Another kind: a change of one of its objects wakes the controller's objects that it affects. */
+export interface WatchedKind extends Predicates {
+  readonly kind: Kind;
+  /** How the objects that a watched object affects are found: declared, or by the function's code in a separate job. */
+  readonly names: NamesDeclaration | NamesInCode;
+}
+
+/**
+ * Returns the keys that an object affects. It is called at least once after each change, with the object as it is now.
+ * The keys that it returned last time are woken, too, and need not be returned again. If it throws, it is called again,
+ * with backoff.
+ */
+export type NamesInCode = (context: NamesContext) => Promise<readonly ObjectKey[]>;
+
+export interface NamesContext {
+  readonly key: ObjectKey;
+  /** The object, read live. The code is not called for an object that is gone. */
+  readonly object: { readonly metadata: ObjectMetadata; readonly [field: string]: unknown };
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+/** A watched kind with `names` in the function's code. */
+export type WatchedInCode = WatchedKind & { readonly names: NamesInCode };
+
+export const hasNamesInCode = (watched: WatchedKind): watched is WatchedInCode =>
+  typeof watched.names === "function";
+
+/** @throws InvalidControllerError if one kind has two functions in code: both would use the same queue. */
+export function checkedWatches(controller: string, watches: readonly WatchedKind[]): readonly WatchedKind[] {
+  const inCode = watches
+    .filter(hasNamesInCode)
+    .map(({ kind: { plural, group } }) => (group === "" ? plural : `${plural}.${group}`));
+  const twice = inCode.find((kind, index) => inCode.indexOf(kind) !== index);
+  if (twice === undefined) return watches;
+  throw new InvalidControllerError(
+    controller,
+    "watches",
+    `has two functions for one kind (${twice}). Make them one, which returns the keys of both.`,
+  );
+}

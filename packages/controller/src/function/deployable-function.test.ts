@@ -1,0 +1,139 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { defineController } from "../definition/controller.ts";
+import { defineFunction, functionManifestOf } from "./deployable-function.ts";
+import { leastPermissions } from "../access/least-permissions.ts";
+import { defineResource, foreignResource } from "../resource/resource.ts";
+
+const kind = (scope: "Namespaced" | "Cluster") =>
+  defineResource({
+    group: "example.com",
+    version: "v1",
+    kind: "Cup",
+    scope,
+    spec: z.object({}),
+    status: z.object({}),
+  });
+const Cup = kind("Namespaced");
+const reconcile = () => Promise.resolve(undefined);
+const cups = defineController({ for: Cup, reconcile, resyncEvery: "90s", retry: { attempts: 5 } });
+const container = { image: "cups:1" };
+
+describe("the ReconcileFunction of a function", () => {
+  it("says of its pace what the code says, unless the deployment says another thing", () => {
+    const deployment = { container, concurrency: 2, retry: { first: "1s" } };
+    expect(functionManifestOf(defineFunction({ controller: cups, deployment })).spec).toMatchObject({
+      resyncEvery: "90s",
+      timeout: "1m",
+      concurrency: 2,
+      retry: { first: "1s" },
+    });
+    expect(functionManifestOf({ controller: cups }).spec).toMatchObject({
+      concurrency: 8,
+      retry: { first: "500ms", longest: "5m", attempts: 5 },
+    });
+  });
+
+  it("has the namespace that the definition names", () => {
+    expect(functionManifestOf({ controller: cups, namespace: "tea" }).metadata.namespace).toBe("tea");
+    expect(functionManifestOf({ controller: cups }).metadata).toEqual({ name: "cups.example.com" });
+  });
+
+  it("adds the author's permissions to those that follow from the code, each once", () => {
+    const pods = { apiGroups: [""], resources: ["pods"], verbs: ["list"] };
+    const status = { apiGroups: ["example.com"], resources: ["cups/status"], verbs: ["update"] };
+    const deployment = { container, permissions: { cluster: [status, pods] } };
+    const { cluster } = functionManifestOf({ controller: cups, deployment }).spec.permissions ?? {};
+    expect(cluster?.map(({ resources }) => resources.join())).toEqual([
+      ...["cups", "cups/status", "events", "pods"],
+    ]);
+  });
+
+  it("asks for nothing where somebody else runs it, or the gateway calls it", () => {
+    expect(functionManifestOf({ controller: cups }).spec.permissions).toBeUndefined();
+    const webhook = { container, delivery: "webhook" } as const;
+    expect(functionManifestOf({ controller: cups, deployment: webhook }).spec.permissions).toBeUndefined();
+  });
+});
+
+describe("the least permissions", () => {
+  it("patch only where there is something to finalize", () => {
+    const verbs = (controller: typeof cups) => leastPermissions(controller).cluster?.[0]?.verbs;
+    expect(verbs(cups)).toEqual(["get"]);
+    const finalize = () => Promise.resolve();
+    expect(verbs(defineController({ for: Cup, reconcile, finalize }))).toEqual(["get", "patch"]);
+  });
+
+  it("leave the status of a kind of others alone", () => {
+    const pods = foreignResource({
+      group: "",
+      version: "v1",
+      kind: "Pod",
+      scope: "Namespaced",
+      spec: z.object({}),
+      status: z.object({}),
+    });
+    const { cluster } = leastPermissions(defineController({ for: pods, reconcile, name: "pods" }));
+    expect(cluster?.map(({ resources }) => resources.join())).toEqual(["pods", "events"]);
+  });
+
+  it("read Secrets only where the function says so, and only those that it names", () => {
+    const secrets = (readsSecrets: boolean | string[]) =>
+      leastPermissions(cups, { readsSecrets }).cluster?.filter(({ resources }) => resources[0] === "secrets");
+    expect(secrets(false)).toEqual([]);
+    expect(secrets([])).toEqual([]);
+    expect(secrets(true)).toEqual([{ apiGroups: [""], resources: ["secrets"], verbs: ["get"] }]);
+    expect(secrets(["a"])?.[0]?.resourceNames).toEqual(["a"]);
+  });
+
+  it("allow all that is done with what a controller owns, in its objects' namespace where that is the function's", () => {
+    const saucers = { group: "tea", version: "v1", kind: "Saucer", plural: "saucers" } as const;
+    const owning = (namespaces: string[] | undefined, scope: "Namespaced" | "Cluster", own?: string[]) => {
+      const owns = [{ kind: { ...saucers, scope }, ...(own && { namespaces: own }) }];
+      const only = namespaces === undefined ? {} : { namespaces };
+      const found = leastPermissions(defineController({ for: Cup, only, owns, reconcile }), {
+        namespace: "tea",
+      });
+      return (["namespace", "cluster"] as const).filter((place) =>
+        found[place]?.some(({ apiGroups, resources, verbs }) => {
+          if (apiGroups[0] !== "tea" || resources[0] !== "saucers") return false;
+          expect(verbs).toEqual(["get", "list", "create", "update", "patch", "delete"]);
+          return true;
+        }),
+      );
+    };
+    expect(owning(undefined, "Namespaced")).toEqual(["cluster"]);
+    expect(owning(["tea"], "Namespaced")).toEqual(["namespace"]);
+    expect(owning(["tea"], "Cluster")).toEqual(["cluster"]);
+    expect(owning(["tea", "coffee"], "Namespaced")).toEqual(["cluster"]);
+    expect(owning(undefined, "Namespaced", ["tea"])).toEqual(["namespace"]);
+    expect(owning(undefined, "Namespaced", ["coffee"])).toEqual(["cluster"]);
+  });
+
+  it("are for the function's own namespace where all its objects are there, and everywhere otherwise", () => {
+    const scopes = (namespaces: string[], of = Cup, namespace: string | undefined = "tea") =>
+      Object.keys(
+        leastPermissions(defineController({ for: of, only: { namespaces }, reconcile }), { namespace }),
+      );
+    expect(scopes(["tea"])).toEqual(["namespace"]);
+    expect(scopes(["tea", "coffee"])).toEqual(["cluster"]);
+    expect(scopes(["tea"], Cup, "coffee")).toEqual(["cluster"]);
+    expect(scopes(["tea"], kind("Cluster"))).toEqual(["cluster"]);
+    expect(Object.keys(leastPermissions(cups, { namespace: "tea" }))).toEqual(["cluster"]);
+  });
+
+  it("read what the code is asked about, where that is", () => {
+    const saucers = {
+      kind: { group: "", version: "v1", kind: "Saucer", plural: "saucers", scope: "Namespaced" as const },
+      names: () => Promise.resolve([]),
+    };
+    const controller = defineController({
+      for: Cup,
+      only: { namespaces: ["tea"] },
+      reconcile,
+      watches: [saucers, { ...saucers, kind: Cup, names: { label: "cup" } }],
+    });
+    const { cluster } = leastPermissions(controller, { namespace: "tea" });
+    expect(cluster).toEqual([{ apiGroups: [""], resources: ["saucers"], verbs: ["get"] }]);
+  });
+});

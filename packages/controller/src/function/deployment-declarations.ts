@@ -1,0 +1,180 @@
+import { z } from "zod";
+import { durationSchema } from "../duration.ts";
+
+/** Schemas of the container that a ReconcileFunction is deployed as. Fields are named and shaped as in a Pod. */
+const name = z.string().regex(/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/, "give a DNS subdomain");
+const variable = z
+  .string()
+  .max(253)
+  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "a variable's name has letters, digits and _");
+const keySelector = z.strictObject({
+  name,
+  key: z.string().min(1).max(253),
+  optional: z.boolean().optional(),
+});
+
+const environment = z
+  .array(
+    z.strictObject({
+      name: variable,
+      value: z.string().optional(),
+      valueFrom: z
+        .strictObject({
+          secretKeyRef: keySelector.optional(),
+          configMapKeyRef: keySelector.optional(),
+          fieldRef: z.strictObject({ fieldPath: z.string().min(1) }).optional(),
+        })
+        .optional(),
+    }),
+  )
+  .max(100);
+
+/** A Kubernetes quantity, such as 500m or 128Mi. */
+const quantities = z.record(z.string(), z.union([z.int(), z.string()]));
+
+const volumeDeclaration = z.strictObject({
+  name: z.string().regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, "give a DNS label"),
+  mountPath: z.string().regex(/^\/[^:]*$/, "give an absolute path"),
+  secret: z.strictObject({ secretName: name }).optional(),
+  configMap: z.strictObject({ name }).optional(),
+  emptyDir: z.strictObject({ sizeLimit: z.string().optional() }).optional(),
+});
+
+const toleration = z.strictObject({
+  key: z.string().optional(),
+  operator: z.enum(["Exists", "Equal"]).optional(),
+  value: z.string().optional(),
+  effect: z.enum(["NoSchedule", "PreferNoSchedule", "NoExecute"]).optional(),
+  tolerationSeconds: z.int().min(0).optional(),
+});
+
+/** The container of a ReconcileFunction. */
+export type ContainerDeclaration = z.output<typeof containerDeclaration>;
+export const containerDeclaration = z
+  .strictObject({
+    image: z.string().min(1).max(1_000),
+    imagePullPolicy: z.enum(["Always", "IfNotPresent", "Never"]).optional(),
+    imagePullSecrets: z.array(z.strictObject({ name })).max(10).optional(),
+    command: z.array(z.string()).max(100).optional(),
+    args: z.array(z.string()).max(100).optional(),
+    env: environment.optional(),
+    resources: z
+      .strictObject({ requests: quantities.optional(), limits: quantities.optional() })
+      .optional()
+      .meta({
+        description:
+          "Default: requests of 50m of CPU and 96Mi of memory, limits of 512Mi of memory and 1Gi of disk. A value given here " +
+          "replaces all of them.",
+      }),
+    volumes: z.array(volumeDeclaration).max(20).optional().meta({
+      description: "Secrets, ConfigMaps and empty folders, and the paths at which they are mounted.",
+    }),
+    nodeSelector: z.record(z.string(), z.string()).optional(),
+    tolerations: z.array(toleration).max(20).optional(),
+    port: z.int().min(1).max(65_535).optional().meta({
+      description: "The port of health, metrics and, with delivery: webhook, calls. Default 8080.",
+    }),
+  })
+  .meta({ description: "The container of the function. Left out: Drover runs no Pods for it." });
+
+const rule = z.strictObject({
+  apiGroups: z.array(z.string()).min(1).max(20),
+  resources: z.array(z.string().min(1)).min(1).max(50),
+  verbs: z.array(z.string().min(1)).min(1).max(20),
+  resourceNames: z.array(z.string().min(1)).min(1).max(50).optional().meta({
+    description: "Left out: all names. An empty list is refused, because it would also mean all names.",
+  }),
+});
+export type PermissionRule = z.output<typeof rule>;
+
+export const permissionsDeclaration = z
+  .strictObject({
+    namespace: z.array(rule).max(50).optional().meta({ description: "In its own namespace: a Role." }),
+    cluster: z.array(rule).max(50).optional().meta({ description: "In all namespaces: a ClusterRole." }),
+  })
+  .meta({
+    description: "The permissions of its ServiceAccount. The function's author must have all of them, too.",
+  });
+
+export const scalingDeclaration = z
+  .strictObject({
+    min: z.int().min(0).max(1_000).default(0),
+    max: z.int().min(1).max(1_000).default(10),
+    targetDue: z.int().min(1).max(1_000_000).optional().meta({
+      description:
+        "Number of due and running keys for one Pod. Left out: as many as it runs in 5 s, by the latest runs.",
+    }),
+    idleAfter: durationSchema.default("60s").meta({
+      description: "Pods are removed only after fewer of them were enough for this time.",
+    }),
+    by: z.enum(["Drover", "KEDA"]).default("Drover").meta({
+      description:
+        "KEDA: Drover creates a ScaledObject, which reads the same figure from Drover and writes `replicas`.",
+    }),
+    replicas: z.int().min(0).max(1_000).optional().meta({
+      description: "With by: KEDA, the wanted number of Pods; written through the scale subresource.",
+    }),
+  })
+  .meta({
+    description: "The number of Pods.",
+    kubernetes: { cel: [{ rule: "self.min <= self.max", message: "min must not be above max" }] },
+  });
+export type Scaling = z.output<typeof scalingDeclaration>;
+/** Default scaling of a function. */
+export const defaultScaling: Scaling = scalingDeclaration.parse({});
+
+export const webhookDeclaration = z
+  .strictObject({
+    service: z
+      .strictObject({ name: z.string().min(1).max(63), port: z.int().min(1).max(65_535).default(80) })
+      .optional()
+      .meta({ description: "A Service in this namespace. Default: that of `container`." }),
+    url: z
+      .string()
+      .regex(/^https?:\/\/[^\s/?#]+/, "give an http or https URL")
+      .max(2_000)
+      .optional()
+      .meta({
+        description: "An address outside the cluster. The gateway's operator must allow it.",
+      }),
+    path: z
+      .string()
+      .regex(/^\/[^?#]*$/, "give a path such as /")
+      .max(500)
+      .default("/"),
+    finalizes: z.boolean().default(false).meta({
+      description:
+        "True if it is called for objects that are being deleted, too: they stay until it answers finalized.",
+    }),
+  })
+  .meta({ description: "With delivery: webhook, the address at which the function is called." });
+
+/** Rates, durations and retries of a function's runs. An omitted field keeps the value in the code. */
+export const runSettingsDeclaration = {
+  resyncEvery: durationSchema.optional().meta({
+    description: "Every object is reconciled again at least this often.",
+  }),
+  concurrency: z.int().min(1).max(10_000).optional().meta({ description: "Concurrent runs in one Pod." }),
+  timeout: durationSchema.optional().meta({ description: "The maximum duration of a run." }),
+  retry: z
+    .strictObject({
+      first: durationSchema.optional(),
+      longest: durationSchema.optional(),
+      attempts: z.int().min(1).max(1_000_000).optional(),
+    })
+    .optional()
+    .meta({
+      description: "Backoff of failed runs doubles from first to longest; after attempts the key is parked.",
+    }),
+  limits: z
+    .strictObject({
+      runs: z
+        .strictObject({
+          perSecond: z.number().min(0.001).max(1_000_000),
+          burst: z.int().min(1).max(1_000_000),
+        })
+        .optional(),
+    })
+    .optional()
+    .meta({ description: "The rate at which runs may start, all Pods together." }),
+};

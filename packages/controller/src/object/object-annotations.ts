@@ -1,0 +1,19 @@
+import { ReconcileFunction } from "../function/reconcile-function.ts";
+import type { ObjectMetadata } from "../resource/resource.ts";
+
+/** On an object: as long as the value is `"true"`, no run starts for the object, not even to finalize it. */
+export const pausedAnnotation = "drover.dev/paused";
+/** On an object: a new value causes a run, even if the object is parked. */
+export const reconcileAtAnnotation = "drover.dev/reconcile-at";
+
+/**
+ * True if an object's annotation pauses it. Always false for a ReconcileFunction, because its author could prevent the
+ * review of the function's permissions; `spec.paused` pauses a function.
+ */
+export function isPausedByAnnotation(
+  { group, plural }: { readonly group: string; readonly plural: string },
+  { annotations }: Pick<ObjectMetadata, "annotations">,
+): boolean {
+  if (group === ReconcileFunction.group && plural === ReconcileFunction.plural) return false;
+  return annotations?.[pausedAnnotation] === "true";
+}

@@ -1,0 +1,10 @@
+import { expect, it } from "vitest";
+import { suggest } from "./suggest.ts";
+
+it("names the word that was probably meant, or all that there are", () => {
+  const known = ["concurrency", "timeout", "retry"];
+  expect(suggest("timout", known)).toBe("Did you mean timeout?");
+  expect(suggest("concurency", known)).toBe("Did you mean concurrency?");
+  expect(suggest("retyr", known)).toBe("Did you mean retry?");
+  expect(suggest("colour", known)).toBe("Known are: concurrency, timeout, retry.");
+});

@@ -1,0 +1,203 @@
+import { parseJson } from "@drover/json";
+import { z } from "zod";
+import type { ObjectCache, WriteOutcome } from "../client/client.ts";
+import { isSecret, keyOf, type KubeObject } from "../objects/kube-object.ts";
+import { objectText } from "./cached-object.ts";
+import { deltaSchema, type ObjectDelta } from "./object-delta.ts";
+import { objectFrom } from "../client/reply.ts";
+import { type ResourceVersion, versionOrder } from "../objects/resource-version.ts";
+import { resourceNameOf, type ResourceRef } from "../objects/resource-ref.ts";
+
+/** Most characters of the objects that a run leaves. If there are more, the next run lists them. */
+const maxCacheLength = 65_536;
+
+/** The cached objects of one kind: the answers to the run's queries, with all later changes and writes applied. */
+interface CachedKind {
+  readonly queries: Set<string>;
+  /**
+   * Version of the first list. Within the queries made, an object that is absent here did not exist at this version.
+   */
+  readonly listedAt: ResourceVersion;
+  /** The newest version among the changes that were applied since. */
+  toldUpTo: ResourceVersion;
+  readonly objects: Map<string, KubeObject>;
+}
+
+const savedSchema = z.record(
+  z.string(),
+  z.object({
+    queries: z.array(z.string()),
+    listedAt: z.string(),
+    toldUpTo: z.string(),
+    objects: z.array(z.unknown()),
+  }),
+);
+
+/** The cached data that a run received when it began. */
+export interface ReceivedCache {
+  /** The lists that the previous run stored, and the changes (`deltas`) since that run began, in any order. */
+  readonly cachedLists?: { readonly stored: string; readonly deltas: readonly string[] } | undefined;
+  /**
+   * By kind: the highest version that a wake or a run of the key has named. None: the kind has never affected the key.
+   */
+  readonly versions: Readonly<Record<string, ResourceVersion>>;
+}
+
+/** The cached objects of a run, some of which it leaves to the next run. */
+export interface RunCache extends ObjectCache {
+  /** Called before each write of the run; undefined for a kind that is not cached. See `WriteGuard.observeWrite`. */
+  readonly observeWrite: (ref: ResourceRef) => ((outcome: WriteOutcome) => void) | undefined;
+  /** The cache as text, for the next run; undefined if it is empty, uncertain, or too large. */
+  text(): string | undefined;
+}
+
+/** Opens a run's cache for these kinds. If a kind becomes uncertain, it is dropped from the cache, and listed live. */
+export function openRunCache(
+  refs: readonly ResourceRef[],
+  { cachedLists, versions }: ReceivedCache,
+): RunCache {
+  const kinds = new Map<string, CachedKind>();
+  const dropped = new Set<string>();
+  let pendingWrites = 0;
+  const byName = new Map(refs.map((ref) => [resourceNameOf(ref), ref]));
+  const drop = (name: string): void => {
+    kinds.delete(name);
+    dropped.add(name);
+  };
+  if (cachedLists !== undefined)
+    for (const [name, kind] of restored(byName, cachedLists)) kinds.set(name, kind);
+  return {
+    find(ref, query, mappedToKey) {
+      const name = resourceNameOf(ref);
+      const kind = kinds.get(name);
+      if (kind === undefined || pendingWrites > 0) return undefined;
+      if (mappedToKey && versions[name] === undefined) kind.queries.add(query);
+      return kind.queries.has(query) ? [...kind.objects.values()] : undefined;
+    },
+    add(ref, query, { resourceVersion, items }) {
+      const name = resourceNameOf(ref);
+      if (!byName.has(name) || dropped.has(name)) return;
+      const kind = kinds.get(name) ?? emptyKind(resourceVersion);
+      kind.queries.add(query);
+      kinds.set(name, kind);
+      if (items.some((object) => !addIfNewer(kind, object))) drop(name);
+    },
+    observeWrite(ref) {
+      const name = resourceNameOf(ref);
+      if (!byName.has(name)) return undefined;
+      pendingWrites += 1;
+      return (outcome) => {
+        pendingWrites -= 1;
+        const kind = kinds.get(name);
+        if (
+          outcome === "unknown" ||
+          (outcome !== "refused" && kind !== undefined && !addIfNewer(kind, outcome))
+        )
+          drop(name);
+      };
+    },
+    text() {
+      return kinds.size === 0 || pendingWrites > 0 ? undefined : savedText(kinds);
+    },
+  };
+}
+
+const emptyKind = (at: ResourceVersion): CachedKind => ({
+  queries: new Set(),
+  listedAt: at,
+  toldUpTo: at,
+  objects: new Map(),
+});
+
+/** Writes the format of `savedSchema`. Stops at the size limit, so that hundreds of objects are not written in vain. */
+function savedText(kinds: ReadonlyMap<string, CachedKind>): string | undefined {
+  let length = 0;
+  const texts: string[] = [];
+  for (const [name, { queries, listedAt, toldUpTo, objects }] of kinds) {
+    const objectTexts: string[] = [];
+    for (const object of objects.values()) {
+      if (isSecret(object)) return undefined;
+      const text = objectText(object);
+      if (text === undefined) return undefined;
+      length += text.length;
+      if (length > maxCacheLength) return undefined;
+      objectTexts.push(text);
+    }
+    const rest = JSON.stringify({ queries: [...queries], listedAt, toldUpTo });
+    texts.push(`${JSON.stringify(name)}:{"objects":[${objectTexts.join()}],${rest.slice(1)}`);
+  }
+  return `{${texts.join()}}`;
+}
+
+/** Adds an object if it is newer than the cached one. False if it is uncertain which of the two is newer. */
+function addIfNewer({ objects }: CachedKind, object: KubeObject): boolean {
+  const key = keyOf(object);
+  const mine = objects.get(key);
+  const order =
+    mine === undefined
+      ? "newer"
+      : versionOrder(object.metadata.resourceVersion, mine.metadata.resourceVersion);
+  if (order === "newer") objects.set(key, object);
+  return order !== "incomparable";
+}
+
+/**
+ * Restores the cache from the previous run's lists and the changes since. A kind with an uncertain change is left out.
+ * If a text cannot be parsed, another client wrote it: then the cache is empty.
+ */
+function restored(
+  refs: ReadonlyMap<string, ResourceRef>,
+  { stored, deltas }: { readonly stored: string; readonly deltas: readonly string[] },
+): ReadonlyMap<string, CachedKind> {
+  try {
+    const all = deltas.map((text) => deltaSchema.parse(parseJson(text))).sort(byVersion);
+    const kinds = Object.entries(savedSchema.parse(parseJson(stored))).flatMap(([name, kind]) => {
+      const ref = refs.get(name);
+      if (ref === undefined) return [];
+      const objects = kind.objects.map((object) => objectFrom("a copy", ref, object));
+      const cached: CachedKind = {
+        queries: new Set(kind.queries),
+        listedAt: kind.listedAt,
+        toldUpTo: kind.toldUpTo,
+        objects: new Map(objects.map((object) => [keyOf(object), object])),
+      };
+      const isSure = all.every((one) => one.kind !== name || applyDelta(ref, cached, one));
+      return isSure ? [[name, cached] as const] : [];
+    });
+    return new Map(kinds);
+  } catch {
+    return new Map();
+  }
+}
+
+/** A deletion comes last among equal versions: it may carry the last version that its object had. */
+function byVersion(a: ObjectDelta, b: ObjectDelta): number {
+  const order = versionOrder(a.resourceVersion, b.resourceVersion);
+  if (order === "same") return Number(a.object === undefined) - Number(b.object === undefined);
+  return order === "newer" ? 1 : -1;
+}
+
+/**
+ * Applies a change. False if its effect is uncertain. A change of an object that is not cached may be older than the
+ * object's deletion, if a newer change came before it. A deletion that is older than the cached object may be that of
+ * an earlier object, or carry the version of the change before it.
+ */
+function applyDelta(
+  ref: ResourceRef,
+  kind: CachedKind,
+  { key, resourceVersion, object }: ObjectDelta,
+): boolean {
+  const mine = kind.objects.get(key)?.metadata.resourceVersion;
+  const order = versionOrder(resourceVersion, mine ?? kind.listedAt);
+  const isSince = versionOrder(resourceVersion, kind.toldUpTo);
+  if (order === "incomparable" || isSince === "incomparable") return false;
+  if (isSince === "newer") kind.toldUpTo = resourceVersion;
+  if (object === undefined) {
+    kind.objects.delete(key);
+    return mine === undefined || order !== "older";
+  }
+  if (order !== "newer") return true;
+  const it = objectFrom("a copy", ref, object);
+  kind.objects.set(key, it);
+  return it.metadata.resourceVersion === resourceVersion && (mine !== undefined || isSince === "newer");
+}

@@ -1,0 +1,69 @@
+import { keyOf, type KubeObject } from "../objects/kube-object.ts";
+import type { MappingResults } from "../subscription.ts";
+import type { ObjectEvent } from "./object-event.ts";
+import { type ResourceVersion, versionOrder } from "../objects/resource-version.ts";
+import { isAnnounced, type SeenObject } from "./seen-index.ts";
+
+/** An object as a watch or a list returned it, with its mapping results. */
+export type ObservedObject = { readonly object: KubeObject; readonly matched: MappingResults } & (
+  | { readonly by: "watch"; readonly is: "present" | "deleted" }
+  | {
+      readonly by: "listing";
+      readonly is: "present";
+      /** True for the first list of a stream. */
+      readonly first: boolean;
+      /** If true, the object counts although it is older than what was emitted before. */
+      readonly believed: boolean;
+      /** A watch has emitted, or should have emitted, all changes up to this version. */
+      readonly watchedUpTo: ResourceVersion | undefined;
+    }
+);
+
+/**
+ * The events that an observed object requires: none for a repeat or an older version. If the name now has another uid,
+ * the deletion of the old object comes before the addition of the new one.
+ *
+ * @param seen the last emitted state of the same key.
+ */
+export function changeEvents(seen: SeenObject | undefined, observed: ObservedObject): readonly ObjectEvent[] {
+  const { object, matched } = observed;
+  const { uid, resourceVersion } = object.metadata;
+  const order = seen === undefined ? "newer" : versionOrder(resourceVersion, seen.resourceVersion);
+  const listing = observed.by === "listing" ? observed : undefined;
+  if (order === "older" && listing?.believed !== true) return [];
+  const replaced = seen !== undefined && seen.uid !== uid;
+  const hasNoMatch = Object.keys(matched).length === 0;
+  if (seen === undefined && hasNoMatch) return [];
+  const missed = listing !== undefined && isMissed(resourceVersion, listing);
+  const now = { key: keyOf(object), uid, resourceVersion, object, matched, previous: seen, missed };
+  const end = replaced ? [deletionEvent(seen, missed)] : [];
+  if (observed.is === "deleted") {
+    return [...end, { ...now, type: "deleted", previous: replaced ? undefined : seen }];
+  }
+  if (seen === undefined || replaced || isAnnounced(seen)) {
+    return [...end, { ...now, type: listing?.first === true ? "listed" : "added" }];
+  }
+  if (order !== "same") return [{ ...now, type: "modified" }];
+  const isEmittedToAll = Object.keys(matched).every((id) => Object.hasOwn(seen.matched, id));
+  return isEmittedToAll ? [] : [{ ...now, type: "listed", missed: false }];
+}
+
+/** The deletion of an object without a deletion event: a list lacks it, or its name is another object's now. */
+export const deletionEvent = (seen: SeenObject, missed: boolean): ObjectEvent => ({
+  type: "deleted",
+  key: seen.key,
+  uid: seen.uid,
+  resourceVersion: seen.resourceVersion,
+  object: undefined,
+  matched: {},
+  previous: seen,
+  missed,
+});
+
+type ListedObject = Extract<ObservedObject, { by: "listing" }>;
+
+function isMissed(version: ResourceVersion, { first, believed, watchedUpTo }: ListedObject): boolean {
+  if (first || believed || watchedUpTo === undefined) return false;
+  const order = versionOrder(version, watchedUpTo);
+  return order === "older" || order === "same";
+}

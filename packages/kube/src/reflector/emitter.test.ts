@@ -1,0 +1,88 @@
+import { silentLog } from "@drover/controller";
+import { expect, it } from "vitest";
+import type { KubeObject } from "../objects/kube-object.ts";
+import { isRelevantChange, type Subscription } from "../subscription.ts";
+import { isObjectEvent, type ReflectorEvent } from "./object-event.ts";
+import { memorySeenIndex, type SeenIndex } from "./seen-index.ts";
+import { emitter } from "./emitter.ts";
+
+const self: Subscription = {
+  id: "s",
+  map: { by: "self" },
+  ownFinalizer: "drover.dev/s",
+  for: { group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true },
+};
+const object = (name: string, resourceVersion: string): KubeObject => ({
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: { name, namespace: "n", uid: `u-${name}`, resourceVersion },
+});
+const first = { first: true, before: undefined, after: undefined };
+const listed = (...objects: readonly KubeObject[]) => ({ type: "listed", objects, believed: false }) as const;
+
+/** Emits a list, and returns the events: of each its type, its key, the previous state, and whether it was missed. */
+async function tells(seen: SeenIndex, objects: readonly KubeObject[]) {
+  const events: ReflectorEvent[] = [];
+  const one = emitter({
+    seen,
+    subscriptions: [self],
+    log: silentLog,
+    onEvents: (some) => void events.push(...some),
+  });
+  one.beginListing();
+  const failed = await one
+    .emit([listed(...objects), { type: "complete", resourceVersion: "9", exact: false }], first)
+    .then(() => false)
+    .catch(() => true);
+  const told = events.filter(isObjectEvent).map(({ type, key, previous, matched }) => {
+    return [type, key, previous, isRelevantChange(previous?.matched["s"], matched["s"])] as const;
+  });
+  return { failed, told };
+}
+
+/** What it writes there is lost from the second time on: its process was killed. */
+function dyingIndex(seen: SeenIndex): SeenIndex {
+  let writes = 0;
+  return {
+    ...seen,
+    write: (change) => (++writes === 2 ? Promise.reject(new Error("killed")) : seen.write(change)),
+  };
+}
+
+it("an object that was emitted when its emitter died is emitted again, or its deletion when it is gone by then", async () => {
+  const seen = memorySeenIndex();
+  const before = await tells(dyingIndex(seen), [object("stays", "3"), object("goes", "4")]);
+  expect(before.failed).toBe(true);
+  expect(before.told.map(([type, key]) => [type, key])).toEqual([
+    ["listed", "n/stays"],
+    ["listed", "n/goes"],
+  ]);
+  const after = await tells(seen, [object("stays", "3")]);
+  expect(after).toMatchObject({
+    failed: false,
+    told: [
+      ["listed", "n/stays", expect.anything(), true],
+      ["deleted", "n/goes", { matched: { s: { keys: ["n/goes"] } } }, true],
+    ],
+  });
+  expect((await tells(seen, [object("stays", "3")])).told).toEqual([]);
+});
+
+it("the deletion of an object that a watch showed as new when its emitter died is emitted when it is gone by then", async () => {
+  const seen = memorySeenIndex();
+  const dying = emitter({
+    seen: dyingIndex(seen),
+    subscriptions: [self],
+    log: silentLog,
+    onEvents: () => undefined,
+  });
+  const shown = dying.emit([{ type: "changed", object: object("goes", "4") }], {
+    first: false,
+    before: "3",
+    after: "4",
+  });
+  await expect(shown).rejects.toThrow("killed");
+  expect((await tells(seen, [])).told).toEqual([
+    ["deleted", "n/goes", expect.objectContaining({ uid: "u-goes" }), true],
+  ]);
+});

@@ -1,0 +1,87 @@
+import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Agent } from "undici";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { ConnectionError, MalformedReplyError } from "../errors.ts";
+import { readResponse, type ResponseRequest } from "./read-response.ts";
+
+let serve: (response: ServerResponse) => void;
+const server = createServer((_request, response) => {
+  serve(response);
+});
+const dispatcher = new Agent();
+let origin: string;
+beforeAll(async () => {
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(async () => {
+  await dispatcher.destroy();
+  server.closeAllConnections();
+  server.close();
+});
+
+const gathered = (more: Partial<ResponseRequest> = {}) =>
+  readResponse({
+    dispatcher,
+    name: "GET /x",
+    limit: 4,
+    signal: new AbortController().signal,
+    request: { origin, path: "/x", method: "GET" },
+    ...more,
+  });
+
+it("gathers a body that has as many bytes as it may have", async () => {
+  serve = (response) => response.writeHead(201, { a: "b" }).end("abcd");
+  const { status, headers, body } = await gathered();
+  expect([status, headers["a"], Buffer.from(body).toString()]).toEqual([201, "b", "abcd"]);
+});
+
+it("refuses a larger one", async () => {
+  serve = (response) => response.end("abcde");
+  await expect(gathered()).rejects.toBeInstanceOf(MalformedReplyError);
+});
+
+it.each([
+  ["before an answer", () => undefined],
+  ["in the middle of a body", (response: ServerResponse) => void response.write("a")],
+])("a request that is given up %s rejects at once with the reason", async (_, answer) => {
+  const asked = Promise.withResolvers<undefined>();
+  serve = (response) => {
+    answer(response);
+    asked.resolve(undefined);
+  };
+  const given = new AbortController();
+  const reply = gathered({ signal: given.signal });
+  await asked.promise;
+  const reason = new Error("The lease is over.");
+  given.abort(reason);
+  await expect(reply).rejects.toBe(reason);
+});
+
+it("what is thrown before it is sent is the reason, and nothing is sent", async () => {
+  let asked = 0;
+  serve = (response) => {
+    asked++;
+    response.end();
+  };
+  const refused = new Error("The lease is over.");
+  await expect(
+    gathered({
+      beforeSend: () => {
+        throw refused;
+      },
+    }),
+  ).rejects.toBe(refused);
+  expect(asked).toBe(0);
+});
+
+it("an answer that breaks off is an error of the connection", async () => {
+  serve = (response) => {
+    response.write("a");
+    response.destroy();
+  };
+  await expect(gathered()).rejects.toBeInstanceOf(ConnectionError);
+});

@@ -1,0 +1,165 @@
+import { type Mutant, script } from "./mutant.ts";
+
+const ofAdvertisedSlots = script("advertised-slots", [
+  {
+    promise: "offer-1",
+    wrong: "nothing is assigned",
+    from: "  if not slot then return false end",
+    to: "  if true then return false end",
+  },
+  {
+    promise: "offer-1",
+    wrong: "an assigned key does not count as a job",
+    from: "  control.bell = setting('bell', 0) + 1\n",
+    to: "",
+  },
+  {
+    promise: "copy-1",
+    wrong: "an assigned key comes without its cached object",
+    from: "{ slot, token, askedAt, e.key, claim, copy, lists }",
+    to: "{ slot, token, askedAt, e.key, claim, '', lists }",
+  },
+  {
+    promise: "offer-2",
+    wrong: "a slot is given key after key",
+    from: "'^(%S+) (%d+) (%d+)$')\n    withdraw(slot)",
+    to: "'^(%S+) (%d+) (%d+)$')",
+  },
+  {
+    promise: "offer-3",
+    wrong: "an advertisement never expires",
+    from: "if not slot or tonumber(stands) <= now then",
+    to: "if not slot then",
+  },
+  {
+    promise: "offer-3",
+    wrong: "an advertisement by a clock that has gone back is used",
+    from: "tonumber(stands) <= now + settling and",
+    to: "true and",
+  },
+  {
+    promise: "offer-3",
+    wrong: "an advertisement of a function that has become an older one is used",
+    from: "and tonumber(version) >= setting('newest', 0) then",
+    to: "then",
+  },
+  {
+    promise: "offer-4",
+    wrong: "assigned keys are not stored",
+    from: "  redis.call('HSET', GIVEN, slot, table.concat({ token, askedAt, e.key }, ' '))\n",
+    to: "",
+  },
+  {
+    promise: "offer-4",
+    wrong: "what another run has by now is answered",
+    from: "if e and held(e) and e.f.token == token and e.f.claim then",
+    to: "if e then",
+  },
+  {
+    promise: "offer-5",
+    wrong: "the time of the first advertisement is returned",
+    from: "redis.call('HSET', OFFERED, slot,",
+    to: "redis.call('HSETNX', OFFERED, slot,",
+  },
+  {
+    promise: "offer-8",
+    wrong: "whatever a slot is given is leased under the slot's token",
+    from: "string.format('%s:%d:%d', slot, now, control.bell)",
+    to: "slot",
+  },
+  {
+    promise: "offer-8",
+    wrong: "two keys that a slot is given in one ms have one token",
+    from: "'%s:%d:%d', slot, now, control.bell",
+    to: "'%s:%d', slot, now",
+  },
+]);
+
+const ofOthers: readonly Mutant[] = [
+  ...script("claim", [
+    {
+      promise: "offer-2",
+      wrong: "a claim leaves the advertisement of its token",
+      from: "withdraw(token)\n",
+      to: "",
+    },
+    {
+      promise: "offer-2",
+      wrong: "a slot that was assigned a key claims another",
+      from: "if givenTo(token) then",
+      to: "if false then",
+    },
+  ]),
+  ...script("settle", [
+    {
+      promise: "offer-3",
+      wrong: "a slot that a key was chained to is advertised",
+      from: "worker ~= '' and not handed[1] then",
+      to: "worker ~= '' then",
+    },
+  ]),
+  ...script("preamble", [
+    {
+      promise: "offer-3",
+      wrong: "advertisements stay on another server",
+      from: "  redis.call('DEL', OFFERS, OFFERED, GIVEN)\n",
+      to: "",
+    },
+  ]),
+  ...script("advertise", [
+    {
+      promise: "offer-4",
+      wrong: "a slot that was assigned a key is advertised again",
+      from: "  elseif stands == '1' then",
+      to: "  end\n  if stands == '1' then",
+    },
+    {
+      promise: "offer-9",
+      wrong: "an idle slot waits beside a job that no worker takes",
+      from: "local rung = stands == '1' and settled() and overlooked()",
+      to: "local rung = false",
+    },
+  ]),
+  {
+    promise: "offer-6",
+    wrong: "what comes to no slot is run",
+    file: "worker/slots.ts",
+    from: "if (!isFree || this.#closed)",
+    to: "if (this.#closed)",
+    noticedBy: "processes",
+  },
+  {
+    promise: "offer-6",
+    wrong: "what comes to no slot is kept",
+    file: "worker/slots.ts",
+    from: "void this.#parts.giveBack(assignment);",
+    to: "",
+    noticedBy: "processes",
+  },
+  {
+    promise: "offer-7",
+    wrong: "a job takes a slot that is not there",
+    file: "worker/slots.ts",
+    from: "this.#used < this.#parts.concurrency ?",
+    to: "this.#used < Infinity ?",
+    noticedBy: "processes",
+  },
+  {
+    promise: "offer-7",
+    wrong: "more slots are advertised than there are",
+    file: "worker/slots.ts",
+    from: "Math.min(concurrency - this.#used, maxAdvertisedSlots - this.#advertised.size)",
+    to: "Math.min(concurrency, maxAdvertisedSlots - this.#advertised.size)",
+    noticedBy: "processes",
+  },
+  {
+    promise: "bell-5",
+    wrong: "a failed run that no job had asked for shows nowhere",
+    file: "worker/worker.ts",
+    from: "await jobQueue.addFailed(error)",
+    to: "await Promise.resolve()",
+    noticedBy: "processes",
+  },
+];
+
+export const mutantsOfAdvertisedSlots: readonly Mutant[] = [...ofAdvertisedSlots, ...ofOthers];

@@ -1,0 +1,195 @@
+import { type Mutant, script } from "./mutant.ts";
+
+const ofWake = script("wake", [
+  {
+    promise: "copy-1",
+    wrong: "no object is cached",
+    from: "e.f.copy = w.copy",
+    to: "",
+  },
+  {
+    promise: "copy-2",
+    wrong: "a cached object stays when a newer version is heard of",
+    from: "if w.uid then clear(e, 'copy', 'left') end",
+    to: "",
+  },
+  {
+    promise: "copy-2",
+    wrong: "a cached object of an older version is kept",
+    from: "local isNewest = e.f['version:' .. w.kind] == w.resourceVersion and",
+    to: "local isNewest =",
+  },
+  {
+    promise: "copy-2",
+    wrong: "a cached object of another object is kept",
+    from: "and w.uid == e.f.uid and",
+    to: "and",
+  },
+  {
+    promise: "copy-6",
+    wrong: "a cached object is kept though versions do not compare",
+    from: "and isDecimal(w.resourceVersion)",
+    to: "",
+  },
+  {
+    promise: "copy-6",
+    wrong: "a forced key is run with a cached object",
+    from: "  if w.force or w.uid and",
+    to: "  if w.uid and",
+  },
+  {
+    promise: "copy-2",
+    wrong: "a cached object stays when its object is told of without one",
+    from: "w.force or w.uid and not (w.copy and isNewest) then",
+    to: "w.force or w.uid and not isNewest then",
+  },
+  {
+    promise: "copy-2",
+    wrong: "a cached object stays when its object is told of by an older version",
+    from: "w.force or w.uid and not (w.copy and isNewest) then",
+    to: "w.force or w.uid and not w.copy then",
+  },
+  {
+    promise: "copy-7",
+    wrong: "a cached object that comes within a window of backoff is kept",
+    from: "if e.f.state == 'waits' then clear(e, 'copy') end",
+    to: "",
+  },
+  {
+    promise: "copy-7",
+    wrong: "any number of copies is kept",
+    from: "and fits(#w.copy)",
+    to: "",
+  },
+  {
+    promise: "copy-9",
+    wrong: "a first run reads live, though its object was listed",
+    from: "if isBeforeAnyRun(e, w) then e.f.sawIn = control.era end",
+    to: "",
+  },
+  {
+    promise: "copy-9",
+    wrong: "what was listed before other data is believed",
+    from: "after.era ~= control.era or",
+    to: "",
+  },
+  {
+    promise: "copy-9",
+    wrong: "what was listed long ago is believed",
+    from: " or now - after.at >= ${maxListingAge} then",
+    to: " then",
+  },
+  {
+    promise: "copy-9",
+    wrong: "what was listed is believed after a run",
+    from: "not (e.f.ranAt or",
+    to: "not (",
+  },
+  {
+    promise: "copy-9",
+    wrong: "what was listed is believed after a run that announced itself",
+    from: "e.f.announced or e.f.settled)",
+    to: "e.f.settled)",
+  },
+  {
+    promise: "copy-9",
+    wrong: "what was listed is believed of a key that was gone",
+    from: "or e.f.announced or e.f.settled)",
+    to: "or e.f.announced)",
+  },
+]);
+
+const ofTake = script("start-run", [
+  {
+    promise: "copy-1",
+    wrong: "a cached object is given twice",
+    from: "'forced', 'copy', 'sawIn')",
+    to: "'forced', 'sawIn')",
+  },
+  {
+    promise: "copy-8",
+    wrong: "no copy that was left is given",
+    from: "e.f.copy or type(left) == 'string' and left",
+    to: "e.f.copy",
+  },
+  {
+    promise: "copy-1",
+    wrong: "who is handed a key gets no copy",
+    from: "return { key, claim, copy, lists }",
+    to: "return { key, claim, '', lists }",
+  },
+  {
+    promise: "copy-4",
+    wrong: "a run that tells nothing counts as one that did",
+    from: "'forced', 'copy', 'sawIn')",
+    to: "'forced', 'copy')",
+  },
+  {
+    promise: "copy-5",
+    wrong: "what was told elsewhere counts",
+    from: "if e.f.sawIn ~= control.era then",
+    to: "if not e.f.sawIn then",
+  },
+]);
+
+const ofSettle = script("settle", [
+  {
+    promise: "copy-8",
+    wrong: "a cached object is left of what is not the newest",
+    from: "or e.f[known] ~= sawVersion or",
+    to: "or",
+  },
+  {
+    promise: "copy-8",
+    wrong: "a cached object is left by a run that failed",
+    from: "if verdict == 'done' or verdict == 'wait' then\n    redis.call('SET'",
+    to: "if true then\n    redis.call('SET'",
+  },
+  {
+    promise: "copy-8",
+    wrong: "a cached object is left for ever",
+    from: ", sawCopy, 'PX', ${cachedObjectTtl})",
+    to: ", sawCopy)",
+  },
+  {
+    promise: "copy-8",
+    wrong: "a cached object that was left is given twice",
+    from: "'claim', 'left', 'listed'",
+    to: "'claim', 'listed'",
+  },
+  {
+    promise: "copy-3",
+    wrong: "what a run saw does not count",
+    from: "    e.f[known] = sawVersion\n    clear(e, 'copy')",
+    to: "",
+  },
+  {
+    promise: "copy-3",
+    wrong: "a cached object stays that is older than what a run saw",
+    from: "    e.f[known] = sawVersion\n    clear(e, 'copy')",
+    to: "    e.f[known] = sawVersion",
+  },
+  {
+    promise: "copy-4",
+    wrong: "what was seen of another object counts",
+    from: "or sawUid ~= e.f.uid then",
+    to: "then",
+  },
+]);
+
+const ofEntry = script("entry", [
+  {
+    promise: "copy-7",
+    wrong: "a cached object is kept while its key waits",
+    from: "if state == 'waits' or state == 'parked' or state == 'paused' then clear(e, 'copy') end",
+    to: "",
+  },
+  {
+    promise: "copy-7",
+    wrong: "a cached object is kept while its key is paused",
+    from: "or state == 'parked' or state == 'paused' then clear(e, 'copy') end",
+    to: "or state == 'parked' then clear(e, 'copy') end",
+  },
+]);
+
+export const mutantsOfCachedObjects: readonly Mutant[] = [...ofWake, ...ofTake, ...ofSettle, ...ofEntry];

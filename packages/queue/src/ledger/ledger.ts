@@ -1,0 +1,231 @@
+import type { Milliseconds, ObjectKey, Rate } from "@drover/controller";
+import type { ClaimJob } from "../worker/job-queue.ts";
+import type {
+  Backoff,
+  Claim,
+  KeyPage,
+  KeyReport,
+  ListedState,
+  PastRun,
+  QueueTime,
+  QueueStats,
+  ClaimRefusal,
+  PauseScope,
+  RunOutcome,
+  Wake,
+} from "../work-queue/work-queue.ts";
+
+/** A run as its worker reports it. The ledger sets the end time, because workers' clocks may differ by minutes. */
+export type RunReport = Omit<PastRun, "at">;
+
+/** Durations that a ledger applies. */
+export interface LedgerDurations {
+  /** A lease ends this long after the claim or the last renewal. */
+  readonly lease: Milliseconds;
+  /**
+   * The recovery window after Redis was restarted or replaced: no key is claimed, so that runs in progress announce
+   * themselves. An advertised slot stays valid for as long.
+   */
+  readonly recoveryWindow: Milliseconds;
+}
+
+/** Inputs that a test may replace. */
+export interface LedgerEnvironment {
+  /** Replaces Redis time. */
+  readonly now?: () => Milliseconds;
+  /** Replaces the server's replication id. */
+  readonly server?: () => string;
+  /** A random number in [0, 1) that spreads backoff. */
+  readonly random?: () => number;
+}
+
+/** The answer to a claim. */
+export type ClaimAnswer = { readonly claimed: Claim } | { readonly refused: ClaimRefusal };
+
+/** Keys for which no run has started since a given time. */
+export interface NotRun {
+  /** Redis time, ms. */
+  readonly now: number;
+  readonly keys: readonly ObjectKey[];
+}
+
+/** The answer to a settle. */
+export type SettleAnswer =
+  | {
+      readonly kind: "settled";
+      /** The time until the key is due again, if it waits for a time. */
+      readonly dueIn: Milliseconds | undefined;
+      readonly jobs: readonly ClaimJob[];
+      /** The key that the worker runs next. */
+      readonly chained?: AssignedKey | undefined;
+    }
+  | { readonly kind: "stale" };
+
+/** A key that was chained to a settled run. Its lease is the worker's, as if the worker had claimed it. */
+export interface AssignedKey {
+  readonly key: ObjectKey;
+  readonly claim: Claim;
+}
+
+/** The token and the version under which a worker asks for the next key. */
+export interface ClaimRequest {
+  /** The token for the next run; not the token of the run that is settled. */
+  readonly token: string;
+  readonly version: number;
+  /** If no key is due, the slot is advertised under that token for this worker. Left out: it is not advertised. */
+  readonly advertiser?: Advertiser;
+}
+
+/** A worker that advertises idle slots, and when. */
+export interface Advertiser {
+  readonly worker: string;
+  /**
+   * By the worker's own clock, an integer number of ms. The ledger returns it with the assigned key: the lease began
+   * after that time, however late the key reaches the worker.
+   */
+  readonly askedAt: number;
+}
+
+/** Idle slots of a worker. */
+export interface IdleSlots extends Advertiser {
+  readonly version: number;
+  /** One per slot, without a colon. The worker may also claim a key under it. */
+  readonly tokens: readonly string[];
+}
+
+/** A key that was assigned to an advertised slot. */
+export interface Assignment extends AssignedKey {
+  /** The token under which the slot was advertised. */
+  readonly slot: string;
+  /** Token of the run: the slot's token, a colon, and more. It was never used before, even if the slot's token was. */
+  readonly token: string;
+  /** The time that the worker sent when it last advertised the slot. */
+  readonly askedAt: number;
+}
+
+/** A lease that a worker holds for a run. */
+export interface HeldLease {
+  readonly key: ObjectKey;
+  readonly token: string;
+}
+
+/** The answer to a renewal. */
+export interface Renewal {
+  /** A new incarnation means another server, or other data. */
+  readonly incarnation: string;
+  /** Tokens of runs that no longer hold their key; another run may. */
+  readonly lost: readonly string[];
+  /**
+   * Tokens of runs that announced themselves and are otherwise missing from the data: other runs of their keys may have
+   * started since they were claimed.
+   */
+  readonly announced: readonly string[];
+}
+
+/** A time, and how many ms of the recovery window are left then. */
+export interface LedgerTime extends QueueTime {
+  readonly recoveryLeft: Milliseconds;
+}
+
+/** A subscription that delivers messages until it is stopped. */
+export interface ChannelSubscription {
+  /** Resolves when every message that was sent before the call has been delivered. */
+  caughtUp(): Promise<void>;
+  stop(): void;
+}
+
+/** A worker process as the ledger registers it. */
+export interface WorkerRegistration {
+  readonly worker: string;
+  /** Runs that it takes at once; 0 removes the worker. */
+  readonly slots: number;
+  readonly version: number;
+  /** The registration ends after that time, unless the worker is registered again. */
+  readonly lasts: Milliseconds;
+  readonly backoff: Omit<Backoff, "attempts"> & Partial<Backoff>;
+  readonly runs?: Rate;
+  readonly accounts: Readonly<Record<string, Rate>>;
+}
+
+/**
+ * The authoritative state of one controller's keys. Every method is atomic. A method that returns jobs leaves it to the
+ * caller to add them.
+ */
+export interface Ledger {
+  /** Records wakes. With `force`, the keys run whatever they wait for, except a pause. */
+  wake(wakes: readonly Wake[], force?: boolean): Promise<readonly ClaimJob[]>;
+  claim(key: ObjectKey, token: string, version?: number): Promise<ClaimAnswer>;
+  /** Extends leases that still hold: they last one lease from now. */
+  renew(leases: readonly HeldLease[]): Promise<Renewal>;
+  /** Ends a run; a repeated call gets the same answer. With `next`, the answer may carry the next key to run. */
+  settle(
+    key: ObjectKey,
+    token: string,
+    outcome: RunOutcome,
+    report?: RunReport,
+    next?: ClaimRequest,
+  ): Promise<SettleAnswer>;
+  /** Takes back leases that have ended, and dispatches the next keys; `next` is the time until a key may be due. */
+  dispatch(): Promise<{ readonly next: Milliseconds | undefined; readonly jobs: readonly ClaimJob[] }>;
+  /**
+   * Advertises idle slots: due keys are assigned to them. A slot is advertised for the length of the recovery window
+   * (`recoveryWindow`), so advertise it again before. Returns the keys that were assigned to the slots before, as their
+   * messages may be lost; without cached objects.
+   */
+  advertise(slots: IdleSlots): Promise<readonly Assignment[]>;
+  /** Retracts slots; returns the keys that were assigned to them before. */
+  retract(slots: IdleSlots): Promise<readonly Assignment[]>;
+  /**
+   * Delivers each key that is assigned to a worker, at once. A message may get lost; then the next `advertise` returns
+   * the key.
+   */
+  receiveAssignments(worker: string, onAssignment: (assignment: Assignment) => void): ChannelSubscription;
+  /** Jobs that were added at least `minAge` ago and that no claim has used. */
+  unclaimedJobs(minAge: Milliseconds): Promise<readonly ClaimJob[]>;
+  dispatchAgain(job: ClaimJob): Promise<void>;
+  registerWorker(worker: WorkerRegistration): Promise<void>;
+  pause(scope: PauseScope, by: string): Promise<readonly ClaimJob[]>;
+  resume(scope: PauseScope): Promise<readonly ClaimJob[]>;
+  /**
+   * The first incarnation: the one in which the ledger began empty. It stays when a server takes over existing data.
+   */
+  firstIncarnation(): Promise<string>;
+  time(): Promise<LedgerTime>;
+  count(): Promise<QueueStats>;
+  /**
+   * Keys for which no run has started since a time, and the present time, both by the ledger's clock. Leaves out keys
+   * that are due and have a paused object.
+   */
+  notRunSince(keys: readonly ObjectKey[], since: number): Promise<NotRun>;
+  list(state: ListedState, limit: number, after?: string): Promise<KeyPage>;
+  inspect(key: ObjectKey): Promise<{ readonly key: KeyReport; readonly runs: readonly PastRun[] }>;
+}
+
+/** Past runs kept per key. */
+export const maxPastRuns = 10;
+/** How long the last answer and the history of a key are kept after its object is gone. */
+export const goneKeyTtl: Milliseconds = 60_000;
+/**
+ * A listing that was requested so long ago does not show that a cached object is new: the ledger may have forgotten
+ * later runs of its key. Shorter than `goneKeyTtl`, to allow for differences between clocks and for slow calls.
+ */
+export const maxListingAge: Milliseconds = 50_000;
+/**
+ * A job that was added so long ago, and is not used, waits for a free worker, while busy workers take one chained key
+ * after another: its key is chained first.
+ */
+export const overdueJobAge: Milliseconds = 200;
+/**
+ * Maximum bytes of all cached objects. One is kept only if one of its size for every ready key would stay below this.
+ */
+export const maxCachedObjectBytes = 67_108_864;
+/** How long the object and the lists that a run left are kept. */
+export const cachedObjectTtl: Milliseconds = 10_000;
+/** Maximum bytes of a key's deltas; with more, the next run lists live. */
+export const maxDeltaBytes = 65_536;
+/** The mean run time is stored as an integer, in units of 1 ms / `runTimeUnit`. */
+export const runTimeUnit = 16;
+/** Characters kept of an error's text. */
+export const maxErrorLength = 1_000;
+/** Characters kept of a pause's author. */
+export const maxPauseAuthorLength = 200;

@@ -1,0 +1,333 @@
+import { type Milliseconds, type ObjectKey, tryParseObjectKey, type Rate } from "@drover/controller";
+import { z } from "zod";
+import type { ClaimJob } from "../worker/job-queue.ts";
+import {
+  goneKeyTtl,
+  type WorkerRegistration,
+  maxErrorLength,
+  type Assignment,
+  type Ledger,
+  type LedgerEnvironment,
+  type LedgerDurations,
+  type IdleSlots,
+  runTimeUnit,
+  maxPauseAuthorLength,
+  maxPastRuns,
+  type RunReport,
+} from "./ledger.ts";
+import type { RedisConnection } from "../redis/redis-connection.ts";
+import * as answers from "./redis-ledger-answers.ts";
+import { callLua, type LuaArguments } from "../redis/lua/lua-script.ts";
+import type { LedgerScript } from "./ledger-script.ts";
+import { claimScript } from "./scripts/claim.ts";
+import { registerWorkerScript } from "./scripts/register-worker.ts";
+import {
+  countScript,
+  inspectScript,
+  listScript,
+  timeScript,
+  notRunSinceScript,
+  firstIncarnationScript,
+} from "./scripts/inspect.ts";
+import { advertiseScript } from "./scripts/advertise.ts";
+import { pauseScript } from "./scripts/pause.ts";
+import { renewScript } from "./scripts/renew.ts";
+import { discardScript, repairScript, repairSetsScript } from "./scripts/repair.ts";
+import { dispatchScript, dispatchAgainScript, unclaimedJobsScript } from "./scripts/dispatch.ts";
+import { settleScript } from "./scripts/settle.ts";
+import { wakeScript } from "./scripts/wake.ts";
+import { maxListItems } from "../redis/lua/script-bounds.ts";
+import { subscribe } from "../redis/subscribe.ts";
+import type { PauseScope, RunOutcome } from "../work-queue/work-queue.ts";
+
+export interface RedisLedgerOptions extends LedgerDurations, LedgerEnvironment {
+  readonly redis: RedisConnection;
+  /**
+   * Prefix of one controller's Redis keys; its hash tag puts them into one hash slot: `{drover:buckets.s3.drover.dev}`.
+   */
+  readonly prefix: string;
+  /**
+   * Called with the first incarnation, and with every later one: a new one means that acknowledged writes may be lost.
+   */
+  readonly onIncarnation?: (incarnation: string) => void;
+  /** Replaces a script, for tests that look into it. */
+  readonly instrument?: <Name extends string>(script: LedgerScript<Name>) => LedgerScript<Name>;
+}
+
+/** The ledger in Redis: every call runs one script, `renew` one per 1,000 leases. */
+export interface RedisLedger extends Ledger {
+  /** Checks the Redis keys that every ledger has, repairs what another client changed, and returns what was wrong. */
+  repairSets(): Promise<readonly string[]>;
+  /** Does the same with some of the ledger's Redis keys. Redis serves no other client meanwhile, so pass few. */
+  repair(names: readonly string[]): Promise<readonly string[]>;
+}
+
+export function openRedisLedger(options: RedisLedgerOptions): RedisLedger {
+  const run = scriptCaller(options);
+  const jitter = options.random ?? Math.random;
+  const { parseJobs, parseChained, parseAssignments } = replyParsers((member) =>
+    run(discardScript, { member }, z.unknown()),
+  );
+  return {
+    async wake(wakes, force = false) {
+      const described = force ? wakes.map((one) => ({ ...one, force })) : wakes;
+      return parseJobs(await run(wakeScript, { wakes: JSON.stringify(described) }, answers.textsSchema));
+    },
+    async claim(key, token, version = 0) {
+      const values = { key, token, version, jitter: jitter() };
+      return answers.parseClaimAnswer(await run(claimScript, values, answers.claimSchema));
+    },
+    renew: renewInBatches(run),
+    async settle(key, token, outcome, report, request) {
+      const { token: next = "", version = 0 } = request ?? {};
+      const { worker = "", askedAt = 0 } = request?.advertiser ?? {};
+      const values = {
+        key,
+        token,
+        ...outcomeArguments(outcome),
+        ...reportArguments(report),
+        next,
+        worker,
+        askedAt,
+        version,
+        jitter: jitter(),
+      };
+      const answer = await run(settleScript, values, answers.settleSchema);
+      if (answer[0] === "stale") return { kind: "stale" };
+      const [kind, dueIn, chained, ...flat] = answer;
+      const jobs = await parseJobs(flat);
+      return { kind, dueIn: knownSpan(dueIn), jobs, chained: await parseChained(chained) };
+    },
+    ...slotMethods(options, run, parseAssignments),
+    async dispatch() {
+      const [next, ...flat] = await run(dispatchScript, { jitter: jitter() }, answers.dispatchSchema);
+      return { next: knownSpan(next), jobs: await parseJobs(flat) };
+    },
+    unclaimedJobs: async (minAge) =>
+      parseJobs(await run(unclaimedJobsScript, { patience: minAge }, answers.textsSchema)),
+    async dispatchAgain({ key, number }) {
+      await run(dispatchAgainScript, { key, bell: number }, z.unknown());
+    },
+    async registerWorker(worker) {
+      const { slots, version, lasts } = worker;
+      const { first, longest: most, attempts = "" } = worker.backoff;
+      const values = { slots, version, lasts, first, most, attempts, limits: limitsJson(worker) };
+      await run(registerWorkerScript, { worker: worker.worker, ...values }, z.unknown());
+    },
+    ...pauseMethods(run, parseJobs),
+    ...readMethods(run),
+    repairSets: () => run(repairSetsScript, {}, answers.textsSchema),
+    repair: (names) => run(repairScript, { names: JSON.stringify(names) }, answers.textsSchema),
+  };
+}
+
+type ScriptCaller = ReturnType<typeof scriptCaller>;
+
+/** Renews in batches. Also without leases it makes one call, which may reveal a new incarnation. */
+const renewInBatches =
+  (run: ScriptCaller): Ledger["renew"] =>
+  async (leases) => {
+    const [lost, announced]: [string[], string[]] = [[], []];
+    let incarnation = "";
+    for (let i = 0; i === 0 || i < leases.length; i += maxListItems) {
+      const batch = JSON.stringify(leases.slice(i, i + maxListItems));
+      const [current, these, those] = await run(renewScript, { leases: batch }, answers.renewalSchema);
+      incarnation = current;
+      lost.push(...these);
+      announced.push(...those);
+    }
+    return { incarnation, lost, announced };
+  };
+
+/** The methods that pause keys, or resume them. */
+function pauseMethods(
+  run: ScriptCaller,
+  parseJobs: (flat: readonly string[]) => Promise<readonly ClaimJob[]>,
+): Pick<Ledger, "pause" | "resume"> {
+  const setPause = async (scope: PauseScope, on: 0 | 1, by = ""): Promise<readonly ClaimJob[]> => {
+    const values = { scope: scopeName(scope), on, by: by.slice(0, maxPauseAuthorLength) };
+    return parseJobs(await run(pauseScript, values, answers.textsSchema));
+  };
+  return {
+    pause: (scope, by) => setPause(scope, 1, by),
+    resume: (scope) => setPause(scope, 0),
+  };
+}
+
+/** The methods for advertised slots and assigned keys. */
+function slotMethods(
+  { redis, prefix }: RedisLedgerOptions,
+  run: ScriptCaller,
+  parseAssignments: (flat: readonly string[]) => readonly Assignment[],
+): Pick<Ledger, "advertise" | "retract" | "receiveAssignments"> {
+  const send = async ({ tokens, ...by }: IdleSlots, advertises: 0 | 1): Promise<readonly Assignment[]> =>
+    parseAssignments(
+      await run(
+        advertiseScript,
+        { ...by, tokens: JSON.stringify(tokens), stands: advertises },
+        answers.textsSchema,
+      ),
+    );
+  return {
+    advertise: (slots) => send(slots, 1),
+    retract: (slots) => send(slots, 0),
+    receiveAssignments: (worker, onAssignment) =>
+      subscribe(redis, `${prefix}:worker:${worker}`, (message) => {
+        parseAssignments(message.split("\n")).forEach(onAssignment);
+      }),
+  };
+}
+
+/** The methods that report the state and change no key. */
+const readMethods = (
+  run: ScriptCaller,
+): Pick<Ledger, "firstIncarnation" | "time" | "count" | "notRunSince" | "list" | "inspect"> => ({
+  firstIncarnation: () => run(firstIncarnationScript, {}, z.string()),
+  async time() {
+    const [era, at, recoveryLeft] = await run(timeScript, {}, answers.timeSchema);
+    return { era, at, recoveryLeft };
+  },
+  async count() {
+    const counts = await run(countScript, {}, answers.countsSchema);
+    const [due, oldestDue, scheduled, running, parked, failing, meanRunTime, paused, all] = counts;
+    const runTime = meanRunTime / runTimeUnit;
+    return { due, oldestDue, scheduled, running, parked, failing, runTime, paused, allPaused: all === 1 };
+  },
+  async notRunSince(of, since) {
+    const [now, ...found] = await run(
+      notRunSinceScript,
+      { keys: JSON.stringify(of), since },
+      answers.notRunSchema,
+    );
+    return { now, keys: found.flatMap((text) => tryParseObjectKey(text) ?? []) };
+  },
+  async list(state, limit, after = "") {
+    const [next = "", ...reports] = await run(listScript, { state, limit, after }, answers.textsSchema);
+    return { keys: reports.flatMap(answers.parseListedReport), next: next === "" ? undefined : next };
+  },
+  async inspect(key) {
+    const [report = "", ...runs] = await run(inspectScript, { key }, answers.textsSchema);
+    return { key: answers.parseKeyReport(report), runs: runs.flatMap(answers.parsePastRun) };
+  },
+});
+
+/**
+ * Returns a function that runs scripts for one ledger. It adds the common arguments, and calls `onIncarnation` when an
+ * answer contains a new incarnation.
+ */
+function scriptCaller({
+  redis,
+  prefix,
+  lease,
+  recoveryWindow,
+  now,
+  server,
+  onIncarnation,
+  instrument,
+}: RedisLedgerOptions) {
+  let known: string | undefined;
+  return async <Name extends string, Answer>(
+    script: LedgerScript<Name>,
+    values: LuaArguments<Name>,
+    answer: z.ZodType<Answer>,
+  ): Promise<Answer> => {
+    const common = { now: now?.() ?? "", server: server?.() ?? "", lease, settling: recoveryWindow };
+    const [incarnation, found] = answers.scriptAnswerSchema.parse(
+      await callLua(redis, instrument?.(script) ?? script, prefix, { ...values, ...common }),
+    );
+    if (incarnation !== known) {
+      known = incarnation;
+      onIncarnation?.(incarnation);
+    }
+    return answer.parse(found);
+  };
+}
+
+/** An outcome as arguments of the settle script. */
+function outcomeArguments(
+  outcome: RunOutcome,
+): LuaArguments<
+  "verdict" | "after" | "account" | "error" | "sawKind" | "sawUid" | "sawVersion" | "sawCopy" | "lists"
+> {
+  const {
+    kind = "",
+    uid = "",
+    resourceVersion = "",
+    cachedObject = "",
+    cachedLists = "",
+  } = outcome.observed ?? {};
+  const after = "after" in outcome ? outcome.after : undefined;
+  return {
+    verdict: outcome.kind,
+    after: after === undefined ? "" : Math.ceil(after),
+    account: ("account" in outcome ? outcome.account : undefined) ?? "",
+    error: "error" in outcome ? outcome.error.slice(0, maxErrorLength) : "",
+    sawKind: kind,
+    sawUid: uid,
+    sawVersion: resourceVersion,
+    sawCopy: cachedObject,
+    lists: cachedLists,
+  };
+}
+
+/** A run's report as arguments of the settle script, and what the script keeps of a key. */
+const reportArguments = (
+  report: RunReport | undefined,
+): LuaArguments<"record" | "ms" | "kept" | "forget"> => ({
+  record: report ? JSON.stringify(report) : "",
+  ms: report?.duration ?? 0,
+  kept: maxPastRuns,
+  forget: goneKeyTtl,
+});
+
+/** Rates by the name of their limit, as JSON for the script `registerWorkerScript`. */
+const limitsJson = ({ runs, accounts }: Pick<WorkerRegistration, "runs" | "accounts">): string =>
+  JSON.stringify({
+    ...(runs && { controller: bucket(runs) }),
+    ...Object.fromEntries(Object.entries(accounts).map(([name, rate]) => [`account ${name}`, bucket(rate)])),
+  });
+
+const bucket = ({ perSecond, burst }: Rate) => ({ every: 1_000 / perSecond, burst });
+
+function scopeName(scope: PauseScope): string {
+  switch (scope.kind) {
+    case "controller":
+      return "controller";
+    case "namespace":
+      return `namespace ${scope.namespace}`;
+    case "object":
+      return `object ${scope.key}`;
+  }
+}
+
+const knownSpan = (span: number): Milliseconds | undefined => (span < 0 ? undefined : span);
+
+/** Parses the keys in answers. A member that is not an object key was added by another client, and is discarded. */
+function replyParsers(discarded: (member: string) => Promise<unknown>) {
+  const keyOf = async (member: string): Promise<ObjectKey | undefined> => {
+    const key = tryParseObjectKey(member);
+    if (key === undefined) await discarded(member);
+    return key;
+  };
+  return {
+    /** Parses `key, job number, ...`. */
+    parseJobs: async (flat: readonly string[]): Promise<readonly ClaimJob[]> => {
+      const jobs: ClaimJob[] = [];
+      for (let i = 0; i + 1 < flat.length; i += 2) {
+        const [member = "", number = ""] = [flat[i], flat[i + 1]];
+        const key = await keyOf(member);
+        if (key !== undefined) jobs.push({ key, number });
+      }
+      return jobs;
+    },
+    parseChained: async ([member, json, cachedObject, lists]: answers.ChainedAnswer) => {
+      const key = member === undefined ? undefined : await keyOf(member);
+      return key !== undefined && json !== undefined
+        ? { key, claim: answers.parseClaim(json, cachedObject, lists) }
+        : undefined;
+    },
+    // A failure to discard is ignored: the member is leased by then, and is found again when that lease has ended.
+    parseAssignments: (flat: readonly string[]): readonly Assignment[] =>
+      answers.parseAssignments(flat, (member) => void discarded(member).catch(() => undefined)),
+  };
+}

@@ -1,0 +1,148 @@
+import { maxCachedObjectBytes, maxListingAge, maxDeltaBytes } from "../ledger.ts";
+import { defineLedgerScript } from "../ledger-script.ts";
+import { maxListItems, maxReasonBytes } from "../../redis/lua/script-bounds.ts";
+import { backoffLua } from "./backoff.ts";
+import { advertisedSlotsLua } from "./advertised-slots.ts";
+import { dispatchLua } from "./order.ts";
+import { startRunLua } from "./start-run.ts";
+import { versionsLua } from "./versions.ts";
+
+/**
+ * Records wakes, and dispatches the next keys.
+ *
+ * `wakes` is a JSON list of `Wake`s, with `force` on forced ones. A wake makes an idle or parked key ready, and ends a
+ * wait for a time. Within a backoff window one wake runs the key early; later ones wait for the window's end, and no
+ * longer. A leased key is not dispatched: settle notices the wake. A ready key moves up if the wake is more urgent. A
+ * resync wakes only idle keys. A forced wake ends any wait except a pause, which a wake of the object itself may begin
+ * or end.
+ *
+ * The cached object of a wake is kept for the run that is due. Deltas of other objects are kept if the previous run
+ * left lists, or a run in progress may leave some.
+ *
+ * Most keys are woken alone, while no other key is ready. Such a key is assigned to an idle slot without entering a
+ * queue first: half of the commands, and the same outcome.
+ */
+export const wakeScript = defineLedgerScript({
+  name: "wake",
+  arguments: ["wakes"],
+  uses: [versionsLua, backoffLua, startRunLua, advertisedSlotsLua, dispatchLua],
+  body: `
+-- From now on no lists are given until a run has listed live.
+local function loseNews(e)
+  forgetLists(e)
+  e.f.news = 'lost'
+end
+
+local function fits(size) return redis.call('ZCARD', READY) * size < ${maxCachedObjectBytes} end
+
+-- Keeps a cached object of the newest known version only. Drops it for a forced key, and after a wake of the object
+-- without a cached object or with an older version: the object may be gone (a listing reports that without a newer
+-- version), or etcd may have been restored.
+local function keepCopy(e, w)
+  local isNewest = e.f['version:' .. w.kind] == w.resourceVersion and isDecimal(w.resourceVersion)
+  if w.force or w.uid and not (w.copy and isNewest) then
+    clear(e, 'copy', 'left')
+    if w.force then loseNews(e) end
+  elseif w.copy and w.uid and w.uid == e.f.uid and fits(#w.copy) then
+    e.f.copy = w.copy
+  end
+end
+
+local function keepNews(e, w)
+  if e.f.listed and redis.call('EXISTS', P .. ':lists:' .. e.key) == 0 then forgetLists(e) end
+  if not w.news or e.f.news == 'lost' or not (e.f.listed or e.f.state == 'leased') then return end
+  local size = number(e, 'news') + #w.news
+  if w.news == '' or size > ${maxDeltaBytes} or not fits(size) then
+    loseNews(e)
+  elseif redis.call('SADD', P .. ':news:' .. e.key, w.news) == 1 then
+    e.f.news = size
+  end
+end
+
+-- True if a listing after newestAfter shows everything that runs have written: the data contain no run of this object,
+-- and any forgotten run (with other data, or of a key that was gone) ended before.
+local function isBeforeAnyRun(e, w)
+  local after = w.newestAfter
+  if not after or after.era ~= control.era or now - after.at >= ${maxListingAge} then return false end
+  return not (e.f.ranAt or e.f.announced or e.f.settled)
+end
+
+-- Only the newest known version begins a pause, but any version ends it, because the run reads the annotation again.
+local function notePause(e, w)
+  if w.paused == false then
+    clear(e, 'paused')
+  elseif w.paused and e.f['version:' .. w.kind] == w.resourceVersion then
+    e.f.paused = e.f.paused or string.format('%.0f', now)
+  end
+end
+
+local function remember(e, w)
+  local version = 'version:' .. w.kind
+  if newer(w.resourceVersion, e.f[version]) then
+    e.f[version] = w.resourceVersion
+    if w.uid then clear(e, 'copy', 'left') end
+    if w.uid and e.f.uid ~= w.uid then
+      e.f.replaced = e.f.replaced or e.f.uid -- the one that a run may have seen
+      clear(e, 'fails', 'conflicts', 'notBefore', 'pierced', 'error')
+      e.f.uid = w.uid
+    end
+  end
+  if isBeforeAnyRun(e, w) then e.f.sawIn = control.era end
+  notePause(e, w)
+  keepCopy(e, w)
+  keepNews(e, w)
+  local text = e.f.reasons or '[]'
+  local ok, reasons = pcall(cjson.decode, #text < ${maxReasonBytes} and text or '[]')
+  if not ok or type(reasons) ~= 'table' then reasons = {} end
+  local known = false
+  for _, r in ipairs(reasons) do known = known or r == w.reason end
+  if not known and #reasons < 8 then
+    reasons[#reasons + 1] = w.reason
+    e.f.reasons = cjson.encode(reasons)
+  end
+  e.f.trace = w.trace or e.f.trace
+  e.f.wakes = number(e, 'wakes') + 1
+  local more = rank[w.class] < (rank[e.f.class] or 3)
+  if more then e.f.class = w.class end
+  return more
+end
+
+-- The time since which the key is due, if it becomes ready or paused now; otherwise nil or false: it stays as it is, or
+-- waits.
+local function readySince(e, w, moreUrgent)
+  if e.f.state == 'paused' then return not pausedObject(e) and now end
+  if (e.f.state == 'ready' or e.f.state == 'rung') and pausedObject(e) then return dueSince(e) end
+  if e.f.state == 'rung' then return nil end
+  local pierces = number(e, 'notBefore') <= now or w.force
+  if e.f.state == 'ready' then
+    return moreUrgent and (redis.call('ZSCORE', READY, e.key) or now)
+  elseif pierces then
+    return now
+  elseif number(e, 'pierced') == 0 then
+    e.f.pierced = 1
+    return now
+  elseif e.f.state ~= 'waits' or tonumber(redis.call('ZSCORE', WAITS, e.key) or 0) > number(e, 'notBefore') then
+    waitUntil(e, number(e, 'notBefore'), 'backoff')
+  end
+end
+
+local heard = listed(wakes, ${maxListItems})
+for _, w in ipairs(heard) do
+  local e = load(w.key)
+  if w.class ~= 'resync' or w.force or not e.f.state then
+    local moreUrgent = remember(e, w)
+    local leased = e.f.state == 'leased'
+    if leased and w.force then e.f.forced = 1 end
+    local since = not leased and readySince(e, w, moreUrgent)
+    if since and #heard == 1 and giveAtOnce(e) then
+      save(e)
+      return {}
+    end
+    if since then becomeReady(e, since) end
+    if e.f.state == 'waits' then clear(e, 'copy') end
+    save(e)
+  end
+end
+return ring()
+`,
+});

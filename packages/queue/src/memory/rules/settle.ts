@@ -1,0 +1,294 @@
+import type { Milliseconds, ObjectKey } from "@drover/controller";
+import {
+  goneKeyTtl,
+  maxErrorLength,
+  cachedObjectTtl,
+  type AssignedKey,
+  runTimeUnit,
+  type RunReport,
+  maxPastRuns,
+  type SettleAnswer,
+  type ClaimRequest,
+} from "../../ledger/ledger.ts";
+import type { ObservedVersion, RunOutcome, WakeClass } from "../../work-queue/work-queue.ts";
+import { countFailure, wokenDuringRun, type Jitter, useEarlyRun, withJitter } from "./backoff.ts";
+import { blankEntry, type KeyEntry, dropLists } from "./ledger-data.ts";
+import { accountLimit, throttleUntil } from "./limits.ts";
+import { entryOf, isLeaseHeld, type CallContext, hasRecovered } from "./call-context.ts";
+import { dropAssignment, advertise } from "./advertised-slots.ts";
+import { becomeReady, enterState, leaveState, setFails, waitUntil } from "./key-states.ts";
+import { makeDueReady, dispatchReady } from "./dispatch.ts";
+import { chainNext } from "./start-run.ts";
+import { isDecimal, isNewer } from "./versions.ts";
+
+/** Conflicts in a row that are retried soon; the next one counts as a failure. */
+const maxFreeConflicts = 8;
+const firstConflictWait: Milliseconds = 20;
+
+/** A run that ends, with its outcome. */
+export interface SettleCall {
+  readonly key: ObjectKey;
+  readonly token: string;
+  readonly outcome: RunOutcome;
+  readonly report: RunReport | undefined;
+  readonly next: ClaimRequest | undefined;
+}
+
+/**
+ * Ends a run with its outcome. Only the token that holds the key may do so. A repeated call gets the same answer and
+ * changes nothing. In the recovery window of a new server, a run that is missing from the data may end, once, just as
+ * it may announce itself.
+ */
+export function settle(context: CallContext, jitter: Jitter, call: SettleCall): SettleAnswer {
+  const { key, token } = call;
+  const entry = entryOf(context, key);
+  const unknown = entry.holder?.token !== token;
+  if (unknown && entry.lastSettled === token) {
+    const chained = chainedBefore(context, entry, call.next);
+    return { kind: "settled", dueIn: dueIn(context, entry), jobs: [], chained };
+  }
+  if (unknown && (hasRecovered(context) || entry.announcedIn === context.data.incarnation))
+    return { kind: "stale" };
+  // If the run is missing from the data, wakes may be, too.
+  const woken = unknown || wokenDuringRun(entry);
+  applyOutcome(context, jitter, entry, { ...call, woken });
+  recordRun(context, call);
+  makeDueReady(context);
+  const chained = call.next && chainNext(context, call.next);
+  entryOf(context, key).chained = chained?.key;
+  if (call.next && !chained) advertiseSlot(context, call.next);
+  return { kind: "settled", dueIn: dueIn(context, entry), jobs: dispatchReady(context), chained };
+}
+
+/** Advertises the slot, since no key is due. */
+function advertiseSlot(context: CallContext, { token, version, advertiser }: ClaimRequest): void {
+  if (advertiser) advertise(context, token, { ...advertiser, version });
+}
+
+/**
+ * The key that the first answer chained, as that answer may have been lost; undefined if its run no longer holds it.
+ */
+function chainedBefore(
+  context: CallContext,
+  { chained: key }: KeyEntry,
+  next: ClaimRequest | undefined,
+): AssignedKey | undefined {
+  if (key === undefined) return undefined;
+  const entry = entryOf(context, key);
+  const { holder } = entry;
+  return isLeaseHeld(context, entry) && holder?.token === next?.token && holder?.claim
+    ? { key, claim: holder.claim }
+    : undefined;
+}
+
+/** Applies an outcome to its key. The flag is true if the key may have been woken since the run began. */
+function applyOutcome(
+  context: CallContext,
+  jitter: Jitter,
+  entry: KeyEntry,
+  { token, outcome, woken }: SettleCall & { readonly woken: boolean },
+): void {
+  const { startedRun, forced, holder } = entry;
+  const again = woken || forced || outcome.kind === "interrupted";
+  leaveState(context, entry);
+  context.data.entries.set(entry.key, entry);
+  entry.startedRun = {};
+  entry.announcedIn = undefined;
+  entry.forced = false;
+  dropAssignment(context, token);
+  entry.lastSettled = token;
+  // True if no wake since the run began can be lost.
+  const ranHere = holder?.token === token && startedRun.incarnation === context.data.incarnation;
+  recordObserved(context, entry, outcome, ranHere);
+  if (!entry.hasLeftLists) dropLists(entry);
+  clearObsolete(context, entry, outcome);
+  if ("account" in outcome && outcome.account) entry.account = outcome.account;
+  const error = "error" in outcome ? outcome.error : "";
+  if (error !== "") entry.error = error.slice(0, maxErrorLength).toWellFormed();
+  if (outcome.kind === "paused") notePause(context, entry, outcome.observed);
+  if (outcome.kind === "throttled") {
+    throttleUntil(context, accountLimit(outcome.account), context.now + Math.ceil(outcome.after));
+  }
+  // The rest of the outcome is about an object that no longer exists.
+  if (again && entry.uid !== startedRun.uid) becomeReady(context, entry, context.now);
+  else moveToNextState(context, jitter, entry, { outcome, woken, forced, again, ran: startedRun.class });
+}
+
+/**
+ * Records the version that the run observed: no older cached object is given from now on. Keeps the object and the lists
+ * that the run leaves.
+ */
+function recordObserved(
+  { data, expiryTime }: CallContext,
+  entry: KeyEntry,
+  { kind, observed }: RunOutcome,
+  ranHere: boolean,
+): void {
+  entry.hasLeftObject = false;
+  entry.hasLeftLists = false;
+  if (observed === undefined || observed.uid !== entry.uid) return;
+  if (isNewer(observed.resourceVersion, entry.versions.get(observed.kind))) {
+    entry.versions.set(observed.kind, observed.resourceVersion);
+    entry.cachedObject = undefined;
+  }
+  entry.observedIn = data.incarnation;
+  if (!(kind === "done" || kind === "wait")) return;
+  const until = expiryTime + cachedObjectTtl;
+  if (observed.cachedLists !== undefined && ranHere) {
+    data.cachedLists.delete(entry.key);
+    data.cachedLists.set(entry.key, { stored: observed.cachedLists, until });
+    entry.hasLeftLists = true;
+  }
+  const isNewest =
+    entry.versions.get(observed.kind) === observed.resourceVersion && isDecimal(observed.resourceVersion);
+  if (observed.cachedObject === undefined || !isNewest) return;
+  data.cachedObjects.delete(entry.key);
+  data.cachedObjects.set(entry.key, { cachedObject: observed.cachedObject, until });
+  entry.hasLeftObject = true;
+}
+
+/** Marks the key as paused, unless the object has changed since the run read it. */
+function notePause({ now }: CallContext, entry: KeyEntry, observed: ObservedVersion | undefined): void {
+  if (observed === undefined || (entry.uid !== undefined && entry.uid !== observed.uid)) return;
+  const known = entry.versions.get(observed.kind);
+  if (known === observed.resourceVersion || isNewer(observed.resourceVersion, known)) entry.pausedSince = now;
+}
+
+/** Clears what the outcome makes obsolete: failures, conflicts, the backoff window, the error. */
+function clearObsolete(context: CallContext, entry: KeyEntry, { kind }: RunOutcome): void {
+  if (kind !== "conflict") entry.conflicts = 0;
+  if (kind !== "done" && kind !== "gone") return;
+  setFails(context, entry, 0);
+  entry.notBefore = 0;
+  entry.earlyRunUsed = false;
+  entry.error = undefined;
+  entry.replaced = undefined;
+}
+
+interface OutcomeContext {
+  readonly outcome: RunOutcome;
+  readonly woken: boolean;
+  readonly forced: boolean;
+  /** The key is due again at once whatever the outcome, except after a failure. */
+  readonly again: boolean;
+  readonly ran: WakeClass | undefined;
+}
+
+/** Moves the key to its next state. */
+function moveToNextState(context: CallContext, jitter: Jitter, entry: KeyEntry, what: OutcomeContext): void {
+  const { outcome, again, ran } = what;
+  switch (outcome.kind) {
+    case "retry":
+      countFailure(
+        context,
+        entry,
+        jitter,
+        outcome.after === undefined ? undefined : Math.ceil(outcome.after),
+      );
+      backOff(context, entry, what);
+      return;
+    case "conflict":
+      retryConflict(context, jitter, entry, what);
+      return;
+    case "throttled":
+      runAgain(context, entry, ran);
+      return;
+    case "done":
+    case "wait":
+      if (again) runAgain(context, entry, ran);
+      else if (outcome.after !== undefined) runLater(context, entry, outcome, ran);
+      return;
+    case "terminal":
+      if (again) runAgain(context, entry, ran);
+      else park(context, entry);
+      return;
+    case "paused":
+      runAgain(context, entry, ran);
+      return;
+    case "gone":
+      if (again) runAgain(context, entry, ran);
+      else forgetKey(context, entry);
+      return;
+    case "interrupted":
+      runAgain(context, entry, ran);
+  }
+}
+
+function runAgain(context: CallContext, entry: KeyEntry, ran: WakeClass | undefined): void {
+  entry.class ??= ran;
+  becomeReady(context, entry, context.now);
+}
+
+/** The next run after `done` only checks the object again, so it is as urgent as a resync. */
+function runLater(
+  context: CallContext,
+  entry: KeyEntry,
+  { kind, after = 0 }: { readonly kind: "done" | "wait"; readonly after?: Milliseconds },
+  ran: WakeClass | undefined,
+): void {
+  entry.class = kind === "done" ? "resync" : ran;
+  waitUntil(context, entry, context.now + Math.ceil(after), kind === "done" ? "again" : "wait");
+}
+
+/** Waits for the end of the window. One wake per window runs the key early; a wake during the run counts, too. */
+function backOff(context: CallContext, entry: KeyEntry, { woken, forced, ran }: OutcomeContext): void {
+  const { now, data } = context;
+  const { attempts } = data.settings;
+  entry.class ??= ran;
+  if (forced || useEarlyRun(entry, woken)) {
+    becomeReady(context, entry, now);
+  } else if (attempts !== undefined && entry.fails >= attempts && !woken) {
+    entry.class = undefined;
+    entry.why = "backoff";
+    park(context, entry);
+  } else {
+    waitUntil(context, entry, entry.notBefore, "backoff");
+  }
+}
+
+/** Retries almost at once. Each conflict in a row doubles the wait, and too many count as a failure. */
+function retryConflict(context: CallContext, jitter: Jitter, entry: KeyEntry, what: OutcomeContext): void {
+  entry.conflicts += 1;
+  if (entry.conflicts > maxFreeConflicts) {
+    entry.conflicts = 0;
+    countFailure(context, entry, jitter);
+    backOff(context, entry, what);
+  } else {
+    entry.class ??= what.ran;
+    const wait = withJitter(firstConflictWait * 2 ** (entry.conflicts - 1), jitter);
+    waitUntil(context, entry, what.again ? context.now : context.now + wait, "conflict");
+  }
+}
+
+function park(context: CallContext, entry: KeyEntry): void {
+  entry.notBefore = 0;
+  entry.earlyRunUsed = false;
+  enterState(context, entry, "parked", context.now);
+}
+
+/** Keeps only the last answer, the number of an unused job and the history, for a while. */
+function forgetKey(context: CallContext, entry: KeyEntry): void {
+  const { data, expiryTime } = context;
+  data.entries.set(entry.key, {
+    ...blankEntry(entry.key),
+    lastSettled: entry.lastSettled,
+    jobNumber: entry.jobNumber,
+  });
+  data.expiring.delete(entry.key);
+  data.expiring.set(entry.key, expiryTime + goneKeyTtl);
+}
+
+function recordRun({ data, now }: CallContext, { key, report }: SettleCall): void {
+  if (!report) return;
+  const past = { at: new Date(now).toISOString(), ...report };
+  data.history.set(key, [past, ...(data.history.get(key) ?? [])].slice(0, maxPastRuns));
+  const took = report.duration * runTimeUnit;
+  data.meanRunTime =
+    data.meanRunTime === undefined
+      ? took
+      : Math.floor(data.meanRunTime + (took - data.meanRunTime) / 8 + 0.5);
+}
+
+function dueIn(context: CallContext, entry: KeyEntry): Milliseconds | undefined {
+  return entry.state === "waits" ? Math.max(0, Math.ceil(entry.at - context.now)) : undefined;
+}

@@ -1,0 +1,106 @@
+import type { ObjectKey } from "@drover/controller";
+import { overdueJobAge, type ClaimAnswer, type AssignedKey, type ClaimRequest } from "../../ledger/ledger.ts";
+import type { Claim, ClaimRefusal } from "../../work-queue/work-queue.ts";
+import { type KeyEntry, dropLists } from "./ledger-data.ts";
+import { accountLimit, controllerLimit, limitOf, opensAt } from "./limits.ts";
+import { entryOf, isLeaseHeld, type CallContext, hasRecovered } from "./call-context.ts";
+import { becomeReady, enterState, waitUntil } from "./key-states.ts";
+import { isPaused, takeNextKey } from "./order.ts";
+
+/** The time that a key waits after a worker of an outdated version tried to claim it. */
+const outdatedWait = 100;
+
+/** Starts the run of a due key. If it must not start here and now, the key becomes ready or waits again. */
+export function startRun(context: CallContext, entry: KeyEntry, request: ClaimRequest): ClaimAnswer {
+  const refused = refusalAtStart(context, entry, request.version);
+  return refused ? { refused } : { claimed: grantLease(context, entry, request) };
+}
+
+/**
+ * The next key for a worker that has just settled a run. A key with an unused job comes first: all workers that could
+ * take that job are busy.
+ */
+export function chainNext(context: CallContext, request: ClaimRequest): AssignedKey | undefined {
+  if (!hasRecovered(context) || context.data.paused.controller !== undefined) return undefined;
+  const key = overdueJobKey(context) ?? nextReadyKey(context);
+  if (key === undefined) return undefined;
+  const entry = entryOf(context, key);
+  if (isLeaseHeld(context, entry)) return undefined;
+  const answer = startRun(context, entry, request);
+  return "claimed" in answer ? { key, claim: answer.claimed } : undefined;
+}
+
+/** The key of the job that has been unused for longest, if for long enough. */
+export function overdueJobKey({ data, now }: CallContext): ObjectKey | undefined {
+  const { members, scores } = data.states.rung;
+  const [oldest] = members;
+  return oldest !== undefined && (scores.get(oldest) ?? now) <= now - overdueJobAge ? oldest : undefined;
+}
+
+function nextReadyKey(context: CallContext): ObjectKey | undefined {
+  if (opensAt(context, controllerLimit) > context.now) return undefined;
+  const key = takeNextKey(context);
+  if (key !== undefined) context.data.dispatchCount++;
+  return key;
+}
+
+function refusalAtStart(context: CallContext, entry: KeyEntry, version: number): ClaimRefusal | undefined {
+  const { account, ranVersion } = entry;
+  if (isPaused(context, entry)) {
+    becomeReady(context, entry, context.now);
+    return "paused";
+  }
+  if (account !== undefined && limitOf(context, accountLimit(account)).throttledUntil > context.now) {
+    becomeReady(context, entry, context.now);
+    return "throttled";
+  }
+  if (ranVersion > version && context.data.newestVersion >= ranVersion) {
+    waitUntil(context, entry, context.now + outdatedWait, "newer function");
+    return "outdated";
+  }
+  return undefined;
+}
+
+function grantLease(context: CallContext, entry: KeyEntry, { token, version }: ClaimRequest): Claim {
+  const { fails, reasons, class: wakeClass = "change", uid, replaced, trace } = entry;
+  const versions = Object.fromEntries(entry.versions);
+  // Not if it may be older than what the previous run wrote: that run must have reported the version that it observed,
+  // in this incarnation.
+  const leftObject = entry.hasLeftObject
+    ? context.data.cachedObjects.get(entry.key)?.cachedObject
+    : undefined;
+  const cachedObject =
+    entry.observedIn === context.data.incarnation ? (entry.cachedObject ?? leftObject) : undefined;
+  const cachedLists = cachedListsOf(context, entry);
+  const claim: Claim = { fails, reasons, class: wakeClass, uid, replaced, trace, versions };
+  enterState(context, entry, "leased", context.now + context.lease);
+  entry.holder = { token, claim };
+  entry.startedRun = {
+    answeredWakes: entry.wakes,
+    class: wakeClass,
+    uid,
+    incarnation: context.data.incarnation,
+  };
+  entry.ranAt = context.now;
+  if (version > 0) entry.ranVersion = version;
+  entry.reasons = [];
+  entry.class = undefined;
+  entry.trace = undefined;
+  entry.why = undefined;
+  entry.forced = false;
+  entry.cachedObject = undefined;
+  entry.observedIn = undefined;
+  dropLists(entry);
+  return { ...claim, cachedObject, cachedLists };
+}
+
+/** The lists that the previous run left and the deltas since; undefined if one of them is missing. */
+function cachedListsOf(
+  { data }: CallContext,
+  { key, hasLeftLists, deltas, observedIn }: KeyEntry,
+): Claim["cachedLists"] {
+  const stored = data.cachedLists.get(key)?.stored;
+  if (!hasLeftLists || stored === undefined || deltas === "lost" || observedIn !== data.incarnation)
+    return undefined;
+  return { stored, deltas: [...deltas].sort() };
+}

@@ -1,0 +1,54 @@
+import type { Log, Milliseconds } from "@drover/controller";
+import { Cluster, type Redis } from "ioredis";
+import { loadedScripts } from "./loaded-scripts.ts";
+import { hostPortOf, primariesOf } from "../redis-primaries.ts";
+
+/** How often a server is checked for missing scripts: SCRIPT FLUSH and failovers notify no client. */
+const checkInterval: Milliseconds = 1_000;
+
+/**
+ * Loads the scripts of this version of Drover into every server that receives writes, and again whenever one lacks
+ * them: at once when a connection is back, and within a second after a SCRIPT FLUSH or a failover. Servers lose scripts
+ * when they restart, and replicas do not receive them from their primary; a cluster's replicas get them in advance.
+ *
+ * @returns when all primaries have the scripts. Loading goes on until the connection ends.
+ * @throws ReplyError if Redis does not permit it.
+ */
+export async function keepScriptsLoaded(redis: Redis | Cluster, log: Log): Promise<void> {
+  const underWay = new Set<Redis>();
+  const keep = async (node: Redis): Promise<void> => {
+    if (underWay.has(node)) return;
+    underWay.add(node);
+    try {
+      await loadMissing(node);
+    } catch (error) {
+      log.warn({ err: error, node: hostPortOf(node) }, "Could not load scripts into Redis; trying again");
+    } finally {
+      underWay.delete(node);
+    }
+  };
+  const watch = (node: Redis): void => void node.on("ready", () => void keep(node));
+  if (redis instanceof Cluster) redis.on("+node", watch);
+  for (const node of serversOf(redis)) watch(node);
+  const timer = setInterval(() => {
+    if (redis.status === "end") clearInterval(timer);
+    for (const node of serversOf(redis)) if (isReachable(node)) void keep(node);
+  }, checkInterval);
+  timer.unref();
+  redis.once("end", () => clearInterval(timer));
+  await Promise.all(primariesOf(redis).map(loadMissing));
+}
+
+/** A cluster's node that was not used yet has no connection, and opens one with the first command. */
+const isReachable = ({ status }: Redis): boolean => status === "ready" || status === "wait";
+
+const serversOf = (redis: Redis | Cluster): readonly Redis[] =>
+  redis instanceof Cluster ? redis.nodes("all") : [redis];
+
+async function loadMissing(node: Redis): Promise<void> {
+  const has = await node.script("EXISTS", ...loadedScripts.map(({ sha }) => sha));
+  const loaded = Array.isArray(has) ? has : [];
+  await Promise.all(
+    loadedScripts.filter((_, i) => loaded[i] !== 1).map(({ lua }) => node.script("LOAD", lua)),
+  );
+}

@@ -1,0 +1,70 @@
+import { createHash } from "node:crypto";
+import type { RedisConnection } from "../redis-connection.ts";
+import { throwRefusal } from "../redis-errors.ts";
+import { type LoadableScript, runScript } from "./run-script.ts";
+import { maxArgumentBytes, maxJsonBytes, maxListItems } from "./script-bounds.ts";
+
+/** The arguments of a script, by name. Redis receives each as text. */
+export type LuaArguments<Name extends string> = Readonly<Record<Name, string | number>>;
+
+/** A Lua script with named arguments. Its Redis keys are in one hash slot and start with the prefix `KEYS[1]`. */
+export interface LuaScript<Name extends string> extends LoadableScript {
+  readonly name: string;
+  readonly arguments: readonly Name[];
+}
+
+/** Makes a script. Its body finds each argument in a local variable of that name. */
+export function defineLuaScript<const Name extends string>(
+  name: string,
+  names: readonly Name[],
+  body: string,
+): LuaScript<Name> {
+  const text = [
+    argumentGuards,
+    `if #KEYS ~= 1 or #ARGV > ${names.length} then refuse('so many arguments') end`,
+    ...names.map((each, i) => `local ${each} = ARGV[${i + 1}]`),
+    body,
+  ].join("\n");
+  return { name, arguments: names, ...loadableScript(text) };
+}
+
+/** Limits the arguments, which any caller may choose: see script-bounds.ts. */
+const argumentGuards = `
+local function refuse(what) error({ err = 'ERR A script of Drover does not take ' .. what }) end
+do
+  local bytes = 0
+  for i = 1, #ARGV do bytes = bytes + #ARGV[i] end
+  if bytes > ${maxArgumentBytes} then refuse('such long arguments') end
+end
+local function decoded(json, bytes)
+  if #json > (bytes or ${maxJsonBytes}) then refuse('so much JSON') end
+  local value = cjson.decode(json)
+  if type(value) ~= 'table' then refuse('JSON that is neither an object nor a list') end
+  return value
+end
+local function listed(json, most, bytes)
+  local list = decoded(json, bytes)
+  if #list > (most or ${maxListItems}) then refuse('such a long list') end
+  return list
+end`;
+
+/** A script's text, and the SHA-1 by which Redis identifies it. */
+export const loadableScript = (text: string): LoadableScript => ({
+  lua: text,
+  sha: createHash("sha1").update(text).digest("hex"),
+});
+
+/**
+ * Runs a script. It may run twice if an answer is lost, so it must be safe to repeat.
+ *
+ * @throws RedisRefusalError if Redis refuses it until an operator acts: no memory, no permission.
+ */
+export function callLua<Name extends string>(
+  redis: RedisConnection,
+  script: LuaScript<Name>,
+  prefix: string,
+  values: LuaArguments<Name>,
+): Promise<unknown> {
+  const args = script.arguments.map((name) => values[name]);
+  return runScript(redis, script, 1, [prefix, ...args]).catch(throwRefusal);
+}

@@ -1,0 +1,49 @@
+import { silentLog } from "@drover/controller";
+import type { KubeClient } from "@drover/kube";
+import { expect, it, vi } from "vitest";
+import { keepPartLease } from "./part-lease.ts";
+
+/** The time that was slept; nothing waits for it. */
+const clock = vi.hoisted(() => ({ passed: 0 }));
+vi.mock("../process/sleep.ts", () => ({
+  isAborted: ({ aborted }: AbortSignal) => aborted,
+  sleepUnlessAborted: (span: number) => {
+    clock.passed += span;
+    return Promise.resolve();
+  },
+}));
+
+const holds = 40_000;
+/** Keeps a Lease on an API server that gives one answer after the other. */
+async function keptWhile(answers: readonly ("yes" | "no")[]) {
+  clock.passed = 0;
+  const renewed: number[] = [];
+  const warnings: string[] = [];
+  const ending = new AbortController();
+  const patch = (): Promise<void> => {
+    renewed.push(clock.passed);
+    const answer = answers[renewed.length - 1];
+    if (renewed.length === answers.length) ending.abort();
+    return answer === "no" ? Promise.reject(new Error("no answer")) : Promise.resolve();
+  };
+  await keepPartLease({
+    client: { patch } as unknown as KubeClient,
+    namespace: "drover",
+    part: "bridge",
+    holds,
+    signal: ending.signal,
+    log: { ...silentLog, warn: (...words: unknown[]) => void warnings.push(String(words.at(-1))) },
+  });
+  return { renewed, warnings };
+}
+
+it("a Lease is renewed four times in the time that it holds, and as often while that fails", async () => {
+  const { renewed } = await keptWhile(["yes", "yes", "no", "no", "yes"]);
+  expect(renewed).toEqual([0, 10_000, 20_000, 30_000, 40_000]);
+});
+
+it("that it cannot be renewed is logged once, and once more when it was and cannot be again", async () => {
+  const { warnings } = await keptWhile(["no", "no", "yes", "yes", "no", "no", "yes"]);
+  const words = "Could not renew the Lease drover/bridge: functions will be reported to have no bridge";
+  expect(warnings).toEqual([words, words]);
+});

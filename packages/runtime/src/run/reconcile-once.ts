@@ -1,0 +1,422 @@
+import {
+  type Announcement,
+  type Condition,
+  type Controller,
+  isPausedByAnnotation,
+  type Log,
+  type Milliseconds,
+  parseDuration,
+  readyCondition,
+  type ReconcileContext,
+  type ReconcileResult,
+  type Resource,
+  RetryError,
+  stalledCondition,
+  TerminalError,
+} from "@drover/controller";
+import {
+  isApiError,
+  type KubeClient,
+  type KubeObject,
+  openRunCache,
+  refOf,
+  type ResourceRef,
+  type RunCache,
+  type WriteGuard,
+} from "@drover/kube";
+import { cachedObjectTtl, type Run, type RunOutcome } from "@drover/queue";
+import { checkedResult } from "../schema/checked-result.ts";
+import { addFinalizer, hasFinalizer, removeFinalizer } from "./finalizer.ts";
+import { type ParsedObject, parseObject } from "../schema/parse-object.ts";
+import { nextResync } from "./next-resync.ts";
+import { outcomeOfError } from "./error-outcome.ts";
+import { objectReader } from "./object-reader.ts";
+import { retryWithoutProgress } from "../status/progress.ts";
+import { secretReader } from "./secret-reader.ts";
+import {
+  hasReadyChanged,
+  noProgressCondition,
+  type StatusReport,
+  statusToWrite,
+} from "../status/status-writer.ts";
+
+export type Announce = (about: KubeObject, announcement: Announcement) => void;
+
+export interface ReconcileOptions<R extends Resource> {
+  readonly controller: Controller<R>;
+  readonly client: KubeClient;
+  readonly announce: Announce;
+  readonly log: Log;
+  /** True if the function scales to zero, so that resyncs must not start it all the time. */
+  readonly scalesToZero?: boolean;
+  /** True if changes of other kinds wake its keys. Default: true if it owns or watches any. */
+  readonly isWokenByOthers?: boolean;
+  readonly now?: () => Date;
+  /** In [0, 1): spreads resyncs. */
+  readonly random?: () => number;
+}
+
+/** The lease of a run is over, so the run must not write. */
+class NotHeldError extends Error {
+  override readonly name = "NotHeldError";
+  constructor() {
+    super("the run's lease is over; another worker may hold the key.");
+  }
+}
+
+/** Shared by all steps of one run. */
+interface RunContext<R extends Resource> extends ReconcileOptions<R> {
+  readonly run: Run;
+  readonly guard: WriteGuard;
+  readonly ref: ResourceRef;
+  /** True if this run has written to the cluster, or may have. */
+  readonly hasWritten: () => boolean;
+}
+
+/**
+ * One run of one key: reads the object, calls the controller, and writes the status. The object is read live, unless
+ * the claim brought a cached object that is at least as new as every wake of it and every write by runs of this key.
+ *
+ * If the object's annotation pauses it, the run does and writes nothing.
+ *
+ * Order, which is guaranteed: the finalizer is persisted before the first `reconcile`; it is removed only after
+ * `finalize` has returned; the status is written with the version that was read, so that it is true for this version.
+ * Never throws: every end is an outcome.
+ */
+export async function reconcileOnce<R extends Resource>(
+  options: ReconcileOptions<R>,
+  run: Run,
+): Promise<RunOutcome> {
+  const ref = refOf(options.controller.for);
+  const reader = objectReader({ ref, copies: options.controller.copies }, run);
+  const cache = cachedListsOf(options.controller, run);
+  let hasWritten = false;
+  const guard: WriteGuard = {
+    beforeWrite: (): void => {
+      if (!run.hasLease()) throw new NotHeldError();
+    },
+    observeWrite: combineObservers([
+      reader.observeWrite,
+      cache?.observeWrite,
+      () => (outcome) => void (hasWritten ||= outcome !== "refused"),
+    ]),
+    cache,
+  };
+  const client = options.client.guarded(guard);
+  const runContext = { ...options, run, guard, ref, client, hasWritten: () => hasWritten };
+  try {
+    const raw = await reader.read(runContext.client);
+    const outcome: RunOutcome =
+      raw === undefined
+        ? { kind: "gone" }
+        : await reconcileUnlessPaused(runContext, raw).catch((error: unknown) =>
+            endRefusedWrite(runContext, raw, error),
+          );
+    const observed = reader.observed(options.controller.copies && mayNeedCachedObject(options, outcome));
+    if (observed === undefined) return outcome;
+    const cachedLists = cache?.text();
+    return { ...outcome, observed: { ...observed, ...(cachedLists !== undefined && { cachedLists }) } };
+  } catch (error) {
+    // No status can report these: the object could not be read, or the API server is not available.
+    const { outcome } = outcomeOfError(error, abortReason(run));
+    if (outcome.kind === "retry") options.log.warn({ key: run.key, err: error }, "The run failed");
+    return outcome;
+  }
+}
+
+/**
+ * True if the key may soon be woken by something that brings no cached object: a change of another kind, or a timer that
+ * ends soon.
+ */
+function mayNeedCachedObject<R extends Resource>(
+  { controller: { owns, watches }, isWokenByOthers = owns.length + watches.length > 0 }: ReconcileOptions<R>,
+  outcome: RunOutcome,
+): boolean {
+  return isWokenByOthers || ("after" in outcome && outcome.after < cachedObjectTtl);
+}
+
+/** The run's cached objects of the kinds that it owns with `copies`; undefined if it has no such kind. */
+function cachedListsOf({ owns }: Pick<Controller, "owns">, { claim }: Run): RunCache | undefined {
+  const cached = owns.filter(({ copies }) => copies === true);
+  return cached.length === 0
+    ? undefined
+    : openRunCache(
+        cached.map(({ kind }) => refOf(kind)),
+        claim,
+      );
+}
+
+type WriteObserver = NonNullable<WriteGuard["observeWrite"]>;
+
+/** An observer of writes. It returns undefined for writes that it ignores. */
+type OptionalWriteObserver = (...written: Parameters<WriteObserver>) => ReturnType<WriteObserver> | undefined;
+
+const combineObservers =
+  (all: readonly (OptionalWriteObserver | undefined)[]): WriteObserver =>
+  (ref, key) => {
+    const reports = all.map((observe) => observe?.(ref, key));
+    return (outcome) => {
+      for (const report of reports) report?.(outcome);
+    };
+  };
+
+/** The queue may not have recorded the pause: Redis was emptied, or the annotation was added during the run before. */
+async function reconcileUnlessPaused<R extends Resource>(
+  runContext: RunContext<R>,
+  raw: KubeObject,
+): Promise<RunOutcome> {
+  return isPausedByAnnotation(runContext.ref, raw.metadata)
+    ? { kind: "paused" }
+    : reconcileOrFinalize(runContext, raw);
+}
+
+async function reconcileOrFinalize<R extends Resource>(
+  runContext: RunContext<R>,
+  raw: KubeObject,
+): Promise<RunOutcome> {
+  const { controller } = runContext;
+  const { finalizer } = controller;
+  const deleting = raw.metadata.deletionTimestamp !== undefined;
+  const isOurs = finalizer !== undefined && hasFinalizer(raw, finalizer);
+  if (deleting && !isOurs && controller.whileDeleting === undefined) return { kind: "done" };
+  const parsed = parseObject(runContext.controller.for, raw);
+  if (!parsed.ok) {
+    return endFailedRun(runContext, raw, new TerminalError(parsed.problem, { reason: "InvalidSpec" }));
+  }
+  if (!deleting) {
+    const object = await withFinalizer(runContext, parsed.object);
+    return reconcileObject(runContext, object, (context) => controller.reconcile(context));
+  }
+  if (isOurs) return finalizeObject(runContext, parsed.object);
+  return reconcileObject(runContext, parsed.object, async (context) => controller.whileDeleting?.(context));
+}
+
+async function reconcileObject<R extends Resource>(
+  runContext: RunContext<R>,
+  object: ParsedObject<R>,
+  act: Controller<R>["reconcile"],
+): Promise<RunOutcome> {
+  const { run } = runContext;
+  const { raw } = object;
+  let result: ReconcileResult<R>;
+  try {
+    const returned = await act(contextOf(runContext, object));
+    run.signal.throwIfAborted();
+    result = checkedResult(runContext.controller.for, returned);
+    refuseForeignStatus(runContext, result);
+  } catch (error) {
+    return endFailedRun(runContext, raw, error);
+  }
+  const { account, requeueAfter } = result;
+  const report = {
+    fields: result.status,
+    conditions: withReady(result.conditions ?? []),
+    keepOthers: false,
+  };
+  const done: RunOutcome = {
+    kind: "done",
+    after: nextRunAfter(runContext, result),
+    ...(account !== undefined && { account }),
+  };
+  const end = { report, outcome: done };
+  const checkedEnd = requeueAfter === undefined ? end : retryWithoutProgress(runContext, raw, end);
+  try {
+    await writeStatus(runContext, raw, checkedEnd.report);
+  } catch (error) {
+    return endRefusedWrite(runContext, raw, error);
+  }
+  return checkedEnd.outcome;
+}
+
+/** Persists the finalizer before anything outside the cluster is created. */
+async function withFinalizer<R extends Resource>(
+  runContext: RunContext<R>,
+  object: ParsedObject<R>,
+): Promise<ParsedObject<R>> {
+  const { controller, client, ref, run } = runContext;
+  const { finalizer } = controller;
+  if (finalizer === undefined || hasFinalizer(object.raw, finalizer)) return object;
+  if (!controller.needsFinalizer(object)) return object;
+  const raw = await addFinalizer({
+    client,
+    ref,
+    key: run.key,
+    object: object.raw,
+    finalizer,
+    signal: run.signal,
+  });
+  return { ...object, raw, metadata: raw.metadata };
+}
+
+function refuseForeignStatus<R extends Resource>(
+  { controller }: RunContext<R>,
+  { status, conditions }: ReconcileResult<R>,
+): void {
+  const { foreign, kind } = controller.for;
+  if (foreign && (status !== undefined || conditions !== undefined))
+    throw new TerminalError(
+      `${kind} is a foreign kind, so Drover does not write its status. Write it with the client, or return neither status nor conditions.`,
+    );
+}
+
+async function finalizeObject<R extends Resource>(
+  runContext: RunContext<R>,
+  object: ParsedObject<R>,
+): Promise<RunOutcome> {
+  const { controller, client, ref, run } = runContext;
+  const { finalizer } = controller;
+  if (finalizer === undefined) return { kind: "done" };
+  try {
+    await controller.finalize(contextOf(runContext, object));
+    run.signal.throwIfAborted();
+  } catch (error) {
+    return endFailedRun(runContext, object.raw, error);
+  }
+  await removeFinalizer({ client, ref, key: run.key, object: object.raw, finalizer, signal: run.signal });
+  runContext.announce(object.raw, {
+    type: "Normal",
+    reason: "Finalized",
+    action: "Finalize",
+    note: "Everything outside the cluster is undone.",
+  });
+  return { kind: "done" };
+}
+
+/** Ends a failed run: writes the reason to the status, and returns the outcome. */
+async function endFailedRun<R extends Resource>(
+  runContext: RunContext<R>,
+  raw: KubeObject,
+  error: unknown,
+): Promise<RunOutcome> {
+  const { log, run } = runContext;
+  const failure = outcomeOfError(error, abortReason(run));
+  if (failure.ready === undefined) return failure.outcome;
+  log.warn({ key: run.key, verdict: failure.outcome.kind, err: error }, "The run did not complete");
+  const failed = {
+    fields: undefined,
+    conditions: [failure.ready],
+    keepOthers: true,
+    parked: isParked(runContext, failure.outcome),
+  };
+  const { report, outcome } = retryWithoutProgress(runContext, raw, {
+    report: failed,
+    outcome: failure.outcome,
+  });
+  try {
+    await writeStatus(runContext, raw, report).catch((cause: unknown) => {
+      if (!isApiError(cause, "Invalid")) throw cause;
+      // The fields of the status may be the reason: the CRD may have changed since they were written.
+      return writeStatus(runContext, raw, { ...report, fields: {}, keepOthers: false });
+    });
+  } catch (cause) {
+    // The outcome stands even if the status could not be written.
+    log.warn({ key: run.key, err: cause }, "Could not write the reason to the status");
+    if (isApiError(cause, "Invalid", "Forbidden")) announceConditions(runContext, raw, report);
+  }
+  return outcome;
+}
+
+/** True if the queue parks the key with this outcome, unless the key has been woken meanwhile. */
+const isParked = (
+  { controller, run }: Pick<RunContext<Resource>, "controller" | "run">,
+  outcome: RunOutcome,
+): boolean =>
+  outcome.kind === "terminal" ||
+  (outcome.kind === "retry" && run.claim.fails + 1 >= (controller.retry.attempts ?? Infinity));
+
+/**
+ * Reports that the API server has refused a write of the runtime's own, of a status or a finalizer: in the conditions,
+ * if it accepts those, and in an Event.
+ *
+ * @throws any other error.
+ */
+function endRefusedWrite<R extends Resource>(
+  runContext: RunContext<R>,
+  raw: KubeObject,
+  error: unknown,
+): Promise<RunOutcome> {
+  if (isApiError(error, "Forbidden")) return endFailedRun(runContext, raw, error);
+  if (!isApiError(error, "Invalid")) throw error;
+  const { kind, plural, group } = runContext.controller.for;
+  const help = `Correct what reconcile returns, or the schema of ${kind} and its CRD, ${plural}.${group}.`;
+  return endFailedRun(
+    runContext,
+    raw,
+    new RetryError(`${error.message} ${help}`, { reason: "WriteRefused", cause: error }),
+  );
+}
+
+async function writeStatus<R extends Resource>(
+  runContext: RunContext<R>,
+  raw: KubeObject,
+  report: StatusReport,
+): Promise<void> {
+  const { client, controller, ref, now = () => new Date() } = runContext;
+  if (controller.for.foreign) return;
+  const status = statusToWrite(raw, report, now());
+  if (status !== undefined) {
+    // No signal: a run that has timed out may still write its status, as long as it holds the lease.
+    await client.replace(ref, { ...raw, status }, { subresource: "status" });
+  }
+  announceConditions(runContext, raw, report);
+}
+
+function announceConditions<R extends Resource>(
+  { announce }: RunContext<R>,
+  raw: KubeObject,
+  { conditions, keepOthers: hasFailed }: StatusReport,
+): void {
+  const isWorse =
+    hasFailed || conditions.some(({ type, status }) => type === stalledCondition && status === "True");
+  const action = raw.metadata.deletionTimestamp === undefined ? "Reconcile" : "Finalize";
+  for (const stated of conditions) {
+    const { type, status, reason, message } = stated;
+    // If a run did not fail, its Ready=False only shows its progress.
+    const isWrong =
+      stated === noProgressCondition || (type === readyCondition && status === "False" && isWorse);
+    if (isWrong) announce(raw, { type: "Warning", reason, action, note: message });
+    else if (type === readyCondition && hasReadyChanged(raw, stated))
+      announce(raw, { type: "Normal", reason, action, note: message });
+  }
+}
+
+function contextOf<R extends Resource>(
+  runContext: RunContext<R>,
+  object: ParsedObject<R>,
+): ReconcileContext<R> {
+  const { client, run, guard, log } = runContext;
+  const { raw, metadata, spec, status } = object;
+  const { key, signal } = run;
+  return {
+    key,
+    metadata,
+    spec,
+    status,
+    object: raw,
+    log,
+    signal,
+    client,
+    guard,
+    announce: (announcement) => runContext.announce(raw, announcement),
+    readSecret: secretReader(client, key, signal),
+  };
+}
+
+function withReady(conditions: readonly Condition[]): readonly Condition[] {
+  if (conditions.some(({ type }) => type === readyCondition)) return conditions;
+  return [
+    { type: readyCondition, status: "True", reason: "Reconciled", message: "The spec is reconciled." },
+    ...conditions,
+  ];
+}
+
+function nextRunAfter<R extends Resource>(
+  runContext: RunContext<R>,
+  { requeueAfter }: ReconcileResult<R>,
+): Milliseconds {
+  if (requeueAfter !== undefined) return parseDuration(requeueAfter);
+  const { controller, run, scalesToZero = false, now = () => new Date(), random = Math.random } = runContext;
+  return nextResync({ key: run.key, every: controller.resyncEvery, scalesToZero }, now(), random());
+}
+
+const abortReason = (run: Run): unknown => (run.signal.aborted ? run.signal.reason : undefined);

@@ -1,0 +1,98 @@
+import { type Condition, type StatusCondition, timestamp } from "@drover/controller";
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { hasReadyChanged, statusToWrite } from "./status-writer.ts";
+
+it.each([32_767, 32_768])(
+  "a message that is cut within a character is text, and is not written anew by each run: %i letters",
+  (letters) => {
+    const metadata = { name: "a", uid: "u", resourceVersion: "1", generation: 1 };
+    const raw = { apiVersion: "a/v1", kind: "A", metadata };
+    const message = `${"x".repeat(letters - 1)}🏺🏺`;
+    const statement = {
+      fields: undefined,
+      keepOthers: false,
+      conditions: [{ type: "Ready", status: "True", reason: "Well", message } as const],
+    };
+    const status = statusToWrite(raw, statement, new Date(0)) as {
+      conditions: readonly { message: string }[];
+    };
+    const written = status.conditions[0]?.message ?? "";
+    expect(written).toHaveLength(32_768);
+    expect(written.isWellFormed()).toBe(true);
+    // As a server stores it.
+    const stored = JSON.parse(
+      new TextDecoder().decode(new TextEncoder().encode(JSON.stringify(status))),
+    ) as object;
+    expect(statusToWrite({ ...raw, status: stored }, statement, new Date(1))).toBeUndefined();
+  },
+);
+
+it("a status with another integer is written, also where a double is the same; with the same one it is not", () => {
+  const metadata = { name: "a", uid: "u", resourceVersion: "1", generation: 1 };
+  const raw = { apiVersion: "a/v1", kind: "A", metadata };
+  const stated = (n: number | bigint) =>
+    ({
+      fields: { n },
+      keepOthers: false,
+      conditions: [{ type: "Ready", status: "True", reason: "Well", message: "" }],
+    }) as const;
+  const before = (n: number | bigint) => ({ ...raw, status: statusToWrite(raw, stated(n), new Date(0)) });
+  const large = 2n ** 53n;
+  expect(statusToWrite(before(large), stated(large + 1n), new Date(1))).toMatchObject({ n: large + 1n });
+  expect(statusToWrite(before(large), stated(large), new Date(1))).toBeUndefined();
+  // A small BigInt is read again as a number.
+  expect(statusToWrite(before(5), stated(5n), new Date(1))).toBeUndefined();
+});
+
+it("a condition's lastTransitionTime is when its status changed last, whatever its reason, message and generation are", () => {
+  const message = fc.constantFrom("A", "B");
+  const status = fc.constantFrom("True" as const, "False" as const, "Unknown" as const);
+  const said = (type: string) => fc.record({ type: fc.constant(type), status, reason: message, message });
+  const step = fc.record({
+    conditions: fc.tuple(said("Ready"), said("Scaled")),
+    passed: fc.integer({ min: 1, max: 100 }),
+    generation: fc.nat(3),
+    keepOthers: fc.boolean(),
+  });
+  const isHeld = fc.property(fc.array(step, { minLength: 2, maxLength: 12 }), (steps) => {
+    const since = new Map<string, string>();
+    let stored: object = {};
+    let now = 0;
+    for (const { conditions, passed, generation, keepOthers } of steps) {
+      now += passed * 1_000;
+      const metadata = { name: "a", uid: "u", resourceVersion: "1", generation };
+      const raw = { apiVersion: "a/v1", kind: "A", metadata, status: stored };
+      stored = statusToWrite(raw, { fields: undefined, conditions, keepOthers }, new Date(now)) ?? stored;
+      const written = (stored as { conditions: readonly StatusCondition[] }).conditions;
+      const standing = new Map(
+        written.map(({ type, ...one }) => [`${type} ${one.status}`, one.lastTransitionTime]),
+      );
+      for (const name of since.keys()) if (!standing.has(name)) since.delete(name);
+      for (const name of standing.keys()) if (!since.has(name)) since.set(name, timestamp(new Date(now)));
+      expect(standing).toEqual(since);
+      expect(written).toEqual(
+        expect.arrayContaining(conditions.map((one) => expect.objectContaining(one) as unknown)),
+      );
+    }
+  });
+  fc.assert(isHeld, { numRuns: 200 });
+});
+
+it.each<[string, Partial<Condition> | undefined, Partial<Condition>, boolean]>([
+  ["another status", { status: "False" }, { status: "True" }, true],
+  ["another reason", { status: "False", reason: "Waiting" }, { status: "False", reason: "Failed" }, true],
+  ["other words alone", { message: "one" }, { message: "two" }, false],
+  ["what is not well, at the first look", undefined, { status: "False" }, true],
+  ["what is well, at the first look", undefined, { status: "True" }, false],
+])("people are told of %s, or not", (_what, before, now, isNews) => {
+  const ready = { type: "Ready", status: "True" as const, reason: "Well", message: "" };
+  const stated = { ...ready, ...before, lastTransitionTime: "2026-01-01T00:00:00Z" };
+  const raw = {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "a", uid: "u", resourceVersion: "1" },
+    status: { conditions: [{ ...stated, type: "Full", status: "False" }, ...(before ? [stated] : [])] },
+  };
+  expect(hasReadyChanged(raw, { ...ready, ...now })).toBe(isNews);
+});

@@ -1,0 +1,179 @@
+import { type Log, messageOf, type Resource } from "@drover/controller";
+import { callHistory, type SentAnswer, readSignatureHeaders } from "@drover/webhook";
+import type { HttpBindings } from "@hono/node-server";
+import { type Context, Hono } from "hono";
+import { once } from "node:events";
+import type { Logger } from "pino";
+import { z } from "zod";
+import { webhookHandler, type WebhookRequest } from "./webhook-handler.ts";
+import { folderSecrets } from "./folder-secrets.ts";
+import { openLog } from "../process/log.ts";
+import { logUncaught, stopOnSignals } from "../process/process-lifecycle.ts";
+import { type Admission, openAdmission } from "../http/admission.ts";
+import { servePublicly } from "../http/public-server.ts";
+import { BodyRefusedError } from "../http/read-incoming-body.ts";
+import type { OpenedController } from "../worker/run-function.ts";
+import { nonSecret, durationInMs, wholeNumber } from "../process/settings.ts";
+
+/**
+ * The settings of every function that is called over HTTP. Such a function has no access to Redis or the API server.
+ */
+export const servedSettings = z.object({
+  logLevel: nonSecret(z.enum(["debug", "info", "warn", "error"]).default("info")),
+  /** The address for calls, and for `/healthz` and `/readyz`. */
+  httpHost: nonSecret(z.string().default("127.0.0.1")),
+  /** 0: any free port. */
+  httpPort: nonSecret(wholeNumber({ least: 0, most: 65_535 }).default(8_080)),
+  /** `namespace/name` of its ReconcileFunction: calls that are meant for other functions are refused. */
+  webhookAudience: nonSecret(
+    z.string().regex(/^[^/\s]+\/[^/\s]+$/, "give namespace/name of the ReconcileFunction"),
+  ),
+  /** The ReconcileFunction's uid: calls for an earlier object of the same name are refused, too. */
+  webhookUid: nonSecret(z.string().optional()),
+  /** The folder where the Secret `<name>-webhook` is mounted. */
+  webhookSecrets: z.string(),
+  /** Time for calls in progress to end after SIGTERM. */
+  stopGrace: nonSecret(durationInMs.default(20_000)),
+});
+export type ServedSettings = z.output<typeof servedSettings>;
+
+/** A function that is called over HTTP, and its controller. */
+export interface ServedFunction<Settings extends ServedSettings, R extends Resource> {
+  /** Names the process in logs. */
+  readonly name: string;
+  /** Reads the settings: `readSettings(servedSettings.extend({ ... }), process.env)` in the function's config.ts. */
+  readonly settings: () => Settings;
+  readonly controller: (settings: Settings) => OpenedController<R> | Promise<OpenedController<R>>;
+}
+
+/** Maximum size of a call in bytes: an object may have 1.5 MiB. */
+const maxCallBytes = 2 * 2 ** 20;
+/** Maximum number of verified calls in progress. */
+const maxCalls = 1_000;
+
+/**
+ * Answers the gateway's calls until SIGTERM, then lets the calls in progress end within the grace. `reconcile` and
+ * `finalize` are those of a function that pulls, except that `client` and `readSecret` fail: the function has no access
+ * to the cluster.
+ */
+export async function serveFunction<Settings extends ServedSettings, R extends Resource>(
+  definition: ServedFunction<Settings, R>,
+): Promise<void> {
+  let log = openLog({ process: definition.name });
+  logUncaught(() => log);
+  try {
+    const settings = definition.settings();
+    log = openLog({ process: definition.name, level: settings.logLevel });
+    await serveUntilStopped(settings, await definition.controller(settings), log);
+  } catch (error) {
+    log.fatal({ err: error }, messageOf(error));
+    process.exitCode = 1;
+  }
+  log.info("Stopped");
+  process.exit();
+}
+
+async function serveUntilStopped<R extends Resource>(
+  settings: ServedSettings,
+  { controller, ...parts }: OpenedController<R>,
+  log: Logger,
+): Promise<void> {
+  const { httpHost: host, httpPort: port, stopGrace, webhookAudience: name, webhookUid: uid } = settings;
+  const stop = stopOnSignals(log);
+  const over = new AbortController();
+  const secrets = folderSecrets(
+    settings.webhookSecrets,
+    () => performance.now(),
+    (error) =>
+      log.warn({ err: error }, "Could not read the secrets again; those that were read before stay in use"),
+  );
+  const answer = webhookHandler({
+    controller,
+    log,
+    secrets,
+    audience: { name, uid },
+    stopping: over.signal,
+    history: callHistory(Date.now),
+  });
+  const admission = openAdmission(() => performance.now());
+  const app = webhookApp(answer, log, admission);
+  // The deadline of a call limits the run; the server limits how long the request may take to arrive.
+  const server = await servePublicly({
+    app,
+    admission,
+    host,
+    port,
+    settings: "DROVER_HTTP_PORT and DROVER_HTTP_HOST",
+  });
+  log.info({ url: server.url, controller: controller.name }, "Answering calls");
+  await (stop.signal.aborted ? undefined : once(stop.signal, "abort"));
+  const late = setTimeout(() => over.abort(new Error("The process is stopping.")), stopGrace);
+  await server.close(stopGrace + replyTimeout);
+  clearTimeout(late);
+  await parts.close?.();
+}
+
+/** Time in ms for runs that were stopped to send their answers. */
+const replyTimeout = 1_000;
+
+type Env = { Bindings: HttpBindings };
+
+/** A `POST` to any path is a call, because the ReconcileFunction chooses the path. */
+export function webhookApp(
+  answer: (request: WebhookRequest) => Promise<SentAnswer>,
+  log: Pick<Log, "error">,
+  admission: Admission,
+): Hono<Env> {
+  let underWay = 0;
+  const app = new Hono<Env>();
+  app
+    .get("/healthz", (c) => c.text("ok\n"))
+    .get("/readyz", (c) => c.text("ok\n"))
+    .post("*", async (c) => {
+      if (underWay >= maxCalls) return c.json({ message: "Too many calls at once." }, 503);
+      let verified = 0;
+      const onVerified = (): void => {
+        underWay++;
+        verified++;
+      };
+      try {
+        return await handleCall(c, answer, admission, onVerified);
+      } finally {
+        underWay -= verified;
+      }
+    })
+    .onError((error, c) => {
+      log.error({ err: error }, "A call could not be answered");
+      return c.json({ message: "The call could not be answered." }, 500);
+    });
+  return app;
+}
+
+async function handleCall(
+  c: Context<Env>,
+  answer: (request: WebhookRequest) => Promise<SentAnswer>,
+  admission: Admission,
+  onVerified: () => void,
+): Promise<Response> {
+  if ((c.req.header("content-encoding") ?? "identity").toLowerCase() !== "identity") {
+    return c.json({ message: "A compressed body is not accepted. Send it without Content-Encoding." }, 415, {
+      connection: "close",
+    });
+  }
+  const incoming = admission.body(c.env.incoming, { most: maxCallBytes, group: "calls" });
+  const verified = (): void => {
+    incoming.verified();
+    onVerified();
+  };
+  try {
+    const headers = readSignatureHeaders((header) => c.req.header(header));
+    const response = await answer({ headers, body: await incoming.read(), onVerified: verified });
+    return new Response(response.body, { status: response.status, headers: response.headers });
+  } catch (error) {
+    if (!(error instanceof BodyRefusedError)) throw error;
+    const status = error.why === "too large" ? 413 : 400;
+    return c.json({ message: error.message }, status, { connection: "close" });
+  } finally {
+    incoming.release();
+  }
+}

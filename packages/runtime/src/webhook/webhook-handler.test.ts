@@ -1,0 +1,317 @@
+import {
+  ConflictError,
+  defineController,
+  defineResource,
+  objectKey,
+  type ObjectClient,
+  RetryAfterError,
+  RetryError,
+  TerminalError,
+  ThrottledError,
+  silentLog,
+} from "@drover/controller";
+import { builtin } from "@drover/kube";
+import { type Call, parseSignatureClaim, type SentAnswer } from "@drover/webhook";
+import { beforeEach, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { callAt, callMutant } from "../../../webhook/src/testing/call-mutants.ts";
+import {
+  type SigningContext,
+  signedMessage,
+  type SignedMessage,
+} from "../../../webhook/src/testing/mutants.ts";
+import { seededRandom } from "../../../webhook/src/testing/random.ts";
+import { webhookHandler, type WebhookRequest } from "./webhook-handler.ts";
+
+const Greeting = defineResource({
+  group: "examples.drover.dev",
+  version: "v1",
+  kind: "Greeting",
+  scope: "Namespaced",
+  spec: z.object({ name: z.string() }),
+  status: z.object({ text: z.string().optional() }),
+});
+const secret = `whsec_${Buffer.alloc(24, 1).toString("base64")}`;
+const otherSecret = `whsec_${Buffer.alloc(24, 2).toString("base64")}`;
+
+let now: number;
+let secrets: readonly string[];
+let stopping: AbortController;
+/** Keys of the runs that there were. */
+let runs: string[];
+/** What a run does. */
+let act: (signal: AbortSignal, client: ObjectClient) => Promise<{ status: { text: string } } | undefined>;
+let answer: (request: WebhookRequest) => Promise<SentAnswer>;
+
+beforeEach(() => {
+  [now, runs] = [Date.parse("2026-01-01T00:00:00Z"), []];
+  [secrets, stopping] = [[secret], new AbortController()];
+  act = () => Promise.resolve({ status: { text: "hi" } });
+  const controller = defineController({
+    for: Greeting,
+    reconcile({ key, signal, client }) {
+      runs.push(key);
+      return act(signal, client);
+    },
+    async finalize({ key, signal, client }) {
+      runs.push(`${key} finalized`);
+      await act(signal, client);
+    },
+  });
+  const audience = { name: "web/greetings", uid: "f-1" };
+  answer = webhookHandler({
+    controller,
+    audience,
+    secrets: () => secrets,
+    log: silentLog,
+    now: () => now,
+    stopping: stopping.signal,
+  });
+});
+const scene = (): SigningContext => ({ secret, otherSecret, now });
+const taken = ({ headers, body }: SignedMessage): Promise<SentAnswer> =>
+  answer({ headers, body: Buffer.from(body) });
+const called = (call: Call, at = now): Promise<SentAnswer> =>
+  taken(signedMessage(call, call.token, scene(), at));
+const outcomeIn = ({ body }: SentAnswer): unknown => (JSON.parse(body) as { outcome?: unknown }).outcome;
+const object = (call: Call, more: object): Call => ({
+  ...call,
+  object: { ...call.object, metadata: { ...call.object.metadata, ...more } },
+});
+
+it("runs a call, and signs what it answers under the call's id", async () => {
+  const call = callAt(now);
+  const said = await called(call);
+  expect(said).toMatchObject({ status: 200, body: '{"outcome":"done","status":{"text":"hi"}}' });
+  const { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signature } = said.headers;
+  expect(
+    parseSignatureClaim({ id, timestamp, signature }, now).isMadeWith(secret, Buffer.from(said.body)),
+  ).toBe(true);
+  expect(id).toBe(call.token);
+  expect(runs).toEqual([call.key]);
+});
+
+it("signs what it answers with all secrets that are good then, while they are changed", async () => {
+  secrets = [secret];
+  act = () => {
+    secrets = [otherSecret, secret];
+    return Promise.resolve(undefined);
+  };
+  const { headers, body } = await called(callAt(now));
+  const { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signature } = headers;
+  for (const one of secrets)
+    expect(parseSignatureClaim({ id, timestamp, signature }, now).isMadeWith(one, Buffer.from(body))).toBe(
+      true,
+    );
+});
+
+it.each<[string, Partial<Call>, () => void]>([
+  [
+    "at the call's deadline",
+    { deadline: new Date(Date.parse("2026-01-01T00:00:00.050Z")).toISOString() },
+    () => undefined,
+  ],
+  ["when the process must stop", {}, () => stopping.abort(new Error("stopping"))],
+])("a run is told to end %s", async (_when, more, stop) => {
+  const going = Promise.withResolvers<undefined>();
+  act = async (signal) => {
+    going.resolve(undefined);
+    await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    return { status: { text: "too late" } };
+  };
+  const answered = called({ ...callAt(now), ...more });
+  await going.promise;
+  stop();
+  expect(outcomeIn(await answered)).toBe("failed");
+});
+
+it("finalizes, and says so", async () => {
+  const call = callAt(now, { type: "dev.drover.finalize.v2" });
+  expect(await called(call)).toMatchObject({ status: 200, body: '{"outcome":"finalized"}' });
+  expect(runs).toEqual([`${call.key} finalized`]);
+});
+
+it.each<[string, Error, object]>([
+  [
+    "RetryAfterError",
+    new RetryAfterError("later", { after: "1500ms" }),
+    { outcome: "again", after: "1500ms", message: "later", reason: "Waiting" },
+  ],
+  [
+    "ThrottledError",
+    new ThrottledError("enough", { account: "a", after: "9s" }),
+    { outcome: "again", after: "9s", message: "enough", reason: "Throttled", account: "a" },
+  ],
+  [
+    "TerminalError",
+    new TerminalError("never", { reason: "No" }),
+    { outcome: "parked", message: "never", reason: "No" },
+  ],
+  ["ConflictError", new ConflictError("again"), { outcome: "conflict", message: "again" }],
+  [
+    "RetryError",
+    new RetryError("oops", { reason: "Odd" }),
+    { outcome: "failed", message: "oops", reason: "Odd" },
+  ],
+  ["Error", new Error("oops"), { outcome: "failed", message: "oops" }],
+  ["Error of endless words", new Error("x".repeat(1e5)), { outcome: "failed", message: "x".repeat(32_768) }],
+])("a %s becomes an outcome in the signed body, with status 200", async (_name, error, body) => {
+  act = () => Promise.reject(error);
+  const said = await called(callAt(now));
+  expect(said.status).toBe(200);
+  expect(JSON.parse(said.body)).toEqual(body);
+  expect(said.headers["webhook-signature"]).toMatch(/^v1,/);
+});
+
+it.each<[string, (client: ObjectClient) => Promise<unknown>]>([
+  ["read", (client) => client.get(builtin.configMap, objectKey({ namespace: "default", name: "a" }))],
+  ["list", (client) => client.list(builtin.configMap)],
+  ["find", (client) => client.find(builtin.configMap)],
+  ["write", (client) => client.create(builtin.configMap, { metadata: { name: "a" } })],
+])("a %s of the cluster parks the object, and says what to do", async (_name, asked) => {
+  act = (_, client) => asked(client).then(() => undefined);
+  const said = JSON.parse((await called(callAt(now))).body) as { message: string };
+  expect(said).toMatchObject({ outcome: "parked" });
+  expect(said.message).toContain("leave out `delivery: webhook`");
+});
+
+it.each<[string, unknown, string]>([
+  ["NaN", { status: { text: NaN } }, "status.text: JSON has no NaN"],
+  ["a bigint for a text", { status: { text: 5n } }, "status.text: Invalid input: expected string"],
+  ["a wrong type", { status: { text: 5 } }, "status.text: Invalid input: expected string"],
+  ["an unknown field", { status: { txet: "hi" } }, "status.txet: the kind's status schema has no such field"],
+  ["a condition that is none", { conditions: [{ type: "Ready" }] }, "conditions.0.status: "],
+  ["an unknown word", { requeAfter: "5s" }, 'Unrecognized key: "requeAfter"'],
+])("a result with %s fails, with the path", async (_name, result, problem) => {
+  act = () => Promise.resolve(result as never);
+  const said = JSON.parse((await called(callAt(now))).body) as { message: string };
+  expect(said).toMatchObject({ outcome: "failed", reason: "InvalidResult" });
+  expect(said.message).toContain(problem);
+});
+
+it("a call that comes after its deadline is refused, though it was sent before that", async () => {
+  const call = callAt(now, { deadline: new Date(now - 30_000).toISOString() });
+  expect((await called(call, now - 60_000)).status).toBe(408);
+  expect(runs).toEqual([]);
+});
+
+it("a spec that does not parse never reaches the function", async () => {
+  const call = callAt(now);
+  const said = await called({ ...call, object: { ...call.object, spec: { name: 1 } } });
+  expect(JSON.parse(said.body)).toEqual({
+    outcome: "parked",
+    reason: "InvalidSpec",
+    message: expect.stringContaining("spec.name") as string,
+  });
+  expect(runs).toEqual([]);
+});
+
+it("the same call is answered as before, also while it runs, and not run again", async () => {
+  const call = callAt(now);
+  const gate = Promise.withResolvers<undefined>();
+  act = async () => (await gate.promise, { status: { text: String(runs.length) } });
+  const [first, second] = [called(call), called(call)];
+  gate.resolve(undefined);
+  expect(await second).toEqual(await first);
+  now += 50_000;
+  expect(await called(call, now - 50_000)).toEqual(await first);
+  expect(runs).toHaveLength(1);
+  const other = await called({ ...call, reasons: ["Another"] });
+  expect(outcomeIn(other)).toBe("conflict");
+  expect(runs).toHaveLength(1);
+});
+
+describe("a newer run of a key", () => {
+  it.each([
+    ["dev.drover.reconcile.v2", "done"],
+    ["dev.drover.finalize.v2", "finalized"],
+  ] as const)(
+    "stops the older one, waits for its end, and does not believe it: %s",
+    async (type, success) => {
+      const call = callAt(now, { type });
+      const [stopped, going] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
+      const story: string[] = [];
+      act = async (signal) => {
+        going.resolve(undefined);
+        await new Promise((resolve) => signal.addEventListener("abort", resolve));
+        story.push("told to stop");
+        await stopped.promise;
+        story.push("stopped");
+        return undefined;
+      };
+      const first = called(call);
+      await going.promise;
+      act = () => (story.push("newer"), Promise.resolve(undefined));
+      const second = called({ ...call, token: "newer" });
+      stopped.resolve(undefined);
+      expect(outcomeIn(await second)).toBe(success);
+      expect(outcomeIn(await first)).toBe("failed");
+      expect(story).toEqual(["told to stop", "stopped", "newer"]);
+    },
+  );
+
+  it("waits for the one that goes on, also where one between them was superseded while it waited", async () => {
+    const call = callAt(now);
+    const stopped = Promise.withResolvers<undefined>();
+    const story: string[] = [];
+    act = async () => {
+      await stopped.promise;
+      story.push("the first has ended");
+      return undefined;
+    };
+    const first = called(call);
+    await expect.poll(() => runs).toHaveLength(1);
+    act = () => (story.push("another runs"), Promise.resolve(undefined));
+    const second = called({ ...call, token: "second" });
+    const third = called({ ...call, token: "third" });
+    expect(outcomeIn(await second)).toBe("failed");
+    // Whatever the second one's end sets going begins before the next turn of the event loop.
+    await new Promise(setImmediate);
+    stopped.resolve(undefined);
+    expect(outcomeIn(await first)).toBe("failed");
+    expect(outcomeIn(await third)).toBe("done");
+    expect(story).toEqual(["the first has ended", "another runs"]);
+  });
+
+  it("is not followed by an older one", async () => {
+    const call = object(callAt(now), { resourceVersion: "1000" });
+    await called(call);
+    const stale = [
+      called({ ...object(call, { resourceVersion: "999" }), token: "older-1" }, now + 5_000),
+      called({ ...call, token: "older-2" }, now - 1_000),
+    ];
+    expect((await Promise.all(stale)).map(outcomeIn)).toEqual(["conflict", "conflict"]);
+    expect(runs).toHaveLength(1);
+    const newer = { ...object(call, { resourceVersion: "10000" }), token: "newer" };
+    expect(outcomeIn(await called(newer, now - 3_000))).toBe("done");
+  });
+});
+
+it("none of 100,000 calls that are forged, misdirected, expired or malformed is run", async () => {
+  const random = seededRandom(42);
+  const found = new Set<string>();
+  for (let i = 0; i < 100_000; i++) {
+    const { what, sent } = callMutant(random, callAt(now), scene());
+    const said = await taken(sent);
+    found.add(`${what} ${said.status}`);
+    if (said.status < 300 || runs.length > 0) throw new Error(`${what} was run: ${JSON.stringify(sent)}`);
+  }
+  expect(found.size).toBeGreaterThan(35);
+  expect(outcomeIn(await called(callAt(now)))).toBe("done");
+}, 300_000);
+
+it("of 10,000 calls that are replayed, late or repeated under the same id, each key is run as often as it was called", async () => {
+  const random = seededRandom(43);
+  const called: SignedMessage[] = [];
+  for (let i = 0; i < 10_000; i++) {
+    const call = callAt(now);
+    const sent = signedMessage(call, call.token, scene());
+    if (i % 10 === 0) {
+      called.push(sent);
+      expect(outcomeIn(await taken(sent))).toBe("done");
+    } else await taken(random.pick(called));
+    if (i % 100 === 0) now += random.below(1_000);
+  }
+  expect(runs).toHaveLength(called.length);
+  expect(new Set(runs).size).toBe(called.length);
+});

@@ -1,0 +1,196 @@
+import {
+  unavailableClient,
+  ConflictError,
+  type Controller,
+  type Log,
+  messageOf,
+  parseObjectKey,
+  type ReconcileContext,
+  type Resource,
+  RetryAfterError,
+  RetryError,
+  TerminalError,
+  ThrottledError,
+} from "@drover/controller";
+import { parseJson, writeJson } from "@drover/json";
+import { raceAbort } from "@drover/queue";
+import {
+  type Call,
+  type CallHistory,
+  callHistory,
+  type CallRefusal,
+  CallRefusedError,
+  maxMessageLength,
+  receiveCall,
+  type Result,
+  resultSchema,
+  type SentAnswer,
+  signMessage,
+  type SignatureHeaders,
+} from "@drover/webhook";
+import { checkedResult } from "../schema/checked-result.ts";
+import { parseObject } from "../schema/parse-object.ts";
+
+export interface WebhookHandlerOptions<R extends Resource> {
+  readonly controller: Controller<R>;
+  /** This function: `namespace/name` of its ReconcileFunction, and its uid if that is known. */
+  readonly audience: { readonly name: string; readonly uid?: string | undefined };
+  /** Secrets that the gateway may sign with. Answers are signed with all of them. */
+  readonly secrets: () => readonly string[];
+  readonly log: Log;
+  /** Fires when the runs in progress must end. */
+  readonly stopping?: AbortSignal;
+  readonly history?: CallHistory;
+  /** Wall clock in ms, compared with the gateway's. */
+  readonly now?: () => number;
+}
+
+/** A request as received. */
+export interface WebhookRequest {
+  readonly headers: SignatureHeaders;
+  readonly body: Uint8Array;
+  /** Called when the signature proves that the gateway sent the call, before it runs. */
+  readonly onVerified?: () => void;
+}
+
+/** The HTTP status of each refusal. Refusals are not signed, so they decide no outcome, and the gateway calls again. */
+const httpStatusByRefusal = {
+  unverified: 401,
+  malformed: 400,
+  misdirected: 421,
+  expired: 408,
+} as const satisfies Readonly<Record<CallRefusal, number>>;
+
+/**
+ * Answers the gateway's calls with a controller. A call is refused if it is not genuine, is meant for another function,
+ * or is late. A repeated call gets the same answer as before, and does not run again. A call that is older than the
+ * newest run of its key gets a conflict. A key never runs twice at once here. Refusals and failed runs are answers, not
+ * exceptions.
+ */
+export function webhookHandler<R extends Resource>(
+  parts: WebhookHandlerOptions<R>,
+): (request: WebhookRequest) => Promise<SentAnswer> {
+  const { audience, secrets, log, now = Date.now, history = callHistory(now) } = parts;
+  return async ({ headers, body, onVerified }) => {
+    try {
+      const received = receiveCall({ headers, body, secrets: secrets(), audience, now: now() });
+      onVerified?.();
+      const { call } = received;
+      const answer = history.runOnce({ ...received, body }, async ({ superseded, previousEnded }) => {
+        const result = await runCall(parts, call, superseded, previousEnded);
+        return signedAnswer(result, call.token, secrets(), now());
+      });
+      return (await answer) ?? signedAnswer(staleResult, call.token, secrets(), now());
+    } catch (error) {
+      if (!(error instanceof CallRefusedError)) throw error;
+      const { refusal, message, why } = error;
+      log.warn({ refusal, why }, "A call was refused");
+      return { status: httpStatusByRefusal[refusal], headers: json, body: JSON.stringify({ message }) };
+    }
+  };
+}
+
+const json = { "content-type": "application/json" } as const;
+
+const staleResult: Result = {
+  outcome: "conflict",
+  message: "A newer run of this key has begun here, or this one was answered long ago.",
+};
+
+/** The HTTP status is always 200: the signature does not cover it, so the outcome is in the body. */
+function signedAnswer(result: Result, id: string, secrets: readonly string[], at: number): SentAnswer {
+  const body = writeJson(result);
+  return { status: 200, headers: { ...json, ...signMessage(secrets, { id, at }, body) }, body };
+}
+
+async function runCall<R extends Resource>(
+  parts: WebhookHandlerOptions<R>,
+  call: Call,
+  superseded: AbortSignal,
+  before: Promise<unknown>,
+): Promise<Result> {
+  const { controller, log, stopping, now = Date.now } = parts;
+  const over = AbortSignal.timeout(Math.max(1, Math.min(Date.parse(call.deadline) - now(), 2 ** 31 - 1)));
+  const signal = AbortSignal.any([over, superseded, ...(stopping ? [stopping] : [])]);
+  const begun = performance.now();
+  let result: Result;
+  try {
+    await raceAbort(before, signal);
+    const context = contextOf(controller, call, log, signal);
+    result = await callController(controller, call, context);
+  } catch (error) {
+    log.warn({ key: call.key, err: error }, "The run failed");
+    result = resultOf(error);
+  }
+  const { outcome } = result;
+  const ms = Math.round(performance.now() - begun);
+  const fields = { key: call.key, type: call.type, outcome, ms, why: call.reasons };
+  log[outcome === "done" || outcome === "finalized" ? "debug" : "info"](fields, "Answered");
+  return result;
+}
+
+async function callController<R extends Resource>(
+  controller: Controller<R>,
+  { type }: Call,
+  context: ReconcileContext<R>,
+): Promise<Result> {
+  if (type === "dev.drover.finalize.v2") {
+    await controller.finalize(context);
+    context.signal.throwIfAborted();
+    return { outcome: "finalized" };
+  }
+  const returned = await controller.reconcile(context);
+  context.signal.throwIfAborted();
+  const result = checkedResult(controller.for, returned);
+  return resultSchema.parse(parseJson(writeJson({ ...result, outcome: "done" })));
+}
+
+/** @throws TerminalError if the spec does not parse. The function is not called then. */
+function contextOf<R extends Resource>(
+  controller: Controller<R>,
+  { key: text, object }: Call,
+  log: Log,
+  signal: AbortSignal,
+): ReconcileContext<R> {
+  const parsed = parseObject(controller.for, object);
+  if (!parsed.ok) throw new TerminalError(parsed.problem, { reason: "InvalidSpec" });
+  const { metadata, spec, status } = parsed.object;
+  return {
+    key: parseObjectKey(text),
+    metadata,
+    spec,
+    status,
+    object,
+    log,
+    signal,
+    client: unavailableClient(
+      () =>
+        new TerminalError(
+          "A function that is called over HTTP has no access to the cluster. To give it access, leave out `delivery: webhook`.",
+        ),
+    ),
+    guard: { beforeWrite: () => signal.throwIfAborted() },
+    announce: ({ note, ...announcement }) => log.info({ key: text, ...announcement }, note),
+    readSecret: () =>
+      Promise.reject(
+        new TerminalError(
+          "A function that is called over HTTP has no access to the cluster. Mount the Secret instead.",
+        ),
+      ),
+  };
+}
+
+/** The result that the gateway gets for an error, by the error's class. */
+function resultOf(error: unknown): Result {
+  const message = messageOf(error).slice(0, maxMessageLength);
+  if (error instanceof TerminalError) return { outcome: "parked", message, reason: error.reason };
+  if (error instanceof ConflictError) return { outcome: "conflict", message };
+  if (error instanceof RetryAfterError) {
+    return { outcome: "again", after: error.after, message, reason: error.reason };
+  }
+  if (error instanceof ThrottledError) {
+    const { account, after, reason } = error;
+    return { outcome: "again", after, message, reason, account };
+  }
+  return { outcome: "failed", message, ...(error instanceof RetryError && { reason: error.reason }) };
+}

@@ -1,0 +1,277 @@
+import {
+  type ControllerDefinition,
+  defineController,
+  type FunctionIdentity,
+  namesQueueOf,
+  objectKey,
+  queueOf,
+  RetryError,
+  silentLog,
+} from "@drover/controller";
+import { builtin, kindOf } from "@drover/kube";
+import { type RedisServer, startRedis } from "@drover/local-servers";
+import {
+  connectRedis,
+  disconnectRedis,
+  type KeyReport,
+  openWorkQueue,
+  type RedisConnection,
+  type WorkQueue,
+} from "@drover/queue";
+import pino from "pino";
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { functionSettings } from "../process/function-settings.ts";
+import { openRegistry } from "../process/process-metrics.ts";
+import type { ReadinessCheck } from "../http/process-server.ts";
+import { serveController } from "./run-function.ts";
+import { readSettings } from "../process/settings.ts";
+import { openWidgets, Widget, type WidgetSandbox, widgets as ref } from "../run/widgets.fixture.ts";
+
+let sandbox: WidgetSandbox;
+let server: RedisServer;
+let redis: RedisConnection;
+let serial = 0;
+/** What a part has left to be closed, and what readiness asks. */
+const closings: (() => Promise<void>)[] = [];
+let checks: Map<string, ReadinessCheck>;
+
+beforeAll(async () => {
+  [sandbox, server] = await Promise.all([openWidgets(), startRedis({ persistence: false })]);
+  redis = await connectRedis({ url: server.url, clientName: "test", log: silentLog, loadsScripts: true });
+});
+afterAll(async () => {
+  await disconnectRedis(redis);
+  await Promise.all([sandbox.close(), server.stop()]);
+});
+const close = async (): Promise<void> => {
+  for (const closing of closings.splice(0).reverse()) await closing();
+};
+afterEach(close);
+
+interface Served {
+  readonly settings?: Readonly<Record<string, string>>;
+  readonly identity?: FunctionIdentity;
+  readonly closed?: () => void;
+}
+
+/** A controller that is served as a part of a process, and its queue as others see it. */
+function serve(
+  definition: Partial<ControllerDefinition<typeof Widget>>,
+  { settings = {}, identity = { namespace: "web", name: "w", uid: `f-${++serial}` }, closed }: Served = {},
+): { readonly queue: WorkQueue; readonly served: readonly WorkQueue[]; readonly identity: FunctionIdentity } {
+  checks = new Map();
+  const controller = defineController({
+    for: Widget,
+    reconcile: () => Promise.resolve(undefined),
+    ...definition,
+  });
+  const served = serveController(
+    { controller, ...(closed && { close: closed }) },
+    {
+      redis,
+      client: sandbox.client,
+      log: pino({ level: "silent" }),
+      registry: openRegistry(),
+      settings: readSettings(functionSettings, { DROVER_REDIS_URL: server.url, ...settings }),
+      stopping: new AbortController().signal,
+      readiness: (name, check) => void checks.set(name, check),
+      closing: (_name, close) => void closings.push(close),
+      addEndpoint: () => undefined,
+      fail: (error) => expect.unreachable(error.message),
+    },
+    identity,
+  );
+  return { queue: queueNamed(queueOf(identity)), served, identity };
+}
+function queueNamed(controller: ReturnType<typeof queueOf>): WorkQueue {
+  const queue = openWorkQueue({ redis, controller, log: silentLog });
+  closings.unshift(() => queue.close());
+  return queue;
+}
+
+/** A new widget, whose key is due in a queue; the key. */
+async function due(queue: WorkQueue, kind = "widgets.tests.drover.dev") {
+  const name = `w-${++serial}`;
+  const { metadata } = await sandbox.client.create(ref, {
+    metadata: { name, namespace: "default" },
+    spec: { size: 1 },
+  });
+  const key = objectKey({ namespace: "default", name });
+  const { resourceVersion } = metadata;
+  await queue.wake([{ key, kind, resourceVersion, reason: "Added", class: "change" }]);
+  return key;
+}
+const report = async (queue: WorkQueue, key: KeyReport["key"]): Promise<KeyReport> =>
+  (await queue.inspect(key)).key;
+const fails = () => Promise.reject(new RetryError("no"));
+
+it("a run that is under way when its process stops ends, before what its controller stands on is given back", async () => {
+  const story: string[] = [];
+  const [begun, ended] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
+  const { queue } = serve(
+    {
+      reconcile: async ({ signal, readSecret }) => {
+        begun.resolve(undefined);
+        await ended.promise;
+        for (let reads = 0; reads < 5; reads++) await readSecret("none");
+        story.push(signal.aborted ? "the run was aborted" : "the run ended");
+        return undefined;
+      },
+    },
+    { closed: () => void story.push("closed") },
+  );
+  await due(queue);
+  await begun.promise;
+  const closed = close();
+  ended.resolve(undefined);
+  await closed;
+  expect(story).toEqual(["the run ended", "closed"]);
+});
+
+it("what fails is parked after as many attempts as its settings say, else it waits as long as they say", async () => {
+  const { queue } = serve({ reconcile: fails }, { settings: { DROVER_RETRY_ATTEMPTS: "1" } });
+  const key = await due(queue);
+  await expect.poll(() => report(queue, key)).toMatchObject({ state: "parked", fails: 1 });
+  const later = serve(
+    { reconcile: fails },
+    { settings: { DROVER_RETRY_FIRST: "50m", DROVER_RETRY_LONGEST: "60m" } },
+  );
+  const waiting = await due(later.queue);
+  await expect.poll(() => report(later.queue, waiting)).toMatchObject({ state: "waits", fails: 1 });
+  const left = (await report(later.queue, waiting)).at - Date.now();
+  expect(left).toBeGreaterThan(20 * 60_000);
+});
+
+it("as many objects are reconciled at once as its settings say", async () => {
+  const both = Promise.withResolvers<undefined>();
+  let underWay = 0;
+  const { queue } = serve(
+    {
+      concurrency: 1,
+      reconcile: () => {
+        if (++underWay === 2) both.resolve(undefined);
+        return both.promise;
+      },
+    },
+    { settings: { DROVER_CONCURRENCY: "2" } },
+  );
+  await Promise.all([due(queue), due(queue)]);
+  await both.promise;
+});
+
+it("a run is aborted when its time is up", async () => {
+  const { queue } = serve(
+    {
+      reconcile: ({ signal }) =>
+        new Promise((_, reject) => (signal.onabort = () => reject(new Error("late")))),
+    },
+    { settings: { DROVER_TIMEOUT: "20ms" } },
+  );
+  const key = await due(queue);
+  await expect.poll(() => report(queue, key)).toMatchObject({ fails: 1 });
+});
+
+it("an object is looked at again with the others of its quarter, where its function rests", async () => {
+  const { queue } = serve({ resyncEvery: "4h" }, { settings: { DROVER_RESTS: "true" } });
+  const [minute, hour] = [60_000, 3_600_000];
+  const keys = await Promise.all([due(queue), due(queue), due(queue)]);
+  for (const key of keys) {
+    await expect.poll(() => report(queue, key)).toMatchObject({ state: "waits" });
+    expect(((await report(queue, key)).at + minute) % hour).toBeLessThan(2 * minute);
+  }
+});
+
+it("a key that a newer version has run does not go back to one before, though that one is free", async () => {
+  const ran: string[] = [];
+  const busy = Promise.withResolvers<undefined>();
+  const running = (version: string) => ({
+    concurrency: 1,
+    reconcile: async ({ key }: { readonly key: string }) => {
+      if (ran.push(`${version} ${key}`) === 2) await busy.promise;
+      return undefined;
+    },
+  });
+  const { queue, identity } = serve(running("2"), { settings: { DROVER_ROLLOUT: "2" } });
+  const key = await due(queue);
+  await expect.poll(() => ran).toEqual([`2 ${key}`]);
+  const held = await due(queue);
+  await expect.poll(() => ran).toContain(`2 ${held}`);
+  serve(running("1"), { identity, settings: { DROVER_ROLLOUT: "1" } });
+  await queue.force([key]);
+  const other = await due(queue);
+  await expect.poll(() => ran).toContain(`1 ${other}`);
+  expect(ran).not.toContain(`1 ${key}`);
+  busy.resolve(undefined);
+  await expect.poll(() => ran.filter((one) => one === `2 ${key}`)).toHaveLength(2);
+});
+
+it("a controller that nobody registered takes the keys of its own name, and no others", () => {
+  const { served } = serve({ name: "mine" }, { identity: { name: "mine" } });
+  expect(served.map(({ controller }) => controller)).toEqual([queueOf({ name: "mine" })]);
+});
+
+it("whom an object of another kind concerns is a job of its own, whose queue is served and asked for, too", async () => {
+  const kind = kindOf(builtin.configMap);
+  const ran: string[] = [];
+  const { served, identity } = serve({
+    watches: [{ kind, names: () => Promise.resolve([concerned]) }],
+    reconcile: ({ key }) => (ran.push(key), Promise.resolve(undefined)),
+  });
+  const concerned = objectKey({ namespace: "default", name: `w-${++serial}` });
+  await sandbox.client.create(ref, {
+    metadata: { name: `w-${serial}`, namespace: "default" },
+    spec: { size: 1 },
+  });
+  const names = namesQueueOf(queueOf(identity), kind);
+  expect(served.map(({ controller }) => controller)).toEqual([queueOf(identity), names]);
+  expect([...checks.keys()]).toEqual([`redis ${queueOf(identity)}`, `redis ${names}`]);
+  const metadata = { name: `c-${++serial}`, namespace: "default" };
+  const made = await sandbox.client.create(builtin.configMap, { metadata });
+  await queueNamed(names).wake([
+    {
+      key: objectKey(metadata),
+      kind: "configmaps",
+      reason: "Added",
+      class: "change",
+      resourceVersion: made.metadata.resourceVersion,
+    },
+  ]);
+  await expect.poll(() => ran).toEqual([concerned]);
+});
+
+it("an object of another kind concerns others as often as it changes, however few runs may start", async () => {
+  const kind = kindOf(builtin.configMap);
+  const asked: string[] = [];
+  const { identity } = serve(
+    { watches: [{ kind, names: ({ key }) => (asked.push(key), Promise.resolve([])) }] },
+    { settings: { DROVER_RUNS_PER_SECOND: "0.001", DROVER_RUNS_BURST: "1" } },
+  );
+  const names = queueNamed(namesQueueOf(queueOf(identity), kind));
+  for (const name of ["a", "b", "c"]) {
+    const key = objectKey({ namespace: "default", name: `${name}-${++serial}` });
+    await sandbox.client.create(builtin.configMap, {
+      metadata: { name: `${name}-${serial}`, namespace: "default" },
+    });
+    await names.wake([{ key, kind: "configmaps", reason: "Added", class: "change", resourceVersion: "1" }]);
+  }
+  await expect.poll(() => asked.length).toBe(3);
+});
+
+it("what a run announces is an Event beside its object", async () => {
+  const { queue } = serve({
+    name: "announcing",
+    reconcile: ({ announce }) => {
+      announce({ type: "Normal", reason: "Greeted", action: "Greet", note: "Hello." });
+      return Promise.resolve(undefined);
+    },
+  });
+  const key = await due(queue);
+  const events = async () => (await sandbox.client.list(builtin.event)).items;
+  await expect.poll(events).toContainEqual(
+    expect.objectContaining({
+      reason: "Greeted",
+      reportingController: "drover.dev/announcing",
+      regarding: expect.objectContaining({ kind: "Widget", name: key.split("/")[1] }) as unknown,
+    }),
+  );
+});

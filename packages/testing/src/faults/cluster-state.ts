@@ -1,0 +1,97 @@
+import { writeJson } from "@drover/json";
+import { interferenceAnnotation } from "./interference.ts";
+import type { FoundObject, ClusterSnapshot } from "./cluster-snapshot.ts";
+
+/** What there is at one moment, as far as it is the same whenever the same has happened: by object, its values. */
+export type ClusterState = ReadonlyMap<string, readonly ObjectValues[]>;
+/** By their paths, such as `spec.replicas`. */
+export type ObjectValues = ReadonlyMap<string, string>;
+
+/** An object by its name, as calls have it. */
+export interface NamedObject {
+  readonly resource: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** What an object is called in every run: those that have their names by chance share one. */
+export type StableNameOf = (object: NamedObject) => string;
+
+/** Instead of a name that is another one every time. */
+export const anyName = "*";
+
+/** Roles where only these names are sure to come again. */
+export function stableNamesBy(isCertain: (object: NamedObject) => boolean): StableNameOf {
+  return (object) => {
+    const { resource, namespace, name } = object;
+    return `${resource} ${[namespace, isCertain(object) ? name : anyName].filter((part) => part !== "").join("/")}`;
+  };
+}
+
+export const namedObject = ({ resource, object: { metadata } }: FoundObject): NamedObject => ({
+  resource,
+  namespace: metadata.namespace ?? "",
+  name: metadata.name,
+});
+
+/** The server's own, and what tells only when something happened. */
+const ignoredMetadata = new Set([
+  "uid",
+  "resourceVersion",
+  "creationTimestamp",
+  "generation",
+  "managedFields",
+  "selfLink",
+]);
+
+export function clusterStateOf(
+  { objects, outside }: ClusterSnapshot,
+  stableNameOf: StableNameOf,
+): ClusterState {
+  const roles = new Map(
+    objects.map((found) => [found.object.metadata.uid, stableNameOf(namedObject(found))]),
+  );
+  const state = new Map<string, ObjectValues[]>();
+  for (const found of objects) {
+    const role = stableNameOf(namedObject(found));
+    state.set(role, [...(state.get(role) ?? []), valuesOf(found, roles)]);
+  }
+  if (outside !== undefined) state.set("outside", [flattened(outside)]);
+  return state;
+}
+
+/** When something happened says nothing: a backoff, or another clock than the test's, is in it. */
+const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
+
+/** @param roles what the objects are called, by uid: a uid that one of them names is no chance. */
+export function valuesOf(found: FoundObject, roles: ReadonlyMap<string, string>): ObjectValues {
+  const { metadata, ...object } = found.object;
+  const kept = Object.fromEntries(Object.entries(metadata).filter(([field]) => !ignoredMetadata.has(field)));
+  const going = metadata.deletionTimestamp !== undefined && { deletionTimestamp: "set" };
+  const name = roles.get(metadata.uid) ?? "";
+  const generation = String(metadata.generation);
+  const comparable = ([path, value]: readonly [string, string]): readonly [string, string] => {
+    if (path.endsWith("observedGeneration")) return [path, value === generation ? "current" : "behind"];
+    if (isTime.test(value)) return [path, "a time"];
+    return [path, roles.get(value) ?? value];
+  };
+  const values = [...flattened({ ...object, metadata: { ...kept, name, ...going } })];
+  return new Map(
+    values.filter(([path]) => path !== `metadata.annotations.${interferenceAnnotation}`).map(comparable),
+  );
+}
+
+/** Where two objects are not alike. */
+export const differingPaths = (a: ObjectValues, b: ObjectValues): readonly string[] =>
+  [...new Set([...a.keys(), ...b.keys()])].filter((path) => a.get(path) !== b.get(path));
+
+function flattened(value: unknown, path = ""): ObjectValues {
+  if (typeof value !== "object" || value === null || Object.keys(value).length === 0) {
+    return new Map([[path, typeof value === "string" ? value : writeJson(value)]]);
+  }
+  const below = (key: string): string => {
+    if (Array.isArray(value)) return `${path}[${key}]`;
+    return path === "" ? key : `${path}.${key}`;
+  };
+  return new Map(Object.entries(value).flatMap(([key, part]) => [...flattened(part, below(key))]));
+}

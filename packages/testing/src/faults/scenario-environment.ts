@@ -1,0 +1,99 @@
+import { resourceNameOf, type ResourceRef } from "@drover/kube";
+import { openSimulation, type Simulation } from "../simulation/simulation.ts";
+import { sandboxServers } from "../test-server.ts";
+import { touchedKinds } from "../simulation/touched-kinds.ts";
+import { installKinds, openUser, type User } from "../kubectl/user.ts";
+import { type SteppedClock, steppedClock } from "../simulation/stepped-clock.ts";
+import { interfere } from "./interference.ts";
+import type { FreezePoint, TestPlan } from "./test-plan.ts";
+import { testPlanDecider, type TestPlanDecider, staleViewName } from "./test-plan-decider.ts";
+import type { OutsideWorld, Scenario } from "./scenario.ts";
+import type { ScenarioRun } from "./scenario-run.ts";
+
+export interface ScenarioEnvironmentOptions {
+  /** Left out: nothing goes wrong. */
+  readonly plan?: TestPlan | undefined;
+  /** When the clock begins, ISO 8601. */
+  readonly at: string;
+  /** To be looked at from the beginning, beside those that the function follows. */
+  readonly kinds?: readonly ResourceRef[];
+}
+
+/** All that a scenario is lived through with, made for it alone. */
+export interface ScenarioEnvironment {
+  readonly simulation: Simulation;
+  readonly clock: SteppedClock;
+  readonly user: User;
+  readonly outside: OutsideWorld | undefined;
+  readonly decider: TestPlanDecider;
+  /** Whether the plan's fault has met what it was meant for. */
+  readonly hasFired: () => boolean;
+  /** What somebody else has changed at the wrong moment. */
+  touched(): ScenarioRun["touched"];
+  /** It has. */
+  markFired(): void;
+  /** To be called before a step or a run: a view may have to freeze. */
+  before(moment: FreezePoint): void;
+  /** The kinds that the function follows, and those that it has written. */
+  kinds(): Promise<readonly ResourceRef[]>;
+  close(): Promise<void>;
+}
+
+export async function openScenarioEnvironment(
+  scenario: Scenario,
+  { plan, at, kinds: known = [] }: ScenarioEnvironmentOptions,
+): Promise<ScenarioEnvironment> {
+  const clock = steppedClock(at);
+  const { servers = sandboxServers } = scenario;
+  const server = await servers(clock);
+  const outside = await scenario.outside?.();
+  const decider = testPlanDecider(plan, () => simulation.runs.length + 1);
+  const view = plan?.kind === "stale view" ? await server.staleView() : undefined;
+  let touched: ScenarioRun["touched"];
+  let step = 0;
+  const before = (moment: FreezePoint): void => {
+    if ("step" in moment) ({ step } = moment);
+    if (plan?.kind === "stale view" && isSame(plan.before, moment)) view?.freeze();
+  };
+  const simulation: Simulation = await openSimulation({
+    start: scenario.start,
+    deployedAs: scenario.deployedAs,
+    server,
+    clock,
+    decider,
+    beforeRun: (run) => before({ run }),
+    ...(view && { views: { [staleViewName]: view.upstream } }),
+    ...(outside && { outside: outside.urls }),
+    // The one thing that plans have wait: a write that somebody else comes before.
+    async sleep() {
+      const call = decider.affectedCall();
+      const uid = call && (await interfere(simulation.server, call));
+      if (uid !== undefined) touched = { uid, step };
+    },
+  });
+  await installKinds(simulation.client, simulation.controllers, scenario.crds);
+  const user = openUser(simulation.client, simulation.server);
+  let hasMet = plan === undefined || plan.kind === "unobserved";
+  return {
+    simulation,
+    clock,
+    user,
+    outside,
+    decider,
+    before,
+    hasFired: () => (plan?.kind === "interfered" ? touched !== undefined : hasMet || decider.hasFired()),
+    touched: () => touched,
+    markFired: () => void (hasMet = true),
+    async kinds() {
+      const met = await touchedKinds(simulation, (kind) => user.kind(kind));
+      return [...new Map([...known, ...met].map((ref) => [resourceNameOf(ref), ref])).values()];
+    },
+    async close() {
+      await simulation.close();
+      await outside?.close();
+    },
+  };
+}
+
+const isSame = (a: FreezePoint, b: FreezePoint): boolean =>
+  "run" in a ? "run" in b && a.run === b.run : "step" in b && a.step === b.step;

@@ -1,0 +1,81 @@
+import {
+  type ProxiedCall,
+  type CallFault,
+  describeCall,
+  type FaultDecider,
+  mayBeStale,
+} from "@drover/fault-proxy";
+import type { TestPlan, PlannedWrite } from "./test-plan.ts";
+import { anyName } from "./cluster-state.ts";
+
+/** Lets a plan's fault meet its call, and notes every write on its way. */
+export interface TestPlanDecider extends FaultDecider {
+  /** Whether the fault has met the call that it was meant for. */
+  readonly hasFired: () => boolean;
+  /** The one that it has met. */
+  readonly affectedCall: () => ProxiedCall | undefined;
+  /** Those that were to change something, in the order in which they came. */
+  readonly writes: readonly ProxiedCall[];
+}
+
+/** The view that a stale plan freezes. */
+export const staleViewName = "stale";
+
+/**
+ * @param running the number of the run that is under way.
+ */
+export function testPlanDecider(plan: TestPlan | undefined, running: () => number): TestPlanDecider {
+  const writes: ProxiedCall[] = [];
+  let met: ProxiedCall | undefined;
+  const ofWrite = (call: ProxiedCall): CallFault | undefined => {
+    writes.push(call);
+    if (plan === undefined || !("write" in plan) || plan.kind === "stale view") return undefined;
+    if (writes.length !== plan.write.number || !isPlannedWrite(call, plan.write)) return undefined;
+    met = call;
+    return faultOf(plan);
+  };
+  return {
+    ofCall(call) {
+      if (call.isWrite) return ofWrite(call);
+      if (plan?.kind !== "stale view" || running() !== plan.run || !mayBeStale(call)) return undefined;
+      met = call;
+      return { do: "stale", view: staleViewName };
+    },
+    hasFired: () => met !== undefined,
+    affectedCall: () => met,
+    writes,
+  };
+}
+
+/** For people. The query is what tells requests to other servers apart. */
+export const callName = (call: ProxiedCall): string =>
+  call.resource === "" && call.query !== "" ? `${describeCall(call)}?${call.query}` : describeCall(call);
+
+/** The same kind of request, at the same place. */
+export const writeName = (call: ProxiedCall): string => {
+  const { verb, resource, subresource } = call;
+  return resource === "" ? callName(call) : `${verb} ${[resource, subresource].filter(Boolean).join("/")}`;
+};
+
+/** A part of a path that is another one every time is a star. */
+function isPlannedWrite(call: ProxiedCall, { what }: PlannedWrite): boolean {
+  const [is, meant] = [writeName(call).split("/"), what.split("/")];
+  return is.length === meant.length && meant.every((part, i) => part === anyName || part === is[i]);
+}
+
+function faultOf(
+  plan: Extract<TestPlan, { kind: "crash" | "down" | "interfered" | "lost answer" | "refused" }>,
+): CallFault {
+  switch (plan.kind) {
+    case "crash":
+      return { do: "kill", when: plan.when };
+    case "down":
+      return { do: "kill", when: "after" };
+    case "interfered":
+      return { do: "delay", for: 0 };
+    case "lost answer":
+      return { do: "lose answer" };
+    case "refused":
+      return { do: "refuse", status: plan.status };
+  }
+}

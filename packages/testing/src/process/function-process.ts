@@ -1,0 +1,72 @@
+import type { Controller, Milliseconds, ObjectKey } from "@drover/controller";
+import { connect, type KubeClient } from "@drover/kube";
+import { startFunction, type FunctionUnderTest } from "../function-under-test.ts";
+import type { ProcessListeners } from "./proxies.ts";
+import { immediateRetryTimers } from "./immediate-retry-timers.ts";
+
+/** A process of the function, from its start until it is killed or the test ends. */
+export interface FunctionProcess {
+  readonly controllers: readonly Controller[];
+  readonly client: KubeClient;
+  /** Resolves when it is killed; what it was doing never ends. */
+  readonly died: Promise<undefined>;
+  readonly isDead: () => boolean;
+  kill(): void;
+  /** Whether the last run of a key asked to be looked at again. */
+  readonly requestsRequeue: (controller: string, key: ObjectKey) => boolean;
+  /** Gives back what it opened; a dead one's calls end here. */
+  close(): Promise<void>;
+}
+
+export interface FunctionProcessOptions {
+  readonly start: FunctionUnderTest;
+  readonly listeners: ProcessListeners;
+  readonly now: () => Date;
+  /** Until a request is given up. */
+  readonly requestTimeout: Milliseconds;
+}
+
+export async function startFunctionProcess({
+  start,
+  listeners,
+  now,
+  requestTimeout,
+}: FunctionProcessOptions): Promise<FunctionProcess> {
+  const { cluster, outside } = listeners;
+  const client = await connect({
+    ...cluster,
+    userAgent: "function-under-test",
+    requestTimeout,
+    timers: immediateRetryTimers,
+  });
+  const begun = await startFunction(start, { client, outside, now });
+  const asking = new Set<string>();
+  const death = Promise.withResolvers<undefined>();
+  let isDead = false;
+  const noting = (controller: Controller): Controller => ({
+    ...controller,
+    async reconcile(context) {
+      const result = await controller.reconcile(context);
+      const name = `${controller.name} ${context.key}`;
+      if (result?.requeueAfter === undefined) asking.delete(name);
+      else asking.add(name);
+      return result;
+    },
+  });
+  return {
+    controllers: begun.controllers.map(noting),
+    client,
+    died: death.promise,
+    isDead: () => isDead,
+    kill() {
+      isDead = true;
+      death.resolve(undefined);
+      listeners.close();
+    },
+    requestsRequeue: (controller, key) => asking.has(`${controller} ${key}`),
+    async close() {
+      await client.close();
+      await begun.close?.();
+    },
+  };
+}

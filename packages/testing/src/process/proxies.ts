@@ -1,0 +1,83 @@
+import {
+  type ProxiedCall,
+  type CallRecord,
+  type FaultDecider,
+  type FaultProxy,
+  startFaultProxy,
+  type Upstream,
+} from "@drover/fault-proxy";
+import type { ApiAddress } from "../kubectl/api-address.ts";
+
+/** The addresses at which one process reaches all servers. */
+export interface ProcessListeners {
+  /** The API server. */
+  readonly cluster: ApiAddress;
+  /** Those of servers outside of the cluster, by name. */
+  readonly outside: Readonly<Record<string, string>>;
+  /** Nothing gets through any more. */
+  close(): void;
+}
+
+export interface Proxies {
+  /** Its own address is the test's: no faults. */
+  readonly cluster: FaultProxy;
+  /** Opens addresses for a process of the function. */
+  openListeners(): Promise<ProcessListeners>;
+  close(): Promise<void>;
+}
+
+export interface ProxiesOptions {
+  readonly upstream: Upstream;
+  readonly views?: Readonly<Record<string, Upstream>>;
+  readonly outside?: Readonly<Record<string, string>>;
+  readonly decider?: FaultDecider;
+  /** The Status that a cluster answers to a call of the function's that it may not make. */
+  readonly authorize?: (call: ProxiedCall) => object | undefined;
+  readonly onKill: () => void;
+  /** In place of a delay's time. */
+  readonly sleep?: () => Promise<void>;
+  /** The calls of all processes to all servers are added to it. */
+  readonly calls: CallRecord[];
+}
+
+/** One proxy before each server; one decider for all. */
+export async function openProxies(options: ProxiesOptions): Promise<Proxies> {
+  const { upstream, views = {}, outside = {}, decider, authorize, onKill, sleep, calls } = options;
+  const start = (to: Upstream, may?: ProxiesOptions["authorize"]): Promise<FaultProxy> => {
+    const isOfFunction = ({ life }: { readonly life: number }): boolean => life !== testProcessNumber;
+    return startFaultProxy({
+      upstream: to,
+      views,
+      onKill,
+      ...(sleep && { sleep }),
+      ...(may && { authorize: (call: ProxiedCall) => (isOfFunction(call) ? may(call) : undefined) }),
+      decider: { ofCall: (call) => (isOfFunction(call) ? decider?.ofCall(call) : undefined) },
+      onEntry: (entry) => isOfFunction(entry.call) && calls.push(entry),
+    });
+  };
+  const cluster = await start(upstream, authorize);
+  const others = await Promise.all(
+    Object.entries(outside).map(async ([name, url]) => [name, await start({ url })] as const),
+  );
+  return {
+    cluster,
+    async openListeners() {
+      const listener = await cluster.openListener();
+      const outsideListeners = await Promise.all(
+        others.map(async ([name, proxy]) => [name, await proxy.openListener()] as const),
+      );
+      return {
+        cluster: { server: listener.url, token: listener.token },
+        outside: Object.fromEntries(outsideListeners.map(([name, { url }]) => [name, url])),
+        close: () =>
+          [listener, ...outsideListeners.map(([, other]) => other)].forEach((one) => void one.close()),
+      };
+    },
+    async close() {
+      await Promise.all([cluster, ...others.map(([, proxy]) => proxy)].map((proxy) => proxy.close()));
+    },
+  };
+}
+
+/** That of a proxy's own address. */
+const testProcessNumber = 1;

@@ -1,0 +1,89 @@
+import {
+  type Announcement,
+  type Controller,
+  hasNamesInCode,
+  type Log,
+  type Milliseconds,
+  namesQueueOf,
+  queueOf,
+  reconcileFunctionOf,
+} from "@drover/controller";
+import { openSteppedQueue, type Run, type SteppedQueue, type RunOutcome } from "@drover/queue";
+import { mapOnce, reconcileOnce } from "@drover/runtime";
+import { type Follower, followsOf } from "@drover/streams";
+import type { FunctionProcess } from "../process/function-process.ts";
+import { memoryNamedKeys } from "./memory-named-keys.ts";
+
+/** A queue, and what is done with its keys by whatever process is alive. */
+export interface QueueUnderTest {
+  readonly controller: string;
+  readonly queue: SteppedQueue;
+  perform(process: FunctionProcess, run: Run): Promise<RunOutcome>;
+}
+
+export interface QueueUnderTestOptions {
+  readonly now: () => Milliseconds;
+  readonly random: () => number;
+  readonly log: Log;
+  /** Told of what is announced of an object, as Events. */
+  readonly onAnnouncement: (announcement: Announcement) => void;
+}
+
+/** What a controller follows, as it declares it. */
+export function followerOf(controller: Controller): Follower {
+  const { name } = controller;
+  const queue = queueOf({ name });
+  return { controller: queue, follows: followsOf({ name, queue }, reconcileFunctionOf(controller).spec) };
+}
+
+/** The queues of a controller: its own keys, and those of the objects about which its code is asked. */
+export async function queuesUnderTest(
+  controller: Controller,
+  options: QueueUnderTestOptions,
+): Promise<readonly QueueUnderTest[]> {
+  const { now, random, log, onAnnouncement } = options;
+  const { name, retry: backoff } = controller;
+  const open = (queue: string) => openSteppedQueue({ controller: queue, backoff, now, random });
+  const queueName = queueOf({ name });
+  const own = await open(queueName);
+  const asking = controller.watches.filter(hasNamesInCode).map(async ({ kind }): Promise<QueueUnderTest> => {
+    const queue = await open(namesQueueOf(queueName, kind));
+    const named = memoryNamedKeys();
+    return {
+      controller: name,
+      queue,
+      perform(process, run) {
+        const watched = controllerIn(process, name)
+          .watches.filter(hasNamesInCode)
+          .find((one) => one.kind.kind === kind.kind);
+        if (watched === undefined) throw new Error(`${name} watches no ${kind.kind} in its next process.`);
+        return mapOnce({ watched, client: process.client, queue: own, named, log }, run);
+      },
+    };
+  });
+  const reconciling: QueueUnderTest = {
+    controller: name,
+    queue: own,
+    perform: (process, run) =>
+      reconcileOnce(
+        {
+          controller: controllerIn(process, name),
+          client: process.client,
+          log,
+          announce: (_, announcement) => onAnnouncement(announcement),
+          now: () => new Date(now()),
+          random,
+        },
+        run,
+      ),
+  };
+  return [reconciling, ...(await Promise.all(asking))];
+}
+
+function controllerIn({ controllers }: FunctionProcess, name: string): Controller {
+  const found = controllers.find((controller) => controller.name === name);
+  if (found !== undefined) return found;
+  throw new Error(
+    `The controller ${name} is not there in the function's next process: make the same ones every time.`,
+  );
+}

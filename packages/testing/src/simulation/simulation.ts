@@ -1,0 +1,271 @@
+import {
+  type Announcement,
+  type Controller,
+  type Log,
+  type Milliseconds,
+  type ObjectKey,
+  queueOf,
+  type Resource,
+  silentLog,
+} from "@drover/controller";
+import type { CallRecord } from "@drover/fault-proxy";
+import {
+  connect,
+  type KubeClient,
+  keyOf,
+  listAll,
+  resourceNameOf,
+  refOf,
+  type ResourceRef,
+} from "@drover/kube";
+import type { KeyReport, Run, SteppedAssignment, Wake } from "@drover/queue";
+import type { ApiAddress } from "../kubectl/api-address.ts";
+import { immediateRetryTimers } from "../process/immediate-retry-timers.ts";
+import { followerOf, type QueueUnderTest, queuesUnderTest } from "./queue-under-test.ts";
+import type { FunctionProcess } from "../process/function-process.ts";
+import {
+  type FunctionProcesses,
+  type FunctionProcessesOptions,
+  openFunctionProcesses,
+} from "../process/function-processes.ts";
+import type { SteppedRun } from "./stepped-run.ts";
+import { removeCreatedObjects } from "../kubectl/remove-created-objects.ts";
+import { steppedBridge } from "./stepped-bridge.ts";
+import type { Lister, TestServer } from "../test-server.ts";
+import type { SteppedClock } from "./stepped-clock.ts";
+
+/** A key that waits for a time, and what it did the last time that it ran. */
+export interface WaitingKey {
+  readonly controller: string;
+  readonly report: KeyReport;
+  readonly last: SteppedRun | undefined;
+}
+
+/**
+ * A whole Drover in one process, one step at a time: an API server, the bridge's and the queue's rules, and a function
+ * that can be killed. Nothing happens by itself, and no time passes, but by the one who holds it.
+ */
+export interface Simulation {
+  /** The test's own way to the API server: no faults. */
+  readonly client: KubeClient;
+  /** The test's own way to look at all objects of a kind. */
+  readonly lister: Lister;
+  /** The same, for plain HTTP. */
+  readonly server: ApiAddress;
+  /** Every call of the function so far. */
+  readonly calls: readonly CallRecord[];
+  /** Those of the first process. */
+  readonly controllers: readonly Controller[];
+  /** The kinds that they follow, their own first. */
+  readonly followed: readonly ResourceRef[];
+  readonly runs: readonly SteppedRun[];
+  readonly announcements: readonly Announcement[];
+  /** Has the queues told of what has changed. */
+  observeChanges(): Promise<void>;
+  /** Runs the key whose turn it is; undefined when none is due. */
+  runNext(): Promise<SteppedRun | undefined>;
+  /** Runs a key, whether or not it is due, and leaves the queue as it is. */
+  runOnce(controller: string, key: ObjectKey): Promise<SteppedRun>;
+  /** By when their time comes. */
+  waitingKeys(): Promise<readonly WaitingKey[]>;
+  /** What the function asked for that it may not do in a cluster, and what to do about it; empty where there is nothing. */
+  missingPermissions(): readonly string[];
+  /** Keys given up on. */
+  parkedKeys(): Promise<readonly WaitingKey[]>;
+  /** Wakes every object of the controllers' kinds, though nothing happened to it. */
+  wakeAll(): Promise<void>;
+  /** Kills the function's process; the next step starts another process. */
+  kill(): void;
+  close(): Promise<void>;
+}
+
+export interface SimulationOptions extends Omit<FunctionProcessesOptions, "now" | "requestTimeout"> {
+  /** It is closed with the simulation. */
+  readonly server: TestServer;
+  readonly clock: SteppedClock;
+  /** In [0, 1) */
+  readonly random?: () => number;
+  readonly log?: Log;
+  /** Called before every run, with its number. */
+  readonly beforeRun?: (number: number) => void;
+}
+
+/** A run that takes longer, by the wall clock, waits for something that never comes. */
+const maxRunTime: Milliseconds = 20_000;
+
+const requestedClaim = { fails: 0, reasons: ["Asked for"], class: "change", versions: {} } as const;
+const requestedRun = { token: "once", claim: requestedClaim, until: Infinity };
+
+/** A run did not end. */
+export class StuckRunError extends Error {
+  override readonly name = "StuckRunError";
+}
+
+/** The API server must serve the controllers' kinds before the first look. */
+export async function openSimulation(options: SimulationOptions): Promise<Simulation> {
+  const { clock, log = silentLog, random = () => 0.5, server } = options;
+  const processes = await openFunctionProcesses({ ...options, now: clock.date, requestTimeout: maxRunTime });
+  const { server: address, calls } = processes;
+  const { controllers } = await firstProcess(processes, server);
+  const client = await connect({ ...address, userAgent: "test", timers: immediateRetryTimers });
+  const announcements: Announcement[] = [];
+  const onAnnouncement = (one: Announcement): void => void announcements.push(one);
+  const queueing = { now: clock.now, random, log, onAnnouncement };
+  const allQueues = (await Promise.all(controllers.map((one) => queuesUnderTest(one, queueing)))).flat();
+  const queues = new Map(allQueues.map(({ queue }) => [queue.controller, queue]));
+  const { lister = client } = server;
+  const followers = controllers.map(followerOf);
+  const bridge = steppedBridge({ client: lister, followers, queues });
+  const runs: SteppedRun[] = [];
+  const perform = async (one: QueueUnderTest, assignment: SteppedAssignment): Promise<SteppedRun> => {
+    const number = runs.length + 1;
+    options.beforeRun?.(number);
+    const run = await runAssignment({ queueUnderTest: one, processes, assignment, calls, now: clock.now });
+    const record = { ...run, number };
+    runs.push(record);
+    return record;
+  };
+  const reported = (of: "waiting" | "parked") => () => reportsOf(allQueues, runs, of);
+  return {
+    client,
+    lister,
+    server: address,
+    controllers,
+    followed: followers.flatMap(({ follows }) => follows.map(({ ref }) => ref)),
+    calls,
+    runs,
+    announcements,
+    kill: () => processes.kill(),
+    observeChanges: unlessUnchanged(async () => {
+      await server.collected?.();
+      await bridge.observeChanges();
+    }, server.version),
+    async runNext() {
+      for (const queueUnderTest of allQueues) {
+        const assignment = await queueUnderTest.queue.claimNext();
+        if (assignment !== undefined) return perform(queueUnderTest, assignment);
+      }
+      return undefined;
+    },
+    runOnce: async (controller, key) => perform(queueFor(allQueues, controller), { ...requestedRun, key }),
+    missingPermissions: () => processes.missingPermissions(),
+    waitingKeys: reported("waiting"),
+    parkedKeys: reported("parked"),
+    wakeAll: () => wakeAll(controllers, queues, lister),
+    async close() {
+      if (server.isShared) await removeCreatedObjects(address, processes.record);
+      await client.close();
+      await endBoth(processes, server);
+    },
+  };
+}
+
+async function wakeAll(
+  controllers: Simulation["controllers"],
+  queues: ReadonlyMap<string, QueueUnderTest["queue"]>,
+  lister: Lister,
+): Promise<void> {
+  for (const { name, for: resource } of controllers) {
+    await queues.get(queueOf({ name }))?.wake(await wakesForAll(lister, resource));
+  }
+}
+
+function queueFor(allQueues: readonly QueueUnderTest[], controller: string): QueueUnderTest {
+  const found = allQueues.find(({ queue }) => queue.controller === queueOf({ name: controller }));
+  if (found === undefined) throw new Error(`There is no controller ${controller}.`);
+  return found;
+}
+
+async function endBoth(processes: FunctionProcesses, server: TestServer): Promise<void> {
+  await processes.close();
+  await server.close();
+}
+
+async function firstProcess(processes: FunctionProcesses, server: TestServer): Promise<FunctionProcess> {
+  try {
+    return await processes.current();
+  } catch (error) {
+    // Their listeners would keep the process from ending.
+    await endBoth(processes, server);
+    throw error;
+  }
+}
+
+/** Looks, unless nothing can have changed since. */
+function unlessUnchanged(look: () => Promise<unknown>, version: TestServer["version"]): () => Promise<void> {
+  let seen: string | undefined;
+  return async () => {
+    const now = version?.();
+    if (now !== undefined && now === seen) return;
+    await look();
+    seen = now;
+  };
+}
+
+async function reportsOf(
+  allQueues: readonly QueueUnderTest[],
+  runs: readonly SteppedRun[],
+  of: "waiting" | "parked",
+) {
+  const found = allQueues.map(async ({ controller, queue }) =>
+    (await queue[of]()).map((report): WaitingKey => ({
+      controller,
+      report,
+      last: runs.findLast((run) => run.controller === controller && run.key === report.key),
+    })),
+  );
+  return (await Promise.all(found)).flat().sort((a, b) => a.report.at - b.report.at);
+}
+
+async function wakesForAll(lister: Lister, resource: Resource): Promise<readonly Wake[]> {
+  const ref = refOf(resource);
+  const about = {
+    kind: resourceNameOf(ref),
+    resourceVersion: "0",
+    reason: "Asked for",
+    class: "change",
+  } as const;
+  return (await listAll(lister, ref)).map((object) => ({ key: keyOf(object), ...about }));
+}
+
+interface PerformOptions {
+  readonly queueUnderTest: QueueUnderTest;
+  readonly processes: FunctionProcesses;
+  readonly assignment: SteppedAssignment;
+  readonly calls: readonly CallRecord[];
+  readonly now: () => Milliseconds;
+}
+
+/** One run, to its outcome or to its process' death; then its lease is left to end. */
+async function runAssignment({
+  queueUnderTest,
+  processes,
+  assignment,
+  calls,
+  now,
+}: PerformOptions): Promise<Omit<SteppedRun, "number">> {
+  const process = await processes.current();
+  const { controller, queue } = queueUnderTest;
+  const { key, token, claim, until } = assignment;
+  const from = calls.length;
+  const hasLease = (): boolean => !process.isDead() && now() < until;
+  const run: Run = { key, token, claim, signal: new AbortController().signal, hasLease };
+  processes.running(controller);
+  const died = process.died.then(() => ({ kind: "killed" }) as const);
+  const outcome = await withTimeLimit(Promise.race([queueUnderTest.perform(process, run), died]), run);
+  processes.running(undefined);
+  if (outcome.kind !== "killed") await queue.settle(assignment, outcome);
+  const requestsRequeue = outcome.kind === "done" && process.requestsRequeue(controller, key);
+  return { controller, key, reasons: claim.reasons, outcome, requestsRequeue, calls: calls.slice(from) };
+}
+
+async function withTimeLimit<T>(ending: Promise<T>, { key }: Run): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    const message =
+      `The run of ${key} did not end within ${maxRunTime / 1_000} s by the wall clock. A function under test must not ` +
+      "sleep: return requeueAfter, or throw a RetryAfterError.";
+    late.reject(new StuckRunError(message));
+  }, maxRunTime);
+  return Promise.race([ending, late.promise]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,64 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { isRunning } from "./is-running.ts";
+import { spawnTied } from "./tied-process.ts";
+import { StartError, waitUntilReady } from "./wait-until-ready.ts";
+
+let dir: string;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), "drover-ready-"));
+});
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+const shell = (script: string) =>
+  spawnTied({ name: "server", command: "sh", args: ["-c", script], logFile: join(dir, "server.log") });
+const never = () => Promise.resolve(false);
+
+describe("untilReady", () => {
+  it("asks until the answer is yes", async () => {
+    const child = await shell("exec sleep 1000");
+    const answers = [false, false, true];
+    await waitUntilReady(child, () => Promise.resolve(answers.shift() ?? false));
+    expect(answers).toEqual([]);
+    expect(isRunning(child.pid)).toBe(true);
+    await child.stop();
+  });
+
+  it("rejects with the end of the log when the child ends first", async () => {
+    const child = await shell("seq 100; echo no luck >&2; exit 7");
+    const failure = await waitUntilReady(child, never).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(StartError);
+    expect(String(failure)).toMatch(
+      /server ended before it was ready \(exit code 7\).*\n82\n(.|\n)*\n100\nno luck$/,
+    );
+  });
+
+  it("stops a child that does not get ready in time", async () => {
+    const child = await shell("echo hm; exec sleep 1000");
+    await expect(waitUntilReady(child, never, { timeoutMs: 1 })).rejects.toThrow(
+      "server was not ready after 1 ms",
+    );
+    expect(isRunning(child.pid)).toBe(false);
+  });
+
+  it("stops the child and rejects with the reason when it is told to give up", async () => {
+    const child = await shell("exec sleep 1000");
+    const controller = new AbortController();
+    const probe = () => {
+      controller.abort(new Error("enough"));
+      return Promise.resolve(false);
+    };
+    await expect(waitUntilReady(child, probe, { signal: controller.signal })).rejects.toThrow("enough");
+    expect(isRunning(child.pid)).toBe(false);
+  });
+
+  it("stops the child when the probe itself fails", async () => {
+    const child = await shell("exec sleep 1000");
+    await expect(waitUntilReady(child, () => Promise.reject(new Error("wrong server")))).rejects.toThrow(
+      "wrong server",
+    );
+    expect(isRunning(child.pid)).toBe(false);
+  });
+});
