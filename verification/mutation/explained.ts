@@ -66,7 +66,7 @@ const EXPLAINED: readonly Explained[] = [
   },
   {
     file: "functions/s3-bucket/src/ownership/claim-bucket.ts",
-    original: '[\n        "Allow s3:ListAllMyBuckets, or set spec.accountId.",\n      ]',
+    original: '["Allow s3:ListAllMyBuckets, or set spec.accountId."]',
     replacement: "[]",
     reason: "The advice in a message.",
   },
@@ -258,7 +258,7 @@ const EXPLAINED: readonly Explained[] = [
   },
   {
     file: "functions/s3-bucket/src/ownership/claim-bucket.ts",
-    original: "[`Wait, or ${rename.toLowerCase()}.`]",
+    original: "[\n        `Wait, or ${rename.toLowerCase()}.`,\n      ]",
     replacement: "[]",
     reason: "The advice in a message.",
   },
