@@ -1,8 +1,8 @@
-import { glob, readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 
-const FOLDERS = "{packages,functions,apps,tools}/**/*.test.ts";
+const FOLDERS = ["packages", "functions", "apps", "tools"];
 /** Suites of their own: they need a real API server or Pods, or play a controller through all of its faults. */
 const SUITES = /\.(real|pods|faults)\.test\.ts$/;
 /** A module that leads to one of these starts processes: a server, or the program that it tests. */
@@ -18,9 +18,7 @@ const STARTS_PROCESSES = ["child_process", "cluster", "worker_threads"].flatMap(
  * @returns paths, relative to the root.
  */
 export async function unitTests(root) {
-  const files = [];
-  for await (const file of glob(FOLDERS, { cwd: root, exclude: (name) => name.includes("node_modules") }))
-    if (!SUITES.test(file)) files.push(file);
+  const files = (await filesIn(root)).filter((file) => file.endsWith(".test.ts") && !SUITES.test(file));
   const starters = withImporters(await importsOf(root, files), STARTS_PROCESSES);
   return files.filter((file) => !starters.has(file)).sort();
 }
@@ -60,10 +58,18 @@ async function importsOf(root, files) {
 /** The packages of the repository, by name: the path of each one's entry point. */
 async function ownPackages(root) {
   const own = {};
-  for await (const file of glob("{packages,functions,apps,tools}/*/package.json", { cwd: root })) {
+  for (const file of (await filesIn(root)).filter((path) => /^[^/]+\/[^/]+\/package\.json$/.test(path))) {
     const { name, exports } = JSON.parse(await readFile(join(root, file), "utf8"));
     if (exports !== undefined)
       own[name] = join(root, file, "..", typeof exports === "string" ? exports : exports["."]);
   }
   return own;
+}
+
+/** The files of the folders, relative to the root. The bootstrap may run on Node 20, which has no glob. */
+async function filesIn(root) {
+  const listed = FOLDERS.map(async (folder) =>
+    (await readdir(join(root, folder), { recursive: true })).map((file) => `${folder}/${file}`),
+  );
+  return (await Promise.all(listed)).flat().filter((file) => !file.includes("node_modules/"));
 }
