@@ -1,7 +1,8 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 
+// The bootstrap may run on Node 20, which has no fs.glob.
 const FOLDERS = ["packages", "functions", "apps", "tools"];
 /** Suites of their own: they need a real API server or Pods, or play a controller through all of its faults. */
 const SUITES = /\.(real|pods|faults)\.test\.ts$/;
@@ -18,7 +19,12 @@ const STARTS_PROCESSES = ["child_process", "cluster", "worker_threads"].flatMap(
  * @returns paths, relative to the root.
  */
 export async function unitTests(root) {
-  const files = (await filesIn(root)).filter((file) => file.endsWith(".test.ts") && !SUITES.test(file));
+  const listed = FOLDERS.map(async (folder) =>
+    (await readdir(join(root, folder), { recursive: true })).map((file) => `${folder}/${file}`),
+  );
+  const files = (await Promise.all(listed))
+    .flat()
+    .filter((file) => file.endsWith(".test.ts") && !file.includes("node_modules/") && !SUITES.test(file));
   const starters = withImporters(await importsOf(root, files), STARTS_PROCESSES);
   return files.filter((file) => !starters.has(file)).sort();
 }
@@ -35,8 +41,7 @@ function withImporters(graph, modules) {
 
 /** The imports of every module that the files lead to, by path. Foreign packages are not followed. */
 async function importsOf(root, files) {
-  const require = createRequire(join(root, "package.json"));
-  const { build } = require("esbuild");
+  const { build } = createRequire(join(root, "package.json"))("esbuild");
   const { metafile } = await build({
     stdin: { contents: files.map((file) => `import "./${file}";`).join("\n"), resolveDir: root },
     absWorkingDir: root,
@@ -46,30 +51,18 @@ async function importsOf(root, files) {
     platform: "node",
     format: "esm",
     logLevel: "error",
-    packages: "external",
-    alias: await ownPackages(root),
-    loader: { ".lua": "text" },
+    plugins: [foreignPackages],
   });
   return new Map(
     Object.entries(metafile.inputs).map(([file, { imports }]) => [file, imports.map(({ path }) => path)]),
   );
 }
 
-/** The packages of the repository, by name: the path of each one's entry point. */
-async function ownPackages(root) {
-  const own = {};
-  for (const file of (await filesIn(root)).filter((path) => /^[^/]+\/[^/]+\/package\.json$/.test(path))) {
-    const { name, exports } = JSON.parse(await readFile(join(root, file), "utf8"));
-    if (exports !== undefined)
-      own[name] = join(root, file, "..", typeof exports === "string" ? exports : exports["."]);
-  }
-  return own;
-}
-
-/** The files of the folders, relative to the root. The bootstrap may run on Node 20, which has no glob. */
-async function filesIn(root) {
-  const listed = FOLDERS.map(async (folder) =>
-    (await readdir(join(root, folder), { recursive: true })).map((file) => `${folder}/${file}`),
-  );
-  return (await Promise.all(listed)).flat().filter((file) => !file.includes("node_modules/"));
-}
+/** Leaves imports alone that are neither paths nor packages of the repository. */
+const foreignPackages = {
+  name: "foreign packages",
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /^[^./]/ }, ({ path }) =>
+      path.startsWith("@drover/") ? undefined : { path, external: true },
+    ),
+};
