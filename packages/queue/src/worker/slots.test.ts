@@ -102,8 +102,8 @@ it("advertises its slot with every outcome, however many keys were chained befor
   const many = Array.from({ length: 50 }, (_, i) => objectKey({ name: `n${i}` }));
   await queue.wake(many.map(wakeOf));
   await until(() => expect(ran).toHaveLength(many.length));
-  // On a slow machine a lease may end, and its key run again.
-  await until(() => expect(new Set(settle.mock.calls.map(([key]) => key)).size).toBe(many.length));
+  // On a slow machine a lease may end, and its key run again: every run has one outcome.
+  await until(() => expect(settle).toHaveBeenCalledTimes(ran.length));
   expect(settle.mock.calls.filter(([, , , , next]) => next?.advertiser === undefined)).toEqual([]);
 });
 
