@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { glob } from "node:fs/promises";
-import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
 import { expect, it } from "vitest";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
+const forTests = ["packages/sandbox", "packages/testing"];
 const notShipped = /\.(test|contract|fixture|faults)\.ts$|\/testing\/|\/template\//;
 const header = `# Reasons
 
@@ -44,16 +44,12 @@ function reasonsIn(file: string): readonly string[] {
   return found;
 }
 
-it("docs/reference/reasons.md has every reason", async () => {
+it("docs/reference/reasons.md has the reasons that the code names", async () => {
   const byPart = new Map<string, Set<string>>();
   for await (const file of glob("{packages,apps,functions}/*/src/**/*.ts", { cwd: root })) {
-    const [kind = "", name = ""] = file.split("/");
-    if (notShipped.test(file) || ["packages/sandbox", "packages/testing"].includes(`${kind}/${name}`))
-      continue;
-    for (const reason of reasonsIn(file)) {
-      const part = dirname(file).split("/").slice(0, 2).join("/");
-      byPart.set(part, (byPart.get(part) ?? new Set()).add(reason));
-    }
+    const part = file.split("/").slice(0, 2).join("/");
+    if (notShipped.test(file) || forTests.includes(part)) continue;
+    for (const reason of reasonsIn(file)) byPart.set(part, (byPart.get(part) ?? new Set()).add(reason));
   }
   const rows = [...byPart]
     .sort(([a], [b]) => a.localeCompare(b))

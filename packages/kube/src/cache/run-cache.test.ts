@@ -32,9 +32,9 @@ const versionsIn = (known: RunCache, query = "all") =>
 const knowing = (cachedLists: ReceivedCache["cachedLists"]) =>
   openRunCache([pod], { cachedLists, versions: { pods: "1" } });
 /** What the next run knows. */
-function next(known: RunCache, ...told: readonly string[]): RunCache {
+function next(known: RunCache, ...deltas: readonly string[]): RunCache {
   const left = known.text();
-  return knowing(left === undefined ? undefined : { stored: left, deltas: told });
+  return knowing(left === undefined ? undefined : { stored: left, deltas });
 }
 /** A run that has listed a at 10 and b at 20, at version 30. */
 function asked(): RunCache {
@@ -55,8 +55,8 @@ describe("a run knows", () => {
     const known = knowing(undefined);
     known.add(pod, "all", listed(30, { ...podAt("a", 10), spec: { n } }));
     const copy = cachedObjectText({ ...podAt("c", 33), spec: { n: -n } }) ?? "";
-    const told = deltaText({ kind: "pods", key: keyOfPod("c"), resourceVersion: "33", copy });
-    expect(next(known, told).find(pod, "all", false)).toMatchObject([{ spec: { n } }, { spec: { n: -n } }]);
+    const delta = deltaText({ kind: "pods", key: keyOfPod("c"), resourceVersion: "33", copy });
+    expect(next(known, delta).find(pod, "all", false)).toMatchObject([{ spec: { n } }, { spec: { n: -n } }]);
   });
   it("nothing of objects that are nested too deep to be written, nor is there a cached object of them", () => {
     for (const deepest of ["", "9007199254740993"]) {
@@ -86,11 +86,11 @@ describe("a run knows", () => {
     expect(versionsIn(next(known))).toEqual(["a 10", "b 20"]);
   });
   it("that an object is gone whose deletion has the last version that it had", () => {
-    for (const told of [
+    for (const deltas of [
       [news("a", 31), news("a", 31, true)],
       [news("a", 31, true), news("a", 31)],
     ])
-      expect(versionsIn(next(asked(), ...told))).toEqual(["b 20"]);
+      expect(versionsIn(next(asked(), ...deltas))).toEqual(["b 20"]);
   });
   it("the answers to what was asked, and to nothing else", () => {
     expect(versionsIn(next(asked()), "others")).toBeUndefined();
@@ -110,18 +110,21 @@ describe("a run knows", () => {
   });
 });
 
-describe("a run knows nothing of a kind", () => {
+describe("the cache has no list of a kind", () => {
   it.each<[string, RunCache]>([
-    ["that nobody has asked for", knowing({ stored: "{}", deltas: [] })],
-    ["of which it cannot read what was left", knowing({ stored: "no", deltas: [] })],
-    ["of which it cannot read the news", next(asked(), "no")],
-    ["whose news may be older than what went since", next(next(asked(), news("c", 40, true)), news("c", 35))],
-    ["where what is gone may be another one", next(asked(), news("b", 19, true))],
-    ["whose versions do not compare", next(asked(), news("a", 31).replaceAll("31", "zebra"))],
+    ["of a kind that is not requested", knowing({ stored: "{}", deltas: [] })],
+    ["whose stored list cannot be read", knowing({ stored: "no", deltas: [] })],
+    ["with a delta that cannot be read", next(asked(), "no")],
+    [
+      "with a delta that may be older than a deletion since",
+      next(next(asked(), news("c", 40, true)), news("c", 35)),
+    ],
+    ["with a deletion that may be of another object", next(asked(), news("b", 19, true))],
+    ["whose versions cannot be compared", next(asked(), news("a", 31).replaceAll("31", "zebra"))],
   ])("%s", (_, known) => {
     expect(versionsIn(known)).toBeUndefined();
   });
-  it("of which it has made it doubtful what there is, even if it asks again; nor does the next one", () => {
+  it("whose content a write of the run made uncertain, even if the run lists it again; nor does the next run", () => {
     const known = asked();
     known.observeWrite(pod)?.("unknown");
     known.add(pod, "all", listed(50, podAt("a", 10)));
@@ -154,7 +157,7 @@ const happening = fc.record({
 class World {
   #version = 0;
   readonly #history: { readonly name: string; readonly version: number; readonly isGone: boolean }[] = [];
-  #told = 0;
+  #delivered = 0;
   #news: string[] = [];
   readonly #written = new Map<string, number>();
   #left: string | undefined;
@@ -169,16 +172,16 @@ class World {
 
   /** The next event, in order; that something is gone by its last version, where a listing has found it. */
   tell(byListing: boolean): void {
-    const event = this.#history[this.#told];
+    const event = this.#history[this.#delivered];
     if (event === undefined) return;
-    const before = this.#history.slice(0, this.#told).findLast(({ name }) => name === event.name);
+    const before = this.#history.slice(0, this.#delivered).findLast(({ name }) => name === event.name);
     const version = event.isGone && byListing && before !== undefined ? before.version : event.version;
     this.#news.push(news(event.name, version, event.isGone));
-    this.#told++;
+    this.#delivered++;
   }
 
   tellAgain(late: number): void {
-    const event = this.#history[this.#told - 1 - late];
+    const event = this.#history[this.#delivered - 1 - late];
     if (event !== undefined) this.#news.push(news(event.name, event.version, event.isGone));
   }
 
@@ -215,10 +218,10 @@ class World {
   #check(known: ReadonlyMap<string, number>): void {
     for (const name of ["a", "b", "c"]) {
       const of = this.#history.filter((event) => event.name === name);
-      const told = this.#history.slice(0, this.#told).findLast((event) => event.name === name);
-      const least = Math.max(told?.version ?? 0, this.#written.get(name) ?? 0);
+      const delivered = this.#history.slice(0, this.#delivered).findLast((event) => event.name === name);
+      const least = Math.max(delivered?.version ?? 0, this.#written.get(name) ?? 0);
       const version = known.get(name);
-      const state = `${name} is known at ${version}, of ${JSON.stringify(of)}; told and written: ${least}`;
+      const state = `${name} is known at ${version}, of ${JSON.stringify(of)}; delivered and written: ${least}`;
       if (version === undefined) {
         const mayBeGone = of.some((event) => event.isGone && event.version >= least) || least === 0;
         expect(mayBeGone, state).toBe(true);

@@ -32,8 +32,8 @@ const texts = (before: BucketView | undefined, after: BucketView | undefined) =>
 
 it("tells each step of a life once, in order", () => {
   const life = [undefined, born, held, announced, well, leaving, undefined];
-  const told = life.flatMap((after, index) => (index === 0 ? [] : texts(life[index - 1], after)));
-  expect(told).toEqual([
+  const lines = life.flatMap((after, index) => (index === 0 ? [] : texts(life[index - 1], after)));
+  expect(lines).toEqual([
     "the object is there (generation 1)",
     "finalizer drover.dev/buckets persisted: the object stays until its bucket is deleted or released",
     "bucket hello does not exist yet; the status records that it is about to be created",

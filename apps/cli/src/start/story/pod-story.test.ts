@@ -14,8 +14,8 @@ it("tells each step of a Pod's life once, in order", () => {
     { process: 8, terminating: true },
     undefined,
   ];
-  const told = life.slice(1).map((after, i) => describePodChange("p", life[i], after));
-  expect(told).toEqual([
+  const lines = life.slice(1).map((after, i) => describePodChange("p", life[i], after));
+  expect(lines).toEqual([
     "the bucket function gets a Pod: p",
     "the bucket function runs: process 7",
     "the process of Pod p ended; it is started again",
