@@ -59,6 +59,8 @@ const mayImport = {
   node: ["controller", "kube", "local-servers", "runtime"],
   "real-cluster": ["local-servers"],
 };
+/** Servers and programs, which a package's test fixtures may start, too. */
+const forFixtures = ["client-go-queue", "fault-proxy", "local-servers", "real-cluster", "sandbox"];
 /** The doors that a package may open. */
 const opens = { queue: ["ioredis"], kube: ["@kubernetes/client-node"], "s3-bucket": ["@aws-sdk"] };
 
@@ -77,51 +79,54 @@ const only = (names) => ({
   message: "The dependency law, mayImport in eslint.config.js, does not allow this import.",
 });
 
-/** One rule for each package of the repository, by its folder: a package that the law does not name is an error. */
-const layers = globSync("{packages,functions,apps,tools}/*/package.json", { cwd: import.meta.dirname }).map(
-  (file) => {
-    const name = JSON.parse(readFileSync(join(import.meta.dirname, file), "utf8")).name.replace(
-      "@drover/",
-      "",
+/** The rules for each package of the repository, by its folder: a package that the law does not name is an error. */
+const layers = globSync("{packages,functions,apps,tools}/*/package.json", {
+  cwd: import.meta.dirname,
+}).flatMap((file) => {
+  const name = JSON.parse(readFileSync(join(import.meta.dirname, file), "utf8")).name.replace("@drover/", "");
+  if (!Object.hasOwn(mayImport, name)) {
+    throw new Error(
+      `${file}: add a row for ${name} to mayImport in eslint.config.js: the packages that it may import.`,
     );
-    if (!Object.hasOwn(mayImport, name)) {
-      throw new Error(
-        `${file}: add a row for ${name} to mayImport in eslint.config.js: the packages that it may import.`,
-      );
-    }
-    return imports([`${dirname(file)}/src/**`], opens[name] ?? [], mayImport[name]);
-  },
-);
+  }
+  const source = `${dirname(file)}/src/**`;
+  const fixtures = ["*.fixture.ts", "testing/**", "client-go/**"].map((each) => `${source}/${each}`);
+  const mine = opens[name] ?? [];
+  return [
+    imports([source], mine, mayImport[name]),
+    imports(fixtures, mine, [...mayImport[name], ...forFixtures]),
+  ];
+});
 
 const packed = {
   selector: "ObjectExpression > SpreadElement > ObjectExpression",
   message: "Write the properties out: `...{ a, b }` is `a, b`.",
 };
 /**
- * A bell is disposable: timers, retries, order and folding are the ledger's. So BullMQ is met in one file, which gives a
- * job nothing but these options, and asks for none of BullMQ's own timers and pauses.
+ * A BullMQ job is disposable: timers, retries, order and merging are the ledger's. So jobs are added in one file, which gives a
+ * job nothing but these options, and uses none of BullMQ's own timers and pauses.
  */
-const bells = "packages/queue/src/bullmq/bullmq-job-queue.ts";
-const bellOptions = "jobId|priority|attempts|removeOnComplete|removeOnFail";
-const addsBell = "CallExpression[callee.object.name='queue'][callee.property.name='add']";
-const bellLaw = [
+const jobQueue = "packages/queue/src/bullmq/bullmq-job-queue.ts";
+const jobOptions = "jobId|priority|attempts|removeOnComplete|removeOnFail";
+const addsJob = "CallExpression[callee.object.name='queue'][callee.property.name='add']";
+const jobRules = [
   packed,
   {
-    selector: `${addsBell} > ObjectExpression:last-child > Property:not([key.name=/^(${bellOptions})$/])`,
-    message: `A bell has no options but ${bellOptions.replaceAll("|", ", ")}: timers, retries and order are the ledger's.`,
+    selector: `${addsJob} > ObjectExpression:last-child > Property:not([key.name=/^(${jobOptions})$/])`,
+    message: `A job has no options but ${jobOptions.replaceAll("|", ", ")}: timers, retries and order are the ledger's.`,
   },
   {
-    selector: `${addsBell}[arguments.2.type!='ObjectExpression'], ${addsBell} > ObjectExpression > SpreadElement`,
-    message: "Write a bell's options out, so that they can be read here.",
+    selector: `${addsJob}[arguments.2.type!='ObjectExpression'], ${addsJob} > ObjectExpression > SpreadElement`,
+    message: "Write a job's options out, so that they can be read here.",
   },
   {
-    selector: `${addsBell} > ObjectExpression:last-child > Property[key.name='attempts'][value.value!=1]`,
-    message: "A bell has one attempt: retries are the ledger's.",
+    selector: `${addsJob} > ObjectExpression:last-child > Property[key.name='attempts'][value.value!=1]`,
+    message: "A job has one attempt: retries are the ledger's.",
   },
   {
     selector:
       "MemberExpression[property.name=/^(addBulk|moveToDelayed|changeDelay|retry|retryJobs|pause|rateLimit|setGlobalConcurrency|upsertJobScheduler)$/][object.name=/^(queue|worker|job)$/]",
-    message: "BullMQ only rings: its delays, retries, pauses and limits stay unused.",
+    message: "BullMQ only delivers jobs: its delays, retries, pauses and limits stay unused.",
   },
 ];
 const tests = ["**/*.test.ts", "**/*.contract.ts", "**/*.faults.ts", "tests/**", "verification/**"];
@@ -177,12 +182,9 @@ export default tseslint.config(
   },
   ...layers,
   imports(["packages/queue/src/bullmq/*.ts"], ["bullmq", "ioredis"], mayImport.queue),
-  { files: [bells], rules: { "no-restricted-syntax": ["error", ...bellLaw] } },
+  { files: [jobQueue], rules: { "no-restricted-syntax": ["error", ...jobRules] } },
   // A bench puts others beside us: it opens their doors too.
   imports(["bench/**"], ["bullmq", "ioredis"]),
   // A test may bring the real parts that its subject stands on.
-  {
-    files: [...tests, "**/*.fixture.ts", "**/src/testing/**", "packages/queue/src/client-go/**"],
-    rules: { "no-restricted-imports": "off" },
-  },
+  { files: [...tests, "functions/*/src/testing/**"], rules: { "no-restricted-imports": "off" } },
 );

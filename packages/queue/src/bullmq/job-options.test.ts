@@ -12,7 +12,7 @@ const eslint = new ESLint({
   ruleFilter: ({ ruleId }) => ruleId.startsWith("no-restricted-"),
 });
 
-/** What the linter says of bullmq-job-queue.ts when `text` stands where its options are. */
+/** The linter's messages for bullmq-job-queue.ts after a change. */
 async function complaints(change: (source: string) => string): Promise<readonly string[]> {
   const source = await readFile(file, "utf8");
   const changed = change(source);
@@ -30,22 +30,22 @@ it.each([
   "lifo: true",
   "repeat: {}",
   "...{ delay: 5 }",
-])("refuses a bell with the option %s", async (option) => {
+])("refuses a job with the option %s", async (option) => {
   expect((await complaints(withOption(option))).join()).toMatch(
-    /A bell has no options but|Write a bell's options out/,
+    /A job has no options but|Write a job's options out/,
   );
 });
-it("refuses a bell with more than one attempt", async () => {
-  const said = await complaints((source) => source.replace("attempts: 1,", "attempts: 3,"));
-  expect(said.join()).toMatch(/A bell has one attempt/);
+it("refuses a job with more than one attempt", async () => {
+  const found = await complaints((source) => source.replace("attempts: 1,", "attempts: 3,"));
+  expect(found.join()).toMatch(/A job has one attempt/);
 });
 it("refuses to pause what BullMQ holds", async () => {
-  const said = await complaints((source) =>
+  const found = await complaints((source) =>
     source.replace("close: () => queue.close()", "close: () => queue.pause()"),
   );
-  expect(said.join()).toMatch(/BullMQ only rings/);
+  expect(found.join()).toMatch(/BullMQ only delivers jobs/);
 });
-it("lets a bell have a priority", async () => {
+it("lets a job have a priority", async () => {
   expect(await complaints(withOption("priority: 1"))).toEqual([]);
 });
 it("refuses BullMQ anywhere else", async () => {
