@@ -43,7 +43,8 @@ export {
   serveFunction,
 } from "./webhook/serve-function.ts";
 export { conditionsOf } from "./schema/parse-object.ts";
-export { type Announce, reconcileOnce, type ReconcileOptions } from "./run/reconcile-once.ts";
+export { reconcileOnce, type ReconcileOptions } from "./run/reconcile-once.ts";
+export type { Announce } from "./status/announce-conditions.ts";
 export { mapOnce, type MapOnceOptions } from "./run/map-once.ts";
 export {
   type DeclaredFunction,

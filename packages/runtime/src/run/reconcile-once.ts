@@ -1,5 +1,4 @@
 import {
-  type Announcement,
   type Condition,
   type Controller,
   isPausedByAnnotation,
@@ -11,7 +10,6 @@ import {
   type ReconcileResult,
   type Resource,
   RetryError,
-  stalledCondition,
   TerminalError,
 } from "@drover/controller";
 import {
@@ -33,14 +31,8 @@ import { outcomeOfError } from "./error-outcome.ts";
 import { objectReader } from "./object-reader.ts";
 import { retryWithoutProgress } from "../status/progress.ts";
 import { secretReader } from "./secret-reader.ts";
-import {
-  hasReadyChanged,
-  noProgressCondition,
-  type StatusReport,
-  statusToWrite,
-} from "../status/status-writer.ts";
-
-export type Announce = (about: KubeObject, announcement: Announcement) => void;
+import { type Announce, announceConditions } from "../status/announce-conditions.ts";
+import { type StatusReport, statusToWrite } from "../status/status-writer.ts";
 
 export interface ReconcileOptions<R extends Resource> {
   readonly controller: Controller<R>;
@@ -311,7 +303,7 @@ async function endFailedRun<R extends Resource>(
   } catch (cause) {
     // The outcome stands even if the status could not be written.
     log.warn({ key: run.key, err: cause }, "Could not write the reason to the status");
-    if (isApiError(cause, "Invalid", "Forbidden")) announceConditions(runContext, raw, report);
+    if (isApiError(cause, "Invalid", "Forbidden")) announceConditions(runContext.announce, raw, report);
   }
   return outcome;
 }
@@ -358,26 +350,7 @@ async function writeStatus<R extends Resource>(
     // No signal: a run that has timed out may still write its status, as long as it holds the lease.
     await client.replace(ref, { ...raw, status }, { subresource: "status" });
   }
-  announceConditions(runContext, raw, report);
-}
-
-function announceConditions<R extends Resource>(
-  { announce }: RunContext<R>,
-  raw: KubeObject,
-  { conditions, keepOthers: hasFailed }: StatusReport,
-): void {
-  const isWorse =
-    hasFailed || conditions.some(({ type, status }) => type === stalledCondition && status === "True");
-  const action = raw.metadata.deletionTimestamp === undefined ? "Reconcile" : "Finalize";
-  for (const stated of conditions) {
-    const { type, status, reason, message } = stated;
-    // If a run did not fail, its Ready=False only shows its progress.
-    const isWrong =
-      stated === noProgressCondition || (type === readyCondition && status === "False" && isWorse);
-    if (isWrong) announce(raw, { type: "Warning", reason, action, note: message });
-    else if (type === readyCondition && hasReadyChanged(raw, stated))
-      announce(raw, { type: "Normal", reason, action, note: message });
-  }
+  announceConditions(runContext.announce, raw, report);
 }
 
 function contextOf<R extends Resource>(
