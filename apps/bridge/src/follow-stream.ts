@@ -6,6 +6,8 @@ import {
   type ObjectEvent,
   type Reflector,
   type ReflectorEvent,
+  mappingResultsOf,
+  needsFullObject,
   runReflector,
 } from "@drover/kube";
 import type { WorkQueue } from "@drover/queue";
@@ -83,6 +85,7 @@ export function followStream(options: FollowStreamOptions): FollowedStream {
 
   const { position, emittedToAll } = held;
   if (emittedToAll) log.info({ ...place, from: position }, "Resumed at the stored position; watching");
+  const subscriptions = subscribers.map(({ subscription }) => subscription);
   const reflector = runReflector({
     client,
     ref,
@@ -92,7 +95,8 @@ export function followStream(options: FollowStreamOptions): FollowedStream {
     compareEvery,
     log,
     beforeListing: (newest) => bounds.beforeListing(newest),
-    subscriptions: subscribers.map(({ subscription }) => subscription),
+    map: (object) => mappingResultsOf(object, subscriptions),
+    metadataOnly: !subscriptions.some(needsFullObject),
     seen: held.seen,
     from: { position, emittedToAll },
     signal,

@@ -3,16 +3,8 @@ import { z } from "zod";
 import { valuesAt } from "./field-path.ts";
 import { keyOf, type KubeObject } from "./objects/kube-object.ts";
 import { type LabelSelector, matchesLabels } from "./objects/label-selector.ts";
+import type { IndexEntry } from "./reflector/mapping-result.ts";
 import { type IndexMapping, type Lookup, keysNamedBy, type Within } from "./mapping.ts";
-
-/**
- * An entry of an object in a reverse index: a term, and in `note` a selector (as JSON) that must match as well, or
- * nothing. Terms are short and specific, so that a lookup reads only the entries that may match.
- */
-export interface IndexEntry {
-  readonly term: string;
-  readonly note: string;
-}
 
 /**
  * The index entries of an object of the controller's kind. A term with a zero byte is left out: no valid name has one.

@@ -1,9 +1,7 @@
 import { createHash } from "node:crypto";
 import type { ObjectMetadata } from "@drover/controller";
+import type { View } from "./reflector/mapping-result.ts";
 import { writeJson } from "@drover/json";
-
-/** A short text that is equal for two versions of an object if their difference does not matter to a controller. */
-export type Fingerprint = string;
 
 /**
  * The fingerprint of an object's metadata: uid, generation, labels, annotations, finalizers, owners, deletionTimestamp.
@@ -12,7 +10,7 @@ export type Fingerprint = string;
  * A kind without generation (Secret, ConfigMap) does not show whether a change matters: each version has another
  * fingerprint.
  */
-export function fingerprint(metadata: ObjectMetadata): Fingerprint {
+export function fingerprint(metadata: ObjectMetadata): View {
   const { uid, resourceVersion, generation, labels, annotations } = metadata;
   const { finalizers = [], ownerReferences = [], deletionTimestamp = "" } = metadata;
   const parts = [
@@ -28,7 +26,7 @@ export function fingerprint(metadata: ObjectMetadata): Fingerprint {
 }
 
 /** A short text that is equal for equal values, and almost never for different ones. */
-export const digestOf = (values: readonly unknown[]): Fingerprint =>
+export const digestOf = (values: readonly unknown[]): View =>
   createHash("sha256").update(writeJson(values)).digest("base64url").slice(0, 16);
 
 const sorted = (map: Readonly<Record<string, string>> = {}): readonly (readonly [string, string])[] =>

@@ -41,7 +41,7 @@ export {
 export * from "./errors.ts";
 export { type EventRecorder, eventRecorder, type EventRecorderOptions } from "./events/event-recorder.ts";
 export type { RecordedEvent, Reporter } from "./events/recorded-event.ts";
-export { digestOf, fingerprint, type Fingerprint } from "./fingerprint.ts";
+export { digestOf, fingerprint } from "./fingerprint.ts";
 export { KubeConfigError } from "./credentials/kubeconfig.ts";
 export { isSecret, keyOf, type KubeObject, kubeObjectSchema } from "./objects/kube-object.ts";
 export { isWellFormed } from "./objects/well-formed.ts";
@@ -68,7 +68,14 @@ export {
   matchesLabels,
   selectorQuery,
 } from "./objects/label-selector.ts";
-export { type IndexEntry, valueTerms, isMatchingEntry } from "./filing.ts";
+export { valueTerms, isMatchingEntry } from "./filing.ts";
+export {
+  type IndexEntry,
+  type MappingResult,
+  type MappingResults,
+  unemittedView,
+  type View,
+} from "./reflector/mapping-result.ts";
 export {
   type IndexMapping,
   isIndexMapping,
@@ -79,15 +86,7 @@ export {
   type Reach,
   type Within,
 } from "./mapping.ts";
-export {
-  isRelevantChange,
-  type MappingResult,
-  type MappingResults,
-  mappingResultsOf,
-  needsFullObject,
-  type Subscription,
-  unemittedView,
-} from "./subscription.ts";
+export { isRelevantChange, mappingResultsOf, needsFullObject, type Subscription } from "./subscription.ts";
 export { cachedObjectText, parseCachedObject } from "./cache/cached-object.ts";
 export { openRunCache, type RunCache } from "./cache/run-cache.ts";
 export { deltaText } from "./cache/object-delta.ts";

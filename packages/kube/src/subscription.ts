@@ -1,15 +1,11 @@
-import {
-  type ObjectKey,
-  type ObjectMetadata,
-  pausedAnnotation,
-  reconcileAtAnnotation,
-} from "@drover/controller";
+import { type ObjectMetadata, pausedAnnotation, reconcileAtAnnotation } from "@drover/controller";
 import { type FieldPath, isInMetadata, valuesAt } from "./field-path.ts";
-import { digestOf, type Fingerprint, fingerprint } from "./fingerprint.ts";
+import { digestOf, fingerprint } from "./fingerprint.ts";
 import type { KubeObject } from "./objects/kube-object.ts";
 import { type LabelSelector, matchesLabels } from "./objects/label-selector.ts";
-import { type IndexEntry, indexEntriesOf, lookupTermsOf } from "./filing.ts";
+import { indexEntriesOf, lookupTermsOf } from "./filing.ts";
 import { isIndexMapping, isLookup, keysFor, type Mapping } from "./mapping.ts";
+import type { MappingResult, MappingResults, View } from "./reflector/mapping-result.ts";
 import type { ResourceRef } from "./objects/resource-ref.ts";
 import { unlessTooDeep } from "./unless-too-deep.ts";
 
@@ -44,23 +40,6 @@ export interface Subscription {
   /** For another kind than the controller's. If true, a wake carries the change, if it can be expressed completely. */
   readonly news?: boolean | undefined;
 }
-
-/** The mapping result of an object for one subscription. */
-export interface MappingResult {
-  readonly keys: readonly ObjectKey[];
-  /** Equal for two versions of the object if their difference does not matter to the subscription. */
-  readonly view: Fingerprint;
-  /** For a reverse index only: the object's entries. */
-  readonly entries?: readonly IndexEntry[];
-  /** For a lookup only: the terms under which the affected objects are found. */
-  readonly sought?: readonly string[];
-}
-
-/** The view of an object that may not have been emitted yet: it differs from every object's view. */
-export const unemittedView: Fingerprint = "";
-
-/** By subscription id. A subscription that the object does not affect is missing. */
-export type MappingResults = Readonly<Record<string, MappingResult>>;
 
 export function mappingResultsOf(object: KubeObject, subscriptions: readonly Subscription[]): MappingResults {
   return Object.fromEntries(
@@ -100,12 +79,12 @@ function isSelected({ metadata }: KubeObject, { namespaces, selector }: Subscrip
   return selector === undefined || matchesLabels(selector, metadata.labels);
 }
 
-function viewOf(object: KubeObject, { map, changed, ownFinalizer }: Subscription): Fingerprint {
+function viewOf(object: KubeObject, { map, changed, ownFinalizer }: Subscription): View {
   const { metadata } = object;
   if (changed !== undefined) {
     const values = changed.map((path) => valuesAt(object, path));
     const asked = map.by === "self" ? annotatedRequests(metadata) : [];
-    const viewBy = (matters: unknown): Fingerprint =>
+    const viewBy = (matters: unknown): View =>
       digestOf([metadata.uid, metadata.deletionTimestamp ?? "", matters, ...asked]);
     // Values that are nested too deeply cannot be compared: then every version differs.
     return unlessTooDeep(

@@ -1,16 +1,16 @@
 import { describe, expect, test } from "vitest";
-import { kubeObjectSchema } from "../objects/kube-object.ts";
-import { mappingResultsOf, type Subscription } from "../subscription.ts";
-import { bucketRef, bucketObject } from "../testing/objects.ts";
+import { keyOf, kubeObjectSchema } from "../objects/kube-object.ts";
+import { bucketObject } from "../testing/objects.ts";
 import { changeEvents, deletionEvent, type ObservedObject } from "./change-events.ts";
 import type { SeenObject } from "./seen-index.ts";
 
-const own: Subscription = { id: "self", for: bucketRef, map: { by: "self" } };
 const object = (uid: string, resourceVersion: string) =>
   kubeObjectSchema.parse(bucketObject("a", { uid, resourceVersion, generation: 1 }));
-const of = (uid: string, version: string, subscriptions = [own]) => ({
+const of = (uid: string, version: string, subscriptions = ["self"]) => ({
   object: object(uid, version),
-  matched: mappingResultsOf(object(uid, version), subscriptions),
+  matched: Object.fromEntries(
+    subscriptions.map((id) => [id, { keys: [keyOf(object(uid, version))], view: version }]),
+  ),
 });
 const watched = (uid: string, version: string): ObservedObject => ({
   by: "watch",
@@ -87,8 +87,7 @@ describe("the same object", () => {
   });
 
   test("is listed once more for a new subscription", () => {
-    const late = { ...own, id: "late" };
-    expect(told(["u", "5"], listed("u", "5", of("u", "5", [own, late])))).toEqual(["listed u@5"]);
+    expect(told(["u", "5"], listed("u", "5", of("u", "5", ["self", "late"])))).toEqual(["listed u@5"]);
     expect(told(["u", "5"], listed("u", "5", of("u", "5", [])))).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import { keyOf, type KubeObject } from "../objects/kube-object.ts";
-import type { MappingResults } from "../subscription.ts";
+import type { MappingResults } from "./mapping-result.ts";
 import type { ObjectEvent } from "./object-event.ts";
 import { type ResourceVersion, versionOrder } from "../objects/resource-version.ts";
 import { isAnnounced, type SeenObject } from "./seen-index.ts";

@@ -1,17 +1,13 @@
 import { silentLog } from "@drover/controller";
 import { expect, it } from "vitest";
-import type { KubeObject } from "../objects/kube-object.ts";
-import { isRelevantChange, type Subscription } from "../subscription.ts";
+import { keyOf, type KubeObject } from "../objects/kube-object.ts";
+import type { MappingResults } from "./mapping-result.ts";
 import { isObjectEvent, type ReflectorEvent } from "./object-event.ts";
 import { memorySeenIndex, type SeenIndex } from "./seen-index.ts";
 import { emitter } from "./emitter.ts";
 
-const self: Subscription = {
-  id: "s",
-  map: { by: "self" },
-  ownFinalizer: "drover.dev/s",
-  for: { group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true },
-};
+/** Each version of an object looks the same to the subscription. */
+const map = (object: KubeObject): MappingResults => ({ s: { keys: [keyOf(object)], view: "same" } });
 const object = (name: string, resourceVersion: string): KubeObject => ({
   apiVersion: "v1",
   kind: "Pod",
@@ -25,7 +21,7 @@ async function tells(seen: SeenIndex, objects: readonly KubeObject[]) {
   const events: ReflectorEvent[] = [];
   const one = emitter({
     seen,
-    subscriptions: [self],
+    map,
     log: silentLog,
     onEvents: (some) => void events.push(...some),
   });
@@ -35,7 +31,7 @@ async function tells(seen: SeenIndex, objects: readonly KubeObject[]) {
     .then(() => false)
     .catch(() => true);
   const told = events.filter(isObjectEvent).map(({ type, key, previous, matched }) => {
-    return [type, key, previous, isRelevantChange(previous?.matched["s"], matched["s"])] as const;
+    return [type, key, previous, previous?.matched["s"]?.view !== matched["s"]?.view] as const;
   });
   return { failed, told };
 }
@@ -72,7 +68,7 @@ it("the deletion of an object that a watch showed as new when its emitter died i
   const seen = memorySeenIndex();
   const dying = emitter({
     seen: dyingIndex(seen),
-    subscriptions: [self],
+    map,
     log: silentLog,
     onEvents: () => undefined,
   });

@@ -1,8 +1,8 @@
 import { InvalidKeyError, type Log, type ObjectKey } from "@drover/controller";
 import { keyOf, type KubeObject } from "../objects/kube-object.ts";
-import { mappingResultsOf, type Subscription } from "../subscription.ts";
 import { changeEvents, deletionEvent, type ObservedObject } from "./change-events.ts";
 import { isObjectEvent, type ObjectEvent, type ReflectorEvent } from "./object-event.ts";
+import type { MappingResults } from "./mapping-result.ts";
 import type { ResourceVersion } from "../objects/resource-version.ts";
 import { announced, type SeenIndex, type SeenObject } from "./seen-index.ts";
 import type { StreamObservation } from "./stream.ts";
@@ -31,12 +31,12 @@ export interface StreamProgress {
 
 export interface EmitterOptions {
   readonly seen: SeenIndex;
-  readonly subscriptions: readonly Subscription[];
+  readonly map: (object: KubeObject) => MappingResults;
   readonly onEvents: (events: readonly ReflectorEvent[]) => Promise<void> | void;
   readonly log: Log;
 }
 
-export function emitter({ seen, subscriptions, onEvents, log }: EmitterOptions): Emitter {
+export function emitter({ seen, map, onEvents, log }: EmitterOptions): Emitter {
   /** Keys seen in the list in progress. Keys deleted meanwhile have already left the index. */
   let listed = new Set<ObjectKey>();
 
@@ -65,7 +65,7 @@ export function emitter({ seen, subscriptions, onEvents, log }: EmitterOptions):
     const observed = observations
       .flatMap((observation) => observedObjects(observation, progress))
       .filter(({ object }) => hasValidKey(object, log))
-      .map((one): ObservedObject => ({ ...one, matched: mappingResultsOf(one.object, subscriptions) }));
+      .map((one): ObservedObject => ({ ...one, matched: map(one.object) }));
     for (const { by, object } of observed) if (by === "listing") listed.add(keyOf(object));
     const events = await eventsFor(observed, seen);
     await take([...events, ...observations.flatMap(bookmark)], { position, whole: false });

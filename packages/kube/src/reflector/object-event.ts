@@ -1,6 +1,6 @@
 import type { ObjectKey } from "@drover/controller";
 import type { KubeObject } from "../objects/kube-object.ts";
-import type { MappingResults } from "../subscription.ts";
+import type { MappingResults } from "./mapping-result.ts";
 import type { ResourceVersion } from "../objects/resource-version.ts";
 import type { SeenObject } from "./seen-index.ts";
 

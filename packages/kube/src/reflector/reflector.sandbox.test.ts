@@ -2,6 +2,7 @@ import { objectKey, splitObjectKey, silentLog } from "@drover/controller";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { installCrd } from "../client/install-crd.ts";
 import { eventLog, type EventLog } from "../testing/event-log.ts";
+import { keyOf } from "../objects/kube-object.ts";
 import { bucketRef } from "../testing/objects.ts";
 import { bucketDefinition, sandboxClient, type SandboxClient } from "../testing/sandbox-client.ts";
 import { VirtualTimers } from "@drover/timers";
@@ -57,7 +58,9 @@ describe("a kind that is there", () => {
 
   test("is emitted from its first list on, change by change", async () => {
     await create("a");
-    follow();
+    follow({
+      map: (object) => ({ self: { keys: [keyOf(object)], view: `${object.metadata.generation}` } }),
+    });
     await log.count(2);
     await create("b");
     await api.client.patch(bucketRef, key("b"), { type: "merge", body: { spec: { region: "us" } } });

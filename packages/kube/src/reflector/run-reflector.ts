@@ -1,13 +1,14 @@
 import type { Log, Milliseconds } from "@drover/controller";
 import type { KubeClient } from "../client/client.ts";
 import { withoutManagedFields } from "../objects/managed-fields.ts";
+import { keyOf, type KubeObject } from "../objects/kube-object.ts";
 import { collectionPath, resourceNameOf, type ResourceRef } from "../objects/resource-ref.ts";
 import { sleep, processTimers, type Timers } from "@drover/timers";
 import { type Failure, failureOf, receiverFailed } from "./failure.ts";
 import type { ReflectorEvent } from "./object-event.ts";
 import type { ResourceVersion } from "../objects/resource-version.ts";
 import { memorySeenIndex, type SeenIndex } from "./seen-index.ts";
-import { needsFullObject, type Subscription } from "../subscription.ts";
+import type { MappingResults } from "./mapping-result.ts";
 import { type StreamAction, step, type StreamInput } from "./stream.ts";
 import {
   withRequestTime,
@@ -25,9 +26,9 @@ export interface ReflectorOptions {
   /** One namespace; left out: all. */
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
-  /** Default: one subscription that maps each object to its own key. */
-  readonly subscriptions?: readonly Subscription[];
-  /** Default: true if metadata is enough for all subscriptions. */
+  /** The mapping results of an object. Default: one result, `self`, with the object's own key. */
+  readonly map?: (object: KubeObject) => MappingResults;
+  /** If true, the stream requests only the objects' metadata. Default: true. */
   readonly metadataOnly?: boolean;
   /** Ends the reflector. */
   readonly signal: AbortSignal;
@@ -103,18 +104,22 @@ export function runReflector(options: ReflectorOptions): Reflector {
     timers,
     random: Math.random,
     silence: 60_000,
-    subscriptions: [{ id: "self", for: ref, map: { by: "self" } }],
+    map: ownKey,
     ...options,
   });
   return { done: driver.run(), status: driver.status };
 }
 
+const ownKey = (object: KubeObject): MappingResults => ({
+  self: { keys: [keyOf(object)], view: object.metadata.resourceVersion },
+});
+
 type ResolvedOptions = ReflectorOptions &
-  Required<Pick<ReflectorOptions, "timers" | "random" | "silence" | "subscriptions">>;
+  Required<Pick<ReflectorOptions, "timers" | "random" | "silence" | "map">>;
 
 function streamDriver(options: ResolvedOptions) {
-  const { signal, timers, random, seen = memorySeenIndex(), onEvents, log, subscriptions } = options;
-  const events = emitter({ seen, subscriptions, onEvents, log });
+  const { signal, timers, random, seen = memorySeenIndex(), onEvents, log, map } = options;
+  const events = emitter({ seen, map, onEvents, log });
   const outcomes = outcomesOf(
     options,
     () => (lastActivityAt = timers.now()),
@@ -185,8 +190,7 @@ function outcomesOf(
   onActivity: () => void,
   beginListing: (newest: boolean) => Promise<void>,
 ) {
-  const { client, ref, namespace, labelSelector, subscriptions, signal, timers, silence } = options;
-  const { metadataOnly = !subscriptions.some(needsFullObject) } = options;
+  const { client, ref, namespace, labelSelector, metadataOnly = true, signal, timers, silence } = options;
   const scope = { namespace, labelSelector, metadataOnly, signal };
   let connection: WatchConnection | undefined;
   const close = (): void => {

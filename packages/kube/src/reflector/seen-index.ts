@@ -1,5 +1,5 @@
 import type { ObjectKey } from "@drover/controller";
-import { type MappingResults, unemittedView } from "../subscription.ts";
+import { type MappingResults, unemittedView } from "./mapping-result.ts";
 import type { ResourceVersion } from "../objects/resource-version.ts";
 
 /** The last emitted state of an object: enough to detect a change, and to map a deletion without a deletion event. */
