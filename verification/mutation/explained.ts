@@ -35,7 +35,7 @@ const EXPLAINED: readonly Explained[] = [
     reason: "Each letter is still replaced by another one of the alphabet: the shift is 13 in place of 1.",
   },
   {
-    file: "apps/bridge/src/hooks/open-hooks.ts",
+    file: "packages/bridge/src/hooks/open-hooks.ts",
     original: '(error) => warn("error", { err: error }, "An event could not be processed")',
     replacement: "() => undefined",
     reason: "Only logs.",
@@ -71,7 +71,7 @@ const EXPLAINED: readonly Explained[] = [
     reason: "The advice in a message.",
   },
   {
-    file: "apps/bridge/src/queue-delivery.ts",
+    file: "packages/bridge/src/queues/queue-delivery.ts",
     original: "performance.now() >= directFrom",
     replacement: "performance.now() > directFrom",
     reason: "A wake in the very instant in which the probation ends may go either way.",
@@ -84,7 +84,7 @@ const EXPLAINED: readonly Explained[] = [
     reason: "The name of its connections in Redis' CLIENT LIST, for people.",
   },
   {
-    file: "apps/bridge/src/hooks/bearer.ts",
+    file: "packages/bridge/src/hooks/verification/bearer.ts",
     original: "[]",
     replacement: '["Stryker was here"]',
     reason: "Only the second item is used, and neither list has one.",
@@ -114,7 +114,7 @@ const EXPLAINED: readonly Explained[] = [
     reason: "In the very instant in which the time is over, one more try may be made or not.",
   },
   {
-    file: "packages/streams/src/parsed-json.ts",
+    file: "packages/bridge/src/store/parsed-json.ts",
     original: "{\n    return undefined;\n  }",
     replacement: "{}",
     reason: "A function that returns nothing returns undefined.",
@@ -177,7 +177,7 @@ const EXPLAINED: readonly Explained[] = [
     reason: "A finalizer is only taken off an object that has it.",
   },
   {
-    file: "packages/streams/src/invalid-registration.ts",
+    file: "packages/bridge/src/registration/invalid-registration.ts",
     original: '"InvalidRegistrationError"',
     replacement: '""',
     reason: "A name for logs; the class is what the code looks at.",
@@ -201,7 +201,7 @@ const EXPLAINED: readonly Explained[] = [
     reason: "Neither text is a revision.",
   },
   {
-    file: "apps/bridge/src/state-status.ts",
+    file: "packages/bridge/src/registration/follow-status.ts",
     original: "{ err: error, function: key }",
     replacement: "{}",
     reason: "Fields of a log line.",
@@ -245,7 +245,7 @@ const EXPLAINED: readonly Explained[] = [
     reason: "Costs time: a schema is made again for each status.",
   },
   {
-    file: "apps/bridge/src/hooks/sent-headers.ts",
+    file: "packages/bridge/src/hooks/verification/sent-headers.ts",
     original: "i + 1 < raw.length",
     replacement: "i + 1 <= raw.length",
     reason: "A list of names and values in turn has an even length.",
@@ -314,7 +314,7 @@ const EXPLAINED: readonly Explained[] = [
     reason: "A host's name has a bracket nowhere but around an address.",
   },
   {
-    file: "apps/bridge/src/hooks/hook-secrets.ts",
+    file: "packages/bridge/src/hooks/verification/hook-secrets.ts",
     original: '"HookSecretError"',
     replacement: '""',
     reason: "A name for logs; the class is what the code looks at.",

@@ -8,7 +8,7 @@ import type { HasNoTypeErrors } from "./type-check.ts";
 /** What is mutated: each name has a sample of its own. */
 export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   runtime: ["packages/runtime"],
-  bridge: ["apps/bridge", "packages/streams", "packages/listener"],
+  bridge: ["apps/bridge", "packages/bridge", "packages/listener"],
   deployer: ["apps/deployer"],
   gateway: ["apps/gateway"],
   kube: ["packages/kube"],

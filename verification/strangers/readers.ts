@@ -13,14 +13,14 @@ import {
   UnsignedError,
 } from "@drover/webhook";
 import { successOf } from "../../apps/gateway/src/calls/interpret.ts";
-import { bearer } from "../../apps/bridge/src/hooks/bearer.ts";
-import { parseBody, refuseForm } from "../../apps/bridge/src/hooks/event-body.ts";
-import { EventRefusedError } from "../../apps/bridge/src/hooks/event-refused.ts";
-import { hmac } from "../../apps/bridge/src/hooks/hmac.ts";
-import { hookOf } from "../../apps/bridge/src/hooks/hook.fixture.ts";
-import { eventTexts } from "../../apps/bridge/src/hooks/named-keys.ts";
-import { findByName } from "../../apps/bridge/src/hooks/named-keys.ts";
-import { sentHeaders } from "../../apps/bridge/src/hooks/sent-headers.ts";
+import { bearer } from "../../packages/bridge/src/hooks/verification/bearer.ts";
+import { parseBody, refuseForm } from "../../packages/bridge/src/hooks/event-body.ts";
+import { EventRefusedError } from "../../packages/bridge/src/hooks/event-refused.ts";
+import { hmac } from "../../packages/bridge/src/hooks/verification/hmac.ts";
+import { hookOf } from "../../packages/bridge/src/hooks/hook.fixture.ts";
+import { eventTexts } from "../../packages/bridge/src/hooks/named-keys.ts";
+import { findByName } from "../../packages/bridge/src/hooks/named-keys.ts";
+import { sentHeaders } from "../../packages/bridge/src/hooks/verification/sent-headers.ts";
 import { parseObject } from "../../packages/runtime/src/schema/parse-object.ts";
 import { callAt } from "../../packages/webhook/src/testing/call-mutants.ts";
 import { z } from "zod";

@@ -1,6 +1,6 @@
 import { partSettings, nonSecret, readSettings, wholeNumber } from "@drover/runtime";
 import { z } from "zod";
-import { followSettings } from "./follow-settings.ts";
+import { followSettings } from "@drover/bridge";
 
 const bridgeSettings = followSettings.extend({
   ...partSettings.shape,

@@ -4,15 +4,8 @@
  * Watches the API server and turns every change into wakes of keys. To the cluster it writes only the status of
  * ReconcileFunctions and its own Lease.
  *
- * - `registered-functions.ts` watches the cluster's ReconcileFunctions, which declare the controllers;
- *   `registrations.ts` reads them from files. `registration.ts` is the registration that one of them yields.
- * - `plan-streams.ts` of @drover/streams plans the streams to follow for them, and the subscribers of each.
- * - `keep-streams.ts` holds this bridge's share of these streams, under leases in Redis.
- * - `follow-stream.ts` follows one stream. Of @drover/streams, `filings-of.ts` computes the entries of the reverse
- *   index, and `wakes-of.ts` maps an event to a subscriber's wakes.
- * - `serve-bridge.ts` adds the bridge to a process: to this one, and to those that `@drover/embedded` runs.
- * - `campaigns.ts` reconciles all objects of a controller once more.
- * - `hooks/` receives events from outside the cluster.
+ * The parts are described by @drover/bridge; this process adds the ReconcileFunctions of the cluster or of files, the
+ * Leases of Drover's parts, and the listener for hooks.
  */
 import type { Milliseconds } from "@drover/controller";
 import {
@@ -25,14 +18,17 @@ import {
   serveTenants,
   watchParts,
 } from "@drover/runtime";
-import type { Bridge } from "./bridge.ts";
+import {
+  type Bridge,
+  followFunctions,
+  type Hooks,
+  openHooks,
+  type Registration,
+  readRegistrations,
+  serveBridge,
+  writeFollowStatus,
+} from "@drover/bridge";
 import { bridgeConfig, type BridgeSettings } from "./config.ts";
-import { followFunctions } from "./registered-functions.ts";
-import { type Hooks, openHooks } from "./hooks/open-hooks.ts";
-import type { Registration } from "./registration.ts";
-import { readRegistrations } from "./registrations.ts";
-import { serveBridge } from "./serve-bridge.ts";
-import { writeFollowStatus } from "./state-status.ts";
 
 /** How often the status of functions is updated. */
 const statusInterval: Milliseconds = 1_000;

@@ -15,20 +15,20 @@
  *
  * The versions of two objects (`resourceVersion`) can be compared only if the objects are of the same kind.
  */
-export type {
-  DeleteOptions,
-  FindOptions,
-  JsonPatchStep,
-  KubeClient,
-  ListOptions,
-  NewObject,
-  Patch,
-  ReadOptions,
-  RequestOptions,
-  WatchOptions,
-  WriteGuard,
-  WriteOutcome,
-  WriteOptions,
+export {
+  type DeleteOptions,
+  type FindOptions,
+  type JsonPatchStep,
+  type KubeClient,
+  type ListOptions,
+  type NewObject,
+  type Patch,
+  type ReadOptions,
+  type RequestOptions,
+  type WatchOptions,
+  type WriteGuard,
+  type WriteOutcome,
+  type WriteOptions,
 } from "./client/client.ts";
 export { connect, type ConnectOptions } from "./client/connect.ts";
 export {
@@ -40,8 +40,7 @@ export {
 } from "./credentials/credentials.ts";
 export * from "./errors.ts";
 export { type EventRecorder, eventRecorder, type EventRecorderOptions } from "./events/event-recorder.ts";
-export type { RecordedEvent, Reporter } from "./events/recorded-event.ts";
-export { digestOf, fingerprint } from "./fingerprint.ts";
+export { type RecordedEvent, type Reporter } from "./events/recorded-event.ts";
 export { KubeConfigError } from "./credentials/kubeconfig.ts";
 export { isSecret, keyOf, type KubeObject, kubeObjectSchema } from "./objects/kube-object.ts";
 export { isWellFormed } from "./objects/well-formed.ts";
@@ -56,19 +55,11 @@ export {
   waitEstablished,
 } from "./client/install-crd.ts";
 export {
-  type FieldPath,
-  InvalidFieldPathError,
-  isInMetadata,
-  parseFieldPath,
-  valuesAt,
-} from "./field-path.ts";
-export {
   type LabelRequirement,
   type LabelSelector,
   matchesLabels,
   selectorQuery,
 } from "./objects/label-selector.ts";
-export { valueTerms, isMatchingEntry } from "./filing.ts";
 export {
   type IndexEntry,
   type MappingResult,
@@ -76,21 +67,10 @@ export {
   unemittedView,
   type View,
 } from "./reflector/mapping-result.ts";
-export {
-  type IndexMapping,
-  isIndexMapping,
-  keysFor,
-  type Lookup,
-  type Mapping,
-  type DirectMapping,
-  type Reach,
-  type Within,
-} from "./mapping.ts";
-export { isRelevantChange, mappingResultsOf, needsFullObject, type Subscription } from "./subscription.ts";
 export { cachedObjectText, parseCachedObject } from "./cache/cached-object.ts";
 export { openRunCache, type RunCache } from "./cache/run-cache.ts";
 export { deltaText } from "./cache/object-delta.ts";
-export type { Failure } from "./reflector/failure.ts";
+export { type Failure } from "./reflector/failure.ts";
 export { changeEvents, deletionEvent } from "./reflector/change-events.ts";
 export { isObjectEvent, type ObjectEvent, type ReflectorEvent } from "./reflector/object-event.ts";
 export { type ResourceVersion, versionOrder, type VersionOrder } from "./objects/resource-version.ts";
@@ -100,9 +80,9 @@ export {
   type ReflectorStatus,
   runReflector,
 } from "./reflector/run-reflector.ts";
-export type { StreamStart } from "./reflector/stream-state.ts";
+export { type StreamStart } from "./reflector/stream-state.ts";
 export { memorySeenIndex, type SeenChange, type SeenIndex, type SeenObject } from "./reflector/seen-index.ts";
-export type { ObjectList } from "./client/reply.ts";
+export { type ObjectList } from "./client/reply.ts";
 export { longestRetryAfter, retryAfter } from "./transport/retry-after.ts";
 export {
   apiVersionOf,
@@ -116,4 +96,4 @@ export {
   type ResourceRef,
   WrongScopeError,
 } from "./objects/resource-ref.ts";
-export type { WatchFrame } from "./client/watch-frames.ts";
+export { type WatchFrame } from "./client/watch-frames.ts";

@@ -41,7 +41,7 @@
  * | `P:offers`                | zset   | tokens of idle slots, by when their advertisements end     | advertise, settle           | when assigned, retracted or expired |
  * | `P:offered`               | hash   | by token: worker, version, and its time of the advertisement | as `P:offers`             | as `P:offers`             |
  * | `P:given`                 | hash   | by token: the key assigned to the slot                     | wake, settle, dispatch, pause, advertise | when settled, or its lease has ended |
- * | `P:campaign`              | string | the last campaign, as JSON; @drover/streams writes it      | the bridge                  | with the queue            |
+ * | `P:campaign`              | string | the last campaign, as JSON; @drover/bridge writes it       | the bridge                  | with the queue            |
  * | `P:retries`               | string | the last campaign of failed keys, in the same form         | the bridge                  | with the queue            |
  * | `P:named`                 | hash   | per `k`: the keys that the controller's mapping code returned for it | storeMappedKeys | key by key, when it returns none |
  * | `P:quarantine:<key>`      | any    | a key of the ledger as another client changed it           | all                         | when an operator removes it |

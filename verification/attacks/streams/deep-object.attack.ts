@@ -1,12 +1,6 @@
 import { parseJson } from "@drover/json";
-import {
-  cachedObjectText,
-  isWellFormed,
-  type KubeObject,
-  mappingResultsOf,
-  parseFieldPath,
-  type Subscription,
-} from "@drover/kube";
+import { cachedObjectText, isWellFormed, type KubeObject } from "@drover/kube";
+import { mappingResultsOf, parseFieldPath, type Subscription } from "@drover/bridge";
 import type { Attack } from "../attack.ts";
 
 /** As deep as an API server accepts. */

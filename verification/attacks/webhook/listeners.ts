@@ -1,11 +1,15 @@
 /** The shipped listeners and the shipped caller, each with one function or hook. */
 import { openAdmission, type PublicServer, servePublicly } from "@drover/runtime";
 import { completionUrl, cacheSecrets, signMessage } from "@drover/webhook";
-import { hookApp } from "../../../apps/bridge/src/hooks/hook-app.ts";
-import { hookOf, signedHeaders as signedEvent, whsec } from "../../../apps/bridge/src/hooks/hook.fixture.ts";
-import { openHooksInUse, usualLimits } from "../../../apps/bridge/src/hooks/hooks-in-use.ts";
-import { findByName } from "../../../apps/bridge/src/hooks/named-keys.ts";
-import { eventTaker } from "../../../apps/bridge/src/hooks/take-event.ts";
+import { hookApp } from "../../../packages/bridge/src/hooks/hook-app.ts";
+import {
+  hookOf,
+  signedHeaders as signedEvent,
+  whsec,
+} from "../../../packages/bridge/src/hooks/hook.fixture.ts";
+import { openHooksInUse, usualLimits } from "../../../packages/bridge/src/hooks/hooks-in-use.ts";
+import { findByName } from "../../../packages/bridge/src/hooks/named-keys.ts";
+import { eventTaker } from "../../../packages/bridge/src/hooks/take-event.ts";
 import { calling, secret } from "../../../apps/gateway/src/calls/calling.fixture.ts";
 import { completionApp } from "../../../apps/gateway/src/completions/completion-app.ts";
 

@@ -1,9 +1,8 @@
-import { parseJson, writeJson } from "@drover/json";
+import { parseJson, writeJson, unlessTooDeep } from "@drover/json";
 import { isSecret, type KubeObject } from "../objects/kube-object.ts";
 import { withoutManagedFields } from "../objects/managed-fields.ts";
 import { objectFrom } from "../client/reply.ts";
 import type { ResourceRef } from "../objects/resource-ref.ts";
-import { unlessTooDeep } from "../unless-too-deep.ts";
 
 /** Most characters of a cached object. A larger one is rare, and is read live. */
 const maxCachedLength = 16_384;

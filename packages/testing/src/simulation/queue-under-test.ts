@@ -10,7 +10,7 @@ import {
 } from "@drover/controller";
 import { openSteppedQueue, type Run, type SteppedQueue, type RunOutcome } from "@drover/queue";
 import { mapOnce, reconcileOnce } from "@drover/runtime";
-import { type Follower, followsOf } from "@drover/streams";
+import { type Follower, followsOf } from "@drover/bridge";
 import type { FunctionProcess } from "../process/function-process.ts";
 import { memoryNamedKeys } from "./memory-named-keys.ts";
 

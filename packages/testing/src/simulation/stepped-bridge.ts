@@ -5,19 +5,19 @@ import {
   keyOf,
   type KubeClient,
   listAll,
-  mappingResultsOf,
   type ObjectEvent,
   type SeenObject,
 } from "@drover/kube";
-import type { QueueTime, SteppedQueue } from "@drover/queue";
 import {
+  mappingResultsOf,
   indexUpdatesOf,
   type Follower,
   memoryReverseIndexes,
   planStreams,
   type StreamPlan,
   mergedWakes,
-} from "@drover/streams";
+} from "@drover/bridge";
+import type { QueueTime, SteppedQueue } from "@drover/queue";
 
 /** A bridge that looks when it is told to. */
 export interface SteppedBridge {

@@ -112,7 +112,7 @@ const streamPatterns: Readonly<Record<RedisRole, (controllers: readonly string[]
   operator: () => [],
   deployer: () => ["~{drover-hook:*}*"],
 };
-/** The commands of packages/streams, in addition to those of a dispatcher. */
+/** The commands of packages/bridge, in addition to those of a dispatcher. */
 const streamCommands = [
   ...["hscan", "zremrangebyscore", "zremrangebyrank", "zrangebylex", "unlink", "pexpire"],
   "srem",

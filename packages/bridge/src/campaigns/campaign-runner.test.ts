@@ -1,0 +1,213 @@
+import { objectKey, queueOf, silentLog } from "@drover/controller";
+import type { ReflectorStatus } from "@drover/kube";
+import { openMemoryWorkQueue, type RunOutcome, type WorkQueue } from "@drover/queue";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { type CampaignRunner, openCampaignRunner } from "./campaign-runner.ts";
+import type { FollowedStream } from "../streams/follow-stream.ts";
+import { planStreams } from "../streams/plan-streams.ts";
+import { registrationOf } from "../registration/registration.ts";
+
+const kind = {
+  group: "example.com",
+  version: "v1",
+  kind: "Site",
+  plural: "sites",
+  scope: "Namespaced",
+} as const;
+const identity = { namespace: "web", name: "sites", uid: "u" };
+const sites = queueOf(identity);
+const registration = (name: string) => registrationOf(identity, { for: kind, campaign: { name } });
+const [plan] = planStreams([registration("one")], new Map([[sites, "origin"]]));
+let synced: boolean;
+let followed: readonly FollowedStream[];
+let looks = 0;
+let begun: string[];
+let finished: string[];
+let campaigns: CampaignRunner;
+let queue: WorkQueue;
+
+beforeEach(() => {
+  if (plan === undefined) throw new Error("A registration follows its own kind.");
+  synced = true;
+  begun = [];
+  finished = [];
+  const status = { synced, silentFor: 0 } as ReflectorStatus;
+  const reflector = { done: Promise.resolve(), status: () => ({ ...status, synced }) };
+  const counts = { wakes: 0, events: 0, missed: 0 };
+  followed = [{ plan, reflector, counts, lags: () => [], stop: () => Promise.resolve() }];
+  queue = openMemoryWorkQueue({ controller: sites, log: silentLog });
+  campaigns = openCampaignRunner({
+    log: silentLog,
+    every: 5,
+    followed: () => (looks++, followed),
+    queueOf: () => queue,
+    store: {
+      // There are none: whatever is begun is done.
+      async *objects() {},
+      begin({ name, of }, now) {
+        begun.push(of === "all" ? name : `${name} of what failed`);
+        return Promise.resolve({ startedAt: now });
+      },
+      finish({ name, of }, { total }) {
+        finished.push(of === "all" ? name : `${name} of ${total} that failed`);
+        return Promise.resolve();
+      },
+    },
+  });
+});
+afterEach(async () => {
+  campaigns.stop();
+  await queue.close();
+});
+/** It was looked twice which campaigns there should be, and so once after all before this. */
+const looked = async (): Promise<void> => {
+  const before = looks;
+  await expect.poll(() => looks).toBeGreaterThan(before + 1);
+};
+const reported = () => campaigns.progress().get(sites);
+
+it("a campaign begins where its kind is followed, once all its objects have been delivered, and one of another name is another campaign", async () => {
+  synced = false;
+  campaigns.want([registration("one")]);
+  await looked();
+  campaigns.want([registration("two")]);
+  await looked();
+  expect(begun).toEqual([]);
+  synced = true;
+  await expect.poll(reported).toMatchObject({ name: "two", state: "Done" });
+  campaigns.want([registration("three")]);
+  await expect.poll(reported).toMatchObject({ name: "three" });
+  expect(begun).toEqual(["two", "three"]);
+});
+
+it("a campaign begins where all namespaces are followed that its controller is for, and not before", async () => {
+  const both = registrationOf(identity, {
+    for: { ...kind, namespaces: ["a", "b"] },
+    campaign: { name: "one" },
+  });
+  const all = planStreams([both], new Map([[sites, "origin"]])).map((of) => ({ ...followed[0]!, plan: of }));
+  expect(all).toHaveLength(2);
+  followed = all.slice(0, 1);
+  campaigns.want([both]);
+  await looked();
+  expect(begun).toEqual([]);
+  followed = all;
+  await expect.poll(reported).toMatchObject({ name: "one", state: "Done" });
+});
+
+it("a campaign goes on as it is declared now: at another pace, paused or not", async () => {
+  campaigns.stop();
+  const key = objectKey({ namespace: "web", name: "a" });
+  campaigns = openCampaignRunner({
+    followed: () => followed,
+    queueOf: () => queue,
+    log: silentLog,
+    every: 1,
+    store: {
+      async *objects() {
+        yield await Promise.resolve([key]);
+      },
+      begin: (_, now) => Promise.resolve({ startedAt: now }),
+      finish: () => Promise.resolve(),
+    },
+  });
+  const paused = (is: boolean) =>
+    registrationOf(identity, { for: kind, campaign: { name: "one", paused: is } });
+  campaigns.want([paused(true)]);
+  await expect.poll(reported).toMatchObject({ state: "Paused", left: 1 });
+  campaigns.want([paused(false)]);
+  await expect.poll(reported).toMatchObject({ state: "Running", left: 1 });
+  await expect.poll(() => queue.stats(1_000)).toMatchObject({ due: 1 });
+});
+
+it("a bridge says nothing of a campaign any more whose kind another one follows", async () => {
+  campaigns.want([registration("one")]);
+  await expect.poll(reported).toBeDefined();
+  followed = [];
+  await expect.poll(reported).toBeUndefined();
+});
+
+it("a campaign of what failed wakes what is parked or fails, once, and nothing else", async () => {
+  const key = (name: string) => objectKey({ namespace: "web", name });
+  const outcomes: Readonly<Record<string, RunOutcome>> = {
+    "web/terminal": { kind: "terminal", error: "no" },
+    "web/exhausted": { kind: "retry", error: "no" },
+    "web/waits": { kind: "wait", after: 600_000 },
+    "web/well": { kind: "done" },
+  };
+  const runs: (readonly [string, readonly string[]])[] = [];
+  const work = (backoff: { readonly attempts?: number } = {}, usual: RunOutcome = { kind: "done" }) =>
+    queue.work(({ key: of }) => Promise.resolve(outcomes[of] ?? usual), {
+      concurrency: 1,
+      timeout: 10_000,
+      backoff: { first: 600_000, longest: 600_000, ...backoff },
+      onSettled: ({ key: of, claim }) => void runs.push([of, claim.reasons]),
+    });
+  const wake = (name: string) =>
+    queue.wake([
+      { key: key(name), kind: "sites.example.com", resourceVersion: "1", reason: "Added", class: "change" },
+    ]);
+  const patient = work({}, { kind: "retry", error: "not yet" });
+  for (const name of ["failing", "terminal", "waits", "well"]) await wake(name);
+  // A first run may end before the queue has recorded the new worker's backoff: then the next one takes it.
+  await expect
+    .poll(async () => (await queue.inspect(key("failing"))).key.at)
+    .toBeGreaterThan(Date.now() + 300_000);
+  await expect.poll(() => new Set(runs.map(([of]) => of)).size).toBe(4);
+  await patient.drain(0);
+  const strict = work({ attempts: 1 });
+  await wake("exhausted");
+  await expect
+    .poll(async () => {
+      const { key: report } = await queue.inspect(key("exhausted"));
+      // Its first run may have ended before the queue had recorded the new worker's number of attempts.
+      if (report.state === "waits") await queue.force([key("exhausted")]);
+      return report.state;
+    })
+    .toBe("parked");
+  await strict.drain(0);
+  expect(await queue.stats(1_000)).toMatchObject({ parked: 2, failing: 2, scheduled: 2 });
+  runs.splice(0);
+
+  campaigns.want([
+    { ...registrationOf(identity, { for: kind }), retries: { name: "rollout-2", perSecond: 1_000 } },
+  ]);
+  const next = work({ attempts: 1 });
+  await expect.poll(() => runs.length).toBe(3);
+  // Counted again, it finds none that has not run since, though all but one fail as before.
+  await expect.poll(() => finished).toEqual(["rollout-2 of 2 that failed"]);
+  expect(runs.map(([of]) => of).sort()).toEqual(["web/exhausted", "web/failing", "web/terminal"]);
+  expect(new Set(runs.flatMap(([, reasons]) => reasons))).toEqual(new Set(["Campaign rollout-2"]));
+  expect(reported()).toBeUndefined();
+  await next.drain(0);
+});
+
+it("a campaign begins by the queue's clock, by which it is known when keys ran", async () => {
+  const notRunSince = queue.notRunSince.bind(queue);
+  vi.spyOn(queue, "notRunSince").mockImplementation(async (...of) => ({
+    ...(await notRunSince(...of)),
+    now: 5,
+  }));
+  campaigns.want([registration("one")]);
+  await expect.poll(reported).toMatchObject({ startedAt: new Date(5).toISOString() });
+});
+
+it("a campaign whose beginning Redis refused goes on when it can", async () => {
+  campaigns.stop();
+  let refusals = 1;
+  campaigns = openCampaignRunner({
+    followed: () => followed,
+    queueOf: () => queue,
+    log: silentLog,
+    every: 1,
+    store: {
+      async *objects() {},
+      begin: (_, now) =>
+        refusals-- > 0 ? Promise.reject(new Error("READONLY")) : Promise.resolve({ startedAt: now }),
+      finish: () => Promise.resolve(),
+    },
+  });
+  campaigns.want([registration("one")]);
+  await expect.poll(reported).toMatchObject({ name: "one", state: "Done" });
+  expect(refusals).toBe(-1);
+});

@@ -1,0 +1,38 @@
+import type { Milliseconds } from "@drover/controller";
+import { bearer } from "./bearer.ts";
+import type { Verification } from "../hook.ts";
+import { hmac } from "./hmac.ts";
+import type { SentHeaders } from "./sent-headers.ts";
+import { standardWebhooks } from "./standard-webhooks.ts";
+
+/** A method of verifying events. */
+export interface VerificationScheme {
+  /** Describes why a secret cannot be used, without its value; undefined if it can be used. */
+  secretProblem(secret: string): string | undefined;
+  /**
+   * Reads the claim from the headers, before the body is read.
+   * @throws EventRefusedError if no secret and no body could make the claim valid.
+   */
+  claimOf(headers: SentHeaders, now: Milliseconds): HeaderClaim;
+}
+
+/** The authenticity claim in the headers of an event. */
+export interface HeaderClaim {
+  /** The event's id, if the signature covers it. */
+  readonly id?: string;
+  /** True if the check needs the body. */
+  readonly isOverBody: boolean;
+  /** True if the claim was made with this secret. Compares in constant time. */
+  isMadeWith(secret: string, body: Uint8Array): boolean;
+}
+
+export function schemeOf(verify: Verification): VerificationScheme {
+  switch (verify.by) {
+    case "standardWebhooks":
+      return standardWebhooks;
+    case "hmac":
+      return hmac(verify);
+    case "bearer":
+      return bearer;
+  }
+}

@@ -1,0 +1,100 @@
+import type { OwnerReference } from "@drover/controller";
+import { describe, expect, test } from "vitest";
+import { parseFieldPath } from "./field-path.ts";
+import { kubeObjectSchema } from "@drover/kube";
+import { keysFor, type Mapping } from "./mapping.ts";
+import { bucketRef } from "../../../kube/src/testing/objects.ts";
+
+const cluster = { ...bucketRef, namespaced: false };
+const pod = (metadata: object = {}, more: object = {}) =>
+  kubeObjectSchema.parse({
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "p", uid: "u", resourceVersion: "1", namespace: "ns", ...metadata },
+    ...more,
+  });
+const keys = (object: ReturnType<typeof pod>, map: Mapping, target = bucketRef) =>
+  keysFor(object, { for: target, map });
+
+test("an object of the controller's own kind names itself", () => {
+  expect(keys(pod(), { by: "self" })).toEqual(["ns/p"]);
+});
+
+describe("an object with owners", () => {
+  const reference = (name: string, more: Partial<OwnerReference> = {}): OwnerReference => ({
+    apiVersion: "s3.example.com/v1",
+    kind: "Bucket",
+    name,
+    uid: `uid-${name}`,
+    controller: true,
+    ...more,
+  });
+  const owned = (...ownerReferences: readonly OwnerReference[]) => pod({ ownerReferences });
+
+  test("names the one that controls it, in its own namespace", () => {
+    expect(keys(owned(reference("a"), reference("b", { controller: false })), { by: "owner" })).toEqual([
+      "ns/a",
+    ]);
+  });
+
+  test("names a cluster-scoped owner without a namespace", () => {
+    expect(keys(owned(reference("a")), { by: "owner" }, cluster)).toEqual(["a"]);
+  });
+
+  test("names its owner whatever version of the kind the reference was written with", () => {
+    const older = reference("a", { apiVersion: "s3.example.com/v1beta1" });
+    expect(keys(owned(older), { by: "owner" })).toEqual(["ns/a"]);
+  });
+
+  test.each<[string, Partial<OwnerReference>]>([
+    ["does not control it", { controller: false }],
+    ["is of another kind", { kind: "Basket" }],
+    ["is of another group", { apiVersion: "example.com/v1" }],
+    ["is of the core group", { apiVersion: "v1" }],
+    ["has a name that no object can have", { name: "../../kube-system/a" }],
+  ])("does not name one that %s", (_name, more) => {
+    expect(keys(owned(reference("a", more)), { by: "owner" })).toEqual([]);
+  });
+});
+
+describe("a value that names an object", () => {
+  const spec = { refs: [{ name: "a" }, { name: "b" }, { name: "a" }, {}, { name: 7 }], one: "x/y" };
+  const named = pod({ labels: { for: "a" }, annotations: { for: "ns/b" } }, { spec });
+
+  test("may be a label's, an annotation's, or stand anywhere in the object, more than once", () => {
+    expect(keys(named, { by: "label", name: "for" })).toEqual(["ns/a"]);
+    expect(keys(named, { by: "annotation", name: "for" })).toEqual(["ns/b"]);
+    expect(keys(named, { by: "field", path: parseFieldPath("spec.refs[].name") })).toEqual(["ns/a", "ns/b"]);
+    expect(keys(named, { by: "label", name: "toString" })).toEqual([]);
+  });
+
+  test("may leave the namespace empty where it means its own", () => {
+    const object = pod(
+      {},
+      {
+        spec: {
+          refs: [
+            { name: "a", namespace: "" },
+            { name: "b", namespace: null },
+          ],
+        },
+      },
+    );
+    expect(keys(object, { by: "field", path: parseFieldPath("spec.refs[]") })).toEqual(["ns/a", "ns/b"]);
+  });
+
+  test("reaches into another namespace, or to the cluster, only where that is granted", () => {
+    const elsewhere: Mapping = { by: "field", path: parseFieldPath("spec.one") };
+    expect(keys(named, elsewhere)).toEqual([]);
+    expect(keys(named, { ...elsewhere, acrossNamespaces: true })).toEqual(["x/y"]);
+    expect(keys(named, { by: "label", name: "for" }, cluster)).toEqual([]);
+    expect(keys(named, { by: "label", name: "for", acrossNamespaces: true }, cluster)).toEqual(["a"]);
+  });
+
+  test("of a cluster-scoped object may name any", () => {
+    const ofCluster = pod({ namespace: null, labels: { for: "a" } }, { spec });
+    expect(keys(ofCluster, { by: "field", path: parseFieldPath("spec.one") })).toEqual(["x/y"]);
+    expect(keys(ofCluster, { by: "label", name: "for" })).toEqual([]);
+    expect(keys(ofCluster, { by: "label", name: "for" }, cluster)).toEqual(["a"]);
+  });
+});

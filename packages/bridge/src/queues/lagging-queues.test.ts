@@ -1,0 +1,97 @@
+import { expect, it, vi } from "vitest";
+import { pseudoRandom as seeded } from "@drover/fault-proxy";
+import {
+  controlOf,
+  testRegistration,
+  openBridgeScene,
+  type RunningBridge,
+  type BridgeScene,
+} from "../bridge-scene.fixture.ts";
+
+interface Frame {
+  readonly object: { readonly metadata: { readonly name: string; readonly resourceVersion: string } };
+}
+
+/** What a watch that Drover knows nothing of says of each object: the version of its last change, deletions included. */
+async function watchFrom({ url, token }: BridgeScene["sandbox"], signal: AbortSignal) {
+  const last = new Map<string, number>();
+  const { body } = await fetch(`${url}/api/v1/configmaps?watch=1&resourceVersion=0`, {
+    signal,
+    headers: { authorization: `Bearer ${token}` },
+  });
+  void (async () => {
+    let text = "";
+    for await (const piece of (body ?? new ReadableStream()).pipeThrough(new TextDecoderStream())) {
+      const lines = (text + piece).split("\n");
+      text = lines.pop() ?? "";
+      for (const line of lines) {
+        const { metadata } = (JSON.parse(line) as Frame).object;
+        last.set(metadata.name, Number(metadata.resourceVersion));
+      }
+    }
+  })().catch(() => undefined);
+  return last;
+}
+
+const queues = ["a", "b", "c"];
+const steady = "steady";
+const until = (look: () => Promise<void> | void) => vi.waitFor(look, { timeout: 50_000, interval: 20 });
+
+/** Every queue was woken for every object's last change, or a later one. */
+const expectToldAll = async (
+  scene: BridgeScene,
+  last: ReadonlyMap<string, number>,
+  of: readonly string[],
+) => {
+  for (const queue of of)
+    for (const [name, version] of last) {
+      const known = Number((await scene.entry(queue, name))["version:configmaps"] ?? 0);
+      expect(known, `${name} in the queue ${queue}`).toBeGreaterThanOrEqual(version);
+    }
+};
+
+it.each([1, 2, 3, 4])(
+  "whatever queues refuse and whichever bridge dies, no wake is lost, and a steady queue waits for none (seed %i)",
+  async (seed) => {
+    await using scene = await openBridgeScene();
+    const random = seeded(seed).fraction;
+    const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
+    const watching = new AbortController();
+    const last = await watchFrom(scene.sandbox, watching.signal);
+    const functions = [...queues, steady].map((name) => testRegistration(name));
+    const start = async (): Promise<RunningBridge> => {
+      const running = await scene.startBridge();
+      running.bridge.register(functions);
+      return running;
+    };
+    const running = [await start(), await start()];
+    await until(() => expect(running.flatMap(({ bridge }) => bridge.followed())).toHaveLength(1));
+    const poisons = await Promise.all(queues.map((queue) => scene.asFunction(queue)));
+    const steps: readonly (() => Promise<unknown>)[] = [
+      ...Array.from(
+        { length: 5 },
+        () => () => scene.put(`m${Math.floor(random() * 8)}`, { data: { n: `${random()}` } }),
+      ),
+      ...Array.from({ length: 2 }, () => () => scene.remove(`m${Math.floor(random() * 8)}`)),
+      async () => {
+        const index = Math.floor(random() * queues.length);
+        await poisons[index]?.hset(controlOf(queues[index] ?? ""), "schema", 999);
+      },
+      () => scene.admin.hdel(controlOf(pick(queues)), "schema"),
+    ];
+    for (let round = 0; round < 3; round++) {
+      for (let i = 0; i < 12; i++) await pick(steps)();
+      if (round > 0) {
+        running.shift()?.kill();
+        running.push(await start());
+      }
+      await until(() => expectToldAll(scene, last, [steady]));
+    }
+    for (const queue of queues) await scene.admin.hdel(controlOf(queue), "schema");
+    await scene.put("end");
+    await until(() => expect(last.has("end")).toBe(true));
+    await until(() => expectToldAll(scene, last, [...queues, steady]));
+    await until(async () => expect(await scene.admin.keys("{drover-stream:*:owed:*")).toEqual([]));
+    watching.abort();
+  },
+);

@@ -1,0 +1,243 @@
+import {
+  type CampaignProgress,
+  type Condition,
+  customResourceDefinition,
+  ReconcileFunction,
+  silentLog,
+  type StatusCondition,
+} from "@drover/controller";
+import { builtin, installCrd, keyOf, type KubeObject, refOf, type ResourceRef } from "@drover/kube";
+import { type AbsentPart, conditionsOf } from "@drover/runtime";
+import { beforeAll, beforeEach, expect, it } from "vitest";
+import { sandboxOfFile } from "../../../testing/src/sandbox.fixture.ts";
+import type { FollowedStream } from "../streams/follow-stream.ts";
+import type { QueueLag } from "../queues/queue-delivery.ts";
+import type { Registration } from "./registration.ts";
+import { writeFollowStatus } from "./follow-status.ts";
+
+const { sandbox, client } = await sandboxOfFile();
+
+const ref = refOf(ReconcileFunction);
+const type = "DeployerNotRunning";
+let object: KubeObject;
+let made = 0;
+beforeAll(async () => {
+  await installCrd(client, { ...customResourceDefinition(ReconcileFunction) });
+});
+
+const now = async (): Promise<KubeObject> => {
+  const found = await client.get(ref, keyOf(object));
+  if (found === undefined) throw new Error("The function is gone.");
+  return found;
+};
+/** As the deployer writes conditions. */
+const write = (conditions: readonly Condition[]): Promise<KubeObject> => {
+  const body = { status: { conditions } };
+  return client.patch(ref, keyOf(object), { type: "merge", body }, { subresource: "status" });
+};
+const ready: StatusCondition = {
+  type: "Ready",
+  status: "True",
+  reason: "Running",
+  message: "1 of 1 Pods are Ready.",
+  observedGeneration: 1,
+  lastTransitionTime: "2026-01-01T00:00:00Z",
+};
+beforeEach(async () => {
+  object = await client.create(ref, {
+    metadata: { name: `cups-${made++}`, namespace: "default" },
+    spec: { for: { group: "a.b", version: "v1", kind: "Cup", plural: "cups", scope: "Namespaced" } },
+  });
+  object = await write([ready]);
+});
+
+/** Writes the status as a bridge that last read this version of the object. @returns the conditions afterwards. */
+const stated = async (
+  of: KubeObject,
+  deployer: Partial<AbsentPart> | "runs" | undefined,
+): Promise<readonly StatusCondition[]> => {
+  const warnings: unknown[] = [];
+  await writeFollowStatus({
+    client,
+    functions: [{ key: keyOf(of), object: of }],
+    bridge: { followed: () => [], campaigns: () => new Map(), unresponsiveQueues: () => new Map() },
+    deployer:
+      typeof deployer !== "object"
+        ? deployer
+        : { part: "deployer", namespace: "drover", since: undefined, ...deployer },
+    log: { ...silentLog, warn: (...words: unknown[]) => void warnings.push(words) },
+  });
+  expect(warnings).toEqual([]);
+  return conditionsOf(await now());
+};
+const absentOf = (conditions: readonly StatusCondition[]) => conditions.find((one) => one.type === type);
+
+it("that no deployer runs is written beside the other conditions, and taken off again", async () => {
+  const alone = await stated(object, {});
+  expect(alone).toEqual([ready, expect.objectContaining({ type, status: "True" })]);
+  expect(await stated(await now(), "runs")).toEqual([ready]);
+});
+
+it("a bridge that was started just now takes off nothing that another has written", async () => {
+  const alone = await stated(object, {});
+  expect(await stated(await now(), undefined)).toEqual(alone);
+});
+
+it("what is written already is not written again", async () => {
+  await stated(object, {});
+  const before = await now();
+  await stated(before, {});
+  expect(await now()).toEqual(before);
+});
+
+it("another deployer that has ended since is named, by the time of the first", async () => {
+  await stated(object, { since: "2026-01-01T00:00:00Z" });
+  await write(
+    conditionsOf(await now()).map((one) => ({ ...one, lastTransitionTime: "2026-01-02T00:00:00Z" })),
+  );
+  const { message, lastTransitionTime } =
+    absentOf(await stated(await now(), { since: "2026-03-01T00:00:00Z" })) ?? {};
+  expect(message).toMatch(/has run since 2026-03-01T00:00:00Z/);
+  expect(lastTransitionTime).toBe("2026-01-02T00:00:00Z");
+});
+
+it.each([["Other."], [undefined]])(
+  "a condition that said the opposite, in the words %s, is corrected, and has changed now",
+  async (message) => {
+    const [, alone] = await stated(object, {});
+    const before = {
+      ...(alone ?? ready),
+      status: "False" as const,
+      lastTransitionTime: "2026-01-02T00:00:00Z",
+    };
+    await write([ready, { ...before, ...(message !== undefined && { message }) }]);
+    const { status, lastTransitionTime } = absentOf(await stated(await now(), {})) ?? {};
+    expect(status).toBe("True");
+    expect(lastTransitionTime).not.toBe("2026-01-02T00:00:00Z");
+  },
+);
+
+it("what a deployer writes meanwhile stays, and the next look goes on from that", async () => {
+  const older = object;
+  const news = { ...ready, status: "False" as const, reason: "NoPodReady" };
+  await write([news]);
+  expect(await stated(older, {})).toEqual([news]);
+  expect(absentOf(await stated(await now(), {}))).toBeDefined();
+});
+
+it("what a bridge states is all that the status has of it afterwards, and stated again it writes nothing", async () => {
+  const campaign = (name: string, more: Partial<CampaignProgress>): CampaignProgress => ({
+    name,
+    state: "Running",
+    startedAt: "2026-01-01T00:00:00Z",
+    total: 5,
+    left: 5,
+    ...more,
+  });
+  const registration = { controller: "cups", follows: [] } as unknown as Registration;
+  let writes = 0;
+  const heal = sandbox.faults.respond(({ method }) => {
+    if (method !== "GET") writes++;
+    return undefined;
+  });
+  for (const [progress, problem] of [
+    [campaign("one", {}), undefined],
+    [campaign("one", { state: "Done", doneAt: "2026-01-01T00:01:00Z", left: 0 }), "its CRD is missing"],
+    [campaign("two", { startedAt: "2026-01-02T00:00:00Z" }), undefined],
+  ] as const) {
+    const state = async (): Promise<void> => {
+      const of = await now();
+      await writeFollowStatus({
+        client,
+        deployer: undefined,
+        log: silentLog,
+        functions: [{ key: keyOf(of), object: of, registration, ...(problem !== undefined && { problem }) }],
+        bridge: {
+          followed: () => [],
+          campaigns: () => new Map([["cups", progress]]),
+          unresponsiveQueues: () => new Map(),
+        },
+      });
+    };
+    await state();
+    const { campaign: is, problem: said } = (await now())["status"] as Record<string, unknown>;
+    expect({ is, said }).toEqual({ is: progress, said: problem });
+    writes = 0;
+    await state();
+    expect(writes).toBe(0);
+  }
+  heal();
+});
+
+it("of a kind that several streams follow it reports the worst state, with what to do, and of other functions' streams nothing", async () => {
+  type Status = Partial<ReturnType<FollowedStream["reflector"]["status"]>>;
+  const stream = (
+    kind: ResourceRef,
+    status: Status,
+    lag?: QueueLag,
+    controller = "cups",
+  ): FollowedStream => ({
+    plan: {
+      stream: "s",
+      ref: kind,
+      namespace: undefined,
+      labelSelector: undefined,
+      subscriberSet: { scope: "", listeners: [], queues: [] },
+      subscribers: [
+        { controller, queue: "names", subscription: { id: "i", for: kind, map: { by: "self" } } },
+      ],
+    },
+    reflector: {
+      status: () => status as ReturnType<FollowedStream["reflector"]["status"]>,
+      done: Promise.resolve(),
+    },
+    counts: { wakes: 0, events: 0, missed: 0 },
+    lags: () => (lag === undefined ? [] : [lag]),
+    stop: () => Promise.resolve(),
+  });
+  const { pod, node, secret, configMap, service } = builtin;
+  const following: Status = { synced: true, degraded: undefined };
+  const forbidden = { kind: "refused", reason: "Forbidden", message: "It may not." } as const;
+  const lag = { queue: "names", since: 0, why: "No." };
+  const follows = [{ ref: service, queue: "names" }, { ref: pod }];
+  await writeFollowStatus({
+    client,
+    deployer: undefined,
+    log: silentLog,
+    functions: [
+      {
+        key: keyOf(object),
+        object,
+        registration: { controller: "cups", follows } as unknown as Registration,
+      },
+    ],
+    bridge: {
+      followed: () => [
+        stream(pod, following),
+        stream(pod, { ...following, synced: false }),
+        stream(node, { ...following, degraded: forbidden }),
+        stream(node, following),
+        stream(secret, following, lag),
+        stream(secret, following, { ...lag, queue: "another" }),
+        stream(configMap, following, { ...lag, queue: "another" }),
+        stream(builtin.lease, following, lag, "saucers"),
+      ],
+      campaigns: () => new Map(),
+      unresponsiveQueues: () => new Map([["names", "It is away."]]),
+    },
+  });
+  expect((await now())["status"]).toMatchObject({
+    follows: {
+      pods: { state: "Listing", reason: "NotListedYet" },
+      nodes: {
+        state: "Degraded",
+        reason: "Forbidden",
+        message: expect.stringContaining("It may not.") as string,
+      },
+      secrets: { state: "Degraded", reason: "QueueBehind" },
+      configmaps: { state: "Following", reason: "Watching" },
+      services: { state: "Degraded", reason: "QueueSilent" },
+    },
+  });
+  expect((await now())["status"]).not.toHaveProperty(["follows", "leases.coordination.k8s.io"]);
+});

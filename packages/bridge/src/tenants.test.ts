@@ -1,0 +1,247 @@
+import { type FunctionIdentity, queueOf, silentLog } from "@drover/controller";
+import { type RedisServer, startRedis } from "@drover/local-servers";
+import { connectRedis, disconnectRedis, type RedisConnection, redisUserRules } from "@drover/queue";
+import { openTenantRedis, type Tenant } from "@drover/runtime";
+import { Redis } from "ioredis";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import type { Bridge } from "./bridge.ts";
+import { configMapKind, openBridgeScene, type BridgeScene } from "./bridge-scene.fixture.ts";
+import { registrationOf } from "./registration/registration.ts";
+
+/** A tenant's server, and what an administrator of it sees. */
+interface TenantServer {
+  readonly server: RedisServer;
+  readonly admin: RedisConnection;
+}
+
+const closing: (() => unknown)[] = [];
+let scene: BridgeScene;
+let a: TenantServer;
+let b: TenantServer;
+beforeEach(async () => {
+  scene = await openBridgeScene();
+  [a, b] = await Promise.all([startTenant(), startTenant()]);
+});
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+  await scene[Symbol.asyncDispose]();
+});
+
+async function startTenant(): Promise<TenantServer> {
+  const server = await startRedis({ persistence: true });
+  const admin = await connectRedis({ url: server.url, clientName: "admin", log: silentLog });
+  closing.push(async () => {
+    await disconnectRedis(admin);
+    await server.stop();
+  });
+  return { server, admin };
+}
+
+const identityIn = (namespace: string): FunctionIdentity => ({
+  namespace,
+  name: "sites",
+  uid: `u-${namespace}`,
+});
+const functions = ["a", "b", "c"].map((namespace) =>
+  registrationOf(identityIn(namespace), { for: configMapKind }),
+);
+const own = { namespace: "drover", name: "reconcilefunctions.drover.dev", uid: "u" };
+const all = [...functions, registrationOf(own, { for: configMapKind })];
+const tenantOf = (namespace: string, { server }: TenantServer): Tenant => ({
+  namespaces: [namespace],
+  url: server.url,
+});
+
+/** A bridge whose tenants have these servers; what it has and what stops it. */
+async function startBridge(...tenants: readonly Tenant[]) {
+  const redis = openTenantRedis({
+    tenants,
+    main: scene.admin,
+    clientName: "bridge",
+    loadsScripts: true,
+    log: silentLog,
+    times: { checkInterval: 50, checkTimeout: 1_000, connectTimeout: 500 },
+  });
+  const { bridge } = await scene.startBridge({ redisFor: redis.redisFor });
+  bridge.register(all);
+  let isStopped = false;
+  const stop = async (): Promise<void> => {
+    if (isStopped) return;
+    isStopped = true;
+    await bridge.close();
+    await redis.close();
+  };
+  closing.unshift(stop);
+  return { bridge, stop };
+}
+
+const until = (look: () => Promise<void> | void) => vi.waitFor(look, { timeout: 50_000, interval: 20 });
+const entryOf = (admin: RedisConnection, namespace: string, name: string) =>
+  admin.hgetall(`{drover:${queueOf(identityIn(namespace))}}:key:default/${name}`);
+/** The queue of that namespace has been woken for this version of an object, or a later one. */
+const woken = (admin: RedisConnection, namespace: string, name: string, version: string) =>
+  until(async () =>
+    expect(Number((await entryOf(admin, namespace, name))["version:configmaps"] ?? 0)).toBeGreaterThanOrEqual(
+      Number(version),
+    ),
+  );
+const wakes = async (admin: RedisConnection, namespace: string, name: string) =>
+  Number((await entryOf(admin, namespace, name))["wakes"] ?? 0);
+const caughtUp = (bridge: Bridge) =>
+  until(async () => {
+    expect(bridge.followed().flatMap((stream) => stream.lags())).toEqual([]);
+    expect(await scene.admin.keys("{drover-stream:*:owed:*")).toEqual([]);
+  });
+/** An object changes: the queues of `b` and `c`, which are not broken, are woken for each change. */
+async function change(...names: readonly string[]): Promise<Map<string, string>> {
+  const versions = new Map<string, string>();
+  for (const name of names) {
+    const version = await scene.put(name, { data: { at: `${Math.random()}` } });
+    versions.set(name, version);
+    await woken(b.admin, "b", name, version);
+    await woken(scene.admin, "c", name, version);
+  }
+  return versions;
+}
+
+it("each tenant's Redis has the keys of its queues and no others, and Drover's own has none of theirs", async () => {
+  await startBridge(tenantOf("a", a), tenantOf("b", b));
+  const [version = ""] = (await change("one")).values();
+  await woken(a.admin, "a", "one", version);
+  for (const [namespace, { admin }] of [
+    ["a", a],
+    ["b", b],
+  ] as const) {
+    const keys = await admin.keys("*");
+    expect(keys.filter((key) => !key.startsWith(`{drover:${queueOf(identityIn(namespace))}}`))).toEqual([]);
+    expect(keys).not.toEqual([]);
+  }
+  const keys = await scene.admin.keys("*");
+  expect(keys.filter((key) => /^\{drover:[ab]\//.test(key))).toEqual([]);
+  for (const prefix of [
+    `{drover.system:${queueOf(own)}}`,
+    "{drover-bridges}",
+    "{drover-stream:",
+    "{drover:c/",
+  ])
+    expect(
+      keys.some((key) => key.startsWith(prefix)),
+      prefix,
+    ).toBe(true);
+});
+
+const breaks: readonly (readonly [string, (of: TenantServer) => unknown, (of: TenantServer) => unknown])[] = [
+  ["is killed", ({ server }) => server.kill(), ({ server }) => server.restart()],
+  [
+    "stands still",
+    ({ server }) => process.kill(server.pid, "SIGSTOP"),
+    ({ server }) => process.kill(server.pid, "SIGCONT"),
+  ],
+  [
+    "is full",
+    ({ admin }) => admin.config("SET", "maxmemory", "1"),
+    ({ admin }) => admin.config("SET", "maxmemory", "0"),
+  ],
+  [
+    "becomes unfit",
+    ({ admin }) => admin.config("SET", "maxmemory-policy", "volatile-lru"),
+    ({ admin }) => admin.config("SET", "maxmemory-policy", "noeviction"),
+  ],
+];
+
+it.each(breaks)(
+  "while a tenant's Redis %s the others are woken for every change, and it catches up after",
+  async (_what, breakIt, mend) => {
+    const { bridge } = await startBridge(tenantOf("a", a), tenantOf("b", b));
+    const [before = ""] = (await change("still")).values();
+    await woken(a.admin, "a", "still", before);
+    await breakIt(a);
+    const during = await change("one", "two");
+    for (const [name, version] of await change("two", "three")) during.set(name, version);
+    expect(bridge.problems()).toEqual([]);
+    await until(() => expect(bridge.notes().join()).toMatch(/the queue of a\/sites/));
+    await mend(a);
+    for (const [name, version] of during) await woken(a.admin, "a", name, version);
+    await caughtUp(bridge);
+    await until(() => expect(bridge.notes()).toEqual([]));
+  },
+);
+
+it("a bridge that starts without a tenant's Redis serves the others, and has everything woken there when it comes", async () => {
+  await a.server.kill();
+  const { bridge } = await startBridge(tenantOf("a", a), tenantOf("b", b));
+  const during = await change("one", "two");
+  await until(() =>
+    expect(bridge.unresponsiveQueues().get(queueOf(identityIn("a")))).toMatch(/not reachable/),
+  );
+  expect(bridge.problems()).toEqual([]);
+  expect(() => bridge.queueOf(queueOf(identityIn("a")))).toThrow(/The Redis of a is not used/);
+  await a.server.restart();
+  for (const [name, version] of during) await woken(a.admin, "a", name, version);
+  await until(() => expect(bridge.notes()).toEqual([]));
+});
+
+it("a bridge that starts while a tenant has used up its Redis' connections serves the others, and that one after", async () => {
+  const rules = redisUserRules({ role: "function", controllers: [queueOf(identityIn("a"))] });
+  await a.admin.call("ACL", "SETUSER", "hostile", ...rules.split(" "), ">secret");
+  await a.admin.config("SET", "maxclients", "20");
+  const url = new URL(a.server.url);
+  [url.username, url.password] = ["hostile", "secret"];
+  const hostile = Array.from({ length: 40 }, () => {
+    const connection = new Redis(url.href, { retryStrategy: () => 10 });
+    connection.on("error", () => undefined);
+    return connection;
+  });
+  closing.unshift(() => hostile.forEach((each) => each.disconnect()));
+  await until(async () => expect(await a.admin.info("stats")).toMatch(/rejected_connections:[1-9]/));
+  const { bridge } = await startBridge(tenantOf("a", a), tenantOf("b", b));
+  const during = await change("one", "two");
+  await until(() =>
+    expect(bridge.notes().join()).toMatch(/the queue of a\/sites .*The Redis of a is not used/),
+  );
+  expect(bridge.problems()).toEqual([]);
+  for (const each of hostile) each.disconnect();
+  for (const [name, version] of during) await woken(a.admin, "a", name, version);
+  await until(() => expect(bridge.notes()).toEqual([]));
+});
+
+it("a namespace that gets a Redis of its own has everything woken there, and nothing anew elsewhere", async () => {
+  const shared = await startBridge(tenantOf("b", b));
+  const before = await change("one", "two");
+  for (const [name, version] of before) await woken(scene.admin, "a", name, version);
+  await shared.stop();
+  await scene.remove("two");
+  const missed = await scene.put("three");
+  const { bridge } = await startBridge(tenantOf("a", a), tenantOf("b", b));
+  await woken(a.admin, "a", "one", before.get("one") ?? "");
+  await woken(a.admin, "a", "three", missed);
+  await woken(b.admin, "b", "three", missed);
+  await caughtUp(bridge);
+  expect(await wakes(b.admin, "b", "one")).toBe(1);
+  expect(await wakes(scene.admin, "a", "three")).toBe(0);
+});
+
+it("a function that empties its own queue again and again has the streams that others follow listed anew five times, not each time", async () => {
+  const { bridge } = await startBridge(tenantOf("a", a), tenantOf("b", b));
+  await change("one");
+  const queue = queueOf(identityIn("a"));
+  await until(async () => expect(await entryOf(a.admin, "a", "one")).not.toEqual({}));
+  const streams = new Set<unknown>();
+  const looking = setInterval(() => bridge.followed().forEach((stream) => streams.add(stream)), 1);
+  closing.unshift(() => clearInterval(looking));
+  const origins = new Set<string>();
+  const begun = performance.now();
+  for (let i = 0; i < 10; i++) {
+    await a.admin.del(`{drover:${queue}}:control`);
+    await until(async () =>
+      expect(origins.add(await bridge.queueOf(queue).firstIncarnation()).size).toBe(i + 1),
+    );
+    // Time for a stream to be taken up anew, if it is: another change is delivered, and the bridge has looked after streams.
+    await change("two");
+    await until(() => expect(bridge.problems()).toEqual([]));
+  }
+  // The first one, the free ones, and one for each 15 s that this took.
+  expect(streams.size).toBeLessThanOrEqual(1 + 5 + Math.floor((performance.now() - begun) / 15_000));
+  const [version = ""] = (await change("three")).values();
+  await woken(a.admin, "a", "three", version);
+});
