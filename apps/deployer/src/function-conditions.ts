@@ -5,7 +5,7 @@ import {
   rolledOutCondition,
   stalledCondition,
 } from "@drover/controller";
-import type { FunctionContext } from "./objects/function-objects.ts";
+import type { FunctionContext } from "./objects/function-object.ts";
 import type { FunctionLoad } from "./redis/function-queues.ts";
 import { isTried } from "./pods/next-rollout.ts";
 import type { ObservedPod, PodProblem } from "./pods/observe-pods.ts";

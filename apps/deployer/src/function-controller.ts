@@ -2,7 +2,7 @@ import { defineController, queueOf, RetryAfterError } from "@drover/controller";
 import { TenantRedisError } from "@drover/runtime";
 import { deploy } from "./deploy.ts";
 import { watchedKinds } from "./watched-kinds.ts";
-import type { FunctionContext } from "./objects/function-objects.ts";
+import type { FunctionContext } from "./objects/function-object.ts";
 import { functionRefOf } from "./function-ref.ts";
 import type { FunctionControllerOptions, DeployRunContext } from "./run-context.ts";
 import { takeDown } from "./take-down.ts";

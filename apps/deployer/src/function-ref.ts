@@ -1,7 +1,6 @@
 import { type ObjectMetadata, ReconcileFunction } from "@drover/controller";
 import type { KubeObject } from "@drover/kube";
-import { ownerAnnotation } from "./objects/apply-object.ts";
-import { functionLabel, namespaceLabel } from "./names.ts";
+import { ownerAnnotation, functionLabel, namespaceLabel } from "./names.ts";
 
 /** The identity of a function. */
 export interface FunctionRef {

@@ -26,3 +26,9 @@ export const clusterRoleName = (namespace: string, name: string): string => `dro
 /** A fingerprint of a value: 12 hexadecimal digits. */
 export const digest = (value: unknown): string =>
   createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 12);
+
+/**
+ * The annotation with the uid of an object's function, for objects that the function does not own, such as
+ * cluster-scoped ones.
+ */
+export const ownerAnnotation = "drover.dev/owner";

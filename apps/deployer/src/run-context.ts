@@ -2,7 +2,7 @@ import type { Milliseconds, QueueName } from "@drover/controller";
 import type { KubeClient } from "@drover/kube";
 import type { AbsentParts } from "@drover/runtime";
 import type { FunctionUsers } from "./redis/function-users.ts";
-import type { FunctionContext } from "./objects/function-objects.ts";
+import type { FunctionContext } from "./objects/function-object.ts";
 import type { FunctionRef } from "./function-ref.ts";
 import type { FunctionKeys } from "./redis/function-keys.ts";
 import type { FunctionQueues } from "./redis/function-queues.ts";

@@ -3,7 +3,7 @@ import { builtin, type KubeClient } from "@drover/kube";
 import { afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { sandboxOfFile } from "../../../packages/testing/src/sandbox.fixture.ts";
 import { boundRole } from "./roles/bound-role.ts";
-import type { FunctionContext } from "./objects/function-objects.ts";
+import type { FunctionContext } from "./objects/function-object.ts";
 import {
   type FunctionRef,
   ownedMetadata,

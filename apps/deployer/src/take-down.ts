@@ -1,7 +1,7 @@
 import { RetryAfterError } from "@drover/controller";
 import { dropPods } from "./pods/change-pods.ts";
 import { removeCredentials } from "./delivery.ts";
-import type { FunctionContext } from "./objects/function-objects.ts";
+import type { FunctionContext } from "./objects/function-object.ts";
 import { type ObservedPod, observePods } from "./pods/observe-pods.ts";
 import { deleteStaleRoles } from "./roles/stale-roles.ts";
 import type { DeployRunContext } from "./run-context.ts";

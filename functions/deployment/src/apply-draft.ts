@@ -12,7 +12,7 @@ import {
 import { conditionFields, setCondition } from "./status/deployment-conditions.ts";
 import type { Draft, DraftSet } from "./draft.ts";
 import { releaseStraySets } from "./find-sets.ts";
-import type { DeploymentRunContext } from "./reconcile-deployment.ts";
+import type { DeploymentRunContext } from "./deployment-run-context.ts";
 import { isSameTemplate } from "./template.ts";
 
 /**

@@ -5,7 +5,7 @@ import { sandboxOfFile } from "../../../packages/testing/src/sandbox.fixture.ts"
 import type { DeploymentObject } from "./deployment.ts";
 import { draftOf } from "./draft.ts";
 import { findSets, oldPodsMayRun } from "./find-sets.ts";
-import type { DeploymentRunContext } from "./reconcile-deployment.ts";
+import type { DeploymentRunContext } from "./deployment-run-context.ts";
 import { deploymentOf, setOf, type SetOptions, testTime, template } from "./testing/drafts.ts";
 
 const { client } = await sandboxOfFile({ controllers: false });

@@ -11,7 +11,7 @@ import {
   replicaSetSchema,
 } from "@drover/workloads";
 import type { Draft } from "./draft.ts";
-import type { DeploymentRunContext } from "./reconcile-deployment.ts";
+import type { DeploymentRunContext } from "./deployment-run-context.ts";
 import { newSetOf, oldSetsOf } from "./rollout/find-new-set.ts";
 
 /** The sets of a Deployment. Adopts orphans and releases sets that no longer match before it returns them. */

@@ -3,15 +3,10 @@ import { builtin } from "@drover/kube";
 import type { Owner, WorkloadRunContext } from "@drover/workloads";
 import { applyDraft } from "./apply-draft.ts";
 import { decide, requeueDelay } from "./decide.ts";
-import { type Deployment, type DeploymentObject, deploymentSchema } from "./deployment.ts";
+import { type Deployment, deploymentSchema } from "./deployment.ts";
 import { draftOf, isObserved } from "./draft.ts";
 import { findSets, oldPodsMayRun, releaseStraySets } from "./find-sets.ts";
-
-/** A step and its Deployment. */
-export interface DeploymentRunContext extends WorkloadRunContext<typeof Deployment> {
-  readonly deployment: DeploymentObject;
-  readonly owner: Owner;
-}
+import type { DeploymentRunContext } from "./deployment-run-context.ts";
 
 /** One run: reads the objects, decides, writes. */
 export async function reconcileDeployment(

@@ -14,7 +14,7 @@ import {
   replicaSetSchema,
 } from "@drover/workloads";
 import { listActivePods, type SetPods } from "./find-pods.ts";
-import type { ReplicaSetRunContext } from "./reconcile-replica-set.ts";
+import type { ReplicaSetRunContext } from "./replica-set-run-context.ts";
 
 /** The pods after creations and deletions, and the failure of one of these, if any. */
 export interface ReplicasResult extends SetPods {

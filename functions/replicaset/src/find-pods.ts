@@ -11,7 +11,7 @@ import {
   type Pod,
   podSchema,
 } from "@drover/workloads";
-import type { ReplicaSetRunContext } from "./reconcile-replica-set.ts";
+import type { ReplicaSetRunContext } from "./replica-set-run-context.ts";
 
 /** The pods of a set. */
 export interface SetPods {

@@ -4,19 +4,13 @@ import {
   nextAvailable,
   type Owner,
   type ReplicaSet,
-  type ReplicaSetObject,
   replicaSetSchema,
   type WorkloadRunContext,
 } from "@drover/workloads";
 import { findPods } from "./find-pods.ts";
 import { adjustReplicas, type ReplicasResult } from "./adjust-replicas.ts";
 import { replicaSetStatus, writeStatus } from "./replica-set-status.ts";
-
-/** A step and its set. */
-export interface ReplicaSetRunContext extends WorkloadRunContext<typeof ReplicaSet> {
-  readonly set: ReplicaSetObject;
-  readonly owner: Owner;
-}
+import type { ReplicaSetRunContext } from "./replica-set-run-context.ts";
 
 /**
  * One run: finds the set's pods, creates or deletes some, and writes the status. A failure is written to the status

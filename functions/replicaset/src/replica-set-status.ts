@@ -11,7 +11,7 @@ import {
   serverMessageOf,
 } from "@drover/workloads";
 import type { ReplicasResult } from "./adjust-replicas.ts";
-import type { ReplicaSetRunContext } from "./reconcile-replica-set.ts";
+import type { ReplicaSetRunContext } from "./replica-set-run-context.ts";
 
 type Status = ReplicaSetObject["status"];
 

@@ -1,11 +1,8 @@
-import type { ReconcileContext } from "@drover/controller";
-import type { Bucket } from "./bucket.ts";
 import type { BucketAddress, BucketStore, BucketStores } from "./bucket-store.ts";
 import { bucketNameOf } from "./bucket-name.ts";
 import type { S3Credentials } from "./credentials.ts";
 import type { RecordedBucket, BucketOwner } from "./ownership/ownership.ts";
-
-export type BucketContext = ReconcileContext<typeof Bucket>;
+import type { BucketContext } from "./bucket.ts";
 
 /** One run for one object, with all that its steps need. */
 export interface BucketRunContext {

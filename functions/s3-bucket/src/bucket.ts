@@ -1,4 +1,10 @@
-import { checkedAtRun, defineResource, durationSchema, parseDuration } from "@drover/controller";
+import {
+  checkedAtRun,
+  defineResource,
+  durationSchema,
+  parseDuration,
+  type ReconcileContext,
+} from "@drover/controller";
 import { z } from "zod";
 import { bucketNameLength, bucketNamePattern, bucketNameProblem } from "./bucket-name.ts";
 import { maxSpecTags, tagLimits, tagProblem } from "./ownership/tags.ts";
@@ -128,3 +134,5 @@ export const Bucket = defineResource({
     { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
   ],
 });
+
+export type BucketContext = ReconcileContext<typeof Bucket>;

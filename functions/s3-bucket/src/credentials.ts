@@ -1,6 +1,6 @@
 import { RetryAfterError } from "@drover/controller";
 import { z } from "zod";
-import type { BucketContext } from "./bucket-run-context.ts";
+import type { BucketContext } from "./bucket.ts";
 
 const text = z.string().trim().min(1);
 const secretSchema = z.object({

@@ -1,6 +1,7 @@
 import { RetryAfterError, RetryError } from "@drover/controller";
 import { bucketNameProblem } from "./bucket-name.ts";
-import { type BucketContext, type BucketRunContext, bucketRunContext } from "./bucket-run-context.ts";
+import type { BucketContext } from "./bucket.ts";
+import { type BucketRunContext, bucketRunContext } from "./bucket-run-context.ts";
 import type { BucketAddress, BucketStores, DeniedBucket, PresentBucket } from "./bucket-store.ts";
 import { mayAppearFor } from "./ownership/creation-intent.ts";
 import { readCredentials, type S3Credentials } from "./credentials.ts";

@@ -1,8 +1,8 @@
 import { readyCondition, type ReconcileResult, RetryAfterError, TerminalError } from "@drover/controller";
-import type { Bucket } from "./bucket.ts";
+import type { Bucket, BucketContext } from "./bucket.ts";
 import { bucketNameProblem } from "./bucket-name.ts";
 import { bucketOutcome } from "./bucket-outcome.ts";
-import { type BucketContext, type BucketRunContext, bucketRunContext } from "./bucket-run-context.ts";
+import { type BucketRunContext, bucketRunContext } from "./bucket-run-context.ts";
 import type { BucketStores, Creation, PresentBucket } from "./bucket-store.ts";
 import { claimBucket, confirmClaim, rejectForeignTags } from "./ownership/claim-bucket.ts";
 import { intentToCreate, mayAppearFor, mayCreate } from "./ownership/creation-intent.ts";

@@ -1,7 +1,7 @@
 import { portOf } from "@drover/controller";
 import { isIP } from "node:net";
 import { type Egress, egressPeers } from "./egress.ts";
-import type { FunctionContext } from "../objects/function-objects.ts";
+import type { FunctionContext } from "../objects/function-object.ts";
 import type { ServiceAccountRef } from "../function-ref.ts";
 import { functionLabel } from "../names.ts";
 

@@ -8,12 +8,7 @@ import {
   type ResourceRef,
 } from "@drover/kube";
 import { type FunctionRef, isLabelledFor } from "../function-ref.ts";
-
-/**
- * The annotation with the uid of an object's function, for objects that the function does not own, such as
- * cluster-scoped ones.
- */
-export const ownerAnnotation = "drover.dev/owner";
+import { ownerAnnotation } from "../names.ts";
 
 /** The parameters for writing the objects of a function. */
 export interface OwnedObjectOptions {

@@ -1,7 +1,7 @@
 import { RetryAfterError } from "@drover/controller";
 import { ApiError, keyOf } from "@drover/kube";
 import { bridgeRoleName } from "../roles/bridge-roles.ts";
-import type { FunctionObject } from "./function-objects.ts";
+import type { FunctionObject } from "./function-object.ts";
 import { calledRoleName } from "../roles/gateway-roles.ts";
 import { deleteOwnedObject, applyObject } from "./apply-object.ts";
 import { deleteStaleRoles } from "../roles/stale-roles.ts";

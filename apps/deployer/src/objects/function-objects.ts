@@ -1,28 +1,11 @@
-import { type ReconcileContext, type ReconcileFunction, serviceNameOf } from "@drover/controller";
-import { builtin, type NewObject, type ResourceRef } from "@drover/kube";
+import { serviceNameOf } from "@drover/controller";
+import { builtin } from "@drover/kube";
 import { boundRole } from "../roles/bound-role.ts";
 import { functionPolicy } from "../network/function-policy.ts";
 import { type FunctionRef, ownedMetadata, ownedClusterMetadata } from "../function-ref.ts";
 import { clusterRoleName, functionLabel } from "../names.ts";
 import type { DeployEnvironment } from "../pods/pod-template.ts";
-
-export type FunctionContext = ReconcileContext<typeof ReconcileFunction>;
-
-/** An object that a function needs in addition to its Pods. If not `wanted`, the object is deleted. */
-export interface FunctionObject {
-  readonly ref: ResourceRef;
-  readonly object: NewObject;
-  readonly wanted: boolean;
-  /**
-   * False for Roles of Drover's own parts, or of KEDA, on objects made for this function. Their author gains no
-   * permission, so they are not reviewed.
-   */
-  readonly reviewed?: false;
-  /**
-   * True if it is in a namespace that the spec names. A failure there does not keep the function from being deployed.
-   */
-  readonly elsewhere?: true;
-}
+import type { FunctionContext, FunctionObject } from "./function-object.ts";
 
 /**
  * All objects of a function except Pods, Secrets, and roles for bridge and gateway. In the order of their creation:

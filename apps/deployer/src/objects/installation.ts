@@ -1,7 +1,7 @@
 import { type Log, objectKey } from "@drover/controller";
 import { builtin, isApiError, keyOf, type KubeClient, listAll } from "@drover/kube";
 import { z } from "zod";
-import type { FunctionObject } from "./function-objects.ts";
+import type { FunctionObject } from "./function-object.ts";
 import { type FunctionRef, ownedClusterMetadata } from "../function-ref.ts";
 
 /**

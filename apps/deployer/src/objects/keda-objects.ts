@@ -1,7 +1,7 @@
 import { parseDuration, ReconcileFunction, RetryAfterError } from "@drover/controller";
 import { builtin, type ResourceRef } from "@drover/kube";
 import { boundRole, ruleFor } from "../roles/bound-role.ts";
-import type { FunctionContext, FunctionObject } from "./function-objects.ts";
+import type { FunctionContext, FunctionObject } from "./function-object.ts";
 import { type FunctionRef, ownedMetadata, type ServiceAccountRef } from "../function-ref.ts";
 import { scalingSettings } from "../scaling/scaling-settings.ts";
 

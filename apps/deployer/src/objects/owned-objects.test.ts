@@ -3,10 +3,11 @@ import { ApiError, builtin, isApiError, keyOf, type KubeClient, type NewObject }
 import { beforeAll, describe, expect, it } from "vitest";
 import { sandboxOfFile } from "../../../../packages/testing/src/sandbox.fixture.ts";
 import { boundRole } from "../roles/bound-role.ts";
-import type { FunctionObject } from "./function-objects.ts";
+import type { FunctionObject } from "./function-object.ts";
 import { ownedMetadata, ownedMetadataElsewhere, ownedClusterMetadata } from "../function-ref.ts";
 import { adoptBindings, type Installation, installationOf, ownedByInstallation } from "./installation.ts";
-import { deleteOwnedObject, applyObject, ownerAnnotation } from "./apply-object.ts";
+import { deleteOwnedObject, applyObject } from "./apply-object.ts";
+import { ownerAnnotation } from "../names.ts";
 
 const { sandbox, client } = await sandboxOfFile();
 

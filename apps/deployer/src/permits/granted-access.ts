@@ -1,7 +1,7 @@
 import { type Access, accessCount, accessesOf, type PolicyRule, TerminalError } from "@drover/controller";
 import { builtin } from "@drover/kube";
 import { z } from "zod";
-import type { FunctionObject } from "../objects/function-objects.ts";
+import type { FunctionObject } from "../objects/function-object.ts";
 
 /** The maximum number of accesses of a function, because each takes repeated requests to the API server. */
 export const maxAccesses = 500;

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import {
   type Access,
   describeAccess,
@@ -7,11 +8,10 @@ import {
 } from "@drover/controller";
 import { builtin, type KubeClient } from "@drover/kube";
 import { authorAnnotations } from "@drover/runtime";
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { objectsOf } from "../deploy.ts";
-import type { FunctionContext, FunctionObject } from "../objects/function-objects.ts";
+import type { FunctionContext, FunctionObject } from "../objects/function-object.ts";
 import type { DeployRunContext } from "../run-context.ts";
 import { accessReviews } from "./access-reviews.ts";
 import { grantedAccess, maxAccesses } from "./granted-access.ts";

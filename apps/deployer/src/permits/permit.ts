@@ -1,7 +1,7 @@
 import { type ObjectMetadata, RetryAfterError, implicitAccess } from "@drover/controller";
 import { requestAnnotation, type Author, authorAnnotations, authorOf, requestedUse } from "@drover/runtime";
 import { isDeepStrictEqual } from "node:util";
-import type { FunctionObject } from "../objects/function-objects.ts";
+import type { FunctionObject } from "../objects/function-object.ts";
 import type { DeployRunContext } from "../run-context.ts";
 import { permissionNotHeld } from "./access-reviews.ts";
 import { grantedAccess } from "./granted-access.ts";

@@ -1,7 +1,7 @@
 import { objectKey } from "@drover/controller";
 import { builtin, type KubeClient } from "@drover/kube";
 import { randomBytes } from "node:crypto";
-import type { FunctionContext } from "../objects/function-objects.ts";
+import type { FunctionContext } from "../objects/function-object.ts";
 import { type FunctionRef, ownedMetadata } from "../function-ref.ts";
 import { podManifest, type PodTemplateInput } from "./pod-template.ts";
 import type { RolloutPod, PodChanges } from "./plan-pod-changes.ts";

@@ -1,5 +1,5 @@
 import type { ReconcileFunctionSpec } from "@drover/controller";
-import type { FunctionContext } from "../objects/function-objects.ts";
+import type { FunctionContext } from "../objects/function-object.ts";
 import { digest } from "../names.ts";
 import type { ObservedPod } from "./observe-pods.ts";
 

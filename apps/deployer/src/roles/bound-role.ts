@@ -1,5 +1,5 @@
 import { builtin, type NewObject } from "@drover/kube";
-import type { FunctionObject } from "../objects/function-objects.ts";
+import type { FunctionObject } from "../objects/function-object.ts";
 import type { ServiceAccountRef } from "../function-ref.ts";
 
 /**

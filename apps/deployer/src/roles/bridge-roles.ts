@@ -1,5 +1,5 @@
 import { type FollowedKind, followedKinds, type ReconcileFunctionSpec } from "@drover/controller";
-import type { FunctionObject } from "../objects/function-objects.ts";
+import type { FunctionObject } from "../objects/function-object.ts";
 import type { FunctionRef, ServiceAccountRef } from "../function-ref.ts";
 import { scopedRoles } from "./scoped-roles.ts";
 

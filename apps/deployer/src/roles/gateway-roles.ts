@@ -1,6 +1,6 @@
 import { gatewayRules, type ReconcileFunctionSpec, serviceNameOf, webhookSecretOf } from "@drover/controller";
 import { boundRole, ruleFor } from "./bound-role.ts";
-import type { FunctionObject } from "../objects/function-objects.ts";
+import type { FunctionObject } from "../objects/function-object.ts";
 import { type FunctionRef, ownedMetadata, type ServiceAccountRef } from "../function-ref.ts";
 import { scopedRoles } from "./scoped-roles.ts";
 

@@ -1,6 +1,6 @@
 import type { FollowedKind } from "@drover/controller";
 import { boundRole } from "./bound-role.ts";
-import type { FunctionObject } from "../objects/function-objects.ts";
+import type { FunctionObject } from "../objects/function-object.ts";
 import {
   type FunctionRef,
   ownedMetadataElsewhere,

@@ -1,5 +1,5 @@
 import { builtin, keyOf, listAll, type ResourceRef } from "@drover/kube";
-import type { FunctionObject } from "../objects/function-objects.ts";
+import type { FunctionObject } from "../objects/function-object.ts";
 import { deleteOwnedObject } from "../objects/apply-object.ts";
 import { functionSelector } from "../function-ref.ts";
 import type { DeployRunContext } from "../run-context.ts";

@@ -1,5 +1,5 @@
 import { type Milliseconds, parseDuration } from "@drover/controller";
-import type { FunctionContext } from "../objects/function-objects.ts";
+import type { FunctionContext } from "../objects/function-object.ts";
 import type { FunctionLoad } from "../redis/function-queues.ts";
 import { minPods } from "../pods/next-rollout.ts";
 import { podsWanted } from "./pods-wanted.ts";

@@ -22,9 +22,8 @@ import {
 } from "@drover/controller";
 import { type S3Server, startS3 } from "@drover/local-servers";
 import type { z } from "zod";
-import { Bucket } from "../bucket.ts";
+import { Bucket, type BucketContext } from "../bucket.ts";
 import { bucketController } from "../bucket-controller.ts";
-import type { BucketContext } from "../bucket-run-context.ts";
 import type { BucketStores } from "../bucket-store.ts";
 import { s3ConfigSchema } from "../config.ts";
 import { s3BucketStores } from "../s3/s3-bucket-store.ts";
