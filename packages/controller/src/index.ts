@@ -90,6 +90,8 @@ export type { Limits, Rate, Retry, RetryDefinition } from "./definition/run-sett
 export * from "./object/object-client.ts";
 export * from "./object/object-key.ts";
 export * from "./function/reconcile-function.ts";
+export * from "./function/reconcile-function-of.ts";
+export type { NamesDeclaration, Predicates } from "./function/watched-kind-declaration.ts";
 export * from "./resource/resource.ts";
 export {
   hasNamesInCode,
@@ -103,7 +105,7 @@ export {
 export { serviceNameOf, webhookSecretOf } from "./function/function-names.ts";
 export { testContext, type TestObject } from "./definition/test-context.ts";
 export { suggest } from "./suggest.ts";
-export { silentLog } from "./silent-log.ts";
+export { type Log, silentLog } from "./log.ts";
 export { checkedAtRun } from "./structural/checks.ts";
 export { goPatternProblem } from "./structural/go-pattern.ts";
 export { InvalidSchemaError } from "./structural/invalid-schema.ts";

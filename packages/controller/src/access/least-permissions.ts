@@ -1,6 +1,7 @@
 import type { Controller } from "../definition/controller.ts";
 import type { PermissionRule } from "../function/deployment-declarations.ts";
-import type { Predicates, ReconcileFunctionSpec } from "../function/reconcile-function.ts";
+import type { Predicates } from "../function/watched-kind-declaration.ts";
+import type { ReconcileFunctionSpec } from "../function/reconcile-function.ts";
 import type { Resource } from "../resource/resource.ts";
 import { hasNamesInCode, type Kind } from "../definition/watched-kinds.ts";
 

@@ -8,7 +8,7 @@ import {
   type ReconcileContext,
 } from "./controller.ts";
 import { InvalidControllerError } from "./invalid-controller.ts";
-import { reconcileFunctionOf } from "../function/reconcile-function.ts";
+import { reconcileFunctionOf } from "../function/reconcile-function-of.ts";
 import {
   defineResource,
   type Resource,

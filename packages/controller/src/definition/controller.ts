@@ -5,17 +5,10 @@ import type { Immutable, NoUnknownFields } from "./known-fields.ts";
 import type { ObjectClient } from "../object/object-client.ts";
 import type { ObjectKey } from "../object/object-key.ts";
 import { type Limits, limitsFrom, type Retry, type RetryDefinition, retryFrom } from "./run-settings.ts";
-import type { Predicates } from "../function/reconcile-function.ts";
+import type { Predicates } from "../function/watched-kind-declaration.ts";
 import type { ObjectMetadata, Resource, SpecOf, ObjectStatus, StatusOf } from "../resource/resource.ts";
 import { checkedWatches, type OwnedKind, type WatchedKind } from "./watched-kinds.ts";
-
-/** The logger of a run. Structured fields come first, as in pino. */
-export interface Log {
-  debug(fields: object, message: string): void;
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-  error(fields: object, message: string): void;
-}
+import type { Log } from "../log.ts";
 
 /** Something that happened to an object, to be published as a Kubernetes Event about it. */
 export interface Announcement {

@@ -1,7 +1,7 @@
-import type { Log, ReconcileContext } from "./controller.ts";
+import { type Log, silentLog } from "../log.ts";
+import type { ReconcileContext } from "./controller.ts";
 import { unavailableClient, type ObjectClient } from "../object/object-client.ts";
 import { objectKey } from "../object/object-key.ts";
-import { silentLog } from "../silent-log.ts";
 import type { ObjectMetadata, Resource, ObjectStatus } from "../resource/resource.ts";
 import type { z } from "zod";
 

@@ -1,7 +1,7 @@
-import type { Log } from "./controller.ts";
+import type { Log } from "../log.ts";
 import { InvalidControllerError } from "./invalid-controller.ts";
 import type { ObjectKey } from "../object/object-key.ts";
-import type { NamesDeclaration, Predicates } from "../function/reconcile-function.ts";
+import type { NamesDeclaration, Predicates } from "../function/watched-kind-declaration.ts";
 import type { ObjectMetadata, Resource } from "../resource/resource.ts";
 
 /** The fields that are needed to watch a kind: a resource, or a kind that is defined elsewhere, written out. */

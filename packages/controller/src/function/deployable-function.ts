@@ -5,7 +5,7 @@ import {
   type FunctionDeployment,
   reconcileFunctionOf,
   type ReconcileFunctionManifest,
-} from "./reconcile-function.ts";
+} from "./reconcile-function-of.ts";
 import type { Resource } from "../resource/resource.ts";
 
 /**

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { defineController } from "../definition/controller.ts";
 import type { DeployableFunction } from "./deployable-function.ts";
 import { embeddedManifestsOf } from "./embedded-manifests.ts";
-import type { FunctionDeployment } from "./reconcile-function.ts";
+import type { FunctionDeployment } from "./reconcile-function-of.ts";
 import { defineResource } from "../resource/resource.ts";
 
 const Cup = defineResource({

@@ -10,7 +10,8 @@ import {
 } from "./function-pod.ts";
 import { leastPermissions, withPermissions } from "../access/least-permissions.ts";
 import { runSettingsVariables } from "./run-settings-variables.ts";
-import { reconcileFunctionOf, type ReconcileFunctionSpec } from "./reconcile-function.ts";
+import { reconcileFunctionOf } from "./reconcile-function-of.ts";
+import type { ReconcileFunctionSpec } from "./reconcile-function.ts";
 import type { Resource } from "../resource/resource.ts";
 
 /** A function that cannot have a bridge in its process. The message contains the reason. */

@@ -3,12 +3,7 @@ import type { TestPlan } from "./test-plan.ts";
 import { callName } from "./test-plan-decider.ts";
 import { differingPaths, type ClusterState, clusterStateOf, type ObjectValues } from "./cluster-state.ts";
 import type { ScenarioRun } from "./scenario-run.ts";
-
-/** The first step after which all was not as it is without the fault, and what was not. */
-export interface Divergence {
-  readonly step: number;
-  readonly differences: readonly string[];
-}
+import type { Divergence } from "./divergence.ts";
 
 /** How a plan's end is judged. */
 export interface ComparisonRules {

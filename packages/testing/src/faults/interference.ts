@@ -1,7 +1,7 @@
 import { parseResponseObject, type ProxiedCall } from "@drover/fault-proxy";
 import type { ApiAddress } from "../kubectl/api-address.ts";
 import { plainRequest } from "../kubectl/plain-request.ts";
-import type { Divergence } from "./compare.ts";
+import type { Divergence } from "./divergence.ts";
 import type { ScenarioRun } from "./scenario-run.ts";
 
 /** Carried by an object that somebody else has changed at the wrong moment. */

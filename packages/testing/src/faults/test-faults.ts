@@ -1,5 +1,6 @@
 import { type Baseline, clockStarts, recordBaseline } from "./baseline.ts";
-import { type Divergence, divergence, comparisonRulesOf } from "./compare.ts";
+import type { Divergence } from "./divergence.ts";
+import { divergence, comparisonRulesOf } from "./compare.ts";
 import { derivePlans } from "./derive-plans.ts";
 import { lostUpdate } from "./interference.ts";
 import { executeScenario } from "./execute-scenario.ts";

@@ -1,0 +1,56 @@
+import type { z } from "zod";
+import type { Controller } from "../definition/controller.ts";
+import type { Resource } from "../resource/resource.ts";
+import type { Kind } from "../definition/watched-kinds.ts";
+import { type ReconcileFunctionSpec, ReconcileFunction } from "./reconcile-function.ts";
+
+/** A ReconcileFunction as in a manifest file. */
+export interface ReconcileFunctionManifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly spec: ReconcileFunctionSpec;
+}
+
+/** The part of a ReconcileFunction that the controller code does not define: its deployment. */
+export type FunctionDeployment = Omit<
+  z.input<(typeof ReconcileFunction)["spec"]>,
+  "for" | "owns" | "watches" | "copies"
+>;
+
+/**
+ * The manifest that registers a controller and deploys it.
+ * @throws ZodError for an invalid deployment.
+ */
+export function reconcileFunctionOf<R extends Resource>(
+  { name, for: resource, only, owns, watches, copies }: Controller<R>,
+  deployment: FunctionDeployment = {},
+): ReconcileFunctionManifest {
+  const spec = ReconcileFunction.spec.parse({
+    for: { ...kindOf(resource), ...only },
+    ...(owns.length > 0 && { owns: owns.map(({ kind: of, ...which }) => ({ ...kindOf(of), ...which })) }),
+    ...(watches.length > 0 && {
+      watches: watches.map(({ kind: of, names, ...which }) => ({
+        ...kindOf(of),
+        ...which,
+        names: typeof names === "function" ? { code: true } : names,
+      })),
+    }),
+    ...(copies && { copies }),
+    ...deployment,
+  });
+  return {
+    apiVersion: ReconcileFunction.apiVersion,
+    kind: ReconcileFunction.kind,
+    metadata: { name },
+    spec,
+  };
+}
+
+const kindOf = ({ group, version, kind: name, plural, scope }: Kind) => ({
+  group,
+  version,
+  kind: name,
+  plural,
+  scope,
+});
