@@ -38,8 +38,8 @@ const mayImport = {
   sandbox: ["json", "listener"],
   "fault-proxy": ["controller", "json", "kube", "listener"],
   workloads: ["controller", "json", "kube"],
-  runtime: ["controller", "json", "kube", "listener", "queue", "webhook"],
-  bridge: ["controller", "json", "kube", "queue", "runtime", "webhook"],
+  runtime: ["controller", "json", "kube", "listener", "queue", "timers", "webhook"],
+  bridge: ["controller", "json", "kube", "queue", "runtime", "timers", "webhook"],
   testing: ["bridge", "controller", "fault-proxy", "json", "kube", "queue", "runtime", "sandbox", "timers"],
   // A function and a bridge in one process.
   embedded: ["bridge", "controller", "runtime"],
@@ -48,15 +48,15 @@ const mayImport = {
   "s3-bucket": ["controller", "runtime"],
   cli: [
     ...["controller", "deployer", "fault-proxy", "json", "kube", "local-servers", "node", "queue", "runtime"],
-    ...["s3-bucket", "testing"],
+    ...["s3-bucket", "testing", "timers"],
   ],
-  "bridge-server": ["bridge", "controller", "runtime"],
-  deployer: ["controller", "kube", "queue", "runtime"],
-  gateway: ["controller", "json", "kube", "queue", "runtime", "webhook"],
+  "bridge-server": ["bridge", "controller", "runtime", "timers"],
+  deployer: ["controller", "kube", "queue", "runtime", "timers"],
+  gateway: ["controller", "json", "kube", "queue", "runtime", "timers", "webhook"],
   "sandbox-server": ["runtime", "sandbox"],
   "client-go-queue": [],
   "local-servers": ["listener"],
-  node: ["controller", "kube", "local-servers", "runtime"],
+  node: ["controller", "kube", "local-servers", "runtime", "timers"],
   "real-cluster": ["local-servers"],
 };
 /** Servers and programs, which a package's test fixtures may start, too. */

@@ -62,6 +62,7 @@ export const tasks = {
   "error-paths": withPython("verification/error-paths/main.ts"),
   workloads: withoutPython("tests/workloads/main.ts", lessGarbageCollection),
   conformance: withPython("packages/sandbox/conformance/main.ts"),
+  "one-event": withPython("verification/one-event/main.ts"),
   crds: withoutPython("verification/crds/main.ts", lessGarbageCollection),
   "bench:queue": withPython("bench/queue/main.ts"),
   "bench:persistence": withPython("bench/persistence/main.ts"),

@@ -7,11 +7,11 @@
  * The parts are described by @drover/bridge; this process adds the ReconcileFunctions of the cluster or of files, the
  * Leases of Drover's parts, and the listener for hooks.
  */
+import { sleepUnlessAborted } from "@drover/timers";
 import type { Milliseconds } from "@drover/controller";
 import {
   keepPartLease,
   listingProblem,
-  sleepUnlessAborted,
   type Process,
   queueMetrics,
   runProcess,

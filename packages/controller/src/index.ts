@@ -24,7 +24,6 @@ export * from "./resource/condition.ts";
 export * from "./definition/controller.ts";
 export * from "./resource/crd.ts";
 export * from "./duration.ts";
-export * from "./server-time.ts";
 export * from "./errors.ts";
 export { type ErrorFields, errorFields, errorText, messageOf } from "./error-fields.ts";
 export { isSecretName, redact } from "./redact.ts";

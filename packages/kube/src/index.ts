@@ -72,8 +72,8 @@ export { openRunCache, type RunCache } from "./cache/run-cache.ts";
 export { deltaText } from "./cache/object-delta.ts";
 export { type Failure } from "./reflector/failure.ts";
 export { changeEvents, deletionEvent } from "./reflector/change-events.ts";
-export { isObjectEvent, type ObjectEvent, type ReflectorEvent } from "./reflector/object-event.ts";
-export { type ResourceVersion, versionOrder, type VersionOrder } from "./objects/resource-version.ts";
+export { isObjectEvent, type ObjectEvent, type ReflectorEvent } from "./reflector/change-events.ts";
+export { type ResourceVersion, versionOrder, type VersionOrder } from "./objects/kube-object.ts";
 export {
   type Reflector,
   type ReflectorOptions,
@@ -83,7 +83,7 @@ export {
 export { type StreamStart } from "./reflector/stream-state.ts";
 export { memorySeenIndex, type SeenChange, type SeenIndex, type SeenObject } from "./reflector/seen-index.ts";
 export { type ObjectList } from "./client/reply.ts";
-export { longestRetryAfter, retryAfter } from "./transport/retry-after.ts";
+export { longestRetryAfter, retryAfter } from "./transport/read-response.ts";
 export {
   apiVersionOf,
   builtin,

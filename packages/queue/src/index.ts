@@ -75,8 +75,7 @@ export { deleteKeys, type QueueKeyScan, type QueueKey, scanQueueKeys } from "./w
 export { callLua, type LuaScript, defineLuaScript, type LuaArguments } from "./redis/lua/lua-script.ts";
 export { maxJsonBytes, maxListItems } from "./redis/lua/script-bounds.ts";
 export { listedPages } from "./work-queue/listed-pages.ts";
-export { splitIntoBatches } from "./work-queue/split-into-batches.ts";
-export { raceAbort } from "./work-queue/race-abort.ts";
+export { splitIntoBatches } from "./work-queue/ledger-work-queue.ts";
 export { withReplyTimeout } from "./redis/with-reply-timeout.ts";
 export { queuePrefix } from "./work-queue/queue-prefix.ts";
 export { ScriptsMissingError } from "./redis/lua/run-script.ts";

@@ -74,8 +74,6 @@ export {
   type PermittedUse,
   requestedUse,
 } from "./functions/permits.ts";
-export { waitAtMost } from "./process/wait-at-most.ts";
-export { isAborted, sleepUnlessAborted } from "./process/sleep.ts";
 export { serveTenants } from "./tenants/serve-tenants.ts";
 export { openTenantRedis, type TenantRedis, TenantRedisError } from "./tenants/tenant-redis.ts";
 export { type PartSettings, partSettings } from "./parts/part-settings.ts";

@@ -1,2 +1,12 @@
-export { type CancelTimer, repeatEvery, sleep, processTimers, type Timers } from "./timers.ts";
+export {
+  type CancelTimer,
+  isAborted,
+  processTimers,
+  raceAbort,
+  repeatEvery,
+  sleep,
+  sleepUnlessAborted,
+  type Timers,
+  waitAtMost,
+} from "./timers.ts";
 export { VirtualTimers } from "./virtual-timers.ts";

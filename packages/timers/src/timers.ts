@@ -1,4 +1,5 @@
 import type { Milliseconds } from "@drover/controller";
+import { setTimeout as delay } from "node:timers/promises";
 
 /**
  * Time, as an argument: production code passes the process clock, a test passes a clock that it controls.
@@ -58,4 +59,36 @@ export async function sleep(
   cancel();
   signal?.removeEventListener("abort", done);
   signal?.throwIfAborted();
+}
+
+/** Resolves after that time, or at once when the signal fires. For the process clock only. */
+export const sleepUnlessAborted = (span: Milliseconds, signal: AbortSignal): Promise<void> =>
+  delay(span, undefined, { signal }).catch(() => undefined);
+
+/** `signal.aborted` as a call, because the type checker assumes that a property stays the same during a wait. */
+export const isAborted = (signal: AbortSignal): boolean => signal.aborted;
+
+/**
+ * Waits for `done`, but not longer than `span`. Rejects if `done` rejects within that time. The timer does not keep the
+ * process alive.
+ */
+export async function waitAtMost(span: Milliseconds, done: Promise<unknown>): Promise<void> {
+  const left = new AbortController();
+  const late = delay(span, undefined, { ref: false, signal: left.signal }).catch(() => undefined);
+  await Promise.race([done, late]).finally(() => left.abort());
+}
+
+/** The result of `work`, or a rejection with the signal's reason if the signal fires first. */
+export async function raceAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = Promise.withResolvers<never>();
+  const abort = (): void => {
+    aborted.reject(signal.reason);
+  };
+  signal.addEventListener("abort", abort, { once: true });
+  if (signal.aborted) abort();
+  try {
+    return await Promise.race([work, aborted.promise]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
 }

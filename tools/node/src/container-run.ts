@@ -1,6 +1,6 @@
+import { isAborted, sleepUnlessAborted } from "@drover/timers";
 import { type Log, messageOf, type Milliseconds } from "@drover/controller";
 import { spawnTied, type TiedProcess } from "@drover/local-servers";
-import { isAborted, sleepUnlessAborted } from "@drover/runtime";
 import {
   type ContainerStart,
   type ContainerState,

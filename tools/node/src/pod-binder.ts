@@ -1,6 +1,6 @@
+import { sleepUnlessAborted } from "@drover/timers";
 import { type Log, objectKey } from "@drover/controller";
 import { isApiError, type KubeClient } from "@drover/kube";
-import { sleepUnlessAborted } from "@drover/runtime";
 import { nodeLabels } from "./node-object.ts";
 import type { NodePod } from "./pod.ts";
 

@@ -1,6 +1,6 @@
+import { sleepUnlessAborted } from "@drover/timers";
 import { type Log, messageOf, type Milliseconds, objectKey } from "@drover/controller";
 import { builtin, isApiError, type KubeClient } from "@drover/kube";
-import { sleepUnlessAborted } from "@drover/runtime";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type ContainerRun, runContainer } from "./container-run.ts";

@@ -1,5 +1,5 @@
+import { isAborted, sleepUnlessAborted } from "@drover/timers";
 import type { Milliseconds } from "@drover/controller";
-import { isAborted, sleepUnlessAborted } from "@drover/runtime";
 import { request as plain } from "node:http";
 import { request as secured } from "node:https";
 import { connect } from "node:net";

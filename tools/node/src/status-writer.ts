@@ -1,6 +1,6 @@
+import { sleepUnlessAborted } from "@drover/timers";
 import { type Log, objectKey } from "@drover/controller";
 import { builtin, isApiError, type KubeClient } from "@drover/kube";
-import { sleepUnlessAborted } from "@drover/runtime";
 import { isDeepStrictEqual } from "node:util";
 import type { NodePod } from "./pod.ts";
 import type { PodStatus } from "./pod-status.ts";

@@ -1,6 +1,7 @@
+import { sleepUnlessAborted } from "@drover/timers";
 import { type Log, messageOf, type Milliseconds, objectKey, RetryAfterError } from "@drover/controller";
 import { type KubeClient, type KubeObject, refOf } from "@drover/kube";
-import { AuthorEpoch, authorEpochName, sleepUnlessAborted } from "@drover/runtime";
+import { AuthorEpoch, authorEpochName } from "@drover/runtime";
 import { createHash, randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";

@@ -1,3 +1,4 @@
+import { sleepUnlessAborted } from "@drover/timers";
 import { type Log, type Milliseconds, type ObjectKey, ReconcileFunction } from "@drover/controller";
 import {
   builtin,
@@ -8,7 +9,6 @@ import {
   refOf,
   type ResourceRef,
 } from "@drover/kube";
-import { sleepUnlessAborted } from "@drover/runtime";
 import type { FunctionUsers } from "../redis/function-users.ts";
 import { type FunctionRef, functionRefOf } from "../function-ref.ts";
 import { ownerUidOf } from "../objects/apply-object.ts";

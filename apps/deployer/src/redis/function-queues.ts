@@ -1,3 +1,4 @@
+import { waitAtMost } from "@drover/timers";
 import {
   type FunctionIdentity,
   type Log,
@@ -7,7 +8,7 @@ import {
   type ReconcileFunctionSpec,
 } from "@drover/controller";
 import { openWorkQueue, type RedisConnection, type WorkQueue } from "@drover/queue";
-import { waitAtMost, type TenantRedis } from "@drover/runtime";
+import { type TenantRedis } from "@drover/runtime";
 import type { QueueLoad } from "../scaling/pods-wanted.ts";
 
 /** The queues of functions. Each is opened on first use. */

@@ -1,3 +1,4 @@
+import { waitAtMost, sleepUnlessAborted } from "@drover/timers";
 import {
   functionQueueOf,
   isUnregisteredQueue,
@@ -16,7 +17,7 @@ import {
   type RedisConnection,
   scanQueueKeys,
 } from "@drover/queue";
-import { waitAtMost, sleepUnlessAborted, type TenantRedis } from "@drover/runtime";
+import { type TenantRedis } from "@drover/runtime";
 import { setTimeout as delay } from "node:timers/promises";
 import { queuesOf } from "./function-queues.ts";
 import { redisUserName, redisUserPrefix } from "../names.ts";

@@ -1,3 +1,4 @@
+import { sleepUnlessAborted } from "@drover/timers";
 import {
   type Log,
   type Milliseconds,
@@ -12,7 +13,6 @@ import type { KubeClient } from "@drover/kube";
 import {
   type DeclaredFunction,
   followDeclaredFunctions,
-  sleepUnlessAborted,
   cacheWithTtl,
   TenantRedisError,
 } from "@drover/runtime";

@@ -1,3 +1,4 @@
+import { raceAbort } from "@drover/timers";
 import {
   type Milliseconds,
   type ReconcileContext,
@@ -6,7 +7,7 @@ import {
   TerminalError,
 } from "@drover/controller";
 import { writeJson } from "@drover/json";
-import { raceAbort, type Run } from "@drover/queue";
+import { type Run } from "@drover/queue";
 import {
   type Call,
   type CallType,

@@ -1,4 +1,4 @@
-import { raceAbort } from "@drover/queue";
+import { raceAbort } from "@drover/timers";
 import type { IncomingBody } from "@drover/runtime";
 import {
   type Audience,

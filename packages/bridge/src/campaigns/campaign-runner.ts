@@ -1,7 +1,7 @@
+import { isAborted, sleepUnlessAborted } from "@drover/timers";
 import type { CampaignProgress, Log, Milliseconds, ObjectKey } from "@drover/controller";
 import { resourceNameOf } from "@drover/kube";
 import { listedPages, type WorkQueue } from "@drover/queue";
-import { isAborted, sleepUnlessAborted } from "@drover/runtime";
 import type { CampaignId, CampaignObjects, CampaignStore } from "./campaign-store.ts";
 import { streamsOf } from "../streams/plan-streams.ts";
 import type { FollowedStream } from "../streams/follow-stream.ts";

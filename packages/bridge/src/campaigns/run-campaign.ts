@@ -1,6 +1,6 @@
+import { sleepUnlessAborted } from "@drover/timers";
 import type { Campaign, CampaignProgress, Log, Milliseconds, ObjectKey } from "@drover/controller";
 import type { Wake, WorkQueue } from "@drover/queue";
-import { sleepUnlessAborted } from "@drover/runtime";
 import type { CampaignId, CampaignStore } from "./campaign-store.ts";
 
 export interface CampaignOptions {

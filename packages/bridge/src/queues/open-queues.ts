@@ -1,6 +1,7 @@
+import { waitAtMost, isAborted, sleepUnlessAborted } from "@drover/timers";
 import type { Log, Milliseconds } from "@drover/controller";
 import { openWorkQueue, type WorkQueue } from "@drover/queue";
-import { waitAtMost, isAborted, sleepUnlessAborted, cacheWithTtl, type TenantRedis } from "@drover/runtime";
+import { cacheWithTtl, type TenantRedis } from "@drover/runtime";
 import type { FirstIncarnationStore } from "./first-incarnations.ts";
 import { type TokenBucket, tokenBucket } from "../token-bucket.ts";
 import { errorSummary } from "../error-summary.ts";

@@ -1,6 +1,6 @@
+import { waitAtMost, isAborted, sleepUnlessAborted } from "@drover/timers";
 import type { Log, Milliseconds } from "@drover/controller";
 import type { Wake, WorkQueue } from "@drover/queue";
-import { waitAtMost, isAborted, sleepUnlessAborted } from "@drover/runtime";
 import type { OwedWakes } from "./owed-wakes.ts";
 import { errorSummary } from "../error-summary.ts";
 

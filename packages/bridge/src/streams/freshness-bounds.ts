@@ -1,6 +1,7 @@
+import { raceAbort } from "@drover/timers";
 import type { Log, Milliseconds } from "@drover/controller";
 import type { KubeClient } from "@drover/kube";
-import { type QueueTime, raceAbort, withReplyTimeout, type WorkQueue } from "@drover/queue";
+import { type QueueTime, withReplyTimeout, type WorkQueue } from "@drover/queue";
 import type { EventContext } from "../mapping/wakes-of.ts";
 import type { StreamPlan } from "./plan-streams.ts";
 

@@ -1,6 +1,6 @@
+import { waitAtMost, sleepUnlessAborted } from "@drover/timers";
 import type { Log, Milliseconds } from "@drover/controller";
 import { resourceNameOf } from "@drover/kube";
-import { waitAtMost, sleepUnlessAborted } from "@drover/runtime";
 import type { GroupMembership } from "./group-membership.ts";
 import type { HeldStream, StreamStore } from "../store/stream-store.ts";
 import { placeStreams } from "./place-streams.ts";

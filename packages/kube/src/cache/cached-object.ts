@@ -1,6 +1,5 @@
 import { parseJson, writeJson, unlessTooDeep } from "@drover/json";
-import { isSecret, type KubeObject } from "../objects/kube-object.ts";
-import { withoutManagedFields } from "../objects/managed-fields.ts";
+import { isSecret, type KubeObject, withoutManagedFields } from "../objects/kube-object.ts";
 import { objectFrom } from "../client/reply.ts";
 import type { ResourceRef } from "../objects/resource-ref.ts";
 

@@ -1,11 +1,16 @@
 import { parseJson } from "@drover/json";
 import { z } from "zod";
 import type { ObjectCache, WriteOutcome } from "../client/client.ts";
-import { isSecret, keyOf, type KubeObject } from "../objects/kube-object.ts";
+import {
+  isSecret,
+  keyOf,
+  type KubeObject,
+  type ResourceVersion,
+  versionOrder,
+} from "../objects/kube-object.ts";
 import { objectText } from "./cached-object.ts";
 import { deltaSchema, type ObjectDelta } from "./object-delta.ts";
 import { objectFrom } from "../client/reply.ts";
-import { type ResourceVersion, versionOrder } from "../objects/resource-version.ts";
 import { resourceNameOf, type ResourceRef } from "../objects/resource-ref.ts";
 
 /** Most characters of the objects that a run leaves. If there are more, the next run lists them. */

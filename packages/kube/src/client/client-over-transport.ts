@@ -1,9 +1,9 @@
 import type { Milliseconds, ObjectKey } from "@drover/controller";
-import type { KubeClient, ReadOptions, RequestOptions, WriteGuard } from "./client.ts";
-import { isApiError } from "../errors.ts";
+import type { KubeClient, ReadOptions, RequestOptions, WriteGuard, WatchOptions } from "./client.ts";
+import { isApiError, ApiError, ConnectionError, MalformedReplyError } from "../errors.ts";
 import { findObjects } from "./find-objects.ts";
 import { keyOf } from "../objects/kube-object.ts";
-import { acceptedJson, listFrom, objectFrom, reviewFrom } from "./reply.ts";
+import { acceptedJson, listFrom, objectFrom, reviewFrom, refusalError } from "./reply.ts";
 import {
   bindRequest,
   createRequest,
@@ -14,13 +14,14 @@ import {
   replaceRequest,
   reviewRequest,
   type RequestShape,
+  watchRequest,
 } from "./request-shape.ts";
 import { builtin, type ResourceRef } from "../objects/resource-ref.ts";
-import { withRetries } from "./with-retries.ts";
-import type { Timers } from "@drover/timers";
+import { type Timers, sleep } from "@drover/timers";
 import { type Transport, transportAs } from "../transport/transport.ts";
-import { openWatch } from "./open-watch.ts";
 import { bothGuards, performWrite, guardOf, type SendGuard } from "./write-guard.ts";
+import { readBounded } from "../transport/bounded-body.ts";
+import { type WatchFrame, watchFrames } from "./watch-frames.ts";
 
 export interface ClientParts {
   readonly transport: Transport;
@@ -123,6 +124,73 @@ async function unlessAbsent<T>(otherwise: T, call: () => Promise<T>): Promise<T>
     return await call();
   } catch (error) {
     if (isApiError(error, "NotFound")) return otherwise;
+    throw error;
+  }
+}
+
+interface RetryRule {
+  /** Most repeats of a call. */
+  readonly most: number;
+  /** Reads are repeated after any failure that may pass; writes only if the server has reported that it did nothing. */
+  readonly of: "read" | "write";
+  readonly timers: Timers;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** A longer Retry-After is left to the caller, which has a queue for the work. */
+const longestWait: Milliseconds = 5_000;
+
+const firstWait: Milliseconds = 100;
+
+/** Makes a call, and repeats it while the rule allows, never within a Retry-After. */
+async function withRetries<T>(rule: RetryRule, call: () => Promise<T>): Promise<T> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await call();
+    } catch (error) {
+      if (tries >= rule.most || !isRetriable(rule.of, error)) throw error;
+      const asked = error instanceof ApiError ? (error.retryAfter ?? 0) : 0;
+      if (asked > longestWait) throw error;
+      // Jitter is added: the wait is never shorter than requested.
+      const span = Math.max(asked, firstWait * 2 ** tries) * (1 + Math.random() / 2);
+      await sleep(rule.timers, span, "retry", rule.signal);
+    }
+  }
+}
+
+function isRetriable(of: "read" | "write", error: unknown): boolean {
+  if (error instanceof ConnectionError) return of === "read" && error.code !== "TIMEOUT";
+  if (!(error instanceof ApiError)) return false;
+  if (error.kind === "TooManyRequests") return true;
+  return of === "read" && (error.kind === "ServerError" || error.kind === "Timeout");
+}
+
+/** Largest body of a refusal, in bytes. */
+const longestRefusal = 1024 * 1024;
+
+/** Opens a watch when its first frame is requested. Leaving the loop closes it. */
+async function* openWatch(
+  transport: Transport,
+  timeout: Milliseconds,
+  ref: ResourceRef,
+  options: WatchOptions,
+): AsyncGenerator<readonly WatchFrame[], void, undefined> {
+  const { signal, onActivity = () => undefined } = options;
+  const reply = await transport.stream({ ...watchRequest(ref, options), signal, timeout });
+  onActivity();
+  if (reply.status !== 200) throw refusalError({ ...reply, body: await readBounded(reply, longestRefusal) });
+  if (!reply.contentType.startsWith("application/json")) {
+    reply.body.destroy();
+    throw new MalformedReplyError(
+      reply.request,
+      `it answers with ${JSON.stringify(reply.contentType)}, not JSON.`,
+    );
+  }
+  options.onOpen?.();
+  try {
+    yield* watchFrames(reply, { ref, partial: options.metadataOnly === true }, onActivity);
+  } catch (error) {
+    signal?.throwIfAborted();
     throw error;
   }
 }

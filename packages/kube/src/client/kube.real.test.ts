@@ -1,12 +1,11 @@
-import { type ObjectMetadata, silentLog } from "@drover/controller";
-import { objectKey, splitObjectKey } from "@drover/controller";
+import { type ObjectMetadata, silentLog, objectKey, splitObjectKey } from "@drover/controller";
 import { type RealCluster, startRealCluster } from "@drover/real-cluster";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { KubeClient } from "./client.ts";
 import { connect } from "./connect.ts";
 import { eventRecorder } from "../events/event-recorder.ts";
 import { installCrd } from "./install-crd.ts";
-import { isObjectEvent, type ObjectEvent } from "../reflector/object-event.ts";
+import { isObjectEvent, type ObjectEvent } from "../reflector/change-events.ts";
 import { type Reflector, runReflector } from "../reflector/run-reflector.ts";
 import { builtin } from "../objects/resource-ref.ts";
 import { type EventLog, eventLog } from "../testing/event-log.ts";

@@ -1,7 +1,6 @@
 import { parseJson } from "@drover/json";
 import { z } from "zod";
-import { connectionError, MalformedReplyError } from "../errors.ts";
-import type { ApiError } from "../errors.ts";
+import { connectionError, MalformedReplyError, type ApiError } from "../errors.ts";
 import { type KubeObject, apiStatusSchema } from "../objects/kube-object.ts";
 import { apiErrorFrom, objectFrom } from "./reply.ts";
 import type { ResourceRef } from "../objects/resource-ref.ts";

@@ -1,4 +1,4 @@
-import { type ObjectKey, objectKey, type ObjectName } from "@drover/controller";
+import { type KubeObject, type ObjectKey, objectKey, type ObjectName } from "@drover/controller";
 import { z } from "zod";
 
 const text = z.string().min(1);
@@ -39,7 +39,7 @@ export const metadataSchema = z.preprocess(
 
 export const kubeObjectSchema = z.looseObject({ apiVersion: text, kind: text, metadata: metadataSchema });
 
-export type { KubeObject } from "@drover/controller";
+export type { KubeObject };
 
 export const listSchema = z.looseObject({
   apiVersion: text,
@@ -77,3 +77,33 @@ export function keyOf({ metadata }: { readonly metadata: ObjectName }): ObjectKe
 /** True for a Secret, by the `apiVersion` and `kind` of the reply: Secrets are never cached and never passed on. */
 export const isSecret = ({ apiVersion, kind }: { readonly [field: string]: unknown }): boolean =>
   apiVersion === "v1" && kind === "Secret";
+
+/**
+ * The object without its managedFields. They are more than half of its metadata, and only the API server uses them.
+ * Code that holds many objects at once removes them.
+ */
+export function withoutManagedFields(object: KubeObject): KubeObject {
+  if (object.metadata["managedFields"] === undefined) return object;
+  const metadata = { ...object.metadata };
+  delete metadata["managedFields"];
+  return { ...object, metadata };
+}
+
+/**
+ * The version of an object, a list or a bookmark. Versions can be compared within one kind only. Those of Kubernetes
+ * are decimal numbers of any length. An aggregated API may send any text: then only equality counts.
+ */
+export type ResourceVersion = string;
+
+/** The order of a version relative to another one of the same kind. */
+export type VersionOrder = "older" | "same" | "newer" | "incomparable";
+
+const decimal = /^(0|[1-9]\d*)$/;
+
+/** Compares `version` with `other`, by length, then by text: a number would lose digits. */
+export function versionOrder(version: ResourceVersion, other: ResourceVersion): VersionOrder {
+  if (version === other) return "same";
+  if (!decimal.test(version) || !decimal.test(other)) return "incomparable";
+  if (version.length !== other.length) return version.length < other.length ? "older" : "newer";
+  return version < other ? "older" : "newer";
+}

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { versionOrder } from "./resource-version.ts";
+import { versionOrder } from "./kube-object.ts";
 
 test.each([
   ["9", "10", "older"],

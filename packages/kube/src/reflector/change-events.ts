@@ -1,8 +1,7 @@
-import { keyOf, type KubeObject } from "../objects/kube-object.ts";
+import { keyOf, type KubeObject, type ResourceVersion, versionOrder } from "../objects/kube-object.ts";
 import type { MappingResults } from "./mapping-result.ts";
-import type { ObjectEvent } from "./object-event.ts";
-import { type ResourceVersion, versionOrder } from "../objects/resource-version.ts";
 import { isAnnounced, type SeenObject } from "./seen-index.ts";
+import type { ObjectKey } from "@drover/controller";
 
 /** An object as a watch or a list returned it, with its mapping results. */
 export type ObservedObject = { readonly object: KubeObject; readonly matched: MappingResults } & (
@@ -67,3 +66,40 @@ function isMissed(version: ResourceVersion, { first, believed, watchedUpTo }: Li
   const order = versionOrder(version, watchedUpTo);
   return order === "older" || order === "same";
 }
+
+/** A change of one object since the stream last emitted an event for its key. */
+export interface ObjectEvent {
+  readonly type:
+    /** It exists. Found by the stream's first list, or emitted to a subscription that was added later. */
+    | "listed"
+    /** It was created since: a watch showed it, or a later list. */
+    | "added"
+    | "modified"
+    /** It was deleted. */
+    | "deleted";
+  readonly key: ObjectKey;
+  readonly uid: string;
+  readonly resourceVersion: ResourceVersion;
+  /** The object as sent: complete if the stream requests more than metadata. Undefined if no deletion event came. */
+  readonly object: KubeObject | undefined;
+  /** Its mapping results now, or before its deletion. */
+  readonly matched: MappingResults;
+  /**
+   * The last emitted state of the key. On `added` it is an earlier object of this name, with another uid, or the record
+   * that is written before the event (`announced`).
+   */
+  readonly previous: SeenObject | undefined;
+  /** True if a list found the change, and the watch should have emitted it before. */
+  readonly missed: boolean;
+}
+
+/** An event of a reflector. */
+export type ReflectorEvent =
+  | ObjectEvent
+  /** All changes up to this version were emitted: the list is complete. */
+  | { readonly type: "synced"; readonly resourceVersion: ResourceVersion }
+  /** No other change has happened up to this version (a bookmark). */
+  | { readonly type: "position"; readonly resourceVersion: ResourceVersion };
+
+export const isObjectEvent = (event: ReflectorEvent): event is ObjectEvent =>
+  event.type !== "synced" && event.type !== "position";

@@ -2,7 +2,7 @@ import { silentLog } from "@drover/controller";
 import { expect, it } from "vitest";
 import { keyOf, type KubeObject } from "../objects/kube-object.ts";
 import type { MappingResults } from "./mapping-result.ts";
-import { isObjectEvent, type ReflectorEvent } from "./object-event.ts";
+import { isObjectEvent, type ReflectorEvent } from "./change-events.ts";
 import { memorySeenIndex, type SeenIndex } from "./seen-index.ts";
 import { emitter } from "./emitter.ts";
 

@@ -1,9 +1,14 @@
 import { InvalidKeyError, type Log, type ObjectKey } from "@drover/controller";
-import { keyOf, type KubeObject } from "../objects/kube-object.ts";
-import { changeEvents, deletionEvent, type ObservedObject } from "./change-events.ts";
-import { isObjectEvent, type ObjectEvent, type ReflectorEvent } from "./object-event.ts";
+import { keyOf, type KubeObject, type ResourceVersion } from "../objects/kube-object.ts";
+import {
+  changeEvents,
+  deletionEvent,
+  type ObservedObject,
+  isObjectEvent,
+  type ObjectEvent,
+  type ReflectorEvent,
+} from "./change-events.ts";
 import type { MappingResults } from "./mapping-result.ts";
-import type { ResourceVersion } from "../objects/resource-version.ts";
 import { announced, type SeenIndex, type SeenObject } from "./seen-index.ts";
 import type { StreamObservation } from "./stream.ts";
 

@@ -1,5 +1,5 @@
 import type { ObjectList } from "../client/reply.ts";
-import type { ResourceVersion } from "../objects/resource-version.ts";
+import type { ResourceVersion } from "../objects/kube-object.ts";
 
 /** The progress of a list, and the parameters of the request for its next page. */
 export interface ListProgress {

@@ -6,7 +6,7 @@ import { keyOf } from "../objects/kube-object.ts";
 import { bucketRef } from "../testing/objects.ts";
 import { bucketDefinition, sandboxClient, type SandboxClient } from "../testing/sandbox-client.ts";
 import { VirtualTimers } from "@drover/timers";
-import { isObjectEvent, type ObjectEvent } from "./object-event.ts";
+import { isObjectEvent, type ObjectEvent } from "./change-events.ts";
 import { type Reflector, type ReflectorOptions, runReflector } from "./run-reflector.ts";
 
 let api: SandboxClient;

@@ -1,12 +1,15 @@
 import type { Log, Milliseconds } from "@drover/controller";
 import type { KubeClient } from "../client/client.ts";
-import { withoutManagedFields } from "../objects/managed-fields.ts";
-import { keyOf, type KubeObject } from "../objects/kube-object.ts";
+import {
+  withoutManagedFields,
+  keyOf,
+  type KubeObject,
+  type ResourceVersion,
+} from "../objects/kube-object.ts";
 import { collectionPath, resourceNameOf, type ResourceRef } from "../objects/resource-ref.ts";
 import { sleep, processTimers, type Timers } from "@drover/timers";
 import { type Failure, failureOf, receiverFailed } from "./failure.ts";
-import type { ReflectorEvent } from "./object-event.ts";
-import type { ResourceVersion } from "../objects/resource-version.ts";
+import type { ReflectorEvent } from "./change-events.ts";
 import { memorySeenIndex, type SeenIndex } from "./seen-index.ts";
 import type { MappingResults } from "./mapping-result.ts";
 import { type StreamAction, step, type StreamInput } from "./stream.ts";

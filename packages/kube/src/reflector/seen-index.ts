@@ -1,6 +1,6 @@
 import type { ObjectKey } from "@drover/controller";
 import { type MappingResults, unemittedView } from "./mapping-result.ts";
-import type { ResourceVersion } from "../objects/resource-version.ts";
+import type { ResourceVersion } from "../objects/kube-object.ts";
 
 /** The last emitted state of an object: enough to detect a change, and to map a deletion without a deletion event. */
 export interface SeenObject {

@@ -1,7 +1,7 @@
 import type { Milliseconds } from "@drover/controller";
 import type { Failure } from "./failure.ts";
 import { type ListProgress, listStart } from "./list-progress.ts";
-import { type ResourceVersion, versionOrder } from "../objects/resource-version.ts";
+import { type ResourceVersion, versionOrder } from "../objects/kube-object.ts";
 
 /** The state of a stream between two steps. */
 export interface StreamState {

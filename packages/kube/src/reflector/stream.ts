@@ -1,11 +1,10 @@
 import type { Milliseconds } from "@drover/controller";
-import type { KubeObject } from "../objects/kube-object.ts";
+import type { KubeObject, ResourceVersion } from "../objects/kube-object.ts";
 import type { ObjectList } from "../client/reply.ts";
 import type { WatchFrame } from "../client/watch-frames.ts";
 import { backoffDelay, longestBackoff, shortestGap } from "./backoff-delay.ts";
 import { type Failure, failureOf } from "./failure.ts";
 import { type ListProgress, nextPage, listStart } from "./list-progress.ts";
-import type { ResourceVersion } from "../objects/resource-version.ts";
 import {
   advanced,
   withStreaming,

@@ -1,7 +1,7 @@
 import type { Milliseconds } from "@drover/controller";
 import type { KubeClient, WatchOptions } from "../client/client.ts";
 import type { ResourceRef } from "../objects/resource-ref.ts";
-import { withoutManagedFields } from "../objects/managed-fields.ts";
+import { withoutManagedFields } from "../objects/kube-object.ts";
 import type { Timers } from "@drover/timers";
 import type { WatchFrame } from "../client/watch-frames.ts";
 import { failureOf } from "./failure.ts";

@@ -1,5 +1,5 @@
 import { splitObjectKey } from "@drover/controller";
-import { isObjectEvent, type ReflectorEvent } from "../reflector/object-event.ts";
+import { isObjectEvent, type ReflectorEvent } from "../reflector/change-events.ts";
 
 /** What a reflector told, as lines such as `added a@7`, to be waited for. */
 export interface EventLog {

@@ -1,9 +1,8 @@
 import { type Milliseconds, serverTime } from "@drover/controller";
 import { writeJson } from "@drover/json";
 import { ConnectionError, connectionError } from "../errors.ts";
-import { readResponse, type RawResponse } from "./read-response.ts";
+import { readResponse, type RawResponse, retryAfter } from "./read-response.ts";
 import { semaphore } from "./semaphore.ts";
-import { retryAfter } from "./retry-after.ts";
 import type { Session, Sessions } from "./session.ts";
 
 /** One request, without the address of a server. */

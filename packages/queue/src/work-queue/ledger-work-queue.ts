@@ -1,12 +1,10 @@
 import { type Log, maxDuration, type Milliseconds, type ObjectKey, type Rate } from "@drover/controller";
 import { tryAddJobs, type JobQueue } from "../worker/job-queue.ts";
 import { randomUUID } from "node:crypto";
-import { sleep, processTimers, type Timers } from "@drover/timers";
+import { sleep, processTimers, type Timers, raceAbort } from "@drover/timers";
 import { keepLeases } from "../worker/lease-keeper.ts";
 import { type Ledger, type LedgerDurations, maxDeltaBytes } from "../ledger/ledger.ts";
 import type { Scrubber } from "../ledger/scrubber.ts";
-import { splitIntoBatches } from "./split-into-batches.ts";
-import { raceAbort } from "./race-abort.ts";
 import { startDispatcher } from "../worker/dispatcher.ts";
 import type {
   Backoff,
@@ -273,3 +271,27 @@ function checkRate({ perSecond, burst }: Rate): void {
 }
 
 const isTime = (time: number): boolean => time >= 1 && time <= maxDuration;
+
+/**
+ * Splits a list, in its order, into batches of at most `maxItems` elements and `size` in all. An element that is larger
+ * than `size` is alone in its batch.
+ */
+export function splitIntoBatches<Element>(
+  list: readonly Element[],
+  { maxItems, size, sizeOf }: { maxItems: number; size: number; sizeOf: (element: Element) => number },
+): readonly (readonly Element[])[] {
+  const found: Element[][] = [];
+  let room = 0;
+  for (const element of list) {
+    const needs = sizeOf(element);
+    const last = found.at(-1);
+    if (last && last.length < maxItems && needs <= room) {
+      last.push(element);
+      room -= needs;
+    } else {
+      found.push([element]);
+      room = size - needs;
+    }
+  }
+  return found;
+}

@@ -1,3 +1,4 @@
+import { waitAtMost } from "@drover/timers";
 import type { Milliseconds } from "@drover/controller";
 import { withPageGuard } from "@drover/listener";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
@@ -5,7 +6,6 @@ import type { Hono } from "hono";
 import { createServer } from "node:http";
 import type { Socket } from "node:net";
 import type { Admission } from "./admission.ts";
-import { waitAtMost } from "../process/wait-at-most.ts";
 import { listenOn, type ListenOnOptions } from "./listen-on.ts";
 
 export interface PublicServerOptions extends ListenOnOptions {

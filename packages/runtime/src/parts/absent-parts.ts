@@ -1,8 +1,8 @@
+import { sleepUnlessAborted } from "@drover/timers";
 import { type Condition, type Milliseconds, objectKey, timestamp } from "@drover/controller";
 import { builtin, type KubeClient, type KubeObject } from "@drover/kube";
 import { z } from "zod";
 import type { Part, PartLeaseOptions } from "./part-lease.ts";
-import { sleepUnlessAborted } from "../process/sleep.ts";
 
 /** A part of Drover without a running replica. */
 export interface AbsentPart {

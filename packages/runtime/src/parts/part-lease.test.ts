@@ -5,8 +5,8 @@ import { keepPartLease } from "./part-lease.ts";
 
 /** The time that was slept; nothing waits for it. */
 const clock = vi.hoisted(() => ({ passed: 0 }));
-vi.mock("../process/sleep.ts", () => ({
-  isAborted: ({ aborted }: AbortSignal) => aborted,
+vi.mock("@drover/timers", async (original) => ({
+  ...(await original<object>()),
   sleepUnlessAborted: (span: number) => {
     clock.passed += span;
     return Promise.resolve();

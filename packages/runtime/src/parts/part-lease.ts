@@ -1,7 +1,7 @@
+import { isAborted, sleepUnlessAborted } from "@drover/timers";
 import { type Log, type Milliseconds, objectKey } from "@drover/controller";
 import { builtin, isApiError, type KubeClient } from "@drover/kube";
 import { hostname } from "node:os";
-import { isAborted, sleepUnlessAborted } from "../process/sleep.ts";
 
 /** The parts of Drover. Each may have several replicas. */
 export type Part = "bridge" | "deployer" | "gateway";

@@ -1,7 +1,6 @@
 import type { Condition } from "@drover/controller";
 import { describe, expect, it } from "vitest";
-import { statusToWrite } from "./status-writer.ts";
-import { kstatusConditions } from "./kstatus-conditions.ts";
+import { statusToWrite, kstatusConditions } from "./status-writer.ts";
 
 const condition = (type: string, status: Condition["status"]): Condition => ({
   type,

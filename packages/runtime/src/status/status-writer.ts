@@ -5,12 +5,12 @@ import {
   stalledCondition,
   type StatusCondition,
   timestamp,
+  reconcilingCondition,
 } from "@drover/controller";
 import { parseJson, writeJson } from "@drover/json";
 import type { KubeObject } from "@drover/kube";
 import { isDeepStrictEqual } from "node:util";
 import { conditionsOf } from "../schema/parse-object.ts";
-import { isKstatusCondition, kstatusConditions } from "./kstatus-conditions.ts";
 
 /** The status that a run reports for its object. */
 export interface StatusReport {
@@ -128,3 +128,26 @@ const statusIn = ({ status }: KubeObject): object =>
   typeof status === "object" && status !== null ? status : {};
 const order = ({ type }: Condition): number => (type === readyCondition ? 0 : 1);
 const asJson = (value: unknown): unknown => parseJson(writeJson(value));
+
+const kstatusTypes: readonly string[] = [reconcilingCondition, stalledCondition];
+
+/** True for the conditions that kstatus evaluates. */
+const isKstatusCondition = ({ type }: Pick<Condition, "type">): boolean => kstatusTypes.includes(type);
+
+/**
+ * The conditions from which kstatus derives the state of an object of any kind, for Helm's `--wait` and Flux
+ * (https://pkg.go.dev/sigs.k8s.io/cli-utils/pkg/kstatus). Each is present only while it is True.
+ *
+ * - `Reconciling`: the object is not Ready yet; work is in progress, waits, or is retried.
+ * - `Stalled`: the key is parked; a user or a change is needed.
+ *
+ * If a function reports one of them itself, none is added.
+ */
+export function kstatusConditions(
+  conditions: readonly Condition[],
+  { parked }: { readonly parked: boolean },
+): readonly Condition[] {
+  const main = conditions.find(({ type }) => type === readyCondition);
+  if (main === undefined || main.status === "True" || conditions.some(isKstatusCondition)) return [];
+  return [{ ...main, type: parked ? stalledCondition : reconcilingCondition, status: "True" }];
+}

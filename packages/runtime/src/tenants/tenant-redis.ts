@@ -1,16 +1,14 @@
+import { raceAbort, waitAtMost, sleepUnlessAborted } from "@drover/timers";
 import { type Log, messageOf, type Milliseconds, namespaceOfQueue, silentLog } from "@drover/controller";
 import {
   connectRedis,
   disconnectRedis,
-  raceAbort,
   type RedisConnection,
   checkServer,
   serverIds,
   UnfitRedisError,
 } from "@drover/queue";
 import { Gauge, type Registry } from "prom-client";
-import { waitAtMost } from "../process/wait-at-most.ts";
-import { sleepUnlessAborted } from "../process/sleep.ts";
 import type { Tenant } from "./tenants-file.ts";
 
 /** A connection to the Redis of a queue. */

@@ -1,3 +1,4 @@
+import { raceAbort } from "@drover/timers";
 import {
   unavailableClient,
   ConflictError,
@@ -13,7 +14,6 @@ import {
   ThrottledError,
 } from "@drover/controller";
 import { parseJson, writeJson } from "@drover/json";
-import { raceAbort } from "@drover/queue";
 import {
   type Call,
   type CallHistory,

@@ -1,6 +1,6 @@
+import { sleepUnlessAborted } from "@drover/timers";
 import { type FunctionIdentity, type Milliseconds, objectKey, ReconcileFunction } from "@drover/controller";
 import { refOf } from "@drover/kube";
-import { sleepUnlessAborted } from "../process/sleep.ts";
 import type { Process } from "../process/run-process.ts";
 
 /** The ReconcileFunction that a process is configured to run for. */

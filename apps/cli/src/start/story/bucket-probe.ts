@@ -1,5 +1,5 @@
+import { sleepUnlessAborted } from "@drover/timers";
 import type { ObjectKey } from "@drover/controller";
-import { sleepUnlessAborted } from "@drover/runtime";
 import type { BucketView } from "./bucket-view.ts";
 import type { Narrator } from "./narrator.ts";
 import { hasBucket, type S3Access } from "../servers/s3.ts";

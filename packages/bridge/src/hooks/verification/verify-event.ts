@@ -1,5 +1,5 @@
+import { raceAbort } from "@drover/timers";
 import { messageOf, type Milliseconds } from "@drover/controller";
-import { raceAbort } from "@drover/queue";
 import type { IncomingBody } from "@drover/runtime";
 import type { CachedSecrets } from "@drover/webhook";
 import { readBody } from "../event-body.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { waitAtMost } from "./wait-at-most.ts";
+import { waitAtMost } from "./timers.ts";
 
 const HOUR = 3_600_000;
 /** Timers that keep this process alive. */

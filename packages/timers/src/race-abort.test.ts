@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { expect, it } from "vitest";
-import { raceAbort } from "./race-abort.ts";
+import { raceAbort } from "./timers.ts";
 
 it("a signal that outlives many races keeps no listener of them, however they end", async () => {
   const { signal } = new AbortController();
