@@ -48,15 +48,15 @@ const mayImport = {
   "s3-bucket": ["controller", "runtime"],
   bridge: ["controller", "kube", "queue", "runtime", "streams", "webhook"],
   cli: [
-    ...["controller", "deployer", "fault-proxy", "json", "kube", "local-servers", "node", "queue", "runtime"],
-    ...["s3-bucket", "testing"],
+    ...["controller", "deployer", "fault-proxy", "json", "kube", "local-servers", "process-kubelet"],
+    ...["queue", "runtime", "s3-bucket", "testing"],
   ],
   deployer: ["controller", "kube", "queue", "runtime"],
   gateway: ["controller", "json", "kube", "queue", "runtime", "webhook"],
   "sandbox-server": ["runtime", "sandbox"],
   "client-go-queue": [],
   "local-servers": ["listener"],
-  node: ["controller", "kube", "local-servers", "runtime"],
+  "process-kubelet": ["controller", "kube", "local-servers", "runtime"],
   "real-cluster": ["local-servers"],
 };
 /** Servers and programs, which a package's test fixtures may start, too. */

@@ -1,6 +1,6 @@
 import { customResourceDefinition, ReconcileFunction, silentLog } from "@drover/controller";
 import { builtin, createOrReplace, installCrd, type KubeClient, refOf } from "@drover/kube";
-import { startNode } from "@drover/node";
+import { startNode } from "@drover/process-kubelet";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";

@@ -1,6 +1,6 @@
-import { expandReferences } from "./expansion.ts";
-import { podField } from "./pod-fields.ts";
-import type { Container, Env, NodePod } from "./pod.ts";
+import { expandReferences } from "./expand-references.ts";
+import { podField } from "../pods/pod-fields.ts";
+import type { Container, Env, NodePod } from "../pods/pod.ts";
 import { MissingReferenceError, type References, type SourceKind } from "./references.ts";
 
 /**

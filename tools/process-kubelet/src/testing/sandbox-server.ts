@@ -2,7 +2,7 @@ import { startSandbox } from "@drover/sandbox";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { NodeTestServer } from "./world.ts";
+import type { NodeTestServer } from "./test-node.ts";
 
 /** A sandbox with its kubeconfig in a file. */
 export async function sandboxServer(): Promise<NodeTestServer> {

@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
-import { isPodReady, key, pidOf, type TestNode } from "./testing/world.ts";
+import { isPodReady, key, pidOf, type TestNode } from "../testing/test-node.ts";
 
 /** Sentences about probes, and about Services, which lead to who is ready. */
 export function servicesContract(world: () => TestNode): void {

@@ -1,7 +1,7 @@
 import type { KubeObject } from "@drover/kube";
 import { matchesLabels } from "@drover/kube";
 import { z } from "zod";
-import { type NodePod, portNumber } from "./pod.ts";
+import { type NodePod, portNumber } from "../pods/pod.ts";
 
 const portNumberSchema = z.number().int().min(1).max(65_535);
 const serviceSchema = z.object({

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { expect } from "vitest";
 import { z } from "zod";
 import type { Images } from "../images.ts";
-import { randomRange } from "../pod-addresses.ts";
+import { randomRange } from "../pods/pod-addresses.ts";
 import { type LocalNode, type NodeOptions, startNode } from "../start-node.ts";
 
 /** An API server for tests, sandbox or real. */

@@ -1,7 +1,7 @@
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { dirname, join, normalize } from "node:path";
-import { podField } from "./pod-fields.ts";
-import type { NodePod, Volume } from "./pod.ts";
+import { podField } from "../pods/pod-fields.ts";
+import type { NodePod, Volume } from "../pods/pod.ts";
 import { MissingReferenceError, type References, type SourceKind } from "./references.ts";
 
 interface VolumeFile {

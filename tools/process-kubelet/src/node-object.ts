@@ -1,7 +1,7 @@
 import { objectKey } from "@drover/controller";
 import { builtin, isApiError, type KubeClient } from "@drover/kube";
 import { availableParallelism, totalmem } from "node:os";
-import { timestampNow } from "./now.ts";
+import { timestampNow } from "./timestamp-now.ts";
 
 /** What pods may select a node by. */
 export const nodeLabels = (name: string): Readonly<Record<string, string>> => ({

@@ -1,5 +1,10 @@
-import { type ContainerView, isRunningNow, terminatedOf, isRestarted } from "./container-state.ts";
-import { timestampNow } from "./now.ts";
+import {
+  type ContainerView,
+  isRunningNow,
+  terminatedOf,
+  isRestarted,
+} from "../containers/container-state.ts";
+import { timestampNow } from "../timestamp-now.ts";
 import type { PodCondition, NodePod } from "./pod.ts";
 
 /** A pod's status as this node writes it: the whole of it, for a merge patch. */

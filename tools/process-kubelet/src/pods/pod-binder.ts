@@ -1,7 +1,7 @@
 import { type Log, objectKey } from "@drover/controller";
 import { isApiError, type KubeClient } from "@drover/kube";
 import { sleepUnlessAborted } from "@drover/runtime";
-import { nodeLabels } from "./node-object.ts";
+import { nodeLabels } from "../node-object.ts";
 import type { NodePod } from "./pod.ts";
 
 /** Whether this node may take a pod that is on none: all that there is of scheduling. */

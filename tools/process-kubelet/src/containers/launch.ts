@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { containerEnvironment } from "./environment.ts";
-import { expandReferences } from "./expansion.ts";
-import type { Image } from "./images.ts";
-import type { Container, NodePod } from "./pod.ts";
+import { containerEnvironment } from "./container-environment.ts";
+import { expandReferences } from "./expand-references.ts";
+import type { Image } from "../images.ts";
+import type { Container, NodePod } from "../pods/pod.ts";
 import type { References } from "./references.ts";
 
 /** A container as a process. */

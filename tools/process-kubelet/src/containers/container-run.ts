@@ -11,8 +11,8 @@ import {
   type Terminated,
 } from "./container-state.ts";
 import type { Launch } from "./launch.ts";
-import { timestampNow } from "./now.ts";
-import type { Container } from "./pod.ts";
+import { timestampNow } from "../timestamp-now.ts";
+import type { Container } from "../pods/pod.ts";
 import { runProbe } from "./probe.ts";
 import { type BackOff, restartDelay } from "./restart-delay.ts";
 

@@ -3,19 +3,19 @@ import { builtin, isApiError, type KubeClient } from "@drover/kube";
 import { sleepUnlessAborted } from "@drover/runtime";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { type ContainerRun, runContainer } from "./container-run.ts";
-import { containerStart } from "./container-state.ts";
-import type { Image } from "./images.ts";
-import { type Launch, launchOf } from "./launch.ts";
-import { timestampNow } from "./now.ts";
+import { type ContainerRun, runContainer } from "../containers/container-run.ts";
+import { containerStart } from "../containers/container-state.ts";
+import type { Image } from "../images.ts";
+import { type Launch, launchOf } from "../containers/launch.ts";
+import { timestampNow } from "../timestamp-now.ts";
 import type { PodAddresses } from "./pod-addresses.ts";
 import { refusedStatus, podStatus } from "./pod-status.ts";
 import type { PodCondition, Container, NodePod } from "./pod.ts";
-import { MissingReferenceError, referencesOf } from "./references.ts";
-import type { BackOff } from "./restart-delay.ts";
+import { MissingReferenceError, referencesOf } from "../containers/references.ts";
+import type { BackOff } from "../containers/restart-delay.ts";
 import { statusWriter } from "./status-writer.ts";
-import { writeVolumes } from "./volumes.ts";
-import { unsupportedFeatures } from "./what-it-cannot.ts";
+import { writeVolumes } from "../containers/volumes.ts";
+import { unsupportedFeatures } from "./unsupported-features.ts";
 
 /** What all pods of a node share. */
 export interface PodRunOptions {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { expandReferences } from "./expansion.ts";
+import { expandReferences } from "./expand-references.ts";
 
 const values = new Map([
   ["NAME", "a"],

@@ -5,8 +5,15 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { restartContract } from "./restart.contract.ts";
-import { servicesContract } from "./services.contract.ts";
-import { isPodReady, key, openTestNode, pidOf, type NodeTestServer, type TestNode } from "./testing/world.ts";
+import { servicesContract } from "./services/services.contract.ts";
+import {
+  isPodReady,
+  key,
+  openTestNode,
+  pidOf,
+  type NodeTestServer,
+  type TestNode,
+} from "./testing/test-node.ts";
 
 const shell = (script: string, more: object = {}) => ({
   containers: [{ name: "main", image: "shell", args: [script], ...more }],

@@ -13,11 +13,11 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type Images, imagesOf } from "./images.ts";
 import { registerNode, reportNodeStatus } from "./node-object.ts";
-import { nodePods } from "./node-pods.ts";
-import { podAddresses, randomRange } from "./pod-addresses.ts";
-import type { BackOff } from "./restart-delay.ts";
-import { serviceProxy } from "./service-proxy.ts";
-import { endpointsOf, portsOf, type ServicePort } from "./service.ts";
+import { nodePods } from "./pods/node-pods.ts";
+import { podAddresses, randomRange } from "./pods/pod-addresses.ts";
+import type { BackOff } from "./containers/restart-delay.ts";
+import { serviceProxy } from "./services/service-proxy.ts";
+import { endpointsOf, portsOf, type ServicePort } from "./services/service.ts";
 
 export interface NodeOptions {
   /** Stays open when the node ends. Instead of it, `kubeconfig` is the path of one. */

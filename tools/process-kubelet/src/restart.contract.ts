@@ -3,7 +3,7 @@ import { isRunning, spawnTied, type TiedProcess } from "@drover/local-servers";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { images, isPodReady, key, pidOf, type TestNode } from "./testing/world.ts";
+import { images, isPodReady, key, pidOf, type TestNode } from "./testing/test-node.ts";
 
 /** The tests' own settings, which the process would refuse. */
 const ofTests = Object.fromEntries(

@@ -1,7 +1,7 @@
 import type { Exit } from "@drover/local-servers";
 import { constants } from "node:os";
-import { timestampNow } from "./now.ts";
-import type { PodSpec, WrittenStatus } from "./pod.ts";
+import { timestampNow } from "../timestamp-now.ts";
+import type { PodSpec, WrittenStatus } from "../pods/pod.ts";
 
 export interface Terminated {
   readonly exitCode: number;

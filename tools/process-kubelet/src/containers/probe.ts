@@ -3,7 +3,7 @@ import { isAborted, sleepUnlessAborted } from "@drover/runtime";
 import { request as plain } from "node:http";
 import { request as secured } from "node:https";
 import { connect } from "node:net";
-import { type Container, portNumber, type Probe } from "./pod.ts";
+import { type Container, portNumber, type Probe } from "../pods/pod.ts";
 
 export interface ProbeOptions {
   readonly probe: Probe;
