@@ -180,6 +180,7 @@ export default tseslint.config(
     files: ["apps/cli/src/init/template/**"],
     rules: { "@typescript-eslint/require-await": "off" },
   },
+  imports(["examples/**"], []),
   ...layers,
   imports(["packages/queue/src/bullmq/*.ts"], ["bullmq", "ioredis"], mayImport.queue),
   { files: [jobQueue], rules: { "no-restricted-syntax": ["error", ...jobRules] } },
