@@ -25,7 +25,8 @@ const deep = {
 
 /**
  * The dependency law: the packages that each package may import. `json` is at the bottom, then `controller`, then `queue`,
- * `kube` and `webhook`, then what stands on them; functions and apps are at the top, and no package imports an app.
+ * `kube` and `webhook`, then what stands on them; functions, apps and examples are at the top, and no package
+ * imports an app.
  */
 const mayImport = {
   json: [],
@@ -47,12 +48,10 @@ const mayImport = {
   replicaset: ["controller", "kube", "runtime", "workloads"],
   "s3-bucket": ["controller", "runtime"],
   bridge: ["controller", "kube", "queue", "runtime", "streams", "webhook"],
-  cli: [
-    ...["controller", "deployer", "fault-proxy", "json", "kube", "local-servers", "process-kubelet"],
-    ...["queue", "runtime", "s3-bucket", "testing"],
-  ],
+  cli: ["controller", "deployer", "fault-proxy", "json", "kube", "queue", "runtime", "testing"],
   deployer: ["controller", "kube", "queue", "runtime"],
   gateway: ["controller", "json", "kube", "queue", "runtime", "webhook"],
+  demo: ["controller", "kube", "local-servers", "process-kubelet", "queue", "runtime", "s3-bucket"],
   "sandbox-server": ["runtime", "sandbox"],
   "client-go-queue": [],
   "local-servers": ["listener"],
@@ -80,7 +79,7 @@ const only = (names) => ({
 });
 
 /** The rules for each package of the repository, by its folder: a package that the law does not name is an error. */
-const layers = globSync("{packages,functions,apps,tools}/*/package.json", {
+const layers = globSync("{packages,functions,apps,examples,tools}/*/package.json", {
   cwd: import.meta.dirname,
 }).flatMap((file) => {
   const name = JSON.parse(readFileSync(join(import.meta.dirname, file), "utf8")).name.replace("@drover/", "");

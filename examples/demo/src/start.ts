@@ -1,7 +1,7 @@
 import { messageOf } from "@drover/controller";
 import type { KubeClient } from "@drover/kube";
 import { once } from "node:events";
-import type { CliConfig } from "../config.ts";
+import type { DemoConfig } from "./config.ts";
 import { closeInOrder } from "./close-in-order.ts";
 import { startBridge, startBucketFunction } from "./processes/drover-processes.ts";
 import { narrator as openNarrator } from "./story/narrator.ts";
@@ -11,7 +11,7 @@ import { type DemoServers, startServers } from "./servers/demo-servers.ts";
 import { orStop, requestStopOnSignals, stopRequest } from "./stop-request.ts";
 
 /** Runs the demo from start to stop. Returns the exit code. */
-export async function startDemo(options: DemoOptions, config: CliConfig): Promise<number> {
+export async function startDemo(options: DemoOptions, config: DemoConfig): Promise<number> {
   const folder = folderOrReason(options);
   if (typeof folder === "string") {
     console.error(folder);

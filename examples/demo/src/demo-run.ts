@@ -1,4 +1,4 @@
-import type { CliConfig } from "../config.ts";
+import type { DemoConfig } from "./config.ts";
 import type { StoppablePart } from "./close-in-order.ts";
 import type { Narrator } from "./story/narrator.ts";
 import type { RunFolder } from "./run-folder.ts";
@@ -17,10 +17,10 @@ export interface DemoOptions {
   readonly dir: string;
 }
 
-/** One `drover start`: the state that its parts share. */
+/** One run of the demo: the state that its parts share. */
 export interface DemoRun {
   readonly options: DemoOptions;
-  readonly config: CliConfig;
+  readonly config: DemoConfig;
   readonly folder: RunFolder;
   readonly narrator: Narrator;
   readonly request: StopRequest;

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { z } from "zod";
-import { repositoryPath } from "../../repository-path.ts";
+import { repositoryPath } from "../repository-path.ts";
 import { startDeployer } from "./drover-processes.ts";
 import { narratePods } from "../story/pod-story.ts";
 import type { DemoRun } from "../demo-run.ts";

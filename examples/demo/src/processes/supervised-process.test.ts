@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { repositoryPath } from "../../repository-path.ts";
+import { repositoryPath } from "../repository-path.ts";
 import { closeInOrder } from "../close-in-order.ts";
 import { runIn } from "../demo-run.fixture.ts";
 import { superviseProcess } from "./supervised-process.ts";

@@ -1,4 +1,4 @@
-import { repositoryPath } from "../../repository-path.ts";
+import { repositoryPath } from "../repository-path.ts";
 import { type SupervisedProcess, superviseProcess } from "./supervised-process.ts";
 import type { LogLine } from "./log-line.ts";
 import type { Narrator } from "../story/narrator.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { type RealCluster, startRealCluster } from "@drover/real-cluster";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { startDrover } from "../testing/drover-process.ts";
+import { startDemoProcess } from "./testing/demo-process.ts";
 
 let cluster: RealCluster;
 let dir: string;
@@ -23,13 +23,13 @@ it(
   { timeout: 240_000 },
   async () => {
     const args = ["--kubeconfig", cluster.kubeconfig];
-    const first = startDrover(join(dir, "run"), args);
+    const first = startDemoProcess(join(dir, "run"), args);
     await first.waitForOutput(/bucket ready: hello-drover, .* after its object was created/);
     first.kill("SIGINT");
     expect(await first.ended).toBe(0);
 
     // The S3 server is a new one and has no buckets; the object says so, and the bucket is made anew.
-    const second = startDrover(join(dir, "run"), args);
+    const second = startDemoProcess(join(dir, "run"), args);
     await second.waitForOutput(/bucket ready: hello-drover, .* after its object was applied/);
     await promisify(execFile)(cluster.kubectl, ["delete", "bucket", "hello", "--timeout=60s"]);
     await second.waitForOutput(/default\/hello: bucket hello-drover is gone from the S3 server/);

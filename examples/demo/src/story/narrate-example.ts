@@ -1,7 +1,7 @@
 import { customResourceDefinition, type ObjectKey } from "@drover/controller";
 import { builtin, connect, installCrd, type KubeClient, refOf } from "@drover/kube";
 import { Bucket } from "@drover/s3-bucket";
-import { repositoryPath } from "../../repository-path.ts";
+import { repositoryPath } from "../repository-path.ts";
 import { applyBucket, readBucket } from "./bucket-example.ts";
 import { formatSeconds } from "./narrator.ts";
 import { nextSteps } from "./next-steps.ts";

@@ -7,8 +7,8 @@ import { expect, vi } from "vitest";
 import { z } from "zod";
 import { repositoryPath } from "../repository-path.ts";
 
-/** A `drover start`, with nobody at a terminal. */
-export interface DroverProcess {
+/** A running demo whose output is no terminal. */
+export interface DemoProcess {
   readonly pid: number;
   /** Its exit code, or the signal that ended it. */
   readonly ended: Promise<number | string | null>;
@@ -27,10 +27,10 @@ export interface DroverProcess {
 const outputTimeout = 100_000;
 const running = z.object({ processes: z.record(z.string(), z.number()) });
 
-/** Starts `drover start --dir DIR ...ARGS`. Its servers die with it, and it is the caller's to end. */
-export function startDrover(dir: string, args: readonly string[] = []): DroverProcess {
-  const main = repositoryPath("apps/cli/src/main.ts");
-  const child = spawn(process.execPath, [main, "start", "--dir", dir, ...args], {
+/** Starts the demo with `--dir DIR ...ARGS`. Its servers die with it; the caller ends it. */
+export function startDemoProcess(dir: string, args: readonly string[] = []): DemoProcess {
+  const main = repositoryPath("examples/demo/src/main.ts");
+  const child = spawn(process.execPath, [main, "--dir", dir, ...args], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   let text = "";

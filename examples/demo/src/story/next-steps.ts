@@ -1,6 +1,6 @@
 import { accessSync, constants } from "node:fs";
 import { delimiter, join, relative } from "node:path";
-import { repositoryPath } from "../../repository-path.ts";
+import { repositoryPath } from "../repository-path.ts";
 import type { DemoServers } from "../servers/demo-servers.ts";
 
 export interface NextStepsOptions {

@@ -1,6 +1,6 @@
 import { isRunning, type S3Server, startS3 } from "@drover/local-servers";
 import { setTimeout as delay } from "node:timers/promises";
-import { awsEnvironment, type EnvironmentVariables } from "../../config.ts";
+import { awsEnvironment, type EnvironmentVariables } from "../config.ts";
 import type { DemoRun } from "../demo-run.ts";
 
 /** How the bucket function reaches its S3 server. */

@@ -3,7 +3,7 @@ import { connect, installCrd, refOf } from "@drover/kube";
 import { Bucket } from "@drover/s3-bucket";
 import { startSandbox } from "@drover/sandbox";
 import { expect, it } from "vitest";
-import { repositoryPath } from "../../repository-path.ts";
+import { repositoryPath } from "../repository-path.ts";
 import { applyBucket, readBucket } from "./bucket-example.ts";
 
 it("an example that is there already gets its spec again and keeps the rest, and a refusal is an error", async () => {

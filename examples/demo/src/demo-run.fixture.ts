@@ -1,4 +1,4 @@
-import { cliConfig } from "../config.ts";
+import { demoConfig } from "./config.ts";
 import type { DemoRun } from "./demo-run.ts";
 import { lockRunFolder } from "./run-folder.ts";
 import { stopRequest } from "./stop-request.ts";
@@ -8,7 +8,7 @@ export function runIn(path: string): { readonly run: DemoRun; readonly printed: 
   const printed: string[] = [];
   const run: DemoRun = {
     options: { s3Region: "r", dir: path },
-    config: cliConfig(),
+    config: demoConfig(),
     folder: lockRunFolder(path),
     narrator: { print: (text) => void printed.push(text), printLines: () => undefined },
     request: stopRequest(),

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { freePort, isRunning, startRedis, startS3 } from "@drover/local-servers";
 import { startSandbox } from "@drover/sandbox";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { waitUntilGone, type DroverProcess, startDrover } from "../testing/drover-process.ts";
-import { recordSigners } from "../testing/signed-requests.ts";
+import { waitUntilGone, type DemoProcess, startDemoProcess } from "./testing/demo-process.ts";
+import { recordSigners } from "./testing/signed-requests.ts";
 
 let dir: string;
-const started: DroverProcess[] = [];
+const started: DemoProcess[] = [];
 beforeEach(() => (dir = mkdtempSync(join(tmpdir(), "drover-start-"))));
 afterEach(async () => {
   vi.unstubAllEnvs();
@@ -19,13 +19,13 @@ afterEach(async () => {
   rmSync(dir, { recursive: true });
 });
 
-function drover(...args: string[]): DroverProcess {
-  const one = startDrover(join(dir, "run"), args);
+function drover(...args: string[]): DemoProcess {
+  const one = startDemoProcess(join(dir, "run"), args);
   started.push(one);
   return one;
 }
 
-describe("drover start", { timeout: 240_000 }, () => {
+describe("npm start", { timeout: 240_000 }, () => {
   it("comes from nothing to a bucket that is ready, survives a crash of the function, and leaves nothing at Ctrl-C", async () => {
     const { pid, kill, waitForOutput, output, ended, processes } = drover();
     await waitForOutput(/Ctrl-C here stops everything/);

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { z } from "zod";
-import { repositoryPath } from "../../repository-path.ts";
+import { repositoryPath } from "../repository-path.ts";
 import type { DemoRun } from "../demo-run.ts";
 
 /** The sandbox: an in-memory API server, as a separate process. */
