@@ -31,13 +31,14 @@ const deep = {
 const mayImport = {
   json: [],
   listener: [],
+  random: [],
   controller: ["json"],
   timers: ["controller"],
   webhook: ["controller", "json"],
   queue: ["controller", "timers"],
   kube: ["controller", "json", "timers"],
   sandbox: ["json", "listener"],
-  "fault-proxy": ["controller", "json", "kube", "listener"],
+  "fault-proxy": ["controller", "json", "kube", "listener", "random"],
   workloads: ["controller", "json", "kube"],
   streams: ["controller", "kube", "queue"],
   runtime: ["controller", "json", "kube", "listener", "queue", "webhook"],
@@ -59,7 +60,7 @@ const mayImport = {
   "real-cluster": ["local-servers"],
 };
 /** Servers and programs, which a package's test fixtures may start, too. */
-const forFixtures = ["client-go-queue", "fault-proxy", "local-servers", "real-cluster", "sandbox"];
+const forFixtures = ["client-go-queue", "fault-proxy", "local-servers", "random", "real-cluster", "sandbox"];
 /** The doors that a package may open. */
 const opens = { queue: ["ioredis"], kube: ["@kubernetes/client-node"], "s3-bucket": ["@aws-sdk"] };
 

@@ -10,7 +10,7 @@ import {
   type RuleCondition,
   writtenRule,
 } from "./plan.ts";
-import { pseudoRandom } from "./random.ts";
+import { pseudoRandom } from "@drover/random";
 import { randomCallFault, randomEventFault } from "./random-faults.ts";
 import { parseEventObject } from "./record.ts";
 

@@ -41,7 +41,6 @@ export { mayBeStale } from "./may-be-stale.ts";
 export { InvalidPlanError, parsePlan, type FaultPlan, type FaultRule, type RuleCondition } from "./plan.ts";
 export { type RandomKind, randomKinds, defaultKinds } from "./random-faults.ts";
 export { readLines } from "./lines-of.ts";
-export { pseudoRandom, type PseudoRandom } from "./random.ts";
 export {
   type ResponseObject,
   parseResponseObject,

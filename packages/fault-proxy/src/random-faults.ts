@@ -1,6 +1,6 @@
 import type { ProxiedCall } from "./call.ts";
 import type { CallFault, EventFault } from "./faults.ts";
-import type { PseudoRandom } from "./random.ts";
+import type { PseudoRandom } from "@drover/random";
 
 const callKinds = [
   "conflict",

@@ -3,11 +3,14 @@ export interface PseudoRandom {
   /** In [0, 1). */
   readonly fraction: () => number;
   /** An integer, both ends included. */
-  between(from: number, to: number): number;
-  chance(probability: number): boolean;
-  oneOf<T>(choices: readonly [T, ...T[]] | readonly T[]): T;
+  readonly between: (from: number, to: number) => number;
+  /** An integer from 0 to `end` - 1. */
+  readonly below: (end: number) => number;
+  readonly chance: (probability: number) => boolean;
+  /** @throws Error if there is no choice. */
+  readonly oneOf: <T>(choices: readonly [T, ...T[]] | readonly T[]) => T;
   /** This many of the choices, each once at most, in random order. */
-  some<T>(choices: readonly T[], count: number): T[];
+  readonly some: <T>(choices: readonly T[], count: number) => T[];
 }
 
 /**
@@ -21,20 +24,22 @@ export function pseudoRandom(...seeds: readonly number[]): PseudoRandom {
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
-  const between = (from: number, to: number): number => from + Math.floor(fraction() * (to - from + 1));
+  const below = (end: number): number => Math.floor(fraction() * end);
+  const between = (from: number, to: number): number => from + below(to - from + 1);
   return {
     fraction,
     between,
+    below,
     chance: (probability) => fraction() < probability,
     oneOf(choices) {
-      const chosen = choices[between(0, choices.length - 1)];
-      if (chosen === undefined) throw new Error("There is nothing to choose from.");
-      return chosen;
+      const at = below(choices.length);
+      for (const chosen of choices.slice(at, at + 1)) return chosen;
+      throw new Error("There is nothing to choose from.");
     },
     some(choices, count) {
       const left = [...choices];
       return Array.from({ length: Math.min(count, left.length) }, () =>
-        left.splice(between(0, left.length - 1), 1),
+        left.splice(below(left.length), 1),
       ).flat();
     },
   };
