@@ -19,7 +19,8 @@ const door = (...mine) =>
     .filter(({ names }) => !mine.some((name) => names.includes(name)))
     .map(({ names, message }) => ({ regex: `^(${names.join("|")})(/|$)`, message }));
 const deep = {
-  group: ["@drover/*/*", "**/../../packages/**", "**/../../apps/**"],
+  // Clients of the proxy need not load the whole testing kit.
+  group: ["@drover/*/*", "!@drover/testing/fault-proxy", "**/../../packages/**", "**/../../apps/**"],
   message: "Import a package by its name: its index is its interface.",
 };
 
@@ -38,18 +39,30 @@ const mayImport = {
   queue: ["controller", "timers"],
   kube: ["controller", "json", "timers"],
   sandbox: ["json", "listener"],
-  "fault-proxy": ["controller", "json", "kube", "listener", "random"],
   workloads: ["controller", "json", "kube"],
   streams: ["controller", "kube", "queue"],
   runtime: ["controller", "json", "kube", "listener", "queue", "webhook"],
-  testing: ["controller", "fault-proxy", "json", "kube", "queue", "runtime", "sandbox", "streams", "timers"],
+  testing: [
+    ...[
+      "controller",
+      "json",
+      "kube",
+      "listener",
+      "queue",
+      "random",
+      "runtime",
+      "sandbox",
+      "streams",
+      "timers",
+    ],
+  ],
   // A function and a bridge in one process.
   embedded: ["bridge", "controller", "runtime"],
   deployment: ["controller", "kube", "runtime", "workloads"],
   replicaset: ["controller", "kube", "runtime", "workloads"],
   "s3-bucket": ["controller", "runtime"],
   bridge: ["controller", "kube", "queue", "runtime", "streams", "webhook"],
-  cli: ["controller", "deployer", "fault-proxy", "json", "kube", "queue", "runtime", "testing"],
+  cli: [...["controller", "deployer", "json", "kube", "queue", "runtime", "testing", "testing/fault-proxy"]],
   deployer: ["controller", "kube", "queue", "runtime"],
   gateway: ["controller", "json", "kube", "queue", "runtime", "webhook"],
   demo: ["controller", "kube", "local-servers", "process-kubelet", "queue", "runtime", "s3-bucket"],
@@ -60,7 +73,7 @@ const mayImport = {
   "real-cluster": ["local-servers"],
 };
 /** Servers and programs, which a package's test fixtures may start, too. */
-const forFixtures = ["client-go-queue", "fault-proxy", "local-servers", "random", "real-cluster", "sandbox"];
+const forFixtures = ["client-go-queue", "local-servers", "random", "real-cluster", "sandbox"];
 /** The doors that a package may open. */
 const opens = { queue: ["ioredis"], kube: ["@kubernetes/client-node"], "s3-bucket": ["@aws-sdk"] };
 

@@ -10,6 +10,6 @@
  *   `why/key-facts.ts` collects the facts, `why/explanation.ts` turns them into a sentence.
  * - `drover list`, `history`, `retry`, `pause`, `resume`: show and steer a function's queue (`operate/`).
  * - `drover test`: runs a function's scenarios in one process, also with faults (@drover/testing).
- * - `drover faults`: runs a command behind a proxy that injects the faults of a plan (@drover/fault-proxy).
+ * - `drover faults`: runs a command behind a proxy that injects the faults of a plan (@drover/testing/fault-proxy).
  */
 export { droverCommand } from "./drover-command.ts";

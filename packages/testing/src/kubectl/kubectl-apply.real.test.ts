@@ -1,5 +1,5 @@
 import { objectKey } from "@drover/controller";
-import { noFaults, startFaultProxy } from "@drover/fault-proxy";
+import { noFaults, startFaultProxy } from "../fault-proxy/index.ts";
 import { pseudoRandom, type PseudoRandom } from "@drover/random";
 import {
   builtin,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { brokenEvents, isEndOfList, typeOfEvent, wrongEnd } from "./broken-events.ts";
-import type { EventFault } from "./faults.ts";
+import type { EventFault } from "../plan/faults.ts";
 
 const event = (name: string): string =>
   JSON.stringify({ type: "ADDED", object: { metadata: { name, uid: "u", resourceVersion: "7" } } });

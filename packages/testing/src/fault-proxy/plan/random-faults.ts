@@ -1,4 +1,4 @@
-import type { ProxiedCall } from "./call.ts";
+import type { ProxiedCall } from "../calls/proxied-call.ts";
 import type { CallFault, EventFault } from "./faults.ts";
 import type { PseudoRandom } from "@drover/random";
 

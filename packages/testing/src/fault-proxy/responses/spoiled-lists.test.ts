@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { parseCall } from "./call.ts";
+import { parseCall } from "../calls/proxied-call.ts";
 import { spoiledLists } from "./spoiled-lists.ts";
 
 it.each(["no metadata", "no uid", "endless"] as const)(

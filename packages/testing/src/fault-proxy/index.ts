@@ -1,15 +1,16 @@
 /**
- * # @drover/fault-proxy
+ * # @drover/testing/fault-proxy
  *
  * A proxy in front of a real server, usually a Kubernetes API server, that injects faults. Clients connect over plain
  * HTTP on loopback. Their calls are forwarded with the credentials of any kubeconfig, unchanged and at once, except for
  * the faults that a **decider** chooses:
  *
- *   client -> listener -> call.ts   the call, described as Kubernetes' RequestInfo does
- *                  -> decider       chooses its fault, if any (faults.ts)
- *                  -> serve-call.ts carries the fault out, or asks the server (upstream.ts)
- *                  -> pass-watch.ts passes the events of a watch on, each of which may meet a fault (broken-events.ts)
- *                  -> record.ts     records what the server did and what the client got; story.ts describes it in words
+ *   client -> proxy-listener.ts          an address for each process of the client
+ *          -> calls/proxied-call.ts      the call, described as Kubernetes' RequestInfo does
+ *          -> decider                    chooses its fault, if any (plan/faults.ts)
+ *          -> calls/call-handler.ts      carries the fault out, or asks the server (upstream.ts)
+ *          -> responses/pass-watch.ts    passes the events of a watch on; each may meet a fault (broken-events.ts)
+ *          -> calls/call-record.ts       records what the server did and what the client got
  *
  * Each client process has a number (`life` in a plan) and uses one listener. When it is killed, none of its calls reaches
  * the server any more and none is answered; `nextProcess()` or another `openListener()` accepts its successor.
@@ -21,7 +22,7 @@
  * Caveats: HTTP/1.1 only, and no upgrades (exec, attach, port-forward). A client that accepts JSON from an API server
  * gets JSON, uncompressed, so that the proxy can read it; a watch that must be protobuf meets no faults at its events.
  */
-export { type ProxiedCall, parseCall, type Verb } from "./call.ts";
+export { type ProxiedCall, parseCall, type Verb } from "./calls/proxied-call.ts";
 export {
   type ProxyListener,
   type FaultProxy,
@@ -35,12 +36,18 @@ export {
   noFaults,
   type SpoiledList,
   type WatchedEvent,
-} from "./faults.ts";
-export { faultPlanDecider, type FaultPlanDecider } from "./decide-plan.ts";
-export { mayBeStale } from "./may-be-stale.ts";
-export { InvalidPlanError, parsePlan, type FaultPlan, type FaultRule, type RuleCondition } from "./plan.ts";
-export { type RandomKind, randomKinds, defaultKinds } from "./random-faults.ts";
-export { readLines } from "./lines-of.ts";
+} from "./plan/faults.ts";
+export { faultPlanDecider, type FaultPlanDecider } from "./plan/fault-plan-decider.ts";
+export { mayBeStale } from "./calls/may-be-stale.ts";
+export {
+  InvalidPlanError,
+  parsePlan,
+  type FaultPlan,
+  type FaultRule,
+  type RuleCondition,
+} from "./plan/fault-plan.ts";
+export { type RandomKind, randomKinds, defaultKinds } from "./plan/random-faults.ts";
+export { readLines } from "./responses/read-lines.ts";
 export {
   type ResponseObject,
   parseResponseObject,
@@ -48,6 +55,12 @@ export {
   type EventRecord,
   eventRecord,
   type ServerResult,
-} from "./record.ts";
-export { describeCall, describeEntry, describeEvent, describeFault, describeRecord } from "./story.ts";
+} from "./calls/call-record.ts";
+export {
+  describeCall,
+  describeEntry,
+  describeEvent,
+  describeFault,
+  describeRecord,
+} from "./calls/describe-record.ts";
 export type { Upstream } from "./upstream.ts";

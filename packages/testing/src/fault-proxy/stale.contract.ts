@@ -1,10 +1,10 @@
 import { objectKey } from "@drover/controller";
 import { builtin, connect, type KubeClient } from "@drover/kube";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { faultPlanDecider } from "./decide-plan.ts";
+import { faultPlanDecider } from "./plan/fault-plan-decider.ts";
 import { authorized, type ContractServer } from "./fault-proxy.contract.ts";
 import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
-import { parsePlan } from "./plan.ts";
+import { parsePlan } from "./plan/fault-plan.ts";
 import type { Upstream } from "./upstream.ts";
 
 /** A view of a server that can be left behind. */

@@ -2,7 +2,7 @@ import { type RealCluster, type StaleView, startRealCluster } from "@drover/real
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { authorized, faultProxyContract } from "./fault-proxy.contract.ts";
 import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
-import { noFaults } from "./faults.ts";
+import { noFaults } from "./plan/faults.ts";
 import { staleContract } from "./stale.contract.ts";
 
 let cluster: RealCluster;

@@ -2,11 +2,11 @@ import type { Milliseconds } from "@drover/controller";
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { brokenEvents, isEndOfList, type PassedLines, typeOfEvent, wrongEnd } from "./broken-events.ts";
-import type { ProxiedCall } from "./call.ts";
-import type { EventFault, SpoiledList, WatchedEvent } from "./faults.ts";
-import { readLines } from "./lines-of.ts";
-import { writeChunk } from "./written.ts";
-import { statusObject } from "./wrong-answers.ts";
+import type { ProxiedCall } from "../calls/proxied-call.ts";
+import type { EventFault, SpoiledList, WatchedEvent } from "../plan/faults.ts";
+import { readLines } from "./read-lines.ts";
+import { writeChunk } from "./write-chunk.ts";
+import { statusObject } from "./wrong-responses.ts";
 
 /** A watch that runs through the proxy. */
 export interface ProxiedWatch {

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import type { CallFault, RefuseFault } from "./faults.ts";
+import type { CallFault, RefuseFault } from "../plan/faults.ts";
 
 /** metav1.StatusReason, by the code that API servers give it. */
 const reasons: Readonly<Record<number, string>> = {

@@ -1,9 +1,9 @@
 import { messageOf } from "@drover/controller";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { ProxiedCall } from "./call.ts";
-import { type CallRecord, parseResponseObject } from "./record.ts";
-import type { ForwardedRequest, OpenUpstream } from "./upstream.ts";
-import { writeChunk } from "./written.ts";
+import type { ProxiedCall } from "./proxied-call.ts";
+import { type CallRecord, parseResponseObject } from "./call-record.ts";
+import type { ForwardedRequest, OpenUpstream } from "../upstream.ts";
+import { writeChunk } from "../responses/write-chunk.ts";
 
 /** One client process. Once it has ended, nothing more is answered to it. */
 export interface ClientProcess {

@@ -1,7 +1,7 @@
 import { parseJson, writeJson } from "@drover/json";
 import { z } from "zod";
-import type { ProxiedCall } from "./call.ts";
-import type { SpoiledList } from "./faults.ts";
+import type { ProxiedCall } from "../calls/proxied-call.ts";
+import type { SpoiledList } from "../plan/faults.ts";
 
 /** Faults inside a list: the server's own answer with an error in it. */
 export interface SpoiledLists {

@@ -1,6 +1,6 @@
-import { type ProxiedCall, nameIn } from "./call.ts";
-import type { CallFault, EventFault } from "./faults.ts";
-import type { CallRecord, EventRecord } from "./record.ts";
+import { type ProxiedCall, nameIn } from "./proxied-call.ts";
+import type { CallFault, EventFault } from "../plan/faults.ts";
+import type { CallRecord, EventRecord } from "./call-record.ts";
 
 /** One line for each call, and one for each event that met a fault. */
 export const describeRecord = (record: readonly CallRecord[]): string[] =>

@@ -1,6 +1,6 @@
 import { suggest } from "@drover/controller";
 import { z } from "zod";
-import type { ProxiedCall } from "./call.ts";
+import type { ProxiedCall } from "../calls/proxied-call.ts";
 
 /** An object that has these fields and no others. The error for another field suggests the most similar one. */
 export const strict = <Shape extends z.ZodRawShape>(shape: Shape) =>

@@ -4,10 +4,10 @@ import type { AddressInfo } from "node:net";
 import { buffer, text } from "node:stream/consumers";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { faultPlanDecider } from "./decide-plan.ts";
+import { faultPlanDecider } from "./plan/fault-plan-decider.ts";
 import { type FaultProxy, type FaultProxyOptions, startFaultProxy } from "./fault-proxy.ts";
-import { noFaults } from "./faults.ts";
-import { parsePlan } from "./plan.ts";
+import { noFaults } from "./plan/faults.ts";
+import { parsePlan } from "./plan/fault-plan.ts";
 
 let server: Server;
 let proxy: FaultProxy;

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { sendStatus } from "./wrong-answers.ts";
+import { sendStatus } from "./responses/wrong-responses.ts";
 
 /** An address on loopback for clients. */
 export interface OpenListener {

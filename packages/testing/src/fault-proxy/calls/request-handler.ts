@@ -1,10 +1,10 @@
 import { messageOf } from "@drover/controller";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type ProxiedCall, parseCall } from "./call.ts";
+import { type ProxiedCall, parseCall } from "./proxied-call.ts";
 import { endToEnd, type Exchange, type ClientProcess, type MutableCallRecord } from "./exchange.ts";
-import type { CallRecord } from "./record.ts";
+import type { CallRecord } from "./call-record.ts";
 import { jsonOf, requestBody } from "./request-body.ts";
-import { sendStatus } from "./wrong-answers.ts";
+import { sendStatus } from "../responses/wrong-responses.ts";
 
 /** Adds each request to the record, and serves it. */
 export function requestHandler(options: {

@@ -1,7 +1,7 @@
 import { parseJson, writeJson } from "@drover/json";
 import { z } from "zod";
-import type { EventFault, SpoiledList, WatchedEvent } from "./faults.ts";
-import { garbage, statusObject } from "./wrong-answers.ts";
+import type { EventFault, SpoiledList, WatchedEvent } from "../plan/faults.ts";
+import { garbage, statusObject } from "./wrong-responses.ts";
 
 /** The lines to send for one line of the server's watch, and how the watch continues after them. */
 export interface PassedLines {

@@ -1,6 +1,6 @@
 import type { Milliseconds } from "@drover/controller";
 import type { IncomingMessage } from "node:http";
-import type { ProxiedCall } from "./call.ts";
+import type { ProxiedCall } from "./proxied-call.ts";
 import {
   forwardCall,
   beginResponse,
@@ -10,12 +10,12 @@ import {
   reset,
   readResponseBody,
 } from "./exchange.ts";
-import type { CallFault, FaultDecider, SpoiledList } from "./faults.ts";
-import { passWatch, type ProxiedWatch } from "./pass-watch.ts";
-import { eventRecord } from "./record.ts";
-import { spoiledLists, type SpoiledLists } from "./spoiled-lists.ts";
-import type { OpenUpstream } from "./upstream.ts";
-import { sendGarbage, sendStatus } from "./wrong-answers.ts";
+import type { CallFault, FaultDecider, SpoiledList } from "../plan/faults.ts";
+import { passWatch, type ProxiedWatch } from "../responses/pass-watch.ts";
+import { eventRecord } from "./call-record.ts";
+import { spoiledLists, type SpoiledLists } from "../responses/spoiled-lists.ts";
+import type { OpenUpstream } from "../upstream.ts";
+import { sendGarbage, sendStatus } from "../responses/wrong-responses.ts";
 
 export interface ServeOptions {
   readonly upstream: OpenUpstream;

@@ -1,6 +1,6 @@
-import { type ProxiedCall, nameIn } from "./call.ts";
+import { type ProxiedCall, nameIn } from "../calls/proxied-call.ts";
 import type { EventFault, FaultDecider, WatchedEvent } from "./faults.ts";
-import { mayBeStale } from "./may-be-stale.ts";
+import { mayBeStale } from "../calls/may-be-stale.ts";
 import {
   type CallRule,
   type EventRule,
@@ -9,10 +9,10 @@ import {
   type SeededPlan,
   type RuleCondition,
   writtenRule,
-} from "./plan.ts";
+} from "./fault-plan.ts";
 import { pseudoRandom } from "@drover/random";
 import { randomCallFault, randomEventFault } from "./random-faults.ts";
-import { parseEventObject } from "./record.ts";
+import { parseEventObject } from "../calls/call-record.ts";
 
 /** A decider that follows a plan. */
 export interface FaultPlanDecider extends FaultDecider {

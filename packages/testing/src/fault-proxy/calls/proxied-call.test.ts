@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { parseCall } from "./call.ts";
+import { parseCall } from "./proxied-call.ts";
 
 const call = (method: string, url: string, body?: unknown) =>
   parseCall({ id: 1, life: 1, method, url, body });

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
-import { noFaults } from "./faults.ts";
+import { noFaults } from "./plan/faults.ts";
 
 let server: Server;
 let folder: string;

@@ -1,7 +1,7 @@
 import type { Milliseconds } from "@drover/controller";
 import { z } from "zod";
-import type { ProxiedCall } from "./call.ts";
-import type { CallFault, EventFault, WatchedEvent } from "./faults.ts";
+import type { ProxiedCall } from "./proxied-call.ts";
+import type { CallFault, EventFault, WatchedEvent } from "../plan/faults.ts";
 
 /** One call, and its results so far. */
 export interface CallRecord {

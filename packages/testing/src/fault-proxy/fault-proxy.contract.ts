@@ -3,11 +3,11 @@ import { objectKey } from "@drover/controller";
 import { once } from "node:events";
 import { get as httpGet, type IncomingMessage } from "node:http";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import type { ProxiedCall } from "./call.ts";
+import type { ProxiedCall } from "./calls/proxied-call.ts";
 import { type FaultProxy, type FaultProxyOptions, startFaultProxy } from "./fault-proxy.ts";
-import type { CallFault, EventFault, FaultDecider } from "./faults.ts";
-import { readLines } from "./lines-of.ts";
-import { describeRecord } from "./story.ts";
+import type { CallFault, EventFault, FaultDecider } from "./plan/faults.ts";
+import { readLines } from "./responses/read-lines.ts";
+import { describeRecord } from "./calls/describe-record.ts";
 import type { Upstream } from "./upstream.ts";
 
 /** A server to stand in front of. */

@@ -1,15 +1,15 @@
 import type { Milliseconds } from "@drover/controller";
 import { newToken } from "@drover/listener";
 import { setTimeout as delay } from "node:timers/promises";
-import type { ProxiedCall } from "./call.ts";
-import { openListener } from "./door.ts";
-import type { ClientProcess } from "./exchange.ts";
-import type { FaultDecider } from "./faults.ts";
-import type { ProxiedWatch } from "./pass-watch.ts";
+import type { ProxiedCall } from "./calls/proxied-call.ts";
+import { openListener } from "./proxy-listener.ts";
+import type { ClientProcess } from "./calls/exchange.ts";
+import type { FaultDecider } from "./plan/faults.ts";
+import type { ProxiedWatch } from "./responses/pass-watch.ts";
 import { proxyKubeconfig } from "./proxy-kubeconfig.ts";
-import type { CallRecord } from "./record.ts";
-import { callHandler } from "./serve-call.ts";
-import { requestHandler } from "./take-calls.ts";
+import type { CallRecord } from "./calls/call-record.ts";
+import { callHandler } from "./calls/call-handler.ts";
+import { requestHandler } from "./calls/request-handler.ts";
 import { openUpstream, type Upstream } from "./upstream.ts";
 
 export interface FaultProxyOptions {

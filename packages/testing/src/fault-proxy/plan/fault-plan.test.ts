@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { type ProxiedCall, parseCall } from "./call.ts";
-import { faultPlanDecider } from "./decide-plan.ts";
+import { type ProxiedCall, parseCall } from "../calls/proxied-call.ts";
+import { faultPlanDecider } from "./fault-plan-decider.ts";
 import type { WatchedEvent } from "./faults.ts";
-import { InvalidPlanError, parsePlan } from "./plan.ts";
+import { InvalidPlanError, parsePlan } from "./fault-plan.ts";
 
 const problems = (plan: unknown): readonly string[] => {
   try {

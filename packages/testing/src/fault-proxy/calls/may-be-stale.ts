@@ -1,4 +1,4 @@
-import type { ProxiedCall } from "./call.ts";
+import type { ProxiedCall } from "./proxied-call.ts";
 
 /**
  * True if Kubernetes allows a read to be answered with an older state (kubernetes.io, "Kubernetes API Concepts",
