@@ -8,15 +8,15 @@ import {
   permittedAccess,
   resourceAttributesOf,
 } from "@drover/controller";
-import { parseCall } from "@drover/fault-proxy";
+import { parseCall } from "@drover/testing/fault-proxy";
 import { builtin, connect, createOrReplace, installCrd, kindOf, type KubeClient } from "@drover/kube";
 import { readKubeconfig, type RealCluster, startRealCluster } from "@drover/real-cluster";
 import { execFileSync } from "node:child_process";
 import { request } from "node:https";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { functionObjects } from "../../../apps/deployer/src/objects/function-objects.ts";
-import { rightsOf } from "./rights.ts";
+import { functionObjects } from "../apps/deployer/src/objects/function-objects.ts";
+import { rightsOf } from "../packages/testing/src/rights.ts";
 
 /**
  * Each request is made with the token of a function's ServiceAccount, whose roles are what the deployer writes for it, and
