@@ -93,7 +93,7 @@ describe("npm start", { timeout: 240_000 }, () => {
     await next.waitForOutput(/bucket ready/);
     expect(next.output()).toContain(`The run of process ${String(first.pid)} ended without cleaning up`);
 
-    // What everything stands on is gone: it ends, and says why.
+    // The demo ends, with the reason, when its API server has gone.
     const rest = next.processes();
     process.kill(rest["api-server"]!, "SIGKILL");
     expect(await next.ended).toBe(1);

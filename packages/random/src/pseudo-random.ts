@@ -7,7 +7,7 @@ export interface PseudoRandom {
   /** An integer from 0 to `end` - 1. */
   readonly below: (end: number) => number;
   readonly chance: (probability: number) => boolean;
-  /** @throws Error if there is no choice. */
+  /** @throws Error if there are no choices. */
   readonly oneOf: <T>(choices: readonly [T, ...T[]] | readonly T[]) => T;
   /** This many of the choices, each once at most, in random order. */
   readonly some: <T>(choices: readonly T[], count: number) => T[];

@@ -7,7 +7,7 @@ import { expect, vi } from "vitest";
 import { z } from "zod";
 import { repositoryPath } from "../repository-path.ts";
 
-/** A running demo whose output is no terminal. */
+/** A running demo, without a terminal. */
 export interface DemoProcess {
   readonly pid: number;
   /** Its exit code, or the signal that ended it. */
@@ -15,15 +15,15 @@ export interface DemoProcess {
   readonly kill: (signal: NodeJS.Signals) => void;
   /** Closes its output, as a pipe's reader does that ends. */
   readonly closeOutput: () => void;
-  /** What it has said so far. */
+  /** All output so far. */
   readonly output: () => string;
-  /** Until it has said this; not for longer than it lives. */
+  /** Resolves when the output matches; rejects if the demo ends first. */
   readonly waitForOutput: (what: RegExp) => Promise<void>;
   /** The processes that it runs, by name. */
   readonly processes: () => Readonly<Record<string, number>>;
 }
 
-/** How long anything may take on a slow machine before the test says so. Nothing waits for this time to pass. */
+/** How long a step may take on a slow machine. No test waits for this time to pass. */
 const outputTimeout = 100_000;
 const running = z.object({ processes: z.record(z.string(), z.number()) });
 

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 
-/** Passes requests on to an S3 server, and remembers as whom they were signed. */
+/** Passes requests on to an S3 server, and records the credentials that signed them. */
 export interface SignedRequests {
   readonly url: string;
   /** Access key ids, each with the session token if there was one. */
