@@ -19,48 +19,61 @@ const door = (...mine) =>
     .filter(({ names }) => !mine.some((name) => names.includes(name)))
     .map(({ names, message }) => ({ regex: `^(${names.join("|")})(/|$)`, message }));
 const deep = {
-  group: ["@drover/*/*", "**/../../packages/**", "**/../../apps/**"],
+  // Clients of the proxy need not load the whole testing kit.
+  group: ["@drover/*/*", "!@drover/testing/fault-proxy", "**/../../packages/**", "**/../../apps/**"],
   message: "Import a package by its name: its index is its interface.",
 };
 
 /**
  * The dependency law: the packages that each package may import. `json` is at the bottom, then `controller`, then `queue`,
- * `kube` and `webhook`, then what stands on them; functions and apps are at the top, and no package imports an app.
+ * `kube` and `webhook`, then what stands on them; functions, apps and examples are at the top, and no package
+ * imports an app.
  */
 const mayImport = {
   json: [],
   listener: [],
+  random: [],
   controller: ["json"],
   timers: ["controller"],
   webhook: ["controller", "json"],
   queue: ["controller", "timers"],
   kube: ["controller", "json", "timers"],
   sandbox: ["json", "listener"],
-  "fault-proxy": ["controller", "json", "kube", "listener"],
   workloads: ["controller", "json", "kube"],
   runtime: ["controller", "json", "kube", "listener", "queue", "timers", "webhook"],
   bridge: ["controller", "json", "kube", "queue", "runtime", "timers", "webhook"],
-  testing: ["bridge", "controller", "fault-proxy", "json", "kube", "queue", "runtime", "sandbox", "timers"],
+  testing: [
+    ...[
+      "bridge",
+      "controller",
+      "json",
+      "kube",
+      "listener",
+      "queue",
+      "random",
+      "runtime",
+      "sandbox",
+      "timers",
+    ],
+  ],
   // A function and a bridge in one process.
   embedded: ["bridge", "controller", "runtime"],
   deployment: ["controller", "kube", "runtime", "workloads"],
   replicaset: ["controller", "kube", "runtime", "workloads"],
   "s3-bucket": ["controller", "runtime"],
-  cli: [
-    ...["controller", "deployer", "fault-proxy", "json", "kube", "local-servers", "node", "queue", "runtime"],
-    ...["s3-bucket", "testing", "timers"],
-  ],
+  cli: ["controller", "deployer", "json", "kube", "queue", "runtime", "testing", "testing/fault-proxy"],
   "bridge-server": ["bridge", "controller", "runtime", "timers"],
   deployer: ["controller", "kube", "queue", "runtime", "timers"],
   gateway: ["controller", "json", "kube", "queue", "runtime", "timers", "webhook"],
+  demo: ["controller", "kube", "local-servers", "process-kubelet", "queue", "runtime", "s3-bucket", "timers"],
   "sandbox-server": ["runtime", "sandbox"],
   "client-go-queue": [],
   "local-servers": ["listener"],
-  node: ["controller", "kube", "local-servers", "runtime", "timers"],
+  "process-kubelet": ["controller", "kube", "local-servers", "runtime", "timers"],
   "real-cluster": ["local-servers"],
 };
 /** Servers and programs, which a package's test fixtures may start, too. */
-const forFixtures = ["client-go-queue", "fault-proxy", "local-servers", "real-cluster", "sandbox"];
+const forFixtures = ["client-go-queue", "local-servers", "random", "real-cluster", "sandbox"];
 /** The doors that a package may open. */
 const opens = { queue: ["ioredis"], kube: ["@kubernetes/client-node"], "s3-bucket": ["@aws-sdk"] };
 
@@ -80,7 +93,7 @@ const only = (names) => ({
 });
 
 /** The rules for each package of the repository, by its folder: a package that the law does not name is an error. */
-const layers = globSync("{packages,functions,apps,tools}/*/package.json", {
+const layers = globSync("{packages,functions,apps,examples,tools}/*/package.json", {
   cwd: import.meta.dirname,
 }).flatMap((file) => {
   const name = JSON.parse(readFileSync(join(import.meta.dirname, file), "utf8")).name.replace("@drover/", "");
@@ -180,6 +193,7 @@ export default tseslint.config(
     files: ["apps/cli/src/init/template/**"],
     rules: { "@typescript-eslint/require-await": "off" },
   },
+  imports(["examples/**"], []),
   ...layers,
   imports(["packages/queue/src/bullmq/*.ts"], ["bullmq", "ioredis"], mayImport.queue),
   { files: [jobQueue], rules: { "no-restricted-syntax": ["error", ...jobRules] } },

@@ -16,7 +16,7 @@ const apart = ["**/*.real.test.ts", "**/*.pods.test.ts"];
 export default defineConfig({
   test: {
     include: included[cluster ?? ""] ?? [
-      "{packages,functions,apps,tools,tests,bench,verification}/**/*.test.ts",
+      "{packages,functions,apps,examples,tools,tests,bench,verification}/**/*.test.ts",
     ],
     // Child processes have wall clocks that are minutes apart, as machines may.
     env: { LOCAL_CLOCKS: "apart" },

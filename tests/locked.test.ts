@@ -103,7 +103,7 @@ it("finds all lists", () => {
 
 it("every workspace is in the lock file", () => {
   const { packages } = lockSchema.parse(JSON.parse(read("package-lock.json")));
-  const workspaces = named(/^(packages|functions|apps|tools)\/[^/]+\/package\.json$/).map(dirname);
+  const workspaces = named(/^(packages|functions|apps|examples|tools)\/[^/]+\/package\.json$/).map(dirname);
   expect(Object.keys(packages)).toEqual(expect.arrayContaining(workspaces));
 });
 

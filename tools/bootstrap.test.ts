@@ -54,7 +54,7 @@ function installed(): void {
 }
 
 /** What `npm start` runs. */
-const startRuns = (program: string) => write("apps/cli/src/main.ts", program);
+const startRuns = (program: string) => write("examples/demo/src/main.ts", program);
 
 describe("a task that there is not", () => {
   it("is refused with the one that was meant", async () => {
@@ -78,7 +78,7 @@ describe("packages", () => {
     freshClone();
     const first = await run("start", "--s3", "x");
     expect(first.stderr).toContain("Installing the npm packages");
-    expect(first).toMatchObject({ code: 0, stdout: "started with start --s3 x\n" });
+    expect(first).toMatchObject({ code: 0, stdout: "started with --s3 x\n" });
     expect(existsSync(join(root, "node_modules/bell/package.json"))).toBe(true);
 
     expect(await run("start", "--s3", "x")).toMatchObject({ code: 0, stderr: "" });

@@ -1,4 +1,4 @@
-import { readLines } from "@drover/fault-proxy";
+import { readLines } from "@drover/testing/fault-proxy";
 import { readKubeconfig } from "@drover/real-cluster";
 import { once } from "node:events";
 import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";

@@ -1,4 +1,4 @@
-import type { CallFault, EventFault, SpoiledList } from "@drover/fault-proxy";
+import type { CallFault, EventFault, SpoiledList } from "@drover/testing/fault-proxy";
 import type { Verb } from "./facts.ts";
 import type { FrameFaultKind, RequestFault, RequestFaultKind } from "./schedule.ts";
 

@@ -1,6 +1,6 @@
 import type { Milliseconds } from "@drover/controller";
 import { setTimeout as delay } from "node:timers/promises";
-import { pseudoRandom, type PseudoRandom } from "@drover/fault-proxy";
+import { pseudoRandom, type PseudoRandom } from "@drover/random";
 import type { DirectApi } from "./direct-api.ts";
 import type { Sight } from "./facts.ts";
 import { type Kind, keyOf, namespaces, type Widget, widgetSchema } from "./kind.ts";

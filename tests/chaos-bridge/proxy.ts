@@ -1,5 +1,10 @@
 import { freePort } from "@drover/local-servers";
-import { type ProxiedCall, type CallRecord, type FaultProxy, startFaultProxy } from "@drover/fault-proxy";
+import {
+  type ProxiedCall,
+  type CallRecord,
+  type FaultProxy,
+  startFaultProxy,
+} from "@drover/testing/fault-proxy";
 import type { Milliseconds } from "@drover/controller";
 import { now } from "../chaos/clock.ts";
 import { armedFaults, type ArmedFaults } from "./armed-faults.ts";

@@ -1,4 +1,4 @@
-import { pseudoRandom, type PseudoRandom } from "@drover/fault-proxy";
+import { pseudoRandom, type PseudoRandom } from "@drover/random";
 import {
   type FaultKind,
   type FrameFault,

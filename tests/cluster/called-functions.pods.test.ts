@@ -1,7 +1,7 @@
 import { customResourceDefinition, defineController, reconcileFunctionOf } from "@drover/controller";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
-import { Greeting } from "../../functions/examples/typescript/greeting.ts";
+import { Greeting } from "../../examples/typescript/greeting.ts";
 import { type DeployerInPods, gateway, home, startDeployerInPods } from "./deployer-in-pods.ts";
 import { allowPrometheus, readMetrics } from "./read-metrics.ts";
 import { allowedBy, rulesIn, usedBy } from "./needed-rules.ts";
@@ -15,7 +15,7 @@ beforeAll(async () => {
   functions = observedFunctions(drover);
   await drover.push({
     of: "greetings",
-    entry: "functions/examples/typescript/main.ts",
+    entry: "examples/typescript/main.ts",
     as: "example/greetings:1",
   });
   await drover.apply({ ...customResourceDefinition(Greeting) });

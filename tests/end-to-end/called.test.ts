@@ -1,11 +1,11 @@
 import { customResourceDefinition, ReconcileFunction } from "@drover/controller";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Greeting } from "../../functions/examples/typescript/greeting.ts";
+import { Greeting } from "../../examples/typescript/greeting.ts";
 import { type DeployedWorld, startDeployedWorld, usersOf } from "./deployed-world.ts";
 import type { TestObject } from "./test-cluster.ts";
 import { eventually, isGone, isReady } from "./world.ts";
 
-const examples = new URL("../../functions/examples/", import.meta.url).pathname;
+const examples = new URL("../../examples/", import.meta.url).pathname;
 let world: DeployedWorld;
 beforeAll(async () => {
   world = await startDeployedWorld({

@@ -1,7 +1,7 @@
 import { customResourceDefinition, ReconcileFunction, silentLog } from "@drover/controller";
 import { connect, type KubeClient } from "@drover/kube";
 import { connectRedis, disconnectRedis } from "@drover/queue";
-import { type Images, type LocalNode, startNode } from "@drover/node";
+import { type Images, type LocalNode, startNode } from "@drover/process-kubelet";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";

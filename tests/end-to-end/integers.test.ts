@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { pseudoRandom as seeded } from "@drover/fault-proxy";
+import { pseudoRandom } from "@drover/random";
 import { calledAccount } from "./called-account.ts";
 import { Ledger, Page, Posting } from "./ledgers.ts";
 import type { Manifest } from "./test-cluster.ts";
@@ -61,7 +61,7 @@ const textOf = ({ kind, metadata: { name } }: Manifest): Promise<string> =>
 const timesIn = (text: string, part: string): number => text.split(part).length - 1;
 
 const documents = Array.from({ length: 24 }, (_, seed) => ({
-  any: document(seeded(seed).fraction),
+  any: document(pseudoRandom(seed).fraction),
   amount: numbers[seed % 8] ?? "",
 }));
 const specs = documents.map(({ any, amount }) => ({ any: asIs(any), amount: JSON.rawJSON(amount) }));

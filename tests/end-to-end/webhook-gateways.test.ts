@@ -12,7 +12,7 @@ import type { AddressInfo } from "node:net";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { Greeting } from "../../functions/examples/typescript/greeting.ts";
+import { Greeting } from "../../examples/typescript/greeting.ts";
 import { calledAccount } from "./called-account.ts";
 import type { Manifest } from "./test-cluster.ts";
 import { conditionOf, eventually, ofCluster, type Started, startWorld, type World } from "./world.ts";

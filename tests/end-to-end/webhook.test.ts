@@ -5,7 +5,7 @@ import { signMessage } from "@drover/webhook";
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { Greeting } from "../../functions/examples/typescript/greeting.ts";
+import { Greeting } from "../../examples/typescript/greeting.ts";
 import { calledAccount } from "./called-account.ts";
 import type { Manifest, TestObject } from "./test-cluster.ts";
 import { conditionOf, eventually, isGone, ofCluster, type Started, startWorld, type World } from "./world.ts";
@@ -89,7 +89,7 @@ const startGateway = (env: NodeJS.ProcessEnv = {}): Promise<Started> =>
 const startFunction = (): Promise<Started> =>
   world.startProcess(
     "greetings",
-    "functions/examples/typescript/main.ts",
+    "examples/typescript/main.ts",
     "Answering calls",
     {
       DROVER_REDIS_URL: undefined,

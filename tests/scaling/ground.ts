@@ -6,7 +6,7 @@ import {
 } from "@drover/controller";
 import { connect, type KubeClient } from "@drover/kube";
 import { type RedisServer, spawnTied, startRedis, type TiedProcess } from "@drover/local-servers";
-import { startNode } from "@drover/node";
+import { startNode } from "@drover/process-kubelet";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

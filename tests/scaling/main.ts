@@ -13,7 +13,7 @@ import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { wholeNumber } from "../../verification/harness/whole-number.ts";
-import { pseudoRandom, type PseudoRandom } from "@drover/fault-proxy";
+import { pseudoRandom, type PseudoRandom } from "@drover/random";
 import { now } from "../chaos/clock.ts";
 import { type Ground, startGround } from "./ground.ts";
 import { type Kill, violationsIn } from "./judge.ts";

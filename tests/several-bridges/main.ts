@@ -15,7 +15,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { wholeNumber } from "../../verification/harness/whole-number.ts";
 import { now } from "../chaos/clock.ts";
-import { pseudoRandom } from "@drover/fault-proxy";
+import { pseudoRandom } from "@drover/random";
 import { violationLines } from "../chaos/report.ts";
 import { startGround } from "../chaos-bridge/ground.ts";
 import { openJournal } from "../chaos-bridge/journal.ts";

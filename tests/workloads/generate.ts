@@ -2,8 +2,7 @@
 // however fast a controller is.
 import { delayAnnotation, fateAnnotation } from "@drover/real-cluster";
 import type { Json, JsonObject } from "../../packages/sandbox/src/json.ts";
-import { seeded } from "../../packages/sandbox/conformance/sequences/random.ts";
-import type { Random } from "../../packages/sandbox/conformance/sequences/random.ts";
+import { pseudoRandom, type PseudoRandom } from "@drover/random";
 import { holdingFinalizer } from "./kinds.ts";
 import type { Action, Change, Policy, Sequence, Workload } from "./actions.ts";
 
@@ -16,7 +15,7 @@ interface Made {
 }
 
 interface Scene {
-  readonly random: Random;
+  readonly random: PseudoRandom;
   readonly made: Made[];
   /** ReplicaSets that a Deployment is to adopt, once they have their pods, and where there is but one that would: else it would be a race. */
   readonly strays: { readonly name: string; readonly app: string }[];
@@ -29,25 +28,25 @@ const container = (image: string): JsonObject => ({ containers: [{ name: "main",
 const images = ["img:1", "img:2", "img:3"] as const;
 
 /** Few of them, so that they come back. Most are of pods that become ready. */
-function templateChange(random: Random): JsonObject {
-  return random.pick<JsonObject>([
-    { spec: container(random.pick(images)) },
-    { spec: container(random.pick(images)) },
-    { metadata: { labels: { version: random.pick(["1", "2"]) } } },
-    { metadata: { annotations: { note: random.pick<Json>(["a", "b", null]) } } },
-    { metadata: { annotations: { [fateAnnotation]: random.pick<Json>(["unready", "pending", null]) } } },
+function templateChange(random: PseudoRandom): JsonObject {
+  return random.oneOf<JsonObject>([
+    { spec: container(random.oneOf(images)) },
+    { spec: container(random.oneOf(images)) },
+    { metadata: { labels: { version: random.oneOf(["1", "2"]) } } },
+    { metadata: { annotations: { note: random.oneOf<Json>(["a", "b", null]) } } },
+    { metadata: { annotations: { [fateAnnotation]: random.oneOf<Json>(["unready", "pending", null]) } } },
     {
       metadata: {
-        annotations: { [fateAnnotation]: null, [delayAnnotation]: random.pick<Json>(["1s", null]) },
+        annotations: { [fateAnnotation]: null, [delayAnnotation]: random.oneOf<Json>(["1s", null]) },
       },
     },
   ]);
 }
 
-function strategy(random: Random): JsonObject {
-  if (random.chance(20)) return { type: "Recreate", rollingUpdate: null };
-  if (random.chance(30)) return { type: "RollingUpdate" };
-  const [maxSurge, maxUnavailable] = random.pick<[Json, Json]>([
+function strategy(random: PseudoRandom): JsonObject {
+  if (random.chance(0.2)) return { type: "Recreate", rollingUpdate: null };
+  if (random.chance(0.3)) return { type: "RollingUpdate" };
+  const [maxSurge, maxUnavailable] = random.oneOf<[Json, Json]>([
     [1, 0],
     [0, 1],
     ["25%", "25%"],
@@ -60,33 +59,33 @@ function strategy(random: Random): JsonObject {
   return { type: "RollingUpdate", rollingUpdate: { maxSurge, maxUnavailable } };
 }
 
-const replicas = (random: Random): number => random.pick([0, 1, 2, 3, 3, 4, 5, 6]);
-const ripening = (random: Random): number => random.pick([0, 0, 0, 1, 2, 1_000]);
+const replicas = (random: PseudoRandom): number => random.oneOf([0, 1, 2, 3, 3, 4, 5, 6]);
+const ripening = (random: PseudoRandom): number => random.oneOf([0, 0, 0, 1, 2, 1_000]);
 
-function deployment(random: Random, name: string, app: string): JsonObject {
+function deployment(random: PseudoRandom, name: string, app: string): JsonObject {
   return {
     apiVersion: "apps/v1",
     kind: "Deployment",
-    metadata: { name, ...(random.chance(30) && { annotations: { team: "a" } }), labels: { app } },
+    metadata: { name, ...(random.chance(0.3) && { annotations: { team: "a" } }), labels: { app } },
     spec: {
       replicas: replicas(random),
-      selector: random.chance(80)
+      selector: random.chance(0.8)
         ? { matchLabels: { app } }
         : { matchExpressions: [{ key: "app", operator: "In", values: [app, "other"] }] },
       template: {
         metadata: { labels: { app } },
-        spec: { ...container("img:1"), terminationGracePeriodSeconds: random.pick([0, 5]) },
+        spec: { ...container("img:1"), terminationGracePeriodSeconds: random.oneOf([0, 5]) },
       },
-      ...(random.chance(70) && { strategy: strategy(random) }),
-      ...(random.chance(30) && { minReadySeconds: random.pick([0, 1, 2]) }),
-      ...(random.chance(40) && { revisionHistoryLimit: random.pick([0, 1, 2]) }),
-      ...(random.chance(40) && { progressDeadlineSeconds: random.pick([5, 1_200, 2_147_483_647]) }),
-      ...(random.chance(8) && { paused: true }),
+      ...(random.chance(0.7) && { strategy: strategy(random) }),
+      ...(random.chance(0.3) && { minReadySeconds: random.oneOf([0, 1, 2]) }),
+      ...(random.chance(0.4) && { revisionHistoryLimit: random.oneOf([0, 1, 2]) }),
+      ...(random.chance(0.4) && { progressDeadlineSeconds: random.oneOf([5, 1_200, 2_147_483_647]) }),
+      ...(random.chance(0.08) && { paused: true }),
     },
   };
 }
 
-function replicaSet(random: Random, name: string): JsonObject {
+function replicaSet(random: PseudoRandom, name: string): JsonObject {
   return {
     apiVersion: "apps/v1",
     kind: "ReplicaSet",
@@ -94,8 +93,8 @@ function replicaSet(random: Random, name: string): JsonObject {
     spec: {
       replicas: replicas(random),
       selector: { matchLabels: { app: name } },
-      template: { metadata: { labels: { app: name } }, spec: container(random.pick(images)) },
-      ...(random.chance(30) && { minReadySeconds: ripening(random) }),
+      template: { metadata: { labels: { app: name } }, spec: container(random.oneOf(images)) },
+      ...(random.chance(0.3) && { minReadySeconds: ripening(random) }),
     },
   };
 }
@@ -131,8 +130,8 @@ const hold = (value: Json, at: number): Change => ({
 });
 const released: JsonObject = { metadata: { labels: { app: "released" } } };
 
-function podAction(random: Random, of: string, at: number): Action {
-  const change = random.pick<Change>([
+function podAction(random: PseudoRandom, of: string, at: number): Action {
+  const change = random.oneOf<Change>([
     "delete",
     "delete",
     fate("unready", at),
@@ -144,7 +143,7 @@ function podAction(random: Random, of: string, at: number): Action {
     hold([holdingFinalizer], at),
     hold(null, at),
   ]);
-  return { do: "pods", of, count: random.pick([1, 1, 2, 9]), change };
+  return { do: "pods", of, count: random.oneOf([1, 1, 2, 9]), change };
 }
 
 const spec = (kind: Workload, name: string, body: JsonObject): Action => ({
@@ -154,14 +153,14 @@ const spec = (kind: Workload, name: string, body: JsonObject): Action => ({
   patch: { spec: body },
 });
 
-function rollout(random: Random, name: string): Action {
+function rollout(random: PseudoRandom, name: string): Action {
   const target = `deployment/${name}`;
   return {
     do: "kubectl",
-    args: random.pick<readonly string[]>([
+    args: random.oneOf<readonly string[]>([
       ["rollout", "undo", target],
       ["rollout", "undo", target],
-      ["rollout", "undo", target, `--to-revision=${random.pick([1, 2, 3])}`],
+      ["rollout", "undo", target, `--to-revision=${random.oneOf([1, 2, 3])}`],
       ["rollout", "restart", target],
       ["rollout", "pause", target],
       ["rollout", "resume", target],
@@ -170,27 +169,27 @@ function rollout(random: Random, name: string): Action {
 }
 
 /** As of old, by an annotation that the controller takes for what was a field. */
-const rollbackBySpec = (random: Random, name: string): Action => ({
+const rollbackBySpec = (random: PseudoRandom, name: string): Action => ({
   do: "patch",
   kind: "Deployment",
   name,
   patch: {
-    metadata: { annotations: { "deprecated.deployment.rollback.to": random.pick(["0", "1", "2", "77"]) } },
+    metadata: { annotations: { "deprecated.deployment.rollback.to": random.oneOf(["0", "1", "2", "77"]) } },
   },
 });
 
 /** To what will be complete: where a rollout stands still, it would be chance how far the first one has come. */
-function rollOver(random: Random, name: string): Action {
+function rollOver(random: PseudoRandom, name: string): Action {
   const to = (image: string): JsonObject => ({
     minReadySeconds: 0,
     template: {
       metadata: {
-        annotations: { [fateAnnotation]: null, [delayAnnotation]: random.pick<Json>(["1s", null]) },
+        annotations: { [fateAnnotation]: null, [delayAnnotation]: random.oneOf<Json>(["1s", null]) },
       },
       spec: container(image),
     },
   });
-  const [first, then] = random.pick<readonly [string, string]>([
+  const [first, then] = random.oneOf<readonly [string, string]>([
     ["img:1", "img:2"],
     ["img:2", "img:3"],
     ["img:3", "img:1"],
@@ -199,16 +198,17 @@ function rollOver(random: Random, name: string): Action {
   return { do: "rollOver", name, first: to(first), then: to(then) };
 }
 
-function deploymentAction(random: Random, name: string, at: number): Action {
+function deploymentAction(random: PseudoRandom, name: string, at: number): Action {
   const draw = random.below(100);
   if (draw < 16) return spec("Deployment", name, { replicas: replicas(random) });
   if (draw < 42) return spec("Deployment", name, { template: templateChange(random) });
   if (draw < 58) return rollout(random, name);
   if (draw < 64) return spec("Deployment", name, { strategy: strategy(random) });
-  if (draw < 68) return spec("Deployment", name, { paused: random.chance(50) });
+  if (draw < 68) return spec("Deployment", name, { paused: random.chance(0.5) });
   if (draw < 71) return spec("Deployment", name, { minReadySeconds: ripening(random) });
-  if (draw < 74) return spec("Deployment", name, { revisionHistoryLimit: random.pick([0, 1, 2, 10]) });
-  if (draw < 77) return spec("Deployment", name, { progressDeadlineSeconds: random.pick([2_000, 6, 3_000]) });
+  if (draw < 74) return spec("Deployment", name, { revisionHistoryLimit: random.oneOf([0, 1, 2, 10]) });
+  if (draw < 77)
+    return spec("Deployment", name, { progressDeadlineSeconds: random.oneOf([2_000, 6, 3_000]) });
   if (draw < 79)
     return { do: "patch", kind: "Deployment", name, patch: { metadata: { annotations: { team: "b" } } } };
   if (draw < 81) return rollbackBySpec(random, name);
@@ -218,18 +218,18 @@ function deploymentAction(random: Random, name: string, at: number): Action {
       template: templateChange(random),
     });
   if (draw < 88) {
-    const change = random.pick<Change>([
+    const change = random.oneOf<Change>([
       "delete",
       { patch: released },
       { patch: { metadata: { annotations: { mine: "yes" } } } },
       { patch: { spec: { replicas: replicas(random) } } },
     ]);
-    return { do: "replicaSet", of: name, which: random.pick(["newest", "oldest"]), change };
+    return { do: "replicaSet", of: name, which: random.oneOf(["newest", "oldest"]), change };
   }
   return podAction(random, name, at);
 }
 
-function replicaSetAction(random: Random, name: string, at: number): Action {
+function replicaSetAction(random: PseudoRandom, name: string, at: number): Action {
   const draw = random.below(100);
   if (draw < 30) return spec("ReplicaSet", name, { replicas: replicas(random) });
   if (draw < 38) return spec("ReplicaSet", name, { minReadySeconds: ripening(random) });
@@ -243,7 +243,7 @@ function creation(scene: Scene, kind: Workload, name: string): Action {
   if (known) known.gone = false;
   else made.push({ kind, name, gone: false });
   if (kind === "ReplicaSet") return { do: "create", object: replicaSet(random, name) };
-  const shares = name === "api" && random.chance(25);
+  const shares = name === "api" && random.chance(0.25);
   scene.shared ||= shares;
   return { do: "create", object: deployment(random, name, shares ? "web" : name) };
 }
@@ -259,20 +259,20 @@ function encounter(scene: Scene, { name }: Made, at: number): Action {
     return { do: "create", object: replicaSet(random, stray.name) };
   }
   scene.quota = !scene.quota;
-  return { do: "quota", pods: scene.quota ? random.pick([0, 2, 4]) : undefined };
+  return { do: "quota", pods: scene.quota ? random.oneOf([0, 2, 4]) : undefined };
 }
 
 function nextAction(scene: Scene, at: number): Action {
   const { random, made } = scene;
   const one = made[random.below(made.length)];
-  if (one === undefined) return creation(scene, random.chance(70) ? "Deployment" : "ReplicaSet", "web");
+  if (one === undefined) return creation(scene, random.chance(0.7) ? "Deployment" : "ReplicaSet", "web");
   if (one.gone) return creation(scene, one.kind, one.name);
-  if (scene.quota && random.chance(50)) {
+  if (scene.quota && random.chance(0.5)) {
     scene.quota = false;
     return { do: "quota", pods: undefined };
   }
   const stray = scene.strays[0];
-  if (stray !== undefined && !scene.shared && random.chance(50)) {
+  if (stray !== undefined && !scene.shared && random.chance(0.5)) {
     scene.strays.shift();
     const patch = { metadata: { labels: { app: stray.app } } };
     return { do: "patch", kind: "ReplicaSet", name: stray.name, patch };
@@ -280,7 +280,7 @@ function nextAction(scene: Scene, at: number): Action {
   const draw = random.below(100);
   if (draw < 7) {
     one.gone = true;
-    const policy = random.pick<Policy>(["Background", "Foreground", "Orphan"]);
+    const policy = random.oneOf<Policy>(["Background", "Foreground", "Orphan"]);
     return { do: "delete", kind: one.kind, name: one.name, policy };
   }
   if (draw < 9) {
@@ -289,8 +289,8 @@ function nextAction(scene: Scene, at: number): Action {
   }
   if (draw < 18) return encounter(scene, one, at);
   if (draw < 22 && made.length < 2)
-    return creation(scene, random.chance(50) ? "Deployment" : "ReplicaSet", "api");
-  if (one.kind === "Deployment" && !scene.quota && random.chance(8)) return rollOver(random, one.name);
+    return creation(scene, random.chance(0.5) ? "Deployment" : "ReplicaSet", "api");
+  if (one.kind === "Deployment" && !scene.quota && random.chance(0.08)) return rollOver(random, one.name);
   return one.kind === "Deployment"
     ? deploymentAction(random, one.name, at)
     : replicaSetAction(random, one.name, at);
@@ -298,7 +298,7 @@ function nextAction(scene: Scene, at: number): Action {
 
 /** The sequence of a seed: 5 to 12 actions. */
 export function sequenceOf(seed: number): Sequence {
-  const scene: Scene = { random: seeded(seed), made: [], strays: [], quota: false, shared: false };
+  const scene: Scene = { random: pseudoRandom(seed), made: [], strays: [], quota: false, shared: false };
   const length = 5 + scene.random.below(8);
   return { seed, actions: Array.from({ length }, (_, i) => nextAction(scene, i + 1)) };
 }

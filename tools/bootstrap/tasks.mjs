@@ -31,7 +31,7 @@ export const tasks = {
   start: {
     // The S3 server that we bring is a Python program; Redis may be on PATH, and says itself when it is not.
     needsPython: (args) => !args.some((arg) => /^(--s3(=|$)|--help$|-h$)/.test(arg)),
-    run: (repository) => program(repository, "apps/cli/src/main.ts", ["start"]),
+    run: (repository) => program(repository, "examples/demo/src/main.ts"),
   },
   test: { needsPython: always, run: (repository) => countedTests(repository) },
   "test:unit": { needsPython: never, run: testUnits },
@@ -75,8 +75,8 @@ export const tasks = {
   check: { needsPython: never, run: checkAll },
 };
 
-async function program({ root, node, env, args }, file, first = []) {
-  return (await run(node, [join(root, file), ...first, ...args], { cwd: root, env })).code;
+async function program({ root, node, env, args }, file) {
+  return (await run(node, [join(root, file), ...args], { cwd: root, env })).code;
 }
 
 /** The tests that need no server; with `--watch` again after each change of a file. */
@@ -84,7 +84,7 @@ async function testUnits(repository) {
   const { root, args } = repository;
   const files = await unitTests(root);
   if (!args.includes("--watch")) return countedTests({ ...repository, args: [...args, ...files] });
-  return program(repository, "node_modules/vitest/vitest.mjs", ["watch", ...files]);
+  return program({ ...repository, args: ["watch", ...files, ...args] }, "node_modules/vitest/vitest.mjs");
 }
 
 const BUILD = `

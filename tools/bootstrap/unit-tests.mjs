@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 
 // The bootstrap may run on Node 20, which has no fs.glob.
-const FOLDERS = ["packages", "functions", "apps", "tools"];
+const FOLDERS = ["packages", "functions", "apps", "examples", "tools"];
 /** Suites of their own: they need a real API server or Pods, or play a controller through all of its faults. */
 const SUITES = /\.(real|pods|faults)\.test\.ts$/;
 /** A module that leads to one of these starts processes: a server, or the program that it tests. */

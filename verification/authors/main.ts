@@ -24,7 +24,7 @@ import { builtin, type KubeObject, listAll, refOf } from "@drover/kube";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { z } from "zod";
-import { pseudoRandom as seeded } from "@drover/fault-proxy";
+import { pseudoRandom } from "@drover/random";
 import { startInstallation } from "../attacks/installation.ts";
 import { wholeNumber } from "../harness/whole-number.ts";
 import { type Author, randomAuthor, randomFunction, randomRules, words } from "./random-authors.ts";
@@ -33,7 +33,7 @@ const { values } = parseArgs({
   options: { functions: { type: "string", default: "1000" }, seed: { type: "string", default: "1" } },
 });
 const total = wholeNumber("functions", values.functions, 1);
-const random = seeded(wholeNumber("seed", values.seed)).fraction;
+const random = pseudoRandom(wholeNumber("seed", values.seed)).fraction;
 const say = (line: string): void => console.log(line);
 const at = await startInstallation((line) => console.error(line));
 const signal = new AbortController().signal;

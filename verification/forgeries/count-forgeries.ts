@@ -1,4 +1,4 @@
-import { type Random, seededRandom } from "../../packages/webhook/src/testing/random.ts";
+import { pseudoRandom, type PseudoRandom } from "@drover/random";
 import { forge, type Forgery } from "./mutations.ts";
 import { arriving, isSendable } from "./over-http.ts";
 import type { Case, Subject } from "./sent.ts";
@@ -25,7 +25,7 @@ export interface Counting {
 
 /** Of each subject in turn: so many forged messages, and sometimes the genuine one, which must be accepted. */
 export async function countForgeries({ count, seed, fault, isOverHttp = false }: Counting): Promise<Counted> {
-  const random = seededRandom(seed);
+  const random = pseudoRandom(seed);
   const all = await openSubjects(isOverHttp);
   const made = new Map<string, number>();
   const ways = new Set<string>();
@@ -46,7 +46,7 @@ export async function countForgeries({ count, seed, fault, isOverHttp = false }:
 }
 
 /** HTTP drops the blanks around a header's value: that makes no forgery. */
-function sendable(random: Random, one: Case): Forgery {
+function sendable(random: PseudoRandom, one: Case): Forgery {
   const genuine = one.canonical(one.sent);
   for (;;) {
     const forged = forge(random, one);

@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import type { Random } from "../../packages/webhook/src/testing/random.ts";
+import type { PseudoRandom } from "@drover/random";
 import type { Case, Sent } from "./sent.ts";
 
 export interface Forgery {
@@ -8,12 +8,12 @@ export interface Forgery {
   readonly sent: Sent;
 }
 
-type Bytes = (random: Random, bytes: Buffer) => Buffer;
+type Bytes = (random: PseudoRandom, bytes: Buffer) => Buffer;
 
 const spliced = (bytes: Buffer, at: number, removed: number, added: Buffer): Buffer =>
   Buffer.concat([bytes.subarray(0, at), added, bytes.subarray(at + removed)]);
-const at = (random: Random, bytes: Buffer): number => random.below(Math.max(1, bytes.length));
-const anyByte = (random: Random): Buffer => Buffer.of(random.below(256));
+const at = (random: PseudoRandom, bytes: Buffer): number => random.below(Math.max(1, bytes.length));
+const anyByte = (random: PseudoRandom): Buffer => Buffer.of(random.below(256));
 
 /** What can become of bytes on the way. */
 const changes: Readonly<Record<string, Bytes>> = {
@@ -25,7 +25,7 @@ const changes: Readonly<Record<string, Bytes>> = {
   "one byte inserted": (random, bytes) => spliced(bytes, random.below(bytes.length + 1), 0, anyByte(random)),
   "one byte deleted": (random, bytes) => spliced(bytes, at(random, bytes), 1, Buffer.alloc(0)),
   "a blank inserted": (random, bytes) =>
-    spliced(bytes, random.below(bytes.length + 1), 0, Buffer.from(random.pick([" ", "\n", "\t", "\r\n"]))),
+    spliced(bytes, random.below(bytes.length + 1), 0, Buffer.from(random.oneOf([" ", "\n", "\t", "\r\n"]))),
   "two bytes swapped": (random, bytes) => {
     const [i, j] = [at(random, bytes), at(random, bytes)];
     const swapped = Buffer.from(bytes);
@@ -46,34 +46,34 @@ const withHeader = ({ headers, body }: Sent, name: string, value: string | undef
   return { body, headers: Object.fromEntries(value === undefined ? others : [...others, [name, value]]) };
 };
 
-type Way = (random: Random, one: Case) => Forgery;
+type Way = (random: PseudoRandom, one: Case) => Forgery;
 
 const changedBody: Way = (random, { sent }) => {
-  const [what, change] = random.pick(Object.entries(changes));
+  const [what, change] = random.oneOf(Object.entries(changes));
   return { what: `body ${what}`, sent: { ...sent, body: change(random, sent.body) } };
 };
 
 const changedHeader: Way = (random, { sent, signedHeaders }) => {
-  const name = random.pick(signedHeaders);
-  const [what, change] = random.pick(Object.entries(changes));
+  const name = random.oneOf(signedHeaders);
+  const [what, change] = random.oneOf(Object.entries(changes));
   const value = change(random, Buffer.from(sent.headers[name] ?? "", "latin1")).toString("latin1");
   return { what: `${name} ${what}`, sent: withHeader(sent, name, value) };
 };
 
 const wholeHeader: Way = (random, { sent, others, signedHeaders }) => {
-  const name = random.pick(signedHeaders);
+  const name = random.oneOf(signedHeaders);
   const value = sent.headers[name] ?? "";
-  const another = (): string | undefined => random.pick(others()).headers[name];
+  const another = (): string | undefined => random.oneOf(others()).headers[name];
   const ways: readonly (readonly [string, () => string | undefined])[] = [
     ["left out", () => undefined],
     ["sent twice", () => `${value}, ${value}`],
     ["of another message", another],
     ["beside another's", () => `${another() ?? ""}, ${value}`],
-    ["swapped with another header", () => sent.headers[random.pick(signedHeaders)]],
+    ["swapped with another header", () => sent.headers[random.oneOf(signedHeaders)]],
     ["in capitals", () => value.toUpperCase()],
     ["in small letters", () => value.toLowerCase()],
   ];
-  const [what, changed] = random.pick(ways);
+  const [what, changed] = random.oneOf(ways);
   return { what: `${name} ${what}`, sent: withHeader(sent, name, changed()) };
 };
 
@@ -83,7 +83,7 @@ const otherTime: Way = (random, { sent }) => {
   const ways = [seconds + 1, seconds - 1, seconds + random.below(600) - 300, seconds * 1_000, -seconds].map(
     String,
   );
-  const written = random.pick([
+  const written = random.oneOf([
     ...ways,
     `0${seconds}`,
     `${seconds}.0`,
@@ -94,13 +94,13 @@ const otherTime: Way = (random, { sent }) => {
 };
 
 const replayed: Way = (random, { others, sent }) => {
-  const other = random.pick(others());
+  const other = random.oneOf(others());
   const ways: readonly Forgery[] = [
     { what: "another message, whole", sent: other },
     { what: "another's headers", sent: { headers: other.headers, body: sent.body } },
     { what: "another's body", sent: { headers: sent.headers, body: other.body } },
   ];
-  return random.pick(ways);
+  return random.oneOf(ways);
 };
 
 /** Signed by no secret, or in no way that is a signature here. */
@@ -111,16 +111,16 @@ const otherSignature: Way = (random, { sent, signedHeaders }) => {
   const contents = [`${id}.${timestamp}.`, `${timestamp}.`, `${id}.`, ""].map((head) =>
     Buffer.concat([Buffer.from(head), sent.body]),
   );
-  const key = random.pick(["", "secret", "whsec_", Buffer.alloc(24), Buffer.from(value)]);
-  const mac = createHmac(random.pick(["sha256", "sha512", "sha1"]), key).update(random.pick(contents));
-  const made = mac.digest(random.pick(["base64", "hex", "base64url"]));
-  const head = random.pick(["v1,", "v0,", "v1a,", "v2,", "V1,", "sha256=", "sha1=", "Bearer ", ""]);
-  const written = random.pick([`${head}${made}`, `${head}${value.replace(/^(v1,|sha256=|Bearer )/, "")}`]);
+  const key = random.oneOf(["", "secret", "whsec_", Buffer.alloc(24), Buffer.from(value)]);
+  const mac = createHmac(random.oneOf(["sha256", "sha512", "sha1"]), key).update(random.oneOf(contents));
+  const made = mac.digest(random.oneOf(["base64", "hex", "base64url"]));
+  const head = random.oneOf(["v1,", "v0,", "v1a,", "v2,", "V1,", "sha256=", "sha1=", "Bearer ", ""]);
+  const written = random.oneOf([`${head}${made}`, `${head}${value.replace(/^(v1,|sha256=|Bearer )/, "")}`]);
   return { what: "another signature", sent: withHeader(sent, name, written) };
 };
 
 /** A message that was changed so that nothing must come of it; never one that says the same as the genuine one. */
-export function forge(random: Random, one: Case): Forgery {
+export function forge(random: PseudoRandom, one: Case): Forgery {
   const genuine = one.canonical(one.sent);
   const ways: readonly Way[] = [
     changedHeader,
@@ -131,7 +131,7 @@ export function forge(random: Random, one: Case): Forgery {
     ...(one.signedHeaders.includes("webhook-timestamp") ? [otherTime] : []),
   ];
   for (;;) {
-    const forged = random.pick(ways)(random, one);
+    const forged = random.oneOf(ways)(random, one);
     if (one.canonical(forged.sent) !== genuine) return forged;
   }
 }

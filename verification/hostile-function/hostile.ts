@@ -7,7 +7,7 @@ import { Redis } from "ioredis";
 import { connect, type Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { loadedScripts } from "../../packages/queue/src/redis/lua/loaded-scripts.ts";
-import { pseudoRandom } from "@drover/fault-proxy";
+import { pseudoRandom } from "@drover/random";
 import { hostileMark } from "./mark.ts";
 
 export interface HostileSettings {

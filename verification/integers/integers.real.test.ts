@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-import { pseudoRandom as seeded } from "@drover/fault-proxy";
+import { pseudoRandom } from "@drover/random";
 
 /* Kubernetes' own package reads documents and writes them again. Where Drover has read and written a document in between, it
    must come to the same: the judge reads nothing but text. */
@@ -99,7 +99,7 @@ const withoutSign = (line: string | undefined): string =>
   (line ?? "").replace(/(?<=^|[[:,])-0(?=[,}\]]|$)/g, "0");
 
 it("a document that Drover has read and written is the same to Kubernetes", async () => {
-  const random = seeded(Number(process.env["DROVER_SEED"] ?? 1)).fraction;
+  const random = pseudoRandom(Number(process.env["DROVER_SEED"] ?? 1)).fraction;
   const all = Array.from({ length: 40_000 }, () => documentText(random)).filter(
     (json) => json.trim() !== "" && !isTooLarge(json),
   );

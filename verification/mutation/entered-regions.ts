@@ -9,7 +9,7 @@ import { shippedFiles } from "./shipped.ts";
 import { makeTree } from "./tree.ts";
 
 /** Everything that is shipped. */
-export const SHIPPED = ["packages/*", "apps/*", "functions/*"];
+export const SHIPPED = ["packages/*", "apps/*", "functions/*", "examples/demo"];
 
 const testFileSchema = z.object({
   file: z.string(),
@@ -49,6 +49,7 @@ export async function stateFolder(repository: string): Promise<string> {
     "packages",
     "apps",
     "functions",
+    "examples",
     "tools",
     "tests",
   );

@@ -1,4 +1,4 @@
-import { pseudoRandom } from "@drover/fault-proxy";
+import { pseudoRandom } from "@drover/random";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { mutated, type FindMutants, type Mutant } from "./mutants.ts";

@@ -8,4 +8,4 @@ export const shippedFiles = (root: string, folders: readonly string[]): readonly
     .filter((path) => path.endsWith(".ts") && !OF_TESTS.test(path));
 
 const OF_TESTS =
-  /\/(testing|ledger-contract|ledgers-agree|client-go|init\/template)\/|\.(test|contract|fixture|faults)\.ts$/;
+  /\/(testing(?!\/src\/fault-proxy)|ledger-contract|ledgers-agree|client-go|init\/template)\/|\.(test|contract|fixture|faults)\.ts$/;

@@ -1,5 +1,5 @@
 import { runFunction } from "@drover/runtime";
-import { greetings } from "../../functions/examples/typescript/greeting.ts";
+import { greetings } from "../../examples/typescript/greeting.ts";
 import { functionConfig } from "./config.ts";
 
 // The example is called over HTTP. Here the same controller takes its keys itself.

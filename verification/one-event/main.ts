@@ -17,7 +17,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { Greeting, greetings } from "../../functions/examples/typescript/greeting.ts";
+import { Greeting, greetings } from "../../examples/typescript/greeting.ts";
 import { type CalledFunctions, openCalledFunctions } from "./called-functions.ts";
 
 const { values } = parseArgs({ options: { files: { type: "boolean", default: false } } });

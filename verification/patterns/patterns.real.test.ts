@@ -1,5 +1,5 @@
 import { goPatternProblem } from "@drover/controller";
-import { pseudoRandom } from "@drover/fault-proxy";
+import { pseudoRandom } from "@drover/random";
 import { withLinearPatterns } from "../../packages/runtime/src/schema/linear-patterns.ts";
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";

@@ -1,4 +1,4 @@
-import type { PseudoRandom } from "@drover/fault-proxy";
+import type { PseudoRandom } from "@drover/random";
 
 /** What patterns of CRDs are made of, and what JavaScript, PCRE or Java would take and RE2 does not. */
 const common = ["a", "b", "Z", "0", "-", ".", "[a-z]", "[^a-z]", "\\d", "\\w", "^", "$", "k", "\\s", "é"];

@@ -45,8 +45,10 @@ const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclud
   .split("\0");
 /** More than runs in a cluster: people read the examples and the template of `drover init`, too. */
 const isShipped = (path: string): boolean =>
-  /^(apps|packages|functions)\/.*\.tsx?$/.test(path) &&
-  !/\.(test|contract|fixture|faults)\.tsx?$|\/(testing|conformance|mutants)\//.test(path);
+  /^(apps|packages|functions|examples)\/.*\.tsx?$/.test(path) &&
+  !/\.(test|contract|fixture|faults)\.tsx?$|\/(testing(?!\/src\/fault-proxy)|conformance|mutants)\//.test(
+    path,
+  );
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
 const prose: Record<(typeof LIMITS)[number]["of"], readonly Prose[]> = {
   comments: files.filter(isShipped).map((path) => ({ path, parts: commentsOf(read(path)) })),

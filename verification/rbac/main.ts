@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import { z } from "zod";
-import { pseudoRandom as seeded } from "@drover/fault-proxy";
+import { pseudoRandom } from "@drover/random";
 import { wholeNumber } from "../harness/whole-number.ts";
 import { randomRequests, randomRules } from "./random-rules.ts";
 
@@ -23,7 +23,7 @@ const { values } = parseArgs({
   options: { sets: { type: "string", default: "100000" }, seed: { type: "string", default: "1" } },
 });
 const sets = wholeNumber("sets", values.sets, 1);
-const random = seeded(wholeNumber("seed", values.seed)).fraction;
+const random = pseudoRandom(wholeNumber("seed", values.seed)).fraction;
 const answerSchema = z.object({
   granted: z.array(z.boolean()),
   held: z.array(z.boolean()),

@@ -1,6 +1,6 @@
 import { objectKey } from "@drover/controller";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { awsEnvironment, cliConfig, defaultRedisCaFile } from "./config.ts";
+import { defaultRedisCaFile } from "./config.ts";
 import { conditionOf, isStatusCurrent } from "./object-conditions.ts";
 import { isoTime } from "./iso-time.ts";
 import { queriedKey, parseObjectArguments } from "./find-object.ts";
@@ -97,28 +97,6 @@ describe("a status", () => {
 });
 
 describe("the environment", () => {
-  it("of a process that is started has no setting of Drover's but those that are given", () => {
-    vi.stubEnv("DROVER_LOG_LEVEL", "debug");
-    vi.stubEnv("DROVER_REDIS_URL", "redis://a");
-    const { logLevel, processEnvironment } = cliConfig();
-    expect(logLevel).toBe("debug");
-    expect(processEnvironment({ DROVER_LOG_LEVEL: "warn", OTHER: "x" })).toMatchObject({
-      DROVER_LOG_LEVEL: "warn",
-      DROVER_REDIS_URL: undefined,
-      OTHER: "x",
-    });
-    expect(Object.keys(processEnvironment({}))).toContain("DROVER_REDIS_URL");
-  });
-  it("by which AWS tools find credentials is theirs and the home folder, and nothing else", () => {
-    vi.stubEnv("AWS_PROFILE", "p");
-    vi.stubEnv("HOME", "/home/a");
-    vi.stubEnv("HOMEBREW", "x");
-    vi.stubEnv("MY_AWS_KEY", "x");
-    const names = Object.keys(awsEnvironment());
-    expect(names).toEqual(expect.arrayContaining(["AWS_PROFILE", "HOME"]));
-    expect(names).not.toEqual(expect.arrayContaining(["HOMEBREW"]));
-    expect(names).not.toEqual(expect.arrayContaining(["MY_AWS_KEY"]));
-  });
   it("names a Redis where none is given, and an empty CA file is none", () => {
     vi.stubEnv("DROVER_REDIS_URL", "redis://environment");
     vi.stubEnv("DROVER_REDIS_CA_FILE", "");

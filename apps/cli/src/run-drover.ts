@@ -1,7 +1,6 @@
 import { errorText, messageOf } from "@drover/controller";
 import { CommandError } from "./command-error.ts";
 import { droverCommand } from "./drover-command.ts";
-import { fileProblem } from "./file-problem.ts";
 
 /**
  * Runs the `drover` command with these arguments. An error is printed as one message on stderr; only an unexpected one
@@ -14,6 +13,7 @@ export async function runDrover(words: readonly string[]): Promise<number> {
     await droverCommand().parseAsync(words, { from: "user" });
     return Number(process.exitCode ?? 0);
   } catch (error) {
+    const { fileProblem } = await import("@drover/runtime");
     const message = fileProblem(error) ?? (isExpected(error) ? messageOf(error) : undefined);
     console.error(message === undefined ? errorText(error) : `error: ${message}`);
     return 1;

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type Api, inParallel, RefusedError } from "./api.ts";
 import type { BenchCluster } from "./bench-cluster.ts";
-import type { Random } from "./random.ts";
+import type { PseudoRandom } from "@drover/random";
 import {
   collection,
   createPath,
@@ -73,9 +73,9 @@ export interface Changes {
 export async function change37(
   { api }: BenchCluster,
   population: Population,
-  random: Random,
+  random: PseudoRandom,
 ): Promise<Changes> {
-  const picked = random.pick([...population.living], 28);
+  const picked = random.some([...population.living], 28);
   const changes = {
     changed: picked.slice(0, 10),
     deleted: picked.slice(10, 19),

@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { now } from "../../queue/measures/now.ts";
 import { type BenchCluster, startBenchCluster } from "../cluster/bench-cluster.ts";
 import { populate } from "../cluster/population.ts";
-import { seeded } from "../cluster/random.ts";
+import { pseudoRandom } from "@drover/random";
 import { startBridge } from "../contenders/drover.ts";
 import { startGo } from "../contenders/go-contender.ts";
 import { followRunLog } from "../contenders/run-log.ts";
@@ -48,7 +48,7 @@ export async function replay({ plan, program, bridge, progress }: Stage): Promis
   try {
     const population = await populate(cluster, plan.recordedObjects);
     progress(`recording ${plan.frames} changes of ${plan.recordedObjects} objects`);
-    const recording = await record(cluster, population, plan.frames, seeded(plan.seed));
+    const recording = await record(cluster, population, plan.frames, pseudoRandom(plan.seed));
     // Its processes would take part of the machine, idle as they are.
     await cluster.real.stop();
     const rounds: ReplayRound[] = [];

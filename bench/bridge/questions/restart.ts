@@ -1,7 +1,7 @@
 import { startRedis } from "@drover/local-servers";
 import { startBenchCluster } from "../cluster/bench-cluster.ts";
 import { change37, populate, type Population } from "../cluster/population.ts";
-import { seeded } from "../cluster/random.ts";
+import { pseudoRandom } from "@drover/random";
 import { collection } from "../cluster/widgets.ts";
 import type { Stage } from "../results.ts";
 import { type Contestant, openDroverContestant, openGoContestant } from "./contestants.ts";
@@ -38,7 +38,7 @@ export async function restart({ plan, program, bridge, progress }: Stage): Promi
     const population = await populate(cluster, plan.objects);
     progress(`created in ${(population.took / 1_000).toFixed(0)} s`);
     const bytesPerObject = Buffer.byteLength(await cluster.api.send("GET", `${collection}?limit=100`)) / 100;
-    const random = seeded(plan.seed);
+    const random = pseudoRandom(plan.seed);
     const run = async (contestant: Contestant): Promise<void> => {
       try {
         for (const phase of phasesOf(contestant)) {

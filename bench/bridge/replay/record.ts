@@ -8,7 +8,7 @@ import { z } from "zod";
 import { type Api, inParallel } from "../cluster/api.ts";
 import type { BenchCluster } from "../cluster/bench-cluster.ts";
 import { createWidget, patch, type Population } from "../cluster/population.ts";
-import type { Random } from "../cluster/random.ts";
+import type { PseudoRandom } from "@drover/random";
 import { collection, group, type WidgetKey } from "../cluster/widgets.ts";
 import { accept, type Format, formats } from "./formats.ts";
 import { endsInitialEvents, frameCutter } from "./frames.ts";
@@ -54,7 +54,7 @@ export async function record(
   cluster: BenchCluster,
   population: Population,
   changes: number,
-  random: Random,
+  random: PseudoRandom,
 ): Promise<Recording> {
   const { api, folder } = cluster;
   const end = "bench-0/the-end";

@@ -13,6 +13,7 @@
  */
 export * from "./process/function-settings.ts";
 export { defaultKubeconfig } from "./process/config.ts";
+export { fileProblem } from "./process/file-problem.ts";
 export { openLog, logRun } from "./process/log.ts";
 export { type Process, runProcess } from "./process/run-process.ts";
 export { logUncaught, stopOnSignals } from "./process/process-lifecycle.ts";

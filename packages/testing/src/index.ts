@@ -8,10 +8,11 @@
  * - `testReconcile`: one reconcile in a world that is described, and all that it changed, as text.
  * - `testCluster`: a function in a cluster; `runUntilIdle()` lets hours of backoff pass in no time.
  * - `testFaults`, and `drover test --faults`: a scenario without faults, then once with each fault that can be derived from
- *   it. `faults/` in the order of what happens: `scenario`, `baseline`, `derive-plans`, `live-through`, `compare`, `story`.
+ *   it. `faults/` in the order of what happens: `scenario`, `baseline`, `derive-plans`, `execute-scenario`, `compare`, `story`.
  *
- * `stage` puts the parts together (`Simulation`). Each process of the function (`life`, `lives`) reaches every server
- * through a fault proxy of its own (`proxies`), where it can be killed before or after any request.
+ * `simulation/simulation.ts` puts the parts together. Each process of the function (`process/function-process.ts`) reaches
+ * every server through a fault proxy of its own, where it can be killed before or after any request. The proxy serves
+ * other programs, too: it is @drover/testing/fault-proxy (`fault-proxy/`).
  *
  * What people do is what kubectl does (`kubectl-apply`), and what the function does is refused where its ServiceAccount has no
  * right to it (`rights`), as in a cluster.

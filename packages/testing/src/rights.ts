@@ -6,7 +6,7 @@ import {
   isGranted,
   permittedAccess,
 } from "@drover/controller";
-import type { ProxiedCall } from "@drover/fault-proxy";
+import type { ProxiedCall } from "./fault-proxy/index.ts";
 
 /** A function called the API server for something that its ServiceAccount may not do. */
 export class MissingPermissionError extends Error {

@@ -1,5 +1,5 @@
 import { type Announcement, objectKey, type ObjectKey } from "@drover/controller";
-import { describeCall } from "@drover/fault-proxy";
+import { describeCall } from "./fault-proxy/index.ts";
 import { type KubeObject, resourceNameOf, type NewObject, refOf } from "@drover/kube";
 import type { RunOutcome } from "@drover/queue";
 import { changesBetween } from "./changes.ts";

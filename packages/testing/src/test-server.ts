@@ -1,4 +1,4 @@
-import type { Upstream } from "@drover/fault-proxy";
+import type { Upstream } from "./fault-proxy/index.ts";
 import { isWellFormed, type KubeClient, type KubeObject, resourceNameOf } from "@drover/kube";
 import { startSandbox } from "@drover/sandbox";
 import type { SteppedClock } from "./simulation/stepped-clock.ts";

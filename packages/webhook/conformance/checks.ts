@@ -1,7 +1,7 @@
 /**
  * # Does a function keep the contract?
  *
- * Whatever it is written in. It must be one that greets, as those in functions/examples do: `spec.name` is whom,
+ * Whatever it is written in. It must be one that greets, as those in examples/ do: `spec.name` is whom,
  * `status.text` is `Hello, <name>!`; `spec.refuse`, `fail`, `wait` and `hold` have it refuse, fail, ask for a wait, and not
  * let go; with `spec.count`, `status.runs` counts its runs.
  */
@@ -18,7 +18,7 @@ import {
 } from "../src/index.ts";
 import { callAt, callMutant } from "../src/testing/call-mutants.ts";
 import { type SigningContext, signedMessage, type SignedMessage } from "../src/testing/mutants.ts";
-import { seededRandom } from "../src/testing/random.ts";
+import { pseudoRandom } from "@drover/random";
 
 /** Where the function is, and what it shares with its gateway. */
 export interface Subject {
@@ -243,7 +243,7 @@ const refusalChecks: readonly Check[] = [
     name: "runs none of the mutants: forged, misdirected, expired, malformed",
     run: (subject) =>
       expectNoRun(subject, async () => {
-        const random = seededRandom(subject.seed);
+        const random = pseudoRandom(subject.seed);
         for (let i = 0; i < subject.mutants; i++) {
           const { what, sent } = callMutant(random, callOf(subject), signingContextOf(subject));
           // What HTTP cannot carry, or cuts off, is tried in process.

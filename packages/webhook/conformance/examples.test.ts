@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { checks, type Subject } from "./checks.ts";
 
 const root = new URL("../../..", import.meta.url).pathname;
-const examples = join(root, "functions/examples");
+const examples = join(root, "examples");
 const secret = `whsec_${Buffer.alloc(24, 1).toString("base64")}`;
 const audience = { name: "web/greetings", uid: "f-1" };
 

@@ -1,4 +1,4 @@
-import { noFaults, startFaultProxy } from "@drover/fault-proxy";
+import { noFaults, startFaultProxy } from "@drover/testing/fault-proxy";
 import { startSandbox } from "@drover/sandbox";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-import { startNode } from "@drover/node";
+import { startNode } from "@drover/process-kubelet";
 import { startSandbox } from "@drover/sandbox";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

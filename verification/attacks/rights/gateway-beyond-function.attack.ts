@@ -1,5 +1,5 @@
 import { customResourceDefinition } from "@drover/controller";
-import { Greeting } from "../../../functions/examples/typescript/greeting.ts";
+import { Greeting } from "../../../examples/typescript/greeting.ts";
 import type { Attack } from "../attack.ts";
 import { functionOf } from "./function-of.ts";
 

@@ -1,5 +1,5 @@
 import { queueOf, type QueueName } from "@drover/controller";
-import { noFaults, startFaultProxy } from "@drover/fault-proxy";
+import { noFaults, startFaultProxy } from "@drover/testing/fault-proxy";
 import { spawnTied } from "@drover/local-servers";
 import { redisUserRules } from "@drover/queue";
 import { startSandbox } from "@drover/sandbox";

@@ -23,7 +23,7 @@ export const attack: Attack = {
     const ready = Promise.withResolvers<undefined>();
     const served = await spawnTied({
       command: process.execPath,
-      args: [new URL("../../../functions/examples/typescript/main.ts", import.meta.url).pathname],
+      args: [new URL("../../../examples/typescript/main.ts", import.meta.url).pathname],
       name: "held",
       logFile: join(folder, "log"),
       env: {

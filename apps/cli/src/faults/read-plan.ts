@@ -1,5 +1,5 @@
 import { messageOf } from "@drover/controller";
-import { parsePlan, type FaultPlan } from "@drover/fault-proxy";
+import { parsePlan, type FaultPlan } from "@drover/testing/fault-proxy";
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { CommandError } from "../command-error.ts";

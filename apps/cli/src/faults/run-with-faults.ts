@@ -8,7 +8,7 @@ import {
   type FaultPlan,
   type FaultPlanDecider,
   startFaultProxy,
-} from "@drover/fault-proxy";
+} from "@drover/testing/fault-proxy";
 import type { CredentialSource } from "@drover/kube";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";

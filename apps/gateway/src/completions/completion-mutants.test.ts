@@ -9,7 +9,7 @@ import {
   signedMessage,
   type SignedMessage,
 } from "../../../../packages/webhook/src/testing/mutants.ts";
-import { type Random, seededRandom } from "../../../../packages/webhook/src/testing/random.ts";
+import { pseudoRandom, type PseudoRandom } from "@drover/random";
 import { otherSecret, secret } from "../calls/calling.fixture.ts";
 import { pendingRuns } from "./pending-runs.ts";
 import { CompletionRefusedError, receiveCompletion } from "./received-completion.ts";
@@ -48,7 +48,7 @@ async function taken({ headers, body }: SignedMessage, named: Audience = audienc
 }
 
 /** Signed with a secret, and must not be taken; `named` is the function in the URL. */
-function astray(random: Random, completion: Completion): Mutant & { readonly named?: Audience } {
+function astray(random: PseudoRandom, completion: Completion): Mutant & { readonly named?: Audience } {
   const { key, token } = completion;
   const sent = (more: object, by = secret, at = now): SignedMessage =>
     signedMessage({ ...completion, ...more }, `c_${token}`, { ...scene, secret: by }, at);
@@ -59,23 +59,23 @@ function astray(random: Random, completion: Completion): Mutant & { readonly nam
     ["a neighbour's name with our secret", () => sent({ audience: neighbour })],
     ["our name at a neighbour's URL", () => sent({}), neighbour],
     ["a namesake", () => sent({ audience: { ...audience, uid: "f-0" } })],
-    ["another key", () => sent({ key: random.pick([`${key}x`, "", "web/", key.slice(1)]) })],
+    ["another key", () => sent({ key: random.oneOf([`${key}x`, "", "web/", key.slice(1)]) })],
     ["a stale token", () => sent({ token: randomUUID() })],
-    ["no token", () => sent({ token: random.pick([undefined, null, "", 1, [token]]) })],
+    ["no token", () => sent({ token: random.oneOf([undefined, null, "", 1, [token]]) })],
     ["sent long ago", () => sent({}, secret, now - (302 + random.below(1e6)) * 1_000)],
     ["sent from the future", () => sent({}, secret, now + (302 + random.below(1e6)) * 1_000)],
-    ["more than it may say", () => sent({ [random.pick(["type", "status", "x"])]: 1 })],
-    ["another outcome", () => sent({ result: { outcome: random.pick(["", "accepted", "Done", null, 1]) } })],
-    ["no result", () => sent({ result: random.pick([undefined, null, 1, [], "ok"]) })],
+    ["more than it may say", () => sent({ [random.oneOf(["type", "status", "x"])]: 1 })],
+    ["another outcome", () => sent({ result: { outcome: random.oneOf(["", "accepted", "Done", null, 1]) } })],
+    ["no result", () => sent({ result: random.oneOf([undefined, null, 1, [], "ok"]) })],
     ["a call, sent back", () => signedMessage(callAt(now, { audience, key, token }), token, scene)],
     ["an answer, sent here", () => signedMessage({ outcome: "done" }, token, scene)],
   ];
-  const [what, way, named] = random.pick(ways);
+  const [what, way, named] = random.oneOf(ways);
   return { what, sent: way(), ...(named && { named }) };
 }
 
 it("none of 100,000 completions that are forged, stale, misdirected or malformed is taken", async () => {
-  const random = seededRandom(44);
+  const random = pseudoRandom(44);
   const found = new Set<string>();
   for (let i = 0; i < 100_000; i++) {
     const completion: Completion = {
@@ -87,7 +87,7 @@ it("none of 100,000 completions that are forged, stale, misdirected or malformed
     const run = pending.expect(completion.token, { audience, key: completion.key, held: () => true });
     const genuine = signedMessage(completion, `c_${completion.token}`, scene);
     const mutant: Mutant & { readonly named?: Audience } =
-      random.next() < 0.4 ? astray(random, completion) : forgedMessage(random, genuine, scene);
+      random.fraction() < 0.4 ? astray(random, completion) : forgedMessage(random, genuine, scene);
     const { what, sent, named } = mutant;
     const outcome = await taken(sent, named);
     found.add(`${what} ${outcome}`);

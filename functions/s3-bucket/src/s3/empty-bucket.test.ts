@@ -8,7 +8,7 @@ import {
 } from "@aws-sdk/client-s3";
 import { RetryError } from "@drover/controller";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { pseudoRandom as seeded } from "@drover/fault-proxy";
+import { pseudoRandom } from "@drover/random";
 import { withEncodedNames } from "./list-items.ts";
 import {
   expectError,
@@ -69,7 +69,7 @@ describe("keys of any characters", () => {
     ["had versioning", ["Enabled", "Suspended"]],
   ])("are deleted from a bucket that %s, each once", async (_, states) => {
     const object = await emptied();
-    const keys = [...oddKeys, ...randomKeys(150, seeded(1).fraction), lineEnd];
+    const keys = [...oddKeys, ...randomKeys(150, pseudoRandom(1).fraction), lineEnd];
     // moto deletes all versions where versioning is suspended.
     const isMarked = (key: string, i: number): boolean =>
       states.at(-1) === "Enabled" && i % 3 === 0 && key !== lineEnd;

@@ -9,7 +9,7 @@
  */
 import { DeleteObjectCommand, PutBucketVersioningCommand } from "@aws-sdk/client-s3";
 import { parseArgs } from "node:util";
-import { pseudoRandom as seeded } from "@drover/fault-proxy";
+import { pseudoRandom } from "@drover/random";
 import { isFinalized, openBucketScene, putObject } from "./bucket-scene.ts";
 import { oddKeys, randomKeys } from "./odd-keys.ts";
 import { storedItems } from "./stored-items.ts";
@@ -25,7 +25,7 @@ await object.reconcileUntilStable();
 
 const keys = [
   ...oddKeys,
-  ...randomKeys(Number(values.keys) - oddKeys.length, seeded(Number(values.seed)).fraction),
+  ...randomKeys(Number(values.keys) - oddKeys.length, pseudoRandom(Number(values.seed)).fraction),
 ];
 const each = async (some: readonly string[], act: (key: string) => Promise<unknown>): Promise<void> => {
   const rest = some.values();

@@ -1,5 +1,5 @@
 import { expect, it, vi } from "vitest";
-import { pseudoRandom as seeded } from "@drover/fault-proxy";
+import { pseudoRandom } from "@drover/random";
 import {
   controlOf,
   testRegistration,
@@ -54,7 +54,7 @@ it.each([1, 2, 3, 4])(
   "whatever queues refuse and whichever bridge dies, no wake is lost, and a steady queue waits for none (seed %i)",
   async (seed) => {
     await using scene = await openBridgeScene();
-    const random = seeded(seed).fraction;
+    const random = pseudoRandom(seed).fraction;
     const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
     const watching = new AbortController();
     const last = await watchFrom(scene.sandbox, watching.signal);

@@ -5,7 +5,7 @@ import { parseJson, writeJson } from "@drover/json";
 import { type RealCluster, startRealCluster } from "@drover/real-cluster";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { pseudoRandom as seeded } from "@drover/fault-proxy";
+import { pseudoRandom } from "@drover/random";
 import { type CustomResourceDefinition, customResourceDefinition } from "./crd.ts";
 import { durationSchema } from "../duration.ts";
 import { kitchenSink } from "../structural/kitchen-sink.fixture.ts";
@@ -200,7 +200,7 @@ describe("a real API server", () => {
 
   // DROVER_TEST_SEED chooses other schemas and values.
   it("agrees with zod about random values of random schemas", async () => {
-    const random = seeded(Number(process.env["DROVER_TEST_SEED"] ?? 7)).fraction;
+    const random = pseudoRandom(Number(process.env["DROVER_TEST_SEED"] ?? 7)).fraction;
     const kinds = Array.from({ length: 24 }, (_, at) => {
       const { schema, value } = randomObject(random, 3);
       const resource = defineResource({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { pseudoRandom as seeded } from "@drover/fault-proxy";
+import { pseudoRandom } from "@drover/random";
 import { structuralSchema } from "./from-zod.ts";
 import type { SchemaProblem } from "./place.ts";
 import { randomObject } from "./random-schema.fixture.ts";
@@ -8,7 +8,7 @@ import { brokenRules } from "./structural-rules.fixture.ts";
 
 describe("a random schema of the supported kinds", () => {
   it.each(Array.from({ length: 150 }, (_, seed) => seed))("is structural (seed %i)", (seed) => {
-    const { schema } = randomObject(seeded(seed).fraction, 3);
+    const { schema } = randomObject(pseudoRandom(seed).fraction, 3);
     const problems: SchemaProblem[] = [];
     const structural = structuralSchema(schema, "spec", problems);
     expect(problems).toEqual([]);

@@ -8,6 +8,7 @@ import { delimiter, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { TLSSocket } from "node:tls";
 import { promisify } from "node:util";
+import { pseudoRandom, type PseudoRandom } from "@drover/random";
 import { buildRealCluster } from "@drover/real-cluster";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
@@ -63,21 +64,14 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Park and Miller's: the same seed chooses the same. */
-function chooser(seed: number) {
-  let state = seed;
-  const below = (limit: number): number => {
-    state = (state * 48_271) % 2_147_483_647;
-    return state % limit;
-  };
-  const isOdd = below(3) === 0;
-  return {
-    isOdd,
-    oneOf: <T>(choices: readonly [T, ...T[]]): T => choices[below(choices.length)] ?? choices[0],
-    below,
-  };
+/** The same seed chooses the same. */
+interface Chooser extends PseudoRandom {
+  readonly isOdd: boolean;
 }
-type Chooser = ReturnType<typeof chooser>;
+function chooser(seed: number): Chooser {
+  const random = pseudoRandom(seed);
+  return { ...random, isOdd: random.below(3) === 0 };
+}
 
 const names = ["a", "b", "2024-01-01", "__proto__", ""] as const;
 const contentOf = (name: string, what: "cert" | "key"): string =>

@@ -1,16 +1,8 @@
+import { pseudoRandom, type PseudoRandom } from "@drover/random";
 import { expect, test } from "vitest";
 import { kubeObjectSchema } from "./kube-object.ts";
 import { bucketObject } from "../testing/objects.ts";
 import { isWellFormed } from "./well-formed.ts";
-
-/** Numbers from 0 to 1, the same for the same seed. */
-function dice(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32;
-    return state / 2 ** 32;
-  };
-}
 
 const owner = { apiVersion: "v1", kind: "Node", name: "n", uid: "u", controller: true };
 /** JSON of an object that has all that there may be. */
@@ -33,14 +25,13 @@ const values = [...full.matchAll(/(?<=[:[,])("[^"]*"|\d+|true|false|null|\{\}|\[
 const names = [...full.matchAll(/"[^"]*"(?=:)/g)];
 
 /** The object with a few values that do not belong there, fields that are missing, and names that mean something. */
-function spoiled(random: () => number): unknown {
-  const pick = <T>(of: readonly T[]): T | undefined => of[Math.floor(random() * of.length)];
+function spoiled(random: PseudoRandom): unknown {
+  const pick = <T>(of: readonly T[]): T | undefined => of[random.below(of.length)];
   let text = full;
-  for (let left = Math.floor(random() * 3); left > 0; left--) {
-    const [from, to] =
-      random() < 0.7
-        ? [pick(values)?.[0], pick(odd)]
-        : [pick(names)?.[0], pick([`"__proto__"`, `"x"`, `"toString"`, `"labels"`])];
+  for (let left = random.below(3); left > 0; left--) {
+    const [from, to] = random.chance(0.7)
+      ? [pick(values)?.[0], pick(odd)]
+      : [pick(names)?.[0], pick([`"__proto__"`, `"x"`, `"toString"`, `"labels"`])];
     const places = [...text.matchAll(new RegExp(RegExp.escape(from ?? ""), "g"))];
     const at = pick(places)?.index ?? 0;
     text = text.slice(0, at) + (to ?? "") + text.slice(at + (from ?? "").length);
@@ -53,7 +44,7 @@ function spoiled(random: () => number): unknown {
 }
 
 test("what is well-formed is what the schema hands back as it is", () => {
-  const random = dice(1);
+  const random = pseudoRandom(1);
   const found = { yes: 0, no: 0 };
   for (let round = 0; round < 20_000; round++) {
     const value = spoiled(random);

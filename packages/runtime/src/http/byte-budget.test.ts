@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { seededRandom } from "../../../webhook/src/testing/random.ts";
+import { pseudoRandom } from "@drover/random";
 import { type ByteBudget, byteBudget, type HeldBytes } from "./byte-budget.ts";
 
 const limits = { total: 1_000, peer: 400, group: 300 };
@@ -73,13 +73,13 @@ it("a holding that was released is neither counted nor dropped", () => {
 });
 
 it("by any order of holding, growing and releasing, no limit is passed and the count is right", () => {
-  const random = seededRandom(5);
+  const random = pseudoRandom(5);
   const held = new Map<HeldBytes, { peer: string; group: string | undefined; bytes: number }>();
   for (let i = 0; i < 20_000; i++) {
-    const act = random.next();
-    const one = held.size > 0 ? random.pick([...held.keys()]) : undefined;
+    const act = random.fraction();
+    const one = held.size > 0 ? random.oneOf([...held.keys()]) : undefined;
     if (act < 0.5 || one === undefined) {
-      const [peer, group] = [`p${random.below(6)}`, random.pick([undefined, "g1", "g2", "g3"])];
+      const [peer, group] = [`p${random.below(6)}`, random.oneOf([undefined, "g1", "g2", "g3"])];
       const own: { holding?: HeldBytes } = {};
       const onDropped = (): void => {
         if (own.holding !== undefined) held.delete(own.holding);

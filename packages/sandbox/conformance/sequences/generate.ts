@@ -4,16 +4,15 @@ import type { Json, JsonObject } from "../../src/json.ts";
 import { configMap, configMapsIn, pod, podsIn, widget, widgetsIn } from "../fixtures.ts";
 import { object } from "../steps.ts";
 import type { Case, Step } from "../steps.ts";
-import { seeded } from "./random.ts";
-import type { Random } from "./random.ts";
+import { pseudoRandom, type PseudoRandom } from "@drover/random";
 
 interface Subject {
   readonly path: string;
   readonly status: boolean;
   readonly strategic: boolean;
-  readonly make: (random: Random, name: string, metadata: JsonObject) => JsonObject;
+  readonly make: (random: Pick<PseudoRandom, "oneOf">, name: string, metadata: JsonObject) => JsonObject;
   /** The content of a merge patch, besides metadata. */
-  readonly change: (random: Random) => JsonObject;
+  readonly change: (random: PseudoRandom) => JsonObject;
 }
 
 const subjects: readonly [Subject, ...Subject[]] = [
@@ -21,19 +20,20 @@ const subjects: readonly [Subject, ...Subject[]] = [
     path: configMapsIn,
     status: false,
     strategic: true,
-    make: (random, name, metadata) => configMap(name, { data: { a: random.pick(["1", "2"]) } }, metadata),
-    change: (random) => ({ data: { [random.pick(["a", "b"])]: random.pick<Json>(["1", "2", null]) } }),
+    make: (random, name, metadata) => configMap(name, { data: { a: random.oneOf(["1", "2"]) } }, metadata),
+    change: (random) => ({ data: { [random.oneOf(["a", "b"])]: random.oneOf<Json>(["1", "2", null]) } }),
   },
   {
     path: widgetsIn,
     status: true,
     strategic: false,
-    make: (random, name, metadata) => widget(name, { spec: { size: random.pick([1, 2, 2, 500]) } }, metadata),
+    make: (random, name, metadata) =>
+      widget(name, { spec: { size: random.oneOf([1, 2, 2, 500]) } }, metadata),
     change: (random) =>
-      random.pick<JsonObject>([
-        { spec: { size: random.pick<Json>([1, 2, null, "x"]) } },
-        { spec: { colour: random.pick<Json>(["red", "blue", "green", null]) } },
-        { spec: { tags: random.pick<Json>([["a"], [], null]) } },
+      random.oneOf<JsonObject>([
+        { spec: { size: random.oneOf<Json>([1, 2, null, "x"]) } },
+        { spec: { colour: random.oneOf<Json>(["red", "blue", "green", null]) } },
+        { spec: { tags: random.oneOf<Json>([["a"], [], null]) } },
         { status: { seen: random.below(3) } },
       ]),
   },
@@ -47,21 +47,21 @@ const subjects: readonly [Subject, ...Subject[]] = [
         "example.com/v1beta1",
         "Widget",
         name,
-        { spec: { size: random.pick([1, 2]), old: "x" } },
+        { spec: { size: random.oneOf([1, 2]), old: "x" } },
         metadata,
       ),
-    change: (random) => ({ spec: { old: random.pick<Json>(["x", "y", null]) } }),
+    change: (random) => ({ spec: { old: random.oneOf<Json>(["x", "y", null]) } }),
   },
   {
     path: podsIn,
     status: true,
     strategic: true,
     make: (random, name, metadata) =>
-      pod(name, { terminationGracePeriodSeconds: random.pick([0, 5]) }, metadata),
+      pod(name, { terminationGracePeriodSeconds: random.oneOf([0, 5]) }, metadata),
     change: (random) =>
-      random.pick<JsonObject>([
-        { spec: { containers: [{ name: "main", image: random.pick(["image", "other"]) }] } },
-        { status: { phase: random.pick(["Running", "Failed", "Pending"]) } },
+      random.oneOf<JsonObject>([
+        { spec: { containers: [{ name: "main", image: random.oneOf(["image", "other"]) }] } },
+        { status: { phase: random.oneOf(["Running", "Failed", "Pending"]) } },
       ]),
   },
 ];
@@ -77,37 +77,37 @@ const selectors = [
 ] as const;
 
 interface Scene {
-  readonly random: Random;
+  readonly random: PseudoRandom;
   /** The names of earlier answers, which later requests may use. */
   readonly known: readonly string[];
 }
 
 function versionFor({ random, known }: Scene): string | undefined {
   const last = known[known.length - 1 - random.below(Math.min(3, known.length))];
-  return last === undefined || random.chance(35) ? undefined : `<${last}.metadata.resourceVersion>`;
+  return last === undefined || random.chance(0.35) ? undefined : `<${last}.metadata.resourceVersion>`;
 }
 
 function metadataFor(scene: Scene, isNew: boolean): JsonObject {
   const { random } = scene;
   const version = isNew ? undefined : versionFor(scene);
   return {
-    ...(random.chance(40) && { labels: random.pick<Json>([{ l: "1" }, { l: "2" }, {}, null]) }),
-    ...(random.chance(25) && { finalizers: random.pick<Json>(finalizers) }),
+    ...(random.chance(0.4) && { labels: random.oneOf<Json>([{ l: "1" }, { l: "2" }, {}, null]) }),
+    ...(random.chance(0.25) && { finalizers: random.oneOf<Json>(finalizers) }),
     ...(version !== undefined && { resourceVersion: version }),
-    ...(random.chance(3) && { generateName: "g-" }),
+    ...(random.chance(0.03) && { generateName: "g-" }),
   };
 }
 
 const typed = (kind: string): Record<string, string> => ({ "content-type": `application/${kind}+json` });
-const dry = (random: Random): string => (random.chance(7) ? "?dryRun=All" : "");
+const dry = (random: PseudoRandom): string => (random.chance(0.07) ? "?dryRun=All" : "");
 
 function patching(scene: Scene, subject: Subject, at: string): Step {
   const { random } = scene;
-  const body = random.chance(50)
+  const body = random.chance(0.5)
     ? subject.change(random)
-    : { metadata: metadataFor(scene, false), ...(random.chance(30) && subject.change(random)) };
-  const kind = subject.strategic && random.chance(30) ? "strategic-merge-patch" : "merge-patch";
-  const part = subject.status && random.chance(25) ? "/status" : "";
+    : { metadata: metadataFor(scene, false), ...(random.chance(0.3) && subject.change(random)) };
+  const kind = subject.strategic && random.chance(0.3) ? "strategic-merge-patch" : "merge-patch";
+  const part = subject.status && random.chance(0.25) ? "/status" : "";
   return { method: "PATCH", path: `${at}${part}${dry(random)}`, body, headers: typed(kind) };
 }
 
@@ -125,10 +125,10 @@ const operations = [
 function deleting(scene: Scene, at: string): Step {
   const { random, known } = scene;
   const some = known[random.below(Math.max(1, known.length))];
-  const body = random.pick<JsonObject | undefined>([
+  const body = random.oneOf<JsonObject | undefined>([
     undefined,
     undefined,
-    { gracePeriodSeconds: random.pick([0, 3]) },
+    { gracePeriodSeconds: random.oneOf([0, 3]) },
     some === undefined ? undefined : { preconditions: { uid: `<${some}.metadata.uid>` } },
     some === undefined
       ? undefined
@@ -145,14 +145,14 @@ function deleting(scene: Scene, at: string): Step {
 function putting(scene: Scene, subject: Subject, at: string, name: string): Step {
   const { random } = scene;
   const made = subject.make(random, name, metadataFor(scene, false));
-  const part = subject.status && random.chance(20) ? "/status" : "";
+  const part = subject.status && random.chance(0.2) ? "/status" : "";
   const status = part === "" ? {} : { status: objectAt(subject.change(random), "status") };
   return { method: "PUT", path: `${at}${part}${dry(random)}`, body: { ...made, ...status } };
 }
 
 function anyStep(scene: Scene, subject: Subject): Step {
   const { random } = scene;
-  const name = random.pick(names);
+  const name = random.oneOf(names);
   const at = `${subject.path}/${name}`;
   const draw = random.below(100);
   if (draw < 28)
@@ -164,7 +164,7 @@ function anyStep(scene: Scene, subject: Subject): Step {
   if (draw < 42) return putting(scene, subject, at, name);
   if (draw < 62) return patching(scene, subject, at);
   if (draw < 68)
-    return { method: "PATCH", path: at, body: random.pick<Json>(operations), headers: typed("json-patch") };
+    return { method: "PATCH", path: at, body: random.oneOf<Json>(operations), headers: typed("json-patch") };
   if (draw < 82) return deleting(scene, at);
   if (draw < 84 && subject.path === podsIn)
     return {
@@ -173,11 +173,16 @@ function anyStep(scene: Scene, subject: Subject): Step {
       body: object("v1", "Binding", name, { target: { kind: "Node", name: "n" } }),
     };
   if (draw < 92) return { method: "GET", path: at };
-  return { method: "GET", path: `${subject.path}?${random.pick(selectors)}` };
+  return { method: "GET", path: `${subject.path}?${random.oneOf(selectors)}` };
 }
 
 /** Draws the first value everywhere, which is valid. */
-const first: Random = { below: () => 1, pick: (from) => from[0], chance: () => false };
+const first: Pick<PseudoRandom, "oneOf"> = {
+  oneOf(choices) {
+    for (const choice of choices) return choice;
+    throw new Error("There is nothing to choose from.");
+  },
+};
 
 /** A list and a watch of all changes of a kind since the first list; the object `zz` is the end. */
 const ending = (subject: Subject, i: number): Step[] => [
@@ -192,8 +197,8 @@ const ending = (subject: Subject, i: number): Step[] => [
 
 /** The sequence of a seed: 12 to 30 requests about up to three kinds, then a watch of each kind. */
 export function sequenceOf(seed: number): Case {
-  const random = seeded(seed);
-  const chosen = [...new Set([random.pick(subjects), random.pick(subjects), random.pick(subjects)])];
+  const random = pseudoRandom(seed);
+  const chosen = [...new Set([random.oneOf(subjects), random.oneOf(subjects), random.oneOf(subjects)])];
   const steps: Step[] = chosen.map((subject, i) => ({ method: "GET", path: subject.path, as: `start${i}` }));
   const known: string[] = [];
   for (let left = 12 + random.below(19); left > 0; left -= 1) {

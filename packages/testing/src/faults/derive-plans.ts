@@ -1,4 +1,4 @@
-import { type ProxiedCall, mayBeStale } from "@drover/fault-proxy";
+import { type ProxiedCall, mayBeStale } from "../fault-proxy/index.ts";
 import { writesOf } from "../simulation/stepped-run.ts";
 import type { Baseline } from "./baseline.ts";
 import { callName, writeName } from "./test-plan-decider.ts";

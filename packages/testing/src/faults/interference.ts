@@ -1,4 +1,4 @@
-import { parseResponseObject, type ProxiedCall } from "@drover/fault-proxy";
+import { parseResponseObject, type ProxiedCall } from "../fault-proxy/index.ts";
 import type { ApiAddress } from "../kubectl/api-address.ts";
 import { plainRequest } from "../kubectl/plain-request.ts";
 import type { Divergence } from "./divergence.ts";

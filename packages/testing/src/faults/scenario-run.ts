@@ -1,4 +1,4 @@
-import type { ProxiedCall, CallRecord } from "@drover/fault-proxy";
+import type { ProxiedCall, CallRecord } from "../fault-proxy/index.ts";
 import type { ResourceRef } from "@drover/kube";
 import type { SteppedRun } from "../simulation/stepped-run.ts";
 import type { ClusterSnapshot } from "./cluster-snapshot.ts";

@@ -1,4 +1,4 @@
-import type { CallRecord } from "@drover/fault-proxy";
+import type { CallRecord } from "../fault-proxy/index.ts";
 import type { StableNameOf } from "./cluster-state.ts";
 
 /** How often a function created and deleted each object, by what the object is called. Only what was carried out counts. */

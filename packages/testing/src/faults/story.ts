@@ -1,4 +1,4 @@
-import { describeFault, type CallRecord } from "@drover/fault-proxy";
+import { describeFault, type CallRecord } from "../fault-proxy/index.ts";
 import { type SteppedRun, describeOutcome } from "../simulation/stepped-run.ts";
 import { callName } from "./test-plan-decider.ts";
 import { type Scenario, describeStep } from "./scenario.ts";

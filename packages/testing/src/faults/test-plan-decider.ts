@@ -4,7 +4,7 @@ import {
   describeCall,
   type FaultDecider,
   mayBeStale,
-} from "@drover/fault-proxy";
+} from "../fault-proxy/index.ts";
 import type { TestPlan, PlannedWrite } from "./test-plan.ts";
 import { anyName } from "./cluster-state.ts";
 

@@ -1,5 +1,6 @@
 import { objectKey } from "@drover/controller";
-import { noFaults, pseudoRandom, type PseudoRandom, startFaultProxy } from "@drover/fault-proxy";
+import { noFaults, startFaultProxy } from "../fault-proxy/index.ts";
+import { pseudoRandom, type PseudoRandom } from "@drover/random";
 import {
   builtin,
   connect,
@@ -19,10 +20,8 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import type { ApiAddress } from "./api-address.ts";
 import { type Manifest, openUser, type User } from "./user.ts";
 
-/**
- * What kubectl leaves on a real API server is compared with what `apply` of the kit leaves: on the same server, in another
- * namespace, and in the sandbox.
- */
+// Compares what kubectl leaves on a real API server with what `apply` of the kit leaves: on the same server, in another
+// namespace, and in the sandbox.
 let cluster: RealCluster;
 let folder: string;
 let real: Ground;

@@ -1,4 +1,4 @@
-import type { CallRecord } from "@drover/fault-proxy";
+import type { CallRecord } from "../fault-proxy/index.ts";
 import type { ApiAddress } from "./api-address.ts";
 import { plainRequest } from "./plain-request.ts";
 

@@ -1,5 +1,5 @@
 import type { Milliseconds } from "@drover/controller";
-import type { CallRecord, FaultDecider, Upstream } from "@drover/fault-proxy";
+import type { CallRecord, FaultDecider, Upstream } from "../fault-proxy/index.ts";
 import type { ApiAddress } from "../kubectl/api-address.ts";
 import type { FunctionUnderTest } from "../function-under-test.ts";
 import { startFunctionProcess, type FunctionProcess } from "./function-process.ts";

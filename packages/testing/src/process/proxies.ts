@@ -5,7 +5,7 @@ import {
   type FaultProxy,
   startFaultProxy,
   type Upstream,
-} from "@drover/fault-proxy";
+} from "../fault-proxy/index.ts";
 import type { ApiAddress } from "../kubectl/api-address.ts";
 
 /** The addresses at which one process reaches all servers. */

@@ -1,5 +1,5 @@
 import { type Duration, type Milliseconds, parseDuration } from "@drover/controller";
-import { describeCall } from "@drover/fault-proxy";
+import { describeCall } from "../fault-proxy/index.ts";
 import { type SteppedRun, describeOutcome, writesOf } from "./stepped-run.ts";
 import type { Simulation, WaitingKey } from "./simulation.ts";
 import type { SteppedClock } from "./stepped-clock.ts";

@@ -8,7 +8,7 @@ import {
   type Resource,
   silentLog,
 } from "@drover/controller";
-import type { CallRecord } from "@drover/fault-proxy";
+import type { CallRecord } from "../fault-proxy/index.ts";
 import {
   connect,
   type KubeClient,

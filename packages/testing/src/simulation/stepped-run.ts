@@ -1,5 +1,5 @@
 import type { ObjectKey } from "@drover/controller";
-import type { CallRecord } from "@drover/fault-proxy";
+import type { CallRecord } from "../fault-proxy/index.ts";
 import type { RunOutcome } from "@drover/queue";
 
 /** One run of one key, and what it did. */

@@ -7,7 +7,7 @@ import {
   signedMessage,
   type SignedMessage,
 } from "./mutants.ts";
-import type { Random } from "./random.ts";
+import type { PseudoRandom } from "@drover/random";
 
 /** A call as the gateway makes it now. */
 export function callAt(now: number, more: Partial<Call> = {}): Call {
@@ -34,7 +34,7 @@ export function callAt(now: number, more: Partial<Call> = {}): Call {
 }
 
 /** What is refused of who has the secret, too: the gateway's own calls that went astray, or came too late. */
-export function invalidCall(random: Random, call: Call, scene: SigningContext): Mutant {
+export function invalidCall(random: PseudoRandom, call: Call, scene: SigningContext): Mutant {
   const { now } = scene;
   const { audience, token } = call;
   const sent = (more: object, id = token, at = now): SignedMessage =>
@@ -47,11 +47,11 @@ export function invalidCall(random: Random, call: Call, scene: SigningContext): 
     ["misdirected: a namesake", () => sent({ audience: { ...audience, uid: "f-0" } })],
     [
       "misdirected: almost",
-      () => sent({ audience: { ...audience, name: random.pick(almost(audience.name)) } }),
+      () => sent({ audience: { ...audience, name: random.oneOf(almost(audience.name)) } }),
     ],
     [
       "misdirected: nobody",
-      () => sent({ audience: random.pick([undefined, null, [audience], audience.name, {}]) }),
+      () => sent({ audience: random.oneOf([undefined, null, [audience], audience.name, {}]) }),
     ],
     ["expired: sent long ago", () => sent({}, token, now - seconds(302, 1e6))],
     ["expired: sent from the future", () => sent({}, token, now + seconds(302, 1e6))],
@@ -61,16 +61,20 @@ export function invalidCall(random: Random, call: Call, scene: SigningContext): 
     ],
     [
       "expired: no deadline",
-      () => sent({ deadline: random.pick([undefined, null, "", "soon", now + 60_000, "2999"]) }),
+      () => sent({ deadline: random.oneOf([undefined, null, "", "soon", now + 60_000, "2999"]) }),
     ],
     ["another token than the id", () => sent({}, randomUUID())],
-    ["no token", () => sent({ token: random.pick([undefined, "", null, 1]) })],
-    ["another type", () => sent({ type: random.pick(invalidTypes) })],
-    ["no object", () => sent({ object: random.pick([undefined, null, [], {}, { metadata: {} }, "ada"]) })],
+    ["no token", () => sent({ token: random.oneOf([undefined, "", null, 1]) })],
+    ["another type", () => sent({ type: random.oneOf(invalidTypes) })],
+    ["no object", () => sent({ object: random.oneOf([undefined, null, [], {}, { metadata: {} }, "ada"]) })],
     [
       "not a call",
       () =>
-        signedMessage(random.pick(["{}", "[]", "null", "0", '""', "", "{", "[".repeat(5_000)]), token, scene),
+        signedMessage(
+          random.oneOf(["{}", "[]", "null", "0", '""', "", "{", "[".repeat(5_000)]),
+          token,
+          scene,
+        ),
     ],
     [
       "__proto__",
@@ -78,7 +82,7 @@ export function invalidCall(random: Random, call: Call, scene: SigningContext): 
         signedMessage(JSON.stringify(call).replace('"spec":', '"__proto__":{"a":1},"spec":'), token, scene),
     ],
   ];
-  const [what, way] = random.pick(ways);
+  const [what, way] = random.oneOf(ways);
   return { what, sent: way() };
 }
 
@@ -88,7 +92,7 @@ const almost = (name: string): readonly string[] => [
 const invalidTypes = ["dev.drover.reconcile.v1", "", undefined, null, "dev.drover.Reconcile.v2"];
 
 /** A mutant of either sort. */
-export function callMutant(random: Random, call: Call, scene: SigningContext): Mutant {
-  if (random.next() < 0.4) return invalidCall(random, call, scene);
+export function callMutant(random: PseudoRandom, call: Call, scene: SigningContext): Mutant {
+  if (random.fraction() < 0.4) return invalidCall(random, call, scene);
   return forgedMessage(random, signedMessage(call, call.token, scene), scene);
 }

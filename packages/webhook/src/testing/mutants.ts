@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import type { SignatureHeaders } from "../standard-webhooks.ts";
 import { signMessage } from "../standard-webhooks.ts";
-import type { Random } from "./random.ts";
+import type { PseudoRandom } from "@drover/random";
 
 /** A message as it is sent. */
 export interface SignedMessage {
@@ -45,7 +45,7 @@ export function signedMessage(
 
 /** What somebody can make of a genuine message who does not know the secret. */
 export function forgedMessage(
-  random: Random,
+  random: PseudoRandom,
   { headers, body }: SignedMessage,
   scene: SigningContext,
 ): Mutant {
@@ -72,14 +72,14 @@ export function forgedMessage(
       "part of the signature",
       () => withHeaders({ signature: signature.slice(0, random.below(signature.length)) }),
     ],
-    ["no signature", () => withHeaders({ signature: random.pick(["", "v1,", "v1", ",", undefined]) })],
-    ["no id", () => withHeaders({ id: random.pick(["", undefined]) })],
-    ["no time", () => withHeaders({ timestamp: random.pick(["", undefined, "NaN", "-1", "1e9"]) })],
+    ["no signature", () => withHeaders({ signature: random.oneOf(["", "v1,", "v1", ",", undefined]) })],
+    ["no id", () => withHeaders({ id: random.oneOf(["", undefined]) })],
+    ["no time", () => withHeaders({ timestamp: random.oneOf(["", undefined, "NaN", "-1", "1e9"]) })],
     [
       "another kind of signature",
       () =>
         withHeaders({
-          signature: signature.replace("v1,", random.pick(["v1a,", "v2,", "V1,", "v1 ,", "v0,"])),
+          signature: signature.replace("v1,", random.oneOf(["v1a,", "v2,", "V1,", "v1 ,", "v0,"])),
         }),
     ],
     ["the signature twice, as two headers", () => withHeaders({ signature: `${signature}, ${signature}` })],
@@ -100,7 +100,7 @@ export function forgedMessage(
     ],
     ["the time in the id", () => withHeaders({ id: `${id}.${timestamp}` })],
   ];
-  const [what, way] = random.pick(ways);
+  const [what, way] = random.oneOf(ways);
   return { what: `forged: ${what}`, sent: way() };
 }
 
@@ -110,19 +110,19 @@ const hmac = (key: string | Buffer, content: string, algorithm = "sha256") =>
 const thousands = Array.from({ length: 10_000 }, () => `v1,${"A".repeat(43)}=`).join(" ");
 const letters = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/=-_"{}[]:, ';
 
-const oneOf = (random: Random): string => letters.charAt(random.below(letters.length));
-const at = (random: Random, text: string): number => random.below(Math.max(1, text.length));
+const oneOf = (random: PseudoRandom): string => letters.charAt(random.below(letters.length));
+const at = (random: PseudoRandom, text: string): number => random.below(Math.max(1, text.length));
 
-function changed(random: Random, text: string): string {
+function changed(random: PseudoRandom, text: string): string {
   const i = at(random, text);
   const letter = oneOf(random);
   return letter === text[i] ? changed(random, text) : text.slice(0, i) + letter + text.slice(i + 1);
 }
-function inserted(random: Random, text: string): string {
+function inserted(random: PseudoRandom, text: string): string {
   const i = at(random, text);
   return text.slice(0, i) + oneOf(random) + text.slice(i);
 }
-function removed(random: Random, text: string): string {
+function removed(random: PseudoRandom, text: string): string {
   const i = at(random, text);
   return text.slice(0, i) + text.slice(i + 1);
 }

@@ -1,0 +1,103 @@
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, get, type IncomingMessage, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
+import { noFaults } from "./plan/faults.ts";
+
+let server: Server;
+let folder: string;
+let proxy: FaultProxy;
+let valid: string;
+const receivedHosts: (string | undefined)[] = [];
+
+beforeEach(async () => {
+  receivedHosts.length = 0;
+  folder = mkdtempSync(join(tmpdir(), "drover-fault-proxy-"));
+  server = createServer((asked, answer) => {
+    receivedHosts.push(asked.headers.host);
+    answer.writeHead(asked.headers.authorization === `Bearer ${valid}` ? 200 : 401).end();
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+});
+afterEach(async () => {
+  await proxy.close();
+  server.close();
+  rmSync(folder, { recursive: true });
+});
+
+const address = (): string => `127.0.0.1:${(server.address() as AddressInfo).port}`;
+const start = async (user: object): Promise<void> => {
+  const kubeconfig = join(folder, "kubeconfig");
+  const config = {
+    clusters: [{ name: "a", cluster: { server: `http://${address()}` } }],
+    users: [{ name: "a", user }],
+    contexts: [{ name: "other", context: { cluster: "a", user: "a", namespace: "team" } }],
+  };
+  writeFileSync(kubeconfig, JSON.stringify(config));
+  proxy = await startFaultProxy({ upstream: { kubeconfig, context: "other" }, decider: noFaults });
+};
+const ask = async (): Promise<number> =>
+  (await fetch(`${proxy.url}/api/v1/pods`, { headers: { authorization: `Bearer ${proxy.token ?? ""}` } }))
+    .status;
+
+it("the kubeconfig's credentials take the place of the client's, and go on when they change", async () => {
+  const tokenFile = join(folder, "token");
+  writeFileSync(tokenFile, (valid = "first"));
+  await start({ tokenFile });
+  expect(await ask()).toBe(200);
+  writeFileSync(tokenFile, (valid = "second"));
+  // The server refuses the old one; whoever asks again asks with the new one.
+  expect([await ask(), await ask()]).toEqual([401, 200]);
+  expect(new Set(receivedHosts)).toEqual(new Set([address()]));
+});
+
+it("a plugin's are asked for, as kubectl does", async () => {
+  valid = "of the plugin";
+  const plugin = join(folder, "plugin.mjs");
+  const credential = {
+    apiVersion: "client.authentication.k8s.io/v1",
+    kind: "ExecCredential",
+    status: { token: valid },
+  };
+  writeFileSync(plugin, `console.log(${JSON.stringify(JSON.stringify(credential))})`);
+  const exec = {
+    apiVersion: credential.apiVersion,
+    command: process.execPath,
+    args: [plugin],
+    interactiveMode: "Never",
+  };
+  await start({ exec });
+  expect(await ask()).toBe(200);
+});
+
+it("nobody but a program with the proxy's token has the kubeconfig's credentials", async () => {
+  await start({ token: (valid = "secret") });
+  const status = async (headers: Record<string, string>) =>
+    (await fetch(`${proxy.url}/api/v1/pods`, { headers })).status;
+  const authorization = `Bearer ${proxy.token ?? ""}`;
+  expect(await status({ authorization })).toBe(200);
+  expect(await status({})).toBe(401);
+  expect(await status({ authorization: `${authorization}0` })).toBe(401);
+  expect(await status({ authorization: "Bearer secret" })).toBe(401);
+  expect(await status({ authorization, origin: "http://evil.example" })).toBe(403);
+  const [rebound] = (await once(
+    get(`${proxy.url}/api`, { headers: { authorization, host: "evil.example" } }),
+    "response",
+  )) as [IncomingMessage];
+  expect(rebound.statusCode).toBe(403);
+  expect(receivedHosts).toHaveLength(1);
+});
+
+it("the proxy's own kubeconfig has the context's namespace and the proxy's token, and no other credentials", async () => {
+  await start({ token: "secret" });
+  expect(JSON.parse(proxy.kubeconfig())).toMatchObject({
+    clusters: [{ cluster: { server: `${proxy.url}/${proxy.token}` } }],
+    users: [{ user: { token: proxy.token } }],
+    contexts: [{ context: { namespace: "team" } }],
+  });
+  expect(proxy.kubeconfig()).not.toContain("secret");
+});

@@ -1,0 +1,34 @@
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, it } from "vitest";
+
+const most = 25;
+/** Folders that have more. An entry goes when its folder is split, and none is added. */
+const tooLarge = [
+  "apps/bridge/src",
+  "apps/bridge/src/hooks",
+  "packages/streams/src",
+  "tests/chaos",
+  "tests/chaos-bridge",
+  "tests/end-to-end",
+  "tests/planted-bugs",
+  "tests/workloads",
+];
+
+const root = new URL("..", import.meta.url).pathname;
+
+it(`no folder has more than ${most} TypeScript files`, () => {
+  const files = execFileSync(
+    "git",
+    ["ls-files", "--cached", "--others", "--exclude-standard", "*.ts", "*.tsx"],
+    { cwd: root },
+  )
+    .toString()
+    .split("\n")
+    .filter((path) => path !== "" && existsSync(join(root, path)));
+  const folders = Map.groupBy(files, dirname);
+  expect(folders.size).toBeGreaterThan(100);
+  const found = [...folders].filter(([, { length }]) => length > most).map(([folder]) => folder);
+  expect(found.sort()).toEqual(tooLarge);
+});
