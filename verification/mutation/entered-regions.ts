@@ -50,7 +50,8 @@ export async function stateFolder(repository: string): Promise<string> {
     "apps",
     "functions",
     "tools",
-    "tests",
+    "verification",
+    ":!*/results.md",
   );
   if (changed !== "") {
     throw new Error(

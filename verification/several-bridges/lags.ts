@@ -1,0 +1,31 @@
+import type { Milliseconds } from "@drover/controller";
+import { percentile } from "../../bench/queue/measures/spread.ts";
+import type { Fact } from "../bridge-chaos/oracle/facts.ts";
+
+/** For each change that matters, the time from when the witness saw it to the first run that read it or what came later. */
+export function lagsOf(facts: readonly Fact[]): readonly Milliseconds[] {
+  const waiting = new Map<string, { version: number; at: Milliseconds }[]>();
+  const lags: Milliseconds[] = [];
+  for (const fact of facts) {
+    if (fact.fact === "changed" && fact.matters) {
+      waiting.set(fact.key, [...(waiting.get(fact.key) ?? []), { version: fact.version, at: fact.at }]);
+    }
+    if (fact.fact !== "ran") continue;
+    const [seen, unseen] = split(waiting.get(fact.key) ?? [], ({ version }) => version <= fact.read);
+    lags.push(...seen.map(({ at }) => Math.max(0, fact.startedAt - at)));
+    waiting.set(fact.key, unseen);
+  }
+  return lags;
+}
+
+const split = <T>(all: readonly T[], is: (one: T) => boolean): readonly [T[], T[]] => [
+  all.filter(is),
+  all.filter((one) => !is(one)),
+];
+
+/** `p50 ..., p99 ..., max ... of N`. */
+export function spread(spans: readonly Milliseconds[]): string {
+  if (spans.length === 0) return "none";
+  const at = (percent: number): string => percentile(spans, percent).toFixed(0);
+  return `p50 ${at(50)}, p99 ${at(99)}, max ${at(100)} of ${spans.length}`;
+}
