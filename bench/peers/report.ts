@@ -1,4 +1,4 @@
-import { type Spread, spread } from "../queue/measures/spread.ts";
+import { type Spread, spread } from "../../verification/harness/spread.ts";
 import { figure, range, table } from "../queue/report/markdown.ts";
 import { legs } from "./legs.ts";
 import { servers, type Step, steps } from "./measured.ts";

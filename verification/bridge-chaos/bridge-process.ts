@@ -1,6 +1,8 @@
-import { spawnTied, type TiedProcess } from "@drover/local-servers";
+import type { TiedProcess } from "@drover/local-servers";
 import { join } from "node:path";
-import type { Journal } from "./journal.ts";
+import { startProcess } from "../harness/start-process.ts";
+import type { EventLog } from "../harness/event-log.ts";
+import type { Happening } from "./oracle/facts.ts";
 
 /** The bridge of a schedule: one process after the other. */
 export interface Bridge {
@@ -13,13 +15,11 @@ export interface Bridge {
   stop(patience: number): Promise<boolean>;
 }
 
-const root = join(import.meta.dirname, "../..");
-const compiled = join(root, ".cache/compiled");
 /** The bridge of this repository. */
-export const ourBridge = join(root, "apps/bridge/src/main.ts");
+export const ourBridge = "apps/bridge/src/main.ts";
 
 export function bridgeProcess(options: {
-  readonly journal: Journal;
+  readonly journal: EventLog<Happening>;
   /** Its main file. */
   readonly program: string;
   /** For its logs. */
@@ -38,17 +38,11 @@ export function bridgeProcess(options: {
       if (child !== undefined) return;
       onStart();
       const name = `bridge-${lives++}`;
-      const born = await spawnTied({
+      const born = await startProcess({
         name,
-        command: process.execPath,
-        args: [program],
+        main: program,
         logFile: join(folder, `${name}.log`),
-        env: {
-          NODE_COMPILE_CACHE: compiled,
-          DROVER_TEST_CLUSTER: undefined,
-          DROVER_KUBECTL: undefined,
-          ...env,
-        },
+        env,
       });
       child = born;
       journal.note({ fact: "bridge", what: "started", how: name });

@@ -1,8 +1,9 @@
 import type { Milliseconds } from "@drover/controller";
 import { setTimeout as delay } from "node:timers/promises";
-import { now } from "../queue-chaos/clock.ts";
+import { now } from "../harness/clock.ts";
 import type { Bridge } from "./bridge-process.ts";
-import type { Journal } from "./journal.ts";
+import type { EventLog } from "../harness/event-log.ts";
+import type { Happening } from "./oracle/facts.ts";
 import type { Load } from "./load.ts";
 import type { Proxy } from "./proxy/proxy.ts";
 import {
@@ -17,7 +18,7 @@ import {
 } from "./schedules/schedule.ts";
 
 export interface Stage {
-  readonly journal: Journal;
+  readonly journal: EventLog<Happening>;
   readonly proxy: Proxy;
   readonly bridge: Bridge;
   readonly load: Load;

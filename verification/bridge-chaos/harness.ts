@@ -1,30 +1,23 @@
 import type { Milliseconds } from "@drover/controller";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bridgeProcess, ourBridge } from "./bridge-process.ts";
 import { play } from "./conductor.ts";
 import type { DirectApi } from "./direct-api.ts";
-import type { Fact, Sight } from "./oracle/facts.ts";
+import type { Fact, Happening, Sight } from "./oracle/facts.ts";
 import type { Lane } from "./ground.ts";
-import { openJournal } from "./journal.ts";
+import { openEventLog } from "../harness/event-log.ts";
+import { type Outcome, outcomeOf } from "../harness/outcome.ts";
+import type { Violation } from "../harness/report-violations.ts";
 import { registrationFor } from "./kind.ts";
 import { type Load, openLoad } from "./load.ts";
-import { contradictions, openOracle, type Oracle, type Violation, violationOf } from "./oracle/oracle.ts";
+import { contradictions, openOracle, type Oracle, violationOf } from "./oracle/oracle.ts";
 import { type Proxy, startProxy } from "./proxy/proxy.ts";
 import { startReader } from "./reader.ts";
 import { disrespect } from "./oracle/respect.ts";
 import { type Schedule, silentFaults, swallowing } from "./schedules/schedule.ts";
 import { startWitness } from "./witness.ts";
-
-/** What came of a schedule. */
-export interface Outcome {
-  readonly violations: readonly Violation[];
-  readonly facts: readonly Fact[];
-  /** Holds the logs, `schedule.json` and `facts.jsonl`; goes with `dispose`. */
-  readonly folder: string;
-  dispose(): Promise<void>;
-}
 
 /** Without a byte for so long, a watch is taken for dead: a fault of silence is over then, not before. */
 const silence: Milliseconds = 65_000;
@@ -45,12 +38,12 @@ export interface RunOptions {
 }
 
 /** Plays a schedule in a lane, and judges what happened. */
-export async function runSchedule(schedule: Schedule, options: RunOptions): Promise<Outcome> {
+export async function runSchedule(schedule: Schedule, options: RunOptions): Promise<Outcome<Happening>> {
   const { api, kubeconfig, lane, patience = 30_000, program = ourBridge } = options;
   const folder = await mkdtemp(join(tmpdir(), "drover-chaos-bridge-"));
   await writeFile(join(folder, "schedule.json"), JSON.stringify(schedule, null, 2));
   const { kind, redisUrl } = lane;
-  const journal = openJournal();
+  const journal = openEventLog<Happening>();
   const oracle = openOracle();
   journal.follow((fact) => oracle.see(fact));
   await lane.clean();
@@ -94,9 +87,8 @@ export async function runSchedule(schedule: Schedule, options: RunOptions): Prom
     await witness.close();
   }
   const { facts } = journal;
-  await writeFile(join(folder, "facts.jsonl"), facts.map((fact) => `${JSON.stringify(fact)}\n`).join(""));
-  const violations = [...judged, ...contradictions(facts), ...disrespect(facts), ...crashes(facts)];
-  return { violations, facts, folder, dispose: () => rm(folder, { recursive: true, force: true }) };
+  const found = [...contradictions(facts), ...disrespect(facts), ...crashes(facts)];
+  return outcomeOf(folder, facts, [...judged, ...found]);
 }
 
 const isOneOf = (kinds: readonly string[], kind: string): boolean => kinds.includes(kind);
@@ -117,7 +109,7 @@ const isSame = (view: ReadonlyMap<string, Sight>, made: Load["made"]): boolean =
 const crashes = (facts: readonly Fact[]): readonly Violation[] =>
   facts.flatMap((fact) =>
     fact.fact === "bridge" && fact.what === "ended"
-      ? [{ rule: "I17" as const, what: `a bridge ended that nobody had ended: ${fact.how}` }]
+      ? [{ rule: "I17", what: `a bridge ended that nobody had ended: ${fact.how}` }]
       : [],
   );
 

@@ -2,9 +2,10 @@ import { type Log, type Milliseconds, queueOf } from "@drover/controller";
 import { connectRedis, disconnectRedis, openWorkQueue, type Run, type RunOutcome } from "@drover/queue";
 import { createWriteStream } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import { now } from "../queue-chaos/clock.ts";
+import { now } from "../harness/clock.ts";
 import type { DirectApi } from "./direct-api.ts";
-import type { Journal } from "./journal.ts";
+import type { EventLog } from "../harness/event-log.ts";
+import type { Happening } from "./oracle/facts.ts";
 import { type Kind, widgetListSchema } from "./kind.ts";
 
 /** A worker whose runs look at their object, straight at the API server, and note what they saw. */
@@ -15,7 +16,7 @@ export interface Reader {
 export async function startReader(options: {
   readonly api: DirectApi;
   readonly kind: Kind;
-  readonly journal: Journal;
+  readonly journal: EventLog<Happening>;
   readonly redisUrl: string;
   readonly controller: string;
   /** How long a run lasts after it has read: what changes meanwhile is for the next run. */

@@ -1,17 +1,16 @@
 import type { Milliseconds } from "@drover/controller";
-import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Outcome } from "../harness/outcome.ts";
 import type { Broken, Summary } from "../harness/play-schedules.ts";
-import { factLine, violationLines } from "../queue-chaos/report.ts";
-import type { Fact } from "./oracle/facts.ts";
-import type { Outcome } from "./harness.ts";
+import { counts, factLine, logLines, violatedKeys, violationLines } from "../harness/report-violations.ts";
+import type { Fact, Happening } from "./oracle/facts.ts";
 import { healingTime, replacements, unneededRuns } from "./oracle/oracle.ts";
 import { type FaultKind, type Schedule, silentFaults } from "./schedules/schedule.ts";
 
 /** Counts what schedules did. */
-export function summary(): Summary<Pick<Outcome, "facts" | "violations">> {
-  const faults = new Map<FaultKind, number>();
-  const unmet = new Map<FaultKind, number>();
+export function summary(): Summary<Pick<Outcome<Happening>, "facts" | "violations">> {
+  const faults = counts<FaultKind>();
+  const unmet = counts<FaultKind>();
   const healing: Milliseconds[] = [];
   const count = {
     schedules: 0,
@@ -24,8 +23,6 @@ export function summary(): Summary<Pick<Outcome, "facts" | "violations">> {
     seen: 0,
     told: 0,
   };
-  const more = (counts: Map<FaultKind, number>, kind: FaultKind): void =>
-    void counts.set(kind, (counts.get(kind) ?? 0) + 1);
   return {
     add({ facts, violations }) {
       count.schedules++;
@@ -41,8 +38,8 @@ export function summary(): Summary<Pick<Outcome, "facts" | "violations">> {
         if (fact.fact === "changed" && fact.matters) count.changes++;
         if (fact.fact === "ran") count.runs++;
         if (fact.fact === "bridge" && fact.what === "killed" && fact.how.endsWith("SIGKILL")) count.killed++;
-        if (fact.fact === "fault" && fact.phase === "bites" && fact.bites === 1) more(faults, fact.kind);
-        if (fact.fact === "fault" && fact.phase === "over" && fact.bites === 0) more(unmet, fact.kind);
+        if (fact.fact === "fault" && fact.phase === "bites" && fact.bites === 1) faults.add(fact.kind);
+        if (fact.fact === "fault" && fact.phase === "over" && fact.bites === 0) unmet.add(fact.kind);
       }
     },
     violations: () => count.bad,
@@ -54,8 +51,8 @@ export function summary(): Summary<Pick<Outcome, "facts" | "violations">> {
       return (
         `${schedules} schedules, seed ${seed}: ${bad} with violations; ${changes} changes, ${runs} runs ` +
         `(${status} for a status alone, ${nothing} for nothing), ${told} of ${seen} replacements told, ${killed} bridges killed; healed within ` +
-        `${seconds(0.5)} (p50), ${seconds(0.99)} (p99), ${seconds(1)} (max), silences aside; faults: ${listed(faults)}` +
-        (unmet.size > 0 ? `; not met: ${listed(unmet)}` : "")
+        `${seconds(0.5)} (p50), ${seconds(0.99)} (p99), ${seconds(1)} (max), silences aside; faults: ${faults.listed()}` +
+        (unmet.size > 0 ? `; not met: ${unmet.listed()}` : "")
       );
     },
   };
@@ -65,15 +62,9 @@ export function summary(): Summary<Pick<Outcome, "facts" | "violations">> {
 const isSilent = (facts: readonly Fact[]): boolean =>
   facts.some((fact) => fact.fact === "fault" && silentFaults.includes(fact.kind));
 
-const listed = (counts: ReadonlyMap<FaultKind, number>): string =>
-  [...counts]
-    .sort(([a], [b]) => a.localeCompare(b))
-    .map(([kind, count]) => `${kind} ${count}`)
-    .join(", ");
-
 /** All that is needed to see a violation again, and what happened around it. */
-export function report({ seed, index, schedule, outcome }: Broken<Schedule, Outcome>): string {
-  const keys = new Set(outcome.violations.flatMap(({ key }) => key ?? []));
+export function report({ seed, index, schedule, outcome }: Broken<Schedule, Outcome<Happening>>): string {
+  const keys = violatedKeys(outcome.violations);
   const facts = outcome.facts.filter((fact) => !("key" in fact) || keys.has(fact.key)).slice(-150);
   return [
     `seed ${seed}, schedule ${index}:`,
@@ -82,20 +73,7 @@ export function report({ seed, index, schedule, outcome }: Broken<Schedule, Outc
     `   or: npm run chaos:bridge -- --replay ${join(outcome.folder, "schedule.json")}, which holds`,
     JSON.stringify(schedule),
     ...facts.map(factLine),
-    ...processLogs(outcome.folder).map((each) => `  ${each}`),
+    ...logLines(outcome.folder, 8),
     `logs: ${outcome.folder}`,
   ].join("\n");
-}
-
-/** The last lines of each process. */
-function processLogs(folder: string): string[] {
-  return readdirSync(folder)
-    .filter((file) => file.endsWith(".log"))
-    .flatMap((file) =>
-      readFileSync(join(folder, file), "utf8")
-        .trimEnd()
-        .split("\n")
-        .slice(-8)
-        .map((each) => `${file}: ${each.slice(0, 400)}`),
-    );
 }

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import type { DirectApi } from "./direct-api.ts";
-import type { Sight, Version } from "./oracle/facts.ts";
-import type { Journal } from "./journal.ts";
+import type { Happening, Sight, Version } from "./oracle/facts.ts";
+import type { EventLog } from "../harness/event-log.ts";
 import { type Kind, keyOf, type Widget, widgetListSchema, widgetSchema } from "./kind.ts";
 
 /** Sees every committed change of a kind, over a watch of its own that nothing disturbs. */
@@ -19,7 +19,11 @@ const frameSchema = z.discriminatedUnion("type", [
 ]);
 
 /** Starts from a kind of which there is no object. Notes each change in the journal. */
-export async function startWitness(api: DirectApi, kind: Kind, journal: Journal): Promise<Witness> {
+export async function startWitness(
+  api: DirectApi,
+  kind: Kind,
+  journal: EventLog<Happening>,
+): Promise<Witness> {
   const first = widgetListSchema.parse(await api.demand("GET", kind.path));
   if (first.items.length > 0) throw new Error(`${kind.path} holds objects of an earlier schedule.`);
   const closing = new AbortController();

@@ -1,5 +1,5 @@
 import { type FunctionIdentity, queueOf, silentLog } from "@drover/controller";
-import { type RedisServer, spawnTied, startRedis, type TiedProcess } from "@drover/local-servers";
+import { type RedisServer, startRedis } from "@drover/local-servers";
 import { connectRedis, disconnectRedis, openWorkQueue, redisUserRules } from "@drover/queue";
 import { startSandbox } from "@drover/sandbox";
 import { Redis } from "ioredis";
@@ -8,6 +8,7 @@ import { setPriority, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { z } from "zod";
+import { root, startProcess } from "../harness/start-process.ts";
 import type { HostileCounts, HostileSettings } from "./hostile.ts";
 import { hostileMark } from "./mark.ts";
 
@@ -23,7 +24,6 @@ export interface HostileStage extends AsyncDisposable {
   readonly trespasses: () => Promise<readonly string[]>;
 }
 
-const root = new URL("../..", import.meta.url).pathname;
 const configMaps = { group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", scope: "Namespaced" };
 const createdSchema = z.looseObject({
   metadata: z.looseObject({ namespace: z.string(), name: z.string(), uid: z.string() }),
@@ -85,7 +85,18 @@ export async function openStage(shared: boolean): Promise<HostileStage> {
     { namespaces: ["victim"], url: ofVictim.url },
   ];
   writeFileSync(tenants, JSON.stringify(shared ? [] : entries));
-  const bridge = await startBridge({ folder, kubeconfig, drover, tenants });
+  const bridge = await startProcess({
+    name: "bridge",
+    main: "apps/bridge/src/main.ts",
+    logFile: join(folder, "bridge.log"),
+    awaited: "; watching",
+    env: {
+      DROVER_REDIS_URL: drover.url,
+      DROVER_KUBECONFIG: kubeconfig,
+      DROVER_AUTHORS: "trusted",
+      DROVER_TENANTS_FILE: tenants,
+    },
+  });
   const neighbour = await startNeighbour(ofVictim, queueOf(victim));
   const admin = new Redis(ofEvil.url);
   const watch = await watchTrespasses({ shared, admin, evil, victim });
@@ -110,11 +121,11 @@ export async function openStage(shared: boolean): Promise<HostileStage> {
         connections: shared ? 50 : 300,
       };
       const last: { counts: HostileCounts } = { counts: { done: 0, denied: 0, full: 0, refused: 0 } };
-      const child = await spawnTied({
+      const child = await startProcess({
         name: "hostile",
-        command: process.execPath,
+        main: "verification/hostile-function/hostile.ts",
         logFile: join(folder, "hostile.log"),
-        args: [join(root, "verification/hostile-function/hostile.ts"), JSON.stringify(settings)],
+        args: [JSON.stringify(settings)],
         onLine(line, stream) {
           if (stream === "stdout") last.counts = countsSchema.parse(JSON.parse(line));
         },
@@ -140,34 +151,6 @@ export async function openStage(shared: boolean): Promise<HostileStage> {
       rmSync(folder, { recursive: true });
     },
   };
-}
-
-async function startBridge(of: {
-  folder: string;
-  kubeconfig: string;
-  drover: RedisServer;
-  tenants: string;
-}): Promise<TiedProcess> {
-  const ready = Promise.withResolvers<undefined>();
-  const child = await spawnTied({
-    name: "bridge",
-    command: process.execPath,
-    args: [join(root, "apps/bridge/src/main.ts")],
-    logFile: join(of.folder, "bridge.log"),
-    env: {
-      DROVER_REDIS_URL: of.drover.url,
-      DROVER_KUBECONFIG: of.kubeconfig,
-      DROVER_AUTHORS: "trusted",
-      DROVER_TENANTS_FILE: of.tenants,
-    },
-    onLine: (line) => line.includes("; watching") && ready.resolve(undefined),
-  });
-  const died = child.exited.then(() => {
-    throw new Error(`The bridge ended:\n${readFileSync(child.logFile, "utf8")}`);
-  });
-  died.catch(() => undefined);
-  await Promise.race([ready.promise, died]);
-  return child;
 }
 
 /** The neighbour's function: runs do nothing, but say when they begin. */

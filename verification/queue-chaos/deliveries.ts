@@ -1,4 +1,5 @@
-import type { FactLog } from "./fact-log.ts";
+import type { EventLog } from "../harness/event-log.ts";
+import type { Happening } from "./oracle/facts.ts";
 import type { Order } from "./processes/messages.ts";
 
 type WakeOrder = Extract<Order, { order: "wake" }>;
@@ -19,7 +20,10 @@ export interface Deliveries {
 }
 
 /** `tell` gives an order to a producer that is there, and does nothing else. */
-export function openDeliveries(log: FactLog, tell: (producer: string, order: WakeOrder) => void): Deliveries {
+export function openDeliveries(
+  log: EventLog<Happening>,
+  tell: (producer: string, order: WakeOrder) => void,
+): Deliveries {
   const open = new Map<number, { readonly producer: string; readonly wakes: Wakes }>();
   let batches = 0;
   return {

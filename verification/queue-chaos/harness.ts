@@ -1,29 +1,22 @@
 import type { Milliseconds } from "@drover/controller";
 import { randomUUID } from "node:crypto";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { startCast } from "./processes/cast.ts";
-import { now } from "./clock.ts";
+import { now } from "../harness/clock.ts";
+import { type Outcome, outcomeOf } from "../harness/outcome.ts";
+import type { Violation } from "../harness/report-violations.ts";
 import { play, type Stage } from "./conductor.ts";
-import type { Fact } from "./oracle/facts.ts";
+import type { Happening } from "./oracle/facts.ts";
 import type { Counts, Order } from "./processes/messages.ts";
-import { type Violation, violationsIn } from "./oracle/oracle.ts";
+import { violationsIn } from "./oracle/oracle.ts";
 import { plansFor } from "./schedules/plans.ts";
 import { isRedisFault, lossOf, startRedisUnderAttack } from "./redis/redis-under-attack.ts";
 import { followRest, type Rest } from "./oracle/rest.ts";
 import type { Schedule, Step } from "./schedules/schedule.ts";
 import { startWorld, type World } from "./world.ts";
-
-/** What came of a schedule. */
-export interface Outcome {
-  readonly violations: readonly Violation[];
-  readonly facts: readonly Fact[];
-  /** Holds the logs of the processes, and `facts.jsonl`; goes with `dispose`. */
-  readonly folder: string;
-  dispose(): Promise<void>;
-}
 
 /** A sixth to a fifth of the queue's own times, and short windows, so that a schedule takes a second or two. */
 const times = { lease: 1_000, renewal: 100, recoveryWindow: 300 };
@@ -35,7 +28,10 @@ const timeout: Milliseconds = 1_500;
 const startPatience: Milliseconds = 60_000;
 
 /** Plays a schedule on a Redis and in processes of its own, and judges what happened. `patience` is I5's. */
-export async function runSchedule(schedule: Schedule, patience: Milliseconds = 30_000): Promise<Outcome> {
+export async function runSchedule(
+  schedule: Schedule,
+  patience: Milliseconds = 30_000,
+): Promise<Outcome<Happening>> {
   const folder = await mkdtemp(join(tmpdir(), "drover-chaos-"));
   const keys = schedule.behaviours.map((_, i) => `chaos/k${i}`);
   const behaviours = new Map(schedule.behaviours.map((behaviour, i) => [keys[i] ?? "", behaviour]));
@@ -90,12 +86,8 @@ export async function runSchedule(schedule: Schedule, patience: Milliseconds = 3
     keys: keys.length,
   };
   const { facts } = world.log;
-  await writeFile(join(folder, "facts.jsonl"), facts.map((fact) => `${JSON.stringify(fact)}\n`).join(""));
-  const violations = [
-    ...judged,
-    ...violationsIn(facts, { ...expected, slots: schedule.workers * schedule.concurrency }),
-  ];
-  return { violations, facts, folder, dispose: () => rm(folder, { recursive: true, force: true }) };
+  const slots = schedule.workers * schedule.concurrency;
+  return outcomeOf(folder, facts, [...judged, ...violationsIn(facts, { ...expected, slots })]);
 }
 
 const mayLose = (step: Step): boolean => isRedisFault(step) && lossOf(step.do) !== "nothing";

@@ -1,6 +1,6 @@
 import { createServer, type Socket } from "node:net";
 import { openDeliveries } from "./deliveries.ts";
-import { type FactLog, openFactLog } from "./fact-log.ts";
+import { type EventLog, openEventLog } from "../harness/event-log.ts";
 import type { Happening } from "./oracle/facts.ts";
 import { type Counts, type Order, receive, type Report, reportSchema, send } from "./processes/messages.ts";
 import type { Plans } from "./schedules/plans.ts";
@@ -11,7 +11,7 @@ import type { Plans } from "./schedules/plans.ts";
  */
 export interface World {
   readonly port: number;
-  readonly log: FactLog;
+  readonly log: EventLog<Happening>;
   /** The last committed change of each key that ever changed. */
   readonly versions: ReadonlyMap<string, number>;
   /** Commits one change per key and has the producer wake them with one call. Answers the batch's number. */
@@ -39,7 +39,7 @@ export interface WorldOptions {
 const countPatience = 3_000;
 
 export async function startWorld({ plans, open, listsAfterLoss }: WorldOptions): Promise<World> {
-  const log = openFactLog();
+  const log = openEventLog<Happening>();
   const versions = new Map<string, number>();
   const lines = openLines();
   const deliveries = openDeliveries(log, (producer, order) => {

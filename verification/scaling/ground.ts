@@ -1,71 +1,31 @@
-import {
-  customResourceDefinition,
-  ReconcileFunction,
-  reconcileFunctionOf,
-  silentLog,
-} from "@drover/controller";
-import { connect, type KubeClient } from "@drover/kube";
-import { type RedisServer, spawnTied, startRedis, type TiedProcess } from "@drover/local-servers";
-import { startNode } from "@drover/node";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { customResourceDefinition, reconcileFunctionOf } from "@drover/controller";
+import { startRedis } from "@drover/local-servers";
 import { join } from "node:path";
-import { registrationOfDeployer } from "../end-to-end/stage/deployer-registration.ts";
-import { startTestCluster, type TestCluster } from "../end-to-end/stage/test-cluster.ts";
+import { type DeployedWorld, startDeployedWorld } from "../end-to-end/stage/deployed-world.ts";
+import { startWorld } from "../end-to-end/stage/world.ts";
+import { root } from "../harness/start-process.ts";
 import { Load, loadController } from "./loads.ts";
 
 /** A cluster with bridge, deployer and a node, and functions deployed to it. */
-export interface Ground {
-  readonly cluster: TestCluster;
-  readonly client: KubeClient;
+export interface Ground extends DeployedWorld {
   readonly journal: string;
-  stop(): Promise<void>;
 }
 
-const root = new URL("../..", import.meta.url).pathname;
 const image = "load";
 
 /** @param functions their names, and how many Pods each has at least. */
 export async function startGround(functions: ReadonlyMap<string, number>): Promise<Ground> {
-  const folder = await mkdtemp(join(tmpdir(), "drover-scaling-"));
-  const [cluster, redis] = await Promise.all([startTestCluster(folder), startRedis({ persistence: false })]);
-  const compiled = { NODE_COMPILE_CACHE: join(root, ".cache/compiled") };
-  const client = await connect({ kubeconfig: cluster.kubeconfig, userAgent: "test", log: silentLog });
-  await cluster.apply({ ...customResourceDefinition(ReconcileFunction) });
+  const command = [process.execPath, join(root, "verification/scaling/loads.ts")];
+  const starting = startWorld(() => startRedis({ persistence: false }));
+  const world = await startDeployedWorld({ [image]: { command } }, {}, starting);
+  const { cluster, folder } = world;
   await cluster.apply({ ...customResourceDefinition(Load) });
-  await cluster.apply(registrationOfDeployer());
-  const node = await startNode({
-    client,
-    name: "local",
-    folder: join(folder, "pods"),
-    images: { [image]: { command: [process.execPath, join(root, "verification/scaling/loads.ts")] } },
-    env: { KUBECONFIG: cluster.kubeconfig, PATH: process.env["PATH"] ?? "", ...compiled },
-  });
-  const processes = await Promise.all([
-    startProcess(folder, "bridge", redis, cluster, { ...compiled, DROVER_AUTHORS: "trusted" }),
-    startProcess(folder, "deployer", redis, cluster, {
-      ...compiled,
-      DROVER_AUTHORS: "trusted",
-      DROVER_FUNCTION: "default/reconcilefunctions.drover.dev",
-    }),
-  ]);
   const journal = join(folder, "journal");
   for (const [name, min] of functions) {
     await cluster.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
     await cluster.apply(deployed(name, { min, journal }));
   }
-  return {
-    cluster,
-    client,
-    journal,
-    async stop() {
-      await Promise.all(processes.map((child) => child.stop()));
-      await node.stop();
-      await client.close();
-      await Promise.all([cluster.stop(), redis.stop()]);
-      await rm(folder, { recursive: true });
-    },
-  };
+  return { ...world, journal };
 }
 
 function deployed(name: string, { min, journal }: { readonly min: number; readonly journal: string }) {
@@ -83,26 +43,4 @@ function deployed(name: string, { min, journal }: { readonly min: number; readon
     },
   });
   return { ...rest, metadata: { ...metadata, namespace: "default" } };
-}
-
-async function startProcess(
-  folder: string,
-  name: "bridge" | "deployer",
-  redis: RedisServer,
-  cluster: TestCluster,
-  env: Readonly<Record<string, string>>,
-): Promise<TiedProcess> {
-  return spawnTied({
-    name,
-    command: process.execPath,
-    args: [join(root, `apps/${name}/src/main.ts`)],
-    logFile: join(folder, `${name}.log`),
-    env: {
-      DROVER_TEST_CLUSTER: undefined,
-      DROVER_KUBECTL: undefined,
-      DROVER_REDIS_URL: redis.url,
-      DROVER_KUBECONFIG: cluster.kubeconfig,
-      ...env,
-    },
-  });
 }

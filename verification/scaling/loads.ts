@@ -3,7 +3,7 @@ import { functionSettings, readSettings, runFunction } from "@drover/runtime";
 import { appendFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
-import { now } from "../queue-chaos/clock.ts";
+import { now } from "../harness/clock.ts";
 
 /** What functions are loaded with: each run waits 50 ms for something outside. */
 export const Load = defineResource({

@@ -14,14 +14,14 @@ import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { wholeNumber } from "../harness/whole-number.ts";
 import { pseudoRandom, type PseudoRandom } from "@drover/fault-proxy";
-import { now } from "../queue-chaos/clock.ts";
+import { now } from "../harness/clock.ts";
 import { type Ground, startGround } from "./ground.ts";
 import { type Kill, violationsIn } from "./judge.ts";
 import { type JournalLine, journalLine } from "./loads.ts";
 import { openNeighbour } from "./neighbour.ts";
 import { changeAll, untilSeen } from "./objects.ts";
 import { podsOf } from "./pods.ts";
-import { spread } from "./spread.ts";
+import { timesLine } from "../harness/spread.ts";
 
 const { values } = parseArgs({
   options: { cycles: { type: "string", default: "50" }, seed: { type: "string", default: "1" } },
@@ -66,12 +66,12 @@ async function main(cycles: number, dice: PseudoRandom): Promise<number> {
   const lines = await journalOf(ground);
   const violations = [...done.flatMap((cycle) => cycle.violations), ...violationsIn(lines, kills)];
   const runs = lines.filter(({ what }) => what === "ends").length;
-  console.log(`first change to first run: ${spread(done.map(({ toRun }) => toRun))}`);
-  console.log(`the neighbour's change to its run, nobody else at work: ${spread(before)}`);
-  console.log(`the neighbour's change to its run, meanwhile: ${spread(during)}`);
+  console.log(`first change to first run: ${timesLine(done.map(({ toRun }) => toRun))}`);
+  console.log(`the neighbour's change to its run, nobody else at work: ${timesLine(before)}`);
+  console.log(`the neighbour's change to its run, meanwhile: ${timesLine(during)}`);
   for (const violation of violations) console.log(violation);
   await ground.stop();
-  const toPods = spread(done.map(({ toPod }) => toPod));
+  const toPods = timesLine(done.map(({ toPod }) => toPod));
   console.log(
     `${cycles} cycles, seed ${values.seed}: ${violations.length} violations; ${runs} runs, ${kills.length} processes killed; first Pod ${toPods}`,
   );

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
-import { now } from "../queue-chaos/clock.ts";
+import { now } from "../harness/clock.ts";
 import type { Ground } from "./ground.ts";
 import { journalLine } from "./loads.ts";
 import { changeAll, untilSeen } from "./objects.ts";

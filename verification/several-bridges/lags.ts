@@ -1,5 +1,4 @@
 import type { Milliseconds } from "@drover/controller";
-import { percentile } from "../../bench/queue/measures/spread.ts";
 import type { Fact } from "../bridge-chaos/oracle/facts.ts";
 
 /** For each change that matters, the time from when the witness saw it to the first run that read it or what came later. */
@@ -22,10 +21,3 @@ const split = <T>(all: readonly T[], is: (one: T) => boolean): readonly [T[], T[
   all.filter(is),
   all.filter((one) => !is(one)),
 ];
-
-/** `p50 ..., p99 ..., max ... of N`. */
-export function spread(spans: readonly Milliseconds[]): string {
-  if (spans.length === 0) return "none";
-  const at = (percent: number): string => percentile(spans, percent).toFixed(0);
-  return `p50 ${at(50)}, p99 ${at(99)}, max ${at(100)} of ${spans.length}`;
-}

@@ -14,16 +14,18 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { wholeNumber } from "../harness/whole-number.ts";
-import { now } from "../queue-chaos/clock.ts";
+import { now } from "../harness/clock.ts";
 import { pseudoRandom } from "@drover/fault-proxy";
-import { violationLines } from "../queue-chaos/report.ts";
+import { violationLines } from "../harness/report-violations.ts";
+import { timesLine } from "../harness/spread.ts";
 import { startGround } from "../bridge-chaos/ground.ts";
-import { openJournal } from "../bridge-chaos/journal.ts";
 import { openLoad } from "../bridge-chaos/load.ts";
 import { contradictions, openOracle, violationOf } from "../bridge-chaos/oracle/oracle.ts";
 import { startReader } from "../bridge-chaos/reader.ts";
+import type { Happening } from "../bridge-chaos/oracle/facts.ts";
 import { startWitness } from "../bridge-chaos/witness.ts";
-import { lagsOf, spread } from "./lags.ts";
+import { openEventLog } from "../harness/event-log.ts";
+import { lagsOf } from "./lags.ts";
 import { startTeam } from "./team.ts";
 
 const { values } = parseArgs({
@@ -46,7 +48,7 @@ async function main(): Promise<number> {
   const { api } = ground;
   const { kind, redisUrl } = lane;
   const folder = await mkdtemp(join(tmpdir(), "drover-several-bridges-"));
-  const journal = openJournal();
+  const journal = openEventLog<Happening>();
   const oracle = openOracle();
   journal.follow((fact) => oracle.see(fact));
   const witness = await startWitness(api, kind, journal);
@@ -99,8 +101,8 @@ async function main(): Promise<number> {
   await witness.close();
   await ground.close();
   console.log(`logs: ${folder}`);
-  console.log(`hand-over, ms: ${spread(team.handOvers)}`);
-  console.log(`from commit to the run that read it, ms: ${spread(lags)}`);
+  console.log(`hand-over: ${timesLine(team.handOvers)}`);
+  console.log(`from commit to the run that read it: ${timesLine(lags)}`);
   console.log(
     `${values.minutes} minutes, seed ${seed}: ${violations.length} violations; ${lags.length} changes, ` +
       `${faults.killed} bridges killed, ${faults.stopped} stopped for ${stoppedFor} ms, ${team.handOvers.length} hand-overs`,

@@ -1,9 +1,10 @@
 import type { Milliseconds } from "@drover/controller";
-import { spawnTied, type TiedProcess } from "@drover/local-servers";
+import type { TiedProcess } from "@drover/local-servers";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { now } from "../queue-chaos/clock.ts";
+import { now } from "../harness/clock.ts";
+import { startProcess } from "../harness/start-process.ts";
 import { ourBridge } from "../bridge-chaos/bridge-process.ts";
 import { type Kind, registrationFor } from "../bridge-chaos/kind.ts";
 
@@ -45,10 +46,9 @@ export async function startTeam(options: {
   const start = async (): Promise<TiedProcess> => {
     const name = `bridge-${lives++}`;
     const known = Promise.withResolvers<TiedProcess>();
-    const child = await spawnTied({
+    const child = await startProcess({
       name,
-      command: process.execPath,
-      args: [ourBridge],
+      main: ourBridge,
       logFile: join(folder, `${name}.log`),
       env: { DROVER_REDIS_URL: redisUrl, DROVER_KUBECONFIG: kubeconfig, DROVER_FUNCTIONS: functions },
       onLine(line) {

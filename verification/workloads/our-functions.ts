@@ -1,17 +1,16 @@
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { spawnTied, startRedis, thisMachine, type TiedProcess } from "@drover/local-servers";
+import { startRedis, thisMachine, type TiedProcess } from "@drover/local-servers";
+import { root, startProcess } from "../harness/start-process.ts";
 import { accountThatMay, type Administered, type Rule, rulesIn } from "./sequences/accounts.ts";
-
-const root = new URL("../..", import.meta.url).pathname;
 
 /** What each process is, and what it says, and how often, when it is there. */
 const parts = {
   // Of three kinds.
-  bridge: { main: "apps/bridge/src/main.ts", ready: /; watching/, times: 3 },
-  replicaset: { main: "functions/replicaset/src/main.ts", ready: /Taking keys/, times: 1 },
-  deployment: { main: "functions/deployment/src/main.ts", ready: /Taking keys/, times: 1 },
+  bridge: { main: "apps/bridge/src/main.ts", awaited: "; watching", times: 3 },
+  replicaset: { main: "functions/replicaset/src/main.ts", awaited: "Taking keys", times: 1 },
+  deployment: { main: "functions/deployment/src/main.ts", awaited: "Taking keys", times: 1 },
 } as const;
 export type Part = keyof typeof parts;
 
@@ -32,35 +31,19 @@ export async function start(cluster: Administered): Promise<OurFunctions> {
     copyFileSync(join(root, "functions", name, "deploy/function.yaml"), join(manifests, `${name}.yaml`));
   const kubeconfigs = await kubeconfigsFor(cluster, folder, manifests);
   const redis = await startRedis({ persistence: true });
-  const run = async (part: Part): Promise<TiedProcess> => {
-    const { main, ready, times } = parts[part];
-    const isThere = Promise.withResolvers<undefined>();
-    let left: number = times;
-    const child = await spawnTied({
-      // Times in conditions are compared with those of kube-controller-manager, which goes by this clock.
-      machine: thisMachine,
-      command: process.execPath,
-      args: [join(root, main)],
+  const run = (part: Part): Promise<TiedProcess> =>
+    startProcess({
+      ...parts[part],
       name: part,
+      // Times in conditions are compared with those of kube-controller-manager, which uses this clock.
+      machine: thisMachine,
       logFile: join(folder, `${part}.log`),
       env: {
-        DROVER_TEST_CLUSTER: undefined,
-        DROVER_KUBECTL: undefined,
-        NODE_COMPILE_CACHE: join(root, ".cache/compiled"),
         DROVER_REDIS_URL: redis.url,
         DROVER_KUBECONFIG: kubeconfigs[part],
         ...(part === "bridge" ? { DROVER_FUNCTIONS: manifests } : { DROVER_CONCURRENCY: "16" }),
       },
-      onLine(line) {
-        if (ready.test(line) && --left === 0) isThere.resolve(undefined);
-      },
     });
-    const died = child.exited.then(() => {
-      throw new Error(`${part} ended before it was ready:\n${readFileSync(child.logFile, "utf8")}`);
-    });
-    await Promise.race([isThere.promise, died]);
-    return child;
-  };
   const [bridge, replicaset, deployment] = await Promise.all([
     run("bridge"),
     run("replicaset"),

@@ -1,4 +1,4 @@
-import { now } from "../../queue/measures/now.ts";
+import { now } from "../../../verification/harness/clock.ts";
 import { type Memory, memoryOf } from "./process-figures.ts";
 
 /** The memory of some processes at one moment. */

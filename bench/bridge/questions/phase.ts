@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { now } from "../../queue/measures/now.ts";
+import { now } from "../../../verification/harness/clock.ts";
 import type { Requests } from "../cluster/audit-log.ts";
 import type { BenchCluster } from "../cluster/bench-cluster.ts";
 import type { Changes } from "../cluster/population.ts";

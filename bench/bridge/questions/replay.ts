@@ -2,7 +2,7 @@ import { startRedis } from "@drover/local-servers";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { now } from "../../queue/measures/now.ts";
+import { now } from "../../../verification/harness/clock.ts";
 import { type BenchCluster, startBenchCluster } from "../cluster/bench-cluster.ts";
 import { populate } from "../cluster/population.ts";
 import { seeded } from "../cluster/random.ts";

@@ -1,7 +1,7 @@
 import { type RedisServer, startRedis } from "@drover/local-servers";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { now } from "../../queue/measures/now.ts";
+import { now } from "../../../verification/harness/clock.ts";
 import { type BenchCluster, startBenchCluster } from "../cluster/bench-cluster.ts";
 import { changeSteadily } from "../cluster/steady-changes.ts";
 import { populate } from "../cluster/population.ts";

@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { now } from "../../queue/measures/now.ts";
+import { now } from "../../../verification/harness/clock.ts";
 import { collection } from "../cluster/widgets.ts";
 import { formatAsked } from "./formats.ts";
 import { pageSize, type Recording } from "./record.ts";

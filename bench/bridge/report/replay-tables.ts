@@ -1,4 +1,4 @@
-import { spread } from "../../queue/measures/spread.ts";
+import { spread } from "../../../verification/harness/spread.ts";
 import { figure, range, table } from "../../queue/report/markdown.ts";
 import { spreadOf } from "../../queue/report/select.ts";
 import { percent } from "./units.ts";

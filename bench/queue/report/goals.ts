@@ -1,4 +1,4 @@
-import { percentile, spread } from "../measures/spread.ts";
+import { percentile, spread } from "../../../verification/harness/spread.ts";
 import type { Results } from "../results.ts";
 import { figure, range, table } from "./markdown.ts";
 import { spreadOf } from "./select.ts";

@@ -1,4 +1,4 @@
-import type { Spread } from "../measures/spread.ts";
+import type { Spread } from "../../../verification/harness/spread.ts";
 
 export type Cell = string | number;
 

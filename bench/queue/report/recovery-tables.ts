@@ -1,5 +1,5 @@
 import { type Outcome, titles } from "../contenders/contender.ts";
-import { percentile } from "../measures/spread.ts";
+import { percentile } from "../../../verification/harness/spread.ts";
 import type { Results } from "../results.ts";
 import { figure, table } from "./markdown.ts";
 

@@ -1,5 +1,5 @@
 import { titles } from "../contenders/contender.ts";
-import { percentile, spread } from "../measures/spread.ts";
+import { percentile, spread } from "../../../verification/harness/spread.ts";
 import type { RunFigures } from "../questions/runs.ts";
 import type { WakeFigures } from "../questions/wakes.ts";
 import type { Results } from "../results.ts";

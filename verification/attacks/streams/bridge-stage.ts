@@ -1,6 +1,5 @@
 import { queueOf, type QueueName } from "@drover/controller";
 import { noFaults, startFaultProxy } from "@drover/fault-proxy";
-import { spawnTied } from "@drover/local-servers";
 import { redisUserRules } from "@drover/queue";
 import { startSandbox } from "@drover/sandbox";
 import { Redis } from "ioredis";
@@ -10,6 +9,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { parse } from "yaml";
 import { z } from "zod";
+import { root, type Started, startProcess } from "../../harness/start-process.ts";
 
 /** The shipped bridge on an API server and a Redis of this attack alone, with functions that nothing runs. */
 export interface BridgeStage extends AsyncDisposable {
@@ -36,7 +36,6 @@ export interface StagedFunction {
 const createdSchema = z.looseObject({
   metadata: z.looseObject({ namespace: z.string(), name: z.string(), uid: z.string() }),
 });
-const root = new URL("../../..", import.meta.url).pathname;
 
 export async function stageBridge(
   redisUrl: string,
@@ -80,30 +79,21 @@ export async function stageBridge(
   const asAttacker = new URL(redisUrl);
   [asAttacker.username, asAttacker.password] = [user, "secret"];
   const attacker = new Redis(asAttacker.href);
-  const started: Awaited<ReturnType<typeof spawnTied>>[] = [];
+  const started: Started[] = [];
   return {
     admin,
     attacker,
     control: `{drover:${queue}}:control`,
     async startBridge() {
-      const serving = Promise.withResolvers<string>();
-      const child = await spawnTied({
+      const child = await startProcess({
         name: "bridge",
-        command: process.execPath,
-        args: [join(root, "apps/bridge/src/main.ts")],
+        main: "apps/bridge/src/main.ts",
         logFile: join(folder, "bridge.log"),
-        env: {
-          DROVER_REDIS_URL: redisUrl,
-          DROVER_KUBECONFIG: kubeconfig,
-          DROVER_AUTHORS: "trusted",
-        },
-        onLine(line) {
-          const [, url] = /"url":"(http:[^"]+)"/.exec(line) ?? [];
-          if (url !== undefined) serving.resolve(url);
-        },
+        awaited: '"url":"http:',
+        env: { DROVER_REDIS_URL: redisUrl, DROVER_KUBECONFIG: kubeconfig, DROVER_AUTHORS: "trusted" },
       });
       started.push(child);
-      return { url: await serving.promise };
+      return child;
     },
     create: async (path, body) => {
       await post(path, body);

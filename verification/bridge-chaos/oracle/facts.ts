@@ -1,4 +1,5 @@
 import type { Milliseconds } from "@drover/controller";
+import type { Timed } from "../../harness/event-log.ts";
 import type { FaultKind } from "../schedules/schedule.ts";
 
 /** A version of the one kind that a schedule is about. They come from etcd: whole numbers that only grow. */
@@ -81,5 +82,5 @@ export interface Answered {
   readonly fault?: FaultKind | undefined;
 }
 
-/** A line of the log that the oracle reads. Neither bridge nor queue write anything into it. */
-export type Fact = Happening & { readonly at: Milliseconds };
+/** An entry of the log that the oracle reads. Neither bridge nor queue write anything into it. */
+export type Fact = Timed<Happening>;

@@ -1,12 +1,6 @@
 import type { Milliseconds } from "@drover/controller";
+import type { Violation } from "../../harness/report-violations.ts";
 import type { Changed, Fact, Ran, Sight, Version } from "./facts.ts";
-
-/** A promise that was broken. `HARNESS` is ours: what the harness knows contradicts itself. */
-export interface Violation {
-  readonly rule: "I1" | "I17" | "I18" | "HARNESS";
-  readonly key?: string;
-  readonly what: string;
-}
 
 type TimedChange = Changed & { readonly at: Milliseconds };
 

@@ -1,6 +1,6 @@
 import type { Milliseconds } from "@drover/controller";
+import type { Violation } from "../../harness/report-violations.ts";
 import type { Answered, Asked, Fact } from "./facts.ts";
-import type { Violation } from "./oracle.ts";
 
 /** What is on its way while an answer is on its. */
 const underWay: Milliseconds = 150;

@@ -1,5 +1,5 @@
-import type { Verb } from "../oracle/facts.ts";
-import type { Journal } from "../journal.ts";
+import type { Happening, Verb } from "../oracle/facts.ts";
+import type { EventLog } from "../../harness/event-log.ts";
 import {
   type FrameFault,
   isListFault,
@@ -36,7 +36,7 @@ interface Ready<Fault> {
   bites: number;
 }
 
-export function armedFaults(journal: Journal): ArmedFaults {
+export function armedFaults(journal: EventLog<Happening>): ArmedFaults {
   const requests = new Set<Ready<RequestFault>>();
   const frames = new Set<Ready<FrameFault>>();
   let expires = false;

@@ -1,12 +1,12 @@
 import { freePort } from "@drover/local-servers";
 import { type ProxiedCall, type CallRecord, type FaultProxy, startFaultProxy } from "@drover/fault-proxy";
 import type { Milliseconds } from "@drover/controller";
-import { now } from "../../queue-chaos/clock.ts";
+import { now } from "../../harness/clock.ts";
 import { armedFaults, type ArmedFaults } from "./armed-faults.ts";
 import { askedOf, withPagesOf } from "./asked-of.ts";
-import type { Verb } from "../oracle/facts.ts";
+import type { Happening, Verb } from "../oracle/facts.ts";
 import { callFaultOf, eventFaultOf } from "./faults-of.ts";
-import type { Journal } from "../journal.ts";
+import type { EventLog } from "../../harness/event-log.ts";
 import type { RequestFaultKind, Schedule } from "../schedules/schedule.ts";
 import { tally, type Tally } from "./tally.ts";
 
@@ -26,7 +26,7 @@ export interface ProxyOptions {
   readonly kubeconfig: string;
   /** The collection that faults are for. */
   readonly path: string;
-  readonly journal: Journal;
+  readonly journal: EventLog<Happening>;
   readonly schedule: Pick<Schedule, "page" | "pieces" | "watchList">;
 }
 

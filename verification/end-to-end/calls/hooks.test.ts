@@ -6,7 +6,8 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "n
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openRedisGate, type RedisGate } from "../stage/redis-gate.ts";
-import { eventually, ofCluster, queueOf, type Started, startWorld, type World } from "../stage/world.ts";
+import type { Started } from "../../harness/start-process.ts";
+import { eventually, ofCluster, queueOf, startWorld, type World } from "../stage/world.ts";
 
 const controller = "sites.example.com";
 const canary = () => `whsec_${randomBytes(32).toString("base64")}`;

@@ -15,7 +15,8 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { Greeting } from "../../../functions/examples/typescript/greeting.ts";
 import { calledAccount } from "../stage/called-account.ts";
 import type { Manifest } from "../stage/test-cluster.ts";
-import { conditionOf, eventually, ofCluster, type Started, startWorld, type World } from "../stage/world.ts";
+import type { Started } from "../../harness/start-process.ts";
+import { conditionOf, eventually, ofCluster, startWorld, type World } from "../stage/world.ts";
 
 const controller = "greetings";
 const secret = `whsec_${randomBytes(32).toString("base64")}`;

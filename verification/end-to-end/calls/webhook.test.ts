@@ -8,15 +8,8 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { Greeting } from "../../../functions/examples/typescript/greeting.ts";
 import { calledAccount } from "../stage/called-account.ts";
 import type { Manifest, TestObject } from "../stage/test-cluster.ts";
-import {
-  conditionOf,
-  eventually,
-  isGone,
-  ofCluster,
-  type Started,
-  startWorld,
-  type World,
-} from "../stage/world.ts";
+import type { Started } from "../../harness/start-process.ts";
+import { conditionOf, eventually, isGone, ofCluster, startWorld, type World } from "../stage/world.ts";
 
 const controller = "greetings.examples.drover.dev";
 const secret = () => `whsec_${randomBytes(24).toString("base64")}`;

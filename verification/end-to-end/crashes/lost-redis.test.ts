@@ -1,6 +1,7 @@
 import { startRedis } from "@drover/local-servers";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { bucket, isReady, type Started, startWorld, type World } from "../stage/world.ts";
+import type { Started } from "../../harness/start-process.ts";
+import { bucket, isReady, startWorld, type World } from "../stage/world.ts";
 
 let world: World;
 let bridge: Started;

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { bucket, eventually, isReady, type Started, startWorld, type World } from "../stage/world.ts";
+import type { Started } from "../../harness/start-process.ts";
+import { bucket, eventually, isReady, startWorld, type World } from "../stage/world.ts";
 
 let world: World;
 beforeAll(async () => {

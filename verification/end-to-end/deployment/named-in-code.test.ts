@@ -7,15 +7,8 @@ import {
 import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/queue";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { Gadget, gadgetController } from "../functions/gadgets.ts";
-import {
-  eventually,
-  isReady,
-  ofCluster,
-  queueOf,
-  type Started,
-  startWorld,
-  type World,
-} from "../stage/world.ts";
+import type { Started } from "../../harness/start-process.ts";
+import { eventually, isReady, ofCluster, queueOf, startWorld, type World } from "../stage/world.ts";
 
 const main = "verification/end-to-end/functions/gadgets.ts";
 let world: World;

@@ -8,15 +8,8 @@ import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/que
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
 import { Gadget, gadgetController } from "../functions/gadgets.ts";
-import {
-  eventually,
-  isReady,
-  ofCluster,
-  queueOf,
-  type Started,
-  startWorld,
-  type World,
-} from "../stage/world.ts";
+import type { Started } from "../../harness/start-process.ts";
+import { eventually, isReady, ofCluster, queueOf, startWorld, type World } from "../stage/world.ts";
 
 let world: World;
 let redis: RedisConnection;

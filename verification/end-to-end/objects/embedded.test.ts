@@ -2,7 +2,8 @@ import { customResourceDefinition, silentLog } from "@drover/controller";
 import { connectRedis, disconnectRedis, type RedisConnection, redisUserRules } from "@drover/queue";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { Gadget } from "../functions/gadgets.ts";
-import { bucket, eventually, isReady, type Started, startWorld, type World } from "../stage/world.ts";
+import type { Started } from "../../harness/start-process.ts";
+import { bucket, eventually, isReady, startWorld, type World } from "../stage/world.ts";
 
 let world: World;
 let admin: RedisConnection;

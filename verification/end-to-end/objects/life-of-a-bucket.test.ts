@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import type { Started } from "../../harness/start-process.ts";
 import {
   absentees,
   bucket,
@@ -11,7 +12,6 @@ import {
   eventually,
   isGone,
   isReady,
-  type Started,
   startWorld,
   type World,
 } from "../stage/world.ts";

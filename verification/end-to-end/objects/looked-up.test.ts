@@ -3,7 +3,8 @@ import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/que
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Manifest } from "../stage/test-cluster.ts";
-import { eventually, ofCluster, queueOf, type Started, startWorld, type World } from "../stage/world.ts";
+import type { Started } from "../../harness/start-process.ts";
+import { eventually, ofCluster, queueOf, startWorld, type World } from "../stage/world.ts";
 
 let world: World;
 let redis: RedisConnection;

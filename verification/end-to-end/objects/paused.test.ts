@@ -1,16 +1,8 @@
 import { silentLog } from "@drover/controller";
 import { connectRedis, disconnectRedis } from "@drover/queue";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import {
-  bucket,
-  conditionOf,
-  eventually,
-  isGone,
-  isReady,
-  type Started,
-  startWorld,
-  type World,
-} from "../stage/world.ts";
+import type { Started } from "../../harness/start-process.ts";
+import { bucket, conditionOf, eventually, isGone, isReady, startWorld, type World } from "../stage/world.ts";
 
 let world: World;
 let worker: Started;

@@ -6,7 +6,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { registrationOfDeployer } from "./deployer-registration.ts";
-import { ofCluster, type Started, startWorld, type World } from "./world.ts";
+import { compiled, type Started } from "../../harness/start-process.ts";
+import { ofCluster, startWorld, type World } from "./world.ts";
 
 /** A world in which functions are deployed: a bridge, the deployer, and a node that runs Pods. */
 export interface DeployedWorld extends World {
@@ -19,8 +20,6 @@ export interface DeployedWorld extends World {
   /** The Pods of a function, as the API server lists them. */
   pods(name: string): Promise<readonly ListedPod[]>;
 }
-
-const root = new URL("../../..", import.meta.url).pathname;
 
 const podSchema = z.looseObject({
   metadata: z.looseObject({
@@ -62,7 +61,7 @@ export async function startDeployedWorld(
     folder: join(folder, "pods"),
     env: {
       KUBECONFIG: cluster.kubeconfig,
-      NODE_COMPILE_CACHE: join(root, ".cache/compiled"),
+      ...compiled,
       PATH: process.env["PATH"] ?? "",
     },
   });

@@ -2,16 +2,16 @@ import { customResourceDefinition } from "@drover/controller";
 import {
   type RedisServer,
   type S3Server,
-  spawnTied,
   startRedis,
   startS3,
   type TiedProcess,
 } from "@drover/local-servers";
 import { Bucket } from "@drover/s3-bucket";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { vi } from "vitest";
+import { root, type Started, startProcess } from "../../harness/start-process.ts";
 import { type S3Truth, s3Truth } from "./s3-truth.ts";
 import { type Manifest, startTestCluster, type TestCluster, type TestObject } from "./test-cluster.ts";
 
@@ -59,16 +59,9 @@ export interface World {
   stop(): Promise<void>;
 }
 
-/** A process of Drover's. */
-export interface Started extends TiedProcess {
-  /** Where it serves `/healthz`, `/readyz` and `/metrics`. */
-  readonly url: string;
-}
-
 /** Registrations as the cluster has them. */
 export const ofCluster = "the cluster's";
 
-const root = new URL("../../..", import.meta.url).pathname;
 /** How long anything may take on a slow machine before the test says so. Nothing waits for this time to pass. */
 const timeout = 100_000;
 
@@ -80,38 +73,19 @@ export async function startWorld(
   const [cluster, redis, s3] = await Promise.all([startTestCluster(folder), startQueue(folder), startS3()]);
   const truth = s3Truth(s3);
   const started: TiedProcess[] = [];
+  let processes = 0;
   await cluster.apply({ ...customResourceDefinition(Bucket) });
 
-  const start: World["startProcess"] = async (name, main, awaited, env, machine) => {
-    const ready = Promise.withResolvers<undefined>();
-    let url = "";
-    const child = await spawnTied({
-      command: process.execPath,
-      args: [join(root, main)],
+  const start: World["startProcess"] = (name, main, awaited, env, machine) =>
+    startProcess({
       name,
+      main,
+      awaited,
       ...(machine !== undefined && { machine }),
-      logFile: join(folder, `${name}-${started.length}.log`),
-      env: {
-        NODE_COMPILE_CACHE: join(root, ".cache/compiled"),
-        DROVER_TEST_CLUSTER: undefined,
-        DROVER_KUBECTL: undefined,
-        DROVER_REDIS_URL: redis.url,
-        DROVER_KUBECONFIG: cluster.kubeconfig,
-        ...env,
-      },
-      onLine(line) {
-        url = /"url":"(http:[^"]+)"/.exec(line)?.[1] ?? url;
-        if (line.includes(awaited)) ready.resolve(undefined);
-      },
+      logFile: join(folder, `${name}-${processes++}.log`),
+      env: { DROVER_REDIS_URL: redis.url, DROVER_KUBECONFIG: cluster.kubeconfig, ...env },
+      onSpawned: (child) => started.push(child),
     });
-    started.push(child);
-    const died = child.exited.then(() => {
-      throw new Error(`${name} ended before it was ready:\n${readFileSync(child.logFile, "utf8")}`);
-    });
-    await Promise.race([ready.promise, died]);
-    return { ...child, url };
-  };
-
   return {
     folder,
     cluster,

@@ -1,10 +1,11 @@
 import { customResourceDefinition, ReconcileFunction } from "@drover/controller";
-import { freePort, spawnTied } from "@drover/local-servers";
+import { freePort } from "@drover/local-servers";
 import { Redis } from "ioredis";
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startProcess } from "../../harness/start-process.ts";
 import { calledAccount } from "../stage/called-account.ts";
 import { Drip, Leak, ways } from "../functions/leaky.ts";
 import type { Manifest } from "../stage/test-cluster.ts";
@@ -140,19 +141,14 @@ describe("a canary that a process is started with is nowhere in what it prints",
     const outcomes = await Promise.all(
       parts.map(async (path, i) => {
         const failed = Promise.withResolvers<undefined>();
-        const child = await spawnTied({
+        const child = await startProcess({
           name: path,
-          command: process.execPath,
-          args: [join(import.meta.dirname, "../../..", path)],
+          main: path,
           logFile: join(world.folder, `${what.replaceAll(/\W/g, "-")}-${i}.log`),
           env: {
-            NODE_COMPILE_CACHE: join(import.meta.dirname, "../../../.cache/compiled"),
             DROVER_REDIS_URL: world.redis.url,
             DROVER_KUBECONFIG: world.cluster.kubeconfig,
             DROVER_LOG_LEVEL: "debug",
-            // Of the tests, and no setting of theirs.
-            DROVER_TEST_CLUSTER: undefined,
-            DROVER_KUBECTL: undefined,
             ...(path === leaky && { DROVER_LEAKY_SECRET: canary }),
             ...variables,
           },
@@ -174,10 +170,9 @@ describe("a canary that a process is started with is nowhere in what it prints",
 
   it("a setting of a function's own, and the sandbox's token", async () => {
     const run = async (path: string, env: Record<string, string>, index: number): Promise<string> => {
-      const child = await spawnTied({
+      const child = await startProcess({
         name: path,
-        command: process.execPath,
-        args: [join(import.meta.dirname, "../../..", path)],
+        main: path,
         logFile: join(world.folder, `setting-${index}.log`),
         env: { DROVER_REDIS_URL: world.redis.url, DROVER_KUBECONFIG: world.cluster.kubeconfig, ...env },
       });

@@ -5,7 +5,6 @@ import {
   privateTls,
   redisRequest,
   type RedisTls,
-  spawnTied,
   startRedis,
 } from "@drover/local-servers";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -13,6 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
+import { startProcess } from "../../harness/start-process.ts";
 import { type DeployedWorld, startDeployedWorld } from "../stage/deployed-world.ts";
 import { Task, taskController } from "../functions/tasks.ts";
 import { eventually, isReady, startWorld } from "../stage/world.ts";
@@ -95,18 +95,11 @@ async function startedAsItsPod({ without }: { readonly without?: string }): Prom
       name,
       value.replace("/var/run/drover/redis", mount),
     ]);
-  const child = await spawnTied({
+  const child = await startProcess({
     name: "tasks",
-    command: process.execPath,
-    args: [main],
+    main,
     logFile: join(folder, `${without ?? "all"}.log`),
-    env: {
-      DROVER_TEST_CLUSTER: undefined,
-      DROVER_KUBECTL: undefined,
-      ...Object.fromEntries(env),
-      DROVER_HTTP_PORT: "0",
-      DROVER_KUBECONFIG: cluster.kubeconfig,
-    },
+    env: { ...Object.fromEntries(env), DROVER_HTTP_PORT: "0", DROVER_KUBECONFIG: cluster.kubeconfig },
   });
   const isDone = (log: string) => /Taking keys|not trusted/.test(log);
   await eventually(async () => expect(isDone(await readFile(child.logFile, "utf8"))).toBe(true));

@@ -8,15 +8,8 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
 import { type DeployedWorld, startDeployedWorld } from "../stage/deployed-world.ts";
 import { Gadget, gadgetController } from "../functions/gadgets.ts";
-import {
-  conditionOf,
-  eventually,
-  isGone,
-  isReady,
-  ofCluster,
-  queueOf,
-  type Started,
-} from "../stage/world.ts";
+import type { Started } from "../../harness/start-process.ts";
+import { conditionOf, eventually, isGone, isReady, ofCluster, queueOf } from "../stage/world.ts";
 
 const main = new URL("../functions/gadgets.ts", import.meta.url).pathname;
 let world: DeployedWorld;

@@ -1,5 +1,6 @@
 import type { Milliseconds } from "@drover/controller";
 import type { RunOutcome } from "@drover/queue";
+import type { Timed } from "../../harness/event-log.ts";
 import type { FaultKind } from "../schedules/schedule.ts";
 
 /** What a run came to, without its texts. */
@@ -87,5 +88,5 @@ export type Happening =
 /** What a fault may take from the ledger: nothing; what came last, or all of it; any of its keys, without a trace. */
 export type Loss = "nothing" | "data" | "integrity";
 
-/** A line of the log that the oracle reads. The queue writes nothing into it. */
-export type Fact = Happening & { readonly at: Milliseconds };
+/** An entry of the log that the oracle reads. The queue writes nothing into it. */
+export type Fact = Timed<Happening>;

@@ -1,14 +1,7 @@
 import type { Milliseconds } from "@drover/controller";
+import type { Violation } from "../../harness/report-violations.ts";
 import type { Fact, Loss } from "./facts.ts";
 import { type RunRecord, runsOf } from "./runs-of.ts";
-
-/** A promise that was broken. */
-export interface Violation {
-  /** Of INVARIANTS: `I1` to `I17`, or a word. */
-  readonly rule: string;
-  readonly key?: string;
-  readonly what: string;
-}
 
 export interface Expectations {
   readonly times: {

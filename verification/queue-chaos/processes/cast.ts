@@ -2,7 +2,9 @@ import { spawnTied, type TiedProcess } from "@drover/local-servers";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { FactLog } from "../fact-log.ts";
+import type { EventLog } from "../../harness/event-log.ts";
+import { compiled, startProcess } from "../../harness/start-process.ts";
+import type { Happening } from "../oracle/facts.ts";
 
 /** The processes of a schedule. Whoever dies is started again at once, as Kubernetes would. */
 export interface Cast {
@@ -16,7 +18,6 @@ export interface Cast {
 
 /** One that crashes again and again must not take the machine with it. */
 const crashBackoff = 300;
-const compiled = join(import.meta.dirname, "../../../.cache/compiled");
 
 /**
  * Has the modules of all processes compiled, once: where that is not so, every process writes it down as it ends, and a
@@ -29,7 +30,7 @@ export async function compileOnce(): Promise<void> {
     command: process.execPath,
     args: ["--input-type=module", "--eval", `await import("@drover/queue")`],
     cwd: import.meta.dirname,
-    env: { NODE_COMPILE_CACHE: compiled },
+    env: compiled,
     logFile: join(folder, "log"),
   });
   await child.exited;
@@ -37,7 +38,7 @@ export async function compileOnce(): Promise<void> {
 }
 
 export async function startCast(options: {
-  readonly log: FactLog;
+  readonly log: EventLog<Happening>;
   readonly port: () => number;
   readonly workers: number;
   readonly producers: number;
@@ -54,11 +55,10 @@ export async function startCast(options: {
 
   const live = async (name: string): Promise<void> => {
     const kind = name.split("-")[0] ?? "";
-    const child = await spawnTied({
+    const child = await startProcess({
       name,
-      command: process.execPath,
-      args: [join(import.meta.dirname, `${kind}-process.ts`), String(options.port()), name],
-      env: { NODE_COMPILE_CACHE: compiled },
+      main: join(import.meta.dirname, `${kind}-process.ts`),
+      args: [String(options.port()), name],
       logFile: join(folder, `${name}.log`),
     });
     living.set(name, child);

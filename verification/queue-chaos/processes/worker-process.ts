@@ -1,7 +1,7 @@
 /** A worker as Drover runs one, with a handler that tells the world what it does: `worker-process.ts PORT NAME`. */
 import { abortOutcome, type Run, type RunOutcome } from "@drover/queue";
 import { setTimeout as delay } from "node:timers/promises";
-import { now } from "../clock.ts";
+import { now } from "../../harness/clock.ts";
 import { deadlyCommands } from "./deadly-commands.ts";
 import type { Plan } from "./messages.ts";
 import { openQueue } from "./opened-queue.ts";
