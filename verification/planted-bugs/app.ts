@@ -27,6 +27,10 @@ export const app = (spec: Partial<SpecOf<typeof App>>, name = "a"): Manifest => 
   metadata: { name },
   spec,
 });
+/** A step for each spec, which applies it. */
+export const applied = (...specs: readonly Partial<SpecOf<typeof App>>[]) =>
+  specs.map((spec) => ({ apply: app(spec) }));
+
 export const configMapKind = { apiVersion: "v1", kind: "ConfigMap" } as const;
 
 /** As `owns` wants it: a child that changes wakes its App. */

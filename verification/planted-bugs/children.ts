@@ -8,6 +8,8 @@ export type Data = Readonly<Record<string, string>>;
 /** The ConfigMaps of an App, each operation as it is right: a planted bug is in how they are used. */
 export interface Children {
   get(name: string): Promise<KubeObject | undefined>;
+  /** As `get`. @throws for an object that is not the App's. */
+  own(name: string): Promise<KubeObject | undefined>;
   /** Those that the App controls, whatever they are called. */
   mine(): Promise<readonly KubeObject[]>;
   readonly isMine: (object: KubeObject) => boolean;
@@ -29,6 +31,11 @@ export function childrenOf(client: KubeClient, { metadata, guard }: AppContext):
   const keyTo = (name: string) => objectKey({ namespace, name });
   const children: Children = {
     get: (name) => client.get(configMap, keyTo(name)),
+    async own(name) {
+      const there = await children.get(name);
+      if (there !== undefined && !children.isMine(there)) throw new Error(`${name} is somebody else's.`);
+      return there;
+    },
     mine: async () => (await listAll(client, configMap, { namespace })).filter(children.isMine),
     isMine: (object) => object.metadata.ownerReferences?.some((one) => one.uid === uid) === true,
     create: (name, data) =>
@@ -36,9 +43,8 @@ export function childrenOf(client: KubeClient, { metadata, guard }: AppContext):
     say: (name, data) => mine.patch(configMap, keyTo(name), { type: "merge", body: { data } }),
     delete: (object) => mine.delete(configMap, keyOf(object), { uid: object.metadata.uid }),
     async ensure(name, data) {
-      const there = await children.get(name);
+      const there = await children.own(name);
       if (there === undefined) await children.create(name, data);
-      else if (!children.isMine(there)) throw new Error(`The ConfigMap ${name} is somebody else's.`);
       else if (!says(there, data)) await children.say(name, data);
     },
   };

@@ -1,7 +1,5 @@
-import { defineController } from "@drover/controller";
 import { z } from "zod";
-import { App, app, ownsConfigMaps } from "../app.ts";
-import { childrenOf } from "../children.ts";
+import { app } from "../app.ts";
 import { builtin, listAll } from "@drover/kube";
 import { twins } from "../twins.ts";
 
@@ -18,25 +16,18 @@ export const { broken, right } = twins(
     except: { "with the labels of": "a port that somebody else's object names is taken, too" },
     steps: [{ apply: app({}, "a") }, { apply: app({}, "b") }],
   },
-  (isRight) =>
-    ({ client }) => {
-      let next = firstPort;
-      return defineController({
-        for: App,
-        owns: ownsConfigMaps,
-        async reconcile(context) {
-          const { name, namespace } = context.metadata;
-          const children = childrenOf(client, context);
-          const there = await children.get(name);
-          if (there !== undefined && !children.isMine(there)) throw new Error(`${name} is somebody else's.`);
-          if (there !== undefined) return {};
-          const all = await listAll(client, builtin.configMap, { namespace, labelSelector: "app" });
-          const taken = all.map((one) => portSchema.parse(one["data"]).port);
-          const port = isRight ? lowestFree(taken) : next;
-          await children.create(name, { port: String(port) });
-          next = port + 1;
-          return {};
-        },
-      });
-    },
+  (isRight, { client }) => {
+    let next = firstPort;
+    return async ({ metadata }, children) => {
+      const { name, namespace } = metadata;
+      const there = await children.own(name);
+      if (there !== undefined) return {};
+      const all = await listAll(client, builtin.configMap, { namespace, labelSelector: "app" });
+      const taken = all.map((one) => portSchema.parse(one["data"]).port);
+      const port = isRight ? lowestFree(taken) : next;
+      await children.create(name, { port: String(port) });
+      next = port + 1;
+      return {};
+    };
+  },
 );

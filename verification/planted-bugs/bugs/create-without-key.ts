@@ -1,6 +1,5 @@
-import { defineController } from "@drover/controller";
-import { App, app } from "../app.ts";
-import { thingsAt, thingsServer } from "../things-server.ts";
+import { app, applied } from "../app.ts";
+import { thingsServer } from "../things-server.ts";
 import { twins } from "../twins.ts";
 
 /** A thing outside of the cluster is made by a request that makes another one when it is repeated. */
@@ -8,25 +7,17 @@ export const { broken, right } = twins(
   {
     name: "create without an idempotency key",
     outside: thingsServer,
-    steps: [{ apply: app({}) }, { delete: { ...app({}), name: "a" } }],
+    steps: [...applied({}), { delete: { ...app({}), name: "a" } }],
   },
-  (isRight) =>
-    ({ outside }) => {
-      const things = thingsAt(outside["things"]);
-      return defineController({
-        for: App,
-        async reconcile({ key, metadata, status }) {
-          const { id } =
-            status.id !== undefined
-              ? { id: status.id }
-              : isRight
-                ? await things.put(metadata.uid, key)
-                : await things.post(key);
-          return { status: { id } };
-        },
-        async finalize({ status, metadata }) {
-          await things.delete(isRight ? metadata.uid : (status.id ?? ""));
-        },
-      });
+  (isRight, { things }) => ({
+    owns: [],
+    async reconcile({ key, metadata, status: { id } }) {
+      if (id !== undefined) return { status: { id } };
+      const made = isRight ? await things.put(metadata.uid, key) : await things.post(key);
+      return { status: { id: made.id } };
     },
+    async finalize({ status, metadata }) {
+      await things.delete(isRight ? metadata.uid : (status.id ?? ""));
+    },
+  }),
 );

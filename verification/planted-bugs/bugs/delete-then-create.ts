@@ -1,8 +1,6 @@
-import { defineController } from "@drover/controller";
 import type { KubeObject } from "@drover/kube";
 import { z } from "zod";
-import { App, app, configMapKind, ownsConfigMaps } from "../app.ts";
-import { childrenOf } from "../children.ts";
+import { app, configMapKind } from "../app.ts";
 import { twins } from "../twins.ts";
 
 const dataSchema = z.record(z.string(), z.string()).default({});
@@ -26,23 +24,16 @@ export const { broken, right } = twins(
     ],
   },
   (isRight) =>
-    ({ client }) =>
-      defineController({
-        for: App,
-        owns: ownsConfigMaps,
-        async reconcile(context) {
-          const { spec } = context;
-          const children = childrenOf(client, context);
-          const there = await children.mine();
-          const old = there.filter(({ metadata: { name } }) => name !== spec.child);
-          const drop = async (all: readonly KubeObject[]): Promise<void> => {
-            for (const one of all) await children.delete(one);
-          };
-          if (!isRight) await drop(old);
-          if (there.length === old.length)
-            await children.create(spec.child, dataSchema.parse(old.at(0)?.["data"]));
-          if (isRight) await drop(old);
-          return {};
-        },
-      }),
+    async ({ spec }, children) => {
+      const there = await children.mine();
+      const old = there.filter(({ metadata: { name } }) => name !== spec.child);
+      const drop = async (all: readonly KubeObject[]): Promise<void> => {
+        for (const one of all) await children.delete(one);
+      };
+      if (!isRight) await drop(old);
+      if (there.length === old.length)
+        await children.create(spec.child, dataSchema.parse(old.at(0)?.["data"]));
+      if (isRight) await drop(old);
+      return {};
+    },
 );

@@ -1,6 +1,4 @@
-import { defineController } from "@drover/controller";
-import { App, app, ownsConfigMaps } from "../app.ts";
-import { childrenOf } from "../children.ts";
+import { app } from "../app.ts";
 import { twins } from "../twins.ts";
 
 /** A child's name has a number in it, and the one before it is deleted; but not every number was ever seen. */
@@ -10,21 +8,14 @@ export const { broken, right } = twins(
     steps: ["one", "two", "three"].map((text) => ({ apply: app({ text }) })),
   },
   (isRight) =>
-    ({ client }) =>
-      defineController({
-        for: App,
-        owns: ownsConfigMaps,
-        async reconcile(context) {
-          const { metadata, spec } = context;
-          const { name, generation = 0 } = metadata;
-          const children = childrenOf(client, context);
-          const wanted = `${name}-${generation}`;
-          await children.ensure(wanted, { text: spec.text });
-          const old = (await children.mine()).filter((one) =>
-            isRight ? one.metadata.name !== wanted : one.metadata.name === `${name}-${generation - 1}`,
-          );
-          for (const one of old) await children.delete(one);
-          return {};
-        },
-      }),
+    async ({ metadata, spec }, children) => {
+      const { name, generation = 0 } = metadata;
+      const wanted = `${name}-${generation}`;
+      await children.ensure(wanted, { text: spec.text });
+      const old = (await children.mine()).filter((one) =>
+        isRight ? one.metadata.name !== wanted : one.metadata.name === `${name}-${generation - 1}`,
+      );
+      for (const one of old) await children.delete(one);
+      return {};
+    },
 );
