@@ -1,5 +1,6 @@
-import { customResourceDefinition, ReconcileFunction } from "@drover/controller";
+import { customResourceDefinition } from "@drover/controller";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { functionFor, object } from "../../harness/manifests.ts";
 import { Greeting } from "../../../functions/examples/typescript/greeting.ts";
 import { type DeployedWorld, startDeployedWorld, usersOf } from "../stage/deployed-world.ts";
 import type { TestObject } from "../stage/test-cluster.ts";
@@ -12,42 +13,20 @@ beforeAll(async () => {
     typescript: { command: [process.execPath, `${examples}typescript/main.ts`] },
     python: { command: ["python3", `${examples}python/greetings.py`] },
   });
-  const { cluster, redis } = world;
-  await cluster.apply({ ...customResourceDefinition(Greeting) });
-  await world.startProcess(
-    "gateway",
-    "apps/gateway/src/main.ts",
-    "Serving /healthz",
-    {
-      DROVER_REDIS_URL: redis.url,
-      DROVER_WEBHOOK_NETWORKS: "127.0.0.0/8",
-      DROVER_AUTHORS: "trusted",
-    },
-    "node",
-  );
+  await world.cluster.apply({ ...customResourceDefinition(Greeting) });
+  await world.startGateway({ awaited: "Serving /healthz", machine: "node" });
 });
 afterAll(() => world.stop());
 
-const greeting = (name: string) => ({
-  apiVersion: Greeting.apiVersion,
-  kind: Greeting.kind,
-  metadata: { name, namespace: "default" },
-  spec: { name },
-});
+const greeting = (name: string) => object(Greeting, name, { name });
 const textOf = (object: TestObject | undefined): unknown => object?.status?.["text"];
-const { group, version, kind, plural, scope } = Greeting;
-const called = (image: string) => ({
-  apiVersion: ReconcileFunction.apiVersion,
-  kind: ReconcileFunction.kind,
-  metadata: { name: "greetings", namespace: "default" },
-  spec: {
-    for: { group, version, kind, plural, scope },
+const called = (image: string) =>
+  functionFor(Greeting, "greetings", {
     delivery: "webhook",
     webhook: { finalizes: true },
     container: { image },
     scaling: { max: 2, idleAfter: "1s" },
-  },
-});
+  });
 
 describe.each(["typescript", "python"])("a function that is called, in %s", (image) => {
   it("is started by the first key, is called with it, and goes again", async () => {

@@ -5,6 +5,7 @@ import { createHmac, randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { namespaceNamed, object, secret } from "../../harness/manifests.ts";
 import { openRedisGate, type RedisGate } from "../stage/redis-gate.ts";
 import type { Started } from "../../harness/start-process.ts";
 import { eventually, ofCluster, queueOf, startWorld, type World } from "../stage/world.ts";
@@ -12,34 +13,24 @@ import { eventually, ofCluster, queueOf, startWorld, type World } from "../stage
 const controller = "sites.example.com";
 const canary = () => `whsec_${randomBytes(32).toString("base64")}`;
 const secrets = [canary(), canary()] as const;
-const registration = {
-  apiVersion: ReconcileFunction.apiVersion,
-  kind: ReconcileFunction.kind,
-  metadata: { name: controller, namespace: "default" },
-  spec: {
-    for: {
-      group: "",
-      version: "v1",
-      kind: "ConfigMap",
-      plural: "configmaps",
-      scope: "Namespaced",
-      namespaces: ["web"],
-    },
-    hooks: [
-      {
-        name: "sites",
-        verify: { standardWebhooks: { secretRef: { name: "hooks", key: "sites" } } },
-        names: { field: "sites[]", namespace: "web", acrossNamespaces: true },
-      },
-    ],
+const registration = object(ReconcileFunction, controller, {
+  for: {
+    group: "",
+    version: "v1",
+    kind: "ConfigMap",
+    plural: "configmaps",
+    scope: "Namespaced",
+    namespaces: ["web"],
   },
-};
-const secretOf = (secret: string) => ({
-  apiVersion: "v1",
-  kind: "Secret",
-  metadata: { name: "hooks", namespace: "default" },
-  data: { sites: Buffer.from(secret).toString("base64") },
+  hooks: [
+    {
+      name: "sites",
+      verify: { standardWebhooks: { secretRef: { name: "hooks", key: "sites" } } },
+      names: { field: "sites[]", namespace: "web", acrossNamespaces: true },
+    },
+  ],
 });
+const secretOf = (value: string) => secret("hooks", { sites: value });
 
 let world: World;
 let gate: RedisGate;
@@ -65,7 +56,7 @@ beforeAll(async () => {
   gate = await openRedisGate(world.redis.port);
   redis = await connectRedis({ url: world.redis.url, clientName: "test", log: silentLog });
   await world.cluster.apply({ ...customResourceDefinition(ReconcileFunction) });
-  await world.cluster.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name: "web" } });
+  await world.cluster.apply(namespaceNamed("web"));
   await world.cluster.apply(secretOf(secrets[0]));
   await world.cluster.apply(registration);
   queueName = await queueOf(world, registration);
@@ -83,10 +74,10 @@ interface Event {
   readonly secret?: string;
 }
 /** What a sender hears; undefined when the bridge is gone before it answers. */
-async function send({ id, sites, secret = secrets[0] }: Event, to = bridge): Promise<number | undefined> {
+async function send({ id, sites, secret: by = secrets[0] }: Event, to = bridge): Promise<number | undefined> {
   const body = JSON.stringify({ sites, customer: "canary-of-the-body" });
   const timestamp = String(Math.floor(Date.now() / 1_000));
-  const key = Buffer.from(secret.slice("whsec_".length), "base64");
+  const key = Buffer.from(by.slice("whsec_".length), "base64");
   const signature = createHmac("sha256", key).update(`${id}.${timestamp}.${body}`).digest("base64");
   const headers = {
     "content-type": "application/json",
@@ -195,12 +186,12 @@ it("no secret and no body is in Redis, in a log or in a metric", async () => {
   const all = Buffer.concat(texts);
   expect(all.includes(`{drover-hook:${queueName}}`)).toBe(true);
   expect(all.includes(`"hook":"default/${controller}/sites"`)).toBe(true);
-  for (const secret of secrets) {
-    const bytes = Buffer.from(secret.slice("whsec_".length), "base64");
-    for (const form of [secret.slice("whsec_".length), bytes, bytes.toString("hex")]) {
+  for (const one of secrets) {
+    const bytes = Buffer.from(one.slice("whsec_".length), "base64");
+    for (const form of [one.slice("whsec_".length), bytes, bytes.toString("hex")]) {
       expect(all.includes(form)).toBe(false);
     }
-    expect(all.includes(Buffer.from(secret).toString("base64"))).toBe(false);
+    expect(all.includes(Buffer.from(one).toString("base64"))).toBe(false);
   }
   expect(all.includes("canary-of-the-body")).toBe(false);
 });

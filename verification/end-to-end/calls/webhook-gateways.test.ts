@@ -9,12 +9,13 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { json } from "node:stream/consumers";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { Greeting } from "../../../functions/examples/typescript/greeting.ts";
+import { functionFor, type Manifest, object, secret as secretNamed } from "../../harness/manifests.ts";
 import { calledAccount } from "../stage/called-account.ts";
-import type { Manifest } from "../stage/test-cluster.ts";
 import type { Started } from "../../harness/start-process.ts";
 import { conditionOf, eventually, ofCluster, startWorld, type World } from "../stage/world.ts";
 
@@ -37,39 +38,21 @@ const answer = ({ call, response }: Calling, body: object = { outcome: "done" })
   response.writeHead(200, signMessage([secret], { id: call.token, at: Date.now() }, text)).end(text);
 };
 
-const declared = (name: string): Manifest => ({
-  apiVersion: ReconcileFunction.apiVersion,
-  kind: ReconcileFunction.kind,
-  metadata: { name, namespace: "default" },
-  spec: {
-    for: {
-      group: Greeting.group,
-      version: Greeting.version,
-      kind: Greeting.kind,
-      plural: Greeting.plural,
-      scope: Greeting.scope,
-    },
+const declared = (name: string): Manifest =>
+  functionFor(Greeting, name, {
     delivery: "webhook",
     webhook: { url: `http://127.0.0.1:${port}` },
     timeout: "60s",
     retry: { first: "100ms", longest: "1s" },
     concurrency: 2,
-  },
-});
-const secretFor = (name: string): Manifest => ({
-  apiVersion: "v1",
-  kind: "Secret",
-  metadata: { name: `${name}-webhook`, namespace: "default" },
-  data: { current: Buffer.from(secret).toString("base64") },
-});
+  });
+const secretFor = (name: string): Manifest => secretNamed(`${name}-webhook`, { current: secret });
 
 beforeAll(async () => {
   world = await startWorld();
   server = createServer((incoming, response) => {
     void (async () => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of incoming as AsyncIterable<Buffer>) chunks.push(chunk);
-      const call = callSchema.parse(JSON.parse(Buffer.concat(chunks).toString()));
+      const call = callSchema.parse(await json(incoming));
       calls.push({ call, response });
       onCall({ call, response });
     })();
@@ -92,31 +75,17 @@ afterAll(async () => {
 });
 
 const startGateway = async (): Promise<Started & { readonly complete: string }> => {
-  const started = await world.startProcess(
-    "gateway",
-    "apps/gateway/src/main.ts",
-    "Taking keys",
-    {
-      DROVER_WEBHOOK_NETWORKS: "127.0.0.0/8",
-      DROVER_WEBHOOK_ALLOW: `http://127.0.0.1:${port}`,
-      DROVER_AUTHORS: "trusted",
-      DROVER_COMPLETIONS_PORT: "0",
-      DROVER_LEASE: "1s",
-      DROVER_LEASE_RENEWAL: "300ms",
-    },
-    thisMachine,
-  );
+  const started = await world.startGateway({
+    allowed: port,
+    machine: thisMachine,
+    env: { DROVER_COMPLETIONS_PORT: "0", DROVER_LEASE: "1s", DROVER_LEASE_RENEWAL: "300ms" },
+  });
   const complete = () => /"completions":"([^"]+)"/.exec(readFileSync(started.logFile, "utf8"))?.[1] ?? "";
   // What it says is in the file a moment later than it is heard.
   await eventually(() => expect(complete()).not.toBe(""));
   return { ...started, complete: complete() };
 };
-const greeting = (name: string): Manifest => ({
-  apiVersion: Greeting.apiVersion,
-  kind: Greeting.kind,
-  metadata: { name, namespace: "default" },
-  spec: { name },
-});
+const greeting = (name: string): Manifest => object(Greeting, name, { name });
 const callsFor = (name: string): readonly Calling[] =>
   calls.filter(({ call }) => call.key === `default/${name}`);
 const calledFor = async (name: string, times = 1): Promise<Calling> => {

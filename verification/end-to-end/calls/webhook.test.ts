@@ -2,12 +2,13 @@ import { customResourceDefinition, ReconcileFunction } from "@drover/controller"
 import { freePort, thisMachine } from "@drover/local-servers";
 import { randomBytes, randomUUID } from "node:crypto";
 import { signMessage } from "@drover/webhook";
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { Greeting } from "../../../functions/examples/typescript/greeting.ts";
+import { core, functionFor, type Manifest, object, secret as secretNamed } from "../../harness/manifests.ts";
 import { calledAccount } from "../stage/called-account.ts";
-import type { Manifest, TestObject } from "../stage/test-cluster.ts";
+import type { TestObject } from "../stage/test-cluster.ts";
 import type { Started } from "../../harness/start-process.ts";
 import { conditionOf, eventually, isGone, ofCluster, startWorld, type World } from "../stage/world.ts";
 
@@ -21,36 +22,11 @@ let port: number;
 let functionProcess: Started;
 let gateway: Started;
 
-const secretOf = (data: Readonly<Record<string, string | null>>): Manifest => ({
-  apiVersion: "v1",
-  kind: "Secret",
-  metadata: { name: `${controller}-webhook`, namespace: "default" },
-  data: Object.fromEntries(
-    Object.entries(data).map(([key, value]) => [key, value && Buffer.from(value).toString("base64")]),
-  ),
-});
-/** As a mounted Secret. */
-const mount = (data: Readonly<Record<string, string>>): string => {
-  const folder = join(world.folder, "mounted");
-  mkdirSync(folder, { recursive: true });
-  for (const [key, value] of Object.entries(data)) {
-    writeFileSync(join(folder, key), value);
-    chmodSync(join(folder, key), 0o600);
-  }
-  return folder;
-};
-const registration = (more: object = {}): Manifest => ({
-  apiVersion: ReconcileFunction.apiVersion,
-  kind: ReconcileFunction.kind,
-  metadata: { name: controller, namespace: "default" },
-  spec: {
-    for: {
-      group: Greeting.group,
-      version: Greeting.version,
-      kind: Greeting.kind,
-      plural: Greeting.plural,
-      scope: Greeting.scope,
-    },
+const secretOf = (values: Readonly<Record<string, string | null>>): Manifest =>
+  secretNamed(`${controller}-webhook`, values);
+const mount = (values: Readonly<Record<string, string>>): string => world.mount("mounted", values);
+const registration = (): Manifest =>
+  functionFor(Greeting, controller, {
     delivery: "webhook",
     // A real cluster gives no Service an address on loopback.
     webhook: {
@@ -58,50 +34,28 @@ const registration = (more: object = {}): Manifest => ({
       finalizes: true,
     },
     retry: { first: "200ms", longest: "1s" },
-    ...more,
-  },
-});
-const greeting = (name: string, spec: object = {}): Manifest => ({
-  apiVersion: Greeting.apiVersion,
-  kind: Greeting.kind,
-  metadata: { name, namespace: "default" },
-  spec: { name, ...spec },
-});
+  });
+const greeting = (name: string, spec: object = {}): Manifest => object(Greeting, name, { name, ...spec });
 
 /** Their logs tell of runs that ended well, too. */
 const everyRun = { DROVER_LOG_LEVEL: "debug" };
-const startGateway = (env: NodeJS.ProcessEnv = {}): Promise<Started> =>
-  world.startProcess(
-    "gateway",
-    "apps/gateway/src/main.ts",
-    "Taking keys",
-    {
-      DROVER_WEBHOOK_NETWORKS: "127.0.0.0/8",
-      DROVER_AUTHORS: "trusted",
-      DROVER_WEBHOOK_ALLOW: `http://127.0.0.1:${port}`,
-      DROVER_LEASE: "1s",
-      DROVER_LEASE_RENEWAL: "300ms",
-      ...everyRun,
-      ...env,
-    },
-    thisMachine,
-  );
+const startGateway = (): Promise<Started> =>
+  world.startGateway({
+    allowed: port,
+    machine: thisMachine,
+    env: { DROVER_LEASE: "1s", DROVER_LEASE_RENEWAL: "300ms", ...everyRun },
+  });
 /** It has nothing but a secret: no Redis, no kubeconfig. */
 const startFunction = (): Promise<Started> =>
-  world.startProcess(
-    "greetings",
-    "functions/examples/typescript/main.ts",
-    "Answering calls",
-    {
-      DROVER_REDIS_URL: undefined,
-      DROVER_KUBECONFIG: undefined,
-      ...everyRun,
-      DROVER_HTTP_PORT: String(port),
-      DROVER_WEBHOOK_AUDIENCE: `default/${controller}`,
-      DROVER_WEBHOOK_SECRETS: join(world.folder, "mounted"),
-    },
-    thisMachine,
-  );
+  world.startServed({
+    name: "greetings",
+    main: "functions/examples/typescript/main.ts",
+    port,
+    audience: `default/${controller}`,
+    secrets: join(world.folder, "mounted"),
+    env: everyRun,
+    machine: thisMachine,
+  });
 
 beforeAll(async () => {
   world = await startWorld();
@@ -111,12 +65,8 @@ beforeAll(async () => {
   await world.cluster.apply({ ...customResourceDefinition(Greeting) });
   await world.cluster.apply(secretOf({ current: secrets[0] }));
   if (!isReal) {
-    await world.cluster.apply({
-      apiVersion: "v1",
-      kind: "Service",
-      metadata: { name: "greetings", namespace: "default" },
-      spec: { clusterIP: "127.0.0.1", selector: { app: "greetings" }, ports: [{ port }] },
-    });
+    const spec = { clusterIP: "127.0.0.1", selector: { app: "greetings" }, ports: [{ port }] };
+    await world.cluster.apply(core("Service", "greetings", { spec }));
   }
   for (const one of calledAccount(controller, Greeting)) await world.cluster.apply(one);
   await world.cluster.apply(registration());

@@ -1,5 +1,6 @@
 import { customResourceDefinition, reconcileFunctionOf } from "@drover/controller";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { inDefault } from "../../harness/manifests.ts";
 import { type DeployedWorld, startDeployedWorld } from "../stage/deployed-world.ts";
 import { Task, taskController } from "../functions/tasks.ts";
 import type { TestObject } from "../stage/test-cluster.ts";
@@ -14,12 +15,8 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-const deployed = () => {
-  const { metadata, ...rest } = reconcileFunctionOf(taskController("", ""), {
-    container: { image: "tasks" },
-  });
-  return { ...rest, metadata: { ...metadata, namespace: "default" } };
-};
+const deployed = () =>
+  inDefault(reconcileFunctionOf(taskController("", ""), { container: { image: "tasks" } }));
 const has = (object: TestObject | undefined, condition: string): boolean =>
   (object?.status?.conditions ?? []).some(({ type }) => type === condition);
 const withCondition =

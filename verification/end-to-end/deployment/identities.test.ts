@@ -11,8 +11,9 @@ import { connectRedis, disconnectRedis, openWorkQueue, type RedisConnection } fr
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
+import { core, namespaceNamed, object } from "../../harness/manifests.ts";
 import { type DeployedWorld, startDeployedWorld, usersOf } from "../stage/deployed-world.ts";
-import { Gadget, gadgetController } from "../functions/gadgets.ts";
+import { Gadget, gadgetController, mapFor } from "../functions/gadgets.ts";
 import { openRedisGate, type RedisGate } from "../stage/redis-gate.ts";
 import { eventually, isGone, isReady, queueOf } from "../stage/world.ts";
 
@@ -28,7 +29,7 @@ beforeAll(async () => {
   gate = await openRedisGate(world.redis.port);
   admin = await connectRedis({ url: world.redis.url, clientName: "test", log: silentLog });
   await world.cluster.apply({ ...customResourceDefinition(Gadget) });
-  await world.cluster.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name: "tenant" } });
+  await world.cluster.apply(namespaceNamed("tenant"));
 });
 afterAll(async () => {
   await disconnectRedis(admin);
@@ -42,18 +43,7 @@ const gadgets = (metadata: { namespace: string; name: string }, more: FunctionDe
   return { ...reconcileFunctionOf(gadgetController, { container, scaling: { min: 1 }, ...more }), metadata };
 };
 const own = { namespace: "default", name: "gadgets" };
-const gadget = (name: string) => ({
-  apiVersion: "example.com/v1",
-  kind: "Gadget",
-  spec: {},
-  metadata: { name, namespace: "default" },
-});
-const configMap = (names: string) => ({
-  apiVersion: "v1",
-  kind: "ConfigMap",
-  data: { names },
-  metadata: { name: "m", namespace: "default", labels: { gadgets: "yes" } },
-});
+const gadget = (name: string) => object(Gadget, name, {});
 /** The keys in Redis in whose name a text stands. */
 const keysOf = (text: string): Promise<readonly string[]> => admin.keys(`*${text}*`);
 const passwordOf = async ({ namespace, name }: typeof own): Promise<string> => {
@@ -71,15 +61,13 @@ const connectionsOf = async (user: string): Promise<readonly string[]> =>
     .map((line) => line.split(" ")[0] ?? "");
 /** What Kubernetes' garbage collector does, which an API server alone has not. */
 async function collectGarbage({ namespace, name }: typeof own): Promise<void> {
-  const owned = [
-    ["v1", "Secret", `${name}-redis`],
-    ["v1", "ServiceAccount", name],
-    ["v1", "Service", name],
-  ] as const;
-  for (const [apiVersion, kind, of] of owned) {
-    const object = { apiVersion, kind, metadata: { namespace, name: of } };
-    await world.cluster.remove(object);
-    await world.until(object, isGone);
+  const [account, service] = [
+    core("ServiceAccount", name, {}, namespace),
+    core("Service", name, {}, namespace),
+  ];
+  for (const owned of [core("Secret", `${name}-redis`, {}, namespace), account, service]) {
+    await world.cluster.remove(owned);
+    await world.until(owned, isGone);
   }
   await world.client.delete(builtin.networkPolicy, objectKey({ namespace, name })).catch(() => undefined);
 }
@@ -93,7 +81,7 @@ it("a function whose name looks like another's names queue reaches nothing of it
   const queue = await deployed(gadgets(own));
   await world.cluster.apply(gadget("a"));
   await world.until(gadget("a"), isReady);
-  await world.cluster.apply(configMap("a"));
+  await world.cluster.apply(mapFor("a"));
   await eventually(async () => expect(await keysOf(`${queue}/names/configmaps`)).not.toEqual([]));
 
   const alike = { namespace: "tenant", name: "gadgets.names.configmaps" };

@@ -6,7 +6,8 @@ import {
 } from "@drover/controller";
 import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/queue";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { Gadget, gadgetController } from "../functions/gadgets.ts";
+import { inDefault, object } from "../../harness/manifests.ts";
+import { Gadget, gadgetController, mapFor } from "../functions/gadgets.ts";
 import type { Started } from "../../harness/start-process.ts";
 import { eventually, isReady, ofCluster, queueOf, startWorld, type World } from "../stage/world.ts";
 
@@ -21,8 +22,7 @@ beforeAll(async () => {
   redis = await connectRedis({ url: world.redis.url, clientName: "test", log: silentLog });
   await world.cluster.apply({ ...customResourceDefinition(ReconcileFunction) });
   await world.cluster.apply({ ...customResourceDefinition(Gadget) });
-  const { metadata, ...rest } = reconcileFunctionOf(gadgetController);
-  const registration = { ...rest, metadata: { ...metadata, namespace: "default" } };
+  const registration = inDefault(reconcileFunctionOf(gadgetController));
   await world.cluster.apply(registration);
   queue = await queueOf(world, registration);
   worker = await start();
@@ -33,18 +33,7 @@ afterAll(async () => {
   await world.stop();
 });
 
-const gadget = (name: string) => ({
-  apiVersion: "example.com/v1",
-  kind: "Gadget",
-  spec: {},
-  metadata: { name, namespace: "default" },
-});
-const map = (names: string) => ({
-  apiVersion: "v1",
-  kind: "ConfigMap",
-  data: { names },
-  metadata: { name: "m", namespace: "default", labels: { gadgets: "yes" } },
-});
+const gadget = (name: string) => object(Gadget, name, {});
 const all = ["a", "b", "c"];
 /** How often each was woken, as the ledger counts it. */
 const wakes = (): Promise<readonly number[]> =>
@@ -61,18 +50,18 @@ it("code is asked whom an object concerns, and who was concerned is woken, too",
   for (const name of all) await cluster.apply(gadget(name));
   for (const name of all) await world.until(gadget(name), isReady);
   let before = await wakes();
-  await cluster.apply(map("a b"));
+  await cluster.apply(mapFor("a b"));
   await eventually(async () => expect(await woken(before)).toBe("ab"));
 
   before = await wakes();
-  await cluster.apply(map("b c"));
+  await cluster.apply(mapFor("b c"));
   await eventually(async () => expect(await woken(before)).toBe("abc"));
 
   // Asked by a job: while there is nobody to answer, the question stands. What code cannot answer is asked again.
   before = await wakes();
   await worker.stop();
-  await cluster.apply(map("no/name b"));
-  await cluster.remove(map(""));
+  await cluster.apply(mapFor("no/name b"));
+  await cluster.remove(mapFor(""));
   worker = await start();
   await eventually(async () => expect(await woken(before)).toBe("bc"));
   // Who is named is remembered only after they were woken.

@@ -3,10 +3,13 @@ import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
-import type { Manifest, TestObject } from "../stage/test-cluster.ts";
+import { type Started } from "../../harness/start-process.ts";
+import { type Manifest, namespaceNamed } from "../../harness/manifests.ts";
+import type { TestObject } from "../stage/test-cluster.ts";
 import {
   absentees,
   bucket,
+  eventually,
   isGone,
   isReady,
   ofCluster,
@@ -16,13 +19,14 @@ import {
 } from "../stage/world.ts";
 
 let world: World;
+let bridge: Started;
 beforeAll(async () => {
   world = await startWorld();
   await world.cluster.apply({ ...customResourceDefinition(ReconcileFunction) });
   for (const name of ["team-a", "team-b"]) {
-    await world.cluster.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
+    await world.cluster.apply(namespaceNamed(name));
   }
-  await world.startBridge({ functions: ofCluster, awaited: "Serving" });
+  bridge = await world.startBridge({ functions: ofCluster, awaited: "Serving" });
 });
 afterAll(() => world.stop());
 
@@ -61,9 +65,16 @@ it("a bridge takes up what is registered while it runs, and says how it follows 
   const state = (it: TestObject | undefined) => says(it)?.follows?.["absentees.s3.drover.dev"];
   const degraded = await world.until(absent, (it) => state(it)?.state === "Degraded");
   expect(state(degraded)).toMatchObject({ reason: "NotServed" });
+  const metric = async () => {
+    const text = await (await fetch(`${bridge.url}/metrics`)).text();
+    return /drover_stream_degraded\{kind="absentees.s3.drover.dev"\} (\d)/.exec(text)?.[1];
+  };
+  await eventually(async () => expect(await metric()).toBe("1"));
+  expect((await fetch(`${bridge.url}/readyz`)).status).toBe(200);
   await cluster.apply(bucket("beside"));
   await world.until(bucket("beside"), isReady);
   await cluster.apply(absentees);
+  await eventually(async () => expect(await metric()).toBe("0"));
   await world.until(absent, (it) => state(it)?.state === "Following");
 
   // One of the same name in another namespace is another function.

@@ -1,9 +1,10 @@
-import { customResourceDefinition, type FunctionDeployment, reconcileFunctionOf } from "@drover/controller";
+import { customResourceDefinition, type FunctionDeployment } from "@drover/controller";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { core } from "../../harness/manifests.ts";
 import { type DeployedWorld, startDeployedWorld, usersOf } from "../stage/deployed-world.ts";
-import { Task, taskController } from "../functions/tasks.ts";
+import { Task, task, tasksFunction } from "../functions/tasks.ts";
 import type { TestObject } from "../stage/test-cluster.ts";
 import { conditionOf, eventually, isGone, isReady } from "../stage/world.ts";
 
@@ -21,30 +22,18 @@ afterAll(() => world.stop());
 beforeEach(() => writeFileSync((journal = join(world.folder, `journal-${count++}`)), ""));
 
 const lines = (): readonly string[] => readFileSync(journal, "utf8").split("\n").slice(0, -1);
-const deployed = (image: string, more: FunctionDeployment = {}) => {
-  const { metadata, ...rest } = reconcileFunctionOf(taskController("", ""), {
-    container: {
-      image,
-      env: [
-        { name: "DROVER_JOURNAL", value: journal },
-        { name: "DROVER_BY", value: image },
-      ],
+const deployed = (image: string, more: FunctionDeployment = {}) =>
+  tasksFunction(
+    { image, journal, by: image },
+    {
+      scaling: { min: 1, max: 2, idleAfter: "1s" },
+      permissions: { cluster: [{ apiGroups: ["example.com"], resources: ["tasks"], verbs: ["get"] }] },
+      // An apply keeps what it leaves out.
+      onRollout: "none",
+      paused: false,
+      ...more,
     },
-    scaling: { min: 1, max: 2, idleAfter: "1s" },
-    permissions: { cluster: [{ apiGroups: ["example.com"], resources: ["tasks"], verbs: ["get"] }] },
-    // What an apply leaves out stays as it is.
-    onRollout: "none",
-    paused: false,
-    ...more,
-  });
-  return { ...rest, metadata: { ...metadata, namespace: "default" } };
-};
-const task = (name: string, ms: number) => ({
-  apiVersion: "example.com/v1",
-  kind: "Task",
-  spec: { ms },
-  metadata: { name, namespace: "default" },
-});
+  );
 /** All its Pods are of the newest revision. */
 const isRolledOut = (object: TestObject | undefined): boolean =>
   conditionOf(object) !== undefined &&
@@ -165,17 +154,13 @@ it("a Pod that somebody deletes, and an object of the function's that somebody c
   await cluster.apply(deployed("tasks:1"));
   await world.until(deployed("any"), isReady);
   const [pod] = await world.pods("tasks");
-  await cluster.remove({
-    apiVersion: "v1",
-    kind: "Pod",
-    metadata: { name: pod?.metadata.name ?? "", namespace: "default" },
-  });
+  await cluster.remove(core("Pod", pod?.metadata.name ?? ""));
   await eventually(async () => {
     const names = (await world.pods("tasks")).map(({ metadata }) => metadata.name);
     expect(names).toHaveLength(1);
     expect(names).not.toContain(pod?.metadata.name);
   });
-  const service = { apiVersion: "v1", kind: "Service", metadata: { name: "tasks", namespace: "default" } };
+  const service = core("Service", "tasks");
   await cluster.apply({ ...service, spec: { selector: { "drover.dev/function": "others" } } });
   await eventually(async () =>
     expect(await cluster.get(service)).toMatchObject({
@@ -186,11 +171,7 @@ it("a Pod that somebody deletes, and an object of the function's that somebody c
 
 it("what is another one's is left alone, and said", async () => {
   const { cluster } = world;
-  const taken = {
-    apiVersion: "v1",
-    kind: "ServiceAccount",
-    metadata: { name: "others", namespace: "default" },
-  };
+  const taken = core("ServiceAccount", "others");
   await cluster.apply(taken);
   const { metadata, ...rest } = deployed("tasks:1");
   const others = { ...rest, metadata: { ...metadata, name: "others" } };

@@ -1,8 +1,9 @@
-import { customResourceDefinition, reconcileFunctionOf } from "@drover/controller";
+import { customResourceDefinition } from "@drover/controller";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { core, looseKind, object } from "../../harness/manifests.ts";
 import { type DeployedWorld, startDeployedWorld } from "../stage/deployed-world.ts";
-import { Task, taskController } from "../functions/tasks.ts";
+import { Task, task, tasksFunction } from "../functions/tasks.ts";
 import { conditionOf, eventually, isReady } from "../stage/world.ts";
 
 const main = new URL("../functions/tasks.ts", import.meta.url).pathname;
@@ -17,58 +18,26 @@ beforeAll(async () => {
     },
   );
   await world.cluster.apply({ ...customResourceDefinition(Task) });
-  await world.cluster.apply(kindOfKeda("ScaledObject"));
-  await world.cluster.apply(kindOfKeda("TriggerAuthentication"));
+  await world.cluster.apply(looseKind("keda.sh", "ScaledObject"));
+  await world.cluster.apply(looseKind("keda.sh", "TriggerAuthentication"));
 });
 afterAll(() => world.stop());
 
 const isReal = process.env["DROVER_TEST_CLUSTER"] === "real";
 
-/** As much of a kind of KEDA's as it takes to keep an object of it. */
-const kindOfKeda = (kind: string) => ({
-  apiVersion: "apiextensions.k8s.io/v1",
-  kind: "CustomResourceDefinition",
-  metadata: { name: `${kind.toLowerCase()}s.keda.sh` },
-  spec: {
-    group: "keda.sh",
-    scope: "Namespaced",
-    names: { plural: `${kind.toLowerCase()}s`, singular: kind.toLowerCase(), kind, listKind: `${kind}List` },
-    versions: [
-      {
-        name: "v1alpha1",
-        served: true,
-        storage: true,
-        schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
-      },
-    ],
-  },
-});
-const authentication = {
-  apiVersion: "keda.sh/v1alpha1",
-  kind: "TriggerAuthentication",
-  metadata: { name: "tasks-scaling", namespace: "default" },
-};
-const roleNamed = (name: string) => ({
-  apiVersion: "rbac.authorization.k8s.io/v1",
-  kind: "Role",
-  metadata: { name, namespace: "default" },
-});
-const scaledObject = {
-  apiVersion: "keda.sh/v1alpha1",
-  kind: "ScaledObject",
-  metadata: { name: "tasks", namespace: "default" },
-};
+const keda = (kind: string, name: string) => object({ apiVersion: "keda.sh/v1alpha1", kind }, name);
+const authentication = keda("TriggerAuthentication", "tasks-scaling");
+const roleNamed = (name: string) =>
+  object({ apiVersion: "rbac.authorization.k8s.io/v1", kind: "Role" }, name);
+const scaledObject = keda("ScaledObject", "tasks");
 
-it("KEDA is told what to ask, is answered what Drover would do, and what it writes is done", async () => {
+it("KEDA asks for the figure that Drover would use and its scale is applied; without KEDA the deployer scales from zero and back", async () => {
   const { cluster, folder, deployer } = world;
-  const deployed = (scaling: object) => {
-    const env = { DROVER_JOURNAL: join(folder, "journal"), DROVER_BY: "one" };
-    const { metadata, ...rest } = reconcileFunctionOf(taskController("", ""), {
-      container: { image: "tasks:1", env: Object.entries(env).map(([name, value]) => ({ name, value })) },
-      scaling: { max: 3, targetDue: 2, idleAfter: "90s", by: "KEDA", ...scaling },
-    });
-    return { ...rest, metadata: { ...metadata, namespace: "default" } };
-  };
+  const deployed = (scaling: object) =>
+    tasksFunction(
+      { image: "tasks:1", journal: join(folder, "journal") },
+      { scaling: { max: 3, targetDue: 2, idleAfter: "90s", by: "KEDA", ...scaling } },
+    );
   const ask = async (name: string, account = "tasks-scaling"): Promise<Response> => {
     const token = await cluster.tokenOf("default", account);
     const headers = { ...(token !== undefined && { authorization: `Bearer ${token}` }) };
@@ -76,23 +45,13 @@ it("KEDA is told what to ask, is answered what Drover would do, and what it writ
   };
   const figure = async (): Promise<unknown> => (await ask("tasks")).json();
   const expectReviewed = async (): Promise<void> => {
-    await cluster.apply({
-      apiVersion: "v1",
-      kind: "ServiceAccount",
-      metadata: { name: "stranger", namespace: "default" },
-    });
+    await cluster.apply(core("ServiceAccount", "stranger"));
     expect((await fetch(`${deployer.url}/scaling/default/tasks`)).status).toBe(401);
     // Its Role is known to the API server a moment after it was written.
     await eventually(async () => expect((await ask("tasks")).status).toBe(200));
     expect((await ask("others")).status).toBe(403);
     expect((await ask("tasks", "stranger")).status).toBe(403);
   };
-  const task = (name: string) => ({
-    apiVersion: "example.com/v1",
-    kind: "Task",
-    spec: { ms: 1 },
-    metadata: { name, namespace: "default" },
-  });
 
   await cluster.apply(deployed({}));
   await eventually(async () => {
@@ -143,24 +102,28 @@ it("KEDA is told what to ask, is answered what Drover would do, and what it writ
   // Its container is tried by one Pod, which goes again.
   await world.until(deployed({}), (object) => conditionOf(object)?.reason === "ScaledToZero");
   await eventually(async () => expect(await world.pods("tasks")).toEqual([]));
-  await Promise.all(["a", "b", "c"].map((name) => cluster.apply(task(name))));
+  await Promise.all(["a", "b", "c"].map((name) => cluster.apply(task(name, 1))));
   await eventually(async () => expect(await figure()).toMatchObject({ wanted: 2, due: 3, running: 0 }));
   // Nobody but KEDA makes Pods.
   expect(await world.pods("tasks")).toEqual([]);
   await cluster.apply(deployed({ replicas: 2 }));
-  await Promise.all(["a", "b", "c"].map((name) => world.until(task(name), isReady)));
+  await Promise.all(["a", "b", "c"].map((name) => world.until(task(name, 1), isReady)));
   await eventually(async () => expect(await world.pods("tasks")).toHaveLength(2));
   await eventually(async () => expect(await figure()).toMatchObject({ wanted: 0, due: 0 }));
   await cluster.apply(deployed({ replicas: 0 }));
   await eventually(async () => expect(await world.pods("tasks")).toEqual([]));
 
-  await cluster.apply(deployed({ by: "Drover" }));
-  for (const gone of [
-    scaledObject,
-    authentication,
-    roleNamed("tasks-scaling"),
-    roleNamed("tasks-scaling-token"),
-  ])
+  // The deployer scales it from here on: it goes to zero, comes with the first object, and goes again.
+  const scaled = deployed({ by: "Drover", idleAfter: "1s" });
+  await cluster.apply(scaled);
+  const roles = [roleNamed("tasks-scaling"), roleNamed("tasks-scaling-token")];
+  for (const gone of [scaledObject, authentication, ...roles])
     await eventually(async () => expect(await cluster.get(gone)).toBeUndefined());
   if (!isReal) expect((await ask("nobody")).status).toBe(404);
+  await world.until(scaled, (object) => conditionOf(object)?.reason === "ScaledToZero");
+  await eventually(async () => expect(await world.pods("tasks")).toEqual([]));
+  await cluster.apply(task("after", 1));
+  await world.until(task("after", 1), isReady);
+  expect(await world.pods("tasks")).toHaveLength(1);
+  await eventually(async () => expect(await world.pods("tasks")).toEqual([]));
 }, 120_000);

@@ -12,6 +12,14 @@ export const Gadget = defineResource({
   status: z.object({}),
 });
 
+/** A ConfigMap that concerns the gadgets of these names, with blanks between them. */
+export const mapFor = (names: string) => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  data: { names },
+  metadata: { name: "m", namespace: "default", labels: { gadgets: "yes" } },
+});
+
 const mapSchema = z.looseObject({ data: z.record(z.string(), z.string()).optional() });
 
 export const gadgetController = defineController({

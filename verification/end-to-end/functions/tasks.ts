@@ -1,8 +1,15 @@
-import { defineController, defineResource, TerminalError } from "@drover/controller";
+import {
+  defineController,
+  defineResource,
+  type FunctionDeployment,
+  reconcileFunctionOf,
+  TerminalError,
+} from "@drover/controller";
 import { functionSettings, readSettings, runFunction } from "@drover/runtime";
 import { appendFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
+import { inDefault, object } from "../../harness/manifests.ts";
 
 /** Something that takes its time. */
 export const Task = defineResource({
@@ -31,6 +38,21 @@ export const taskController = (journal: string, by: string) =>
     },
     async finalize() {},
   });
+
+/** The ReconcileFunction of tasks, which writes its journal into a file. */
+export const tasksFunction = (
+  container: { readonly image: string; readonly journal: string; readonly by?: string },
+  more: FunctionDeployment = {},
+) => {
+  const { image, journal, by = "one" } = container;
+  const env = [
+    { name: "DROVER_JOURNAL", value: journal },
+    { name: "DROVER_BY", value: by },
+  ];
+  return inDefault(reconcileFunctionOf(taskController("", ""), { container: { image, env }, ...more }));
+};
+
+export const task = (name: string, ms: number) => object(Task, name, { ms });
 
 if (import.meta.main) {
   const settings = functionSettings.extend({ journal: z.string(), by: z.string() });

@@ -7,6 +7,7 @@ import {
 import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/queue";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
+import { inDefault, object } from "../../harness/manifests.ts";
 import { Gadget, gadgetController } from "../functions/gadgets.ts";
 import type { Started } from "../../harness/start-process.ts";
 import { eventually, isReady, ofCluster, queueOf, startWorld, type World } from "../stage/world.ts";
@@ -27,19 +28,13 @@ afterAll(async () => {
   await world.stop();
 });
 
-const { metadata, ...manifest } = reconcileFunctionOf(gadgetController);
+const manifest = inDefault(reconcileFunctionOf(gadgetController));
 const registration = (campaign?: object) => ({
   ...manifest,
-  metadata: { ...metadata, namespace: "default" },
   spec: { ...manifest.spec, ...(campaign && { campaign }) },
 });
 const names = Array.from({ length: 40 }, (_, n) => `g${n}`);
-const gadget = (name: string) => ({
-  apiVersion: "example.com/v1",
-  kind: "Gadget",
-  spec: {},
-  metadata: { name, namespace: "default" },
-});
+const gadget = (name: string) => object(Gadget, name, {});
 const ledger = async (field: string) => {
   const queue = await queueOf(world, registration());
   return Promise.all(

@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
+import { type Manifest } from "../../harness/manifests.ts";
 import { linkModules } from "../../../apps/cli/src/testing/link-modules.ts";
 import { type CommandResult, spawnDrover, runNpm } from "../../../apps/cli/src/testing/run-command.ts";
 import { type DeployedWorld, startDeployedWorld } from "../stage/deployed-world.ts";
-import type { Manifest } from "../stage/test-cluster.ts";
 import { eventually, isReady } from "../stage/world.ts";
 
 const isReal = process.env["DROVER_TEST_CLUSTER"] === "real";

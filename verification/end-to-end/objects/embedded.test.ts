@@ -1,7 +1,8 @@
 import { customResourceDefinition, silentLog } from "@drover/controller";
 import { connectRedis, disconnectRedis, type RedisConnection, redisUserRules } from "@drover/queue";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { Gadget } from "../functions/gadgets.ts";
+import { object } from "../../harness/manifests.ts";
+import { Gadget, mapFor } from "../functions/gadgets.ts";
 import type { Started } from "../../harness/start-process.ts";
 import { bucket, eventually, isReady, startWorld, type World } from "../stage/world.ts";
 
@@ -29,12 +30,7 @@ const start = (awaited = "; watching"): Promise<Started> =>
     DROVER_LEASE: "1s",
     DROVER_LEASE_RENEWAL: "300ms",
   });
-const gadget = (name: string) => ({
-  apiVersion: "example.com/v1",
-  kind: "Gadget",
-  spec: {},
-  metadata: { name, namespace: "default" },
-});
+const gadget = (name: string) => object(Gadget, name, {});
 const areReady = async (...names: readonly string[]): Promise<void> => {
   for (const name of names) await world.cluster.apply(gadget(name));
   for (const name of names) await world.until(gadget(name), isReady);
@@ -55,12 +51,7 @@ it("a function with a bridge in its process needs no other, and several share th
 
   // Code is asked whom an object of another kind concerns, by a queue of its own.
   const before = await wakes("one");
-  await world.cluster.apply({
-    apiVersion: "v1",
-    kind: "ConfigMap",
-    data: { names: "one" },
-    metadata: { name: "m", namespace: "default", labels: { gadgets: "yes" } },
-  });
+  await world.cluster.apply(mapFor("one"));
   await eventually(async () => expect(await wakes("one")).toBeGreaterThan(before));
 
   // Each kind is followed once; what one that dies has followed, the other takes up.

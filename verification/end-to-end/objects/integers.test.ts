@@ -1,13 +1,11 @@
 import { customResourceDefinition, ReconcileFunction } from "@drover/controller";
 import { freePort } from "@drover/local-servers";
 import { randomBytes } from "node:crypto";
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { pseudoRandom as seeded } from "@drover/fault-proxy";
+import { functionFor, type Manifest, object, secret } from "../../harness/manifests.ts";
 import { calledAccount } from "../stage/called-account.ts";
 import { Ledger, Page, Posting } from "../functions/ledgers.ts";
-import type { Manifest } from "../stage/test-cluster.ts";
 import { conditionOf, ofCluster, startWorld, type World } from "../stage/world.ts";
 
 /* Documents with integers of 64 bits go the whole way, and what the API server holds at its end is compared as text: nothing of
@@ -50,12 +48,6 @@ const asIs = (text: string): unknown =>
     typeof value === "number" ? JSON.rawJSON(context?.source ?? "") : value,
   );
 
-const object = ({ apiVersion, kind }: { apiVersion: string; kind: string }, name: string, spec?: object) => ({
-  apiVersion,
-  kind,
-  metadata: { name, namespace: "default" },
-  ...(spec && { spec }),
-});
 const textOf = ({ kind, metadata: { name } }: Manifest): Promise<string> =>
   world.cluster.readText(`/apis/example.com/v1/namespaces/default/${kind.toLowerCase()}s/${name}`);
 const timesIn = (text: string, part: string): number => text.split(part).length - 1;
@@ -100,54 +92,18 @@ describe("integers keep their digits", () => {
 
   it("over HTTP, to a function and back", async () => {
     const port = await freePort();
-    const secret = `whsec_${randomBytes(24).toString("base64")}`;
-    const mounted = join(world.folder, "postings");
-    mkdirSync(mounted);
-    writeFileSync(join(mounted, "current"), secret);
-    chmodSync(join(mounted, "current"), 0o600);
-    const { group, version, kind, plural, scope } = Posting;
-    const data = { current: Buffer.from(secret).toString("base64") };
-    await world.cluster.apply({
-      apiVersion: "v1",
-      kind: "Secret",
-      data,
-      metadata: { name: "postings-webhook", namespace: "default" },
-    });
+    const key = `whsec_${randomBytes(24).toString("base64")}`;
+    const secrets = world.mount("postings", { current: key });
+    await world.cluster.apply(secret("postings-webhook", { current: key }));
     for (const one of calledAccount("postings", Posting)) await world.cluster.apply(one);
-    await world.cluster.apply({
-      ...object(ReconcileFunction, "postings"),
-      spec: {
-        for: { group, version, kind, plural, scope },
-        delivery: "webhook",
-        webhook: { url: `http://127.0.0.1:${port}` },
-        copies: true,
-      },
-    });
-    await world.startProcess(
-      "postings",
-      "verification/end-to-end/functions/served-postings.ts",
-      "Answering calls",
-      {
-        DROVER_REDIS_URL: undefined,
-        DROVER_KUBECONFIG: undefined,
-        DROVER_HTTP_PORT: String(port),
-        DROVER_WEBHOOK_AUDIENCE: "default/postings",
-        DROVER_WEBHOOK_SECRETS: mounted,
-      },
-      "caller",
+    const webhook = { url: `http://127.0.0.1:${port}` };
+    await world.cluster.apply(
+      functionFor(Posting, "postings", { delivery: "webhook", webhook, copies: true }),
     );
+    const [main, audience] = ["verification/end-to-end/functions/served-postings.ts", "default/postings"];
+    await world.startServed({ name: "postings", main, port, audience, secrets, machine: "caller" });
     await Promise.all([
-      world.startProcess(
-        "gateway",
-        "apps/gateway/src/main.ts",
-        "Taking keys",
-        {
-          DROVER_WEBHOOK_NETWORKS: "127.0.0.0/8",
-          DROVER_WEBHOOK_ALLOW: `http://127.0.0.1:${port}`,
-          DROVER_AUTHORS: "trusted",
-        },
-        "caller",
-      ),
+      world.startGateway({ allowed: port, machine: "caller" }),
       world.startBridge({ functions: ofCluster }),
     ]);
     const all = specs.map((spec, i) => object(Posting, `p${i}`, spec));

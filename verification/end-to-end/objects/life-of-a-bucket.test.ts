@@ -1,20 +1,9 @@
 import { silentLog } from "@drover/controller";
 import { connectRedis, disconnectRedis } from "@drover/queue";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { Started } from "../../harness/start-process.ts";
-import {
-  absentees,
-  bucket,
-  conditionOf,
-  eventually,
-  isGone,
-  isReady,
-  startWorld,
-  type World,
-} from "../stage/world.ts";
+import { bucket, conditionOf, eventually, isGone, isReady, startWorld, type World } from "../stage/world.ts";
 
 let world: World;
 let bridge: Started;
@@ -123,16 +112,6 @@ describe("a Bucket", () => {
     expect((await truth.bucket("kept"))?.tags).not.toHaveProperty("drover.dev/owner-uid");
   });
 
-  it("is Ready again after Redis was killed in between", async () => {
-    const { cluster, redis, truth } = world;
-    await redis.kill();
-    const late = bucket("late");
-    await cluster.apply(late);
-    await redis.restart();
-    await world.until(late, isReady);
-    expect(await truth.bucket("late")).toBeDefined();
-  });
-
   it("gets nothing from a bridge that was told to stop, and everything from the next one", async () => {
     const { cluster, truth } = world;
     expect(await bridge.stop()).toMatchObject({ code: 0 });
@@ -142,34 +121,6 @@ describe("a Bucket", () => {
     await world.until(missed, isReady);
     expect(await truth.bucket("missed")).toBeDefined();
   });
-});
-
-it("a kind that is not served troubles its own controller alone, and is followed once it is served", async () => {
-  const { cluster, folder } = world;
-  const functions = join(folder, "functions");
-  const registration = readFileSync(
-    new URL("../../../functions/s3-bucket/deploy/function.yaml", import.meta.url),
-    "utf8",
-  );
-  mkdirSync(functions);
-  writeFileSync(join(functions, "buckets.yaml"), registration);
-  writeFileSync(
-    join(functions, "absent.yaml"),
-    registration.replaceAll("buckets", "absentees").replace("Bucket", "Absentee"),
-  );
-  await bridge.stop();
-  bridge = await world.startBridge({ functions });
-  const beside = bucket("beside");
-  await cluster.apply(beside);
-  await world.until(beside, isReady);
-  expect((await fetch(`${bridge.url}/readyz`)).status).toBe(200);
-  const degraded = async () =>
-    /drover_stream_degraded\{kind="absentees.s3.drover.dev"\} (\d)/.exec(
-      await (await fetch(`${bridge.url}/metrics`)).text(),
-    )?.[1];
-  expect(await degraded()).toBe("1");
-  await cluster.apply(absentees);
-  await eventually(async () => expect(await degraded()).toBe("0"));
 });
 
 describe("every process", () => {
@@ -196,8 +147,9 @@ describe("every process", () => {
     );
   });
 
-  it("says why it is not ready while Redis is away, and lives on", async () => {
+  it("says why it is not ready while Redis is away, and lives on; a Bucket of that time is Ready afterwards", async () => {
     await world.redis.kill();
+    await world.cluster.apply(bucket("late"));
     for (const each of [bridge, worker]) {
       await eventually(async () => {
         const { status, text } = await get(each, "/readyz");
@@ -213,5 +165,7 @@ describe("every process", () => {
     for (const each of [bridge, worker]) {
       await eventually(async () => expect(await get(each, "/readyz")).toMatchObject({ status: 200 }));
     }
+    await world.until(bucket("late"), isReady);
+    expect(await world.truth.bucket("late")).toBeDefined();
   });
 });

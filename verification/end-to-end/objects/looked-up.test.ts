@@ -2,7 +2,7 @@ import { customResourceDefinition, ReconcileFunction, silentLog } from "@drover/
 import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/queue";
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { Manifest } from "../stage/test-cluster.ts";
+import { core, looseKind, type Manifest, namespaceNamed, object } from "../../harness/manifests.ts";
 import type { Started } from "../../harness/start-process.ts";
 import { eventually, ofCluster, queueOf, startWorld, type World } from "../stage/world.ts";
 
@@ -13,8 +13,8 @@ beforeAll(async () => {
   world = await startWorld();
   redis = await connectRedis({ url: world.redis.url, clientName: "test", log: silentLog });
   await world.cluster.apply({ ...customResourceDefinition(ReconcileFunction) });
-  await world.cluster.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name: "elsewhere" } });
-  await world.cluster.apply(gadgets);
+  await world.cluster.apply(namespaceNamed("elsewhere"));
+  await world.cluster.apply(looseKind("example.com", "Gadget", "v1"));
   bridge = await world.startBridge({ functions: ofCluster, awaited: "Serving" });
 });
 afterAll(async () => {
@@ -22,30 +22,16 @@ afterAll(async () => {
   await world.stop();
 });
 
-const names = { plural: "gadgets", singular: "gadget", kind: "Gadget", listKind: "GadgetList" };
-const spec = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
-const schema = { openAPIV3Schema: { type: "object", properties: { spec } } };
-const gadgets: Manifest = {
-  apiVersion: "apiextensions.k8s.io/v1",
-  kind: "CustomResourceDefinition",
-  metadata: { name: "gadgets.example.com" },
-  spec: {
-    group: "example.com",
-    scope: "Namespaced",
-    names,
-    versions: [{ name: "v1", served: true, storage: true, schema }],
-  },
-};
-const gadget = (name: string, of: object): Manifest => ({
-  apiVersion: "example.com/v1",
-  kind: "Gadget",
-  spec: of,
-  metadata: { name, namespace: "default" },
-});
-const core = (kind: string, name: string, labels: object = {}, data: object = {}, namespace = "default") => ({
-  apiVersion: "v1",
-  kind,
-  data,
+const gadget = (name: string, of: object): Manifest =>
+  object({ apiVersion: "example.com/v1", kind: "Gadget" }, name, of);
+const labelled = (
+  kind: string,
+  name: string,
+  labels: object = {},
+  data: object = {},
+  namespace = "default",
+) => ({
+  ...core(kind, name, { data }),
   metadata: { name, namespace, labels },
 });
 const watched = (kind: string, more: object) => ({
@@ -56,15 +42,8 @@ const watched = (kind: string, more: object) => ({
   scope: "Namespaced",
   ...more,
 });
-const registration = (...watches: readonly object[]): Manifest => ({
-  apiVersion: ReconcileFunction.apiVersion,
-  kind: ReconcileFunction.kind,
-  metadata: { name: "gadgets", namespace: "default" },
-  spec: {
-    for: { group: "example.com", version: "v1", kind: "Gadget", plural: "gadgets", scope: "Namespaced" },
-    watches,
-  },
-});
+const registration = (...watches: readonly object[]): Manifest =>
+  object(ReconcileFunction, "gadgets", { for: { ...watched("Gadget", { group: "example.com" }) }, watches });
 const bySecret = watched("Secret", { names: { referencedBy: "spec.secrets[].name" } });
 const bySelector = watched("ConfigMap", { names: { selectedBy: "spec.selector" } });
 const byAll = watched("ConfigMap", {
@@ -96,8 +75,8 @@ async function wokenBy(change: () => Promise<unknown>, all?: string): Promise<st
 it("an object wakes those that name it, and those that select it, or did", async () => {
   const { cluster } = world;
   const apply = (manifest: Manifest) => () => cluster.apply(manifest);
-  await cluster.apply(core("Secret", "s1"));
-  await cluster.apply(core("ConfigMap", "m1", { app: "x" }));
+  await cluster.apply(labelled("Secret", "s1"));
+  await cluster.apply(labelled("ConfigMap", "m1", { app: "x" }));
   await cluster.apply(gadget("a", { secrets: [{ name: "s1" }], selector: { matchLabels: { app: "x" } } }));
   await cluster.apply(gadget("b", { secrets: [{ name: "s1" }, { name: "s2" }], selector: { app: "y" } }));
   await cluster.apply(registration(bySecret, bySelector));
@@ -109,24 +88,24 @@ it("an object wakes those that name it, and those that select it, or did", async
   await eventually(() => follows("secrets"));
   await eventually(() => follows("configmaps"));
 
-  expect(await wokenBy(apply(core("Secret", "s1", {}, { a: "YQ==" })))).toBe("ab");
-  expect(await wokenBy(apply(core("Secret", "s2")))).toBe("b");
-  expect(await wokenBy(apply(core("ConfigMap", "m1", { app: "x" }, { a: "b" })))).toBe("a");
+  expect(await wokenBy(apply(labelled("Secret", "s1", {}, { a: "YQ==" })))).toBe("ab");
+  expect(await wokenBy(apply(labelled("Secret", "s2")))).toBe("b");
+  expect(await wokenBy(apply(labelled("ConfigMap", "m1", { app: "x" }, { a: "b" })))).toBe("a");
   // Relabelled from one to the other: both.
-  expect(await wokenBy(apply(core("ConfigMap", "m1", { app: "y" })))).toBe("ab");
-  expect(await wokenBy(apply(core("ConfigMap", "m1", { app: "y" }, { a: "c" })))).toBe("b");
+  expect(await wokenBy(apply(labelled("ConfigMap", "m1", { app: "y" })))).toBe("ab");
+  expect(await wokenBy(apply(labelled("ConfigMap", "m1", { app: "y" }, { a: "c" })))).toBe("b");
 
   // Who names another one from now on is found by that, and by the old one no more.
   expect(await wokenBy(apply(gadget("b", { secrets: [{ name: "s2" }], selector: { app: "x" } })))).toBe("b");
-  expect(await wokenBy(apply(core("Secret", "s1", {}, { a: "Yg==" })))).toBe("a");
+  expect(await wokenBy(apply(labelled("Secret", "s1", {}, { a: "Yg==" })))).toBe("a");
 
   // In another namespace nobody is meant.
-  await cluster.apply(core("Secret", "s1", {}, {}, "elsewhere"));
-  expect(await wokenBy(apply(core("Secret", "s2", { a: "b" })))).toBe("b");
+  await cluster.apply(labelled("Secret", "s1", {}, {}, "elsewhere"));
+  expect(await wokenBy(apply(labelled("Secret", "s2", { a: "b" })))).toBe("b");
 
   // What happened while no bridge was there is looked up by the next one.
   await bridge.stop();
-  await cluster.remove(core("Secret", "s1"));
+  await cluster.remove(labelled("Secret", "s1"));
   expect(
     await wokenBy(async () => {
       bridge = await world.startBridge({ functions: ofCluster, awaited: "Serving" });
@@ -136,13 +115,13 @@ it("an object wakes those that name it, and those that select it, or did", async
 
 it("a way to look up that is declared later finds what there is", async () => {
   const { cluster } = world;
-  await cluster.apply(core("ConfigMap", "rules", { global: "yes" }));
+  await cluster.apply(labelled("ConfigMap", "rules", { global: "yes" }));
   expect(await wokenBy(() => cluster.apply(gadget("c", {})))).toBe("c");
   expect(await wokenBy(() => cluster.apply(registration(bySecret, byAll)), "abc")).toBe("abc");
   // They were woken because they are looked for by another way; of what is gone before it was seen, nothing is told.
   const stream = '{drover-stream:["","v1","configmaps","ConfigMap","Namespaced"]}:stream';
   await eventually(async () => expect(await redis.hget(stream, "told")).toContain("global=yes"));
-  expect(await wokenBy(() => cluster.remove(core("ConfigMap", "rules", { global: "yes" })))).toBe("abc");
+  expect(await wokenBy(() => cluster.remove(labelled("ConfigMap", "rules", { global: "yes" })))).toBe("abc");
   // Of the ways: what was looked into by one that is gone, is gone.
   const files = await redis.keys("{drover-stream:*gadgets*}:file:*");
   expect(files).toHaveLength(2);

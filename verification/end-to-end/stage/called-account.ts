@@ -1,5 +1,5 @@
 import { gatewayRules } from "@drover/controller";
-import type { Manifest } from "./test-cluster.ts";
+import { type Manifest } from "../../harness/manifests.ts";
 
 /**
  * What the deployer makes for a function that is called, where there is none: the rights of its ServiceAccount, as which the

@@ -5,6 +5,7 @@ import { type Images, type LocalNode, startNode } from "@drover/node";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { core, namespaceNamed } from "../../harness/manifests.ts";
 import { registrationOfDeployer } from "./deployer-registration.ts";
 import { compiled, type Started } from "../../harness/start-process.ts";
 import { ofCluster, startWorld, type World } from "./world.ts";
@@ -50,7 +51,7 @@ export async function startDeployedWorld(
 ): Promise<DeployedWorld> {
   const world = await starting;
   const { cluster, folder } = world;
-  await cluster.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name: "drover" } });
+  await cluster.apply(namespaceNamed("drover"));
   await cluster.apply({ ...customResourceDefinition(ReconcileFunction) });
   await cluster.apply(registrationOfDeployer());
   const client = await connect({ kubeconfig: cluster.kubeconfig, userAgent: "test", log: silentLog });
@@ -110,7 +111,7 @@ export async function startDeployedWorld(
 /** A kubeconfig of `drover/<part>`, an account that may do everything, on a real cluster. */
 async function kubeconfigOf({ cluster, folder }: World, part: string): Promise<string> {
   const metadata = { name: part, namespace: "drover" };
-  await cluster.apply({ apiVersion: "v1", kind: "ServiceAccount", metadata });
+  await cluster.apply(core("ServiceAccount", part, {}, "drover"));
   await cluster.apply({
     apiVersion: "rbac.authorization.k8s.io/v1",
     kind: "ClusterRoleBinding",

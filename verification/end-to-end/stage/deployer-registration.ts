@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { z } from "zod";
-import type { Manifest } from "./test-cluster.ts";
+import { type Manifest } from "../../harness/manifests.ts";
 
 const file = new URL("../../../apps/deployer/deploy/function.yaml", import.meta.url);
 const manifestSchema = z.looseObject({

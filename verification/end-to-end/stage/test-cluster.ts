@@ -5,6 +5,7 @@ import { execFile, type ExecFileException } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { type Manifest } from "../../harness/manifests.ts";
 
 /** An object as tests look at it. */
 const objectSchema = z.looseObject({
@@ -28,18 +29,6 @@ const objectSchema = z.looseObject({
     .optional(),
 });
 export type TestObject = z.output<typeof objectSchema>;
-
-export interface Manifest {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly metadata: {
-    readonly name: string;
-    readonly namespace?: string;
-    readonly labels?: object;
-    readonly annotations?: object;
-  };
-  readonly [field: string]: unknown;
-}
 
 /** A cluster as its users see it: nothing of Drover's reads or writes here. */
 export interface TestCluster {

@@ -7,13 +7,14 @@ import {
   type TiedProcess,
 } from "@drover/local-servers";
 import { Bucket } from "@drover/s3-bucket";
-import { mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { vi } from "vitest";
+import { looseKind, type Manifest, object } from "../../harness/manifests.ts";
 import { root, type Started, startProcess } from "../../harness/start-process.ts";
 import { type S3Truth, s3Truth } from "./s3-truth.ts";
-import { type Manifest, startTestCluster, type TestCluster, type TestObject } from "./test-cluster.ts";
+import { startTestCluster, type TestCluster, type TestObject } from "./test-cluster.ts";
 
 /** Everything that a Bucket needs to become a bucket, each part a process of its own, all of them real. */
 export interface World {
@@ -47,6 +48,31 @@ export interface World {
     env: NodeJS.ProcessEnv,
     machine?: string,
   ): Promise<Started>;
+  /**
+   * A gateway that may call functions on loopback. `machine`: that of the process whose signatures it verifies.
+   *
+   * @param allowed the port of a function whose URL is plain HTTP
+   */
+  startGateway(options: {
+    readonly allowed?: number;
+    readonly awaited?: string;
+    readonly env?: NodeJS.ProcessEnv;
+    readonly machine: string;
+  }): Promise<Started>;
+  /** A process that serves a function for the gateway, without a cluster and a Redis. */
+  startServed(options: {
+    readonly name: string;
+    readonly main: string;
+    readonly port: number;
+    /** `namespace/name` of its ReconcileFunction. */
+    readonly audience: string;
+    /** The folder of its Secret. */
+    readonly secrets: string;
+    readonly env?: NodeJS.ProcessEnv;
+    readonly machine: string;
+  }): Promise<Started>;
+  /** A folder as a Secret is mounted, with a file for each value. */
+  mount(name: string, values: Readonly<Record<string, string>>): string;
   /** Another function, by its main module. `env`: such as DROVER_FUNCTION, where the cluster registers it. */
   startFunction(main: string, env?: Record<string, string>): Promise<Started>;
   /** The object as it is when it is Ready for the generation it has, or when `predicate` says so. */
@@ -119,6 +145,35 @@ export async function startWorld(
         ...env,
       }),
     startProcess: start,
+    startGateway({ allowed, awaited = "Taking keys", env = {}, machine }) {
+      const settings = {
+        DROVER_WEBHOOK_NETWORKS: "127.0.0.0/8",
+        DROVER_AUTHORS: "trusted",
+        ...(allowed !== undefined && { DROVER_WEBHOOK_ALLOW: `http://127.0.0.1:${allowed}` }),
+        ...env,
+      };
+      return start("gateway", "apps/gateway/src/main.ts", awaited, settings, machine);
+    },
+    startServed({ name, main, port, audience, secrets, env = {}, machine }) {
+      const settings = {
+        DROVER_REDIS_URL: undefined,
+        DROVER_KUBECONFIG: undefined,
+        DROVER_HTTP_PORT: String(port),
+        DROVER_WEBHOOK_AUDIENCE: audience,
+        DROVER_WEBHOOK_SECRETS: secrets,
+        ...env,
+      };
+      return start(name, main, "Answering calls", settings, machine);
+    },
+    mount(name, values) {
+      const mounted = join(folder, name);
+      mkdirSync(mounted, { recursive: true });
+      for (const [key, value] of Object.entries(values)) {
+        writeFileSync(join(mounted, key), value);
+        chmodSync(join(mounted, key), 0o600);
+      }
+      return mounted;
+    },
     startFunction: (main, env = {}) => start("function", main, "Taking keys", env),
     async until(manifest, predicate) {
       let object: TestObject | undefined;
@@ -140,12 +195,8 @@ export async function startWorld(
 }
 
 /** A Bucket object in the default namespace. */
-export const bucket = (name: string, spec: object = {}): Manifest => ({
-  apiVersion: Bucket.apiVersion,
-  kind: Bucket.kind,
-  metadata: { name, namespace: "default" },
-  spec: { bucketName: name, onDelete: "Delete", ...spec },
-});
+export const bucket = (name: string, spec: object = {}): Manifest =>
+  object(Bucket, name, { bucketName: name, onDelete: "Delete", ...spec });
 
 /** The name of a queue: of the ReconcileFunction that there is now. */
 export async function queueOf({ cluster }: World, manifest: Manifest): Promise<string> {
@@ -167,17 +218,5 @@ export const isGone = (object: TestObject | undefined): boolean => object === un
 export const eventually = (look: () => Promise<void> | void): Promise<void> =>
   vi.waitFor(look, { timeout, interval: 100 });
 
-/** A kind that nobody has defined yet. */
-export const absentees = {
-  apiVersion: "apiextensions.k8s.io/v1",
-  kind: "CustomResourceDefinition",
-  metadata: { name: "absentees.s3.drover.dev" },
-  spec: {
-    group: "s3.drover.dev",
-    scope: "Namespaced",
-    names: { plural: "absentees", singular: "absentee", kind: "Absentee", listKind: "AbsenteeList" },
-    versions: [
-      { name: "v1alpha1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object" } } },
-    ],
-  },
-};
+/** A kind that is not defined yet. */
+export const absentees = looseKind("s3.drover.dev", "Absentee");

@@ -2,13 +2,13 @@ import { customResourceDefinition, ReconcileFunction } from "@drover/controller"
 import { freePort } from "@drover/local-servers";
 import { Redis } from "ioredis";
 import { randomBytes } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startProcess } from "../../harness/start-process.ts";
+import { functionFor, type Manifest, object, secret as secretNamed } from "../../harness/manifests.ts";
 import { calledAccount } from "../stage/called-account.ts";
 import { Drip, Leak, ways } from "../functions/leaky.ts";
-import type { Manifest } from "../stage/test-cluster.ts";
 import { conditionOf, eventually, ofCluster, startWorld, type World } from "../stage/world.ts";
 
 const canary = "CANARY";
@@ -194,28 +194,9 @@ describe("a canary that a process is started with is nowhere in what it prints",
 });
 
 describe("a canary that an error carries is nowhere in logs, conditions, Events, and Redis", () => {
-  const registration = (kind: typeof Leak, more: object = {}): Manifest => ({
-    apiVersion: ReconcileFunction.apiVersion,
-    kind: ReconcileFunction.kind,
-    metadata: { name: kind.plural, namespace: "default" },
-    spec: {
-      for: {
-        group: kind.group,
-        version: kind.version,
-        kind: kind.kind,
-        plural: kind.plural,
-        scope: kind.scope,
-      },
-      retry: { first: "1m" },
-      ...more,
-    },
-  });
-  const object = (kind: typeof Leak, way: string): Manifest => ({
-    apiVersion: kind.apiVersion,
-    kind: kind.kind,
-    metadata: { name: way, namespace: "default" },
-    spec: { way },
-  });
+  const registration = (kind: typeof Leak, more: object = {}): Manifest =>
+    functionFor(kind, kind.plural, { retry: { first: "1m" }, ...more });
+  const leak = (kind: typeof Leak, way: string): Manifest => object(kind, way, { way });
   const all = [...Object.keys(ways), "condition"];
   const named: Readonly<Record<string, RegExp>> = {
     json: /is not valid JSON|in JSON/,
@@ -225,16 +206,8 @@ describe("a canary that an error carries is nowhere in logs, conditions, Events,
   const wordsOf = (way: string): RegExp => named[way] ?? new RegExp(`${way} failed`);
 
   beforeAll(async () => {
-    const folder = join(world.folder, "mounted");
-    mkdirSync(folder);
-    writeFileSync(join(folder, "current"), secret, { mode: 0o600 });
-    const data = { current: Buffer.from(secret).toString("base64") };
-    await world.cluster.apply({
-      apiVersion: "v1",
-      kind: "Secret",
-      metadata: { name: `${Drip.plural}-webhook`, namespace: "default" },
-      data,
-    });
+    const secrets = world.mount("mounted", { current: secret });
+    await world.cluster.apply(secretNamed(`${Drip.plural}-webhook`, { current: secret }));
     await world.cluster.apply(registration(Leak));
     const webhook = { url: `http://127.0.0.1:${port}` };
     for (const one of calledAccount(Drip.plural, Drip)) await world.cluster.apply(one);
@@ -243,34 +216,17 @@ describe("a canary that an error carries is nowhere in logs, conditions, Events,
     const leakySecret = { DROVER_LEAKY_SECRET: canary };
     await Promise.all([
       world.startBridge({ functions: ofCluster, awaited: "; watching", env: debug }),
-      world.startProcess(
-        "gateway",
-        main("gateway"),
-        "Taking keys",
-        {
-          DROVER_WEBHOOK_NETWORKS: "127.0.0.0/8",
-          DROVER_WEBHOOK_ALLOW: webhook.url,
-          DROVER_AUTHORS: "trusted",
-          ...debug,
-        },
-        "caller",
-      ),
+      world.startGateway({ allowed: port, env: debug, machine: "caller" }),
       world.startFunction(leaky, { DROVER_FUNCTION: `default/${Leak.plural}`, ...leakySecret, ...debug }),
-      world.startProcess(
-        "dripping",
-        leaky,
-        "Answering calls",
-        {
-          DROVER_REDIS_URL: undefined,
-          DROVER_KUBECONFIG: undefined,
-          DROVER_HTTP_PORT: String(port),
-          DROVER_WEBHOOK_AUDIENCE: `default/${Drip.plural}`,
-          DROVER_WEBHOOK_SECRETS: folder,
-          ...leakySecret,
-          ...debug,
-        },
-        "caller",
-      ),
+      world.startServed({
+        name: "dripping",
+        main: leaky,
+        port,
+        audience: `default/${Drip.plural}`,
+        secrets,
+        env: { ...leakySecret, ...debug },
+        machine: "caller",
+      }),
     ]);
   });
 
@@ -278,9 +234,9 @@ describe("a canary that an error carries is nowhere in logs, conditions, Events,
     const shown: string[] = [];
     for (const kind of [Leak, Drip]) {
       const own = all.filter((way) => kind === Leak || !way.startsWith("redis"));
-      for (const way of own) await world.cluster.apply(object(kind, way));
+      for (const way of own) await world.cluster.apply(leak(kind, way));
       for (const way of own) {
-        const is = await world.until(object(kind, way), (now) => conditionOf(now)?.status === "False");
+        const is = await world.until(leak(kind, way), (now) => conditionOf(now)?.status === "False");
         expect(conditionOf(is)?.message, `${kind.kind} ${way}`).toMatch(wordsOf(way));
         shown.push(JSON.stringify(is));
       }
@@ -308,7 +264,7 @@ describe("a canary that an error carries is nowhere in logs, conditions, Events,
   });
 
   it("also of one that nothing caught", async () => {
-    await world.cluster.apply(object(Leak, "uncaught"));
+    await world.cluster.apply(leak(Leak, "uncaught"));
     await eventually(() => {
       const text = [...printed().values()].join("\n");
       expect(text).toContain("Uncaught error: uncaught failed");

@@ -1,4 +1,4 @@
-import { customResourceDefinition, reconcileFunctionOf } from "@drover/controller";
+import { customResourceDefinition } from "@drover/controller";
 import {
   findRedis7,
   freePort,
@@ -14,7 +14,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
 import { startProcess } from "../../harness/start-process.ts";
 import { type DeployedWorld, startDeployedWorld } from "../stage/deployed-world.ts";
-import { Task, taskController } from "../functions/tasks.ts";
+import { Task, task, tasksFunction } from "../functions/tasks.ts";
 import { eventually, isReady, startWorld } from "../stage/world.ts";
 
 const main = new URL("../functions/tasks.ts", import.meta.url).pathname;
@@ -47,25 +47,10 @@ const secretSchema = z.looseObject({ data: z.record(z.string(), z.string()) });
 
 it("a function's Pod connects with the authority that the deployer was given, and does not without", async () => {
   const { cluster, redis } = world;
-  const { metadata, ...rest } = reconcileFunctionOf(taskController("", ""), {
-    container: {
-      image: "tasks:1",
-      env: [
-        { name: "DROVER_JOURNAL", value: join(folder, "journal") },
-        { name: "DROVER_BY", value: "one" },
-      ],
-    },
-    scaling: { min: 1 },
-  });
-  const task = {
-    apiVersion: "example.com/v1",
-    kind: "Task",
-    spec: { ms: 1 },
-    metadata: { name: "encrypted", namespace: "default" },
-  };
-  await cluster.apply({ ...rest, metadata: { ...metadata, namespace: "default" } });
-  await cluster.apply(task);
-  await world.until(task, isReady);
+  const container = { image: "tasks:1", journal: join(folder, "journal") };
+  await cluster.apply(tasksFunction(container, { scaling: { min: 1 } }));
+  await cluster.apply(task("encrypted", 1));
+  await world.until(task("encrypted", 1), isReady);
   // Redis itself says at which of its ports it has accepted the function's user.
   const clients = ((await redisRequest(redis.port, ["CLIENT", "LIST"])) ?? "").split("\n");
   const ofFunction = clients.filter((line) => line.includes("user=function:default/tasks/"));

@@ -1,10 +1,10 @@
-import { customResourceDefinition, reconcileFunctionOf } from "@drover/controller";
+import { customResourceDefinition } from "@drover/controller";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
 import { type DeployedWorld, redisPasswords, startDeployedWorld, usersOf } from "../stage/deployed-world.ts";
-import { Task, taskController } from "../functions/tasks.ts";
+import { Task, task, tasksFunction } from "../functions/tasks.ts";
 import { eventually, isReady } from "../stage/world.ts";
 
 const main = new URL("../functions/tasks.ts", import.meta.url).pathname;
@@ -27,26 +27,13 @@ const hashOf = async (): Promise<string> => {
 
 it("a function's password is changed while it works, and the old one is good for nothing then", async () => {
   const { cluster, folder } = world;
-  const { metadata, ...rest } = reconcileFunctionOf(taskController("", ""), {
-    container: {
-      image: "tasks:1",
-      env: [
-        { name: "DROVER_JOURNAL", value: join(folder, "journal") },
-        { name: "DROVER_BY", value: "one" },
-      ],
-    },
-    scaling: { min: 1 },
-  });
-  const deployed = { ...rest, metadata: { ...metadata, namespace: "default" } };
-  const task = (name: string) => ({
-    apiVersion: "example.com/v1",
-    kind: "Task",
-    spec: { ms: 1 },
-    metadata: { name, namespace: "default" },
-  });
+  const deployed = tasksFunction(
+    { image: "tasks:1", journal: join(folder, "journal") },
+    { scaling: { min: 1 } },
+  );
   await cluster.apply(deployed);
-  await cluster.apply(task("before"));
-  await world.until(task("before"), isReady);
+  await cluster.apply(task("before", 1));
+  await world.until(task("before", 1), isReady);
   const before = await hashOf();
   // Whatever has it reconciled: it looks at how old the password is.
   const touch = async (n: number) =>
@@ -56,13 +43,13 @@ it("a function's password is changed while it works, and the old one is good for
     await touch(n++);
     expect(await hashOf()).not.toBe(before);
   });
-  await cluster.apply(task("meanwhile"));
-  await world.until(task("meanwhile"), isReady);
+  await cluster.apply(task("meanwhile", 1));
+  await world.until(task("meanwhile", 1), isReady);
   await eventually(async () => {
     await touch(n++);
     const [user = ""] = await usersOf(world, "tasks");
     expect(await redisPasswords(world, user)).not.toContain(before);
   });
-  await cluster.apply(task("after"));
-  await world.until(task("after"), isReady);
+  await cluster.apply(task("after", 1));
+  await world.until(task("after", 1), isReady);
 }, 120_000);

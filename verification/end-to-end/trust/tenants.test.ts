@@ -6,6 +6,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
+import { namespaceNamed, object } from "../../harness/manifests.ts";
 import { type DeployedWorld, startDeployedWorld } from "../stage/deployed-world.ts";
 import { Gadget, gadgetController } from "../functions/gadgets.ts";
 import type { Started } from "../../harness/start-process.ts";
@@ -29,8 +30,7 @@ beforeAll(async () => {
   admins = { main: await connect(servers.main), one: await connect(one), two: await connect(two) };
   parts = [world.bridge, world.deployer];
   await world.cluster.apply({ ...customResourceDefinition(Gadget) });
-  for (const name of ["one", "two"])
-    await world.cluster.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
+  for (const name of ["one", "two"]) await world.cluster.apply(namespaceNamed(name));
 });
 afterAll(async () => {
   await Promise.all(Object.values(admins).map(disconnectRedis));
@@ -70,12 +70,7 @@ const gadgets = (namespace: string) => {
     spec: { ...others, timeout: "1s", for: { ...gadgetKind, namespaces: [namespace] } },
   };
 };
-const gadget = (namespace: string, name: string) => ({
-  apiVersion: "example.com/v1",
-  kind: "Gadget",
-  spec: {},
-  metadata: { name, namespace },
-});
+const gadget = (namespace: string, name: string) => object(Gadget, name, {}, namespace);
 const reconciled = async (namespace: string, name: string): Promise<void> => {
   await world.cluster.apply(gadget(namespace, name));
   await world.until(gadget(namespace, name), isReady);
