@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { inParallel } from "../bridge/cluster/api.ts";
-import { highestRss } from "../bridge/measures/process-figures.ts";
+import { highestRss } from "../report/process-figures.ts";
 import { now } from "../../verification/harness/clock.ts";
 import { percentile } from "../../verification/harness/spread.ts";
 import type { GaugeKey } from "./cluster/gauges.ts";

@@ -1,4 +1,4 @@
-import { programOf } from "../bridge/measures/process-figures.ts";
+import { programOf } from "../report/process-figures.ts";
 import { start as startOurFunctions } from "../../verification/workloads/our-functions.ts";
 import { butBoth } from "../../verification/workloads/subjects.ts";
 import type { Request } from "./audit-log.ts";

@@ -53,6 +53,16 @@ export const kindRef = ({ group, version, kind, plural, scope }: Resource) => ({
   scope,
 });
 
+/** A kind of the core group, as a ReconcileFunction names it. */
+export const coreKind = (kind: string, more: object = {}) => ({
+  group: "",
+  version: "v1",
+  kind,
+  plural: `${kind.toLowerCase()}s`,
+  scope: "Namespaced",
+  ...more,
+});
+
 /** The ReconcileFunction of a kind. */
 export const functionFor = (kind: Resource, name: string, spec: object = {}, namespace?: string) =>
   object(ReconcileFunction, name, { for: kindRef(kind), ...spec }, namespace);

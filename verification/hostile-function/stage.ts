@@ -8,6 +8,8 @@ import { setPriority, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { z } from "zod";
+import { postTo, requestTo } from "../harness/sandbox-requests.ts";
+import { coreKind, namespaceNamed } from "../harness/manifests.ts";
 import { root, startProcess } from "../harness/start-process.ts";
 import type { HostileCounts, HostileSettings } from "./hostile.ts";
 import { hostileMark } from "./mark.ts";
@@ -24,7 +26,7 @@ export interface HostileStage extends AsyncDisposable {
   readonly trespasses: () => Promise<readonly string[]>;
 }
 
-const configMaps = { group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", scope: "Namespaced" };
+const configMaps = coreKind("ConfigMap");
 const createdSchema = z.looseObject({
   metadata: z.looseObject({ namespace: z.string(), name: z.string(), uid: z.string() }),
 });
@@ -48,25 +50,13 @@ export async function openStage(shared: boolean): Promise<HostileStage> {
   const sandbox = await startSandbox({});
   const kubeconfig = join(folder, "kubeconfig");
   writeFileSync(kubeconfig, sandbox.kubeconfig(), { mode: 0o600 });
-  const request = async (method: string, path: string, body: object): Promise<Response> =>
-    fetch(`${sandbox.url}/${path}`, {
-      method,
-      headers: {
-        authorization: `Bearer ${sandbox.token}`,
-        "content-type": method === "PATCH" ? "application/merge-patch+json" : "application/json",
-      },
-      body: JSON.stringify(body),
-    });
-  const post = async (path: string, body: object): Promise<unknown> => {
-    const response = await request("POST", path, body);
-    if (!response.ok) throw new Error(await response.text());
-    return response.json();
-  };
+  const request = requestTo(sandbox);
+  const post = postTo(sandbox);
   const crd = z.looseObject({}).parse(parse(readFileSync(join(root, "apps/bridge/deploy/crd.yaml"), "utf8")));
-  await post("apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd);
+  await post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd);
   const register = async (namespace: string): Promise<FunctionIdentity> => {
-    await post("api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
-    const created = await post(`apis/drover.dev/v1alpha1/namespaces/${namespace}/reconcilefunctions`, {
+    await post("/api/v1/namespaces", namespaceNamed(namespace));
+    const created = await post(`/apis/drover.dev/v1alpha1/namespaces/${namespace}/reconcilefunctions`, {
       apiVersion: "drover.dev/v1alpha1",
       kind: "ReconcileFunction",
       metadata: { name: "maps" },
@@ -106,8 +96,8 @@ export async function openStage(shared: boolean): Promise<HostileStage> {
       const begun = performance.now();
       const started = neighbour.started(`default/${name}`);
       const body = { metadata: { name }, data: { at: String(begun) } };
-      const changed = await request("PATCH", `api/v1/namespaces/default/configmaps/${name}`, body);
-      if (changed.status === 404) await post("api/v1/namespaces/default/configmaps", body);
+      const changed = await request("PATCH", `/api/v1/namespaces/default/configmaps/${name}`, body);
+      if (changed.status === 404) await post("/api/v1/namespaces/default/configmaps", body);
       return (await started) - begun;
     },
     async turnHostile(seed) {

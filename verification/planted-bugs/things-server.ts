@@ -1,7 +1,8 @@
-import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
 import type { OutsideWorld } from "@drover/testing";
 import { z } from "zod";
+import { text } from "node:stream/consumers";
+import { listen } from "../harness/listen.ts";
 
 const thingSchema = z.object({ id: z.string(), of: z.string() });
 export type Thing = z.output<typeof thingSchema>;
@@ -15,30 +16,21 @@ export async function thingsServer(): Promise<OutsideWorld> {
     const id = url.split("/")[2] ?? `${++made}`;
     if (method === "GET") return [...things].map(([each, of]) => ({ id: each, of }));
     if (method === "DELETE") return things.delete(id);
-    things.set(id, await textOf(request));
+    things.set(id, await text(request));
     return { id, of: things.get(id) };
   };
   const server = createServer((request, response) => {
     void serve(request).then((answer) => response.end(JSON.stringify(answer)));
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("No port.");
+  const port = await listen(server);
   return {
-    urls: { things: `http://127.0.0.1:${address.port}` },
+    urls: { things: `http://127.0.0.1:${port}` },
     state: () => Promise.resolve([...things.values()].sort()),
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },
   };
-}
-
-async function textOf(request: IncomingMessage): Promise<string> {
-  let text = "";
-  for await (const chunk of request.setEncoding("utf8")) text += String(chunk);
-  return text;
 }
 
 /** What a function does with them. */

@@ -1,4 +1,5 @@
 import { createServer, type Socket } from "node:net";
+import { listen as listenOn } from "../harness/listen.ts";
 import { openDeliveries } from "./deliveries.ts";
 import { type EventLog, openEventLog } from "../harness/event-log.ts";
 import type { Happening } from "./oracle/facts.ts";
@@ -183,9 +184,7 @@ function openLines() {
           hear(name, report);
         });
       });
-      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-      const address = server.address();
-      return typeof address === "object" ? (address?.port ?? 0) : 0;
+      return listenOn(server);
     },
     async close(): Promise<void> {
       for (const socket of sockets.values()) socket.destroy();

@@ -12,7 +12,7 @@ import { followRunLog } from "../contenders/run-log.ts";
 import { untilSo } from "../contenders/start-process.ts";
 import { viewLedger } from "../measures/ledger.ts";
 import { watchOthers } from "../measures/others.ts";
-import { cpuOf } from "../measures/process-figures.ts";
+import { cpuOf } from "../../report/process-figures.ts";
 import { type Recording, record } from "../replay/record.ts";
 import { type ReplayServer, startReplayServer } from "../replay/replay-server.ts";
 import type { Stage } from "../results.ts";

@@ -12,7 +12,7 @@ import { type Change, type LagFigures, lagFigures, lagsOf } from "../measures/la
 import { type LedgerView, viewLedger } from "../measures/ledger.ts";
 import { type Sample, together, watchMemory } from "../measures/memory-watch.ts";
 import { watchOthers } from "../measures/others.ts";
-import { cpuSince, type Memory } from "../measures/process-figures.ts";
+import { cpuSince, type Memory } from "../../report/process-figures.ts";
 import type { Stage } from "../results.ts";
 
 /** What is timed, from the sending of a change. */

@@ -3,7 +3,7 @@ import { percentile, spread } from "../../../verification/harness/spread.ts";
 import type { RunFigures } from "../questions/runs.ts";
 import type { WakeFigures } from "../questions/wakes.ts";
 import type { Results } from "../results.ts";
-import { figure, range, table } from "./markdown.ts";
+import { figure, range, table } from "../../report/markdown.ts";
 import { distinct, perContender, spreadOf } from "./select.ts";
 
 const names = perContender((name) => titles[name]);

@@ -5,6 +5,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { coreKind, namespaceNamed, secret } from "../../harness/manifests.ts";
+import { postTo } from "../../harness/sandbox-requests.ts";
 import { startProcess } from "../../harness/start-process.ts";
 import type { Attack } from "../attack.ts";
 
@@ -17,25 +19,14 @@ export const attack: Attack = {
     const sandbox = await startSandbox({});
     const kubeconfig = join(folder, "kubeconfig");
     writeFileSync(kubeconfig, sandbox.kubeconfig(), { mode: 0o600 });
-    const post = async (path: string, object: object) => {
-      const headers = {
-        authorization: `Bearer ${sandbox.token}`,
-        "content-type": "application/json",
-      };
-      const answer = await fetch(sandbox.url + path, {
-        method: "POST",
-        headers,
-        body: JSON.stringify(object),
-      });
-      if (!answer.ok) throw new Error(await answer.text());
-    };
+    const post = postTo(sandbox);
     const secretOf = { mallory: randomBytes(24).toString("hex"), victim: randomBytes(24).toString("hex") };
     const functionOf = (namespace: string) => ({
       apiVersion: ReconcileFunction.apiVersion,
       kind: ReconcileFunction.kind,
       metadata: { name: namespace === "victim" ? "websites" : "evil", namespace },
       spec: {
-        for: { group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", scope: "Namespaced" },
+        for: coreKind("ConfigMap"),
         hooks: [
           {
             name: "pushes",
@@ -50,14 +41,9 @@ export const attack: Attack = {
       customResourceDefinition(ReconcileFunction),
     );
     for (const namespace of ["mallory", "victim"] as const) {
-      await post("/api/v1/namespaces", {
-        apiVersion: "v1",
-        kind: "Namespace",
-        metadata: { name: namespace },
-      });
-      const data = { secret: Buffer.from(secretOf[namespace]).toString("base64") };
-      const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "hook" }, data };
-      await post(`/api/v1/namespaces/${namespace}/secrets`, secret);
+      await post("/api/v1/namespaces", namespaceNamed(namespace));
+      const value = secret("hook", { secret: secretOf[namespace] }, namespace);
+      await post(`/api/v1/namespaces/${namespace}/secrets`, value);
       // The sandbox's clock has seconds: the older one is the first.
       await post(
         `/apis/drover.dev/v1alpha1/namespaces/${namespace}/reconcilefunctions`,

@@ -9,6 +9,8 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { parse } from "yaml";
 import { z } from "zod";
+import { coreKind } from "../../harness/manifests.ts";
+import { postTo } from "../../harness/sandbox-requests.ts";
 import { root, type Started, startProcess } from "../../harness/start-process.ts";
 
 /** The shipped bridge on an API server and a Redis of this attack alone, with functions that nothing runs. */
@@ -51,19 +53,11 @@ export async function stageBridge(
     decider: noFaults,
   });
   writeFileSync(kubeconfig, proxy.kubeconfig(), { mode: 0o600 });
-  const post = async (path: string, body: object): Promise<unknown> => {
-    const response = await fetch(`${sandbox.url}/${path}`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${sandbox.token}`, "content-type": "application/json" },
-      body: JSON.stringify(body),
-    });
-    if (!response.ok) throw new Error(await response.text());
-    return response.json();
-  };
-  await post("apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition());
+  const post = postTo(sandbox);
+  await post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition());
   const queues = new Map<string, QueueName>();
   for (const { name, ...spec } of functions) {
-    const created = await post("apis/drover.dev/v1alpha1/namespaces/default/reconcilefunctions", {
+    const created = await post("/apis/drover.dev/v1alpha1/namespaces/default/reconcilefunctions", {
       apiVersion: "drover.dev/v1alpha1",
       kind: "ReconcileFunction",
       metadata: { name },
@@ -125,14 +119,8 @@ function definition(): object {
   return z.looseObject({}).parse(plain);
 }
 
-export const configMaps = {
-  group: "",
-  version: "v1",
-  kind: "ConfigMap",
-  plural: "configmaps",
-  scope: "Namespaced",
-};
-export const configMapsOfDefault = "api/v1/namespaces/default/configmaps";
+export const configMaps = coreKind("ConfigMap");
+export const configMapsOfDefault = "/api/v1/namespaces/default/configmaps";
 export const named = (name: string) => ({ metadata: { name } });
 
 /** Whether something comes to hold within so many seconds. */

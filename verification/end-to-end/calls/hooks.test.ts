@@ -5,7 +5,7 @@ import { createHmac, randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { namespaceNamed, object, secret } from "../../harness/manifests.ts";
+import { coreKind, namespaceNamed, object, secret } from "../../harness/manifests.ts";
 import { openRedisGate, type RedisGate } from "../stage/redis-gate.ts";
 import type { Started } from "../../harness/start-process.ts";
 import { eventually, ofCluster, queueOf, startWorld, type World } from "../stage/world.ts";
@@ -14,14 +14,7 @@ const controller = "sites.example.com";
 const canary = () => `whsec_${randomBytes(32).toString("base64")}`;
 const secrets = [canary(), canary()] as const;
 const registration = object(ReconcileFunction, controller, {
-  for: {
-    group: "",
-    version: "v1",
-    kind: "ConfigMap",
-    plural: "configmaps",
-    scope: "Namespaced",
-    namespaces: ["web"],
-  },
+  for: coreKind("ConfigMap", { namespaces: ["web"] }),
   hooks: [
     {
       name: "sites",

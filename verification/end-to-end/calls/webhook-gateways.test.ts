@@ -6,13 +6,12 @@ import { customResourceDefinition, ReconcileFunction } from "@drover/controller"
 import { thisMachine } from "@drover/local-servers";
 import { type Call, callSchema, completionUrl, signMessage } from "@drover/webhook";
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
 import { createServer, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { listen } from "../../harness/listen.ts";
 import { Greeting } from "../../../functions/examples/typescript/greeting.ts";
 import { functionFor, type Manifest, object, secret as secretNamed } from "../../harness/manifests.ts";
 import { calledAccount } from "../stage/called-account.ts";
@@ -57,9 +56,7 @@ beforeAll(async () => {
       onCall({ call, response });
     })();
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  port = (server.address() as AddressInfo).port;
+  port = await listen(server);
   await world.cluster.apply({ ...customResourceDefinition(ReconcileFunction) });
   await world.cluster.apply({ ...customResourceDefinition(Greeting) });
   for (const name of [controller, "hanging"])

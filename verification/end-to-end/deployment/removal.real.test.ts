@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { coreKind } from "../../harness/manifests.ts";
 import { makeAuthor } from "../../attacks/rights/function-of.ts";
 import { type Installation, startInstallation } from "../../attacks/installation.ts";
 
@@ -26,14 +27,7 @@ beforeAll(async () => {
 }, 900_000);
 afterAll(() => drover.stop());
 
-const forConfigMaps = (more: object = {}) => ({
-  group: "",
-  version: "v1",
-  kind: "ConfigMap",
-  plural: "configmaps",
-  scope: "Namespaced",
-  ...more,
-});
+const forConfigMaps = (more: object = {}) => coreKind("ConfigMap", more);
 const functionOf = (name: string, spec: object) => ({
   apiVersion: "drover.dev/v1alpha1",
   kind: "ReconcileFunction",

@@ -2,7 +2,7 @@ import { customResourceDefinition, ReconcileFunction, silentLog } from "@drover/
 import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/queue";
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { core, looseKind, type Manifest, namespaceNamed, object } from "../../harness/manifests.ts";
+import { core, coreKind, looseKind, type Manifest, namespaceNamed, object } from "../../harness/manifests.ts";
 import type { Started } from "../../harness/start-process.ts";
 import { eventually, ofCluster, queueOf, startWorld, type World } from "../stage/world.ts";
 
@@ -34,19 +34,11 @@ const labelled = (
   ...core(kind, name, { data }),
   metadata: { name, namespace, labels },
 });
-const watched = (kind: string, more: object) => ({
-  group: "",
-  version: "v1",
-  kind,
-  plural: `${kind.toLowerCase()}s`,
-  scope: "Namespaced",
-  ...more,
-});
 const registration = (...watches: readonly object[]): Manifest =>
-  object(ReconcileFunction, "gadgets", { for: { ...watched("Gadget", { group: "example.com" }) }, watches });
-const bySecret = watched("Secret", { names: { referencedBy: "spec.secrets[].name" } });
-const bySelector = watched("ConfigMap", { names: { selectedBy: "spec.selector" } });
-const byAll = watched("ConfigMap", {
+  object(ReconcileFunction, "gadgets", { for: coreKind("Gadget", { group: "example.com" }), watches });
+const bySecret = coreKind("Secret", { names: { referencedBy: "spec.secrets[].name" } });
+const bySelector = coreKind("ConfigMap", { names: { selectedBy: "spec.selector" } });
+const byAll = coreKind("ConfigMap", {
   names: { all: true },
   labelSelector: { matchLabels: { global: "yes" } },
 });

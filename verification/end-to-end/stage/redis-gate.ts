@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
+import { listen } from "../../harness/listen.ts";
 
 /** Between one process and Redis: sees what is asked, and can keep the answers. */
 export interface RedisGate {
@@ -36,11 +37,9 @@ export async function openRedisGate(port: number): Promise<RedisGate> {
       if (!isKept) near.write(answer);
     });
   });
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("The gate has no port.");
+  const own = await listen(server);
   return {
-    url: `redis://127.0.0.1:${address.port}`,
+    url: `redis://127.0.0.1:${own}`,
     keepAnswersTo: (...texts) => new Promise((seen) => (awaited = { texts, seen })),
     open() {
       awaited = undefined;

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
+import { listen } from "../../harness/listen.ts";
 
 /** One request to the S3 server. */
 export interface S3Call {
@@ -43,8 +43,7 @@ export async function openGate(target: string, hooks: GateHooks): Promise<S3Gate
   const server = createServer((incoming, outgoing) => {
     pass(incoming, outgoing).catch(() => incoming.socket.destroy());
   });
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
   return {
     url: `http://127.0.0.1:${port}`,
     async close() {

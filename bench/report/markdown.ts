@@ -1,4 +1,4 @@
-import type { Spread } from "../../../verification/harness/spread.ts";
+import type { Spread } from "../../verification/harness/spread.ts";
 
 export type Cell = string | number;
 
@@ -22,3 +22,18 @@ export function figure(value: number): string {
 /** `min / **median** / max` */
 export const range = ({ min, median, max }: Spread): string =>
   min === max ? `**${figure(median)}**` : `${figure(min)} / **${figure(median)}** / ${figure(max)}`;
+
+/** A figure that is wanted, and the one that was found. */
+export interface Goal {
+  readonly what: string;
+  readonly wanted: string;
+  readonly found: string;
+  readonly met: boolean;
+}
+
+export const goalTable = (goals: readonly Goal[]): string =>
+  table(
+    ["goal", "wanted", "found", "met"],
+    goals.map(({ what, wanted, found, met }) => [what, wanted, found, met ? "yes" : "**no**"]),
+    2,
+  );
