@@ -142,7 +142,7 @@ const jobRules = [
     message: "BullMQ only delivers jobs: its delays, retries, pauses and limits stay unused.",
   },
 ];
-const tests = ["**/*.test.ts", "**/*.contract.ts", "**/*.faults.ts", "tests/**", "verification/**"];
+const tests = ["**/*.test.ts", "**/*.contract.ts", "**/*.faults.ts", "verification/**"];
 
 export default tseslint.config(
   { ignores: ["**/node_modules", "**/dist", ".cache", ".run"] },

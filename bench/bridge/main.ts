@@ -11,11 +11,10 @@
  * `--rate N` makes so many steady changes a second instead of 400, on a machine that is too slow for those.
  * `--seed N` picks other objects to change. The first run builds the cluster and the Go program, for minutes.
  */
-import { cpus, type } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { machineLoad } from "../queue/measures/machine-load.ts";
-import { writeReport } from "../queue/report/write-report.ts";
+import { chosen, circumstances, progressSince } from "../report/command-line.ts";
+import { writeReport } from "../report/write-report.ts";
 import { goProgram } from "./contenders/go-program.ts";
 import { bundledBridge } from "./contenders/shipped-bridge.ts";
 import { full, type Plan, withObjects } from "./plan.ts";
@@ -24,7 +23,7 @@ import { restart } from "./questions/restart.ts";
 import { steady } from "./questions/steady.ts";
 import { goals } from "./report/goals.ts";
 import { report } from "./report/report.ts";
-import { type Question, questions, type Results, type Stage } from "./results.ts";
+import { questions, type Results, type Stage } from "./results.ts";
 
 const { values } = parseArgs({
   options: {
@@ -36,22 +35,14 @@ const { values } = parseArgs({
     seed: { type: "string", default: "1" },
   },
 });
-const only = values.only?.split(",");
-const unknown = only?.filter((word) => !questions.some((question) => question === word)) ?? [];
-if (unknown.length > 0)
-  leave(`There is no question ${unknown.join(", ")}. The questions are: ${questions.join(", ")}.`);
-const asked = (question: Question): boolean => only?.includes(question) ?? true;
-
+const asked = chosen(values.only, questions);
 const plan: Plan = {
   ...(values.objects === undefined ? full : withObjects(number("objects", values.objects))),
   steadyFor: 60_000 * number("minutes", values.minutes),
   ...(values.rate === undefined ? {} : { changesPerSecond: number("rate", values.rate) }),
   seed: number("seed", values.seed),
 };
-const began = performance.now();
-const progress = (line: string): void =>
-  console.error(`${((performance.now() - began) / 1_000).toFixed(0)} s: ${line}`);
-
+const progress = progressSince();
 const results: Results = {};
 const bridge = values.bridge === undefined ? await bundledBridge() : resolve(values.bridge);
 const stage: Stage = {
@@ -60,7 +51,7 @@ const stage: Stage = {
   bridge,
   program: await goProgram("bench-bridge", join(import.meta.dirname, "go"), progress),
 };
-const busyBefore = await machineLoad();
+const ended = await circumstances("bench:bridge");
 try {
   if (asked("restart")) results.restart = await restart(stage);
   if (asked("replay")) results.replay = await replay(stage);
@@ -70,18 +61,9 @@ try {
   console.error(error);
   process.exitCode = 1;
 }
-const busyAfter = await machineLoad();
 progress("done");
 
-const text = report(results, {
-  command: [
-    "npm run bench:bridge",
-    ...(process.argv.length > 2 ? ["--", ...process.argv.slice(2)] : []),
-  ].join(" "),
-  machine: `${cpus().length} cores, ${type()}`,
-  node: process.version,
-  busy: [busyBefore, busyAfter],
-});
+const text = report(results, await ended());
 const partial =
   [values.only, values.objects, values.rate, values.bridge].some((each) => each !== undefined) ||
   process.exitCode === 1;

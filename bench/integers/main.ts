@@ -6,10 +6,10 @@
  */
 import { parseJson, writeJson } from "@drover/json";
 import { createHash } from "node:crypto";
-import { writeFile } from "node:fs/promises";
 import { cpus } from "node:os";
 import { fileURLToPath } from "node:url";
-import { format, resolveConfig } from "prettier";
+import { writeFormatted } from "../report/write-report.ts";
+import { spread } from "../../verification/harness/spread.ts";
 import { podText } from "./pod-text.ts";
 
 const pod = (i: number): string => podText(i, "1000650000");
@@ -42,7 +42,7 @@ function measured(ours: () => unknown, plain: () => unknown, times: number) {
   return { plain: median(rounds.map(({ plain }) => plain)), ratio: median(ratios) };
 }
 
-const median = (all: readonly number[]): number => all.toSorted((a, b) => a - b)[all.length >> 1] ?? 0;
+const median = (all: readonly number[]): number => spread(all).median;
 
 const rows = Object.entries(documents).map(([name, text]) => {
   const times = Math.ceil(2_000_000 / text.length);
@@ -80,4 +80,4 @@ ${rows.join("\n")}
 `;
 console.log(table);
 const file = fileURLToPath(new URL("results.md", import.meta.url));
-await writeFile(file, await format(table, { ...(await resolveConfig(file)), filepath: file }));
+await writeFormatted(file, table);

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { userAgent as harness } from "../bridge/cluster/api.ts";
-import { percentile } from "../queue/measures/spread.ts";
+import { percentile } from "../../verification/harness/spread.ts";
 
 /** The parts of a reaction, in their order; who does not read has the second and third at 0. */
 export const legs = [

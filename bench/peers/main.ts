@@ -11,12 +11,11 @@
  *
  * The first run builds the cluster and the peers, for minutes. Who cannot be built is left out, and said to be.
  */
-import { mkdtemp, writeFile } from "node:fs/promises";
-import { cpus } from "node:os";
+import { mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { format, resolveConfig } from "prettier";
-import { machineLoad } from "../queue/measures/machine-load.ts";
+import { writeFormatted } from "../report/write-report.ts";
+import { circumstances } from "../report/command-line.ts";
 import { setStage } from "./cluster/stage.ts";
 import { drover, droverEmbedded, readingLive, spreadOut } from "./peers/drover.ts";
 import { droverCalled } from "./peers/drover-called.ts";
@@ -95,7 +94,7 @@ const resultsFile =
     ? join(import.meta.dirname, "results.md")
     : undefined;
 
-const busyBefore = await machineLoad();
+const ended = await circumstances("bench:peers");
 const stage = await setStage(progress);
 const turns: TurnFigures[] = [];
 const slowTurns: TurnFigures[] = [];
@@ -126,18 +125,11 @@ try {
 if (!resultsFile || process.exitCode === 1) console.log(await textOf());
 
 async function writeResults(file: string): Promise<void> {
-  await writeFile(file, await format(await textOf(), { ...(await resolveConfig(file)), filepath: file }));
+  await writeFormatted(file, await textOf());
 }
 
 async function textOf(): Promise<string> {
-  const args = process.argv.slice(2);
-  const conditions: Conditions = {
-    command: ["npm run bench:peers", ...(args.length > 0 ? ["--", ...args] : [])].join(" "),
-    machine: `${cpus().length} cores`,
-    plan,
-    notRun,
-    busy: [busyBefore, await machineLoad()],
-  };
+  const conditions: Conditions = { ...(await ended()), plan, notRun };
   return part ? reportOfPart(turns, conditions) : report(turns, slowTurns, conditions);
 }
 

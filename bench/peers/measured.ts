@@ -1,5 +1,5 @@
 import { userAgent as harness } from "../bridge/cluster/api.ts";
-import { cpuSince } from "../bridge/measures/process-figures.ts";
+import { cpuSince } from "../report/process-figures.ts";
 import { countedByWhat, type Request, untilQuiet } from "../workloads/audit-log.ts";
 import { type Leg, medianLegs } from "./legs.ts";
 import type { Stage } from "./cluster/stage.ts";

@@ -1,17 +1,14 @@
-import { type Spread, spread } from "../queue/measures/spread.ts";
-import { figure, range, table } from "../queue/report/markdown.ts";
+import { type Circumstances, percents } from "../report/command-line.ts";
+import { type Spread, spread } from "../../verification/harness/spread.ts";
+import { figure, range, table } from "../report/markdown.ts";
 import { legs } from "./legs.ts";
 import { servers, type Step, steps } from "./measured.ts";
 import type { Plan } from "./plan.ts";
 import type { TurnFigures } from "./turn.ts";
 
-export interface Conditions {
-  readonly command: string;
-  readonly machine: string;
+export interface Conditions extends Circumstances {
   readonly plan: Plan;
-  /** How busy the machine was before and after, in [0, 1]. */
-  readonly busy: readonly number[];
-  /** Who could not be built, and why. */
+  /** Contestants that could not be built, and why. */
   readonly notRun: ReadonlyMap<string, string>;
 }
 
@@ -107,7 +104,7 @@ function opening(
   turns: readonly TurnFigures[],
 ): readonly string[] {
   const rounds = Math.max(0, ...turns.map(({ who }) => of(turns, who).length));
-  const shares = busy.map((share) => `${(100 * share).toFixed(0)} %`).join(" and ");
+  const shares = percents(busy, " and ");
   return [
     "<!-- Written by npm run bench:peers. -->",
     "# The same controller, with everybody",

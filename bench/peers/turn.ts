@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { inParallel } from "../bridge/cluster/api.ts";
-import { highestRss } from "../bridge/measures/process-figures.ts";
-import { now } from "../queue/measures/now.ts";
-import { percentile } from "../queue/measures/spread.ts";
+import { highestRss } from "../report/process-figures.ts";
+import { now } from "../../verification/harness/clock.ts";
+import { percentile } from "../../verification/harness/spread.ts";
 import type { GaugeKey } from "./cluster/gauges.ts";
 import { atOnce } from "./cluster/stage.ts";
 import { type Figures, measured, quiet, type Step, type Turn } from "./measured.ts";

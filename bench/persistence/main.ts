@@ -7,12 +7,12 @@
  * The table goes to results.md, but for a part of the settings: `--only failover`. As fast as
  * a process can: `--pause 0 --at-once 1`.
  */
-import { writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { format, resolveConfig } from "prettier";
-import { type Crash, crashUnderLoad } from "./crash-under-load.ts";
+import { writeFormatted } from "../report/write-report.ts";
+import { table } from "../report/markdown.ts";
 import { type Setting, settings } from "./settings.ts";
+import { type Crash, crashUnderLoad } from "./crash-under-load.ts";
 
 const { values } = parseArgs({
   options: {
@@ -26,8 +26,11 @@ const { values } = parseArgs({
 const load = 1_500;
 
 const [kills, pause, atOnce] = [Number(values.kills), Number(values.pause), Number(values["at-once"])];
-const head = ["setting", "kills", "acknowledged", "lost", "kills that lost any", "most lost by one"];
-const rows = [[...head, "oldest lost", "told", "lost after the relist", "wakes/s"]];
+const head = [
+  ...["setting", "kills", "acknowledged", "lost", "kills that lost any", "most lost by one"],
+  ...["oldest lost", "told", "lost after the relist", "wakes/s"],
+];
+const rows: string[][] = [];
 const all: Crash[] = [];
 let description = "";
 for (const setting of settings.filter(({ name }) => name.includes(values.only))) {
@@ -37,11 +40,11 @@ for (const setting of settings.filter(({ name }) => name.includes(values.only)))
   console.error(rows.at(-1)?.join(" | "));
 }
 const how = `${description}, SIGKILL after ${load / 1_000} to ${(2 * load) / 1_000} s of load.`;
-const results = `<!-- Written by npm run bench:persistence. -->\n\n# What a crash of Redis lost\n\n${how}\n\n${table(rows)}\n`;
+const results = `<!-- Written by npm run bench:persistence. -->\n\n# What a crash of Redis lost\n\n${how}\n\n${table(head, rows)}\n`;
 console.log(results);
 if (values.only === "") {
   const file = fileURLToPath(new URL("results.md", import.meta.url));
-  await writeFile(file, await format(results, { ...(await resolveConfig(file)), filepath: file }));
+  await writeFormatted(file, results);
 }
 const [acknowledged, lost, unhealed] = [
   sum(all, (crash) => crash.acknowledged),
@@ -89,9 +92,4 @@ function row({ name }: Setting, crashes: readonly Crash[]): string[] {
 
 function sum(crashes: readonly Crash[], of: (crash: Crash) => number): number {
   return crashes.reduce((total, crash) => total + of(crash), 0);
-}
-
-function table([head = [], ...body]: readonly string[][]): string {
-  const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
-  return [line(head), line(head.map((_, i) => (i === 0 ? "---" : "---:"))), ...body.map(line)].join("\n");
 }

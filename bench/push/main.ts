@@ -6,14 +6,15 @@
  */
 import { objectKey, type ObjectKey, type QueueName, queueOf, silentLog } from "@drover/controller";
 import { connectRedis, disconnectRedis, openWorkQueue, type WorkQueue } from "@drover/queue";
-import { readFileSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
 import { cpus } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { format, resolveConfig } from "prettier";
+import { writeFormatted } from "../report/write-report.ts";
+import { spread, percentile } from "../../verification/harness/spread.ts";
+import { cpuOf as cpuOfProcess } from "../report/process-figures.ts";
 import { setStage, type Stage } from "./stage.ts";
+import { range, table as markdownTable } from "../report/markdown.ts";
 
 const { values } = parseArgs({
   options: { objects: { type: "string", default: "300" }, rounds: { type: "string", default: "3" } },
@@ -57,7 +58,7 @@ await stage.stop();
 const text = `<!-- Written by npm run bench:push. -->\n\n# What a call costs\n\n${description()}\n\n${table()}\n`;
 console.log(text);
 const file = fileURLToPath(new URL("results.md", import.meta.url));
-await writeFile(file, await format(text, { ...(await resolveConfig(file)), filepath: file }));
+await writeFormatted(file, text);
 process.exit();
 
 function opened(controller: QueueName): WorkQueue {
@@ -73,9 +74,7 @@ async function measured(way: Way, load: (way: Way) => Promise<number>): Promise<
   const times = (await Promise.all(keys.map(async (key) => (await queues[way].inspect(key)).runs))).flatMap(
     (all) => all.slice(0, runs / objects).map(({ duration }) => duration),
   );
-  times.sort((a, b) => a - b);
-  const at = (share: number): number => times[Math.floor(times.length * share)] ?? NaN;
-  return { p50: at(0.5), p99: at(0.99), perSecond: runs / seconds, cpu };
+  return { p50: percentile(times, 50), p99: percentile(times, 99), perSecond: runs / seconds, cpu };
 }
 
 /** Each key is woken when the one before has run. */
@@ -112,14 +111,10 @@ function wake(way: Way, which: readonly ObjectKey[]): Promise<void> {
   return queues[way].wake(which.map((key) => ({ key, ...about, class: "change" })));
 }
 
-/** CPU time so far, ms, of all processes that a way takes beside Redis and the API server. */
+/** CPU time so far, ms, of all processes that a way takes besides Redis and the API server. */
 function cpuOf({ pids }: Stage, way: Way): number {
   const of = way === "pull" ? [pids.pull] : [pids.gateway, pids.push];
-  const ticks = of.map((pid) => {
-    const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
-    return Number(fields[11]) + Number(fields[12]);
-  });
-  return ticks.reduce((sum, one) => sum + one, 0) * 10;
+  return of.reduce((sum, pid) => sum + 1_000 * cpuOfProcess(pid), 0);
 }
 
 function description(): string {
@@ -143,19 +138,15 @@ function table(): string {
     });
     return [row(load, "pull", pull), row(load, "gateway and function", push), row(load, "ratio", ratio)];
   });
-  return [head, head.map(() => "---"), ...lines].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+  return markdownTable(head, lines, 2);
 }
 
 function row(load: string, way: string, figures: readonly Figures[]): readonly string[] {
   return [
     load,
     way,
-    ...(["p50", "p99", "perSecond", "cpu"] as const).map((field) => spread(figures.map((one) => one[field]))),
+    ...(["p50", "p99", "perSecond", "cpu"] as const).map((field) =>
+      range(spread(figures.map((one) => one[field]))),
+    ),
   ];
-}
-
-function spread(all: readonly number[]): string {
-  const sorted = all.toSorted((a, b) => a - b);
-  const text = (value = NaN): string => (value >= 100 ? String(Math.round(value)) : value.toPrecision(3));
-  return `${text(sorted[0])} / **${text(sorted[Math.floor(sorted.length / 2)])}** / ${text(sorted.at(-1))}`;
 }

@@ -1,13 +1,12 @@
 import { customResourceDefinition, ReconcileFunction } from "@drover/controller";
 import { builtin, connect, installCrd, type KubeClient, refOf } from "@drover/kube";
-import { freePort, type RedisServer, spawnTied, startRedis, type TiedProcess } from "@drover/local-servers";
+import { freePort, type RedisServer, startRedis, type TiedProcess } from "@drover/local-servers";
 import { type Sandbox, startSandbox } from "@drover/sandbox";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { startProcess } from "../../verification/harness/start-process.ts";
 import { Noop } from "./noop.ts";
-
-const root = new URL("../..", import.meta.url).pathname;
 
 /** Real Redis, the sandbox, and the processes of both ways, each idle until its keys are woken. */
 export interface Stage {
@@ -25,19 +24,14 @@ export async function setStage(objects: number): Promise<Stage> {
   writeFileSync(kubeconfig, sandbox.kubeconfig(), { mode: 0o600 });
   const port = await freePort();
   const pushUid = await fill(kubeconfig, objects, port, folder);
-  const start = async (name: string, main: string, awaited: string, env: NodeJS.ProcessEnv) => {
-    const ready = Promise.withResolvers<undefined>();
-    const child = await spawnTied({
-      command: process.execPath,
-      args: [join(root, main)],
+  const start = (name: string, main: string, awaited: string, env: NodeJS.ProcessEnv) =>
+    startProcess({
       name,
+      main,
+      awaited,
       logFile: join(folder, `${name}.log`),
       env: { DROVER_LOG_LEVEL: "info", ...env },
-      onLine: (line) => line.includes(awaited) && ready.resolve(undefined),
     });
-    await ready.promise;
-    return child;
-  };
   const taking = { DROVER_REDIS_URL: redis.url, DROVER_KUBECONFIG: kubeconfig };
   const started = await Promise.all([
     start("pull", "bench/push/pull.ts", "Taking keys", taking),

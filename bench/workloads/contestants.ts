@@ -1,6 +1,6 @@
-import { programOf } from "../bridge/measures/process-figures.ts";
-import { start as startOurFunctions } from "../../tests/workloads/our-functions.ts";
-import { butBoth } from "../../tests/workloads/subjects.ts";
+import { programOf } from "../report/process-figures.ts";
+import { start as startOurFunctions } from "../../verification/workloads/our-functions.ts";
+import { butBoth } from "../../verification/workloads/subjects.ts";
 import type { Request } from "./audit-log.ts";
 import type { Stage } from "./stage.ts";
 

@@ -6,17 +6,15 @@
  *     npm run bench:workloads -- --rounds 1    printed
  *     npm run bench:workloads -- --little      shows that it works, printed
  */
-import { writeFile } from "node:fs/promises";
-import { cpus } from "node:os";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { format, resolveConfig } from "prettier";
-import { machineLoad } from "../queue/measures/machine-load.ts";
-import { type Contestant, contestants, start } from "./contestants.ts";
+import { writeFormatted } from "../report/write-report.ts";
+import { circumstances } from "../report/command-line.ts";
 import { full, little, loadsOf } from "./loads.ts";
 import { type Figures, measured } from "./measured.ts";
 import { report } from "./report.ts";
 import { setStage, type Stage } from "./stage.ts";
+import { type Contestant, contestants, start } from "./contestants.ts";
 
 const usualRounds = "3";
 const { values } = parseArgs({
@@ -28,7 +26,7 @@ const { values } = parseArgs({
 const loads = loadsOf(values.little ? little : full);
 const progress = (line: string): void => console.error(line);
 
-const busyBefore = await machineLoad();
+const ended = await circumstances("bench:workloads");
 const stage = await setStage(progress);
 const rounds: (readonly Figures[])[] = [];
 try {
@@ -37,17 +35,10 @@ try {
 } finally {
   await stage.stop();
 }
-const text = report(rounds, {
-  command: [
-    "npm run bench:workloads",
-    ...(process.argv.length > 2 ? ["--", ...process.argv.slice(2)] : []),
-  ].join(" "),
-  machine: `${cpus().length} cores`,
-  busy: [busyBefore, await machineLoad()],
-});
+const text = report(rounds, await ended());
 const file = fileURLToPath(new URL("results.md", import.meta.url));
 if (values.little || values.rounds !== usualRounds) console.log(text);
-else await writeFile(file, await format(text, { ...(await resolveConfig(file)), filepath: file }));
+else await writeFormatted(file, text);
 
 async function inTurn(stage: Stage, who: Contestant, round: number): Promise<readonly Figures[]> {
   const atWork = await start(who, stage);

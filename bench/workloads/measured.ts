@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { RefusedError } from "../bridge/cluster/api.ts";
-import { cpuSince } from "../bridge/measures/process-figures.ts";
+import { cpuSince } from "../report/process-figures.ts";
 import { countedByWhat, untilQuiet } from "./audit-log.ts";
 import { type AtWork, type Contestant, pidsOf } from "./contestants.ts";
 import type { Load } from "./loads.ts";

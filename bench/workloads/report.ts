@@ -1,14 +1,8 @@
-import { spread } from "../queue/measures/spread.ts";
-import { figure, range, table } from "../queue/report/markdown.ts";
+import { type Circumstances, percents } from "../report/command-line.ts";
+import { spread } from "../../verification/harness/spread.ts";
+import { figure, range, table } from "../report/markdown.ts";
 import { type Contestant, contestants } from "./contestants.ts";
 import type { Figures } from "./measured.ts";
-
-export interface Conditions {
-  readonly command: string;
-  readonly machine: string;
-  /** How busy the machine was before and after, in [0, 1]. */
-  readonly busy: readonly number[];
-}
 
 const calls = ({ requests }: Figures): number =>
   Object.values(requests).reduce((sum, count) => sum + count, 0);
@@ -21,10 +15,10 @@ const measures = [
 ] as const;
 
 /** @param rounds of each contestant, in the order in which they were. */
-export function report(rounds: readonly (readonly Figures[])[], conditions: Conditions): string {
+export function report(rounds: readonly (readonly Figures[])[], conditions: Circumstances): string {
   const all = rounds.flat();
   const loads = [...new Set(all.map(({ load }) => load))];
-  const busy = conditions.busy.map((share) => `${(100 * share).toFixed(0)} %`).join(" and ");
+  const busy = percents(conditions.busy, " and ");
   return [
     "<!-- Written by npm run bench:workloads. -->",
     "# Deployments: Drover's functions beside kube-controller-manager",

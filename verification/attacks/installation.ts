@@ -1,12 +1,6 @@
 import { objectKey, ReconcileFunction, silentLog } from "@drover/controller";
 import { connect, type KubeClient, refOf } from "@drover/kube";
-import {
-  type RedisServer,
-  spawnTied,
-  startRedis,
-  thisMachine,
-  type TiedProcess,
-} from "@drover/local-servers";
+import { type RedisServer, startRedis, thisMachine, type TiedProcess } from "@drover/local-servers";
 import { redisUserRules } from "@drover/queue";
 import {
   type AuditedRequest,
@@ -24,6 +18,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { z } from "zod";
+import { root, startProcess } from "../harness/start-process.ts";
 
 /**
  * Drover as the manifests install it, on a real API server with RBAC and kube-controller-manager: bridge, deployer and
@@ -76,7 +71,6 @@ export interface KubectlOptions {
   readonly input?: string;
 }
 
-const root = new URL("../..", import.meta.url).pathname;
 const own = "drover";
 const parts = ["bridge", "deployer", "gateway"] as const;
 const manifests = [
@@ -246,31 +240,17 @@ async function startPart(
   { redisUrlOf, kubeconfigOfAccount }: Installation,
   folder: string,
 ): Promise<TiedProcess> {
-  const ready = Promise.withResolvers<undefined>();
-  const logFile = join(folder, `${part}.log`);
-  const child = await spawnTied({
+  return startProcess({
     name: part,
-    command: process.execPath,
-    args: [join(root, `apps/${part}/src/main.ts`)],
-    logFile,
+    main: `apps/${part}/src/main.ts`,
+    logFile: join(folder, `${part}.log`),
+    awaited: "Serving /healthz",
     // Attacks that are functions verify and sign with the time of this process.
     ...(part === "gateway" && { machine: thisMachine }),
     env: {
-      NODE_COMPILE_CACHE: join(root, ".cache/compiled"),
-      DROVER_TEST_CLUSTER: undefined,
-      DROVER_KUBECTL: undefined,
       DROVER_REDIS_URL: redisUrlOf(part),
       DROVER_KUBECONFIG: await kubeconfigOfAccount(own, part),
       ...(part === "deployer" && { DROVER_FUNCTION: `${own}/reconcilefunctions.drover.dev` }),
     },
-    onLine: (line) => {
-      if (line.includes("Serving /healthz")) ready.resolve(undefined);
-    },
   });
-  const died = child.exited.then(() => {
-    throw new Error(`${part} ended:\n${readFileSync(logFile, "utf8")}`);
-  });
-  await Promise.race([ready.promise, died]);
-  died.catch(() => undefined);
-  return child;
 }

@@ -2,10 +2,9 @@
 import { openAdmission, type PublicServer, servePublicly } from "@drover/runtime";
 import type { HttpBindings } from "@hono/node-server";
 import type { Hono } from "hono";
-import { once } from "node:events";
 import { Agent, createServer, request } from "node:http";
-import type { AddressInfo } from "node:net";
 import { post } from "../../apps/gateway/src/calls/post.ts";
+import { listen as listenOn } from "../harness/listen.ts";
 import type { Sent } from "./sent.ts";
 
 type App = Hono<{ Bindings: HttpBindings }>;
@@ -68,9 +67,8 @@ export const arriving = ({ headers, body }: Sent): Sent => ({
 export async function replyOf({ headers, body }: Sent) {
   const server = createServer((incoming, response) => {
     incoming.resume().once("end", () => response.writeHead(200, { ...headers }).end(body));
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
+  });
+  const port = await listenOn(server);
   const agent = new Agent();
   try {
     const target = { url: new URL(`http://127.0.0.1:${port}/`), address: "127.0.0.1" };

@@ -58,7 +58,7 @@ export interface Readers<Schedule, Kind extends string> {
   readonly parse: (json: unknown) => Schedule;
 }
 
-/** What all suites of schedules take from the command line. */
+/** The options of the command line that all suites of schedules share. */
 export const playingOptions = {
   schedules: { type: "string", default: "20" },
   seed: { type: "string", default: "1" },
@@ -72,7 +72,7 @@ export const playingOptions = {
   patience: { type: "string", default: "30000" },
   /** Begin no other schedule after one with a violation. */
   bail: { type: "boolean", default: false },
-  /** Keep the logs of every schedule, and say where. */
+  /** Keep the logs of every schedule, and print their folder. */
   keep: { type: "boolean", default: false },
 } as const satisfies ParseArgsConfig["options"];
 

@@ -13,7 +13,7 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { percentile } from "../../bench/queue/measures/spread.ts";
+import { percentile } from "../harness/spread.ts";
 import { openStage } from "./stage.ts";
 
 const { values } = parseArgs({

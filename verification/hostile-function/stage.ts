@@ -1,5 +1,5 @@
 import { type FunctionIdentity, queueOf, silentLog } from "@drover/controller";
-import { type RedisServer, spawnTied, startRedis, type TiedProcess } from "@drover/local-servers";
+import { type RedisServer, startRedis } from "@drover/local-servers";
 import { connectRedis, disconnectRedis, openWorkQueue, redisUserRules } from "@drover/queue";
 import { startSandbox } from "@drover/sandbox";
 import { Redis } from "ioredis";
@@ -8,6 +8,9 @@ import { setPriority, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { z } from "zod";
+import { postTo, requestTo } from "../harness/sandbox-requests.ts";
+import { coreKind, namespaceNamed } from "../harness/manifests.ts";
+import { root, startProcess } from "../harness/start-process.ts";
 import type { HostileCounts, HostileSettings } from "./hostile.ts";
 import { hostileMark } from "./mark.ts";
 
@@ -23,8 +26,7 @@ export interface HostileStage extends AsyncDisposable {
   readonly trespasses: () => Promise<readonly string[]>;
 }
 
-const root = new URL("../..", import.meta.url).pathname;
-const configMaps = { group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", scope: "Namespaced" };
+const configMaps = coreKind("ConfigMap");
 const createdSchema = z.looseObject({
   metadata: z.looseObject({ namespace: z.string(), name: z.string(), uid: z.string() }),
 });
@@ -48,25 +50,13 @@ export async function openStage(shared: boolean): Promise<HostileStage> {
   const sandbox = await startSandbox({});
   const kubeconfig = join(folder, "kubeconfig");
   writeFileSync(kubeconfig, sandbox.kubeconfig(), { mode: 0o600 });
-  const request = async (method: string, path: string, body: object): Promise<Response> =>
-    fetch(`${sandbox.url}/${path}`, {
-      method,
-      headers: {
-        authorization: `Bearer ${sandbox.token}`,
-        "content-type": method === "PATCH" ? "application/merge-patch+json" : "application/json",
-      },
-      body: JSON.stringify(body),
-    });
-  const post = async (path: string, body: object): Promise<unknown> => {
-    const response = await request("POST", path, body);
-    if (!response.ok) throw new Error(await response.text());
-    return response.json();
-  };
+  const request = requestTo(sandbox);
+  const post = postTo(sandbox);
   const crd = z.looseObject({}).parse(parse(readFileSync(join(root, "apps/bridge/deploy/crd.yaml"), "utf8")));
-  await post("apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd);
+  await post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd);
   const register = async (namespace: string): Promise<FunctionIdentity> => {
-    await post("api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
-    const created = await post(`apis/drover.dev/v1alpha1/namespaces/${namespace}/reconcilefunctions`, {
+    await post("/api/v1/namespaces", namespaceNamed(namespace));
+    const created = await post(`/apis/drover.dev/v1alpha1/namespaces/${namespace}/reconcilefunctions`, {
       apiVersion: "drover.dev/v1alpha1",
       kind: "ReconcileFunction",
       metadata: { name: "maps" },
@@ -85,7 +75,18 @@ export async function openStage(shared: boolean): Promise<HostileStage> {
     { namespaces: ["victim"], url: ofVictim.url },
   ];
   writeFileSync(tenants, JSON.stringify(shared ? [] : entries));
-  const bridge = await startBridge({ folder, kubeconfig, drover, tenants });
+  const bridge = await startProcess({
+    name: "bridge",
+    main: "apps/bridge/src/main.ts",
+    logFile: join(folder, "bridge.log"),
+    awaited: "; watching",
+    env: {
+      DROVER_REDIS_URL: drover.url,
+      DROVER_KUBECONFIG: kubeconfig,
+      DROVER_AUTHORS: "trusted",
+      DROVER_TENANTS_FILE: tenants,
+    },
+  });
   const neighbour = await startNeighbour(ofVictim, queueOf(victim));
   const admin = new Redis(ofEvil.url);
   const watch = await watchTrespasses({ shared, admin, evil, victim });
@@ -95,8 +96,8 @@ export async function openStage(shared: boolean): Promise<HostileStage> {
       const begun = performance.now();
       const started = neighbour.started(`default/${name}`);
       const body = { metadata: { name }, data: { at: String(begun) } };
-      const changed = await request("PATCH", `api/v1/namespaces/default/configmaps/${name}`, body);
-      if (changed.status === 404) await post("api/v1/namespaces/default/configmaps", body);
+      const changed = await request("PATCH", `/api/v1/namespaces/default/configmaps/${name}`, body);
+      if (changed.status === 404) await post("/api/v1/namespaces/default/configmaps", body);
       return (await started) - begun;
     },
     async turnHostile(seed) {
@@ -110,11 +111,11 @@ export async function openStage(shared: boolean): Promise<HostileStage> {
         connections: shared ? 50 : 300,
       };
       const last: { counts: HostileCounts } = { counts: { done: 0, denied: 0, full: 0, refused: 0 } };
-      const child = await spawnTied({
+      const child = await startProcess({
         name: "hostile",
-        command: process.execPath,
+        main: "verification/hostile-function/hostile.ts",
         logFile: join(folder, "hostile.log"),
-        args: [join(root, "verification/hostile-function/hostile.ts"), JSON.stringify(settings)],
+        args: [JSON.stringify(settings)],
         onLine(line, stream) {
           if (stream === "stdout") last.counts = countsSchema.parse(JSON.parse(line));
         },
@@ -140,34 +141,6 @@ export async function openStage(shared: boolean): Promise<HostileStage> {
       rmSync(folder, { recursive: true });
     },
   };
-}
-
-async function startBridge(of: {
-  folder: string;
-  kubeconfig: string;
-  drover: RedisServer;
-  tenants: string;
-}): Promise<TiedProcess> {
-  const ready = Promise.withResolvers<undefined>();
-  const child = await spawnTied({
-    name: "bridge",
-    command: process.execPath,
-    args: [join(root, "apps/bridge/src/main.ts")],
-    logFile: join(of.folder, "bridge.log"),
-    env: {
-      DROVER_REDIS_URL: of.drover.url,
-      DROVER_KUBECONFIG: of.kubeconfig,
-      DROVER_AUTHORS: "trusted",
-      DROVER_TENANTS_FILE: of.tenants,
-    },
-    onLine: (line) => line.includes("; watching") && ready.resolve(undefined),
-  });
-  const died = child.exited.then(() => {
-    throw new Error(`The bridge ended:\n${readFileSync(child.logFile, "utf8")}`);
-  });
-  died.catch(() => undefined);
-  await Promise.race([ready.promise, died]);
-  return child;
 }
 
 /** The neighbour's function: runs do nothing, but say when they begin. */

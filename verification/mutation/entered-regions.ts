@@ -51,7 +51,8 @@ export async function stateFolder(repository: string): Promise<string> {
     "functions",
     "examples",
     "tools",
-    "tests",
+    "verification",
+    ":!*/results.md",
   );
   if (changed !== "") {
     throw new Error(

@@ -124,7 +124,7 @@ async function covering({ file, start, end }: Mutant): Promise<readonly TestFile
   const own = passing.filter((test) => test.entered.includes(entered));
   // Pods do not get their test's environment. Which test started them is not known, but what kind of test does.
   const isOfPods = own.length === 0 && stray.includes(entered);
-  return isOfPods ? passing.filter(({ file }) => file.startsWith("tests/end-to-end/")) : own;
+  return isOfPods ? passing.filter(({ file }) => file.startsWith("verification/end-to-end/")) : own;
 }
 
 function idOf({ file, start, end, replacement }: Mutant): string {

@@ -1,7 +1,7 @@
 import { readKubeconfig } from "@drover/real-cluster";
-import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { Agent, request } from "node:https";
+import { text } from "node:stream/consumers";
 
 /** The bench's own way to the API server: plain requests over kept connections, past everything that counts. */
 export interface Api {
@@ -35,17 +35,17 @@ export function openApi(kubeconfigFile: string): Api {
   // More wait here: a server that is slow is not asked for thousands of handshakes, too.
   const agent = new Agent({ keepAlive: true, maxSockets: 128, ...tls });
   const ask = async (method: string, path: string, accept: string, body?: Body): Promise<IncomingMessage> => {
-    const text = body === undefined ? "" : JSON.stringify(body.content);
+    const content = body === undefined ? "" : JSON.stringify(body.content);
     const sent = request(new URL(path, url), {
       agent,
       method,
       headers: {
         accept,
         "user-agent": userAgent,
-        ...(body && { "content-type": body.type, "content-length": Buffer.byteLength(text) }),
+        ...(body && { "content-type": body.type, "content-length": Buffer.byteLength(content) }),
       },
     });
-    sent.end(text);
+    sent.end(content);
     const answer = Promise.withResolvers<IncomingMessage>();
     sent.on("response", answer.resolve).on("error", answer.reject);
     return answer.promise;
@@ -54,11 +54,11 @@ export function openApi(kubeconfigFile: string): Api {
     const answer = await ask(...asked);
     const status = answer.statusCode ?? 0;
     if (status >= 200 && status <= 299) return answer;
-    throw new RefusedError(`${asked[0]} ${asked[1]}`, status, await textOf(answer));
+    throw new RefusedError(`${asked[0]} ${asked[1]}`, status, await text(answer));
   };
   return {
     send: (method, path, body) =>
-      patiently(async () => textOf(await accepted(method, path, "application/json", body))),
+      patiently(async () => text(await accepted(method, path, "application/json", body))),
     open: (path, accept) => patiently(() => accepted("GET", path, accept)),
     close: () => agent.destroy(),
   };
@@ -77,13 +77,6 @@ async function patiently<T>(attempt: () => Promise<T>): Promise<T> {
 
 const passes = (error: unknown): boolean =>
   error instanceof RefusedError ? error.status === 429 || error.status >= 500 : error instanceof Error;
-
-async function textOf(answer: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  answer.on("data", (chunk: Buffer) => chunks.push(chunk));
-  await once(answer, "end");
-  return Buffer.concat(chunks).toString();
-}
 
 /** Calls `work` for 0 to `count` - 1, `atOnce` at a time. */
 export async function inParallel(

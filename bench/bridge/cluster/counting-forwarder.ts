@@ -1,5 +1,5 @@
-import { once } from "node:events";
 import { connect, createServer } from "node:net";
+import { listen } from "../../../verification/harness/listen.ts";
 
 /**
  * A way to a server on this machine that counts the bytes that pass. It looks into nothing: TLS, HTTP/2 and compression
@@ -28,12 +28,9 @@ export async function startCountingForwarder(target: number): Promise<CountingFo
     near.once("close", () => open.delete(end));
   });
   const open = new Set<() => void>();
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("The forwarder has no port.");
+  const port = await listen(server);
   return {
-    port: address.port,
+    port,
     received: () => received,
     stop() {
       server.close();

@@ -1,6 +1,6 @@
 import { freePort } from "@drover/local-servers";
 import { join } from "node:path";
-import { now } from "../../queue/measures/now.ts";
+import { now } from "../../../verification/harness/clock.ts";
 import { queue } from "../cluster/widgets.ts";
 import { startAsImage } from "./start-as-image.ts";
 import { type Started, startProcess, untilSo } from "./start-process.ts";

@@ -1,5 +1,5 @@
 import { spawnTied, type TiedProcess, type TiedProcessOptions } from "@drover/local-servers";
-import { now } from "../../queue/measures/now.ts";
+import { now } from "../../../verification/harness/clock.ts";
 import { lastLinesOf } from "./last-lines.ts";
 
 /** A process under measurement, and when it was started: ms of the monotonic clock. */

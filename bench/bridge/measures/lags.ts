@@ -1,4 +1,4 @@
-import { percentile } from "../../queue/measures/spread.ts";
+import { percentile } from "../../../verification/harness/spread.ts";
 
 /** A change of a key. Times are ms of the monotonic clock. */
 export interface Change {

@@ -1,5 +1,5 @@
 import { Redis } from "ioredis";
-import { now } from "../../queue/measures/now.ts";
+import { now } from "../../../verification/harness/clock.ts";
 import { controller, queue } from "../cluster/widgets.ts";
 
 /** Drover's ledger as it stands in Redis: see `packages/queue/src/index.ts` for what is where. */

@@ -1,5 +1,5 @@
-import { now } from "../../queue/measures/now.ts";
-import { type Memory, memoryOf } from "./process-figures.ts";
+import { now } from "../../../verification/harness/clock.ts";
+import { type Memory, memoryOf } from "../../report/process-figures.ts";
 
 /** The memory of some processes at one moment. */
 export interface Sample {

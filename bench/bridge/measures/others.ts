@@ -1,5 +1,5 @@
 import { cpus } from "node:os";
-import { now } from "../../queue/measures/now.ts";
+import { now } from "../../../verification/harness/clock.ts";
 
 /** How much of the machine others took since the start, in [0, 1], given the CPU time of all that is ours, s. */
 export function watchOthers(): (ours: number) => number {

@@ -3,7 +3,7 @@
 import { createWriteStream } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
-import { now } from "../../queue/measures/now.ts";
+import { now } from "../../../verification/harness/clock.ts";
 import { openApi } from "../cluster/api.ts";
 import { patch } from "../cluster/population.ts";
 import { widgetKey } from "../cluster/widgets.ts";

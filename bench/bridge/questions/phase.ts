@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { now } from "../../queue/measures/now.ts";
+import { now } from "../../../verification/harness/clock.ts";
 import type { Requests } from "../cluster/audit-log.ts";
 import type { BenchCluster } from "../cluster/bench-cluster.ts";
 import type { Changes } from "../cluster/population.ts";
@@ -8,7 +8,7 @@ import type { RunStart } from "../contenders/run-log.ts";
 import { wokenBetween } from "../measures/ledger.ts";
 import { type Sample, together, watchMemory } from "../measures/memory-watch.ts";
 import { watchOthers } from "../measures/others.ts";
-import { cpuSince, highestRss, type Memory } from "../measures/process-figures.ts";
+import { cpuSince, highestRss, type Memory } from "../../report/process-figures.ts";
 import type { Contestant, ContestantName, Following } from "./contestants.ts";
 
 export type PhaseName = "first" | "restart" | "changes" | "changes, position too old";

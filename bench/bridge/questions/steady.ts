@@ -1,7 +1,7 @@
 import { type RedisServer, startRedis } from "@drover/local-servers";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { now } from "../../queue/measures/now.ts";
+import { now } from "../../../verification/harness/clock.ts";
 import { type BenchCluster, startBenchCluster } from "../cluster/bench-cluster.ts";
 import { changeSteadily } from "../cluster/steady-changes.ts";
 import { populate } from "../cluster/population.ts";
@@ -12,7 +12,7 @@ import { type Change, type LagFigures, lagFigures, lagsOf } from "../measures/la
 import { type LedgerView, viewLedger } from "../measures/ledger.ts";
 import { type Sample, together, watchMemory } from "../measures/memory-watch.ts";
 import { watchOthers } from "../measures/others.ts";
-import { cpuSince, type Memory } from "../measures/process-figures.ts";
+import { cpuSince, type Memory } from "../../report/process-figures.ts";
 import type { Stage } from "../results.ts";
 
 /** What is timed, from the sending of a change. */

@@ -1,7 +1,8 @@
 import { createReadStream } from "node:fs";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { now } from "../../queue/measures/now.ts";
+import { listen } from "../../../verification/harness/listen.ts";
+import { now } from "../../../verification/harness/clock.ts";
 import { collection } from "../cluster/widgets.ts";
 import { formatAsked } from "./formats.ts";
 import { pageSize, type Recording } from "./record.ts";
@@ -57,12 +58,9 @@ export async function startReplayServer(recording: Recording): Promise<ReplaySer
       answer.writeHead(404, { "content-type": "application/json" }).end(notFound);
     }
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("The replay server has no port.");
+  const port = await listen(server);
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: `http://127.0.0.1:${port}`,
     watching: watching.promise,
     release() {
       gate.resolve(undefined);

@@ -1,5 +1,5 @@
 import { spreadOf } from "../../queue/report/select.ts";
-import { figure, range, table } from "../../queue/report/markdown.ts";
+import { figure, type Goal, goalTable, range } from "../../report/markdown.ts";
 import { bridgeAndRedis, type MemoryFigures, type PhaseFigures } from "../questions/phase.ts";
 import type { RestartFigures } from "../questions/restart.ts";
 import type { SteadyFigures } from "../questions/steady.ts";
@@ -8,13 +8,6 @@ import type { Results } from "../results.ts";
 import { phaseTitles } from "./restart-tables.ts";
 import { count, mib } from "./units.ts";
 
-interface Goal {
-  readonly what: string;
-  readonly wanted: string;
-  readonly found: string;
-  readonly met: boolean;
-}
-
 /** What we want of the bridge, and what came out. */
 export function goals({ restart, replay, steady }: Results): string {
   const all = [
@@ -22,11 +15,7 @@ export function goals({ restart, replay, steady }: Results): string {
     ...(replay ? [speed(replay)] : []),
     ...(steady ? flat(steady) : []),
   ];
-  return table(
-    ["goal", "wanted", "found", "met"],
-    all.map(({ what, wanted, found, met }) => [what, wanted, found, met ? "yes" : "**no**"]),
-    2,
-  );
+  return goalTable(all);
 }
 
 const ours = ({ phases }: RestartFigures): readonly PhaseFigures[] =>

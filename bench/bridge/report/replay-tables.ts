@@ -1,5 +1,5 @@
-import { spread } from "../../queue/measures/spread.ts";
-import { figure, range, table } from "../../queue/report/markdown.ts";
+import { spread } from "../../../verification/harness/spread.ts";
+import { figure, range, table } from "../../report/markdown.ts";
 import { spreadOf } from "../../queue/report/select.ts";
 import { percent } from "./units.ts";
 import { type ReplayFigures, type ReplayRound, readers } from "../questions/replay.ts";

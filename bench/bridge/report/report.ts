@@ -1,18 +1,10 @@
+import { type Circumstances, percents } from "../../report/command-line.ts";
 import type { Results } from "../results.ts";
 import { goals } from "./goals.ts";
 import { replayed } from "./replay-tables.ts";
 import { exactness, memory, requests, work } from "./restart-tables.ts";
 import { lags, steadyCpu, steadyMemory } from "./steady-tables.ts";
 import { count, percent, seconds } from "./units.ts";
-
-export interface Circumstances {
-  readonly command: string;
-  /** Such as `2 cores, Linux`. */
-  readonly machine: string;
-  readonly node: string;
-  /** How busy others kept the machine before and after, in [0, 1]. */
-  readonly busy: readonly number[];
-}
 
 /** Every question that was asked, as Markdown. */
 export function report(results: Results, circumstances: Circumstances): string {
@@ -70,5 +62,5 @@ const head = ({ command, machine, node, busy }: Circumstances): string =>
   [
     "# Results",
     `Written by \`${command}\`. ${machine}; Node ${node}. Kubernetes 1.36, etcd 3.6; controller-runtime 0.24, client-go 0.36.`,
-    `Others kept the machine ${busy.map((share) => `${(100 * share).toFixed(0)} %`).join(" busy before and ")} busy after.`,
+    `Others kept the machine ${percents(busy, " busy before and ")} busy after.`,
   ].join("\n\n");

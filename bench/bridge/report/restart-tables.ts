@@ -1,4 +1,4 @@
-import { figure, table } from "../../queue/report/markdown.ts";
+import { figure, table } from "../../report/markdown.ts";
 import { titles } from "../questions/contestants.ts";
 import type { PhaseFigures, PhaseName } from "../questions/phase.ts";
 import type { RestartFigures } from "../questions/restart.ts";

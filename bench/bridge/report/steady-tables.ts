@@ -1,4 +1,4 @@
-import { figure, table } from "../../queue/report/markdown.ts";
+import { figure, table } from "../../report/markdown.ts";
 import { spans, type SteadyFigures } from "../questions/steady.ts";
 import type { LagFigures } from "../measures/lags.ts";
 import { count, mib } from "./units.ts";

@@ -1,4 +1,4 @@
-import { figure } from "../../queue/report/markdown.ts";
+import { figure } from "../../report/markdown.ts";
 
 export const seconds = (ms: number | undefined): string => (ms === undefined ? "-" : figure(ms / 1_000));
 export const mib = (bytes: number | undefined): string =>

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Api } from "../../bridge/cluster/api.ts";
 import { followWatch, type WatchEvent } from "../../bridge/cluster/follow-watch.ts";
-import { now } from "../../queue/measures/now.ts";
+import { now } from "../../../verification/harness/clock.ts";
 import { everywhere, type GaugeKey } from "./gauges.ts";
 
 const gauge = z.object({

@@ -4,7 +4,7 @@ import { objectKey } from "@drover/controller";
 import { Session } from "node:inspector/promises";
 import type { Contender, Working } from "../contenders/contender.ts";
 import { openContender } from "../contenders/open-contender.ts";
-import { now } from "../measures/now.ts";
+import { now } from "../../../verification/harness/clock.ts";
 import { type Handlers, handlersFor } from "./handlers.ts";
 import { birth, cpuProfile, question, type Report, type Request, type Woken } from "./messages.ts";
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Handler, Outcome } from "../contenders/contender.ts";
-import { now } from "../measures/now.ts";
+import { now } from "../../../verification/harness/clock.ts";
 import type { Handling, Report } from "./messages.ts";
 
 export interface Handlers {

@@ -1,7 +1,7 @@
 import type { RedisServer } from "@drover/local-servers";
 import { setTimeout as delay } from "node:timers/promises";
 import type { ContenderName } from "../contenders/contender.ts";
-import { now } from "../measures/now.ts";
+import { now } from "../../../verification/harness/clock.ts";
 import type { BenchProcess } from "../processes/start-bench-process.ts";
 import { startTeam, type Team } from "../processes/team.ts";
 

@@ -1,13 +1,11 @@
-import { percentile, spread } from "../measures/spread.ts";
+import { percentile, spread } from "../../../verification/harness/spread.ts";
 import type { Results } from "../results.ts";
-import { figure, range, table } from "./markdown.ts";
+import { figure, type Goal, goalTable, range } from "../../report/markdown.ts";
 import { spreadOf } from "./select.ts";
 import { cpuRatios } from "./throughput-tables.ts";
 
-interface Goal {
-  readonly what: string;
-  readonly wanted: string;
-  /** As it is shown, and whether it is good enough; undefined where it was not measured. */
+/** Without a figure where it was not measured. */
+interface Wanted extends Pick<Goal, "what" | "wanted"> {
   readonly found: { readonly shown: string; readonly met: boolean } | undefined;
 }
 
@@ -21,10 +19,11 @@ export function goals(results: Results): string {
     redisBack(results),
     ...wakes(results),
   ];
-  const rows = all.flatMap(({ what, wanted, found }) =>
-    found === undefined ? [] : [[what, wanted, found.shown, found.met ? "yes" : "**no**"]],
+  return goalTable(
+    all.flatMap(({ what, wanted, found }) =>
+      found === undefined ? [] : [{ what, wanted, found: found.shown, met: found.met }],
+    ),
   );
-  return table(["goal", "wanted", "found", "met"], rows, 2);
 }
 
 /** Both are about one busy worker process: most keys due, 64 runs at once. */
@@ -35,7 +34,7 @@ const busiest = ({ runs }: Results) => {
   );
 };
 
-function cpu(results: Results): Goal {
+function cpu(results: Results): Wanted {
   const cell = busiest(results);
   const ratio = cell && spread(cpuRatios(results.runs, cell));
   return {
@@ -45,7 +44,7 @@ function cpu(results: Results): Goal {
   };
 }
 
-function speed(results: Results): Goal {
+function speed(results: Results): Wanted {
   const cell = busiest(results);
   const speed =
     cell &&
@@ -61,7 +60,7 @@ function speed(results: Results): Goal {
   };
 }
 
-function idle({ idle }: Results): Goal {
+function idle({ idle }: Results): Wanted {
   const p50 = (name: string) =>
     idle.filter((f) => f.contender === name).map((f) => percentile(f.latencies, 50));
   const theirs = p50("bullmq");
@@ -74,7 +73,7 @@ function idle({ idle }: Results): Goal {
   };
 }
 
-function takeover({ takeover }: Results): Goal {
+function takeover({ takeover }: Results): Wanted {
   return spans(
     "takeover after a worker's SIGKILL, p99",
     10_000,
@@ -83,12 +82,12 @@ function takeover({ takeover }: Results): Goal {
   );
 }
 
-function redisBack({ redisBack }: Results): Goal {
+function redisBack({ redisBack }: Results): Wanted {
   const ours = redisBack.filter((f) => f.contender === "drover");
   return spans("first run after Redis came back, longest", 2_000, ours, 100);
 }
 
-function wakes({ wakeDuringRun }: Results): Goal[] {
+function wakes({ wakeDuringRun }: Results): Wanted[] {
   const ours = wakeDuringRun.filter((f) => f.contender === "drover");
   return [
     spans(
@@ -111,7 +110,7 @@ function spans(
   most: number,
   figures: readonly { spans: readonly number[] }[],
   percent: number,
-): Goal {
+): Wanted {
   const all = figures.flatMap((f) => f.spans);
   const found = all.length === 0 ? undefined : percentile(all, percent);
   return {

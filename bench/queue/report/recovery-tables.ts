@@ -1,7 +1,7 @@
 import { type Outcome, titles } from "../contenders/contender.ts";
-import { percentile } from "../measures/spread.ts";
+import { percentile } from "../../../verification/harness/spread.ts";
 import type { Results } from "../results.ts";
-import { figure, table } from "./markdown.ts";
+import { figure, table } from "../../report/markdown.ts";
 
 /** Every measured span in one row each: the percentiles that a promise is about. */
 const spansOf = (spans: readonly number[]): string[] => [

@@ -1,18 +1,13 @@
+import { type Circumstances, percents } from "../../report/command-line.ts";
 import type { Results } from "../results.ts";
 import { goals } from "./goals.ts";
 import { redisBack, takeover, wakeDuringRun } from "./recovery-tables.ts";
 import { cpuPerRun, idleLatency, memory, runsPerSecond, wakesPerSecond } from "./throughput-tables.ts";
 import { hotFunctions, serverTime, workerTime } from "./time-tables.ts";
 
-export interface Circumstances {
-  readonly command: string;
-  /** Such as `2 cores, Linux`. */
-  readonly machine: string;
+interface Measured extends Circumstances {
   readonly server: string;
-  readonly node: string;
   readonly rounds: number;
-  /** How busy others kept the machine before and after, in [0, 1]. */
-  readonly busy: readonly number[];
 }
 
 interface Section {
@@ -83,7 +78,7 @@ const time: readonly Section[] = [
 ];
 
 /** One section per question that was asked, as Markdown. */
-export function report(results: Results, circumstances: Circumstances): string {
+export function report(results: Results, circumstances: Measured): string {
   const asked = [...throughput, ...recovery, ...time].filter(({ of }) => results[of].length > 0);
   return [
     head(circumstances),
@@ -95,10 +90,10 @@ export function report(results: Results, circumstances: Circumstances): string {
     .join("\n\n");
 }
 
-const head = ({ command, machine, server, node, rounds, busy }: Circumstances): string =>
+const head = ({ command, machine, server, node, rounds, busy }: Measured): string =>
   [
     "# Results",
     `Written by \`${command}\`. ${machine}; ${server}; Node ${node}. The server keeps nothing on disk, but where it is killed (append-only file, synced each time).`,
-    `Others kept the machine ${busy.map((share) => `${(100 * share).toFixed(0)} %`).join(" busy before and ")} busy after.`,
+    `Others kept the machine ${percents(busy, " busy before and ")} busy after.`,
     `Three figures are min / **median** / max of ${rounds} rounds in which the contenders took turns.`,
   ].join("\n\n");

@@ -1,5 +1,5 @@
 import { type ContenderName, contenderNames } from "../contenders/contender.ts";
-import { spread, type Spread } from "../measures/spread.ts";
+import { spread, type Spread } from "../../../verification/harness/spread.ts";
 
 /** The spread of a figure over the rounds; undefined where it was not measured. */
 export function spreadOf<F>(

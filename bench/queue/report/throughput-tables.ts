@@ -1,9 +1,9 @@
 import { titles } from "../contenders/contender.ts";
-import { percentile, spread } from "../measures/spread.ts";
+import { percentile, spread } from "../../../verification/harness/spread.ts";
 import type { RunFigures } from "../questions/runs.ts";
 import type { WakeFigures } from "../questions/wakes.ts";
 import type { Results } from "../results.ts";
-import { figure, range, table } from "./markdown.ts";
+import { figure, range, table } from "../../report/markdown.ts";
 import { distinct, perContender, spreadOf } from "./select.ts";
 
 const names = perContender((name) => titles[name]);

@@ -1,7 +1,7 @@
 import { type ContenderName, titles } from "../contenders/contender.ts";
 import type { WhereTimeGoes } from "../questions/where-time-goes.ts";
 import type { Results } from "../results.ts";
-import { figure, table } from "./markdown.ts";
+import { figure, table } from "../../report/markdown.ts";
 import { perContender } from "./select.ts";
 
 const names = perContender((name) => titles[name]);

@@ -1,5 +1,5 @@
 import { CreateBucketCommand, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
-import { bucket, isGone, isReady, startWorld, type World } from "../../../tests/end-to-end/world.ts";
+import { bucket, isGone, isReady, startWorld, type World } from "../../end-to-end/stage/world.ts";
 import { within } from "../streams/bridge-stage.ts";
 
 /** The shipped bridge and bucket function, an S3 server, and a client that may write into its buckets. */

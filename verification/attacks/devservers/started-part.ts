@@ -1,9 +1,7 @@
-import { spawnTied } from "@drover/local-servers";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-
-const root = new URL("../../..", import.meta.url).pathname;
+import { startProcess } from "../../harness/start-process.ts";
 
 /** A shipped process of Drover, which listens on a port of its own. */
 export interface StartedPart {
@@ -17,32 +15,20 @@ export async function startPart(
   { kubeconfig, env }: { readonly kubeconfig: string; readonly env: Readonly<Record<string, string>> },
 ): Promise<StartedPart> {
   const folder = mkdtempSync(join(tmpdir(), `drover-attacked-${part}-`));
-  const [file, logFile] = [join(folder, "kubeconfig"), join(folder, "log")];
+  const file = join(folder, "kubeconfig");
   writeFileSync(file, kubeconfig, { mode: 0o600 });
-  const listening = Promise.withResolvers<string>();
-  const child = await spawnTied({
+  const process = await startProcess({
     name: part,
-    command: process.execPath,
-    args: [join(root, `apps/${part}/src/main.ts`)],
-    logFile,
-    env: { NODE_COMPILE_CACHE: join(root, ".cache/compiled"), DROVER_KUBECONFIG: file, ...env },
-    onLine: (line) => {
-      const [, url] = /"url":"(http:[^"]+)".*Serving \/healthz/.exec(line) ?? [];
-      if (url !== undefined) listening.resolve(url);
+    main: `apps/${part}/src/main.ts`,
+    logFile: join(folder, "log"),
+    awaited: "Serving /healthz",
+    env: { DROVER_KUBECONFIG: file, ...env },
+  });
+  return {
+    url: process.url,
+    async stop() {
+      await process.stop();
+      rmSync(folder, { recursive: true });
     },
-  });
-  const died = child.exited.then(() => {
-    throw new Error(`${part} ended:\n${readFileSync(logFile, "utf8")}`);
-  });
-  died.catch(() => undefined);
-  const stop = async (): Promise<void> => {
-    await child.stop();
-    rmSync(folder, { recursive: true });
   };
-  try {
-    return { url: await Promise.race([listening.promise, died]), stop };
-  } catch (error) {
-    await stop();
-    throw error;
-  }
 }

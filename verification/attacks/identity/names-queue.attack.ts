@@ -1,14 +1,7 @@
+import { coreKind } from "../../harness/manifests.ts";
 import type { Attack } from "../attack.ts";
 import { functionOf, makeAuthor } from "../rights/function-of.ts";
 import { allThatReads, redisAsFunction } from "./redis-as-function.ts";
-
-const kind = (name: string, plural: string) => ({
-  group: "",
-  version: "v1",
-  kind: name,
-  plural,
-  scope: "Namespaced",
-});
 
 export const attack: Attack = {
   name: "a function whose name looks like another's names queue reads nothing of it",
@@ -22,7 +15,7 @@ export const attack: Attack = {
     const mallory = { user: "mallory-names" };
     await makeAuthor(installation, mallory, mine);
     // Its code is asked which ConfigMaps a Secret concerns: the queue of these questions has the names of Secrets.
-    const watches = [{ ...kind("Secret", "secrets"), namespaces: [victims], names: { code: true } }];
+    const watches = [coreKind("Secret", { namespaces: [victims], names: { code: true } })];
     const victim = functionOf(victims, "sites.example.com", { watches });
     await apply([
       victim,

@@ -1,14 +1,14 @@
 import { customResourceDefinition, ReconcileFunction } from "@drover/controller";
-import { spawnTied } from "@drover/local-servers";
 import { startSandbox } from "@drover/sandbox";
 import { createHmac, randomBytes } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { coreKind, namespaceNamed, secret } from "../../harness/manifests.ts";
+import { postTo } from "../../harness/sandbox-requests.ts";
+import { startProcess } from "../../harness/start-process.ts";
 import type { Attack } from "../attack.ts";
-
-const root = new URL("../../..", import.meta.url).pathname;
 
 export const attack: Attack = {
   name: "who declares a hook's name first takes no other function's events",
@@ -19,25 +19,14 @@ export const attack: Attack = {
     const sandbox = await startSandbox({});
     const kubeconfig = join(folder, "kubeconfig");
     writeFileSync(kubeconfig, sandbox.kubeconfig(), { mode: 0o600 });
-    const post = async (path: string, object: object) => {
-      const headers = {
-        authorization: `Bearer ${sandbox.token}`,
-        "content-type": "application/json",
-      };
-      const answer = await fetch(sandbox.url + path, {
-        method: "POST",
-        headers,
-        body: JSON.stringify(object),
-      });
-      if (!answer.ok) throw new Error(await answer.text());
-    };
+    const post = postTo(sandbox);
     const secretOf = { mallory: randomBytes(24).toString("hex"), victim: randomBytes(24).toString("hex") };
     const functionOf = (namespace: string) => ({
       apiVersion: ReconcileFunction.apiVersion,
       kind: ReconcileFunction.kind,
       metadata: { name: namespace === "victim" ? "websites" : "evil", namespace },
       spec: {
-        for: { group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", scope: "Namespaced" },
+        for: coreKind("ConfigMap"),
         hooks: [
           {
             name: "pushes",
@@ -52,14 +41,9 @@ export const attack: Attack = {
       customResourceDefinition(ReconcileFunction),
     );
     for (const namespace of ["mallory", "victim"] as const) {
-      await post("/api/v1/namespaces", {
-        apiVersion: "v1",
-        kind: "Namespace",
-        metadata: { name: namespace },
-      });
-      const data = { secret: Buffer.from(secretOf[namespace]).toString("base64") };
-      const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "hook" }, data };
-      await post(`/api/v1/namespaces/${namespace}/secrets`, secret);
+      await post("/api/v1/namespaces", namespaceNamed(namespace));
+      const value = secret("hook", { secret: secretOf[namespace] }, namespace);
+      await post(`/api/v1/namespaces/${namespace}/secrets`, value);
       // The sandbox's clock has seconds: the older one is the first.
       await post(
         `/apis/drover.dev/v1alpha1/namespaces/${namespace}/reconcilefunctions`,
@@ -67,38 +51,30 @@ export const attack: Attack = {
       );
       await delay(1_100);
     }
-    const listening = Promise.withResolvers<string>();
-    const bridge = await spawnTied({
+    const bridge = await startProcess({
       name: "bridge",
-      command: process.execPath,
-      args: [join(root, "apps/bridge/src/main.ts")],
+      main: "apps/bridge/src/main.ts",
       logFile: join(folder, "bridge.log"),
+      awaited: /"hooks":"(http:[^"]+)"/,
       env: {
         DROVER_REDIS_URL: redis().url,
         DROVER_KUBECONFIG: kubeconfig,
         DROVER_HOOKS_PORT: "0",
         DROVER_AUTHORS: "trusted",
-        DROVER_TEST_CLUSTER: undefined,
-        DROVER_KUBECTL: undefined,
-      },
-      onLine(line) {
-        const [, url] = /"hooks":"(http:[^"]+)"/.exec(line) ?? [];
-        if (url !== undefined) listening.resolve(url);
       },
     });
-    const died = bridge.exited.then(() => {
-      throw new Error(readFileSync(join(folder, "bridge.log"), "utf8"));
-    });
-    died.catch(() => undefined);
     try {
-      const url = await Promise.race([listening.promise, died]);
       /** The answer to an event at the victim's address, once the bridge has the hooks and their queues. */
       const answerTo = async (secret: string, address: string): Promise<number> => {
         const body = JSON.stringify({ site: "shop" });
         const signature = createHmac("sha256", secret).update(body).digest("hex");
         const headers = { "content-type": "application/json", "x-signature": signature };
         for (;;) {
-          const { status } = await fetch(`${url}/hooks/${address}`, { method: "POST", body, headers });
+          const { status } = await fetch(`${bridge.captured}/hooks/${address}`, {
+            method: "POST",
+            body,
+            headers,
+          });
           if (status !== 503) return status;
           await delay(100);
         }

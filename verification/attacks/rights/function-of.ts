@@ -1,4 +1,5 @@
 import type { CertifiedUser } from "@drover/real-cluster";
+import { coreKind } from "../../harness/manifests.ts";
 import type { Installation } from "../installation.ts";
 import { ReconcileFunction } from "@drover/controller";
 
@@ -13,14 +14,7 @@ export const functionOf = (
   kind: ReconcileFunction.kind,
   metadata: { name, namespace, annotations },
   spec: {
-    for: {
-      group: "",
-      version: "v1",
-      kind: "ConfigMap",
-      plural: "configmaps",
-      scope: "Namespaced",
-      namespaces: [namespace],
-    },
+    for: coreKind("ConfigMap", { namespaces: [namespace] }),
     container: { image: "registry.example.com/evil:1" },
     ...spec,
   },

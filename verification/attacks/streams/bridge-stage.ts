@@ -1,6 +1,5 @@
 import { queueOf, type QueueName } from "@drover/controller";
 import { noFaults, startFaultProxy } from "@drover/testing/fault-proxy";
-import { spawnTied } from "@drover/local-servers";
 import { redisUserRules } from "@drover/queue";
 import { startSandbox } from "@drover/sandbox";
 import { Redis } from "ioredis";
@@ -10,6 +9,9 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { parse } from "yaml";
 import { z } from "zod";
+import { coreKind } from "../../harness/manifests.ts";
+import { postTo } from "../../harness/sandbox-requests.ts";
+import { root, type Started, startProcess } from "../../harness/start-process.ts";
 
 /** The shipped bridge on an API server and a Redis of this attack alone, with functions that nothing runs. */
 export interface BridgeStage extends AsyncDisposable {
@@ -36,7 +38,6 @@ export interface StagedFunction {
 const createdSchema = z.looseObject({
   metadata: z.looseObject({ namespace: z.string(), name: z.string(), uid: z.string() }),
 });
-const root = new URL("../../..", import.meta.url).pathname;
 
 export async function stageBridge(
   redisUrl: string,
@@ -52,19 +53,11 @@ export async function stageBridge(
     decider: noFaults,
   });
   writeFileSync(kubeconfig, proxy.kubeconfig(), { mode: 0o600 });
-  const post = async (path: string, body: object): Promise<unknown> => {
-    const response = await fetch(`${sandbox.url}/${path}`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${sandbox.token}`, "content-type": "application/json" },
-      body: JSON.stringify(body),
-    });
-    if (!response.ok) throw new Error(await response.text());
-    return response.json();
-  };
-  await post("apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition());
+  const post = postTo(sandbox);
+  await post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition());
   const queues = new Map<string, QueueName>();
   for (const { name, ...spec } of functions) {
-    const created = await post("apis/drover.dev/v1alpha1/namespaces/default/reconcilefunctions", {
+    const created = await post("/apis/drover.dev/v1alpha1/namespaces/default/reconcilefunctions", {
       apiVersion: "drover.dev/v1alpha1",
       kind: "ReconcileFunction",
       metadata: { name },
@@ -80,30 +73,21 @@ export async function stageBridge(
   const asAttacker = new URL(redisUrl);
   [asAttacker.username, asAttacker.password] = [user, "secret"];
   const attacker = new Redis(asAttacker.href);
-  const started: Awaited<ReturnType<typeof spawnTied>>[] = [];
+  const started: Started[] = [];
   return {
     admin,
     attacker,
     control: `{drover:${queue}}:control`,
     async startBridge() {
-      const serving = Promise.withResolvers<string>();
-      const child = await spawnTied({
+      const child = await startProcess({
         name: "bridge",
-        command: process.execPath,
-        args: [join(root, "apps/bridge/src/main.ts")],
+        main: "apps/bridge/src/main.ts",
         logFile: join(folder, "bridge.log"),
-        env: {
-          DROVER_REDIS_URL: redisUrl,
-          DROVER_KUBECONFIG: kubeconfig,
-          DROVER_AUTHORS: "trusted",
-        },
-        onLine(line) {
-          const [, url] = /"url":"(http:[^"]+)"/.exec(line) ?? [];
-          if (url !== undefined) serving.resolve(url);
-        },
+        awaited: '"url":"http:',
+        env: { DROVER_REDIS_URL: redisUrl, DROVER_KUBECONFIG: kubeconfig, DROVER_AUTHORS: "trusted" },
       });
       started.push(child);
-      return { url: await serving.promise };
+      return child;
     },
     create: async (path, body) => {
       await post(path, body);
@@ -135,14 +119,8 @@ function definition(): object {
   return z.looseObject({}).parse(plain);
 }
 
-export const configMaps = {
-  group: "",
-  version: "v1",
-  kind: "ConfigMap",
-  plural: "configmaps",
-  scope: "Namespaced",
-};
-export const configMapsOfDefault = "api/v1/namespaces/default/configmaps";
+export const configMaps = coreKind("ConfigMap");
+export const configMapsOfDefault = "/api/v1/namespaces/default/configmaps";
 export const named = (name: string) => ({ metadata: { name } });
 
 /** Whether something comes to hold within so many seconds. */

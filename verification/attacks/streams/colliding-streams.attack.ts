@@ -29,7 +29,7 @@ export const attack: Attack = {
       await using stage = await stageBridge(redis().url, functions, "evil");
       await stage.startBridge();
       const metadata = { labels: { app: "a" } };
-      await stage.create("apis/apps/v1/namespaces/default/deployments", {
+      await stage.create("/apis/apps/v1/namespaces/default/deployments", {
         metadata: { name: "made" },
         spec: {
           selector: { matchLabels: metadata.labels },

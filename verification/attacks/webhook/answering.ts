@@ -1,8 +1,7 @@
 import { signMessage } from "@drover/webhook";
-import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
+import { listen } from "../../harness/listen.ts";
 import { callAt, secret } from "./listeners.ts";
 
 export interface Answered {
@@ -24,10 +23,10 @@ export async function callOf({ status, body, headers = {}, isSigned }: Answered)
       const signature = isSigned ? signMessage([secret], { id, at: Date.now() }, body) : {};
       response.writeHead(status, { ...headers, ...signature }).end(body);
     });
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
+  });
+  const port = await listen(server);
   try {
-    const called = callAt((server.address() as AddressInfo).port);
+    const called = callAt(port);
     return await Promise.race([called, delay(patience, "waits", { ref: false })]);
   } finally {
     server.close();

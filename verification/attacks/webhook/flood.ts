@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { request } from "node:http";
 import { connect, type Socket } from "node:net";
+import type { Attack } from "../attack.ts";
 import type { Listener } from "./listeners.ts";
 
 /** Connections from one address, each of which has sent a head and one byte of a body. */
@@ -76,3 +77,29 @@ async function send({
     });
   });
 }
+
+/** Half-sent messages from one address; the status that a plain HTTP client gets for a genuine message judges. */
+export const floodAttack = (
+  attack: Pick<Attack, "name" | "slow">,
+  start: () => Promise<Listener>,
+  connections: number,
+): Attack => ({
+  ...attack,
+  kind: "work before verification",
+  needs: [],
+  async run() {
+    const listener = await start();
+    const before = await genuineFrom(listener, "127.0.0.3");
+    const held = await flood(listener, { connections, from: "127.0.0.2" });
+    const another = await genuineFrom(listener, "127.0.0.3");
+    const neighbour = await genuineFrom(listener, "127.0.0.2");
+    held.end();
+    await listener.close();
+    const { taken } = listener;
+    if (before !== taken) throw new Error(`A genuine message is answered ${before}, not ${taken}.`);
+    return {
+      succeeded: another !== taken || neighbour !== taken,
+      evidence: `before ${before}; with ${connections} half-sent: another address ${another}, the same address ${neighbour}`,
+    };
+  },
+});

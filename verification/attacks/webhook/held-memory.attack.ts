@@ -1,9 +1,10 @@
-import { freePort, spawnTied } from "@drover/local-servers";
+import { freePort } from "@drover/local-servers";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { startProcess } from "../../harness/start-process.ts";
 import type { Attack } from "../attack.ts";
 import { audience, secret } from "./listeners.ts";
 
@@ -20,20 +21,17 @@ export const attack: Attack = {
     const folder = mkdtempSync(join(tmpdir(), "drover-held-"));
     writeFileSync(join(folder, "current"), secret, { mode: 0o600 });
     const port = await freePort();
-    const ready = Promise.withResolvers<undefined>();
-    const served = await spawnTied({
-      command: process.execPath,
-      args: [new URL("../../../examples/typescript/main.ts", import.meta.url).pathname],
+    const served = await startProcess({
       name: "held",
+      main: "examples/typescript/main.ts",
       logFile: join(folder, "log"),
+      awaited: "Answering calls",
       env: {
         DROVER_HTTP_PORT: String(port),
         DROVER_WEBHOOK_AUDIENCE: audience.name,
         DROVER_WEBHOOK_SECRETS: folder,
       },
-      onLine: (line) => line.includes("Answering calls") && ready.resolve(undefined),
     });
-    await ready.promise;
     const before = residentOf(served.pid);
     const sockets = await Promise.all(Array.from({ length: bodies }, () => halfSent(port)));
     const grown = (residentOf(served.pid) - before) / MiB;

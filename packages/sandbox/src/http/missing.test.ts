@@ -18,8 +18,8 @@ it("answers 501 for reviews of access, and says where to test that", async () =>
 });
 
 it.each([
-  ["pods", "log exec attach portforward proxy ephemeralcontainers", "test it in tests/cluster"],
-  ["services", "proxy", "test it in tests/cluster"],
+  ["pods", "log exec attach portforward proxy ephemeralcontainers", "test it in verification/cluster"],
+  ["services", "proxy", "test it in verification/cluster"],
   ["pods", "eviction resize", "test it against a real one"],
   ["serviceaccounts", "token", "test it against a real one"],
 ])("answers 501 for %s/%s, and says where to test that", async (plural, subresources, where) => {

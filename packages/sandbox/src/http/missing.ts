@@ -2,7 +2,7 @@
 import type { ResourceType } from "../kinds/resource-type.ts";
 import { notImplemented } from "./status.ts";
 
-const node = "needs a node that runs containers: test it in tests/cluster (npm run test:cluster)";
+const node = "needs a node that runs containers: test it in verification/cluster (npm run test:cluster)";
 const server = "is kube-apiserver's own: test it against a real one (tools/real-cluster, npm run test:real)";
 
 const access =

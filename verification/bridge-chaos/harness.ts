@@ -1,0 +1,133 @@
+import type { Milliseconds } from "@drover/controller";
+import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { bridgeProcess, ourBridge } from "./bridge-process.ts";
+import { play } from "./conductor.ts";
+import type { DirectApi } from "./direct-api.ts";
+import type { Fact, Happening, Sight } from "./oracle/facts.ts";
+import type { Lane } from "./ground.ts";
+import { openEventLog } from "../harness/event-log.ts";
+import { type Outcome, outcomeOf } from "../harness/outcome.ts";
+import type { Violation } from "../harness/report-violations.ts";
+import { registrationFor } from "./kind.ts";
+import { type Load, openLoad } from "./load.ts";
+import { contradictions, openOracle, type Oracle, violationOf } from "./oracle/oracle.ts";
+import { type Proxy, startProxy } from "./proxy/proxy.ts";
+import { startReader } from "./reader.ts";
+import { disrespect } from "./oracle/respect.ts";
+import { type Schedule, silentFaults, swallowing } from "./schedules/schedule.ts";
+import { startWitness } from "./witness.ts";
+
+/** Without a byte for so long, a watch is taken for dead: a fault of silence is over then, not before. */
+const silence: Milliseconds = 65_000;
+/** How long a process may take to stop in order. */
+const farewell: Milliseconds = 15_000;
+/** Often enough to heal what was swallowed within the patience. */
+const compareEvery = "5s";
+
+export interface RunOptions {
+  readonly api: DirectApi;
+  /** Leads straight to the API server. */
+  readonly kubeconfig: string;
+  readonly lane: Lane;
+  /** I5's. Default: 30 s. */
+  readonly patience?: Milliseconds;
+  /** The main file of a bridge. Default: this repository's. */
+  readonly program?: string;
+}
+
+/** Plays a schedule in a lane, and judges what happened. */
+export async function runSchedule(schedule: Schedule, options: RunOptions): Promise<Outcome<Happening>> {
+  const { api, kubeconfig, lane, patience = 30_000, program = ourBridge } = options;
+  const folder = await mkdtemp(join(tmpdir(), "drover-chaos-bridge-"));
+  await writeFile(join(folder, "schedule.json"), JSON.stringify(schedule, null, 2));
+  const { kind, redisUrl } = lane;
+  const journal = openEventLog<Happening>();
+  const oracle = openOracle();
+  journal.follow((fact) => oracle.see(fact));
+  await lane.clean();
+  const witness = await startWitness(api, kind, journal);
+  const proxy = await startProxy({ kubeconfig, path: kind.path, journal, schedule });
+  const controller = `widgets.${kind.group}`;
+  const registration = registrationFor(kind, controller, schedule.references);
+  const logFile = join(folder, "reader.log");
+  const { linger, objects, pace } = schedule;
+  const reader = await startReader({ api, kind, journal, redisUrl, controller, linger, logFile });
+  const bridge = bridgeProcess({
+    journal,
+    program,
+    folder,
+    env: { ...(await bridgeSettings(folder, proxy, lane, registration)), ...comparing(schedule) },
+    onStart: () => proxy.nextProcess(),
+  });
+  const load = openLoad({ api, kind, seed: schedule.load, objects, pace, references: schedule.references });
+  const isAtRest = (): boolean => isSame(witness.view, load.made) && oracle.debts().length === 0;
+  const judged: Violation[] = [];
+  try {
+    await load.fill(schedule.initial);
+    await play({ journal, proxy, bridge, load, isAtRest }, schedule.steps);
+    journal.note({ fact: "faults over" });
+    const isSilent = schedule.steps.some((step) => isOneOf(silentFaults, step.do));
+    const healing = patience + (isSilent ? silence : 0);
+    await journal.until(isAtRest, healing);
+    judged.push(...verdict(oracle, witness.view, load));
+    if (judged.length === 0) {
+      journal.note({ fact: "at rest" });
+      await load.touch(2);
+      await journal.until(isAtRest, healing);
+      judged.push(...verdict(oracle, witness.view, load));
+    }
+    if (!(await bridge.stop(farewell)))
+      judged.push({ rule: "I17", what: "the bridge did not stop when it was told to" });
+  } finally {
+    await bridge.kill();
+    await reader.close();
+    await proxy.close();
+    await witness.close();
+  }
+  const { facts } = journal;
+  const found = [...contradictions(facts), ...disrespect(facts), ...crashes(facts)];
+  return outcomeOf(folder, facts, [...judged, ...found]);
+}
+
+const isOneOf = (kinds: readonly string[], kind: string): boolean => kinds.includes(kind);
+
+/** What is still to be seen. Where the witness itself has not seen all that was written, it proves nothing. */
+function verdict(oracle: Oracle, view: ReadonlyMap<string, Sight>, { made }: Load): readonly Violation[] {
+  if (isSame(view, made)) return oracle.debts().map(violationOf);
+  return [{ rule: "HARNESS", what: "the witness did not see all that was written" }];
+}
+
+const isSame = (view: ReadonlyMap<string, Sight>, made: Load["made"]): boolean =>
+  view.size === made.size &&
+  [...made].every(([key, { uid, version }]) => {
+    const seen = view.get(key);
+    return seen !== undefined && seen !== "gone" && seen.uid === uid && seen.version === version;
+  });
+
+const crashes = (facts: readonly Fact[]): readonly Violation[] =>
+  facts.flatMap((fact) =>
+    fact.fact === "bridge" && fact.what === "ended"
+      ? [{ rule: "I17", what: `a bridge ended that nobody had ended: ${fact.how}` }]
+      : [],
+  );
+
+/** The settings of a bridge that knows the API server by its proxy only. */
+async function bridgeSettings(
+  folder: string,
+  { kubeconfig }: Proxy,
+  { redisUrl }: Lane,
+  registration: string,
+) {
+  const functions = join(folder, "functions");
+  await mkdir(functions);
+  await writeFile(join(functions, "widgets.yaml"), registration);
+  const path = join(folder, "kubeconfig");
+  await writeFile(path, kubeconfig(), { mode: 0o600 });
+  return { DROVER_REDIS_URL: redisUrl, DROVER_KUBECONFIG: path, DROVER_FUNCTIONS: functions };
+}
+
+function comparing({ steps }: Schedule): Record<string, string> {
+  return steps.some((step) => step.do === swallowing) ? { DROVER_COMPARE_EVERY: compareEvery } : {};
+}

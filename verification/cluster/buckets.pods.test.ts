@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { s3Truth, type S3Truth } from "../end-to-end/stage/s3-truth.ts";
+import { startDroverInPods, type DroverInPods } from "./drover-in-pods.ts";
+import { eventually } from "./pod-cluster.ts";
+
+let drover: DroverInPods;
+let truth: S3Truth;
+beforeAll(async () => {
+  drover = await startDroverInPods();
+  truth = s3Truth({
+    url: drover.s3Url,
+    region: "us-east-1",
+    accessKeyId: "local",
+    secretAccessKey: "secret",
+  });
+}, 1_200_000);
+afterAll(async () => {
+  truth.close();
+  await drover.stop();
+});
+
+const bucket = (name: string, spec: object = {}) => ({
+  apiVersion: "s3.drover.dev/v1alpha1",
+  kind: "Bucket",
+  metadata: { name },
+  spec: { bucketName: name, onDelete: "Delete", ...spec },
+});
+const many = (prefix: string) => Array.from({ length: 20 }, (_, i) => `${prefix}-${i}`);
+const ready = (...names: readonly string[]) =>
+  drover.wait("condition=Ready", ...names.map((name) => `bucket/${name}`));
+
+it("a Bucket becomes Ready, and the S3 server has the bucket", async () => {
+  await drover.apply(bucket("first"));
+  await ready("first");
+  expect(await truth.names()).toContain("first");
+});
+
+it("a Bucket that is changed is reconciled", async () => {
+  await drover.apply(bucket("first", { versioning: "Enabled", tags: { team: "farm" } }));
+  await eventually(async () => {
+    const { tags, versioning } = (await truth.bucket("first")) ?? {};
+    expect([tags?.["team"], versioning]).toEqual(["farm", "Enabled"]);
+  });
+});
+
+it("Buckets become Ready though the only pod of the function is killed while it works on them", async () => {
+  await drover.apply(...many("killed").map((name) => bucket(name)));
+  await drover.kubectl(["delete", "pods", "-l", "app=bucket", "--grace-period=0", "--force"]);
+  await ready(...many("killed"));
+  expect(await truth.names()).toEqual(expect.arrayContaining(many("killed")));
+});
+
+it("nothing is lost when the bridge and the function are rolled out anew, and Valkey's container is killed", async () => {
+  await drover.kubectl(["scale", "deployment/bucket", "--replicas=2"]);
+  await drover.kubectl(["rollout", "restart", "deployment/bridge", "deployment/bucket"]);
+  await drover.apply(...many("rolled").map((name) => bucket(name)));
+  await drover.exec(["pkill", "-KILL", "valkey-server"]);
+  await ready(...many("rolled"));
+  await drover.kubectl(["rollout", "status", "deployment/bridge", "deployment/bucket", "--timeout=120s"]);
+  await drover.apply(bucket("after-rollout"));
+  await ready("after-rollout");
+});
+
+it("Buckets that are deleted are gone, from the S3 server too", async () => {
+  await drover.kubectl(["delete", "buckets", "--all", "--timeout=120s"]);
+  expect(await truth.names()).toEqual([]);
+});

@@ -1,0 +1,130 @@
+import { connect } from "@drover/kube";
+import { readFileSync } from "node:fs";
+import { parse } from "yaml";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { z } from "zod";
+import { observe, type Observer } from "../workloads/observe.ts";
+import { butBoth } from "../workloads/subjects.ts";
+import { type AuditLog, auditLog } from "@drover/real-cluster";
+import { accountOf } from "./deployer-in-pods.ts";
+import { images, story } from "./deployment-story.ts";
+import { installDeployer, ownersAreChecked, partImages } from "./installed-deployer.ts";
+import { allowedBy, ruleSchema, usedBy } from "./needed-rules.ts";
+import { type PodCluster, startPodClusterAs } from "./pod-cluster.ts";
+import { openStage, type Played, type Stage } from "./story-stage.ts";
+
+const names = ["replicaset", "deployment"];
+const home = "apps";
+const manifest = (name: string) => new URL(`../../functions/${name}/deploy/function.yaml`, import.meta.url);
+
+/** What was opened, newest first. */
+const open: (() => Promise<void> | void)[] = [];
+let audit: AuditLog;
+let cluster: PodCluster;
+let observer: Observer;
+beforeAll(async () => {
+  audit = await auditLog(
+    names.map((name) => accountOf(home, name)),
+    [],
+  );
+  open.unshift(() => audit.remove());
+  cluster = await startPodClusterAs(
+    { apiServerArgs: [...audit.apiServerArgs, ownersAreChecked] },
+    ...partImages,
+    ...names.map((name) => ({ of: name, as: `drover/${name}:0.1.0` })),
+    ...[images.first, images.second].map((as) => ({
+      of: "web-server",
+      entry: "verification/cluster/web-server.ts",
+      as,
+    })),
+  );
+  open.unshift(() => cluster.stop());
+  const client = await connect({ kubeconfig: cluster.kubeconfigOutside });
+  open.unshift(() => client.close());
+  observer = await observe(client);
+  open.unshift(() => observer.close());
+  await installDeployer(cluster, home);
+}, 1_200_000);
+afterAll(async () => {
+  for (const one of open) await one();
+});
+
+/** What happens while pods are being made and end; each has a `kubectl` that gives up before that. */
+const patience = { timeout: 600_000 };
+const theirs: Played[] = [];
+let theirStage: Stage;
+
+describe("with kube-controller-manager's controllers", patience, () => {
+  beforeAll(async () => {
+    theirStage = await openStage(cluster, observer, "story-theirs");
+  });
+
+  it.each(story)("$name", async (step) => {
+    const played = await theirStage.play(step);
+    theirs.push(played);
+    expect(played.broken).toEqual([]);
+  });
+});
+
+describe("with ours in their place, which are pods that the deployer made", patience, () => {
+  let stage: Stage;
+  let before: string;
+  beforeAll(async () => {
+    before = await ofDrover();
+    await cluster.runControllers(butBoth);
+    for (const name of names) await cluster.kubectl(["apply", "-n", home, "-f", manifest(name).pathname]);
+    const functions = names.map((name) => `reconcilefunction/${name}`);
+    await cluster.wait("condition=Ready", `--namespace=${home}`, ...functions);
+    stage = await openStage(cluster, observer, "story-ours");
+  }, 240_000);
+  /** What Deployments there are of Drover's own, with all that they own; made before there was any function. */
+  const ofDrover = () =>
+    cluster.kubectl([
+      ...["get", "deployments,replicasets,pods", "-n", "drover", "-o"],
+      "jsonpath={range .items[*]}{.kind} {.metadata.name} {.metadata.uid} {.spec.replicas} {.status.readyReplicas}{'\\n'}{end}",
+    ]);
+
+  it.each(story.map((step, i) => ({ ...step, i })))("the same is seen: $name", async ({ i, ...step }) => {
+    const { broken } = await stage.play(step);
+    expect(broken).toEqual([]);
+    await vi.waitFor(() => expect(stage.look()).toEqual(theirs[i]?.seen), { timeout: 30_000 });
+  });
+
+  it("the same was told of it in Events", async () => {
+    await vi.waitFor(() => expect(stage.reasons()).toEqual(theirStage.reasons()), { timeout: 60_000 });
+  });
+
+  it("what there was before, Drover's own parts, is as it was", async () => {
+    expect(await ofDrover()).toBe(before);
+  });
+
+  it("Drover's own parts, Deployments too, are started anew by what they serve", async () => {
+    for (const part of ["gateway", "bridge", "deployer"]) {
+      const of = ["-n", "drover", `deployment/${part}`];
+      await cluster.kubectl(["rollout", "restart", ...of]);
+      await cluster.kubectl(["rollout", "status", ...of, "--timeout=120s"]);
+    }
+  });
+
+  it.each(names)("%s needs each thing that it may do", async (name) => {
+    const requests = (await audit.read()).filter(({ user }) => user === accountOf(home, name));
+    expect(requests.filter(({ code }) => code === 403)).toEqual([]);
+    const { spec } = functionSchema.parse(parse(readFileSync(manifest(name), "utf8")));
+    const used = usedBy(requests, accountOf(home, name)).union(new Set(rare[name]));
+    expect(allowedBy(spec.permissions.cluster).filter((one) => !used.has(one))).toEqual([]);
+  });
+});
+
+/**
+ * Granted and seldom requested, or never. Admission itself checks the right to set owners that block deletion. An object is
+ * looked up by its name only after an earlier run crashed between creating it and recording it. An Event is patched only
+ * where it repeats. A controller may write what it owns in every way, and a ReplicaSet's pods are never replaced whole.
+ */
+const rare: Readonly<Record<string, readonly string[]>> = {
+  replicaset: ["update replicasets/finalizers.apps", "get pods", "update pods", "patch events.events.k8s.io"],
+  deployment: ["update deployments/finalizers.apps", "get replicasets.apps", "patch events.events.k8s.io"],
+};
+
+const functionSchema = z.object({
+  spec: z.object({ permissions: z.object({ cluster: z.array(ruleSchema) }) }),
+});

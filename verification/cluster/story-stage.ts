@@ -1,0 +1,83 @@
+// A namespace in which a story is played, and what a watch of the test's own shows of it: in the same words whoever the
+// controllers are.
+import { canonicalState, newNaming, shownPods } from "../workloads/canonical/canonical.ts";
+import { violations } from "../workloads/invariants.ts";
+import { isReady, uidOf } from "../workloads/sequences/kinds.ts";
+import type { Observer } from "../workloads/observe.ts";
+import { field, listAt, objectAt, textAt } from "../../packages/sandbox/src/json.ts";
+import type { JsonObject } from "../../packages/sandbox/src/json.ts";
+import type { Step } from "./deployment-story.ts";
+import { eventually, type PodCluster } from "./pod-cluster.ts";
+import { unrestOf } from "./unrest.ts";
+
+/** What was seen of one step. */
+export interface Played {
+  /** The Deployment, its sets and its pods, when nothing more must come. */
+  readonly seen: JsonObject;
+  /** What did not hold at some moment, for people. */
+  readonly broken: readonly string[];
+}
+
+export interface Stage {
+  /** Does it, and waits until the world is at rest. */
+  play(step: Step): Promise<Played>;
+  /** What there is now. */
+  look(): JsonObject;
+  /** For which reasons there were events, as in `Deployment web: Normal ScalingReplicaSet`. */
+  reasons(): readonly string[];
+}
+
+export async function openStage(cluster: PodCluster, observer: Observer, namespace: string): Promise<Stage> {
+  const world = observer.world(namespace);
+  const naming = newNaming(namespace);
+  const kubectl = (args: readonly string[]) => cluster.kubectl([`--namespace=${namespace}`, ...args]);
+  await kubectl(["create", "namespace", namespace]);
+  const look = (): JsonObject => {
+    const { deployments = null, replicaSets = null, created = null } = canonicalState(world, naming);
+    const pods = shownPods(world, naming).map(({ owner, shown }) => toldPod(owner, shown));
+    return { deployments, replicaSets, created, pods: pods.sort() };
+  };
+  const untilAtRest = () =>
+    eventually(async () => {
+      const newest = await kubectl(["get", "deployments,replicasets,pods", `-o=jsonpath=${versions}`]);
+      const known = (["Deployment", "ReplicaSet", "Pod"] as const)
+        .flatMap((kind) => world.objects(kind))
+        .map((one) => `${uidOf(one)} ${textAt(one, "metadata", "resourceVersion") ?? ""}`);
+      const isBehind = known.sort().join("\n") !== newest.trim().split("\n").sort().join("\n");
+      const unrest = [...(isBehind ? ["The watch is behind"] : []), ...unrestOf(world)];
+      if (unrest.length > 0) throw new Error(`It does not come to rest. ${unrest.join(", ")}`);
+    });
+  return {
+    look,
+    reasons: () =>
+      Object.keys(objectAt(canonicalState(world, naming), "events"))
+        .filter((whom) => !whom.startsWith("Pod "))
+        .sort(),
+    async play({ name, commands, evicts }) {
+      const before = { deployments: world.objects("Deployment"), seen: [...world.seen] };
+      for (const command of commands) await kubectl(command);
+      await untilAtRest();
+      const after = { deployments: world.objects("Deployment") };
+      const during = world.seen.slice(before.seen.length);
+      const action = evicts
+        ? ({ do: "pods", of: "web", count: 0, change: "delete" } as const)
+        : ({ do: "kubectl", args: [name] } as const);
+      return { seen: look(), broken: violations({ action, before, after, during }) };
+    },
+  };
+}
+
+const versions = "{range .items[*]}{.metadata.uid} {.metadata.resourceVersion}{'\\n'}{end}";
+
+/** A pod as `kubectl get pods` shows it, as far as two runs can have that in common. */
+function toldPod(owner: string, pod: JsonObject): string {
+  const images = listAt(pod, "spec", "containers").map((one) => textAt(one, "image"));
+  const waits = listAt(pod, "status", "containerStatuses").flatMap(
+    (one) => textAt(one, "state", "waiting", "reason") ?? [],
+  );
+  // Which of the two it is goes by the moment.
+  const why = waits.map((reason) => reason.replace(/^(ErrImagePull|ImagePullBackOff)$/, "no image"));
+  const place = field(pod, "spec", "nodeName") === undefined ? "nowhere" : "on a node";
+  const ready = isReady(pod) ? "ready" : "not ready";
+  return [owner, images.join(), textAt(pod, "status", "phase"), ready, place, ...why].join(" ");
+}

@@ -1,0 +1,74 @@
+import { customResourceDefinition } from "@drover/controller";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { functionFor, object } from "../../harness/manifests.ts";
+import { Greeting } from "../../../examples/typescript/greeting.ts";
+import { type DeployedWorld, startDeployedWorld, usersOf } from "../stage/deployed-world.ts";
+import type { TestObject } from "../stage/test-cluster.ts";
+import { eventually, isGone, isReady } from "../stage/world.ts";
+
+const examples = new URL("../../../examples/", import.meta.url).pathname;
+let world: DeployedWorld;
+beforeAll(async () => {
+  world = await startDeployedWorld({
+    typescript: { command: [process.execPath, `${examples}typescript/main.ts`] },
+    python: { command: ["python3", `${examples}python/greetings.py`] },
+  });
+  await world.cluster.apply({ ...customResourceDefinition(Greeting) });
+  await world.startGateway({ awaited: "Serving /healthz", machine: "node" });
+});
+afterAll(() => world.stop());
+
+const greeting = (name: string) => object(Greeting, name, { name });
+const textOf = (object: TestObject | undefined): unknown => object?.status?.["text"];
+const called = (image: string) =>
+  functionFor(Greeting, "greetings", {
+    delivery: "webhook",
+    webhook: { finalizes: true },
+    container: { image },
+    scaling: { max: 2, idleAfter: "1s" },
+  });
+
+describe.each(["typescript", "python"])("a function that is called, in %s", (image) => {
+  it("is started by the first key, is called with it, and goes again", async () => {
+    const { cluster } = world;
+    await cluster.apply(called(image));
+    await world.until(called(image), isReady);
+    await eventually(async () => expect(await world.pods("greetings")).toEqual([]));
+    await cluster.apply(greeting(image));
+    const greeted = await world.until(greeting(image), isReady);
+    expect(textOf(greeted)).toBe(`Hello, ${image}!`);
+    await eventually(async () => expect(await world.pods("greetings")).toEqual([]));
+
+    // Started once more for the end of its object, which waits for it.
+    await cluster.remove(greeting(image));
+    await world.until(greeting(image), isGone);
+    await eventually(async () => expect(await world.pods("greetings")).toEqual([]));
+  }, 120_000);
+});
+
+it("a function that comes by its keys in another way keeps nothing of the old one", async () => {
+  const { cluster } = world;
+  const pulled = {
+    ...called("typescript"),
+    // This container takes no keys: it is not tried.
+    spec: { ...called("typescript").spec, delivery: "pull", webhook: null, paused: true },
+  };
+  const is = (delivered: string) => (object: TestObject | undefined) =>
+    object?.status?.["delivered"] === delivered;
+  const role = "/apis/rbac.authorization.k8s.io/v1/clusterroles/drover-called:default:greetings";
+  const secret = (of: string) => cluster.read(`/api/v1/namespaces/default/secrets/greetings-${of}`);
+  await cluster.apply(called("typescript"));
+  await world.until(called("typescript"), isReady);
+  expect(await cluster.read(role)).toMatchObject({ rules: [{ resources: ["greetings"] }, {}, {}] });
+
+  await cluster.apply(pulled);
+  await world.until(pulled, is("pull"));
+  expect(await usersOf(world, "greetings")).toHaveLength(1);
+  expect([await cluster.read(role), await secret("webhook")]).toEqual([undefined, undefined]);
+
+  await cluster.apply(called("typescript"));
+  await world.until(pulled, is("webhook"));
+  expect(await usersOf(world, "greetings")).toEqual([]);
+  expect(await secret("redis")).toBeUndefined();
+  expect(await cluster.read(role)).toBeDefined();
+});

@@ -1,0 +1,211 @@
+import { customResourceDefinition, ReconcileFunction, silentLog } from "@drover/controller";
+import { thisMachine } from "@drover/local-servers";
+import { connectRedis, disconnectRedis, openWorkQueue, type RedisConnection } from "@drover/queue";
+import { createHmac, randomBytes } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { coreKind, namespaceNamed, object, secret } from "../../harness/manifests.ts";
+import { openRedisGate, type RedisGate } from "../stage/redis-gate.ts";
+import type { Started } from "../../harness/start-process.ts";
+import { eventually, ofCluster, queueOf, startWorld, type World } from "../stage/world.ts";
+
+const controller = "sites.example.com";
+const canary = () => `whsec_${randomBytes(32).toString("base64")}`;
+const secrets = [canary(), canary()] as const;
+const registration = object(ReconcileFunction, controller, {
+  for: coreKind("ConfigMap", { namespaces: ["web"] }),
+  hooks: [
+    {
+      name: "sites",
+      verify: { standardWebhooks: { secretRef: { name: "hooks", key: "sites" } } },
+      names: { field: "sites[]", namespace: "web", acrossNamespaces: true },
+    },
+  ],
+});
+const secretOf = (value: string) => secret("hooks", { sites: value });
+
+let world: World;
+let gate: RedisGate;
+let redis: RedisConnection;
+let queueName: string;
+let bridge: Started & { readonly hooks: string };
+
+/** A bridge behind the gate that takes events, with its hooks known. */
+async function startBridge(): Promise<typeof bridge> {
+  const started = await world.startBridge({
+    functions: ofCluster,
+    awaited: "Accepting events",
+    machine: thisMachine, // The sender is this process.
+    env: { DROVER_HOOKS_PORT: "0", DROVER_REDIS_URL: gate.url, DROVER_LOG_LEVEL: "debug" },
+  });
+  const url = () => /"hooks":"(http:[^"]+)"/.exec(readFileSync(started.logFile, "utf8"))?.[1] ?? "";
+  await eventually(() => expect(url()).not.toBe(""));
+  return { ...started, hooks: url() };
+}
+
+beforeAll(async () => {
+  world = await startWorld();
+  gate = await openRedisGate(world.redis.port);
+  redis = await connectRedis({ url: world.redis.url, clientName: "test", log: silentLog });
+  await world.cluster.apply({ ...customResourceDefinition(ReconcileFunction) });
+  await world.cluster.apply(namespaceNamed("web"));
+  await world.cluster.apply(secretOf(secrets[0]));
+  await world.cluster.apply(registration);
+  queueName = await queueOf(world, registration);
+  bridge = await startBridge();
+});
+afterAll(async () => {
+  await disconnectRedis(redis);
+  await world.stop();
+  await gate.close();
+});
+
+interface Event {
+  readonly id: string;
+  readonly sites: readonly string[];
+  readonly secret?: string;
+}
+/** What a sender hears; undefined when the bridge is gone before it answers. */
+async function send({ id, sites, secret: by = secrets[0] }: Event, to = bridge): Promise<number | undefined> {
+  const body = JSON.stringify({ sites, customer: "canary-of-the-body" });
+  const timestamp = String(Math.floor(Date.now() / 1_000));
+  const key = Buffer.from(by.slice("whsec_".length), "base64");
+  const signature = createHmac("sha256", key).update(`${id}.${timestamp}.${body}`).digest("base64");
+  const headers = {
+    "content-type": "application/json",
+    "webhook-id": id,
+    "webhook-timestamp": timestamp,
+    "webhook-signature": `v1,${signature}`,
+  };
+  const answer = fetch(`${to.hooks}/hooks/default/${controller}/sites`, { method: "POST", body, headers });
+  return answer.then(
+    ({ status }) => status,
+    () => undefined,
+  );
+}
+/** How often a key was woken, as the ledger counts. */
+const wakes = async (site: string): Promise<number> =>
+  Number((await redis.hget(`{drover:${queueName}}:key:web/${site}`, "wakes")) ?? 0);
+const idsKept = (): Promise<number> => redis.zcard(`{drover-hook:${queueName}}:sites`);
+const killed = async (): Promise<void> => {
+  bridge.kill("SIGKILL");
+  await bridge.exited;
+  gate.open();
+};
+
+it("a signed event wakes a key once, though it is sent twice, also to another bridge", async () => {
+  await eventually(async () => expect(await send({ id: "once", sites: ["a"] })).toBe(204));
+  expect(await send({ id: "once", sites: ["a"] })).toBe(204);
+  const other = await startBridge();
+  await eventually(async () => expect(await send({ id: "once", sites: ["a"] }, other)).toBe(204));
+  expect(await wakes("a")).toBe(1);
+  expect(await send({ id: "forged", sites: ["a"], secret: canary() })).toBe(401);
+  expect(await (await fetch(`${bridge.url}/metrics`)).text()).toMatch(
+    /drover_hook_events_total\{hook="default\/sites.example.com\/sites",outcome="repeated"\} 1/,
+  );
+  await other.stop();
+});
+
+it("a bridge killed after the wake and before the answer: sent again, it wakes nobody", async () => {
+  const event = { id: "killed-late", sites: ["b"] };
+  const kept = await idsKept();
+  const recorded = gate.keepAnswersTo("{drover-hook:", "\r\n100000\r\n"); // only what records an id says how many are kept
+  const heard = send(event);
+  await recorded;
+  await eventually(async () => expect(await idsKept()).toBe(kept + 1));
+  await killed();
+  expect(await heard).toBeUndefined();
+  expect(await wakes("b")).toBe(1);
+  bridge = await startBridge();
+  await eventually(async () => expect(await send(event)).toBe(204));
+  expect(await wakes("b")).toBe(1);
+});
+
+it("a bridge killed after the wake and before the id: sent again, it wakes again, and one run answers both", async () => {
+  const event = { id: "killed-early", sites: ["c"] };
+  const told = gate.keepAnswersTo('"kind":"hook:sites"');
+  const heard = send(event);
+  await told;
+  await eventually(async () => expect(await wakes("c")).toBe(1));
+  await killed();
+  expect(await heard).toBeUndefined();
+  bridge = await startBridge();
+  await eventually(async () => expect(await send(event)).toBe(204));
+  expect(await wakes("c")).toBe(2);
+  expect(await send(event)).toBe(204);
+  expect(await wakes("c")).toBe(2);
+});
+
+it("while Redis is away a sender is told to come again, and is heard when it is back", async () => {
+  await world.redis.kill();
+  expect(await send({ id: "away", sites: ["d"] })).toBe(503);
+  await world.redis.restart();
+  await eventually(async () => expect(await send({ id: "away", sites: ["d"] })).toBe(204));
+  expect(await wakes("d")).toBeGreaterThanOrEqual(1);
+});
+
+it("a new secret is good with the first event that is signed with it", async () => {
+  await world.cluster.apply(secretOf(secrets[1]));
+  expect(await send({ id: "rotated", sites: ["e"], secret: secrets[1] })).toBe(204);
+  expect(await send({ id: "rotated-old", sites: ["e"] })).toBe(401);
+  await world.cluster.apply(secretOf(`${secrets[1]}\n${secrets[0]}`));
+  expect(await wakes("e")).toBe(1);
+});
+
+it("each of these keys had one run", async () => {
+  const queue = openWorkQueue({ redis, controller: queueName, log: silentLog });
+  const runs: string[] = [];
+  const worker = queue.work(
+    ({ key, claim }) => {
+      runs.push(`${key} ${claim.reasons.join()}`);
+      return Promise.resolve({ kind: "done" });
+    },
+    { concurrency: 5, timeout: 10_000 },
+  );
+  await eventually(async () => expect(await queue.stats(5_000)).toMatchObject({ due: 0, running: 0 }));
+  await worker.drain(1_000);
+  await queue.close();
+  expect(runs.filter((run) => /web\/[a-e] /.test(run)).sort()).toEqual(
+    ["a", "b", "c", "d", "e"].map((site) => `web/${site} Hook sites`),
+  );
+});
+
+it("no secret and no body is in Redis, in a log or in a metric", async () => {
+  await world.redis.snapshot();
+  const files = [...filesIn(world.folder), ...filesIn(world.redis.dir)];
+  const metrics = await (await fetch(`${bridge.url}/metrics`)).text();
+  const texts = [...files.map((file) => readFileSync(file)), Buffer.from(metrics)];
+  const all = Buffer.concat(texts);
+  expect(all.includes(`{drover-hook:${queueName}}`)).toBe(true);
+  expect(all.includes(`"hook":"default/${controller}/sites"`)).toBe(true);
+  for (const one of secrets) {
+    const bytes = Buffer.from(one.slice("whsec_".length), "base64");
+    for (const form of [one.slice("whsec_".length), bytes, bytes.toString("hex")]) {
+      expect(all.includes(form)).toBe(false);
+    }
+    expect(all.includes(Buffer.from(one).toString("base64"))).toBe(false);
+  }
+  expect(all.includes("canary-of-the-body")).toBe(false);
+});
+
+it("a secret file that everybody may read keeps the bridge from starting, and says what to do", async () => {
+  const folder = join(world.folder, "registered");
+  mkdirSync(join(folder, "secrets/hooks"), { recursive: true });
+  writeFileSync(
+    join(folder, "sites.yaml"),
+    JSON.stringify({ ...registration, metadata: { name: controller } }),
+  );
+  writeFileSync(join(folder, "secrets/hooks/sites"), canary(), { mode: 0o644 });
+  const start = (secretsAt: string) =>
+    world.startBridge({ functions: folder, env: { DROVER_HOOKS_PORT: "0", DROVER_HOOK_SECRETS: secretsAt } });
+  await expect(start(join(folder, "secrets"))).rejects.toThrow(
+    /every user on this machine may read .*chmod 600/,
+  );
+  await expect(start("")).rejects.toThrow(/Set DROVER_HOOK_SECRETS/);
+});
+
+const filesIn = (folder: string): readonly string[] =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .map((name) => join(folder, name))
+    .filter((file) => statSync(file).isFile());

@@ -1,0 +1,120 @@
+import type { TiedProcess } from "@drover/local-servers";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { openGate, type S3Call, type S3Gate } from "../stage/s3-gate.ts";
+import { bucket, isGone, isReady, startWorld, type World } from "../stage/world.ts";
+
+/** Where a worker dies in the life of one bucket: at its n-th call to S3, before or after S3 has done it. */
+interface Death {
+  readonly at: number;
+  readonly when: "before" | "after";
+}
+
+/** Workers that take one key at a time, so that a death is the death of one run. */
+const workerCount = 3;
+const spec = { versioning: "Enabled", tags: { team: "a" }, pollInterval: "1h" };
+
+let world: World;
+/** What S3 was asked, per bucket. */
+const calls = new Map<string, string[]>();
+/** What S3 did, per bucket: the changes that succeeded. */
+const changes = new Map<string, string[]>();
+const deaths = new Map<string, Death>();
+const gates: S3Gate[] = [];
+const restarts: Promise<TiedProcess>[] = [];
+
+beforeAll(async () => {
+  world = await startWorld();
+  await world.startBridge();
+  await Promise.all(Array.from({ length: workerCount }, startWorker));
+});
+afterAll(async () => {
+  await Promise.allSettled(restarts);
+  await world.stop();
+  await Promise.all(gates.map((gate) => gate.close()));
+});
+
+/** A worker with a gate of its own, so that whoever makes a call is known, and can be killed in the middle of it. */
+async function startWorker(): Promise<TiedProcess> {
+  const started = Promise.withResolvers<TiedProcess>();
+  const at = new Map<S3Call, number>();
+  const dieOr = async (call: S3Call, when: Death["when"]): Promise<"cut" | undefined> => {
+    const death = deaths.get(call.bucket);
+    if (death?.at !== at.get(call) || death?.when !== when) return undefined;
+    deaths.delete(call.bucket);
+    (await started.promise).kill("SIGKILL");
+    restarts.push(startWorker());
+    return "cut";
+  };
+  const gate = await openGate(world.s3.url, {
+    before(call) {
+      at.set(call, note(calls, call));
+      return dieOr(call, "before");
+    },
+    after(call, status) {
+      if (status < 300 && !/^(GET|HEAD)/.test(call.operation)) note(changes, call);
+      return dieOr(call, "after");
+    },
+  });
+  gates.push(gate);
+  started.resolve(await world.startWorker({ s3Url: gate.url, concurrency: 1 }));
+  return started.promise;
+}
+
+/** Write a call down; answers how many there were before it for its bucket. */
+function note(log: Map<string, string[]>, { bucket: name, operation }: S3Call): number {
+  const operations = log.get(name) ?? [];
+  log.set(name, operations);
+  return operations.push(operation) - 1;
+}
+
+/** A whole life: made, Ready, deleted, gone. Answers what S3 said of the bucket when it was Ready. */
+async function live(name: string) {
+  const manifest = bucket(name, spec);
+  await world.cluster.apply(manifest);
+  const object = await world.until(manifest, isReady);
+  const made = await world.truth.bucket(name);
+  await world.cluster.remove(manifest);
+  await world.until(manifest, isGone);
+  return { ...made, mine: made?.tags["drover.dev/owner-uid"] === object?.metadata.uid };
+}
+
+/** As many lives side by side as workers can bring on, and one or two that wait. */
+async function inLanes<T>(
+  names: readonly string[],
+  live: (name: string) => Promise<T>,
+): Promise<readonly T[]> {
+  const ends: T[] = [];
+  const next = names.entries();
+  const lane = async (): Promise<void> => {
+    for (const [i, name] of next) ends[i] = await live(name);
+  };
+  await Promise.all(Array.from({ length: workerCount + 2 }, lane));
+  return ends;
+}
+
+const count = (log: readonly string[] | undefined, operation: string): number =>
+  (log ?? []).filter((each) => each === operation).length;
+
+it("a worker killed before or after any S3 call changes nothing in how a bucket ends", async () => {
+  const calm = await live("calm");
+  const script = calls.get("calm") ?? [];
+  expect(script).toContain("PUT");
+  expect(script).toContain("DELETE");
+  expect(calm).toMatchObject({ versioning: "Enabled", mine: true });
+
+  const plans = script.flatMap((_, at) => (["before", "after"] as const).map((when) => ({ at, when })));
+  const names = plans.map(({ at, when }) => `killed-${when}-${at}`);
+  for (const [i, name] of names.entries()) deaths.set(name, plans[i]!);
+  const ends = await inLanes(names, live);
+
+  expect(restarts).toHaveLength(plans.length);
+  expect(await world.truth.names()).toEqual([]);
+  for (const [i, name] of names.entries()) {
+    const story = `${name} (${script[plans[i]!.at]}): ${calls.get(name)?.join(", ")}`;
+    expect(ends[i]?.mine, story).toBe(true);
+    expect(ends[i]?.versioning, story).toBe("Enabled");
+    expect(ends[i]?.tags?.["team"], story).toBe("a");
+    expect(count(changes.get(name), "PUT"), story).toBe(1);
+    expect(count(changes.get(name), "DELETE"), story).toBe(1);
+  }
+}, 600_000);

@@ -1,0 +1,197 @@
+import {
+  customResourceDefinition,
+  type FunctionDeployment,
+  objectKey,
+  ReconcileFunction,
+  reconcileFunctionOf,
+  silentLog,
+} from "@drover/controller";
+import { builtin, refOf } from "@drover/kube";
+import { connectRedis, disconnectRedis, openWorkQueue, type RedisConnection } from "@drover/queue";
+import { setTimeout as delay } from "node:timers/promises";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { z } from "zod";
+import { core, namespaceNamed, object } from "../../harness/manifests.ts";
+import { type DeployedWorld, startDeployedWorld, usersOf } from "../stage/deployed-world.ts";
+import { Gadget, gadgetController, mapFor } from "../functions/gadgets.ts";
+import { openRedisGate, type RedisGate } from "../stage/redis-gate.ts";
+import { eventually, isGone, isReady, queueOf } from "../stage/world.ts";
+
+const main = new URL("../functions/gadgets.ts", import.meta.url).pathname;
+let world: DeployedWorld;
+let admin: RedisConnection;
+let gate: RedisGate;
+beforeAll(async () => {
+  world = await startDeployedWorld(
+    { gadgets: { command: [process.execPath, main] } },
+    { DROVER_SWEEP_EVERY: "500ms" },
+  );
+  gate = await openRedisGate(world.redis.port);
+  admin = await connectRedis({ url: world.redis.url, clientName: "test", log: silentLog });
+  await world.cluster.apply({ ...customResourceDefinition(Gadget) });
+  await world.cluster.apply(namespaceNamed("tenant"));
+});
+afterAll(async () => {
+  await disconnectRedis(admin);
+  await world.stop();
+  await gate.close();
+});
+
+/** The function of gadgets, whose code is asked about ConfigMaps, in a namespace and under a name. */
+const gadgets = (metadata: { namespace: string; name: string }, more: FunctionDeployment = {}) => {
+  const container = { image: "gadgets" };
+  return { ...reconcileFunctionOf(gadgetController, { container, scaling: { min: 1 }, ...more }), metadata };
+};
+const own = { namespace: "default", name: "gadgets" };
+const gadget = (name: string) => object(Gadget, name, {});
+/** The keys in Redis in whose name a text stands. */
+const keysOf = (text: string): Promise<readonly string[]> => admin.keys(`*${text}*`);
+const passwordOf = async ({ namespace, name }: typeof own): Promise<string> => {
+  const path = `/api/v1/namespaces/${namespace}/secrets/${name}-redis`;
+  const { data } = z
+    .object({ data: z.object({ password: z.base64() }) })
+    .parse(await world.cluster.read(path));
+  return Buffer.from(data.password, "base64").toString();
+};
+/** The connections of a Redis user, by their ids. */
+const connectionsOf = async (user: string): Promise<readonly string[]> =>
+  String(await admin.client("LIST"))
+    .split("\n")
+    .filter((line) => line.includes(` user=${user} `))
+    .map((line) => line.split(" ")[0] ?? "");
+/** What Kubernetes' garbage collector does, which an API server alone has not. */
+async function collectGarbage({ namespace, name }: typeof own): Promise<void> {
+  const [account, service] = [
+    core("ServiceAccount", name, {}, namespace),
+    core("Service", name, {}, namespace),
+  ];
+  for (const owned of [core("Secret", `${name}-redis`, {}, namespace), account, service]) {
+    await world.cluster.remove(owned);
+    await world.until(owned, isGone);
+  }
+  await world.client.delete(builtin.networkPolicy, objectKey({ namespace, name })).catch(() => undefined);
+}
+const deployed = async (function_: ReturnType<typeof gadgets>): Promise<string> => {
+  await world.cluster.apply(function_);
+  await world.until(function_, isReady);
+  return queueOf(world, function_);
+};
+
+it("a function whose name looks like another's names queue reaches nothing of it", async () => {
+  const queue = await deployed(gadgets(own));
+  await world.cluster.apply(gadget("a"));
+  await world.until(gadget("a"), isReady);
+  await world.cluster.apply(mapFor("a"));
+  await eventually(async () => expect(await keysOf(`${queue}/names/configmaps`)).not.toEqual([]));
+
+  const alike = { namespace: "tenant", name: "gadgets.names.configmaps" };
+  const its = await deployed(gadgets(alike));
+  const url = new URL(world.redis.url);
+  [url.username, url.password] = [`function:${its}`, await passwordOf(alike)];
+  const redis = await connectRedis({
+    url: url.href,
+    clientName: "alike",
+    log: silentLog,
+    loadsScripts: false,
+  });
+  const all = await admin.keys("*");
+  const reached = await Promise.all(
+    all.map((key) =>
+      redis.exists(key).then(
+        () => [key],
+        (error: unknown) => (String(error).includes("NOPERM") ? [] : [`${key}: ${String(error)}`]),
+      ),
+    ),
+  );
+  await disconnectRedis(redis);
+  expect(reached.flat().every((key) => key.startsWith(`{drover:${its}`))).toBe(true);
+  expect(reached.flat()).not.toEqual([]);
+  await world.cluster.remove(gadgets(alike));
+  await world.until(gadgets(alike), isGone);
+});
+
+it("a namesake that is deleted takes nothing from the other, whatever its status says", async () => {
+  const queue = await queueOf(world, gadgets(own));
+  const [user = ""] = await usersOf(world, own.name);
+  const before = await connectionsOf(user);
+  expect(before).not.toEqual([]);
+
+  const namesake = { namespace: "tenant", name: own.name };
+  const { spec, ...rest } = gadgets(namesake);
+  const { container: _, ...registered } = spec;
+  const other = { ...rest, spec: registered };
+  await world.cluster.apply(other);
+  await world.until(other, isReady);
+  expect(await queueOf(world, other)).not.toBe(queue);
+  const forged = { type: "merge", body: { status: { delivered: "pull" } } } as const;
+  await world.client.patch(refOf(ReconcileFunction), objectKey(namesake), forged, { subresource: "status" });
+  await world.cluster.remove(other);
+  await world.until(other, isGone);
+
+  // One that was cut would be there again under another id; more may have come meanwhile.
+  expect(await connectionsOf(user)).toEqual(expect.arrayContaining([...before]));
+  expect(await usersOf(world, own.name)).toEqual([user]);
+  await world.cluster.apply(gadget("after"));
+  await world.until(gadget("after"), isReady);
+});
+
+it("a function that is deleted leaves no key and no user, and the next one of its name inherits nothing", async () => {
+  const queue = await queueOf(world, gadgets(own));
+  const bare = queue.slice(queue.lastIndexOf("/") + 1);
+  // What the one before it left: a pause, and a key that its bridge goes on waking.
+  const operated = openWorkQueue({ redis: admin, controller: queue, log: silentLog });
+  await operated.pause({ kind: "object", key: objectKey({ namespace: "default", name: "a" }) }, "tests");
+  await operated.close();
+  const busy = new AbortController();
+  let n = 0;
+  const touching = (async () => {
+    while (!busy.signal.aborted) {
+      const manifest = gadget("restless");
+      await world.cluster.apply({ ...manifest, metadata: { ...manifest.metadata, labels: { n: `${n++}` } } });
+      await delay(100);
+    }
+  })();
+  await eventually(() => expect(n).toBeGreaterThan(5));
+  expect(await keysOf(bare)).not.toEqual([]);
+
+  await world.cluster.remove(gadgets(own));
+  await world.until(gadgets(own), isGone);
+  expect(await usersOf(world, own.name)).toEqual([]);
+  await collectGarbage(own);
+  const again = await deployed(gadgets(own));
+  expect(again).not.toBe(queue);
+  await world.cluster.apply({
+    ...gadget("a"),
+    metadata: { ...gadget("a").metadata, labels: { again: "yes" } },
+  });
+  await eventually(async () =>
+    expect(Number(await admin.hget(`{drover:${again}}:key:default/a`, "ranAt"))).toBeGreaterThan(0),
+  );
+  // The bridge has let go of the old queue by now, and nothing that it wrote until then stays.
+  const metrics = async () => (await fetch(`${world.bridge.url}/metrics`)).text();
+  await eventually(async () => expect(await metrics()).toContain('controller="default/gadgets"'));
+  await eventually(async () => expect(await keysOf(bare)).toEqual([]));
+  busy.abort();
+  await touching;
+  expect(await keysOf(bare)).toEqual([]);
+}, 120_000);
+
+it("a deployer that is killed while it deletes a function's keys leaves the rest to the next one", async () => {
+  const queue = await queueOf(world, gadgets(own));
+  await world.deployer.stop();
+  const start = (url: string) => world.startDeployer({ DROVER_REDIS_URL: url, DROVER_SWEEP_EVERY: "1h" });
+  const first = await start(gate.url);
+  const deleting = gate.keepAnswersTo("unlink", queue);
+  await world.cluster.remove(gadgets(own));
+  await deleting;
+  first.kill("SIGKILL");
+  await first.exited;
+  gate.open();
+  expect(isGone(await world.cluster.get(gadgets(own)))).toBe(false);
+
+  await admin.set(`{drover:${queue}}:bells:left`, "by the one before");
+  await start(world.redis.url);
+  await world.until(gadgets(own), isGone);
+  expect(await keysOf(`${queue}}:bells:left`)).toEqual([]);
+  expect(await usersOf(world, own.name)).toEqual([]);
+}, 120_000);

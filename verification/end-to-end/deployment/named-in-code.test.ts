@@ -1,0 +1,71 @@
+import {
+  customResourceDefinition,
+  ReconcileFunction,
+  reconcileFunctionOf,
+  silentLog,
+} from "@drover/controller";
+import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/queue";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { inDefault, object } from "../../harness/manifests.ts";
+import { Gadget, gadgetController, mapFor } from "../functions/gadgets.ts";
+import type { Started } from "../../harness/start-process.ts";
+import { eventually, isReady, ofCluster, queueOf, startWorld, type World } from "../stage/world.ts";
+
+const main = "verification/end-to-end/functions/gadgets.ts";
+let world: World;
+let redis: RedisConnection;
+let worker: Started;
+let queue: string;
+const start = () => world.startFunction(main, { DROVER_FUNCTION: "default/gadgets" });
+beforeAll(async () => {
+  world = await startWorld();
+  redis = await connectRedis({ url: world.redis.url, clientName: "test", log: silentLog });
+  await world.cluster.apply({ ...customResourceDefinition(ReconcileFunction) });
+  await world.cluster.apply({ ...customResourceDefinition(Gadget) });
+  const registration = inDefault(reconcileFunctionOf(gadgetController));
+  await world.cluster.apply(registration);
+  queue = await queueOf(world, registration);
+  worker = await start();
+  await world.startBridge({ functions: ofCluster, awaited: "Serving" });
+});
+afterAll(async () => {
+  await disconnectRedis(redis);
+  await world.stop();
+});
+
+const gadget = (name: string) => object(Gadget, name, {});
+const all = ["a", "b", "c"];
+/** How often each was woken, as the ledger counts it. */
+const wakes = (): Promise<readonly number[]> =>
+  Promise.all(
+    all.map(async (name) => Number(await redis.hget(`{drover:${queue}}:key:default/${name}`, "wakes"))),
+  );
+const woken = async (before: readonly number[]) => {
+  const now = await wakes();
+  return all.filter((_name, index) => (now[index] ?? 0) > (before[index] ?? 0)).join("");
+};
+
+it("code is asked whom an object concerns, and who was concerned is woken, too", async () => {
+  const { cluster } = world;
+  for (const name of all) await cluster.apply(gadget(name));
+  for (const name of all) await world.until(gadget(name), isReady);
+  let before = await wakes();
+  await cluster.apply(mapFor("a b"));
+  await eventually(async () => expect(await woken(before)).toBe("ab"));
+
+  before = await wakes();
+  await cluster.apply(mapFor("b c"));
+  await eventually(async () => expect(await woken(before)).toBe("abc"));
+
+  // Asked by a job: while there is nobody to answer, the question stands. What code cannot answer is asked again.
+  before = await wakes();
+  await worker.stop();
+  await cluster.apply(mapFor("no/name b"));
+  await cluster.remove(mapFor(""));
+  worker = await start();
+  await eventually(async () => expect(await woken(before)).toBe("bc"));
+  // Who is named is remembered only after they were woken.
+  await eventually(async () =>
+    expect(await redis.exists(`{drover:${queue}/names/configmaps}:named`)).toBe(0),
+  );
+}, 120_000);

@@ -1,0 +1,115 @@
+import { customResourceDefinition, ReconcileFunction } from "@drover/controller";
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { parse } from "yaml";
+import { z } from "zod";
+import { type Started } from "../../harness/start-process.ts";
+import { type Manifest, namespaceNamed } from "../../harness/manifests.ts";
+import type { TestObject } from "../stage/test-cluster.ts";
+import {
+  absentees,
+  bucket,
+  eventually,
+  isGone,
+  isReady,
+  ofCluster,
+  queueOf,
+  startWorld,
+  type World,
+} from "../stage/world.ts";
+
+let world: World;
+let bridge: Started;
+beforeAll(async () => {
+  world = await startWorld();
+  await world.cluster.apply({ ...customResourceDefinition(ReconcileFunction) });
+  for (const name of ["team-a", "team-b"]) {
+    await world.cluster.apply(namespaceNamed(name));
+  }
+  bridge = await world.startBridge({ functions: ofCluster, awaited: "Serving" });
+});
+afterAll(() => world.stop());
+
+/** A process of the bucket function, for the ReconcileFunction of a namespace. */
+const startFor = (namespace: string, awaited?: string) =>
+  world.startWorker({
+    ...(awaited !== undefined && { awaited }),
+    env: { DROVER_FUNCTION: `${namespace}/buckets.s3.drover.dev` },
+  });
+const manifest = z.looseObject({
+  apiVersion: z.string(),
+  kind: z.string(),
+  metadata: z.object({ name: z.string() }),
+});
+const file = new URL("../../../functions/s3-bucket/deploy/function.yaml", import.meta.url);
+const registration = (namespace: string, of = "buckets", kind = "Bucket"): Manifest => {
+  const text = readFileSync(file, "utf8").replaceAll("buckets", of).replace(`kind: Bucket`, `kind: ${kind}`);
+  const parsed = manifest.parse(parse(text));
+  return { ...parsed, metadata: { ...parsed.metadata, namespace } };
+};
+const statusSchema = z.object({ status: ReconcileFunction.status.optional() });
+const says = (object: TestObject | undefined) => statusSchema.safeParse(object).data?.status;
+
+it("a bridge takes up what is registered while it runs, and says how it follows it", async () => {
+  const { cluster } = world;
+  const buckets = registration("team-a");
+  await cluster.apply(bucket("before"));
+  await cluster.apply(buckets);
+  await startFor("team-a");
+  await world.until(bucket("before"), isReady);
+  await world.until(buckets, (it) => says(it)?.follows?.["buckets.s3.drover.dev"]?.state === "Following");
+
+  // A kind that is not served troubles its own controller alone.
+  const absent = registration("team-a", "absentees", "Absentee");
+  await cluster.apply(absent);
+  const state = (it: TestObject | undefined) => says(it)?.follows?.["absentees.s3.drover.dev"];
+  const degraded = await world.until(absent, (it) => state(it)?.state === "Degraded");
+  expect(state(degraded)).toMatchObject({ reason: "NotServed" });
+  const metric = async () => {
+    const text = await (await fetch(`${bridge.url}/metrics`)).text();
+    return /drover_stream_degraded\{kind="absentees.s3.drover.dev"\} (\d)/.exec(text)?.[1];
+  };
+  await eventually(async () => expect(await metric()).toBe("1"));
+  expect((await fetch(`${bridge.url}/readyz`)).status).toBe(200);
+  await cluster.apply(bucket("beside"));
+  await world.until(bucket("beside"), isReady);
+  await cluster.apply(absentees);
+  await eventually(async () => expect(await metric()).toBe("0"));
+  await world.until(absent, (it) => state(it)?.state === "Following");
+
+  // One of the same name in another namespace is another function.
+  const other = registration("team-b");
+  await cluster.apply(other);
+  await world.until(other, (it) => says(it)?.follows?.["buckets.s3.drover.dev"]?.state === "Following");
+  expect(await queueOf(world, other)).not.toBe(await queueOf(world, buckets));
+  for (const one of [other, buckets]) {
+    await cluster.remove(one);
+    await world.until(one, isGone);
+  }
+}, 120_000);
+
+it("a process whose function is deleted ends, and the next one runs for the one that is made again", async () => {
+  const { cluster } = world;
+  const buckets = registration("team-b");
+  // It is not there yet: the process waits, and says for what.
+  const { url, ...waiting } = await startFor("team-b", "Waiting: there is no");
+  expect(await (await fetch(`${url}/readyz`)).text()).toMatch(
+    /there is no ReconcileFunction team-b\/buckets\.s3\.drover\.dev\. Apply it/,
+  );
+  expect(await waiting.stop()).toMatchObject({ code: 0 });
+
+  await cluster.apply(buckets);
+  const first = await startFor("team-b");
+  const before = await queueOf(world, buckets);
+  await cluster.remove(buckets);
+  expect(await first.exited).toMatchObject({ code: 1 });
+  expect(readFileSync(first.logFile, "utf8")).toMatch(
+    /team-b\/buckets[^"]* was deleted. Start the process again/,
+  );
+
+  await cluster.apply(buckets);
+  await startFor("team-b");
+  expect(await queueOf(world, buckets)).not.toBe(before);
+  await cluster.apply(bucket("after"));
+  await world.until(bucket("after"), isReady);
+}, 120_000);

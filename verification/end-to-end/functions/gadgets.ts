@@ -1,0 +1,49 @@
+import { defineController, defineResource, objectKey } from "@drover/controller";
+import { functionSettings, readSettings, runFunction } from "@drover/runtime";
+import { z } from "zod";
+
+/** A kind whose objects are concerned by ConfigMaps in a way that only code can tell. */
+export const Gadget = defineResource({
+  group: "example.com",
+  version: "v1",
+  kind: "Gadget",
+  scope: "Namespaced",
+  spec: z.object({}),
+  status: z.object({}),
+});
+
+/** A ConfigMap that concerns the gadgets of these names, with blanks between them. */
+export const mapFor = (names: string) => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  data: { names },
+  metadata: { name: "m", namespace: "default", labels: { gadgets: "yes" } },
+});
+
+const mapSchema = z.looseObject({ data: z.record(z.string(), z.string()).optional() });
+
+export const gadgetController = defineController({
+  for: Gadget,
+  name: "gadgets",
+  retry: { first: "100ms" },
+  watches: [
+    {
+      kind: { group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", scope: "Namespaced" },
+      labelSelector: { matchLabels: { gadgets: "yes" } },
+      names: ({ object }) => {
+        const { names = "" } = mapSchema.parse(object).data ?? {};
+        const { namespace = "" } = object.metadata;
+        return Promise.resolve(names.split(" ").map((name) => objectKey({ namespace, name })));
+      },
+    },
+  ],
+  reconcile: () => Promise.resolve(undefined),
+});
+
+if (import.meta.main) {
+  await runFunction({
+    name: "gadgets",
+    settings: () => readSettings(functionSettings, process.env),
+    controller: () => ({ controller: gadgetController }),
+  });
+}

@@ -1,0 +1,64 @@
+import {
+  defineController,
+  defineResource,
+  type FunctionDeployment,
+  reconcileFunctionOf,
+  TerminalError,
+} from "@drover/controller";
+import { functionSettings, readSettings, runFunction } from "@drover/runtime";
+import { appendFileSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+import { z } from "zod";
+import { inDefault, object } from "../../harness/manifests.ts";
+
+/** Something that takes its time. */
+export const Task = defineResource({
+  group: "example.com",
+  version: "v1",
+  kind: "Task",
+  scope: "Namespaced",
+  spec: z.object({ ms: z.int() }),
+  status: z.object({ by: z.string() }),
+});
+
+/** @param journal a file: a line for each run that begins or ends, of every process that runs them. */
+export const taskController = (journal: string, by: string) =>
+  defineController({
+    for: Task,
+    name: "tasks",
+    concurrency: 2,
+    retry: { first: "100ms" },
+    async reconcile({ key, spec, signal }) {
+      // A bug that the next version has no more.
+      if (spec.ms < 0 && by === "tasks:1") throw new TerminalError("It is over before it began.");
+      appendFileSync(journal, `${by} begins ${key}\n`);
+      await delay(Math.abs(spec.ms), undefined, { signal });
+      appendFileSync(journal, `${by} ends ${key}\n`);
+      return { status: { by } };
+    },
+    async finalize() {},
+  });
+
+/** The ReconcileFunction of tasks, which writes its journal into a file. */
+export const tasksFunction = (
+  container: { readonly image: string; readonly journal: string; readonly by?: string },
+  more: FunctionDeployment = {},
+) => {
+  const { image, journal, by = "one" } = container;
+  const env = [
+    { name: "DROVER_JOURNAL", value: journal },
+    { name: "DROVER_BY", value: by },
+  ];
+  return inDefault(reconcileFunctionOf(taskController("", ""), { container: { image, env }, ...more }));
+};
+
+export const task = (name: string, ms: number) => object(Task, name, { ms });
+
+if (import.meta.main) {
+  const settings = functionSettings.extend({ journal: z.string(), by: z.string() });
+  await runFunction({
+    name: "tasks",
+    settings: () => readSettings(settings, process.env),
+    controller: ({ journal, by }) => ({ controller: taskController(journal, by) }),
+  });
+}

@@ -1,0 +1,58 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { bucket, eventually, isReady, startWorld, type World } from "../stage/world.ts";
+
+const file = new URL("../../../functions/s3-bucket/deploy/function.yaml", import.meta.url);
+const token = "a-token-of-the-s3-server";
+const hooks = `  hooks:
+    - name: buckets
+      verify: { bearer: { secretRef: { name: s3-events, key: token } } }
+      names: { field: "Records[].s3.bucket.name", heldBy: status.bucketName }
+`;
+let world: World;
+let url: string;
+beforeAll(async () => {
+  world = await startWorld();
+  const functions = join(world.folder, "functions");
+  mkdirSync(functions);
+  writeFileSync(join(functions, "function.yaml"), readFileSync(file, "utf8") + hooks);
+  const secrets = join(world.folder, "secrets");
+  mkdirSync(join(secrets, "s3-events"), { recursive: true });
+  writeFileSync(join(secrets, "s3-events", "token"), token, { mode: 0o600 });
+  await world.startWorker();
+  const bridge = await world.startBridge({
+    functions,
+    awaited: "; watching",
+    env: { DROVER_HOOKS_PORT: "0", DROVER_HOOK_SECRETS: secrets },
+  });
+  await eventually(() => {
+    url = /"hooks":"(http:[^"]+)"/.exec(readFileSync(bridge.logFile, "utf8"))?.[1] ?? "";
+    expect(url).not.toBe("");
+  });
+});
+afterAll(() => world.stop());
+
+/** An event notification as S3 writes it, as far as anybody reads it. */
+const notify = (name: string) =>
+  fetch(`${url}/hooks/-/buckets.s3.drover.dev/buckets`, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Bearer ${token}` },
+    body: JSON.stringify({
+      Records: [{ eventVersion: "2.1", eventName: "s3:ObjectCreated:Put", s3: { bucket: { name } } }],
+    }),
+  });
+
+it("the bucket function hears of drift by an event of the S3 server, long before it would look", async () => {
+  const { cluster, truth } = world;
+  const photos = bucket("photos", { pollInterval: "10h", tags: { team: "a" } });
+  await cluster.apply(photos);
+  await world.until(photos, isReady);
+  await truth.removeBucket("photos");
+  // That an object holds its bucket's name may be filed a moment after the object is Ready.
+  await eventually(async () => {
+    expect((await notify("photos")).status).toBe(204);
+    expect(await truth.bucket("photos")).toMatchObject({ tags: { team: "a" } });
+  });
+  expect((await notify("nobody's")).status).toBe(204);
+}, 120_000);

@@ -1,0 +1,107 @@
+import { customResourceDefinition, silentLog } from "@drover/controller";
+import { connectRedis, disconnectRedis, type RedisConnection, redisUserRules } from "@drover/queue";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { object } from "../../harness/manifests.ts";
+import { Gadget, mapFor } from "../functions/gadgets.ts";
+import type { Started } from "../../harness/start-process.ts";
+import { bucket, eventually, isReady, startWorld, type World } from "../stage/world.ts";
+
+let world: World;
+let admin: RedisConnection;
+beforeAll(async () => {
+  world = await startWorld();
+  admin = await connectRedis({ url: world.redis.url, clientName: "test", log: silentLog });
+  await world.cluster.apply({ ...customResourceDefinition(Gadget) });
+  const rules = redisUserRules({
+    role: "embedded",
+    controllers: ["-/gadgets/-", "-/gadgets/-/names/configmaps"],
+  });
+  await admin.call("ACL", "SETUSER", "gadgets", ...rules.split(" "), ">secret");
+});
+afterAll(async () => {
+  await disconnectRedis(admin);
+  await world.stop();
+});
+
+/** A function with a bridge in its process, as the Redis user that the rules make. */
+const start = (awaited = "; watching"): Promise<Started> =>
+  world.startProcess("gadgets", "verification/end-to-end/functions/embedded-gadgets.ts", awaited, {
+    DROVER_REDIS_URL: world.redis.url.replace("//", "//gadgets:secret@"),
+    DROVER_LEASE: "1s",
+    DROVER_LEASE_RENEWAL: "300ms",
+  });
+const gadget = (name: string) => object(Gadget, name, {});
+const areReady = async (...names: readonly string[]): Promise<void> => {
+  for (const name of names) await world.cluster.apply(gadget(name));
+  for (const name of names) await world.until(gadget(name), isReady);
+};
+/** How many streams it follows. */
+const follows = async ({ url }: Started): Promise<number> =>
+  ((await (await fetch(`${url}/metrics`)).text()).match(/^drover_stream_synced/gm) ?? []).length;
+const wakes = async (name: string): Promise<number> =>
+  Number(await admin.hget(`{drover:-/gadgets/-}:key:default/${name}`, "wakes"));
+
+it("a function with a bridge in its process needs no other, and several share the work", async () => {
+  const first = await start();
+  await areReady("one");
+  await eventually(async () => expect((await fetch(`${first.url}/readyz`)).status).toBe(200));
+  expect(await (await fetch(`${first.url}/metrics`)).text()).toMatch(
+    /^drover_queue_keys\{controller="gadgets",state="due"\} 0$/m,
+  );
+
+  // Code is asked whom an object of another kind concerns, by a queue of its own.
+  const before = await wakes("one");
+  await world.cluster.apply(mapFor("one"));
+  await eventually(async () => expect(await wakes("one")).toBeGreaterThan(before));
+
+  // Each kind is followed once; what one that dies has followed, the other takes up.
+  const second = await start("Serving");
+  const both = [first, second];
+  await eventually(async () => {
+    const counts = await Promise.all(both.map(follows));
+    expect(counts.reduce((a, b) => a + b)).toBe(2);
+  });
+  first.kill("SIGKILL");
+  await first.exited;
+  await areReady("two", "three");
+  await eventually(async () => expect(await follows(second)).toBe(2));
+  expect(await second.stop()).toMatchObject({ code: 0 });
+  expect(await admin.call("ACL", "LOG")).toEqual([]);
+});
+
+it("beside the cluster's bridges it takes nothing away from them, nor they from it", async () => {
+  const bridge = await world.startBridge();
+  await world.startWorker();
+  const embedded = await start();
+  await world.cluster.apply(bucket("theirs"));
+  await world.until(bucket("theirs"), isReady);
+  await areReady("ours");
+  await bridge.stop();
+  await embedded.stop();
+
+  // Nobody has made the others forget how far they were.
+  await world.cluster.apply(bucket("theirs", { pollInterval: "1h" }));
+  await Promise.all([
+    world.startBridge({ awaited: "Resumed at the stored position; watching" }),
+    start("Resumed at the stored position; watching"),
+  ]);
+  await world.until(bucket("theirs"), isReady);
+  await areReady("more");
+});
+
+it("an object that is paused has no run here either, also where Redis is emptied", async () => {
+  // The one of the test before goes on, and may follow both kinds.
+  const process = await start("Serving");
+  const annotated = (paused: "true" | null) => {
+    const { metadata, ...rest } = gadget("paused");
+    return { ...rest, metadata: { ...metadata, annotations: { "drover.dev/paused": paused } } };
+  };
+  await world.cluster.apply(annotated("true"));
+  await areReady("before-the-loss");
+  await admin.flushall();
+  await areReady("after-the-loss");
+  expect((await world.cluster.get(gadget("paused")))?.status).not.toHaveProperty("conditions");
+  await world.cluster.apply(annotated(null));
+  await world.until(gadget("paused"), isReady);
+  expect(await process.stop()).toMatchObject({ code: 0 });
+});

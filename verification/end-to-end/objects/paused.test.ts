@@ -1,0 +1,90 @@
+import { silentLog } from "@drover/controller";
+import { connectRedis, disconnectRedis } from "@drover/queue";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { Started } from "../../harness/start-process.ts";
+import { bucket, conditionOf, eventually, isGone, isReady, startWorld, type World } from "../stage/world.ts";
+
+let world: World;
+let worker: Started;
+beforeAll(async () => {
+  world = await startWorld();
+  await world.startBridge();
+  worker = await world.startWorker();
+});
+afterAll(() => world.stop());
+
+const annotated = (name: string, annotations: Readonly<Record<string, string | null>>, spec: object = {}) => {
+  const { metadata, ...rest } = bucket(name, { pollInterval: "1h", ...spec });
+  return { ...rest, metadata: { ...metadata, annotations } };
+};
+const held = (name: string, spec: object = {}) => annotated(name, { "drover.dev/paused": "true" }, spec);
+const free = (name: string, spec: object = {}) => annotated(name, { "drover.dev/paused": null }, spec);
+/** The bucket of an object that was made later is there: what came before has had its turn. */
+const afterAnother = async (name: string): Promise<void> => {
+  await world.cluster.apply(free(name));
+  await world.until(free(name), isReady);
+};
+const pausedKeys = async (): Promise<number> => {
+  const text = await (await fetch(`${worker.url}/metrics`)).text();
+  return Number(/^drover_queue_keys\{.*state="paused".*\} (\d+)/m.exec(text)?.[1]);
+};
+
+it("an object that says that it is paused has no run, also where Redis is emptied, until it says so no more", async () => {
+  const { cluster, truth, redis } = world;
+  await cluster.apply(held("new"));
+  await afterAnother("changed");
+  await cluster.apply(held("changed", { tags: { team: "b" } }));
+  await afterAnother("deleted");
+  await cluster.apply(held("deleted"));
+  await cluster.remove(held("deleted"));
+  await afterAnother("first");
+  await eventually(async () => expect(await pausedKeys()).toBe(3));
+  const before = await Promise.all(
+    [held("new"), held("changed"), held("deleted")].map((one) => cluster.get(one)),
+  );
+  expect(before[0]?.metadata.finalizers).toBeUndefined();
+  expect(before[2]?.metadata.deletionTimestamp).toBeDefined();
+  expect(await truth.names()).not.toContain("new");
+
+  const admin = await connectRedis({ url: redis.url, clientName: "test", log: silentLog });
+  await admin.flushall();
+  await disconnectRedis(admin);
+  // Everything is told anew, to a queue that knows nothing of a pause.
+  await afterAnother("second");
+  await eventually(async () => expect(await pausedKeys()).toBe(3));
+  // Nothing has written to them: neither to their status nor a finalizer.
+  expect(
+    await Promise.all([held("new"), held("changed"), held("deleted")].map((one) => cluster.get(one))),
+  ).toEqual(before);
+  expect(await truth.names()).not.toContain("new");
+  expect(await truth.names()).toContain("deleted");
+
+  await Promise.all([cluster.apply(free("new")), cluster.apply(free("changed", { tags: { team: "b" } }))]);
+  await world.until(free("new"), isReady);
+  await world.until(free("changed"), isReady);
+  await cluster.apply(free("deleted"));
+  await world.until(free("deleted"), isGone);
+  expect(await truth.names()).toContain("new");
+  expect(await truth.names()).not.toContain("deleted");
+  await eventually(async () => expect(await pausedKeys()).toBe(0));
+}, 120_000);
+
+it("a new value of reconcile-at causes a run, also of an object that is parked", async () => {
+  const { cluster } = world;
+  const [first, twin] = [free("original"), free("twin", { bucketName: "original" })];
+  await cluster.apply(first);
+  await world.until(first, isReady);
+  await cluster.apply(twin);
+  const parked = await world.until(twin, (object) => conditionOf(object)?.status === "False");
+  await cluster.remove(first);
+  await world.until(first, isGone);
+  // It is given up on: nothing that it needs has told it that the name is free.
+  await afterAnother("third");
+  expect(await cluster.get(twin)).toEqual(parked);
+  const { metadata, ...rest } = twin;
+  await cluster.apply({
+    ...rest,
+    metadata: { ...metadata, annotations: { "drover.dev/reconcile-at": "monday" } },
+  });
+  await world.until(twin, isReady);
+}, 120_000);

@@ -1,0 +1,153 @@
+import { customResourceDefinition, ReconcileFunction, silentLog } from "@drover/controller";
+import { connect, type KubeClient } from "@drover/kube";
+import { connectRedis, disconnectRedis } from "@drover/queue";
+import { type Images, type LocalNode, startNode } from "@drover/process-kubelet";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import { core, namespaceNamed } from "../../harness/manifests.ts";
+import { registrationOfDeployer } from "./deployer-registration.ts";
+import { compiled, type Started } from "../../harness/start-process.ts";
+import { ofCluster, startWorld, type World } from "./world.ts";
+
+/** A world in which functions are deployed: a bridge, the deployer, and a node that runs Pods. */
+export interface DeployedWorld extends World {
+  readonly node: LocalNode;
+  readonly client: KubeClient;
+  readonly bridge: Started;
+  readonly deployer: Started;
+  /** Another deployer. */
+  startDeployer(env?: Record<string, string>): Promise<Started>;
+  /** The Pods of a function, as the API server lists them. */
+  pods(name: string): Promise<readonly ListedPod[]>;
+}
+
+const podSchema = z.looseObject({
+  metadata: z.looseObject({
+    name: z.string(),
+    annotations: z.record(z.string(), z.string()).default({}),
+    deletionTimestamp: z.string().optional(),
+  }),
+  status: z
+    .looseObject({
+      conditions: z.array(z.looseObject({ type: z.string(), status: z.string() })).default([]),
+      podIP: z.string().optional(),
+      containerStatuses: z.array(z.looseObject({ restartCount: z.number() })).default([]),
+    })
+    .default({ conditions: [], containerStatuses: [] }),
+});
+export type ListedPod = z.output<typeof podSchema>;
+const listSchema = z.looseObject({ items: z.array(podSchema) });
+
+/**
+ * @param images what Pods may be of.
+ * @param env of the deployer; of the bridge, what concerns their Leases.
+ * @param starting what the world stands on.
+ */
+export async function startDeployedWorld(
+  images: Images,
+  env: Record<string, string> = {},
+  starting: Promise<World> = startWorld(),
+): Promise<DeployedWorld> {
+  const world = await starting;
+  const { cluster, folder } = world;
+  await cluster.apply(namespaceNamed("drover"));
+  await cluster.apply({ ...customResourceDefinition(ReconcileFunction) });
+  await cluster.apply(registrationOfDeployer());
+  const client = await connect({ kubeconfig: cluster.kubeconfig, userAgent: "test", log: silentLog });
+  const node = await startNode({
+    client,
+    name: "local",
+    images,
+    folder: join(folder, "pods"),
+    env: {
+      KUBECONFIG: cluster.kubeconfig,
+      ...compiled,
+      PATH: process.env["PATH"] ?? "",
+    },
+  });
+  // The admission policies let these accounts write the status of a function, and nobody else.
+  const asPart = async (part: string): Promise<Record<string, string>> =>
+    env["DROVER_AUTHORS"] === "checked" ? { DROVER_KUBECONFIG: await kubeconfigOf(world, part) } : {};
+  const bridge = await world.startBridge({
+    functions: ofCluster,
+    awaited: "; watching",
+    env: {
+      ...(await asPart("bridge")),
+      ...(env["DROVER_PART_LEASE"] !== undefined && { DROVER_PART_LEASE: env["DROVER_PART_LEASE"] }),
+    },
+  });
+  const deployerAccount = await asPart("deployer");
+  const startDeployer = (more: Record<string, string> = {}) =>
+    world.startProcess("deployer", "apps/deployer/src/main.ts", "Taking keys", {
+      DROVER_AUTHORS: "trusted",
+      DROVER_FUNCTION: "default/reconcilefunctions.drover.dev",
+      ...deployerAccount,
+      ...env,
+      ...more,
+    });
+  const deployer = await startDeployer();
+  return {
+    ...world,
+    node,
+    client,
+    bridge,
+    deployer,
+    startDeployer,
+    async pods(name) {
+      const selector = encodeURIComponent(`drover.dev/function=${name}`);
+      const path = `/api/v1/namespaces/default/pods?labelSelector=${selector}`;
+      return listSchema.parse(await cluster.read(path)).items;
+    },
+    async stop() {
+      await deployer.stop();
+      await node.stop();
+      await client.close();
+      await world.stop();
+    },
+  };
+}
+
+/** A kubeconfig of `drover/<part>`, an account that may do everything, on a real cluster. */
+async function kubeconfigOf({ cluster, folder }: World, part: string): Promise<string> {
+  const metadata = { name: part, namespace: "drover" };
+  await cluster.apply(core("ServiceAccount", part, {}, "drover"));
+  await cluster.apply({
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "ClusterRoleBinding",
+    metadata: { name: `drover-${part}` },
+    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "cluster-admin" },
+    subjects: [{ kind: "ServiceAccount", ...metadata }],
+  });
+  const token = await cluster.tokenOf("drover", part);
+  const config = z
+    .looseObject({ users: z.array(z.looseObject({ user: z.unknown() })) })
+    .parse(JSON.parse(readFileSync(cluster.kubeconfig, "utf8")));
+  const file = join(folder, `kubeconfig-${part}`);
+  const users = config.users.map((one) => ({ ...one, user: { token } }));
+  writeFileSync(file, JSON.stringify({ ...config, users }), { mode: 0o600 });
+  return file;
+}
+
+/** The users that Redis knows. */
+export const redisUsers = async (world: World): Promise<readonly string[]> =>
+  z.array(z.string()).parse(await askRedis(world, "USERS"));
+
+/** The users of functions of a name in the namespace `default`. */
+export const usersOf = async (world: World, name: string): Promise<readonly string[]> =>
+  (await redisUsers(world)).filter((user) => user.startsWith(`function:default/${name}/`));
+
+/** SHA-256 of the passwords that a user of Redis has. */
+export async function redisPasswords(world: World, user: string): Promise<readonly string[]> {
+  const told = z.array(z.unknown()).parse(await askRedis(world, "GETUSER", user));
+  return z.array(z.string()).parse(told[told.indexOf("passwords") + 1]);
+}
+
+async function askRedis({ redis }: World, ...command: readonly string[]): Promise<unknown> {
+  const connection = await connectRedis({ url: redis.url, clientName: "test", log: silentLog });
+  try {
+    return await connection.call("ACL", [...command]);
+  } finally {
+    await disconnectRedis(connection);
+  }
+}

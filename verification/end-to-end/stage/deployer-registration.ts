@@ -1,0 +1,18 @@
+import { readFileSync } from "node:fs";
+import { parse } from "yaml";
+import { z } from "zod";
+import { type Manifest } from "../../harness/manifests.ts";
+
+const file = new URL("../../../apps/deployer/deploy/function.yaml", import.meta.url);
+const manifestSchema = z.looseObject({
+  apiVersion: z.string(),
+  kind: z.string(),
+  metadata: z.object({ name: z.string() }),
+});
+
+/** What registers the deployer, as it is installed. */
+export function registrationOfDeployer(): Manifest {
+  const text = readFileSync(file, "utf8");
+  const { metadata, ...rest } = manifestSchema.parse(parse(text));
+  return { ...rest, metadata: { ...metadata, namespace: "default" } };
+}

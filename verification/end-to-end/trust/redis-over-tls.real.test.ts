@@ -1,0 +1,93 @@
+import { customResourceDefinition } from "@drover/controller";
+import {
+  findRedis7,
+  freePort,
+  privateTls,
+  redisRequest,
+  type RedisTls,
+  startRedis,
+} from "@drover/local-servers";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { z } from "zod";
+import { startProcess } from "../../harness/start-process.ts";
+import { type DeployedWorld, startDeployedWorld } from "../stage/deployed-world.ts";
+import { Task, task, tasksFunction } from "../functions/tasks.ts";
+import { eventually, isReady, startWorld } from "../stage/world.ts";
+
+const main = new URL("../functions/tasks.ts", import.meta.url).pathname;
+let [folder, port]: [string, number] = ["", 0];
+let tls: RedisTls;
+let world: DeployedWorld;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "drover-over-tls-"));
+  [tls, port] = [await privateTls(folder, "redis"), await freePort()];
+  const executable = await findRedis7();
+  world = await startDeployedWorld(
+    { "tasks:1": { command: [process.execPath, main] } },
+    { DROVER_REDIS_URL: `rediss://127.0.0.1:${port}`, DROVER_REDIS_CA_FILE: tls.caFile },
+    startWorld(() => startRedis({ persistence: true, executable, args: tls.args(port) })),
+  );
+  await world.cluster.apply({ ...customResourceDefinition(Task) });
+});
+afterAll(async () => {
+  await world.stop();
+  await rm(folder, { recursive: true });
+});
+
+const containerSchema = z.looseObject({
+  env: z.array(z.looseObject({ name: z.string(), value: z.string().optional() })),
+});
+const podsSchema = z.looseObject({
+  items: z.array(z.looseObject({ spec: z.looseObject({ containers: z.tuple([containerSchema]) }) })).min(1),
+});
+const secretSchema = z.looseObject({ data: z.record(z.string(), z.string()) });
+
+it("a function's Pod connects with the authority that the deployer was given, and does not without", async () => {
+  const { cluster, redis } = world;
+  const container = { image: "tasks:1", journal: join(folder, "journal") };
+  await cluster.apply(tasksFunction(container, { scaling: { min: 1 } }));
+  await cluster.apply(task("encrypted", 1));
+  await world.until(task("encrypted", 1), isReady);
+  // Redis itself says at which of its ports it has accepted the function's user.
+  const clients = ((await redisRequest(redis.port, ["CLIENT", "LIST"])) ?? "").split("\n");
+  const ofFunction = clients.filter((line) => line.includes("user=function:default/tasks/"));
+  expect(ofFunction.length).toBeGreaterThan(0);
+  expect(ofFunction.filter((line) => !line.includes(`laddr=127.0.0.1:${port} `))).toEqual([]);
+
+  const refusal = await startedAsItsPod({ without: "DROVER_REDIS_CA_FILE" });
+  expect(refusal).toMatch(/presents a certificate that is not trusted.*DROVER_REDIS_CA_FILE/);
+  expect(await startedAsItsPod({})).toMatch(/Taking keys/);
+}, 120_000);
+
+/** A process with the environment of the function's Pod and the files of its Secret, as the API server has both: its log. */
+async function startedAsItsPod({ without }: { readonly without?: string }): Promise<string> {
+  const { cluster } = world;
+  const pods = podsSchema.parse(
+    await cluster.read("/api/v1/namespaces/default/pods?labelSelector=drover.dev%2Ffunction%3Dtasks"),
+  );
+  const secret = secretSchema.parse(await cluster.read("/api/v1/namespaces/default/secrets/tasks-redis"));
+  const mount = join(folder, `mounted-${without ?? "all"}`);
+  await mkdir(mount);
+  for (const [name, data] of Object.entries(secret.data)) {
+    await writeFile(join(mount, name), Buffer.from(data, "base64"), { mode: 0o440 });
+  }
+  const env = (pods.items[0]?.spec.containers[0].env ?? [])
+    .filter(({ name }) => name !== without)
+    .map(({ name, value = "127.0.0.1" }): [string, string] => [
+      name,
+      value.replace("/var/run/drover/redis", mount),
+    ]);
+  const child = await startProcess({
+    name: "tasks",
+    main,
+    logFile: join(folder, `${without ?? "all"}.log`),
+    env: { ...Object.fromEntries(env), DROVER_HTTP_PORT: "0", DROVER_KUBECONFIG: cluster.kubeconfig },
+  });
+  const isDone = (log: string) => /Taking keys|not trusted/.test(log);
+  await eventually(async () => expect(isDone(await readFile(child.logFile, "utf8"))).toBe(true));
+  await child.stop();
+  return readFile(child.logFile, "utf8");
+}

@@ -1,0 +1,55 @@
+import { customResourceDefinition } from "@drover/controller";
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { z } from "zod";
+import { type DeployedWorld, redisPasswords, startDeployedWorld, usersOf } from "../stage/deployed-world.ts";
+import { Task, task, tasksFunction } from "../functions/tasks.ts";
+import { eventually, isReady } from "../stage/world.ts";
+
+const main = new URL("../functions/tasks.ts", import.meta.url).pathname;
+let world: DeployedWorld;
+beforeAll(async () => {
+  world = await startDeployedWorld(
+    { "tasks:1": { command: [process.execPath, main] } },
+    { DROVER_ROTATE_EVERY: "1s" },
+  );
+  await world.cluster.apply({ ...customResourceDefinition(Task) });
+});
+afterAll(() => world.stop());
+
+const secretSchema = z.looseObject({ data: z.looseObject({ password: z.string() }) });
+const hashOf = async (): Promise<string> => {
+  const secret = await world.cluster.read("/api/v1/namespaces/default/secrets/tasks-redis");
+  const password = Buffer.from(secretSchema.parse(secret).data.password, "base64");
+  return createHash("sha256").update(password).digest("hex");
+};
+
+it("a function's password is changed while it works, and the old one is good for nothing then", async () => {
+  const { cluster, folder } = world;
+  const deployed = tasksFunction(
+    { image: "tasks:1", journal: join(folder, "journal") },
+    { scaling: { min: 1 } },
+  );
+  await cluster.apply(deployed);
+  await cluster.apply(task("before", 1));
+  await world.until(task("before", 1), isReady);
+  const before = await hashOf();
+  // Whatever has it reconciled: it looks at how old the password is.
+  const touch = async (n: number) =>
+    cluster.apply({ ...deployed, metadata: { ...deployed.metadata, annotations: { touched: String(n) } } });
+  let n = 0;
+  await eventually(async () => {
+    await touch(n++);
+    expect(await hashOf()).not.toBe(before);
+  });
+  await cluster.apply(task("meanwhile", 1));
+  await world.until(task("meanwhile", 1), isReady);
+  await eventually(async () => {
+    await touch(n++);
+    const [user = ""] = await usersOf(world, "tasks");
+    expect(await redisPasswords(world, user)).not.toContain(before);
+  });
+  await cluster.apply(task("after", 1));
+  await world.until(task("after", 1), isReady);
+}, 120_000);

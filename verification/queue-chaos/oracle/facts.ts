@@ -1,0 +1,92 @@
+import type { Milliseconds } from "@drover/controller";
+import type { RunOutcome } from "@drover/queue";
+import type { Timed } from "../../harness/event-log.ts";
+import type { FaultKind } from "../schedules/schedule.ts";
+
+/** What a run came to, without its texts. */
+export type VerdictKind = RunOutcome["kind"];
+
+/** What happened, as a part saw it. `key` is an object's name, `token` one run's fencing epoch. */
+export type Happening =
+  /** A change is in the world; its version is one more than the last. */
+  | { readonly fact: "committed"; readonly key: string; readonly version: number }
+  /** A producer was told to wake these keys, with the versions that it has seen; told again, it keeps its batch. */
+  | {
+      readonly fact: "told";
+      readonly batch: number;
+      readonly process: string;
+      readonly wakes: Readonly<Record<string, number>>;
+    }
+  /** `queue.wake` has resolved: from now on the queue answers for these wakes. */
+  | { readonly fact: "acknowledged"; readonly batch: number; readonly process: string }
+  /** `queue.wake` has rejected; the producer tries again. */
+  | { readonly fact: "refused"; readonly batch: number; readonly process: string; readonly error: string }
+  /** A producer is told that Redis may have lost data, and hears of everything once more. */
+  | { readonly fact: "relisted"; readonly process: string; readonly why: string }
+  /** A handler was called, and has read `version`. `sent` is when it asked. */
+  | {
+      readonly fact: "started";
+      readonly key: string;
+      readonly token: string;
+      readonly process: string;
+      readonly version: number;
+      /** Failures in a row, as the queue counts them. */
+      readonly fails: number;
+      readonly sent: Milliseconds;
+    }
+  /** A run is about to write. It was allowed when `held`; `sent` was taken right before `hasLease()` was called. */
+  | {
+      readonly fact: "effect";
+      readonly key: string;
+      readonly token: string;
+      readonly process: string;
+      readonly held: boolean;
+      readonly sent: Milliseconds;
+    }
+  /** A handler is about to return (or to throw, which is a `retry`). */
+  | {
+      readonly fact: "ended";
+      readonly key: string;
+      readonly token: string;
+      readonly process: string;
+      readonly verdict: VerdictKind;
+      /** Whether the verdict names a time to look again. */
+      readonly again: boolean;
+      readonly sent: Milliseconds;
+    }
+  /** The queue has accepted a run's outcome. */
+  | {
+      readonly fact: "settled";
+      readonly key: string;
+      readonly token: string;
+      readonly process: string;
+      readonly verdict: VerdictKind;
+    }
+  /** A process works. */
+  | { readonly fact: "up"; readonly process: string }
+  /** A process cannot use this Redis yet, and says why. */
+  | { readonly fact: "unfit"; readonly process: string; readonly error: string }
+  /** A process is about to be killed or stopped, by itself. */
+  | { readonly fact: "falls silent"; readonly process: string }
+  /** A process is no more: as the schedule wanted it, or not. */
+  | { readonly fact: "exited"; readonly process: string; readonly wanted: boolean; readonly how: string }
+  /** A fault begins or is over. `loses`: data of Redis may be gone with it. */
+  | {
+      readonly fact: "fault";
+      readonly kind: FaultKind;
+      readonly phase: "begins" | "over";
+      readonly loses: Loss;
+      readonly detail: string;
+    }
+  /** How many BullMQ jobs there are, by state. */
+  | { readonly fact: "bells"; readonly waiting: number; readonly active: number; readonly failed: number }
+  /** From here on nothing breaks any more, and every run succeeds. */
+  | { readonly fact: "faults over" }
+  /** What was committed before this came to rest. After it, every key gets one more change. */
+  | { readonly fact: "at rest" };
+
+/** What a fault may take from the ledger: nothing; what came last, or all of it; any of its keys, without a trace. */
+export type Loss = "nothing" | "data" | "integrity";
+
+/** An entry of the log that the oracle reads. The queue writes nothing into it. */
+export type Fact = Timed<Happening>;

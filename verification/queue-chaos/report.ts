@@ -1,0 +1,47 @@
+import type { Outcome } from "../harness/outcome.ts";
+import type { Broken, Summary } from "../harness/play-schedules.ts";
+import { counts, factLine, logLines, violatedKeys, violationLines } from "../harness/report-violations.ts";
+import type { Fact, Happening } from "./oracle/facts.ts";
+import type { FaultKind, Schedule } from "./schedules/schedule.ts";
+
+/** Counts what schedules did. */
+export function summary(): Summary<Outcome<Happening>> {
+  const faults = counts<FaultKind>();
+  let [schedules, bad, runs, wakes, deaths] = [0, 0, 0, 0, 0];
+  return {
+    add({ facts, violations }) {
+      schedules++;
+      if (violations.length > 0) bad++;
+      for (const fact of facts) {
+        if (fact.fact === "started") runs++;
+        if (fact.fact === "acknowledged") wakes++;
+        if (fact.fact === "exited" && fact.how === "SIGKILL") deaths++;
+        if (fact.fact === "fault" && fact.phase === "begins") faults.add(fact.kind);
+      }
+    },
+    violations: () => bad,
+    line: (seed) =>
+      `${schedules} schedules, seed ${seed}: ${bad} with violations; ` +
+      `${wakes} wakes acknowledged, ${runs} runs, ${deaths} processes killed; faults: ${faults.listed()}`,
+  };
+}
+
+/** All that is needed to reproduce a violation, and what happened to its key. */
+export function report({ seed, index, schedule, outcome }: Broken<Schedule, Outcome<Happening>>): string {
+  const keys = violatedKeys(outcome.violations);
+  const facts = outcome.facts.filter((fact) => concerns(fact, keys)).slice(-200);
+  return [
+    `seed ${seed}, schedule ${index}:`,
+    ...violationLines(outcome.violations),
+    `again: npm run chaos:queue -- --replay '${JSON.stringify(schedule)}'`,
+    ...facts.map(factLine),
+    ...logLines(outcome.folder, 5, keys),
+    `logs: ${outcome.folder}`,
+  ].join("\n");
+}
+
+const concerns = (fact: Fact, keys: ReadonlySet<string>): boolean => {
+  if (fact.fact === "bells" || fact.fact === "acknowledged" || fact.fact === "refused") return false;
+  if ("key" in fact) return keys.has(fact.key);
+  return fact.fact !== "told" || Object.keys(fact.wakes).some((key) => keys.has(key));
+};

@@ -1,0 +1,73 @@
+import type { Plan } from "../processes/messages.ts";
+import type { Behaviour } from "./schedule.ts";
+
+/** Something special about the next run in a process. */
+export type Special = Partial<Pick<Plan, "busy" | "deaf" | "hold">>;
+
+/** How each run goes. */
+export interface Plans {
+  next(key: string, process: string): Plan;
+  /** The next run in that process is special. A second one takes the place of the first. */
+  arm(process: string, special: Special): void;
+  disarm(process: string): void;
+  /** From now on every run succeeds, and asks for nothing. */
+  heal(): void;
+}
+
+const usual: Plan = { verdict: "done", throws: false, work: 2, busy: 0, deaf: 0, hold: false };
+/** What a slow run takes. Milliseconds. */
+const slowly = 60;
+/** Longer than a lease, and shorter than the timeout of a run. Milliseconds. */
+const veryLong = 1_200;
+/** In how long a key that asks for it is looked at again. Milliseconds. */
+const soon = 30;
+const muchLater = 600_000;
+
+export function plansFor(behaviours: ReadonlyMap<string, Behaviour>): Plans {
+  const runs = new Map<string, number>();
+  const specials = new Map<string, Special>();
+  let healed = false;
+  return {
+    next(key, process) {
+      const run = (runs.get(key) ?? 0) + 1;
+      runs.set(key, run);
+      const special = specials.get(process) ?? {};
+      specials.delete(process);
+      const given = behaviours.get(key) ?? "works";
+      const behaviour = healed && given !== "long" ? "works" : given;
+      return { ...planOf(behaviour, run % 2 === 1), ...special };
+    },
+    arm: (process, special) => void specials.set(process, special),
+    disarm: (process) => void specials.delete(process),
+    heal: () => void (healed = true),
+  };
+}
+
+function planOf(behaviour: Behaviour, odd: boolean): Plan {
+  switch (behaviour) {
+    case "works":
+      return usual;
+    case "slow":
+      return { ...usual, work: slowly };
+    case "long":
+      return { ...usual, work: veryLong };
+    case "fails":
+      return { ...usual, verdict: "retry" };
+    case "flaky":
+      return odd ? { ...usual, verdict: "retry" } : usual;
+    case "throws":
+      return odd ? { ...usual, verdict: "retry", throws: true } : usual;
+    case "again":
+      return { ...usual, after: soon };
+    case "later":
+      return { ...usual, after: muchLater };
+    case "waits":
+      return { ...usual, verdict: "wait", after: soon };
+    case "conflicts":
+      return odd ? { ...usual, verdict: "conflict" } : usual;
+    case "terminal":
+      return { ...usual, verdict: "terminal" };
+    case "gone":
+      return odd ? { ...usual, verdict: "gone" } : usual;
+  }
+}

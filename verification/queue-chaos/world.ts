@@ -1,0 +1,194 @@
+import { createServer, type Socket } from "node:net";
+import { listen as listenOn } from "../harness/listen.ts";
+import { openDeliveries } from "./deliveries.ts";
+import { type EventLog, openEventLog } from "../harness/event-log.ts";
+import type { Happening } from "./oracle/facts.ts";
+import { type Counts, type Order, receive, type Report, reportSchema, send } from "./processes/messages.ts";
+import type { Plans } from "./schedules/plans.ts";
+
+/**
+ * What is true, whatever the queue thinks: per key a version, like an API server's, and the log of what happened.
+ * Processes ask it what a run reads and how it goes, and tell it what they do.
+ */
+export interface World {
+  readonly port: number;
+  readonly log: EventLog<Happening>;
+  /** The last committed change of each key that ever changed. */
+  readonly versions: ReadonlyMap<string, number>;
+  /** Commits one change per key and has the producer wake them with one call. Answers the batch's number. */
+  change(keys: readonly string[], producer: string): number;
+  /** Has the producer wake every key that ever changed, as a bridge does that lists once more. */
+  relist(producer: string, why: string): void;
+  isAcknowledged(batch: number): boolean;
+  allAcknowledged(): boolean;
+  isUp(process: string): boolean;
+  order(process: string, order: Order): void;
+  /** What a process's queue says of itself; undefined when it does not say so in time. */
+  count(process: string): Promise<Counts | undefined>;
+  close(): Promise<void>;
+}
+
+export interface WorldOptions {
+  readonly plans: Plans;
+  /** What a process is told first. */
+  readonly open: (process: string) => Order;
+  /** Whether producers list once more when the queue says that Redis has lost data. */
+  readonly listsAfterLoss: boolean;
+}
+
+/** How long a process may take to say how its queue is: longer than that gives Redis. */
+const countPatience = 3_000;
+
+export async function startWorld({ plans, open, listsAfterLoss }: WorldOptions): Promise<World> {
+  const log = openEventLog<Happening>();
+  const versions = new Map<string, number>();
+  const lines = openLines();
+  const deliveries = openDeliveries(log, (producer, order) => {
+    if (lines.isUp(producer)) lines.order(producer, order);
+  });
+  const counting = new Map<number, (counts: Counts | undefined) => void>();
+  const cameBefore = new Set<string>();
+  let asked = 0;
+
+  const relist = (producer: string, why: string): void => {
+    log.note({ fact: "relisted", process: producer, why });
+    const wakes = [...versions].map(([key, version]) => ({ key, version, class: "listing" as const }));
+    if (wakes.length > 0) deliveries.add(producer, wakes);
+  };
+  const listsAgain = (process: string, why: string): void => {
+    if (listsAfterLoss && isProducer(process)) relist(process, why);
+  };
+  const comesUp = (process: string): void => {
+    lines.isNowUp(process);
+    log.note({ fact: "up", process });
+    deliveries.repeat(process);
+    // Where Redis has lost data, a bridge's positions may be among them.
+    if (cameBefore.has(process)) listsAgain(process, "came back");
+    cameBefore.add(process);
+  };
+  const starts = (process: string, report: Extract<Report, { say: "start" }>): void => {
+    const { key, token, sent, fails } = report;
+    const version = versions.get(key) ?? 0;
+    lines.order(process, { order: "run", token, version, plan: plans.next(key, process) });
+    log.note({ fact: "started", key, token, process, version, fails, sent });
+  };
+  const hear = (process: string, report: Report): void => {
+    if (report.say === "hello") lines.order(process, open(process));
+    else if (report.say === "up") comesUp(process);
+    else if (report.say === "start") starts(process, report);
+    else if (report.say === "lost") listsAgain(process, report.era);
+    else if (report.say === "counted") counting.get(report.id)?.(report.stats);
+    else {
+      if (report.say === "acknowledged") deliveries.acknowledged(report.batch);
+      log.note(happeningOf(process, report));
+    }
+  };
+  log.follow((fact) => {
+    if (fact.fact === "exited") lines.isGone(fact.process);
+  });
+  const port = await lines.listen(hear);
+  return {
+    port,
+    log,
+    versions,
+    relist,
+    change(keys, producer) {
+      const wakes = keys.map((key) => {
+        const version = (versions.get(key) ?? 0) + 1;
+        versions.set(key, version);
+        log.note({ fact: "committed", key, version });
+        return { key, version, class: "change" as const };
+      });
+      return deliveries.add(producer, wakes);
+    },
+    isAcknowledged: (batch) => deliveries.isAcknowledged(batch),
+    allAcknowledged: () => deliveries.allAcknowledged(),
+    isUp: (process) => lines.isUp(process),
+    order: (process, order) => lines.order(process, order),
+    async count(process) {
+      const id = asked++;
+      const answer = Promise.withResolvers<Counts | undefined>();
+      const timer = setTimeout(() => answer.resolve(undefined), countPatience);
+      counting.set(id, answer.resolve);
+      lines.order(process, { order: "count", id });
+      return answer.promise.finally(() => {
+        clearTimeout(timer);
+        counting.delete(id);
+      });
+    },
+    close: () => lines.close(),
+  };
+}
+
+const isProducer = (process: string): boolean => process.startsWith("producer-");
+
+type Told = Exclude<Report, { say: "hello" | "up" | "start" | "lost" | "counted" }>;
+
+/** What is only written down. */
+function happeningOf(process: string, report: Told): Happening {
+  switch (report.say) {
+    case "falls silent":
+      return { fact: "falls silent", process };
+    case "unfit":
+      return { fact: "unfit", process, error: report.error };
+    case "acknowledged":
+      return { fact: "acknowledged", batch: report.batch, process };
+    case "refused":
+      return { fact: "refused", batch: report.batch, process, error: report.error };
+    case "effect": {
+      const { key, token, held, sent } = report;
+      return { fact: "effect", key, token, process, held, sent };
+    }
+    case "ended": {
+      const { key, token, verdict, again, sent } = report;
+      return { fact: "ended", key, token, process, verdict, again, sent };
+    }
+    case "settled": {
+      const { key, token, verdict } = report;
+      return { fact: "settled", key, token, process, verdict };
+    }
+  }
+}
+
+/** The lines to the processes, by their names: a name's new line takes the place of its old one. */
+function openLines() {
+  const sockets = new Map<string, Socket>();
+  const up = new Set<string>();
+  const server = createServer({ noDelay: true });
+  return {
+    isUp: (name: string) => up.has(name),
+    isNowUp: (name: string) => void up.add(name),
+    isGone(name: string): void {
+      sockets.delete(name);
+      up.delete(name);
+    },
+    order(name: string, order: Order): void {
+      const socket = sockets.get(name);
+      if (socket !== undefined) send(socket, order);
+    },
+    async listen(hear: (process: string, report: Report) => void): Promise<number> {
+      server.on("connection", (socket) => {
+        let name = "";
+        socket.on("error", () => undefined);
+        socket.on("close", () => {
+          if (sockets.get(name) !== socket) return;
+          sockets.delete(name);
+          up.delete(name);
+        });
+        receive(socket, reportSchema, (report) => {
+          if (report.say === "hello") {
+            name = report.process;
+            sockets.set(name, socket);
+            up.delete(name);
+          }
+          hear(name, report);
+        });
+      });
+      return listenOn(server);
+    },
+    async close(): Promise<void> {
+      for (const socket of sockets.values()) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

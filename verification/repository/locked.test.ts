@@ -1,0 +1,143 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, it } from "vitest";
+import { z } from "zod";
+
+// Whatever is installed here is named in a list with its hash. The installers refuse what does not fit a hash; these tests
+// refuse lists that have none.
+const root = new URL("../..", import.meta.url).pathname;
+const read = (path: string) => readFileSync(join(root, path), "utf8");
+const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], { cwd: root })
+  .toString()
+  .split("\n")
+  .filter((path) => path !== "" && existsSync(join(root, path)));
+const named = (name: RegExp) => files.filter((path) => name.test(path));
+
+const lockSchema = z.object({
+  lockfileVersion: z.literal(3),
+  packages: z.record(
+    z.string(),
+    z.object({
+      link: z.boolean().optional(),
+      resolved: z.string().optional(),
+      integrity: z.string().optional(),
+      hasInstallScript: z.boolean().optional(),
+    }),
+  ),
+});
+
+/** Packages of a lock file that npm would install without a hash, or from elsewhere than its registry. */
+const unlocked = (text: string): readonly string[] =>
+  Object.entries(lockSchema.parse(JSON.parse(text)).packages)
+    // Folders of the repository itself, and the links to them.
+    .filter(([path, { link }]) => path.includes("node_modules/") && link !== true)
+    .filter(
+      ([, { resolved, integrity = "" }]) =>
+        resolved !== undefined || !/^sha512-[\w+/]{86}==$/.test(integrity),
+    )
+    .map(([path]) => path);
+
+/** Requirements of a list for pip that are not one version with its hashes. */
+const unpinned = (text: string): readonly string[] =>
+  text
+    .replaceAll(/^#.*\n/gm, "")
+    .split(/\n(?!\s)/)
+    .filter(
+      (line) =>
+        line.trim() !== "" && !/^[\w.-]+==[\w.]+(?: \\\n +--hash=sha256:[0-9a-f]{64})+\s*$/.test(line),
+    );
+
+const npmLists = named(/(^|\/)package-lock\.json$/);
+const pipLists = named(/\.txt$/);
+const goModules = named(/(^|\/)go\.mod$/);
+
+it.each(npmLists)("%s has a hash for every package", (path) => expect(unlocked(read(path))).toEqual([]));
+
+it.each(pipLists)("%s has one version and its hashes for every package", (path) => {
+  expect(unpinned(read(path))).toEqual([]);
+});
+
+// Which hashes it takes is Go's to say: with -mod=readonly it builds nothing of which go.sum has none.
+it.each(goModules)("%s has the hashes of what it requires beside it", (path) => {
+  const requires = /^require\b/m.test(read(path));
+  const sums = join(dirname(path), "go.sum");
+  expect(requires ? existsSync(join(root, sums)) : true, sums).toBe(true);
+});
+
+/** Images that a file names, but for Drover's own: those are built from it. */
+const foreignImages = (text: string): readonly string[] =>
+  [...text.matchAll(/^\s*(?:ARG BASE=|FROM |-? ?image: |BASE: )["']?(?:\$\{\w+:-)?([\w./-]+[:@][^\s"'}]+)/gm)]
+    .map(([, image = ""]) => image)
+    .filter((image) => !/^(drover|registry\.example\.com)\//.test(image));
+const imagesOf = (path: string) => foreignImages(read(path));
+
+it("every image of others is named by its digest, the same everywhere", () => {
+  const naming = named(
+    /(^|\/)Dockerfile$|\.ya?ml$|^docs\/.*\.md$|^apps\/cli\/src\/generate\/function-files\.ts$/,
+  );
+  const images = naming.flatMap(imagesOf);
+  expect(images.length).toBeGreaterThan(5);
+  expect(images.filter((image) => !/:[\w.-]+@sha256:[0-9a-f]{64}$/.test(image))).toEqual([]);
+  const repositories = new Set(images.map((image) => image.split(":")[0]));
+  expect(new Set(images).size).toBe(repositories.size);
+});
+
+it("an image without a digest is found", () => {
+  const digest = `@sha256:${"0".repeat(64)}`;
+  const text = `FROM \${BASE}\nARG BASE=a.io/b:1\n    image: \${D:-c/d:2}\n  - image: e:3${digest}\n image: drover/f:4\n`;
+  expect(foreignImages(text)).toEqual(["a.io/b:1", "c/d:2", `e:3${digest}`]);
+});
+
+it("Go is never let change its lists while it builds", () => {
+  const calls = named(/\.ts$/).filter(
+    (path) => /"-trimpath"/.test(read(path)) && path !== "verification/repository/locked.test.ts",
+  );
+  expect(calls.length).toBeGreaterThan(3);
+  expect(calls.filter((path) => !read(path).includes('"-mod=readonly"'))).toEqual([]);
+});
+
+it("finds all lists", () => {
+  expect(npmLists).toContain("package-lock.json");
+  expect(pipLists).toContain("tools/local-servers/python/moto.txt");
+  expect(goModules.length).toBeGreaterThan(5);
+});
+
+it("every workspace is in the lock file", () => {
+  const { packages } = lockSchema.parse(JSON.parse(read("package-lock.json")));
+  const workspaces = named(/^(packages|functions|apps|examples|tools)\/[^/]+\/package\.json$/).map(dirname);
+  expect(Object.keys(packages)).toEqual(expect.arrayContaining(workspaces));
+});
+
+it("no package's install script runs", () => {
+  for (const path of npmLists) {
+    const npmrc = join(dirname(path), ".npmrc");
+    expect(read(npmrc), npmrc).toMatch(/^ignore-scripts=true$/m);
+  }
+});
+
+it("a list without a hash is found", () => {
+  const hash = `sha512-${"A".repeat(86)}==`;
+  const packages = {
+    "": {},
+    "apps/a": {},
+    "node_modules/a": { link: true, resolved: "apps/a" },
+    "node_modules/good": { integrity: hash },
+    "node_modules/none": {},
+    "node_modules/weak": { integrity: "sha1-AAAA" },
+    "node_modules/elsewhere": { integrity: hash, resolved: "git+ssh://git@example.com/a.git#1" },
+  };
+  expect(unlocked(JSON.stringify({ lockfileVersion: 3, packages }))).toEqual([
+    ...["node_modules/none", "node_modules/weak", "node_modules/elsewhere"],
+  ]);
+  const good = `good==1.0 \\\n    --hash=sha256:${"0".repeat(64)}\n`;
+  expect(unpinned(`# a\n${good}`)).toEqual([]);
+  for (const bad of [
+    "none==1.0\n",
+    "range>=1.0 \\\n    --hash=sha256:0\n",
+    "-r other.txt\n",
+    "--pre\n",
+    "./a.whl\n",
+  ])
+    expect(unpinned(good + bad + good)).toHaveLength(1);
+});

@@ -1,0 +1,137 @@
+// What happens in all namespaces, by watches of this test's own: one for each kind.
+import type { KubeClient, KubeObject, WatchFrame } from "@drover/kube";
+import { isJson, isObject, textAt } from "../../packages/sandbox/src/json.ts";
+import type { JsonObject } from "../../packages/sandbox/src/json.ts";
+import { kindNames, kinds, uidOf } from "./sequences/kinds.ts";
+import type { Kind } from "./sequences/kinds.ts";
+
+/** One line of a watch. */
+export interface Seen {
+  readonly kind: Kind;
+  readonly type: "ADDED" | "MODIFIED" | "DELETED";
+  readonly object: JsonObject;
+}
+
+/** What is and was in one namespace. */
+export interface World {
+  readonly namespace: string;
+  objects(kind: Kind): readonly JsonObject[];
+  /** Everything that was seen, oldest first. */
+  readonly seen: readonly Seen[];
+  /** Uids of pods that the test itself has deleted. */
+  readonly deletedByHand: Set<string>;
+  /** When something was seen last that says of progress, in milliseconds since 1970. */
+  lastChange(): number;
+  /** Whether all events are there that were recorded before a moment, here and elsewhere. */
+  toldUpTo(moment: number): boolean;
+}
+
+export interface Observer {
+  world(namespace: string): World;
+  forget(namespace: string): void;
+  /** Rejects when a watch has failed: what is told from then on is old. */
+  readonly failed: Promise<never>;
+  close(): void;
+}
+
+interface Kept extends World {
+  readonly live: Map<string, Seen>;
+  readonly seen: Seen[];
+  changedAt: number;
+}
+
+/**
+ * How far those who record events have come. A busy one writes them seconds after the deed; but one after the other, for
+ * all namespaces: whoever has told of what is newer, or has had nothing to tell for a while, has told all.
+ */
+function recorders() {
+  const known = new Map<string, { recordedAt: number; heardAt: number }>();
+  const silenceMs = 4_000;
+  return {
+    hear(event: JsonObject): void {
+      const who = textAt(event, "source", "component") ?? textAt(event, "reportingComponent") ?? "";
+      const time = textAt(event, "eventTime") ?? textAt(event, "lastTimestamp");
+      const recordedAt = Math.max(known.get(who)?.recordedAt ?? 0, Date.parse(time ?? "") || 0);
+      known.set(who, { recordedAt, heardAt: Date.now() });
+    },
+    toldUpTo: (moment: number): boolean =>
+      [...known.values()].every(
+        ({ recordedAt, heardAt }) => recordedAt > moment || Date.now() - heardAt > silenceMs,
+      ),
+  };
+}
+
+function emptyWorld(namespace: string, toldUpTo: World["toldUpTo"]): Kept {
+  const live = new Map<string, Seen>();
+  const kept: Kept = {
+    namespace,
+    live,
+    seen: [],
+    deletedByHand: new Set(),
+    changedAt: Date.now(),
+    toldUpTo,
+    objects: (kind) => [...live.values()].filter((one) => one.kind === kind).map(({ object }) => object),
+    lastChange: () => kept.changedAt,
+  };
+  return kept;
+}
+
+/** A controller that tries again and again says so in an event each time, and gets nowhere. */
+const isProgress = ({ kind, type, object }: Seen): boolean =>
+  kind !== "Event" || type === "ADDED" || textAt(object, "reason") !== "FailedCreate";
+
+function take(world: Kept, one: Seen): void {
+  if (one.type === "DELETED") world.live.delete(uidOf(one.object));
+  else world.live.set(uidOf(one.object), one);
+  world.seen.push(one);
+  if (isProgress(one)) world.changedAt = Date.now();
+}
+
+const asJson = (object: KubeObject): JsonObject => {
+  const value: unknown = object;
+  if (isJson(value) && isObject(value)) return value;
+  throw new Error(`${object.kind} ${object.metadata.name} is not JSON.`);
+};
+
+export async function observe(client: KubeClient): Promise<Observer> {
+  const worlds = new Map<string, Kept>();
+  const events = recorders();
+  const closing = new AbortController();
+  const failing = Promise.withResolvers<never>();
+  failing.promise.catch(() => undefined);
+  const tell = (kind: Kind, frame: WatchFrame): void => {
+    if (frame.type === "ERROR") throw frame.error;
+    if (frame.type === "BOOKMARK") return;
+    const object = asJson(frame.object);
+    if (kind === "Event" && frame.type !== "DELETED") events.hear(object);
+    const world = worlds.get(frame.object.metadata.namespace ?? "");
+    if (world) take(world, { kind, type: frame.type, object });
+  };
+  const follow = async (kind: Kind, from: string): Promise<void> => {
+    let resourceVersion = from;
+    const { signal } = closing;
+    while (!signal.aborted)
+      for await (const frames of client.watch(kinds[kind], { resourceVersion, signal }))
+        for (const frame of frames) {
+          tell(kind, frame);
+          if (frame.type === "BOOKMARK") ({ resourceVersion } = frame);
+          else if (frame.type !== "ERROR") ({ resourceVersion } = frame.object.metadata);
+        }
+  };
+  for (const kind of kindNames) {
+    const { resourceVersion } = await client.list(kinds[kind], { limit: 1 });
+    follow(kind, resourceVersion).catch((error: unknown) => {
+      if (!closing.signal.aborted) failing.reject(error);
+    });
+  }
+  return {
+    world: (namespace) => {
+      const known = worlds.get(namespace) ?? emptyWorld(namespace, events.toldUpTo);
+      worlds.set(namespace, known);
+      return known;
+    },
+    forget: (namespace) => void worlds.delete(namespace),
+    failed: failing.promise,
+    close: () => closing.abort(),
+  };
+}

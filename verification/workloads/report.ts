@@ -1,0 +1,31 @@
+import { shownAction } from "./sequences/actions.ts";
+import { told } from "./canonical/compare.ts";
+import { reference } from "./subjects.ts";
+import type { SuiteResult } from "./suite.ts";
+
+/** The result for people. Its last line is the figures. */
+export function report(result: SuiteResult): string {
+  const { actions, differing, byChance, violated, violatedBySubjectAlone, unused, unsettled, seconds } =
+    result;
+  const byReference = violated.filter(({ who }) => who === reference.name).length;
+  return [
+    ...differing.map(
+      ({ sequence, found }) =>
+        `== sequence ${sequence.seed} differs\n` +
+        `${sequence.actions.map((action, i) => `${i + 1}. ${shownAction(action)}`).join("\n")}\n` +
+        told(found.slice(0, 12)),
+    ),
+    ...byChance.map(
+      ({ sequence, found }) => `by chance: sequence ${sequence.seed}\n${told(found.slice(0, 2))}`,
+    ),
+    ...violated.map(
+      ({ seed, who, action, problem }) => `== sequence ${seed}, ${who}, action ${action}: ${problem}`,
+    ),
+    ...unused.map(({ reason }) => `== allowed, and never met: ${reason}`),
+    ...unsettled.map((one) => `not settled: ${one}`),
+    `${actions} actions: ${differing.length} sequences differ, ${byChance.length} by chance; ` +
+      `rules broken: ${byReference} times by the reference, ${violated.length - byReference} times by the subject, of which ` +
+      `${violatedBySubjectAlone.length} that the reference did not break; ` +
+      `reference ${seconds.reference.toFixed(0)} s, subject ${seconds.subject.toFixed(0)} s`,
+  ].join("\n");
+}

@@ -1,0 +1,74 @@
+// The kinds that are looked at, and what is often asked of their objects.
+import { builtin, type ResourceRef } from "@drover/kube";
+import { field, isObject, listAt, objectAt, textAt, textsAt } from "../../../packages/sandbox/src/json.ts";
+import type { Json, JsonObject } from "../../../packages/sandbox/src/json.ts";
+
+const core = { group: "", version: "v1", namespaced: true } as const;
+
+export const kinds = {
+  Deployment: builtin.deployment,
+  ReplicaSet: builtin.replicaSet,
+  Pod: builtin.pod,
+  Event: { ...core, plural: "events", kind: "Event" },
+} as const satisfies Record<string, ResourceRef>;
+export type Kind = keyof typeof kinds;
+export const kindNames: readonly Kind[] = ["Deployment", "ReplicaSet", "Pod", "Event"];
+
+export const quotas: ResourceRef = { ...core, plural: "resourcequotas", kind: "ResourceQuota" };
+
+/** Keeps a pod that was deleted, as one is kept whose containers take their time to end. */
+export const holdingFinalizer = "example.com/hold";
+export const hashLabel = "pod-template-hash";
+
+export const nameOf = (object: Json): string => textAt(object, "metadata", "name") ?? "";
+export const uidOf = (object: Json): string => textAt(object, "metadata", "uid") ?? "";
+export const numberAt = (object: Json, ...path: readonly string[]): number | undefined => {
+  const found = field(object, ...path);
+  return typeof found === "number" ? found : undefined;
+};
+export const isLeaving = (object: Json): boolean =>
+  field(object, "metadata", "deletionTimestamp") !== undefined;
+
+/** The replicas that its spec asks for. */
+export const wanted = (object: Json): number => numberAt(object, "spec", "replicas") ?? 1;
+/** What its status counts under a name. */
+export const counted = (object: Json, name: string): number => numberAt(object, "status", name) ?? 0;
+/** Its controller has not seen its spec. */
+export const isBehind = (object: Json): boolean =>
+  numberAt(object, "status", "observedGeneration") !== numberAt(object, "metadata", "generation");
+
+/** The owner that controls it. */
+export const controllerOf = (object: Json): JsonObject | undefined =>
+  listAt(object, "metadata", "ownerReferences")
+    .filter(isObject)
+    .find((owner) => owner["controller"] === true);
+export const isOwnedBy = (object: Json, owner: Json): boolean =>
+  textAt(controllerOf(object), "uid") === uidOf(owner);
+
+/** Whether its selector, which has no other operator than In, selects the labels of an object or template. */
+export function selects(owner: Json, object: Json): boolean {
+  const label = (key: string): string => textAt(object, "metadata", "labels", key) ?? "";
+  const selector = objectAt(owner, "spec", "selector");
+  return (
+    Object.entries(objectAt(selector, "matchLabels")).every(([key, value]) => label(key) === value) &&
+    listAt(selector, "matchExpressions").every((one) =>
+      textsAt(one, "values").includes(label(textAt(one, "key") ?? "")),
+    )
+  );
+}
+
+export const conditionOf = (object: Json, type: string): JsonObject | undefined =>
+  listAt(object, "status", "conditions")
+    .filter(isObject)
+    .find((condition) => condition["type"] === type);
+export const isReady = (pod: Json): boolean => textAt(conditionOf(pod, "Ready"), "status") === "True";
+/** Neither done nor on its way out: what a ReplicaSet counts. */
+export const isActive = (pod: Json): boolean =>
+  !isLeaving(pod) && !["Failed", "Succeeded"].includes(textAt(pod, "status", "phase") ?? "");
+
+/** A pod template as JSON, without the hash that tells ReplicaSets of a Deployment apart. */
+export function templateOf(object: Json): string {
+  return JSON.stringify(field(object, "spec", "template") ?? null, (key, value: unknown) =>
+    key === hashLabel ? undefined : value,
+  );
+}

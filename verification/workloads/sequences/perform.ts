@@ -1,0 +1,194 @@
+// Does what an action says, and tells what the API server made of it.
+import { execFile } from "node:child_process";
+import { setTimeout as delay } from "node:timers/promises";
+import { promisify } from "node:util";
+import { objectKey } from "@drover/controller";
+import { isApiError } from "@drover/kube";
+import type { KubeClient, KubeObject } from "@drover/kube";
+import { field, isJson, isObject, objectAt, textAt } from "../../../packages/sandbox/src/json.ts";
+import type { JsonObject } from "../../../packages/sandbox/src/json.ts";
+import type { Action, Change } from "./actions.ts";
+import { shownPods } from "../canonical/canonical.ts";
+import type { Naming } from "../canonical/canonical.ts";
+import { isBehind, isOwnedBy, kindNames, kinds, nameOf, quotas, templateOf, uidOf } from "./kinds.ts";
+import type { Kind } from "./kinds.ts";
+import type { World } from "../observe.ts";
+
+export interface Actor {
+  readonly client: KubeClient;
+  /** Path of a kubectl for the same server. */
+  readonly kubectl: string;
+  readonly world: World;
+  readonly naming: Naming;
+}
+
+const keyIn = ({ world }: Actor, name: string) => objectKey({ namespace: world.namespace, name });
+const quotaName = "limit";
+
+/** Until the watch has told of what was written: to settle begins then. */
+async function untilSeen({ world }: Actor, { metadata }: KubeObject): Promise<void> {
+  const newest = Number(metadata.resourceVersion);
+  const isSeen = (): boolean =>
+    world.seen.some(
+      ({ object }) =>
+        uidOf(object) === metadata.uid && Number(textAt(object, "metadata", "resourceVersion")) >= newest,
+    );
+  while (!isSeen()) await delay(10);
+}
+
+async function create(actor: Actor, object: JsonObject): Promise<void> {
+  const kind = kindNames.find((one) => one === object["kind"]);
+  if (kind === undefined) throw new Error(`No such kind: ${JSON.stringify(object["kind"])}`);
+  const metadata = {
+    ...objectAt(object, "metadata"),
+    name: nameOf(object),
+    namespace: actor.world.namespace,
+  };
+  await untilSeen(actor, await actor.client.create(kinds[kind], { ...object, metadata }));
+}
+
+async function patch(actor: Actor, kind: Kind, name: string, body: JsonObject): Promise<void> {
+  await untilSeen(actor, await actor.client.patch(kinds[kind], keyIn(actor, name), { type: "merge", body }));
+}
+
+async function apply(actor: Actor, kind: Kind, name: string, change: Change): Promise<void> {
+  if (change !== "delete") return patch(actor, kind, name, change.patch);
+  const { world, client } = actor;
+  const found = world.objects(kind).find((one) => nameOf(one) === name);
+  if (found !== undefined) world.deletedByHand.add(uidOf(found));
+  await client.delete(kinds[kind], keyIn(actor, name));
+}
+
+async function kubectl({ kubectl: command, world }: Actor, args: readonly string[]): Promise<string> {
+  try {
+    await promisify(execFile)(command, [...args, `--namespace=${world.namespace}`]);
+    return "done";
+  } catch (error) {
+    const said = error instanceof Error && "stderr" in error ? String(error.stderr) : String(error);
+    return `refused: ${said.trim()}`;
+  }
+}
+
+/** The ReplicaSets of a Deployment, oldest first; or the one of that name. */
+function setsOf({ world }: Actor, name: string): readonly JsonObject[] {
+  const owner = world.objects("Deployment").find((one) => nameOf(one) === name);
+  const sets = world.objects("ReplicaSet");
+  if (owner === undefined) return sets.filter((one) => nameOf(one) === name);
+  const revision = (set: JsonObject): number =>
+    Number(textAt(set, "metadata", "annotations", "deployment.kubernetes.io/revision") ?? 0);
+  return sets.filter((one) => isOwnedBy(one, owner)).sort((a, b) => revision(a) - revision(b));
+}
+
+async function changePods(actor: Actor, of: string, count: number, change: Change): Promise<string> {
+  const { world, naming } = actor;
+  const sets = setsOf(actor, of);
+  const theirs = new Set(
+    world
+      .objects("Pod")
+      .filter((pod) => sets.some((set) => isOwnedBy(pod, set)))
+      .map(nameOf),
+  );
+  const chosen = shownPods(world, naming)
+    .filter(({ name }) => theirs.has(name))
+    .slice(0, count);
+  await Promise.all(chosen.map(({ name }) => apply(actor, "Pod", name, change)));
+  return `done to ${chosen.length}`;
+}
+
+async function setQuota(actor: Actor, pods: number | undefined): Promise<void> {
+  const { client, world } = actor;
+  const key = keyIn(actor, quotaName);
+  await client.delete(quotas, key);
+  if (pods === undefined) return;
+  await client.create(quotas, {
+    metadata: { name: quotaName, namespace: world.namespace },
+    spec: { hard: { pods: String(pods) } },
+  });
+  // It holds once its controller has counted.
+  for (;;) {
+    const quota: unknown = await client.get(quotas, key);
+    if (isJson(quota) && isObject(quota) && field(quota, "status", "used", "pods") !== undefined) return;
+    await delay(50);
+  }
+}
+
+/** Longer than any set takes to be made that is made at all: not for a paused Deployment, nor while old pods linger. */
+const setPatienceMs = 5_000;
+
+/** The Deployment's controller has seen its spec, and there is a ReplicaSet for it. */
+function isTakenUp(actor: Actor, name: string): boolean {
+  const deployment = actor.world.objects("Deployment").find((one) => nameOf(one) === name) ?? null;
+  const template = templateOf(deployment);
+  return !isBehind(deployment) && setsOf(actor, name).some((set) => templateOf(set) === template);
+}
+
+async function rollOver(actor: Actor, name: string, first: JsonObject, then: JsonObject): Promise<void> {
+  const overtake = (): void => {
+    for (const set of setsOf(actor, name)) actor.naming.overtaken.add(nameOf(set));
+  };
+  overtake();
+  await patch(actor, "Deployment", name, { spec: first });
+  for (const begun = Date.now(); !isTakenUp(actor, name) && Date.now() - begun < setPatienceMs;)
+    await delay(10);
+  overtake();
+  await patch(actor, "Deployment", name, { spec: then });
+}
+
+/** Without a policy, each kind's own. */
+async function clear(actor: Actor): Promise<void> {
+  for (const kind of ["Deployment", "ReplicaSet", "Pod"] as const)
+    await Promise.all(actor.world.objects(kind).map((one) => apply(actor, kind, nameOf(one), "delete")));
+}
+
+async function carryOut(actor: Actor, action: Action): Promise<string> {
+  switch (action.do) {
+    case "create":
+      await create(actor, action.object);
+      return "done";
+    case "patch":
+      await patch(actor, action.kind, action.name, action.patch);
+      return "done";
+    case "rollOver":
+      await rollOver(actor, action.name, action.first, action.then);
+      return "done";
+    case "kubectl":
+      return kubectl(actor, action.args);
+    case "pods":
+      return changePods(actor, action.of, action.count, action.change);
+    case "replicaSet": {
+      const sets = setsOf(actor, action.of);
+      const set = action.which === "newest" ? sets.at(-1) : sets[0];
+      if (set === undefined) return "there is none";
+      await apply(actor, "ReplicaSet", nameOf(set), action.change);
+      return "done";
+    }
+    case "delete": {
+      const options = { propagationPolicy: action.policy };
+      const was = await actor.client.delete(kinds[action.kind], keyIn(actor, action.name), options);
+      return was ? "done" : "there is none";
+    }
+    case "clear":
+      await clear(actor);
+      return "done";
+    case "quota":
+      await setQuota(actor, action.pods);
+      return "done";
+  }
+}
+
+/** So that the namespace can be emptied. */
+export async function letGo(actor: Actor): Promise<void> {
+  const held = actor.world.objects("Pod").filter((pod) => field(pod, "metadata", "finalizers") !== undefined);
+  const free = { metadata: { finalizers: null } };
+  await Promise.all(held.map((pod) => patch(actor, "Pod", nameOf(pod), free).catch(() => undefined)));
+}
+
+/** What became of it, in words that two runs can share. */
+export async function perform(actor: Actor, action: Action): Promise<string> {
+  try {
+    return await carryOut(actor, action);
+  } catch (error) {
+    if (isApiError(error)) return `refused: ${error.status} ${error.reason} ${error.serverMessage}`;
+    throw error;
+  }
+}
