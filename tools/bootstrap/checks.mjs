@@ -6,9 +6,10 @@ const CHECKS = {
   lint: ["node_modules/eslint/bin/eslint.js", "."],
   format: ["node_modules/prettier/bin/prettier.cjs", "--check", "--log-level=warn", "."],
   words: ["verification/plain-words/check.ts"],
+  lua: ["verification/lua/check.ts"],
 };
 
-/** Types, lint, format and words, all at once; each one's output is shown in one piece when it has ended. */
+/** Types, lint, format, words and Lua, all at once; each one's output is shown in one piece when it has ended. */
 export async function checkAll({ root, node, env }) {
   const coloured = process.stdout.isTTY ? { ...env, FORCE_COLOR: env["FORCE_COLOR"] ?? "1" } : env;
   const codes = await Promise.all(
