@@ -39,7 +39,7 @@ const nothingWorksAtImport: Plugin = {
   setup(bundling) {
     const asked = Symbol("asked");
     bundling.onResolve(
-      { filter: /^(@drover\/|\.)/ },
+      { filter: /^(@drover\/|\.|#)/ },
       async ({ path, importer, resolveDir, kind, pluginData }) => {
         if (pluginData === asked || importer.includes("node_modules")) return undefined;
         const resolved = await bundling.resolve(path, { importer, resolveDir, kind, pluginData: asked });
@@ -67,6 +67,9 @@ export async function bundle(name: string, entry = processes().get(name)): Promi
     platform: "node",
     target: "node24",
     format: "esm",
+    // The bundle contains the Lua files: lua-file.bundled.ts takes the place of lua-file.ts.
+    conditions: ["module", "drover-bundle"],
+    loader: { ".lua": "text" },
     // CommonJS inside (pino, AWS) asks for Node's modules with `require`, which a module does not have by itself.
     banner: {
       js: 'import { createRequire as requireOf } from "node:module";\nconst require = requireOf(import.meta.url);',

@@ -6,9 +6,11 @@ const CHECKS = {
   lint: ["node_modules/eslint/bin/eslint.js", "."],
   format: ["node_modules/prettier/bin/prettier.cjs", "--check", "--log-level=warn", "."],
   words: ["verification/plain-words/check.ts"],
+  lua: ["verification/lua/check.ts"],
+  "lua format": ["verification/lua/format.ts"],
 };
 
-/** Types, lint, format and words, all at once; each one's output is shown in one piece when it has ended. */
+/** Types, lint, format, words and Lua, all at once; each one's output is shown in one piece when it has ended. */
 export async function checkAll({ root, node, env }) {
   const coloured = process.stdout.isTTY ? { ...env, FORCE_COLOR: env["FORCE_COLOR"] ?? "1" } : env;
   const codes = await Promise.all(
@@ -25,4 +27,18 @@ export async function checkAll({ root, node, env }) {
     }),
   );
   return codes.find((code) => code !== 0) ?? 0;
+}
+
+const FORMATTERS = [
+  ["node_modules/prettier/bin/prettier.cjs", "--write", "--log-level=warn", "."],
+  ["verification/lua/format.ts", "--write"],
+];
+
+/** Formats all files, Lua files among them. */
+export async function formatAll({ root, node, env }) {
+  for (const [file, ...args] of FORMATTERS) {
+    const { code } = await run(node, [join(root, file), ...args], { cwd: root, env });
+    if (code !== 0) return code;
+  }
+  return 0;
 }

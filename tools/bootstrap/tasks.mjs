@@ -1,6 +1,6 @@
 import { access } from "node:fs/promises";
 import { join } from "node:path";
-import { checkAll } from "./checks.mjs";
+import { checkAll, formatAll } from "./checks.mjs";
 import { run } from "./children.mjs";
 import { countedTests } from "./counted-tests.mjs";
 import { Failure } from "./failure.mjs";
@@ -73,6 +73,7 @@ export const tasks = {
   "bench:workloads": withPython("bench/workloads/main.ts"),
   nightly: { needsPython: always, run: nightly },
   check: { needsPython: never, run: checkAll },
+  format: { needsPython: never, run: formatAll },
 };
 
 async function program({ root, node, env, args }, file) {

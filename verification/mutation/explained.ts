@@ -90,12 +90,6 @@ const EXPLAINED: readonly Explained[] = [
     reason: "Only the second item is used, and neither list has one.",
   },
   {
-    file: "packages/queue/src/ledger/scripts/preamble.ts",
-    original: "maxMembersChecked - 1",
-    replacement: "maxMembersChecked + 1",
-    reason: "1,002 members in place of 1,000: the bound is far from what a call may cost.",
-  },
-  {
     file: "packages/runtime/src/run/reconcile-once.ts",
     original: "{ key: run.key, verdict: failure.outcome.kind, err: error }",
     replacement: "{}",
@@ -132,7 +126,7 @@ const EXPLAINED: readonly Explained[] = [
     reason: "The name of the process in its log. Its main is run by the suites of real clusters only.",
   },
   {
-    file: "packages/queue/src/ledger/scripts/advertise.ts",
+    file: "packages/queue/src/ledger/ledger-scripts.ts",
     original: '"offer"',
     replacement: '""',
     reason: "Names the script in messages.",

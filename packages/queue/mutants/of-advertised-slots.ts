@@ -1,6 +1,6 @@
 import { type Mutant, script } from "./mutant.ts";
 
-const ofAdvertisedSlots = script("advertised-slots", [
+const ofAdvertisedSlots = script("rules/advertised-slots", [
   {
     promise: "offer-1",
     wrong: "nothing is assigned",
@@ -76,7 +76,7 @@ const ofAdvertisedSlots = script("advertised-slots", [
 ]);
 
 const ofOthers: readonly Mutant[] = [
-  ...script("claim", [
+  ...script("scripts/claim", [
     {
       promise: "offer-2",
       wrong: "a claim leaves the advertisement of its token",
@@ -90,7 +90,7 @@ const ofOthers: readonly Mutant[] = [
       to: "if false then",
     },
   ]),
-  ...script("settle", [
+  ...script("scripts/settle", [
     {
       promise: "offer-3",
       wrong: "a slot that a key was chained to is advertised",
@@ -98,7 +98,7 @@ const ofOthers: readonly Mutant[] = [
       to: "worker ~= '' then",
     },
   ]),
-  ...script("preamble", [
+  ...script("rules/adoption", [
     {
       promise: "offer-3",
       wrong: "advertisements stay on another server",
@@ -106,7 +106,7 @@ const ofOthers: readonly Mutant[] = [
       to: "",
     },
   ]),
-  ...script("advertise", [
+  ...script("scripts/advertise", [
     {
       promise: "offer-4",
       wrong: "a slot that was assigned a key is advertised again",

@@ -1,6 +1,6 @@
 import { type Mutant, script } from "./mutant.ts";
 
-const ofWake = script("wake", [
+const ofWake = script("scripts/wake", [
   {
     promise: "lists-1",
     wrong: "no deltas are kept while a run is under way",
@@ -22,7 +22,7 @@ const ofWake = script("wake", [
   {
     promise: "lists-2",
     wrong: "any number of deltas is kept",
-    from: "or size > ${maxDeltaBytes} or",
+    from: "or size > maxDeltaBytes or",
     to: "or",
   },
   {
@@ -51,7 +51,7 @@ const ofWake = script("wake", [
   },
 ]);
 
-const ofTake = script("start-run", [
+const ofTake = script("rules/start-run", [
   {
     promise: "lists-1",
     wrong: "lists are given twice",
@@ -90,7 +90,7 @@ const ofTake = script("start-run", [
   },
 ]);
 
-const ofSettle = script("settle", [
+const ofSettle = script("scripts/settle", [
   {
     promise: "lists-3",
     wrong: "lists are left by a run that failed",
@@ -112,7 +112,7 @@ const ofSettle = script("settle", [
   {
     promise: "lists-1",
     wrong: "lists are left for ever",
-    from: ", lists, 'PX', ${cachedObjectTtl})",
+    from: ", lists, 'PX', cachedObjectTtl)",
     to: ", lists)",
   },
   {

@@ -1,6 +1,6 @@
 import { type Mutant, script } from "./mutant.ts";
 
-const ofWake = script("wake", [
+const ofWake = script("scripts/wake", [
   {
     promise: "copy-1",
     wrong: "no object is cached",
@@ -76,7 +76,7 @@ const ofWake = script("wake", [
   {
     promise: "copy-9",
     wrong: "what was listed long ago is believed",
-    from: " or now - after.at >= ${maxListingAge} then",
+    from: " or now - after.at >= maxListingAge then",
     to: " then",
   },
   {
@@ -99,7 +99,7 @@ const ofWake = script("wake", [
   },
 ]);
 
-const ofTake = script("start-run", [
+const ofTake = script("rules/start-run", [
   {
     promise: "copy-1",
     wrong: "a cached object is given twice",
@@ -132,7 +132,7 @@ const ofTake = script("start-run", [
   },
 ]);
 
-const ofSettle = script("settle", [
+const ofSettle = script("scripts/settle", [
   {
     promise: "copy-8",
     wrong: "a cached object is left of what is not the newest",
@@ -148,7 +148,7 @@ const ofSettle = script("settle", [
   {
     promise: "copy-8",
     wrong: "a cached object is left for ever",
-    from: ", sawCopy, 'PX', ${cachedObjectTtl})",
+    from: ", sawCopy, 'PX', cachedObjectTtl)",
     to: ", sawCopy)",
   },
   {
@@ -177,7 +177,7 @@ const ofSettle = script("settle", [
   },
 ]);
 
-const ofEntry = script("entry", [
+const ofEntry = script("rules/entry", [
   {
     promise: "copy-7",
     wrong: "a cached object is kept while its key waits",

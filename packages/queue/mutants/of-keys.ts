@@ -1,6 +1,6 @@
 import { type Mutant, script } from "./mutant.ts";
 
-const ofVersions = script("versions", [
+const ofVersions = script("rules/versions", [
   {
     promise: "wake-2",
     wrong: "versions go down",
@@ -21,7 +21,7 @@ const ofVersions = script("versions", [
   },
 ]);
 
-const ofWake = script("wake", [
+const ofWake = script("scripts/wake", [
   {
     promise: "wake-1",
     wrong: "wakes are not counted",
@@ -115,7 +115,7 @@ const ofWake = script("wake", [
   },
 ]);
 
-const ofClaim = script("claim", [
+const ofClaim = script("scripts/claim", [
   {
     promise: "bell-8",
     wrong: "a job that came is not known to have come",
@@ -143,25 +143,25 @@ const ofClaim = script("claim", [
   {
     promise: "bell-3",
     wrong: "a doubled job runs a key with nothing due",
-    from: "if not e.f.state and known then return refuse('nothing due') end",
+    from: "if not e.f.state and known then return refuseSince('nothing due') end",
     to: "",
   },
   {
     promise: "bell-3",
     wrong: "a late job runs a key that waits",
-    from: "if at and tonumber(at) > now then return refuse('waiting') end",
+    from: "if at and tonumber(at) > now then return refuseSince('waiting') end",
     to: "",
   },
   {
     promise: "bell-4",
     wrong: "a parked key is run by an old job",
-    from: "if e.f.state == 'parked' then return refuse('parked') end",
+    from: "if e.f.state == 'parked' then return refuseSince('parked') end",
     to: "",
   },
   {
     promise: "order-3",
     wrong: "an old job jumps the queue",
-    from: "if e.f.state == 'ready' then return refuse('not its turn') end",
+    from: "if e.f.state == 'ready' then return refuseSince('not its turn') end",
     to: "",
   },
   {
@@ -173,12 +173,12 @@ const ofClaim = script("claim", [
   {
     promise: "ring-5",
     wrong: "a clock that went back prolongs a lease",
-    from: "if number(e, 'until') > now + lease then clampLeases()",
-    to: "if false then clampLeases()",
+    from: "if number(e, 'until') > now + lease then\n  clampLeases()",
+    to: "if false then\n  clampLeases()",
   },
 ]);
 
-const ofTake = script("start-run", [
+const ofTake = script("rules/start-run", [
   {
     promise: "claim-8",
     wrong: "when a run starts is not written",
@@ -248,12 +248,12 @@ const ofTake = script("start-run", [
   {
     promise: "next-3",
     wrong: "keys are taken away from those who are on their way to them",
-    from: "<= now - ${overdueJobAge}",
+    from: "<= now - overdueJobAge",
     to: "<= now",
   },
 ]);
 
-const ofInspect = script("inspect", [
+const ofInspect = script("scripts/not-run-since", [
   {
     promise: "claim-8",
     wrong: "a run that started at that time does not count",
@@ -263,8 +263,8 @@ const ofInspect = script("inspect", [
   {
     promise: "claim-8",
     wrong: "a key that never ran is left out",
-    from: "if not at or at <",
-    to: "if at and at <",
+    from: "(not at or at <",
+    to: "(at and at <",
   },
 ]);
 

@@ -2,7 +2,7 @@ import { type Mutant, script } from "./mutant.ts";
 
 /** Of what people ask the queue for: pauses, lists, and what is told of a key. */
 export const mutantsOfOperators: readonly Mutant[] = [
-  ...script("pause", [
+  ...script("scripts/pause", [
     {
       promise: "people-2",
       wrong: "a resumed namespace stays shut",
@@ -23,13 +23,15 @@ export const mutantsOfOperators: readonly Mutant[] = [
       to: "'%.0f %s', now, '')",
     },
   ]),
-  ...script("inspect", [
+  ...script("rules/description", [
     {
       promise: "people-5",
       wrong: "only the widest pause is told",
       from: "if at then pauses[#pauses + 1] =",
       to: "if at and #pauses == 0 then pauses[1] =",
     },
+  ]),
+  ...script("scripts/list", [
     {
       promise: "people-6",
       wrong: "a page whose last key has left begins behind those of its time",
@@ -43,10 +45,18 @@ export const mutantsOfOperators: readonly Mutant[] = [
       to: "stays and rank or",
     },
     {
+      promise: "people-7",
+      wrong: "a failing key is told by when it began to fail",
+      from: "local since = state ~= 'failing' and found[i + 1]",
+      to: "local since = found[i + 1]",
+    },
+  ]),
+  ...script("scripts/count", [
+    {
       promise: "people-10",
       wrong: "a paused namespace counts as due",
-      from: "paused = paused + redis.call('ZCARD', P .. ':queue:' .. queue) end",
-      to: "paused = paused end",
+      from: "for _, queue in ipairs(shut) do\n  paused = paused + redis.call('ZCARD', P .. ':queue:' .. queue)",
+      to: "for _, queue in ipairs(shut) do\n  paused = paused",
     },
     {
       promise: "people-10",
@@ -57,29 +67,25 @@ export const mutantsOfOperators: readonly Mutant[] = [
     {
       promise: "people-10",
       wrong: "a paused key counts as due between its time and the next ring",
-      from: "if pausedKey(e) then paused = paused + 1 else",
-      to: "if false then paused = paused + 1 else",
+      from: "if pausedKey(e) then",
+      to: "if false then",
     },
     {
       promise: "people-10",
       wrong: "a paused controller counts as due",
-      from: "if all then paused, oldest = due, now end",
+      from: "if all then\n  paused, oldest = due, now\nend",
       to: "",
     },
+  ]),
+  ...script("scripts/not-run-since", [
     {
       promise: "claim-8",
       wrong: "a campaign waits for what is paused",
-      from: "if state == 'paused' then",
-      to: "if false then",
-    },
-    {
-      promise: "people-7",
-      wrong: "a failing key is told by when it began to fail",
-      from: "local since = state ~= 'failing' and found[i + 1] or",
-      to: "local since = found[i + 1] or",
+      from: "if state ~= 'paused' and",
+      to: "if true and",
     },
   ]),
-  ...script("wake", [
+  ...script("scripts/wake", [
     {
       promise: "people-8",
       wrong: "no wake pauses",
@@ -117,7 +123,7 @@ export const mutantsOfOperators: readonly Mutant[] = [
       to: "return not pausedObject(e) and dueSince(e) end",
     },
   ]),
-  ...script("settle", [
+  ...script("scripts/settle", [
     {
       promise: "people-9",
       wrong: "a run's word is not taken",

@@ -1,149 +1,141 @@
 import { type Mutant, script } from "./mutant.ts";
 
-const ofOrder = script("order", [
-  {
-    promise: "bell-6",
-    wrong: "jobs without end",
-    from: "math.max(atLeast or 0, idle)",
-    to: "256",
-  },
-  {
-    promise: "bell-6",
-    wrong: "jobs for slots that are busy",
-    from: "math.max(1, setting('slots', 1)) - redis.call('ZCARD', LEASES)",
-    to: "math.max(1, setting('slots', 1))",
-  },
-  {
-    promise: "bell-6",
-    wrong: "no job while all slots seem busy",
-    from: "math.max(atLeast or 0, idle)",
-    to: "idle",
-  },
-  { promise: "bell-6", wrong: "what is rung is not counted", from: "- redis.call('ZCARD', RUNG)", to: "" },
-  {
-    promise: "bell-8",
-    wrong: "a key that was chained gets one job after the other",
-    from: "if not e.f.bell then -- else",
-    to: "if true then -- else",
-  },
-  {
-    promise: "order-1",
-    wrong: "resyncs first",
-    from: "local usual = { 'change', 'listing', 'resync' }",
-    to: "local usual = { 'resync', 'listing', 'change' }",
-  },
-  {
-    promise: "order-1",
-    wrong: "what is heard of alone goes before whose turn it is",
-    from: "if redis.call('EXISTS', turns .. 'change', turns .. 'listing', turns .. 'resync', SHUT) > 0 then return false end",
-    to: "",
-  },
-  {
-    promise: "order-5",
-    wrong: "what is heard of alone costs nothing of the rate",
-    from: "not mayRing() or control.limited == '1' then",
-    to: "not mayRing() then",
-  },
-  {
-    promise: "bell-6",
-    wrong: "what is heard of alone is given where all slots are busy",
-    from: "return roomFor() > 0 and give(e)",
-    to: "return give(e)",
-  },
-  {
-    promise: "order-1",
-    wrong: "what is heard of alone goes before whose timer is over",
-    from: "'LIMIT', 0, 1) > 0 then return false end",
-    to: "'LIMIT', 0, 1) > 1 then return false end",
-  },
-  {
-    promise: "order-3",
-    wrong: "a namespace keeps its turn",
-    from: "redis.call('ZADD', turns, turn(), lane)\n      return",
-    to: "return",
-  },
-  {
-    promise: "order-3",
-    wrong: "who comes anew goes first",
-    from: "e.f.queue) then redis.call('ZADD', P .. ':turns:' .. class, 'NX', turn(), lane)",
-    to: "e.f.queue) then redis.call('ZADD', P .. ':turns:' .. class, 'NX', 0, lane)",
-  },
-  {
-    promise: "order-4",
-    wrong: "resyncs starve",
-    from: "turnsOf[setting('bell', 0) % 8] or usual",
-    to: "usual",
-  },
-  {
-    promise: "order-5",
-    wrong: "a controller's rate is not kept",
-    from: "while room > 0 and limitOpens('controller') <= now do",
-    to: "while room > 0 do",
-  },
-  {
-    promise: "order-5",
-    wrong: "an account's rate is not kept",
-    from: "if account then spend('account ' .. account) end",
-    to: "",
-  },
-  { promise: "order-5", wrong: "no burst", from: "- (tonumber(burst) - 1) * tonumber(every)", to: "" },
-  {
-    promise: "people-1",
-    wrong: "a paused object is rung",
-    from: "  if pausedObject(e) then return enter(e, 'paused', since) end\n",
-    to: "",
-  },
-  {
-    promise: "people-1",
-    wrong: "a paused namespace is rung",
-    from: "if pausedBy('namespace ' .. namespace) then return '+inf' end",
-    to: "",
-  },
-  {
-    promise: "people-1",
-    wrong: "a paused controller rings",
-    from: "return settled() and control.paused ~= '1' end",
-    to: "return settled() end",
-  },
-  {
-    promise: "server-2",
-    wrong: "a new server rings at once",
-    from: "return settled() and control.paused ~= '1' end",
-    to: "return control.paused ~= '1' end",
-  },
-  {
-    promise: "ring-1",
-    wrong: "timers never fire",
-    from: "becomeReady(e, since)\n      save(e)",
-    to: "save(e)",
-  },
-  {
-    promise: "bell-1",
-    wrong: "a job's number comes again",
-    from: "control.bell = setting('bell', 0) + 1",
-    to: "control.bell = 1",
-  },
-]);
+const ofOrder = [
+  ...script("rules/dispatch-ready", [
+    {
+      promise: "bell-6",
+      wrong: "jobs without end",
+      from: "math.max(atLeast or 0, idle)",
+      to: "256",
+    },
+    {
+      promise: "bell-6",
+      wrong: "jobs for slots that are busy",
+      from: "math.max(1, setting('slots', 1)) - redis.call('ZCARD', LEASES)",
+      to: "math.max(1, setting('slots', 1))",
+    },
+    {
+      promise: "bell-6",
+      wrong: "no job while all slots seem busy",
+      from: "math.max(atLeast or 0, idle)",
+      to: "idle",
+    },
+    { promise: "bell-6", wrong: "what is rung is not counted", from: "- redis.call('ZCARD', RUNG)", to: "" },
+    {
+      promise: "bell-8",
+      wrong: "a key that was chained gets one job after the other",
+      from: "if not e.f.bell then -- else",
+      to: "if true then -- else",
+    },
+    {
+      promise: "order-1",
+      wrong: "what is heard of alone goes before whose turn it is",
+      from: "if redis.call('EXISTS', turns .. 'change', turns .. 'listing', turns .. 'resync', SHUT) > 0 then return false end",
+      to: "",
+    },
+    {
+      promise: "order-5",
+      wrong: "what is heard of alone costs nothing of the rate",
+      from: "not mayRing() or control.limited == '1' then",
+      to: "not mayRing() then",
+    },
+    {
+      promise: "bell-6",
+      wrong: "what is heard of alone is given where all slots are busy",
+      from: "return roomFor() > 0 and give(e)",
+      to: "return give(e)",
+    },
+    {
+      promise: "order-1",
+      wrong: "what is heard of alone goes before whose timer is over",
+      from: "'LIMIT', 0, 1) > 0 then return false end",
+      to: "'LIMIT', 0, 1) > 1 then return false end",
+    },
+    {
+      promise: "order-5",
+      wrong: "a controller's rate is not kept",
+      from: "while room > 0 and limitOpens('controller') <= now do",
+      to: "while room > 0 do",
+    },
+    {
+      promise: "people-1",
+      wrong: "a paused controller rings",
+      from: "return settled() and control.paused ~= '1' end",
+      to: "return settled() end",
+    },
+    {
+      promise: "server-2",
+      wrong: "a new server rings at once",
+      from: "return settled() and control.paused ~= '1' end",
+      to: "return control.paused ~= '1' end",
+    },
+    {
+      promise: "ring-1",
+      wrong: "timers never fire",
+      from: "becomeReady(e, since)\n      save(e)",
+      to: "save(e)",
+    },
+    {
+      promise: "bell-1",
+      wrong: "a job's number comes again",
+      from: "control.bell = setting('bell', 0) + 1",
+      to: "control.bell = 1",
+    },
+  ]),
+  ...script("rules/order", [
+    {
+      promise: "order-1",
+      wrong: "resyncs first",
+      from: "local usual = { 'change', 'listing', 'resync' }",
+      to: "local usual = { 'resync', 'listing', 'change' }",
+    },
+    {
+      promise: "order-3",
+      wrong: "a namespace keeps its turn",
+      from: "redis.call('ZADD', turns, turn(), lane)\n      return",
+      to: "return",
+    },
+    {
+      promise: "order-3",
+      wrong: "who comes anew goes first",
+      from: "e.f.queue) then redis.call('ZADD', P .. ':turns:' .. class, 'NX', turn(), lane)",
+      to: "e.f.queue) then redis.call('ZADD', P .. ':turns:' .. class, 'NX', 0, lane)",
+    },
+    {
+      promise: "order-4",
+      wrong: "resyncs starve",
+      from: "turnsOf[setting('bell', 0) % 8] or usual",
+      to: "usual",
+    },
+    {
+      promise: "order-5",
+      wrong: "an account's rate is not kept",
+      from: "if account then spend('account ' .. account) end",
+      to: "",
+    },
+    { promise: "order-5", wrong: "no burst", from: "- (tonumber(burst) - 1) * tonumber(every)", to: "" },
+    {
+      promise: "people-1",
+      wrong: "a paused object is rung",
+      from: "  if pausedObject(e) then return enter(e, 'paused', since) end\n",
+      to: "",
+    },
+    {
+      promise: "people-1",
+      wrong: "a paused namespace is rung",
+      from: "if pausedBy('namespace ' .. namespace) then return '+inf' end",
+      to: "",
+    },
+  ]),
+];
 
 const ofTheRest = [
-  ...script("dispatch", [
+  ...script("scripts/dispatch-again", [
     {
       promise: "bell-8",
       wrong: "a job that was lost serves for ever",
       from: "  clear(e, 'bell')\n  becomeReady(e, since)",
       to: "  becomeReady(e, since)",
-    },
-    {
-      promise: "ring-2",
-      wrong: "ended leases are left alone",
-      from: "if settled() then\n  for",
-      to: "if false then\n  for",
-    },
-    {
-      promise: "ring-3",
-      wrong: "lost jobs are not looked for",
-      from: "add('-inf', now - patience)",
-      to: "",
     },
     {
       promise: "ring-4",
@@ -157,11 +149,13 @@ const ofTheRest = [
       from: "if since and (e.f.bell or '0') == bell then",
       to: "if since then",
     },
+  ]),
+  ...script("scripts/dispatch", [
     {
-      promise: "ring-5",
-      wrong: "a job added in the future is never lost",
-      from: "add(now + 1, '+inf') -- the clock went back",
-      to: "",
+      promise: "ring-2",
+      wrong: "ended leases are left alone",
+      from: "if settled() then\n  for",
+      to: "if false then\n  for",
     },
     {
       promise: "ring-5",
@@ -170,7 +164,21 @@ const ofTheRest = [
       to: "if settled()",
     },
   ]),
-  ...script("renew", [
+  ...script("scripts/unclaimed-jobs", [
+    {
+      promise: "ring-3",
+      wrong: "lost jobs are not looked for",
+      from: "add('-inf', now - patience)",
+      to: "",
+    },
+    {
+      promise: "ring-5",
+      wrong: "a job added in the future is never lost",
+      from: "add(now + 1, '+inf') -- the clock went back",
+      to: "",
+    },
+  ]),
+  ...script("scripts/renew", [
     {
       promise: "claim-6",
       wrong: "a renewal changes nothing",
@@ -215,7 +223,7 @@ const ofTheRest = [
       to: "'claim')",
     },
   ]),
-  ...script("register-worker", [
+  ...script("scripts/register-worker", [
     {
       promise: "bell-6",
       wrong: "workers that are gone keep their slots",
@@ -235,7 +243,7 @@ const ofTheRest = [
       to: "math.huge)",
     },
   ]),
-  ...script("preamble", [
+  ...script("rules/adoption", [
     {
       promise: "server-4",
       wrong: "dispatched keys are not dispatched again",
@@ -249,6 +257,8 @@ const ofTheRest = [
       to: "control.claimsFrom = now\n",
     },
     { promise: "server-1", wrong: "the mark is not renewed", from: "  control.server = server\n", to: "" },
+  ]),
+  ...script("rules/preamble", [
     {
       promise: "ring-5",
       wrong: "a clock that goes back settles for long",
@@ -262,7 +272,7 @@ const ofTheRest = [
       to: "  error(reply)\n  return (command",
     },
   ]),
-  ...script("entry", [
+  ...script("rules/entry", [
     {
       promise: "server-3",
       wrong: "a gone key that an unknown run brings back is forgotten",
@@ -276,19 +286,21 @@ const ofTheRest = [
       to: "",
     },
   ]),
-  ...script("repair", [
+  ...script("scripts/repair-sets", [
     {
       promise: "server-8",
       wrong: "a counter that is none stops every job",
-      from: "then putAsideUnless(counter, 'none') end",
-      to: "then end",
+      from: "\n    putAsideUnless(counter, 'none')",
+      to: "",
     },
     {
       promise: "server-8",
       wrong: "garbage in BullMQ's place stops everything",
-      from: "for name, wanted in pairs(bells) do putAsideUnless(P .. ':bells:' .. name, wanted) end",
+      from: "  putAsideUnless(P .. ':bells:' .. name, wanted)\n",
       to: "",
     },
+  ]),
+  ...script("scripts/repair", [
     {
       promise: "server-8",
       wrong: "a key that lost its place is left alone",

@@ -177,7 +177,7 @@ export const mutantsOfProcesses: readonly Mutant[] = here([
   {
     promise: "server-7",
     wrong: "a newer ledger is written to",
-    file: "ledger/ledger-script.ts",
+    file: "ledger/rules/answer.lua",
     from: "(tonumber(control.schema) or SCHEMA) > SCHEMA",
     to: "false",
     noticedBy: "ledger",
@@ -185,7 +185,7 @@ export const mutantsOfProcesses: readonly Mutant[] = here([
   {
     promise: "server-1",
     wrong: "no script looks at the server",
-    file: "ledger/ledger-script.ts",
+    file: "ledger/rules/answer.lua",
     from: "if control.server ~= server or",
     to: "if not control.server or",
     noticedBy: "ledger",
@@ -193,7 +193,7 @@ export const mutantsOfProcesses: readonly Mutant[] = here([
   {
     promise: "server-1",
     wrong: "a ledger that lost its own mark is not looked at",
-    file: "ledger/ledger-script.ts",
+    file: "ledger/rules/answer.lua",
     from: "or not control.era then",
     to: "then",
     noticedBy: "ledger",

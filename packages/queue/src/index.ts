@@ -3,7 +3,7 @@
  *
  * A controller's work queue. It holds keys, and cached objects for a few seconds. A key has one run at a time; its
  * backoff and timers outlive every process. The state is a **ledger** in Redis, changed only by the scripts in
- * `scripts/`.
+ * `ledger/scripts/` and the functions in `ledger/rules/`, both in Lua.
  *
  * A worker advertises its idle slots, and the ledger assigns a due key to one of them. If none is advertised, a BullMQ
  * job (`ClaimJob`) with the key asks any free worker to claim it. Jobs may be lost, duplicate or late. When a run is
@@ -49,7 +49,7 @@
  * | `P:bells:*`               | BullMQ | the jobs                                                   | BullMQ                      | done: at once; failed: last 1,000 kept |
  *
  * `openMemoryWorkQueue` is the same queue without Redis, for tests of functions. Learn the rules from its ledger,
- * `memory-ledger.ts`: it gives the same answers as the scripts, and `ledgers-agree/` compares random calls of both.
+ * `memory/rules/`: it gives the same answers as the scripts, and `memory/agreement/` compares random calls of both.
  *
  * Only this package imports bullmq and ioredis. Their types are not exported, except for the connection.
  */

@@ -28,6 +28,7 @@ export { clockSkewOf, thisMachine } from "./processes/clock-skew.ts";
 export { ensurePrograms, type EnsureProgramsOptions } from "./programs/ensure-programs.ts";
 export { type Forwarder, startForwarder } from "./ports/forwarder.ts";
 export { freePort, isPortFree, onFreePort } from "./ports/free-port.ts";
+export { findLuacheck, type Luacheck } from "./programs/luacheck.ts";
 export { isRunning } from "./processes/is-running.ts";
 export { ownNamespaces } from "./processes/own-namespaces.ts";
 export { ensurePythonTool, type PythonTool, type PythonToolOptions } from "./programs/python-tool.ts";

@@ -5,6 +5,8 @@ import { moveStalledJobsToWait } from "bullmq/dist/esm/scripts/moveStalledJobsTo
 import { moveToActive } from "bullmq/dist/esm/scripts/moveToActive-11.js";
 import { moveToFinished } from "bullmq/dist/esm/scripts/moveToFinished-14.js";
 import { updateData } from "bullmq/dist/esm/scripts/updateData-1.js";
+import { luaFile } from "#lua-file";
+import { luaAssembler, luaSources } from "../redis/lua/assemble-lua.ts";
 import { loadableScript } from "../redis/lua/lua-script.ts";
 import type { LoadableScript } from "../redis/lua/run-script.ts";
 
@@ -22,31 +24,15 @@ export interface BullmqScript extends LoadableScript {
 
 /**
  * The scripts of BullMQ that Drover needs, by BullMQ's name for them, and no others: a user that may run a script
- * chooses its keys and arguments. A guard before each script refuses arguments that Drover never uses, because some of
+ * chooses its keys and arguments. A guard before each script (`guards/`) refuses arguments that Drover never uses, because some of
  * them make BullMQ's code run without end (`maxMetricsSize`), or longer the more data the caller has written
  * (`keepJobs`, stalled jobs).
  *
  * The texts are BullMQ's (MIT), except for the parts that `replaced` changes.
  */
 export const bullmqScripts: ReadonlyMap<string, BullmqScript> = new Map([
-  guarded(
-    addStandardJob,
-    3,
-    `
-local asked, wanted = cmsgpack.unpack(ARGV[1]), cmsgpack.unpack(ARGV[3])
-refuseUnless(type(asked) == 'table' and not (asked[5] or asked[6] or asked[7] or asked[8]), 'a parent or a repetition')
-refuseUnless(type(wanted) == 'table', 'options')
-if type(wanted.de) == 'table' then
-  for option in pairs(wanted.de) do refuseUnless(option == 'id', 'a deduplication') end
-end`,
-  ),
-  guarded(
-    extendLocks,
-    4,
-    `
-local asked = cmsgpack.unpack(ARGV[3])
-refuseUnless(type(asked) == 'table' and #asked <= ${maxActiveJobs / 2}, 'as many locks')`,
-  ),
+  guarded(addStandardJob, 3, "addStandardJob"),
+  guarded(extendLocks, 4, "extendLocks"),
   // Without the server's version BullMQ calls its older script, `getState`. This newer one does not read entire lists.
   guarded({ ...getStateV2, name: "getState" }, 1),
   guarded(
@@ -59,48 +45,27 @@ refuseUnless(type(asked) == 'table' and #asked <= ${maxActiveJobs / 2}, 'as many
       ),
     },
     4,
-    `
--- Jobs are disposable, and Drover's own lists are never that long.
-if redis.call('LLEN', KEYS[3]) > ${maxActiveJobs} then redis.call('DEL', KEYS[1], KEYS[3]) end`,
+    "moveStalledJobsToWait",
   ),
-  guarded(
-    moveToActive,
-    3,
-    `
-local asked = cmsgpack.unpack(ARGV[3])
-refuseUnless(type(asked) == 'table' and asked.limiter == nil, 'a rate')`,
-  ),
-  guarded(
-    moveToFinished,
-    9,
-    `
-local asked = cmsgpack.unpack(ARGV[8])
-refuseUnless(type(asked) == 'table' and type(asked.keepJobs) == 'table', 'options')
-refuseUnless(asked.maxMetricsSize == nil or asked.maxMetricsSize == '', 'metrics')
-refuseUnless(asked.limiter == nil, 'a rate')
-local kept = asked.keepJobs
-refuseUnless((kept.count == 0 or kept.count == ${maxFailedJobs}) and kept.age == nil, 'as many kept jobs')
--- Drover never keeps that many: another client has added them.
-if redis.call('ZCARD', KEYS[11]) > ${2 * maxFailedJobs} then redis.call('ZREMRANGEBYRANK', KEYS[11], 0, ${-maxFailedJobs - 1}) end`,
-  ),
+  guarded(moveToActive, 3, "moveToActive"),
+  guarded(moveToFinished, 9, "moveToFinished"),
   guarded(updateData, 1),
 ]);
 
+/** @param guard the file in `guards/` that limits the arguments. */
 function guarded(
   { name, content, keys }: { readonly name: string; readonly content: string; readonly keys: number },
-  args: number,
-  guard = "",
+  mostArguments: number,
+  guard = "arguments",
 ): [string, BullmqScript] {
-  const text = `
-local function refuseUnless(isRight, what)
-  if not isRight then error({ err = 'ERR Drover does not ask BullMQ for ' .. what }) end
-end
-local bytes = 0
-for _, each in ipairs(ARGV) do bytes = bytes + #each end
-refuseUnless(#KEYS == ${keys} and #ARGV <= ${args} and bytes <= ${maxArgumentBytes}, 'so much')
-do${guard}
-end
-${content}`;
+  const constants = { numberOfKeys: keys, mostArguments, maxArgumentBytes, maxActiveJobs, maxFailedJobs };
+  const text = [
+    "do",
+    luaAssembler(luaSources(luaFile, constants))(`bullmq/guards/${guard}`),
+    "end",
+    "-- luacheck: ignore",
+    content,
+  ].join("\n");
   return [name, { ...loadableScript(text), keys }];
 }
 

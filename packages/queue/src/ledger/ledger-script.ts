@@ -1,7 +1,15 @@
+import * as bounds from "../redis/lua/script-bounds.ts";
+import { luaAssembler, luaSources } from "../redis/lua/assemble-lua.ts";
+import { luaFile } from "#lua-file";
 import { type LuaScript, defineLuaScript } from "../redis/lua/lua-script.ts";
-import { entryLua } from "./scripts/entry.ts";
-import { orderLua } from "./scripts/order.ts";
-import { adoptionLua, preambleLua } from "./scripts/preamble.ts";
+import {
+  cachedObjectTtl,
+  maxCachedObjectBytes,
+  maxDeltaBytes,
+  maxListingAge,
+  maxPastRuns,
+  overdueJobAge,
+} from "./ledger.ts";
 
 /** Arguments of every script, in front of its own. */
 const commonArguments = ["now", "server", "lease", "settling"] as const;
@@ -10,35 +18,40 @@ export type CommonArgument = (typeof commonArguments)[number];
 /** A script of one controller's ledger. */
 export type LedgerScript<Name extends string> = LuaScript<Name | CommonArgument>;
 
+/** `guard.lua` declares the other three in every script. */
+const { maxArgumentBytes, maxJsonBytes, maxListItems, ...ownBounds } = bounds;
+
+export const ledgerLua = luaSources(luaFile, {
+  ...ownBounds,
+  cachedObjectTtl,
+  maxCachedObjectBytes,
+  maxDeltaBytes,
+  maxListingAge,
+  maxPastRuns,
+  overdueJobAge,
+});
+
 /**
- * Composes a script: common and own arguments, the preamble (`scripts/scene.ts`), entries, their order, the Lua in
- * `uses`, and the body. If the server or its data are new, the script first adopts the ledger. It returns `{
- * incarnation, answer }`; a new incarnation means that data may be lost.
+ * Makes a script of the ledger from a file in `scripts/`, with what it includes from `rules/`: `preamble.lua` comes
+ * first, and `answer.lua` runs the script.
  *
- * A ledger that a newer Drover wrote is refused with the error `SCHEMA <number>`.
+ * Nearly all functions stand in one function: a Lua function that captures a local of the script's beginning would
+ * search all that were captured since.
  */
-export function defineLedgerScript<const Name extends string>(definition: {
-  readonly name: string;
-  readonly arguments: readonly Name[];
-  /** Lua that the body uses in addition to the preamble, entries and their order. */
-  readonly uses: readonly string[];
-  readonly body: string;
-}): LedgerScript<Name> {
+export function defineLedgerScript<const Name extends string>(
+  name: string,
+  file: string,
+  names: readonly Name[],
+): LedgerScript<Name> {
+  const add = luaAssembler(ledgerLua);
   return defineLuaScript(
-    definition.name,
-    [...commonArguments, ...definition.arguments],
+    name,
+    [...commonArguments, ...names],
     [
-      preambleLua,
+      add("ledger/rules/preamble"),
       "local function main()",
-      entryLua,
-      orderLua,
-      "if (tonumber(control.schema) or SCHEMA) > SCHEMA then return redis.error_reply('SCHEMA ' .. control.schema) end",
-      `if control.server ~= server or not control.era then\n${adoptionLua}\nadopt()\nend`,
-      ...definition.uses,
-      `local function run()\n${definition.body}\nend`,
-      "local answer = run()",
-      "saveControl()",
-      "return { control.era, answer }",
+      add(`ledger/scripts/${file}`, (body) => `local function run()\n${body}\nend`),
+      add("ledger/rules/answer"),
       "end",
       "return main()",
     ].join("\n"),

@@ -3,7 +3,7 @@ import { LeaseLostError } from "../worker/lease-keeper.ts";
 import { callLua } from "../redis/lua/lua-script.ts";
 import { queuePrefix } from "../work-queue/queue-prefix.ts";
 import type { RedisConnection } from "../redis/redis-connection.ts";
-import { storeMappedKeysScript } from "./scripts/store-mapped-keys.ts";
+import { storeMappedKeysScript } from "./ledger-scripts.ts";
 
 /**
  * For each key of a queue, the keys that its mapping code returned last. A key that is no longer returned must be

@@ -19,23 +19,7 @@ import type { RedisConnection } from "../redis/redis-connection.ts";
 import * as answers from "./redis-ledger-answers.ts";
 import { callLua, type LuaArguments } from "../redis/lua/lua-script.ts";
 import type { LedgerScript } from "./ledger-script.ts";
-import { claimScript } from "./scripts/claim.ts";
-import { registerWorkerScript } from "./scripts/register-worker.ts";
-import {
-  countScript,
-  inspectScript,
-  listScript,
-  timeScript,
-  notRunSinceScript,
-  firstIncarnationScript,
-} from "./scripts/inspect.ts";
-import { advertiseScript } from "./scripts/advertise.ts";
-import { pauseScript } from "./scripts/pause.ts";
-import { renewScript } from "./scripts/renew.ts";
-import { discardScript, repairScript, repairSetsScript } from "./scripts/repair.ts";
-import { dispatchScript, dispatchAgainScript, unclaimedJobsScript } from "./scripts/dispatch.ts";
-import { settleScript } from "./scripts/settle.ts";
-import { wakeScript } from "./scripts/wake.ts";
+import { ledgerScripts } from "./ledger-scripts.ts";
 import { maxListItems } from "../redis/lua/script-bounds.ts";
 import { subscribe } from "../redis/subscribe.ts";
 import type { PauseScope, RunOutcome } from "../work-queue/work-queue.ts";
@@ -66,16 +50,18 @@ export function openRedisLedger(options: RedisLedgerOptions): RedisLedger {
   const run = scriptCaller(options);
   const jitter = options.random ?? Math.random;
   const { parseJobs, parseChained, parseAssignments } = replyParsers((member) =>
-    run(discardScript, { member }, z.unknown()),
+    run(ledgerScripts.discard, { member }, z.unknown()),
   );
   return {
     async wake(wakes, force = false) {
       const described = force ? wakes.map((one) => ({ ...one, force })) : wakes;
-      return parseJobs(await run(wakeScript, { wakes: JSON.stringify(described) }, answers.textsSchema));
+      return parseJobs(
+        await run(ledgerScripts.wake, { wakes: JSON.stringify(described) }, answers.textsSchema),
+      );
     },
     async claim(key, token, version = 0) {
       const values = { key, token, version, jitter: jitter() };
-      return answers.parseClaimAnswer(await run(claimScript, values, answers.claimSchema));
+      return answers.parseClaimAnswer(await run(ledgerScripts.claim, values, answers.claimSchema));
     },
     renew: renewInBatches(run),
     async settle(key, token, outcome, report, request) {
@@ -92,7 +78,7 @@ export function openRedisLedger(options: RedisLedgerOptions): RedisLedger {
         version,
         jitter: jitter(),
       };
-      const answer = await run(settleScript, values, answers.settleSchema);
+      const answer = await run(ledgerScripts.settle, values, answers.settleSchema);
       if (answer[0] === "stale") return { kind: "stale" };
       const [kind, dueIn, chained, ...flat] = answer;
       const jobs = await parseJobs(flat);
@@ -100,24 +86,24 @@ export function openRedisLedger(options: RedisLedgerOptions): RedisLedger {
     },
     ...slotMethods(options, run, parseAssignments),
     async dispatch() {
-      const [next, ...flat] = await run(dispatchScript, { jitter: jitter() }, answers.dispatchSchema);
+      const [next, ...flat] = await run(ledgerScripts.dispatch, { jitter: jitter() }, answers.dispatchSchema);
       return { next: knownSpan(next), jobs: await parseJobs(flat) };
     },
     unclaimedJobs: async (minAge) =>
-      parseJobs(await run(unclaimedJobsScript, { patience: minAge }, answers.textsSchema)),
+      parseJobs(await run(ledgerScripts.unclaimedJobs, { patience: minAge }, answers.textsSchema)),
     async dispatchAgain({ key, number }) {
-      await run(dispatchAgainScript, { key, bell: number }, z.unknown());
+      await run(ledgerScripts.dispatchAgain, { key, bell: number }, z.unknown());
     },
     async registerWorker(worker) {
       const { slots, version, lasts } = worker;
       const { first, longest: most, attempts = "" } = worker.backoff;
       const values = { slots, version, lasts, first, most, attempts, limits: limitsJson(worker) };
-      await run(registerWorkerScript, { worker: worker.worker, ...values }, z.unknown());
+      await run(ledgerScripts.registerWorker, { worker: worker.worker, ...values }, z.unknown());
     },
     ...pauseMethods(run, parseJobs),
     ...readMethods(run),
-    repairSets: () => run(repairSetsScript, {}, answers.textsSchema),
-    repair: (names) => run(repairScript, { names: JSON.stringify(names) }, answers.textsSchema),
+    repairSets: () => run(ledgerScripts.repairSets, {}, answers.textsSchema),
+    repair: (names) => run(ledgerScripts.repair, { names: JSON.stringify(names) }, answers.textsSchema),
   };
 }
 
@@ -131,7 +117,11 @@ const renewInBatches =
     let incarnation = "";
     for (let i = 0; i === 0 || i < leases.length; i += maxListItems) {
       const batch = JSON.stringify(leases.slice(i, i + maxListItems));
-      const [current, these, those] = await run(renewScript, { leases: batch }, answers.renewalSchema);
+      const [current, these, those] = await run(
+        ledgerScripts.renew,
+        { leases: batch },
+        answers.renewalSchema,
+      );
       incarnation = current;
       lost.push(...these);
       announced.push(...those);
@@ -146,7 +136,7 @@ function pauseMethods(
 ): Pick<Ledger, "pause" | "resume"> {
   const setPause = async (scope: PauseScope, on: 0 | 1, by = ""): Promise<readonly ClaimJob[]> => {
     const values = { scope: scopeName(scope), on, by: by.slice(0, maxPauseAuthorLength) };
-    return parseJobs(await run(pauseScript, values, answers.textsSchema));
+    return parseJobs(await run(ledgerScripts.pause, values, answers.textsSchema));
   };
   return {
     pause: (scope, by) => setPause(scope, 1, by),
@@ -163,7 +153,7 @@ function slotMethods(
   const send = async ({ tokens, ...by }: IdleSlots, advertises: 0 | 1): Promise<readonly Assignment[]> =>
     parseAssignments(
       await run(
-        advertiseScript,
+        ledgerScripts.advertise,
         { ...by, tokens: JSON.stringify(tokens), stands: advertises },
         answers.textsSchema,
       ),
@@ -182,31 +172,35 @@ function slotMethods(
 const readMethods = (
   run: ScriptCaller,
 ): Pick<Ledger, "firstIncarnation" | "time" | "count" | "notRunSince" | "list" | "inspect"> => ({
-  firstIncarnation: () => run(firstIncarnationScript, {}, z.string()),
+  firstIncarnation: () => run(ledgerScripts.firstIncarnation, {}, z.string()),
   async time() {
-    const [era, at, recoveryLeft] = await run(timeScript, {}, answers.timeSchema);
+    const [era, at, recoveryLeft] = await run(ledgerScripts.time, {}, answers.timeSchema);
     return { era, at, recoveryLeft };
   },
   async count() {
-    const counts = await run(countScript, {}, answers.countsSchema);
+    const counts = await run(ledgerScripts.count, {}, answers.countsSchema);
     const [due, oldestDue, scheduled, running, parked, failing, meanRunTime, paused, all] = counts;
     const runTime = meanRunTime / runTimeUnit;
     return { due, oldestDue, scheduled, running, parked, failing, runTime, paused, allPaused: all === 1 };
   },
   async notRunSince(of, since) {
     const [now, ...found] = await run(
-      notRunSinceScript,
+      ledgerScripts.notRunSince,
       { keys: JSON.stringify(of), since },
       answers.notRunSchema,
     );
     return { now, keys: found.flatMap((text) => tryParseObjectKey(text) ?? []) };
   },
   async list(state, limit, after = "") {
-    const [next = "", ...reports] = await run(listScript, { state, limit, after }, answers.textsSchema);
+    const [next = "", ...reports] = await run(
+      ledgerScripts.list,
+      { state, limit, after },
+      answers.textsSchema,
+    );
     return { keys: reports.flatMap(answers.parseListedReport), next: next === "" ? undefined : next };
   },
   async inspect(key) {
-    const [report = "", ...runs] = await run(inspectScript, { key }, answers.textsSchema);
+    const [report = "", ...runs] = await run(ledgerScripts.inspect, { key }, answers.textsSchema);
     return { key: answers.parseKeyReport(report), runs: runs.flatMap(answers.parsePastRun) };
   },
 });
@@ -280,7 +274,7 @@ const reportArguments = (
   forget: goneKeyTtl,
 });
 
-/** Rates by the name of their limit, as JSON for the script `registerWorkerScript`. */
+/** Rates by the name of their limit, as JSON for the script `ledgerScripts.registerWorker`. */
 const limitsJson = ({ runs, accounts }: Pick<WorkerRegistration, "runs" | "accounts">): string =>
   JSON.stringify({
     ...(runs && { controller: bucket(runs) }),

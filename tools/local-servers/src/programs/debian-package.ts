@@ -5,6 +5,8 @@ import { cachedFolder } from "./cached-folder.ts";
 import { runTied } from "../processes/run-tied.ts";
 
 export interface DebianPackageOptions {
+  /** The program in the package. Default: the one with the package's name. */
+  program?: string;
   /** Where packages are kept. Default: `.cache/debian` in the root of the checkout. */
   cacheDir?: string;
   /** Where apt-get is looked for. Default: `PATH`. */
@@ -15,7 +17,7 @@ export interface DebianPackageOptions {
 const CACHE = resolve(import.meta.dirname, "../../../../.cache/debian");
 
 /**
- * The path of a program (in `/usr/bin` of a Debian or Ubuntu package of the same name), unpacked beside the checkout
+ * The path of a program (in `/usr/bin` of a Debian or Ubuntu package, `name`), unpacked beside the checkout
  * with those packages that it needs and this system lacks. Nothing is installed into the system, no root is needed,
  * and the system's own package lists stay as they are. Which version it is, is the system's choice; it is fetched
  * once for each release of the system.
@@ -23,7 +25,7 @@ const CACHE = resolve(import.meta.dirname, "../../../../.cache/debian");
  * Rejects with the end of apt's output when there is no apt-get or no such package, or the network is away.
  */
 export async function ensureDebianProgram(name: string, options: DebianPackageOptions = {}): Promise<string> {
-  const { cacheDir = CACHE, path = process.env["PATH"], signal } = options;
+  const { program = name, cacheDir = CACHE, path = process.env["PATH"], signal } = options;
   const release = await readFile("/etc/os-release", "utf8").catch(() => "");
   const fingerprint = createHash("sha256").update(`${process.arch}\n${release}`).digest("hex").slice(0, 16);
   const folder = await cachedFolder(cacheDir, `${name}-${fingerprint}`, async (temporary) => {
@@ -40,9 +42,9 @@ export async function ensureDebianProgram(name: string, options: DebianPackageOp
         signal,
       );
     await fetchPackages(name, temporary, run);
-    return unpack(name, temporary, run);
+    return unpack(program, temporary, run);
   });
-  return join(folder, name);
+  return join(folder, program);
 }
 
 type Run = (step: string, command: string, args: readonly string[], cwd?: string) => Promise<void>;
@@ -74,20 +76,22 @@ async function fetchPackages(name: string, temporary: string, run: Run): Promise
 }
 
 /** The folder to keep: the packages' files, and the program as a script that finds its libraries among them. */
-async function unpack(name: string, temporary: string, run: Run): Promise<string> {
+async function unpack(program: string, temporary: string, run: Run): Promise<string> {
   const kept = join(temporary, "kept");
   for (const file of await readdir(join(temporary, "packages"))) {
     await run("unpack", "dpkg-deb", ["-x", join(temporary, "packages", file), kept]);
   }
-  const libraries = (await readdir(join(kept, "usr/lib"))).map((folder) => `"$here/usr/lib/${folder}"`);
+  const libraries = (await readdir(join(kept, "usr/lib")).catch(() => [])).map(
+    (folder) => `"$here/usr/lib/${folder}"`,
+  );
   const script = [
     "#!/bin/sh",
     'here=$(cd -- "$(dirname -- "$0")" && pwd)',
     `export LD_LIBRARY_PATH=${libraries.join(":")}"\${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"`,
-    `exec "$here/usr/bin/${name}" "$@"`,
+    `exec "$here/usr/bin/${program}" "$@"`,
     "",
   ];
-  await writeFile(join(kept, name), script.join("\n"));
-  await chmod(join(kept, name), 0o755);
+  await writeFile(join(kept, program), script.join("\n"));
+  await chmod(join(kept, program), 0o755);
   return kept;
 }

@@ -2,7 +2,9 @@ import { createHash } from "node:crypto";
 import type { RedisConnection } from "../redis-connection.ts";
 import { throwRefusal } from "../redis-errors.ts";
 import { type LoadableScript, runScript } from "./run-script.ts";
-import { maxArgumentBytes, maxJsonBytes, maxListItems } from "./script-bounds.ts";
+import { luaAssembler, luaSources } from "./assemble-lua.ts";
+import { luaFile } from "#lua-file";
+import * as constants from "./script-bounds.ts";
 
 /** The arguments of a script, by name. Redis receives each as text. */
 export type LuaArguments<Name extends string> = Readonly<Record<Name, string | number>>;
@@ -13,40 +15,25 @@ export interface LuaScript<Name extends string> extends LoadableScript {
   readonly arguments: readonly Name[];
 }
 
-/** Makes a script. Its body finds each argument in a local variable of that name. */
+const guard = luaSources(luaFile, constants);
+
+/**
+ * Makes a script. Its body, as `luaAssembler` returns it, finds each argument in a local variable of that name, and the
+ * functions of `guard.lua`.
+ */
 export function defineLuaScript<const Name extends string>(
   name: string,
   names: readonly Name[],
   body: string,
 ): LuaScript<Name> {
   const text = [
-    argumentGuards,
+    luaAssembler(guard)("redis/lua/guard"),
     `if #KEYS ~= 1 or #ARGV > ${names.length} then refuse('so many arguments') end`,
     ...names.map((each, i) => `local ${each} = ARGV[${i + 1}]`),
     body,
   ].join("\n");
   return { name, arguments: names, ...loadableScript(text) };
 }
-
-/** Limits the arguments, which any caller may choose: see script-bounds.ts. */
-const argumentGuards = `
-local function refuse(what) error({ err = 'ERR A script of Drover does not take ' .. what }) end
-do
-  local bytes = 0
-  for i = 1, #ARGV do bytes = bytes + #ARGV[i] end
-  if bytes > ${maxArgumentBytes} then refuse('such long arguments') end
-end
-local function decoded(json, bytes)
-  if #json > (bytes or ${maxJsonBytes}) then refuse('so much JSON') end
-  local value = cjson.decode(json)
-  if type(value) ~= 'table' then refuse('JSON that is neither an object nor a list') end
-  return value
-end
-local function listed(json, most, bytes)
-  local list = decoded(json, bytes)
-  if #list > (most or ${maxListItems}) then refuse('such a long list') end
-  return list
-end`;
 
 /** A script's text, and the SHA-1 by which Redis identifies it. */
 export const loadableScript = (text: string): LoadableScript => ({

@@ -12,15 +12,7 @@ import { openRedisLedger } from "../../ledger/redis-ledger.ts";
 import { deniedTo, exerciseRole } from "./redis-users.fixture.ts";
 import { commandsOf, type RedisRole, redisUserRules } from "./redis-users.ts";
 import type { LedgerScript } from "../../ledger/ledger-script.ts";
-import { claimScript } from "../../ledger/scripts/claim.ts";
-import { registerWorkerScript } from "../../ledger/scripts/register-worker.ts";
-import { countScript, inspectScript, listScript, notRunSinceScript } from "../../ledger/scripts/inspect.ts";
-import { pauseScript } from "../../ledger/scripts/pause.ts";
-import { renewScript } from "../../ledger/scripts/renew.ts";
-import { discardScript, repairScript } from "../../ledger/scripts/repair.ts";
-import { dispatchScript, dispatchAgainScript, unclaimedJobsScript } from "../../ledger/scripts/dispatch.ts";
-import { settleScript } from "../../ledger/scripts/settle.ts";
-import { wakeScript } from "../../ledger/scripts/wake.ts";
+import { ledgerScripts } from "../../ledger/ledger-scripts.ts";
 import type { Wake } from "../../work-queue/work-queue.ts";
 
 const roles = ["bridge", "function", "gateway", "embedded", "operator", "deployer"] as const;
@@ -133,27 +125,52 @@ it("what is not granted is told with what to grant, and is done once it is", asy
 
 describe("the rules", () => {
   const dispatcher = [
-    dispatchScript,
-    unclaimedJobsScript,
-    dispatchAgainScript,
-    repairScript,
-    discardScript,
-    countScript,
+    ledgerScripts.dispatch,
+    ledgerScripts.unclaimedJobs,
+    ledgerScripts.dispatchAgain,
+    ledgerScripts.repair,
+    ledgerScripts.discard,
+    ledgerScripts.count,
   ];
   const scripts: Readonly<Record<RedisRole, readonly LedgerScript<string>[]>> = {
-    bridge: [...dispatcher, wakeScript, listScript, notRunSinceScript],
-    function: [...dispatcher, claimScript, renewScript, settleScript, registerWorkerScript],
-    gateway: [...dispatcher, claimScript, renewScript, settleScript, registerWorkerScript],
-    embedded: [...dispatcher, wakeScript, claimScript, renewScript, settleScript, registerWorkerScript],
-    operator: [...dispatcher, wakeScript, pauseScript, listScript, inspectScript],
+    bridge: [...dispatcher, ledgerScripts.wake, ledgerScripts.list, ledgerScripts.notRunSince],
+    function: [
+      ...dispatcher,
+      ledgerScripts.claim,
+      ledgerScripts.renew,
+      ledgerScripts.settle,
+      ledgerScripts.registerWorker,
+    ],
+    gateway: [
+      ...dispatcher,
+      ledgerScripts.claim,
+      ledgerScripts.renew,
+      ledgerScripts.settle,
+      ledgerScripts.registerWorker,
+    ],
+    embedded: [
+      ...dispatcher,
+      ledgerScripts.wake,
+      ledgerScripts.claim,
+      ledgerScripts.renew,
+      ledgerScripts.settle,
+      ledgerScripts.registerWorker,
+    ],
+    operator: [
+      ...dispatcher,
+      ledgerScripts.wake,
+      ledgerScripts.pause,
+      ledgerScripts.list,
+      ledgerScripts.inspect,
+    ],
     deployer: [
       ...dispatcher,
-      wakeScript,
-      claimScript,
-      renewScript,
-      settleScript,
-      registerWorkerScript,
-      pauseScript,
+      ledgerScripts.wake,
+      ledgerScripts.claim,
+      ledgerScripts.renew,
+      ledgerScripts.settle,
+      ledgerScripts.registerWorker,
+      ledgerScripts.pause,
     ],
   };
   it.each(roles)(

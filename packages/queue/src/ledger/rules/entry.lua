@@ -1,37 +1,44 @@
-import {
-  maxEntriesBytes,
-  maxEntryBytes,
-  maxHashFields,
-  maxMembersChecked,
-} from "../../redis/lua/script-bounds.ts";
+-- A key's entry, which is read completely, changed, and written once; and the states of a key.
+--
+-- A key **waits** (for a time), is **ready** (it will be dispatched in order), **rung** (dispatched: a job was added
+-- for it), **leased** (a worker runs it), **paused** (due, but its object is paused), **parked**, or idle. Every
+-- state except idle has a set; a key is in one of them at most. Only scripts move it.
 
-/**
- * A key's entry, which is read completely, changed, and written once; and the states of a key.
- *
- * A key **waits** (for a time), is **ready** (it will be dispatched in order), **rung** (dispatched: a job was added
- * for it), **leased** (a worker runs it), **paused** (due, but its object is paused), **parked**, or idle. Every state
- * except idle has a set; a key is in one of them at most. Only scripts move it.
- */
-export const entryLua = `
 -- Preallocates the fields that most entries have: the table is not rehashed as it grows.
 local function fields()
   return {
-    wakes = nil, state = nil, queue = nil, class = nil, reasons = nil, uid = nil, copy = nil, sawIn = nil, settled = nil,
-    token = nil, ['until'] = nil, claim = nil, answers = nil, ran = nil, ranAt = nil, ranIn = nil, runUid = nil, ranBy = nil,
+    wakes = nil,
+    state = nil,
+    queue = nil,
+    class = nil,
+    reasons = nil,
+    uid = nil,
+    copy = nil,
+    sawIn = nil,
+    settled = nil,
+    token = nil,
+    ['until'] = nil,
+    claim = nil,
+    answers = nil,
+    ran = nil,
+    ranAt = nil,
+    ranIn = nil,
+    runUid = nil,
+    ranBy = nil,
   }
 end
 local bytesRead = 0
 local function load(key)
   local e, name, bytes = { key = key, f = fields(), was = fields() }, P .. ':key:' .. key, 0
-  if read(name, 'HLEN') > ${maxHashFields} then quarantine(name) end -- written by another client
+  if read(name, 'HLEN') > maxHashFields then quarantine(name) end -- written by another client
   local flat = read(name, 'HGETALL')
   for i = 1, #flat, 2 do
     e.f[flat[i]], e.was[flat[i]] = flat[i + 1], flat[i + 1]
     bytes = bytes + #flat[i + 1]
   end
   bytesRead = bytesRead + bytes
-  if bytesRead > ${maxEntriesBytes} then refuse('so many bytes of entries') end
-  if bytes > ${maxEntryBytes} then
+  if bytesRead > maxEntriesBytes then refuse('so many bytes of entries') end
+  if bytes > maxEntryBytes then
     quarantine(name)
     e.f, e.was = fields(), fields()
   end
@@ -58,7 +65,11 @@ local function save(e)
   end
 end
 local function number(e, field) return tonumber(e.f[field]) or 0 end
-local function clear(e, ...) for _, field in ipairs({ ... }) do e.f[field] = nil end end
+local function clear(e, ...)
+  for _, field in ipairs({ ... }) do
+    e.f[field] = nil
+  end
+end
 local function forgetLists(e)
   if e.f.news then redis.call('DEL', P .. ':news:' .. e.key) end
   clear(e, 'listed', 'news')
@@ -66,7 +77,11 @@ end
 local function held(e) return e.f.token and number(e, 'until') > now end
 
 local setOf = { waits = WAITS, ready = READY, rung = RUNG, leased = LEASES, parked = PARKED, paused = SUSPENDED }
-local function leaveAll(key) for _, set in pairs(setOf) do redis.call('ZREM', set, key) end end
+local function leaveAll(key)
+  for _, set in pairs(setOf) do
+    redis.call('ZREM', set, key)
+  end
+end
 local function leave(e)
   local set = setOf[e.f.state]
   if set then
@@ -86,9 +101,8 @@ end
 
 -- Redis time may have gone back, or another server granted the lease: no lease ends later than one lease from now.
 local function clampLeases()
-  for _, key in ipairs(redis.call('ZRANGEBYSCORE', LEASES, now + lease + 1, '+inf', 'LIMIT', 0, ${maxMembersChecked})) do
+  for _, key in ipairs(redis.call('ZRANGEBYSCORE', LEASES, now + lease + 1, '+inf', 'LIMIT', 0, maxMembersChecked)) do
     redis.call('ZADD', LEASES, now + lease, key)
     redis.call('HSET', P .. ':key:' .. key, 'until', now + lease)
   end
 end
-`;

@@ -1,35 +1,26 @@
-import { cachedObjectTtl } from "../ledger.ts";
-import { defineLedgerScript } from "../ledger-script.ts";
-import { backoffLua } from "./backoff.ts";
-import { advertisedSlotsLua } from "./advertised-slots.ts";
-import { dispatchLua } from "./order.ts";
-import { startRunLua } from "./start-run.ts";
-import { versionsLua } from "./versions.ts";
+-- Ends a run with its outcome. Only the token that holds the key may do so. A repeated call gets the same answer and
+-- changes nothing.
+--
+-- - `after`, `account`: empty if the outcome has no time, or the run used no named account.
+-- - `record`: the run as JSON for the history, or empty. The script adds the end time by this server's clock, and
+--   keeps the last `kept` runs. `ms`: the run's duration.
+-- - `forget`: how long the last answer and the history are kept after the object is gone.
+-- - `next`: the token under which the worker can run another key at once, as `version` of the function, or empty. If
+--   no key is due, the slot is advertised under it for `worker`, unless that is empty.
+-- - `sawKind`, `sawUid`, `sawVersion`, `sawCopy`: the version of its own object that the run has read or written
+--   last. `lists`: the lists that it leaves. Empty if it reports none.
+--
+-- Returns `{ 'stale' }` or `{ 'settled', due, chained, jobs... }`: `due` is in how many ms the key is due again, or
+-- -1; `chained` is `{ key, claim, cached object or '', lists or '' }`, or `{}`.
+--- @include "ledger/rules/advertised-slots"
+--- @include "ledger/rules/backoff"
+--- @include "ledger/rules/dispatch-ready"
+--- @include "ledger/rules/entry"
+--- @include "ledger/rules/order"
+--- @include "ledger/rules/start-run"
+--- @include "ledger/rules/versions"
+--- @include "ledger/rules/wait"
 
-/**
- * Ends a run with its outcome. Only the token that holds the key may do so. A repeated call gets the same answer and
- * changes nothing.
- *
- * - `after`, `account`: empty if the outcome has no time, or the run used no named account.
- * - `record`: the run as JSON for the history, or empty. The script adds the end time by this server's clock, and keeps
- *   the last `kept` runs. `ms`: the run's duration.
- * - `forget`: how long the last answer and the history are kept after the object is gone.
- * - `next`: the token under which the worker can run another key at once, as `version` of the function, or empty. If no
- *   key is due, the slot is advertised under it for `worker`, unless that is empty.
- * - `sawKind`, `sawUid`, `sawVersion`, `sawCopy`: the version of its own object that the run has read or written last.
- *   `lists`: the lists that it leaves. Empty if it reports none.
- *
- * Returns `{ 'stale' }` or `{ 'settled', due, chained, jobs... }`: `due` is in how many ms the key is due again, or -1;
- * `chained` is `{ key, claim, cached object or '', lists or '' }`, or `{}`.
- */
-export const settleScript = defineLedgerScript({
-  name: "settle",
-  arguments: [
-    ...["key", "token", "verdict", "after", "account", "error", "record", "ms", "kept", "forget", "jitter"],
-    ...["next", "worker", "askedAt", "version", "sawKind", "sawUid", "sawVersion", "sawCopy", "lists"],
-  ],
-  uses: [backoffLua, versionsLua, startRunLua, advertisedSlotsLua, dispatchLua],
-  body: `
 local function dueIn(e)
   local at = e.f.state == 'waits' and redis.call('ZSCORE', WAITS, e.key)
   return at and math.max(0, math.ceil(tonumber(at) - now)) or -1
@@ -55,12 +46,12 @@ local function learn(e, ranHere)
   end
   e.f.sawIn = control.era
   if lists ~= '' and ranHere and (verdict == 'done' or verdict == 'wait') then
-    redis.call('SET', P .. ':lists:' .. e.key, lists, 'PX', ${cachedObjectTtl})
+    redis.call('SET', P .. ':lists:' .. e.key, lists, 'PX', cachedObjectTtl)
     e.f.listed = 1
   end
   if sawCopy == '' or e.f[known] ~= sawVersion or not isDecimal(sawVersion) then return end
   if verdict == 'done' or verdict == 'wait' then
-    redis.call('SET', P .. ':copy:' .. e.key, sawCopy, 'PX', ${cachedObjectTtl})
+    redis.call('SET', P .. ':copy:' .. e.key, sawCopy, 'PX', cachedObjectTtl)
     e.f.left = 1
   end
 end
@@ -175,5 +166,3 @@ table.insert(answer, 1, 'settled')
 table.insert(answer, 2, due)
 table.insert(answer, 3, handed)
 return answer
-`,
-});

@@ -1,16 +1,15 @@
-import { maxSlotsChecked } from "../../redis/lua/script-bounds.ts";
+-- Idle slots that workers advertise, each under a token of its own, and the keys that are assigned to them.
+--
+-- An advertisement lasts for `settling` ms (the length of the recovery window), and its worker renews it: those of a
+-- dead worker expire within that time. Only those of the newest registered version of the function are used.
+--
+-- An assigned key is leased under a new token, made for this assignment alone: an advertisement that arrives late
+-- advertises the slot again, so two runs of one slot may be in progress. The new token starts with the slot's token,
+-- which contains no colon.
+--- @include "ledger/rules/entry"
+--- @include "ledger/rules/order"
+--- @include "ledger/rules/start-run"
 
-/**
- * Idle slots that workers advertise, each under a token of its own, and the keys that are assigned to them.
- *
- * An advertisement lasts for `settling` ms (the length of the recovery window), and its worker renews it: those of a
- * dead worker expire within that time. Only those of the newest registered version of the function are used.
- *
- * An assigned key is leased under a new token, made for this assignment alone: an advertisement that arrives late
- * advertises the slot again, so two runs of one slot may be in progress. The new token starts with the slot's token,
- * which contains no colon.
- */
-export const advertisedSlotsLua = `
 local function standing(slot, worker, version, askedAt)
   redis.call('ZADD', OFFERS, now + settling, slot)
   redis.call('HSET', OFFERED, slot, worker .. ' ' .. version .. ' ' .. askedAt)
@@ -30,7 +29,7 @@ end
 
 -- The offer that was renewed last: its worker is the most likely to be alive. Skips an offer that ends later than any
 -- offer made now (the clock went back), or is of an older version of the function.
-local offersLeft = ${maxSlotsChecked}
+local offersLeft = maxSlotsChecked
 local function freshest()
   while offersLeft > 0 do
     offersLeft = offersLeft - 1
@@ -54,8 +53,7 @@ local function give(e)
   local token = string.format('%s:%d:%d', slot, now, control.bell)
   local claim, copy, lists = take(e, token, version)
   redis.call('HSET', GIVEN, slot, table.concat({ token, askedAt, e.key }, ' '))
-  local told = table.concat({ slot, token, askedAt, e.key, claim, copy, lists }, '\\n')
+  local told = table.concat({ slot, token, askedAt, e.key, claim, copy, lists }, '\n')
   redis.call('PUBLISH', P .. ':worker:' .. worker, told)
   return true
 end
-`;

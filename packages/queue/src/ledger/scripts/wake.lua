@@ -1,39 +1,29 @@
-import { maxCachedObjectBytes, maxListingAge, maxDeltaBytes } from "../ledger.ts";
-import { defineLedgerScript } from "../ledger-script.ts";
-import { maxListItems, maxReasonBytes } from "../../redis/lua/script-bounds.ts";
-import { backoffLua } from "./backoff.ts";
-import { advertisedSlotsLua } from "./advertised-slots.ts";
-import { dispatchLua } from "./order.ts";
-import { startRunLua } from "./start-run.ts";
-import { versionsLua } from "./versions.ts";
+-- Records wakes, and dispatches the next keys.
+--
+-- `wakes` is a JSON list of `Wake`s, with `force` on forced ones. A wake makes an idle or parked key ready, and ends
+-- a wait for a time. Within a backoff window one wake runs the key early; later ones wait for the window's end, and
+-- no longer. A leased key is not dispatched: settle notices the wake. A ready key moves up if the wake is more
+-- urgent. A resync wakes only idle keys. A forced wake ends any wait except a pause, which a wake of the object
+-- itself may begin or end.
+--
+-- The cached object of a wake is kept for the run that is due. Deltas of other objects are kept if the previous run
+-- left lists, or a run in progress may leave some.
+--
+-- Most keys are woken alone, while no other key is ready. Such a key is assigned to an idle slot without entering a
+-- queue first: half of the commands, and the same outcome.
+--- @include "ledger/rules/dispatch-ready"
+--- @include "ledger/rules/entry"
+--- @include "ledger/rules/order"
+--- @include "ledger/rules/versions"
+--- @include "ledger/rules/wait"
 
-/**
- * Records wakes, and dispatches the next keys.
- *
- * `wakes` is a JSON list of `Wake`s, with `force` on forced ones. A wake makes an idle or parked key ready, and ends a
- * wait for a time. Within a backoff window one wake runs the key early; later ones wait for the window's end, and no
- * longer. A leased key is not dispatched: settle notices the wake. A ready key moves up if the wake is more urgent. A
- * resync wakes only idle keys. A forced wake ends any wait except a pause, which a wake of the object itself may begin
- * or end.
- *
- * The cached object of a wake is kept for the run that is due. Deltas of other objects are kept if the previous run
- * left lists, or a run in progress may leave some.
- *
- * Most keys are woken alone, while no other key is ready. Such a key is assigned to an idle slot without entering a
- * queue first: half of the commands, and the same outcome.
- */
-export const wakeScript = defineLedgerScript({
-  name: "wake",
-  arguments: ["wakes"],
-  uses: [versionsLua, backoffLua, startRunLua, advertisedSlotsLua, dispatchLua],
-  body: `
 -- From now on no lists are given until a run has listed live.
 local function loseNews(e)
   forgetLists(e)
   e.f.news = 'lost'
 end
 
-local function fits(size) return redis.call('ZCARD', READY) * size < ${maxCachedObjectBytes} end
+local function fits(size) return redis.call('ZCARD', READY) * size < maxCachedObjectBytes end
 
 -- Keeps a cached object of the newest known version only. Drops it for a forced key, and after a wake of the object
 -- without a cached object or with an older version: the object may be gone (a listing reports that without a newer
@@ -52,7 +42,7 @@ local function keepNews(e, w)
   if e.f.listed and redis.call('EXISTS', P .. ':lists:' .. e.key) == 0 then forgetLists(e) end
   if not w.news or e.f.news == 'lost' or not (e.f.listed or e.f.state == 'leased') then return end
   local size = number(e, 'news') + #w.news
-  if w.news == '' or size > ${maxDeltaBytes} or not fits(size) then
+  if w.news == '' or size > maxDeltaBytes or not fits(size) then
     loseNews(e)
   elseif redis.call('SADD', P .. ':news:' .. e.key, w.news) == 1 then
     e.f.news = size
@@ -63,7 +53,7 @@ end
 -- and any forgotten run (with other data, or of a key that was gone) ended before.
 local function isBeforeAnyRun(e, w)
   local after = w.newestAfter
-  if not after or after.era ~= control.era or now - after.at >= ${maxListingAge} then return false end
+  if not after or after.era ~= control.era or now - after.at >= maxListingAge then return false end
   return not (e.f.ranAt or e.f.announced or e.f.settled)
 end
 
@@ -92,10 +82,12 @@ local function remember(e, w)
   keepCopy(e, w)
   keepNews(e, w)
   local text = e.f.reasons or '[]'
-  local ok, reasons = pcall(cjson.decode, #text < ${maxReasonBytes} and text or '[]')
+  local ok, reasons = pcall(cjson.decode, #text < maxReasonBytes and text or '[]')
   if not ok or type(reasons) ~= 'table' then reasons = {} end
   local known = false
-  for _, r in ipairs(reasons) do known = known or r == w.reason end
+  for _, r in ipairs(reasons) do
+    known = known or r == w.reason
+  end
   if not known and #reasons < 8 then
     reasons[#reasons + 1] = w.reason
     e.f.reasons = cjson.encode(reasons)
@@ -126,7 +118,7 @@ local function readySince(e, w, moreUrgent)
   end
 end
 
-local heard = listed(wakes, ${maxListItems})
+local heard = listed(wakes, maxListItems)
 for _, w in ipairs(heard) do
   local e = load(w.key)
   if w.class ~= 'resync' or w.force or not e.f.state then
@@ -144,5 +136,3 @@ for _, w in ipairs(heard) do
   end
 end
 return ring()
-`,
-});

@@ -1,9 +1,9 @@
-/**
- * Backoff: `first * 2^(fails-1)`, at most `most`, spread over its upper half by `jitter` in [0, 1), like client-go's
- * exponential limiter with wait.Jitter. A failure starts a window; only a failure after its end counts again and starts
- * a longer one.
- */
-export const backoffLua = `
+-- Backoff: `first * 2^(fails-1)`, at most `most`, spread over its upper half by `jitter` in [0, 1), like client-go's
+-- exponential limiter with wait.Jitter. A failure starts a window; only a failure after its end counts again and
+-- starts a longer one.
+--- @include "ledger/rules/entry"
+--- @include "ledger/rules/wait"
+
 local function window(fails)
   local full = math.min(setting('most', 300000), setting('first', 500) * 2 ^ math.min(fails - 1, 40))
   return math.max(1, math.floor(full * (0.5 + tonumber(jitter) / 2)))
@@ -19,11 +19,6 @@ local function fail(e, span)
   end
   e.f.notBefore = now + span
   clear(e, 'pierced')
-end
-
-local function waitUntil(e, at, why)
-  e.f.why = why
-  if at <= now then becomeReady(e, now) else enter(e, 'waits', at) end
 end
 
 -- The key that was assigned under this token no longer belongs to its slot.
@@ -55,4 +50,3 @@ local function expire(e)
     waitUntil(e, number(e, 'notBefore'), 'lease ended')
   end
 end
-`;

@@ -1,31 +1,36 @@
-import { overdueJobAge } from "../ledger.ts";
-import { maxDeltas } from "../../redis/lua/script-bounds.ts";
+-- Starts the run of a due key: for a job, for an advertised slot, or chained to a run that its worker has just
+-- settled.
+--
+-- `take` returns the claim as JSON, a cached object or '', and lists or ''. If the key must not start here and now,
+-- it returns nil and the reason, and the key becomes ready or waits again. The cached object is not older than what
+-- the previous run has written: that run reported the version that it observed, and no data were lost since. The
+-- same holds for the lists, with all deltas since that run began.
+--
+-- `handOver` first takes a key that has an unused job. Jobs are used within milliseconds, unless all workers that
+-- could take them are busy; and those take chained keys, never the job.
+--- @include "ledger/rules/entry"
+--- @include "ledger/rules/order"
+--- @include "ledger/rules/wait"
 
-/**
- * Starts the run of a due key: for a job, for an advertised slot, or chained to a run that its worker has just settled.
- *
- * `take` returns the claim as JSON, a cached object or '', and lists or ''. If the key must not start here and now, it
- * returns nil and the reason, and the key becomes ready or waits again. The cached object is not older than what the
- * previous run has written: that run reported the version that it observed, and no data were lost since. The same holds
- * for the lists, with all deltas since that run began.
- *
- * `handOver` first takes a key that has an unused job. Jobs are used within milliseconds, unless all workers that could
- * take them are busy; and those take chained keys, never the job.
- */
-export const startRunLua = `
 -- The lists that the previous run left and the deltas since, as tab-separated JSON; empty if one of them is missing.
 local function takeLists(e)
   local name = P .. ':news:' .. e.key
   local news = {}
   if e.f.listed and e.f.news then
-    if read(name, 'SCARD') > ${maxDeltas} then e.f.news = 'lost' else news = redis.call('SMEMBERS', name) end
+    if read(name, 'SCARD') > maxDeltas then
+      e.f.news = 'lost'
+    else
+      news = redis.call('SMEMBERS', name)
+    end
   end
   local left = e.f.listed and e.f.sawIn == control.era and read(P .. ':lists:' .. e.key, 'GET')
   local size = 0
-  for _, each in ipairs(news) do size = size + #each end
+  for _, each in ipairs(news) do
+    size = size + #each
+  end
   local isAll = type(left) == 'string' and e.f.news ~= 'lost' and size == number(e, 'news')
   forgetLists(e)
-  return isAll and table.concat({ left, unpack(news) }, '\\t') or ''
+  return isAll and table.concat({ left, unpack(news) }, '\t') or ''
 end
 
 local function take(e, token, version)
@@ -72,7 +77,7 @@ end
 -- The key of the job that has been unused for longest, if for long enough.
 local function overlooked()
   local rung, since = unpack(redis.call('ZRANGE', RUNG, 0, 0, 'WITHSCORES'))
-  return rung and tonumber(since) <= now - ${overdueJobAge} and rung
+  return rung and tonumber(since) <= now - overdueJobAge and rung
 end
 local function nextToRun()
   local rung = overlooked()
@@ -83,8 +88,8 @@ local function nextToRun()
   return key
 end
 
--- Chains the next key to the run of \`e\` that was just settled. It may be the same key. Returns the key and what
--- \`take\` returns, or nil.
+-- Chains the next key to the run of `e` that was just settled. It may be the same key. Returns the key and what
+-- `take` returns, or nil.
 local function handOver(e, token, version)
   if not settled() or control.paused == '1' then return nil end
   local key = nextToRun()
@@ -92,8 +97,9 @@ local function handOver(e, token, version)
   local other = key == e.key and e or load(key)
   leaveQueue(other)
   local claim, copy, lists
-  if not held(other) then claim, copy, lists = take(other, token, version) end
+  if not held(other) then
+    claim, copy, lists = take(other, token, version)
+  end
   if other ~= e then save(other) end
   if claim then return { key, claim, copy, lists } end
 end
-`;

@@ -1,5 +1,5 @@
-/** Compares resourceVersions of one kind. */
-export const versionsLua = `
+-- Compares resourceVersions of one kind.
+
 -- Decimal versions compare by length, then as text. For others (aggregated APIs) any different version counts as newer.
 local function isDecimal(version) return string.match(version, '^%d+$') end
 local function newer(a, b)
@@ -8,4 +8,3 @@ local function newer(a, b)
   if #a ~= #b then return #a > #b end
   return a > b
 end
-`;

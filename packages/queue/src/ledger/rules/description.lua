@@ -1,0 +1,26 @@
+-- The report of a key, for operators.
+--- @include "ledger/rules/entry"
+--- @include "ledger/rules/order"
+
+-- The pauses that hold a key back, widest scope first; each as { scope, since, by }.
+local function pausesOf(e)
+  local scopes = { 'controller', 'namespace ' .. namespaceOf(e.key), 'object ' .. e.key }
+  local pauses = {}
+  for i, since in ipairs(read(PAUSED, 'HMGET', unpack(scopes))) do
+    local at, by = string.match(since or '', '^(%d+) ?(.*)$')
+    if at then pauses[#pauses + 1] = { string.match(scopes[i], '^%a+'), tonumber(at), by } end
+  end
+  if e.f.paused then pauses[#pauses + 1] = { 'annotation', number(e, 'paused'), '' } end
+  return pauses
+end
+local function describe(e, at)
+  local told = { key = e.key, state = e.f.state or 'idle', at = tonumber(at or 0), fails = number(e, 'fails') }
+  for _, field in ipairs({ 'class', 'reasons', 'why', 'error', 'uid', 'account', 'until', 'trace' }) do
+    told[field] = e.f[field]
+  end
+  told.known = next(e.was) ~= nil
+  told.notBefore = number(e, 'notBefore')
+  told.pauses = pausesOf(e)
+  told.opens = e.f.account and math.ceil(limitOpens('account ' .. e.f.account)) or 0
+  return told
+end

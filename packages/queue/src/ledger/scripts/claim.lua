@@ -1,0 +1,41 @@
+-- Takes a key under a lease.
+--
+-- A repeated token gets the same claim, without a cached object and lists: a lost reply must not lock the claimer
+-- out. A key without an entry can be claimed: the run reads its object live. A key that a newer version of the
+-- function has run is refused to an older one while a worker of a newer one is registered. Returns `{ 'claimed',
+-- claim as JSON, cached object or '', lists or '' }` or `{ refusal }`.
+--- @include "ledger/rules/advertised-slots"
+--- @include "ledger/rules/backoff"
+--- @include "ledger/rules/entry"
+--- @include "ledger/rules/start-run"
+
+if givenTo(token) then return { 'slot taken' } end
+withdraw(token)
+local e = load(key)
+local known = (e.f.wakes or e.f.settled) ~= nil
+clear(e, 'bell') -- whatever comes of it
+local function refuseSince(why)
+  save(e)
+  return { why }
+end
+
+if number(e, 'until') > now + lease then
+  clampLeases()
+  e.f['until'] = now + lease
+end
+if held(e) then
+  if e.f.token == token and e.f.claim then return { 'claimed', e.f.claim, '', '' } end
+  return refuseSince('leased')
+end
+if not settled() then return refuseSince('settling') end
+if e.f.token then expire(e) end
+local at = e.f.state == 'waits' and redis.call('ZSCORE', WAITS, key)
+if at and tonumber(at) > now then return refuseSince('waiting') end
+if e.f.state == 'parked' then return refuseSince('parked') end
+if e.f.state == 'paused' then return refuseSince('paused') end
+if e.f.state == 'ready' then return refuseSince('not its turn') end
+if not e.f.state and known then return refuseSince('nothing due') end
+local claim, more, lists = take(e, token, version)
+if not claim then return refuseSince(more) end
+save(e)
+return { 'claimed', claim, more, lists }

@@ -1,0 +1,37 @@
+-- Checks the Redis keys that every ledger has and those of BullMQ's queue, and repairs what another client changed:
+-- a key of the wrong type is moved to `P:quarantine:*`, and listed. Returns what was wrong.
+--- @include "ledger/rules/adoption"
+
+putAsideStrangers()
+-- BullMQ processes no job while one of its keys has another type. Jobs are disposable: a job that is moved away with
+-- its key is added again.
+local bells = {
+  wait = 'list',
+  active = 'list',
+  paused = 'list',
+  stalled = 'set',
+  marker = 'zset',
+  prioritized = 'zset',
+  delayed = 'zset',
+  completed = 'zset',
+  failed = 'zset',
+  meta = 'hash',
+  events = 'stream',
+  id = 'string',
+  pc = 'string',
+  limiter = 'string',
+  ['stalled-check'] = 'string',
+}
+for name, wanted in pairs(bells) do
+  putAsideUnless(P .. ':bells:' .. name, wanted)
+end
+for _, counter in ipairs({ P .. ':bells:id', P .. ':bells:pc' }) do
+  local reply = redis.call('EXISTS', counter) == 1 and redis.pcall('INCR', counter)
+  if type(reply) == 'table' and reply.err and string.find(reply.err, 'not an integer') then
+    putAsideUnless(counter, 'none')
+  end
+end
+for _, key in ipairs(redis.call('ZRANGE', FAILING, 0, 99)) do
+  if read(P .. ':key:' .. key, 'HEXISTS', 'fails') ~= 1 then redis.call('ZREM', FAILING, key) end
+end
+return found
