@@ -10,12 +10,13 @@ import { findLuacheck } from "@drover/local-servers";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { bridgeScripts } from "../../packages/bridge/src/scripts/bridge-scripts.ts";
 import { loadedScripts } from "../../packages/queue/src/redis/lua/loaded-scripts.ts";
 import { filesIn, type LuaLine, linesOf } from "./lines.ts";
 import { luaPaths, root } from "./lua-paths.ts";
 
 /** The lines of each script, with their places in files. */
-const scripts = loadedScripts.map(({ lua }) => linesOf(lua, "packages/queue/src"));
+const scripts = [...loadedScripts, ...Object.values(bridgeScripts)].map(({ lua }) => linesOf(lua));
 const luacheck = await findLuacheck();
 const folder = mkdtempSync(join(tmpdir(), "drover-lua-"));
 try {

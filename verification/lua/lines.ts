@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./lua-paths.ts";
 
@@ -11,17 +11,17 @@ export interface LuaLine {
   readonly line?: number;
 }
 
-/**
- * The lines of a script. The assembler writes the path of a file in front of its text.
- *
- * @param source the folder to which these paths are relative.
- */
-export function linesOf(lua: string, source: string): readonly LuaLine[] {
+/** The folders to which the paths of Lua files are relative. */
+const sources = ["packages/queue/src", "packages/bridge/src"];
+
+/** The lines of a script. The assembler writes the path of a file in front of its text. */
+export function linesOf(lua: string): readonly LuaLine[] {
   const lines: LuaLine[] = lua.split("\n").map((text) => ({ text }));
   for (const [i, { text }] of lines.entries()) {
     const [, path] = /^-- ([\w/-]+\.lua)$/.exec(text) ?? [];
     if (path === undefined) continue;
-    const file = `${source}/${path}`;
+    const file = sources.map((source) => `${source}/${path}`).find((each) => existsSync(join(root, each)));
+    if (file === undefined) throw new Error(`A script contains ${path}, but no package has it.`);
     const inFile = readFileSync(join(root, file), "utf8").trimEnd().split("\n");
     for (const [n, own] of inFile.entries()) lines[i + 1 + n] = { text: own, file, line: n + 1 };
   }

@@ -73,6 +73,8 @@ export { type RedisUserAdmin, redisUserAdmin } from "./redis/users/redis-user-ad
 export { type MappedKeys, openMappedKeys } from "./ledger/mapped-keys.ts";
 export { deleteKeys, type QueueKeyScan, type QueueKey, scanQueueKeys } from "./work-queue/queue-keys.ts";
 export { callLua, type LuaScript, defineLuaScript, type LuaArguments } from "./redis/lua/lua-script.ts";
+export { luaAssembler, luaSources } from "./redis/lua/assemble-lua.ts";
+export { readLuaFile } from "./redis/lua/read-lua-file.ts";
 export { maxJsonBytes, maxListItems } from "./redis/lua/script-bounds.ts";
 export { listedPages } from "./work-queue/listed-pages.ts";
 export { splitIntoBatches } from "./work-queue/ledger-work-queue.ts";

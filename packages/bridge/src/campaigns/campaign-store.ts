@@ -1,9 +1,10 @@
 import type { ObjectKey } from "@drover/controller";
-import { callLua, defineLuaScript, queuePrefix, type RedisConnection } from "@drover/queue";
+import { callLua, queuePrefix, type RedisConnection } from "@drover/queue";
 import { z } from "zod";
 import { parsedJson } from "../store/parsed-json.ts";
 import type { BridgeGroup } from "../streams/bridge-group.ts";
 import { scanRecords } from "../store/scan-records.ts";
+import { bridgeScripts } from "../scripts/bridge-scripts.ts";
 
 /** Start and end of a campaign, by Redis time, ms. Its progress follows from the runs of its keys. */
 export interface CampaignRecord {
@@ -36,34 +37,6 @@ export interface CampaignId {
   readonly name: string;
 }
 
-const beginCampaign = defineLuaScript(
-  "begin a campaign",
-  ["of", "name", "at"],
-  `
-local campaign = KEYS[1] .. (of == 'failed' and ':retries' or ':campaign')
-local was = redis.call('TYPE', campaign).ok == 'string' and redis.call('GET', campaign)
-local ok, last = pcall(decoded, was or '')
-if ok and type(last) == 'table' and last.name == name and last.startedAt then return was end
-local begun = cjson.encode({ name = name, startedAt = tonumber(at) })
-redis.call('SET', campaign, begun)
-return begun
-`,
-);
-
-const finishCampaign = defineLuaScript(
-  "finish a campaign",
-  ["of", "name", "done"],
-  `
-local campaign = KEYS[1] .. (of == 'failed' and ':retries' or ':campaign')
-local was = redis.call('TYPE', campaign).ok == 'string' and redis.call('GET', campaign)
-local ok, last = pcall(decoded, was or '')
-if not ok or type(last) ~= 'table' or last.name ~= name then return 0 end
-last.done = decoded(done)
-redis.call('SET', campaign, cjson.encode(last))
-return 1
-`,
-);
-
 const campaignRecordSchema = z.object({
   startedAt: z.number(),
   done: z.object({ at: z.number(), total: z.number() }).optional(),
@@ -82,7 +55,7 @@ export function openCampaigns(
           yield piece.filter(({ matched }) => Object.hasOwn(matched, subscription)).map(({ key }) => key);
     },
     async begin({ controller, of, name }, now) {
-      const text = await callLua(redisOf(controller), beginCampaign, queuePrefix(controller), {
+      const text = await callLua(redisOf(controller), bridgeScripts.beginCampaign, queuePrefix(controller), {
         of,
         name,
         at: now,
@@ -90,7 +63,7 @@ export function openCampaigns(
       return parsedJson(campaignRecordSchema, z.string().parse(text)) ?? { startedAt: now };
     },
     async finish({ controller, of, name }, done) {
-      await callLua(redisOf(controller), finishCampaign, queuePrefix(controller), {
+      await callLua(redisOf(controller), bridgeScripts.finishCampaign, queuePrefix(controller), {
         of,
         name,
         done: JSON.stringify(done),

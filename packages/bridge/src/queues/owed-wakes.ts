@@ -1,7 +1,7 @@
 import { type Milliseconds, tryParseObjectKey } from "@drover/controller";
 import { callLua, type RedisConnection, type Wake } from "@drover/queue";
 import { z } from "zod";
-import { dropOwedScript, oweScript, removeOwedScript } from "./owed-scripts.ts";
+import { bridgeScripts } from "../scripts/bridge-scripts.ts";
 import { parsedJson } from "../store/parsed-json.ts";
 
 /**
@@ -63,7 +63,7 @@ export function owedWakes(options: OwedWakesOptions): OwedWakes {
   const { redis, prefix, token, queue, since, lose, most = maxOwed } = options;
   const removeAccepted = async (texts: readonly string[], all: "" | "begin" | "end"): Promise<Owed> => {
     const args = { token, queue, told: JSON.stringify(texts), all };
-    const answer = owedSchema.parse(await callLua(redis, removeOwedScript, prefix, args));
+    const answer = owedSchema.parse(await callLua(redis, bridgeScripts.removeOwed, prefix, args));
     if (answer.length === 0) throw lose();
     return { keys: answer[0], all: answer[1] === 1 };
   };
@@ -72,7 +72,7 @@ export function owedWakes(options: OwedWakesOptions): OwedWakes {
     async add(wakes) {
       for (let i = 0; i < wakes.length; i += wakesPerBatch) {
         const piece = JSON.stringify(wakes.slice(i, i + wakesPerBatch).map(withoutCachedObject));
-        const answer = await callLua(redis, oweScript, prefix, { token, queue, wakes: piece, most });
+        const answer = await callLua(redis, bridgeScripts.owe, prefix, { token, queue, wakes: piece, most });
         if (answer !== 1) throw lose();
       }
     },
@@ -98,7 +98,8 @@ export function owedWakes(options: OwedWakesOptions): OwedWakes {
 export const dropOwedTo = (
   { redis, prefix, token }: Pick<OwedWakesOptions, "redis" | "prefix" | "token">,
   queues: readonly string[],
-): Promise<unknown> => callLua(redis, dropOwedScript, prefix, { token, queues: JSON.stringify(queues) });
+): Promise<unknown> =>
+  callLua(redis, bridgeScripts.dropOwed, prefix, { token, queues: JSON.stringify(queues) });
 
 /**
  * The times since which queues are behind, from the texts of `S:behind`.

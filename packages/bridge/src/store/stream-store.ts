@@ -5,15 +5,7 @@ import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { parsedJson } from "./parsed-json.ts";
 import { writeBuffer } from "./write-buffer.ts";
-import {
-  dropIndexesScript,
-  updateIndexesScript,
-  forgetScript,
-  holdScript,
-  releaseScript,
-  renewScript,
-  writeScript,
-} from "./stream-scripts.ts";
+import { bridgeScripts } from "../scripts/bridge-scripts.ts";
 import { recordOf, parseRecord } from "./seen-record.ts";
 import type { BridgeGroup } from "../streams/bridge-group.ts";
 import { behindSince, dropOwedTo, type OwedWakes, owedWakes } from "../queues/owed-wakes.ts";
@@ -92,7 +84,9 @@ export function openStreamStore({ redis, group, holder, lease, mostOwed }: Strea
       const prefix = group.prefixOf(stream);
       await redis.sadd(group.streams, stream);
       const token = randomUUID();
-      const answer = holdSchema.parse(await callLua(redis, holdScript, prefix, { token, holder, lease }));
+      const answer = holdSchema.parse(
+        await callLua(redis, bridgeScripts.hold, prefix, { token, holder, lease }),
+      );
       if (answer[0] === "held") return { heldBy: answer[1], for: answer[2] };
       const [, writes, position, subscribersBefore] = answer;
       const before = parsedJson(storedSubscribersSchema, subscribersBefore) ?? noSubscribers;
@@ -178,21 +172,22 @@ function heldStream(hold: Hold) {
     updateIndexes: async (updates: readonly IndexUpdate[]) => {
       lost.signal.throwIfAborted();
       for (const piece of updatePieces(updates)) {
-        await oursOnly(callLua(redis, updateIndexesScript, prefix, { token, filings: piece }));
+        await oursOnly(callLua(redis, bridgeScripts.updateIndexes, prefix, { token, filings: piece }));
       }
     },
     drop: (indexIds: readonly string[]) =>
-      oursOnly(callLua(redis, dropIndexesScript, prefix, { token, files: JSON.stringify(indexIds) })),
+      oursOnly(callLua(redis, bridgeScripts.dropIndexes, prefix, { token, files: JSON.stringify(indexIds) })),
     renew: async () => {
-      if ((await callLua(redis, renewScript, prefix, { token, writes: index.writes(), lease })) !== 1) lose();
+      if ((await callLua(redis, bridgeScripts.renew, prefix, { token, writes: index.writes(), lease })) !== 1)
+        lose();
     },
     release: async () => {
       await index.flush().catch(() => undefined); // these events are emitted again from an earlier position
-      await callLua(redis, releaseScript, prefix, { token });
+      await callLua(redis, bridgeScripts.release, prefix, { token });
     },
     forget: async () => {
       index.drop();
-      await callLua(redis, forgetScript, prefix, { token });
+      await callLua(redis, bridgeScripts.forget, prefix, { token });
       await redis.srem(group.streams, stream);
     },
   };
@@ -245,7 +240,7 @@ function writesTo(
     for (const piece of changePieces(change)) {
       // Buffered changes are not emitted again. If they cannot be written, no later write may follow.
       const args = { token, writes: done, ...values(piece, subscriberSet) };
-      const answer = await callLua(redis, writeScript, prefix, args).catch((cause: unknown) => {
+      const answer = await callLua(redis, bridgeScripts.write, prefix, args).catch((cause: unknown) => {
         throw lose(cause);
       });
       if (answer !== 1) throw lose();
