@@ -32,7 +32,7 @@ export const allowedDifferences: readonly Allowed[] = [
     reason: "To what may not change of a pod the real server adds the difference between two Go structs.",
   },
   {
-    request: /^PUT /,
+    request: /^P(UT|OST) /,
     path: /message$/,
     real: /StorageError: invalid object/,
     reason: "The real server names the key in etcd of an object that has another uid.",
@@ -56,8 +56,19 @@ export const allowedDifferences: readonly Allowed[] = [
   },
   {
     request: /\/pods/,
-    path: /\bspec\b|qosClass/,
+    path: /\bspec\.(?!(nodeName|restartPolicy|terminationGracePeriodSeconds)$)|qosClass/,
     reason: "The sandbox fills in few defaults of pods: those that controllers and nodes read.",
+  },
+  {
+    request: /\/events/,
+    path: /(imestamp|ource|eventTime|reporting\w+)$/,
+    real: /^(null|\{\}|"")$/,
+    reason: "The real server writes fields of Events that have no value.",
+  },
+  {
+    request: /\/services/,
+    path: /\bspec\.(ports\[\d+\]\.(protocol|targetPort)|sessionAffinity|internalTrafficPolicy|ipFamil\w+)/,
+    reason: "The sandbox fills in no defaults of Services that no caller reads.",
   },
   {
     request: /^GET \/(api\/v1|apis\/[^/]*k8s\.io)\//,

@@ -1,3 +1,4 @@
+import { writeJson } from "@drover/json";
 import { allowedDifferences } from "./allowed-differences.ts";
 import type { Allowed } from "./allowed-differences.ts";
 import { differences } from "./differences.ts";
@@ -26,7 +27,7 @@ export function compareRuns(real: Run, sandbox: Run, used: Set<Allowed> = new Se
           (one) =>
             one.request.test(request) &&
             one.path.test(path) &&
-            (one.real?.test(JSON.stringify(theirs ?? null)) ?? true),
+            (one.real?.test(writeJson(theirs ?? null)) ?? true),
         );
         if (allowed) used.add(allowed);
         return !allowed;
@@ -36,7 +37,7 @@ export function compareRuns(real: Run, sandbox: Run, used: Set<Allowed> = new Se
 }
 
 const shown = (value: Difference["real"]): string =>
-  value === undefined ? "(nothing)" : JSON.stringify(value).slice(0, 1_500);
+  value === undefined ? "(nothing)" : writeJson(value).slice(0, 1_500);
 
 /** Differences for people: the request, the place, and both values. */
 export const told = (found: readonly Found[]): string =>

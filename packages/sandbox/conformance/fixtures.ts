@@ -225,3 +225,6 @@ export const configMap = (name: string, more: JsonObject = {}, metadata: JsonObj
 export const podsIn = "/api/v1/namespaces/<ns>/pods";
 export const pod = (name: string, spec: JsonObject = {}, metadata: JsonObject = {}): JsonObject =>
   object("v1", "Pod", name, { spec: { containers: [{ name: "main", image: "image" }], ...spec } }, metadata);
+export const servicesIn = "/api/v1/namespaces/<ns>/services";
+export const service = (name: string, spec: JsonObject = {}): JsonObject =>
+  object("v1", "Service", name, { spec: { ports: [{ port: 80 }], ...spec } });

@@ -135,6 +135,7 @@ export function masked(run: Run, now = Date.now()): readonly Answer[] {
   const generated = prefixes(run);
   const given = uidsIn(answers);
   const uids = new Map<string, string>();
+  const addresses = new Map<string, string>();
   const ofVersion = (text: string, exact: boolean): string => {
     const version = Number(text);
     const rank = versions.filter((one) => one <= version).length;
@@ -152,7 +153,11 @@ export function masked(run: Run, now = Date.now()): readonly Answer[] {
         return known;
       })
       .replaceAll(time, (one) => (Math.abs(Date.parse(one) - now) < 2 * day ? "<time>" : one))
-      .replaceAll(address, "<address>")
+      .replaceAll(address, (one) => {
+        const known = addresses.get(one) ?? `<address ${addresses.size + 1}>`;
+        addresses.set(one, known);
+        return known;
+      })
       .replaceAll(server, "<server>")
       .replaceAll(spoken, "$1<version>");
   };

@@ -149,7 +149,8 @@ export async function startSandboxServer(): Promise<Server> {
 /** Starts a real API server with its own etcd. */
 export async function startRealServer(): Promise<Server> {
   const begun = performance.now();
-  const cluster = await startRealCluster();
+  // The range of addresses for Services is that of the sandbox.
+  const cluster = await startRealCluster({ apiServerArgs: ["--service-cluster-ip-range=127.1.0.0/16"] });
   const startedMs = performance.now() - begun;
   const { url, ca, cert, key } = readKubeconfig(cluster.kubeconfig);
   const agent = new Agent({ keepAlive: true });

@@ -45,6 +45,8 @@ const texts: Readonly<Record<string, string>> = {
   "a number at a text": '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"k":1}}',
   "nulls everywhere":
     '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","labels":null},"data":{"k":null},"binaryData":null,"immutable":null}',
+  "names that all objects have":
+    '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","labels":{"__proto__":"l"}},"data":{"__proto__":"x","constructor":"y"}}',
   "no base64": '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"binaryData":{"k":"%%"}}',
 };
 

@@ -2,7 +2,7 @@
 import type { Json } from "../../src/json.ts";
 import { sample, samplesIn } from "../fixtures.ts";
 import { get, post } from "../steps.ts";
-import type { Case } from "../steps.ts";
+import type { Case, Step } from "../steps.ts";
 
 const long = "x".repeat(300);
 /** The values of `spec`, one case each. */
@@ -77,7 +77,41 @@ const shortened = (value: Json): string => {
   return text.length > 70 ? `${text.slice(0, 70)}...` : text;
 };
 
+const most = "9223372036854775807";
+const least = "-9223372036854775808";
+const beyond = "9007199254740993";
+/** A request about a Sample with this spec, or this patch of one. JSON as text: no number of JavaScript is like these. */
+const exact = (method: string, text: string, type = "json", of = ""): Step => ({
+  method,
+  path: `${samplesIn}${of}`,
+  text:
+    method === "POST"
+      ? `{"apiVersion":"example.com/v1","kind":"Sample","metadata":{"name":"s"},"spec":${text}}`
+      : text,
+  headers: { "content-type": `application/${type}` },
+});
+const tested = (value: string): Step =>
+  exact("PATCH", `[{"op":"test","path":"/spec/pairs/a","value":${value}}]`, "json-patch+json", "/s");
+
+/** Integers of 64 bits: kept, rounded or refused, and patched. */
+const integers: Case = {
+  name: "integers beyond 2^53",
+  steps: [
+    exact("POST", '{"pairs":{"a":9223372036854775808}}'),
+    exact(
+      "POST",
+      `{"free":{"a":[${beyond},${least}],"b":0.5,"c":12345678901234567890,"d":${beyond}.0,"e":1e3,"f":1.0,"g":1E+21},"pairs":{"a":${beyond},"b":${least}},"whole":${most}}`,
+    ),
+    get(samplesIn),
+    exact("PATCH", `{"spec":{"pairs":{"b":${most}}}}`, "merge-patch+json", "/s"),
+    tested(beyond),
+    tested("9007199254740992"),
+    get(`${samplesIn}/s`),
+  ],
+};
+
 export const customValues: readonly Case[] = [
+  integers,
   ...specs.map((spec) => ({ name: `spec ${shortened(spec)}`, steps: [post(samplesIn, sample(spec))] })),
   ...[null, 1, "x", []].map((spec) => ({
     name: `a whole spec of ${JSON.stringify(spec)}`,

@@ -19,6 +19,7 @@ import {
   inVersions,
 } from "../things.ts";
 
+const keepsAll = { "x-kubernetes-preserve-unknown-fields": true };
 const keyed = { "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"] };
 /** A schema of the same structure, with these limits. */
 const limited = (size: JsonObject, way: JsonObject, set: JsonObject): JsonObject => ({
@@ -112,6 +113,21 @@ const states: readonly Case[] = [
   },
 ];
 
+/** Columns by every form of path, with the type of their cells. */
+const columns = [
+  [".spec.b[0].c", "integer"],
+  [".spec.b[1].t", "string"],
+  [".spec.b[*].c", "integer"],
+  [".spec.b[0]", "string"],
+  [".spec['d.e']", "integer"],
+  [".spec.d\\.e", "integer"],
+  ['.spec.b[?(@.t=="y")].c', "integer"],
+  [".spec.b[?(@.on==true)].t", "string"],
+  [".spec.on", "boolean"],
+  [".spec.none", "string"],
+  [".spec.at", "date"],
+  [".spec.at", "integer"],
+] as const;
 const two = [version("v1", plain), version("v2", spec({ size: whole, more: text }), { storage: false })];
 const changed: readonly Case[] = [
   {
@@ -264,6 +280,39 @@ const changed: readonly Case[] = [
       patch(at, inVersions(version("v1", plain))),
       served(),
       get(`${inHome()}/a`),
+    ],
+  },
+  {
+    name: "columns by every form of path",
+    steps: [
+      ...made({
+        versions: [
+          version(
+            "v1",
+            { type: "object", properties: { spec: { type: "object", ...keepsAll } } },
+            {
+              additionalPrinterColumns: columns.map(([jsonPath, type], i) => ({
+                name: `C${i}`,
+                type,
+                jsonPath,
+              })),
+            },
+          ),
+        ],
+      }),
+      post(
+        inHome(),
+        thing("a", {
+          b: [
+            { c: 1, t: "x" },
+            { c: 2, t: "y", on: true },
+          ],
+          "d.e": 3,
+          on: true,
+          at: "2020-01-01T00:00:00Z",
+        }),
+      ),
+      get(inHome(), { accept: "application/json;as=Table;g=meta.k8s.io;v=v1" }),
     ],
   },
   {

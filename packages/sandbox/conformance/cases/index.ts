@@ -13,6 +13,7 @@ import { namespaces } from "./namespaces.ts";
 import { patches } from "./patches.ts";
 import { paths } from "./paths.ts";
 import { patternCases } from "./patterns.ts";
+import { podsAndServices } from "./pods-and-services.ts";
 import { policies } from "./policies.ts";
 import { rootSchemas } from "./root-schemas.ts";
 import { schemaRefusals } from "./schema-refusals.ts";
@@ -31,6 +32,7 @@ const themes: Readonly<Record<string, readonly Case[]>> = {
   patches,
   paths,
   patterns: patternCases,
+  "pods and services": podsAndServices,
   policies,
   "root schemas": [...rootSchemas, ...schemaRefusals],
   watches,

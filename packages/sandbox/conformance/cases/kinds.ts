@@ -115,6 +115,7 @@ function moreOf({ path, object: first, status }: Kind, life: Life): Case[] {
       "knows its fields",
       post(`${path}?fieldValidation=Strict`, { ...first, bogus: 1 }),
       post(`${path}?fieldValidation=Warn`, { ...first, bogus: 1 }),
+      put(`${at}?fieldValidation=Ignore`, { ...first, bogus: 1 }),
     ),
     life(
       "takes no wrong type",

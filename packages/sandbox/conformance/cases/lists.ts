@@ -250,6 +250,19 @@ export const lists: readonly Case[] = [
     ],
   },
   {
+    name: "over all namespaces, in the order of their keys",
+    steps: [
+      ...["<id>", "<id>-b"].map((name) => post("/api/v1/namespaces", object("v1", "Namespace", name))),
+      ...["<id>-b", "<id>"].flatMap((namespace) =>
+        ["b", "a"].map((name) =>
+          post(`/api/v1/namespaces/${namespace}/configmaps`, configMap(name, {}, { labels: { of: "<id>" } })),
+        ),
+      ),
+      get("/api/v1/configmaps?labelSelector=of%3D<id>"),
+      get("/api/v1/configmaps?labelSelector=of%3D<id>&limit=3"),
+    ],
+  },
+  {
     name: "as tables and as metadata",
     steps: [
       ...fill,

@@ -19,6 +19,9 @@ const names = [
   "ä",
   "a/b",
   "a%b",
+  "a:b",
+  "{}",
+  "__proto__",
   "x".repeat(253),
   "x".repeat(254),
   "x".repeat(64),
@@ -103,6 +106,12 @@ const metadatas: readonly JsonObject[] = [
   { namespace: "other" },
   { namespace: "" },
   { namespace: 5 },
+  {
+    labels: { "a b": "x", ok: "no spaces please" },
+    annotations: { "/x": "" },
+    finalizers: ["not/a/name"],
+    ownerReferences: [owner({ uid: "" })],
+  },
   { bogus: { a: [1] } },
   { Name: "upper" },
 ];

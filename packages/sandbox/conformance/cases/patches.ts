@@ -1,7 +1,17 @@
 // Valid and invalid merge, JSON and strategic merge patches.
-import type { Json } from "../../src/json.ts";
-import { configMap, configMapsIn, pod, podsIn, widget, widgetsIn } from "../fixtures.ts";
-import { get, named, patch, post } from "../steps.ts";
+import type { Json, JsonObject } from "../../src/json.ts";
+import {
+  configMap,
+  configMapsIn,
+  pod,
+  podsIn,
+  samplesIn,
+  service,
+  servicesIn,
+  widget,
+  widgetsIn,
+} from "../fixtures.ts";
+import { get, named, object, patch, post } from "../steps.ts";
 import type { Case } from "../steps.ts";
 
 const map = configMap(
@@ -69,6 +79,14 @@ const widgetMerges: readonly Json[] = [
   [],
   { spec: { size: 2 }, status: { a: 1 } },
 ];
+/** Nulls and lists where no schema is. */
+const freeMerges: readonly Json[] = [
+  { a: [{ b: null, c: [null] }], n: [1, null] },
+  { o: [{ b: null }] },
+  { o: { b: null, c: { d: null } } },
+  { s: [1], a: 2 },
+  JSON.parse('{"__proto__":{"x":1},"o":{"__proto__":null}}') as Json,
+].map((free) => ({ spec: { free } }));
 const op = (name: string, path: string, more: object = {}): Json => ({ op: name, path, ...more });
 const jsons: readonly Json[] = [
   [],
@@ -108,6 +126,7 @@ const jsons: readonly Json[] = [
   [op("remove", "/metadata/finalizers/-")],
   [op("replace", "/metadata/finalizers/1", { value: "e.x/c" })],
   [op("add", "/metadata/labels/a~1b", { value: "v" })],
+  [op("add", "/metadata/labels/a~0b", { value: "v" })],
   [op("add", "/metadata/annotations/a", { value: "v" })],
   [op("add", "data/z", { value: "3" })],
   [op("bogus", "/data/x")],
@@ -207,6 +226,44 @@ const strategics: readonly Json[] = [
   { spec: { volumes: [{ name: "v", $retainKeys: ["name", "emptyDir"], emptyDir: { medium: "Memory" } }] } },
   { spec: { containers: [{ name: "one", $retainKeys: ["name", "image"], image: "j" }] } },
 ];
+const owner = (uid: string): JsonObject => ({ apiVersion: "v1", kind: "ConfigMap", name: "o", uid });
+const account = object(
+  "v1",
+  "ServiceAccount",
+  "a",
+  {
+    secrets: [{ name: "z" }, { name: "a" }, { name: "b" }],
+  },
+  { finalizers: ["e.x/a", "e.x/b"], labels: { x: "y" }, ownerReferences: [owner("u")] },
+);
+/** Lists that are merged by a key, and a set. */
+const accountStrategics: readonly Json[] = [
+  { secrets: [{ name: "a" }, { name: "c" }] },
+  { metadata: { ownerReferences: [{ uid: "u", controller: true, name: null }, owner("w")] } },
+  { metadata: { ownerReferences: [{ uid: "u", controller: true }, owner("w")] } },
+  {
+    secrets: [
+      { name: "z", $patch: "delete" },
+      { name: "none", $patch: "delete" },
+    ],
+  },
+  { secrets: [{ $patch: "replace" }, { name: "y" }] },
+  {
+    secrets: [{ name: "c" }, { name: "a" }, { $patch: "delete", name: "b" }],
+    "$setElementOrder/secrets": [{ name: "c" }, { name: "a" }],
+  },
+  { secrets: [{ name: "a" }], "$setElementOrder/secrets": [{ name: "b" }, { name: "a" }, { name: "z" }] },
+  { secrets: null },
+  { secrets: [{ kind: "k" }] },
+  { metadata: { finalizers: ["e.x/c"], "$deleteFromPrimitiveList/finalizers": ["e.x/a"] } },
+  { metadata: { $patch: "replace", name: "a", labels: { b: "1" } } },
+  {
+    metadata: {
+      "$setElementOrder/finalizers": ["e.x/b", "e.x/c", "e.x/a"],
+      finalizers: ["e.x/c"],
+    },
+  },
+];
 const short = (value: Json): string => JSON.stringify(value).slice(0, 100);
 
 const of = (what: string, path: string, first: Json, kind: string, patches: readonly Json[]): Case[] =>
@@ -218,8 +275,34 @@ const of = (what: string, path: string, first: Json, kind: string, patches: read
 export const patches: readonly Case[] = [
   ...of("ConfigMap", configMapsIn, map, "merge-patch", merges),
   ...of("Widget", widgetsIn, thing, "merge-patch", widgetMerges),
+  ...of(
+    "Sample",
+    samplesIn,
+    object("example.com/v1", "Sample", "a", { spec: { free: { a: [1, 2], o: { b: 1 }, s: "x" } } }),
+    "merge-patch",
+    freeMerges,
+  ),
   ...of("ConfigMap", configMapsIn, map, "json-patch", jsons),
   ...of("Pod", podsIn, two, "strategic-merge-patch", strategics),
+  ...of(
+    "ServiceAccount",
+    "/api/v1/namespaces/<ns>/serviceaccounts",
+    account,
+    "strategic-merge-patch",
+    accountStrategics,
+  ),
+  ...of("Service", servicesIn, service("a"), "strategic-merge-patch", [
+    {
+      spec: {
+        ports: [
+          { port: 80, name: "y" },
+          { port: 81, name: "z" },
+        ],
+      },
+    },
+    { spec: { ports: [{ port: 80, $patch: "delete" }, { port: 82 }] } },
+    { spec: { ports: [{ name: "w" }] } },
+  ]),
   ...of("Widget", widgetsIn, thing, "json-patch", [
     [op("add", "/spec/tags/-", { value: "z" })],
     [op("remove", "/spec/tags/1")],

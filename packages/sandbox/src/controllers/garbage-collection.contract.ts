@@ -176,39 +176,3 @@ export function garbageCollectionContract(start: () => Promise<AnyServer>): void
     });
   });
 }
-
-/** The sentences for a server without a collector: it says what one would wait for. */
-export function uncollectedContract(start: () => Promise<AnyServer>): void {
-  let api: AnyServer;
-  beforeAll(async () => void (api = await start()), 900_000);
-  afterAll(() => api.close());
-  const maps = mapsOf(() => api);
-
-  describe("without a collector", () => {
-    it.each([
-      ["Foreground", "foregroundDeletion"],
-      ["Orphan", "orphan"],
-    ])("a deletion with %s stays, with the finalizer %s, until another policy", async (policy, finalizer) => {
-      const name = policy.toLowerCase();
-      await maps.create(name);
-      expect(finalizersOf(await maps.remove(name, policy))).toEqual([finalizer]);
-      expect(finalizersOf(await maps.get(name))).toEqual([finalizer]);
-      expect(finalizersOf(await maps.remove(name))).toEqual([finalizer]);
-      expect(await maps.remove(name, "Background")).toMatchObject({ status: "Success" });
-      expect(await maps.code(name)).toBe(404);
-    });
-
-    it("the policy of a deletion decides over finalizers that are there, and they without one", async () => {
-      await maps.create("decided", [], { finalizers: ["orphan"] });
-      await maps.remove("decided", "Background");
-      expect(await maps.code("decided")).toBe(404);
-      await maps.create("kept", [], { finalizers: ["orphan"] });
-      expect(finalizersOf(await maps.remove("kept"))).toEqual(["orphan"]);
-    });
-
-    it("what names nobody stays", async () => {
-      await maps.create("stays", [{ apiVersion: "v1", kind: "ConfigMap", name: "nobody", uid: "nobody" }]);
-      expect(await maps.code("stays")).toBe(200);
-    });
-  });
-}

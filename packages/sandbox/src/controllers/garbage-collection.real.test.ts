@@ -1,5 +1,4 @@
-import { garbageCollectionContract, uncollectedContract } from "./garbage-collection.contract.ts";
-import { startCollectingClient, startRealClient } from "../testing/real-client.ts";
+import { garbageCollectionContract } from "./garbage-collection.contract.ts";
+import { startCollectingClient } from "../testing/real-client.ts";
 
 garbageCollectionContract(() => startCollectingClient());
-uncollectedContract(() => startRealClient());

@@ -1,5 +1,4 @@
-import { garbageCollectionContract, uncollectedContract } from "./garbage-collection.contract.ts";
+import { garbageCollectionContract } from "./garbage-collection.contract.ts";
 import { startClient } from "../testing/client.ts";
 
 garbageCollectionContract(() => startClient());
-uncollectedContract(() => startClient({ controllers: false }));

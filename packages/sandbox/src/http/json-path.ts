@@ -17,7 +17,10 @@ const everyChild: Step = (value) => (isArray(value) ? value : isObject(value) ? 
 
 function stepOf(match: RegExpExecArray): Step {
   const [, plain, single, double, index, all, path, text, quoted, bare] = match;
-  const key = plain?.replaceAll(/\\(.)/g, "$1") ?? single ?? double;
+  const bracketed = single ?? double;
+  // As in Go, such a key is a path again.
+  if (bracketed !== undefined) return jsonPath(`.${bracketed}`);
+  const key = plain?.replaceAll(/\\(.)/g, "$1");
   if (key === "*" || all) return everyChild;
   if (key !== undefined) return child(key);
   if (index !== undefined)

@@ -36,6 +36,15 @@ it("answers 501 for a body in protobuf, and says what to send instead", async ()
   expect(body).toMatchObject({ code: 501, message: containing("put the object into a file, and apply it") });
 });
 
+it("takes and gives JSON only", async () => {
+  const at = "/api/v1/namespaces/default/configmaps";
+  const accept = "application/vnd.kubernetes.protobuf";
+  expect((await api.call("GET", at, undefined, { accept })).code).toBe(406);
+  const typed = (type: string) => ({ "content-type": `application/${type}` });
+  expect((await api.send("POST", at, "kind: ConfigMap", typed("yaml"))).code).toBe(415);
+  expect((await api.send("PATCH", `${at}/a`, "{}", typed("apply-patch+cbor"))).code).toBe(415);
+});
+
 it("answers 501 for server-side apply, scales and the deletion of collections", async () => {
   const at = "/api/v1/namespaces/default/configmaps";
   const applying = { "content-type": "application/apply-patch+yaml" };

@@ -32,8 +32,8 @@ function free(others: readonly KubeObject[], turn: number): string | undefined {
 /** A Service that asks for no address gets one, unless it is of type ExternalName, and keeps it. */
 export const serviceBehaviour: Behaviour = {
   allotted(service, others, turn) {
-    if (textAt(service, "spec", "type") === "ExternalName" || addressOf(service) !== "") return service;
-    const one = free(others, turn);
+    if (textAt(service, "spec", "type") === "ExternalName") return service;
+    const one = addressOf(service) || free(others, turn);
     return one === undefined ? service : at(service, one);
   },
   admitted: (service, old) =>
