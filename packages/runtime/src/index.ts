@@ -13,10 +13,10 @@
  */
 export * from "./process/function-settings.ts";
 export { defaultKubeconfig } from "./process/config.ts";
-export { openLog, logRun } from "./process/log.ts";
+export { openLog } from "./process/log.ts";
 export { type Process, runProcess } from "./process/run-process.ts";
 export { logUncaught, stopOnSignals } from "./process/process-lifecycle.ts";
-export { openRegistry, queueMetrics, type RunMetrics, runMetrics } from "./process/process-metrics.ts";
+export { openRegistry, queueMetrics, runMetrics } from "./process/process-metrics.ts";
 export type { JsonEndpoint, ReadinessCheck } from "./http/process-server.ts";
 export type { ReadAttributes } from "./http/read-authorizer.ts";
 export { cacheWithTtl } from "./http/cache-with-ttl.ts";
@@ -57,6 +57,8 @@ export {
   type PermittedFunctionsOptions,
 } from "./functions/permitted-functions.ts";
 export { type FunctionDefinition, runFunction, serveController } from "./worker/run-function.ts";
+export { openReconciler } from "./worker/open-reconciler.ts";
+export { openWorker, type Worker, type WorkerProcess } from "./worker/open-worker.ts";
 export {
   requestAnnotation,
   type Author,
