@@ -263,8 +263,8 @@ const EXPLAINED: readonly Explained[] = [
     reason: "The advice in a message.",
   },
   {
-    file: "apps/gateway/src/completions/received-completion.ts",
-    original: '"CompletionRefusedError"',
+    file: "packages/webhook/src/message-refused.ts",
+    original: '"MessageRefusedError"',
     replacement: '""',
     reason: "A name for logs; the class is what the code looks at.",
   },

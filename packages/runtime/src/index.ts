@@ -27,7 +27,13 @@ export {
   openAdmission,
   defaultAdmissionLimits,
 } from "./http/admission.ts";
-export { BodyRefusedError } from "./http/read-incoming-body.ts";
+export {
+  type MessageToVerify,
+  receiveMessage,
+  refusalResponse,
+  refuseForm,
+  verifyMessage,
+} from "./http/receive-message.ts";
 export { type PublicServer, servePublicly } from "./http/public-server.ts";
 export {
   webhookHandler,

@@ -7,6 +7,7 @@
  * - `call.ts`, `answer.ts` and `completion.ts` define the messages; `docs/webhook-functions.md` explains them.
  * - `standard-webhooks.ts` signs and verifies, after https://www.standardwebhooks.com; `json-text.ts` parses untrusted
  *   text.
+ * - `message-refused.ts` has the reasons to refuse a message, and the HTTP status of each.
  * - `received-call.ts` checks that a call is genuine, meant for this function and in time; `received-answer.ts`
  *   verifies and parses an answer.
  * - `call-history.ts` is a function's memory of calls: none runs twice, and none runs after a newer one.
@@ -24,14 +25,22 @@ export {
   type ReceivedAnswer,
   signatureProblem,
 } from "./received-answer.ts";
-export { CallRefusedError, type CallRefusal, receiveCall, type ReceivedCall } from "./received-call.ts";
+export {
+  MessageRefusedError,
+  type RetryAfter,
+  refusalAnswer,
+  unavailable,
+  unverified,
+} from "./message-refused.ts";
+export { receiveCall, type ReceivedCall } from "./received-call.ts";
 export { type CachedSecrets, cacheSecrets } from "./cached-secrets.ts";
 export {
+  isMadeWithAny,
+  type MessageClaim,
   type SignatureClaim,
   parseSignatureClaim,
   secretProblem,
   type SignatureHeaders,
   readSignatureHeaders,
   signMessage,
-  UnsignedError,
 } from "./standard-webhooks.ts";

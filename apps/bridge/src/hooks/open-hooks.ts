@@ -5,7 +5,7 @@
  * Every bridge accepts the events of all hooks.
  *
  * - `hook.ts`: the declaration.
- * - `hook-app.ts`: the HTTP interface; `event-refused.ts`: its error responses.
+ * - `hook-app.ts`: the HTTP interface; its error responses are those of @drover/webhook.
  * - `take-event.ts`: the order of steps: `verify-event.ts` (with `standard-webhooks.ts`, `hmac.ts` or `bearer.ts`, and
  *   `hook-secrets.ts`), `event-body.ts`, `named-keys.ts`, the queue, and the ids of @drover/streams.
  */
@@ -14,10 +14,10 @@ import type { KubeClient } from "@drover/kube";
 import type { RedisConnection } from "@drover/queue";
 import { openEventIds } from "@drover/streams";
 import { openAdmission, type PublicServer, servePublicly, throttledWarnings } from "@drover/runtime";
+import { unavailable } from "@drover/webhook";
 import { Counter, type Registry } from "prom-client";
 import type { Bridge } from "../bridge.ts";
 import type { Registration } from "../registration.ts";
-import { unavailable } from "./event-refused.ts";
 import { hookApp } from "./hook-app.ts";
 import { hookSecretReader } from "./hook-secrets.ts";
 import { openHooksInUse, usualLimits } from "./hooks-in-use.ts";
