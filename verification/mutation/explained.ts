@@ -314,8 +314,8 @@ const EXPLAINED: readonly Explained[] = [
     reason: "A host's name has a bracket nowhere but around an address.",
   },
   {
-    file: "apps/bridge/src/hooks/hook-secrets.ts",
-    original: '"HookSecretError"',
+    file: "packages/kube/src/objects/read-secret.ts",
+    original: '"SecretError"',
     replacement: '""',
     reason: "A name for logs; the class is what the code looks at.",
   },

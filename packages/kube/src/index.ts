@@ -45,6 +45,7 @@ export { digestOf, fingerprint, type Fingerprint } from "./fingerprint.ts";
 export { KubeConfigError } from "./credentials/kubeconfig.ts";
 export { isSecret, keyOf, type KubeObject, kubeObjectSchema } from "./objects/kube-object.ts";
 export { isWellFormed } from "./objects/well-formed.ts";
+export { readSecret, SecretError, secretValues } from "./objects/read-secret.ts";
 export { listAll } from "./client/list-all.ts";
 export { oldestFirst } from "./objects/oldest-first.ts";
 export {

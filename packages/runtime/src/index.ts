@@ -40,7 +40,6 @@ export {
   type WebhookHandlerOptions,
   type WebhookRequest,
 } from "./webhook/webhook-handler.ts";
-export { folderSecrets, FolderSecretError } from "./webhook/folder-secrets.ts";
 export {
   webhookApp,
   type ServedFunction,
@@ -107,7 +106,7 @@ export {
   parseWith,
   nonSecret,
   readSettings,
-  secretFile,
+  readSecretFile,
   durationInMs,
   wholeNumber,
   splitWords,

@@ -41,7 +41,7 @@ export interface HooksOptions {
 export interface Hooks extends PublicServer {
   /** Replaces the registrations. */
   register(registrations: readonly Registration[]): void;
-  /** @throws HookSecretError if a secret in a file cannot be used. Secrets in a cluster may be created later. */
+  /** @throws SecretError if a secret in a file cannot be used. Secrets in a cluster may be created later. */
   checkFiles(registrations: readonly Registration[]): Promise<void>;
 }
 
