@@ -9,11 +9,8 @@ import {
   webhookDeclaration,
 } from "./deployment-declarations.ts";
 import { functionStatus } from "./function-status.ts";
-import { defineResource, type Resource } from "../resource/resource.ts";
+import { defineResource, dnsLabel, type Resource } from "../resource/resource.ts";
 import type { Kind } from "../definition/watched-kinds.ts";
-
-/** An RFC 1035 label, as Kubernetes requires for versions and plurals of kinds. */
-const label = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
 /**
  * The fields that are needed to watch a kind. The API server accepts no other names for kinds, and none of these can
@@ -28,9 +25,9 @@ const kind = {
       "give an API group such as apps",
     )
     .meta({ description: "API group; empty for Kubernetes' core kinds." }),
-  version: z.string().regex(label, "give a version such as v1"),
+  version: z.string().regex(dnsLabel, "give a version such as v1"),
   kind: z.string().regex(/^[A-Za-z][A-Za-z0-9]{0,62}$/, "give a kind such as ConfigMap"),
-  plural: z.string().regex(label, "give the kind's plural such as configmaps"),
+  plural: z.string().regex(dnsLabel, "give the kind's plural such as configmaps"),
   scope: z.enum(["Namespaced", "Cluster"]),
 };
 
