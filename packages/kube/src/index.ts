@@ -16,21 +16,14 @@
  * The versions of two objects (`resourceVersion`) can be compared only if the objects are of the same kind.
  */
 export type {
-  DeleteOptions,
   FindOptions,
-  JsonPatchStep,
   KubeClient,
-  ListOptions,
   NewObject,
-  Patch,
-  ReadOptions,
-  RequestOptions,
   WatchOptions,
   WriteGuard,
   WriteOutcome,
-  WriteOptions,
 } from "./client/client.ts";
-export { connect, type ConnectOptions } from "./client/connect.ts";
+export { connect } from "./client/connect.ts";
 export {
   type CredentialReader,
   type Credentials,
@@ -38,46 +31,23 @@ export {
   contextNamespace,
   openCredentials,
 } from "./credentials/credentials.ts";
-export * from "./errors.ts";
-export { type EventRecorder, eventRecorder, type EventRecorderOptions } from "./events/event-recorder.ts";
-export type { RecordedEvent, Reporter } from "./events/recorded-event.ts";
-export { digestOf, fingerprint, type Fingerprint } from "./fingerprint.ts";
-export { KubeConfigError } from "./credentials/kubeconfig.ts";
+export { isApiError, type ApiErrorKind, ApiError, ConnectionError, WriteRefusedError } from "./errors.ts";
+export { eventRecorder } from "./events/event-recorder.ts";
 export { isSecret, keyOf, type KubeObject, kubeObjectSchema } from "./objects/kube-object.ts";
 export { isWellFormed } from "./objects/well-formed.ts";
 export { readSecret, SecretError, secretValues } from "./objects/read-secret.ts";
 export { listAll } from "./client/list-all.ts";
 export { oldestFirst } from "./objects/oldest-first.ts";
-export {
-  createOrReplace,
-  CrdRefusedError,
-  installCrd,
-  establishedRefOf,
-  type InstallOptions,
-  waitEstablished,
-} from "./client/install-crd.ts";
-export {
-  type FieldPath,
-  InvalidFieldPathError,
-  isInMetadata,
-  parseFieldPath,
-  valuesAt,
-} from "./field-path.ts";
-export {
-  type LabelRequirement,
-  type LabelSelector,
-  matchesLabels,
-  selectorQuery,
-} from "./objects/label-selector.ts";
+export { createOrReplace, installCrd, establishedRefOf, waitEstablished } from "./client/install-crd.ts";
+export { type FieldPath, InvalidFieldPathError, parseFieldPath, valuesAt } from "./field-path.ts";
+export { type LabelSelector, matchesLabels, selectorQuery } from "./objects/label-selector.ts";
 export { type IndexEntry, valueTerms, isMatchingEntry } from "./filing.ts";
 export {
   type IndexMapping,
   isIndexMapping,
-  keysFor,
   type Lookup,
   type Mapping,
   type DirectMapping,
-  type Reach,
   type Within,
 } from "./mapping.ts";
 export {
@@ -85,37 +55,25 @@ export {
   type MappingResult,
   type MappingResults,
   mappingResultsOf,
-  needsFullObject,
   type Subscription,
   unemittedView,
 } from "./subscription.ts";
 export { cachedObjectText, parseCachedObject } from "./cache/cached-object.ts";
 export { openRunCache, type RunCache } from "./cache/run-cache.ts";
 export { deltaText } from "./cache/object-delta.ts";
-export type { Failure } from "./reflector/failure.ts";
 export { changeEvents, deletionEvent } from "./reflector/change-events.ts";
 export { isObjectEvent, type ObjectEvent, type ReflectorEvent } from "./reflector/object-event.ts";
-export { type ResourceVersion, versionOrder, type VersionOrder } from "./objects/resource-version.ts";
-export {
-  type Reflector,
-  type ReflectorOptions,
-  type ReflectorStatus,
-  runReflector,
-} from "./reflector/run-reflector.ts";
-export type { StreamStart } from "./reflector/stream-state.ts";
+export { type ResourceVersion, versionOrder } from "./objects/resource-version.ts";
+export { type Reflector, type ReflectorStatus, runReflector } from "./reflector/run-reflector.ts";
 export { memorySeenIndex, type SeenChange, type SeenIndex, type SeenObject } from "./reflector/seen-index.ts";
-export type { ObjectList } from "./client/reply.ts";
-export { longestRetryAfter, retryAfter } from "./transport/retry-after.ts";
 export {
   apiVersionOf,
   builtin,
   collectionPath,
-  InvalidSegmentError,
   kindOf,
   resourceNameOf,
   objectPath,
   refOf,
   type ResourceRef,
-  WrongScopeError,
 } from "./objects/resource-ref.ts";
 export type { WatchFrame } from "./client/watch-frames.ts";

@@ -12,19 +12,13 @@
  *   verifies and parses an answer.
  * - `call-history.ts` is a function's memory of calls: none runs twice, and none runs after a newer one.
  */
-export * from "./answer.ts";
-export * from "./call.ts";
-export { callHistory, type CallHistory, type SentAnswer, SupersededError } from "./call-history.ts";
+export { maxMessageLength, resultSchema, type Result, type Answer } from "./answer.ts";
+export { eventHeaders, type CallType, type Audience, callSchema, type Call } from "./call.ts";
+export { callHistory, type CallHistory, type SentAnswer } from "./call-history.ts";
 export * from "./completion.ts";
 export { isEqualInConstantTime } from "./constant-time.ts";
 export { parseMessage, shapeProblem, UnreadableJsonError } from "./json-text.ts";
-export {
-  type ParsedMessage,
-  readAnswer,
-  readCompletion,
-  type ReceivedAnswer,
-  signatureProblem,
-} from "./received-answer.ts";
+export { readAnswer, readCompletion, signatureProblem } from "./received-answer.ts";
 export {
   MessageRefusedError,
   type RetryAfter,
@@ -32,12 +26,11 @@ export {
   unavailable,
   unverified,
 } from "./message-refused.ts";
-export { receiveCall, type ReceivedCall } from "./received-call.ts";
+export { receiveCall } from "./received-call.ts";
 export { type CachedSecrets, cacheSecrets } from "./cached-secrets.ts";
 export {
   isMadeWithAny,
   type MessageClaim,
-  type SignatureClaim,
   parseSignatureClaim,
   secretProblem,
   type SignatureHeaders,
