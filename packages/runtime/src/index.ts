@@ -100,6 +100,7 @@ export {
   nonSecret,
   readSettings,
   readSecretFile,
+  secretFile,
   durationInMs,
   wholeNumber,
   splitWords,
