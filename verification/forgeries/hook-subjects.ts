@@ -1,7 +1,7 @@
 import type { HookDeclaration } from "@drover/controller";
 import { signMessage } from "@drover/webhook";
 import { createHmac } from "node:crypto";
-import { EventRefusedError } from "../../packages/bridge/src/hooks/event-refused.ts";
+import { MessageRefusedError } from "@drover/webhook";
 import { hookApp } from "../../packages/bridge/src/hooks/hook-app.ts";
 import { hookOf } from "../../packages/bridge/src/hooks/hook.fixture.ts";
 import { openHooksInUse, usualLimits } from "../../packages/bridge/src/hooks/hooks-in-use.ts";
@@ -106,7 +106,7 @@ async function events(name: string, signing: Signing, isOverHttp: boolean): Prom
             if (line === undefined)
               await take(used, { headers: sentHeaders(Object.entries(headers).flat()), body: incoming });
           } catch (error) {
-            if (!(error instanceof EventRefusedError)) throw error;
+            if (!(error instanceof MessageRefusedError)) throw error;
           }
           return woken > before;
         },

@@ -1,14 +1,11 @@
 import { defineController, defineResource, silentLog } from "@drover/controller";
 import { webhookHandler, webhookApp } from "@drover/runtime";
-import { type Call, callHistory, completionUrl } from "@drover/webhook";
+import { type Call, callHistory, completionUrl, MessageRefusedError } from "@drover/webhook";
 import { z } from "zod";
 import { receiveAnswer } from "../../apps/gateway/src/calls/receive-answer.ts";
 import { completionApp } from "../../apps/gateway/src/completions/completion-app.ts";
 import { pendingRuns } from "../../apps/gateway/src/completions/pending-runs.ts";
-import {
-  CompletionRefusedError,
-  receiveCompletion,
-} from "../../apps/gateway/src/completions/received-completion.ts";
+import { receiveCompletion } from "../../apps/gateway/src/completions/received-completion.ts";
 import { callAt } from "../../packages/webhook/src/testing/call-mutants.ts";
 import { listen, replyOf } from "./over-http.ts";
 import {
@@ -170,7 +167,7 @@ export async function completions(isOverHttp: boolean): Promise<OpenSubject> {
             });
             return pending.complete(one) === "taken";
           } catch (error) {
-            if (error instanceof CompletionRefusedError) return false;
+            if (error instanceof MessageRefusedError) return false;
             throw error;
           } finally {
             run.forget();

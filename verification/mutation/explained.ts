@@ -257,8 +257,8 @@ const EXPLAINED: readonly Explained[] = [
     reason: "The advice in a message.",
   },
   {
-    file: "apps/gateway/src/completions/received-completion.ts",
-    original: '"CompletionRefusedError"',
+    file: "packages/webhook/src/message-refused.ts",
+    original: '"MessageRefusedError"',
     replacement: '""',
     reason: "A name for logs; the class is what the code looks at.",
   },
@@ -308,8 +308,8 @@ const EXPLAINED: readonly Explained[] = [
     reason: "A host's name has a bracket nowhere but around an address.",
   },
   {
-    file: "packages/bridge/src/hooks/verification/hook-secrets.ts",
-    original: '"HookSecretError"',
+    file: "packages/kube/src/objects/read-secret.ts",
+    original: '"SecretError"',
     replacement: '""',
     reason: "A name for logs; the class is what the code looks at.",
   },

@@ -46,8 +46,8 @@ export interface SelectedCluster {
 export async function resolveKubeconfig({
   kubeconfig,
 }: Pick<ClusterOptions, "kubeconfig">): Promise<CredentialSource["kubeconfig"]> {
-  const { defaultKubeconfig: usualKubeconfig } = await import("@drover/runtime");
-  return kubeconfig ?? usualKubeconfig([homeKubeconfig]);
+  const { defaultKubeconfig } = await import("@drover/runtime");
+  return kubeconfig ?? defaultKubeconfig([homeKubeconfig]);
 }
 
 /**
@@ -59,9 +59,9 @@ export async function withCluster<T>(
   use: (cluster: SelectedCluster) => Promise<T>,
 ): Promise<T> {
   const kubeconfig = await resolveKubeconfig(said);
-  const { connect, contextNamespace: namespaceOf } = await import("@drover/kube");
+  const { connect, contextNamespace } = await import("@drover/kube");
   const source = { kubeconfig, context };
-  const named = namespace ?? (await namespaceOf(source)) ?? "default";
+  const named = namespace ?? (await contextNamespace(source)) ?? "default";
   const client = await connect({ ...source, userAgent: "drover", fieldManager: "drover-cli" });
   try {
     return await use({ client, namespace: named });

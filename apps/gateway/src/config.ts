@@ -3,11 +3,10 @@ import {
   partSettings,
   parseWith,
   nonSecret,
-  processSettings,
   readSettings,
-  durationInMs,
   wholeNumber,
   splitWords,
+  workerSettings,
 } from "@drover/runtime";
 import { z } from "zod";
 import { parseAllowed } from "./targets/allowed-urls.ts";
@@ -20,7 +19,7 @@ const listOf = <Value>(parse: (words: readonly string[]) => Value) =>
     .default("")
     .transform(parseWith((text) => parse(splitWords(text))));
 
-const gatewaySettings = processSettings.extend({
+const gatewaySettings = workerSettings.extend({
   ...partSettings.shape,
   /**
    * The `webhook.url`s that may be called: origins, or host suffixes, such as `https://hooks.example.com
@@ -42,9 +41,6 @@ const gatewaySettings = processSettings.extend({
   completionsHost: nonSecret(z.string().default("127.0.0.1")),
   /** The URL at which functions reach that port. Default: by host and port. */
   completionsUrl: z.url({ protocol: /^https?$/ }).optional(),
-  /** The key of a dead gateway is taken over after this time. */
-  lease: nonSecret(durationInMs.default(6_000)),
-  leaseRenewal: nonSecret(durationInMs.default(400)),
 });
 export type GatewaySettings = z.output<typeof gatewaySettings>;
 

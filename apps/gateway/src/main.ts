@@ -20,6 +20,7 @@ import {
   openAdmission,
   type Process,
   queueMetrics,
+  queueTimes,
   runMetrics,
   runProcess,
   servePublicly,
@@ -42,8 +43,6 @@ type GatewayProcess = Process<GatewaySettings>;
 await runProcess("gateway", gatewayConfig, async (process) => {
   const { settings, log, client, registry, closing, readiness } = process;
   const tenants = serveTenants(process, { name: "gateway", own: [settings.namespace], loadsScripts: false });
-  const { redisFor } = tenants;
-  const { lease, leaseRenewal: renewal, stopGrace: grace } = settings;
   const pending = pendingRuns();
   const calls = callMetrics(registry);
   // Opened before the gateway, and so closed after it: calls that wait for completions may come to their end.
@@ -58,13 +57,13 @@ await runProcess("gateway", gatewayConfig, async (process) => {
   const complete = await serveCompletions(process, app, admission);
   const gateway: Gateway = openGateway({
     client,
-    redisFor,
+    redisFor: tenants.redisFor,
     log,
-    grace,
+    grace: settings.stopGrace,
     pending,
     calls,
     complete,
-    times: { lease, renewal },
+    times: queueTimes(settings),
     rules: {
       client,
       allowed: settings.webhookAllow,

@@ -1,19 +1,22 @@
 import {
-  type Announcement,
   controllerFrom,
-  type Log,
   type Milliseconds,
   type ReconcileContext,
   type Resource,
   queueDisplayName,
 } from "@drover/controller";
-import { eventRecorder, type KubeClient, type KubeObject, refOf } from "@drover/kube";
-import { openWorkQueue, type QueueDurations, type Run, type RunOutcome, type WorkQueue } from "@drover/queue";
-import { reconcileOnce, type RunMetrics, type TenantRedis, logRun } from "@drover/runtime";
+import type { KubeClient } from "@drover/kube";
+import type { Run } from "@drover/queue";
+import {
+  openReconciler,
+  openWorker,
+  type TenantRedis,
+  type Worker,
+  type WorkerProcess,
+} from "@drover/runtime";
 import { type CallType, type CachedSecrets, cacheSecrets } from "@drover/webhook";
 import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
-import { hostname } from "node:os";
 import { callFunction, type CallResources } from "./calls/call-function.ts";
 import { clampWait, type Success } from "./calls/interpret.ts";
 import { readWebhookSecrets } from "./calls/webhook-secrets.ts";
@@ -24,28 +27,22 @@ import { targetOf, type TargetRules } from "./targets/target.ts";
 import type { WebhookFunction } from "./webhook-function.ts";
 
 /** The resources that the workers of all functions share. */
-export interface WorkerResources {
+export interface WorkerResources extends WorkerProcess {
   readonly client: KubeClient;
   /** Finds the Redis of each queue. */
   readonly redisFor: TenantRedis["redisFor"];
-  readonly log: Log;
-  readonly times: Partial<QueueDurations>;
   readonly rules: TargetRules;
   readonly pending: PendingRuns;
   readonly complete: string | undefined;
   readonly calls: CallMetrics;
-  readonly runs: RunMetrics;
 }
 
 /** Processes the keys of one function. */
-export interface FunctionWorker {
+export interface FunctionWorker extends Worker {
   readonly fn: WebhookFunction;
-  readonly queue: WorkQueue;
   readonly secrets: CachedSecrets;
   /** Fires when the connection to its queue's Redis is closed for good. */
   readonly gone: AbortSignal;
-  /** Takes no new key, lets the calls in progress end within the grace, and closes. */
-  stop(grace: Milliseconds): Promise<void>;
 }
 
 /** A changed secret is used after this time at most, and sooner if an answer is signed with a new one. */
@@ -58,47 +55,44 @@ export function workFunction(fn: WebhookFunction, parts: WorkerResources): Funct
   const { controller } = fn;
   // Reads and writes for the function use its own permissions and its own name.
   const client = parts.client.as({ namespace: fn.namespace, name: controller });
-  const queue = openWorkQueue({ redis, controller: fn.queue, log, times, upkeep: "own" });
-  const recorder = eventRecorder({
-    client,
-    log,
-    controller: `drover.dev/${controller}`,
-    instance: hostname(),
-  });
-  const ref = refOf(fn.for);
-  const announce = ({ metadata }: KubeObject, announcement: Announcement): void =>
-    recorder.record({ regarding: { ref, metadata }, ...announcement });
   const calling = callingParts(fn, parts);
   const definition = definitionOf(fn);
   const own = controllerFrom({ ...definition, reconcile: () => Promise.resolve(undefined) });
-
-  const handle = (run: Run): Promise<RunOutcome> => {
-    const call = functionCaller(calling, run, Date.now() + own.timeout, parts);
-    const running = controllerFrom({ ...definition, ...actions(fn, call) });
-    const { scalesToZero, isWokenByOthers } = fn;
-    return reconcileOnce({ controller: running, client, log, announce, scalesToZero, isWokenByOthers }, run);
-  };
-  const work = queue.work(handle, {
-    concurrency: fn.concurrency,
-    timeout: own.timeout,
-    version: fn.revision,
-    backoff: own.retry,
-    limits: own.limits,
-    onSettled(run, outcome, duration, by) {
-      runs.settled(fn.queue, run, outcome, duration, by);
-      logRun(log, "Called", run, outcome, duration, { function: fn.queue });
+  const reconciler = openReconciler({
+    name: controller,
+    for: fn.for,
+    client,
+    log,
+    scalesToZero: fn.scalesToZero,
+    isWokenByOthers: fn.isWokenByOthers,
+    controllerFor(run) {
+      const call = functionCaller(calling, run, Date.now() + own.timeout, parts);
+      return controllerFrom({ ...definition, ...actions(fn, call) });
     },
   });
+  const ended = { message: "Called", fields: { function: fn.queue } };
+  const worker = openWorker(
+    {
+      queue: fn.queue,
+      redis,
+      controller: { ...own, concurrency: fn.concurrency },
+      log,
+      times,
+      runs,
+      version: fn.revision,
+      ended,
+    },
+    reconciler.reconcile,
+  );
   return {
     fn,
-    queue,
+    queue: worker.queue,
     secrets: calling.secrets,
     gone,
     async stop(grace) {
-      await work.drain(grace);
+      await worker.stop(grace);
       calling.agent.destroy();
-      await queue.close();
-      await recorder.close();
+      await reconciler.close();
     },
   };
 }

@@ -19,13 +19,31 @@
  * - throwing retries with backoff; `RetryAfterError` waits; `ThrottledError` makes all runs that use an account wait;
  *   `TerminalError` parks until the object changes; a conflict with another write is retried soon and not reported.
  */
-export { parseJson, writeJson } from "@drover/json";
 export * from "./resource/condition.ts";
-export * from "./definition/controller.ts";
-export * from "./resource/crd.ts";
-export * from "./duration.ts";
-export * from "./errors.ts";
-export { type ErrorFields, errorFields, errorText, messageOf } from "./error-fields.ts";
+export {
+  defineController,
+  controllerFrom,
+  type Announcement,
+  type ReconcileContext,
+  type ReconcileResult,
+  type ControllerDefinition,
+  type Controller,
+  controllerNamePattern,
+  defaultRunSettings,
+  finalizerOf,
+} from "./definition/controller.ts";
+export { customResourceDefinition } from "./resource/crd.ts";
+export {
+  parseDuration,
+  type Milliseconds,
+  type Duration,
+  maxDuration,
+  durationSchema,
+  InvalidDurationError,
+  serverTime,
+} from "./duration.ts";
+export { TerminalError, RetryError, ConflictError, RetryAfterError, ThrottledError } from "./errors.ts";
+export { errorFields, errorText, messageOf } from "./error-fields.ts";
 export { isSecretName, redact } from "./redact.ts";
 export { oneLine, unprintable } from "./plain-text.ts";
 export {
@@ -71,7 +89,7 @@ export {
   implicitAccess,
 } from "./access/needed-access.ts";
 export { webhookProblem } from "./function/webhook-problem.ts";
-export { leastPermissions, type Permissions } from "./access/least-permissions.ts";
+export type { Permissions } from "./access/least-permissions.ts";
 export {
   type FunctionIdentity,
   functionQueueOf,
@@ -85,35 +103,40 @@ export {
 } from "./function/function-identity.ts";
 export type { HookDeclaration } from "./function/hook-declaration.ts";
 export { InvalidControllerError } from "./definition/invalid-controller.ts";
-export type { Limits, Rate, Retry, RetryDefinition } from "./definition/run-settings.ts";
+export type { Limits, Rate } from "./definition/run-settings.ts";
 export * from "./object/object-client.ts";
 export * from "./object/object-key.ts";
-export * from "./function/reconcile-function.ts";
-export * from "./function/reconcile-function-of.ts";
-export type { NamesDeclaration, Predicates } from "./function/watched-kind-declaration.ts";
-export * from "./resource/resource.ts";
+export {
+  type Campaign,
+  ReconcileFunction,
+  type ReconcileFunctionStatus,
+  type CampaignProgress,
+  type ReconcileFunctionSpec,
+} from "./function/reconcile-function.ts";
+export { type FunctionDeployment, reconcileFunctionOf } from "./function/reconcile-function-of.ts";
+export type { Predicates } from "./function/watched-kind-declaration.ts";
+export {
+  defineResource,
+  foreignResource,
+  pluralOf,
+  type Resource,
+  type SpecOf,
+  type StatusOf,
+  type ObjectStatus,
+  type ObjectMetadata,
+  type OwnerReference,
+} from "./resource/resource.ts";
 export {
   hasNamesInCode,
   type Kind,
-  type NamesContext,
   type NamesInCode,
   type OwnedKind,
-  type WatchedKind,
   type WatchedInCode,
 } from "./definition/watched-kinds.ts";
 export { serviceNameOf, webhookSecretOf } from "./function/function-names.ts";
-export { testContext, type TestObject } from "./definition/test-context.ts";
+export { testContext } from "./definition/test-context.ts";
 export { suggest } from "./suggest.ts";
 export { type Log, silentLog } from "./log.ts";
 export { checkedAtRun } from "./structural/checks.ts";
 export { goPatternProblem } from "./structural/go-pattern.ts";
-export { InvalidSchemaError } from "./structural/invalid-schema.ts";
-export { immutable, type KubernetesMeta } from "./structural/kubernetes-meta.ts";
-export type { SchemaProblem } from "./structural/place.ts";
-export type {
-  Json,
-  NestedValidation,
-  StructuralSchema,
-  ValidationRule,
-  ValueValidation,
-} from "./structural/schema.ts";
+export { immutable } from "./structural/kubernetes-meta.ts";

@@ -7,5 +7,5 @@
  * The bridge and the function are the same as in separate processes, and their state is in Redis, as always. So any of
  * the processes may be killed at any time.
  */
-export { embeddedSettings, type EmbeddedSettings } from "./embedded-settings.ts";
+export { embeddedSettings } from "./embedded-settings.ts";
 export { runEmbedded } from "./run-embedded.ts";

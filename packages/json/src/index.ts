@@ -11,6 +11,6 @@
  * All other numbers are doubles, as in Go's `sigs.k8s.io/json`. Code that calls `JSON.stringify` for a BigInt by
  * mistake throws a TypeError; it does not round.
  */
-export { exactInteger, IntegerTooLargeError, isInt64, parseJson, writeJson } from "./exact-json.ts";
+export { isInt64, parseJson, writeJson } from "./exact-json.ts";
 export { exactYaml } from "./exact-yaml.ts";
 export { unlessTooDeep } from "./unless-too-deep.ts";

@@ -16,21 +16,14 @@
  * The versions of two objects (`resourceVersion`) can be compared only if the objects are of the same kind.
  */
 export {
-  type DeleteOptions,
   type FindOptions,
-  type JsonPatchStep,
   type KubeClient,
-  type ListOptions,
   type NewObject,
-  type Patch,
-  type ReadOptions,
-  type RequestOptions,
   type WatchOptions,
   type WriteGuard,
   type WriteOutcome,
-  type WriteOptions,
 } from "./client/client.ts";
-export { connect, type ConnectOptions } from "./client/connect.ts";
+export { connect } from "./client/connect.ts";
 export {
   type CredentialReader,
   type Credentials,
@@ -38,28 +31,15 @@ export {
   contextNamespace,
   openCredentials,
 } from "./credentials/credentials.ts";
-export * from "./errors.ts";
-export { type EventRecorder, eventRecorder, type EventRecorderOptions } from "./events/event-recorder.ts";
-export { type RecordedEvent, type Reporter } from "./events/recorded-event.ts";
-export { KubeConfigError } from "./credentials/kubeconfig.ts";
+export { isApiError, type ApiErrorKind, ApiError, ConnectionError, WriteRefusedError } from "./errors.ts";
+export { eventRecorder } from "./events/event-recorder.ts";
 export { isSecret, keyOf, type KubeObject, kubeObjectSchema } from "./objects/kube-object.ts";
 export { isWellFormed } from "./objects/well-formed.ts";
+export { readSecret, SecretError, secretValues } from "./objects/read-secret.ts";
 export { listAll } from "./client/list-all.ts";
 export { oldestFirst } from "./objects/oldest-first.ts";
-export {
-  createOrReplace,
-  CrdRefusedError,
-  installCrd,
-  establishedRefOf,
-  type InstallOptions,
-  waitEstablished,
-} from "./client/install-crd.ts";
-export {
-  type LabelRequirement,
-  type LabelSelector,
-  matchesLabels,
-  selectorQuery,
-} from "./objects/label-selector.ts";
+export { createOrReplace, installCrd, establishedRefOf, waitEstablished } from "./client/install-crd.ts";
+export { type LabelSelector, matchesLabels, selectorQuery } from "./objects/label-selector.ts";
 export {
   type IndexEntry,
   type MappingResult,
@@ -70,30 +50,24 @@ export {
 export { cachedObjectText, parseCachedObject } from "./cache/cached-object.ts";
 export { openRunCache, type RunCache } from "./cache/run-cache.ts";
 export { deltaText } from "./cache/object-delta.ts";
-export { type Failure } from "./reflector/failure.ts";
 export { changeEvents, deletionEvent } from "./reflector/change-events.ts";
 export { isObjectEvent, type ObjectEvent, type ReflectorEvent } from "./reflector/change-events.ts";
-export { type ResourceVersion, versionOrder, type VersionOrder } from "./objects/kube-object.ts";
+export { type ResourceVersion, versionOrder } from "./objects/kube-object.ts";
 export {
   type Reflector,
   type ReflectorOptions,
   type ReflectorStatus,
   runReflector,
 } from "./reflector/run-reflector.ts";
-export { type StreamStart } from "./reflector/stream-state.ts";
 export { memorySeenIndex, type SeenChange, type SeenIndex, type SeenObject } from "./reflector/seen-index.ts";
-export { type ObjectList } from "./client/reply.ts";
-export { longestRetryAfter, retryAfter } from "./transport/read-response.ts";
 export {
   apiVersionOf,
   builtin,
   collectionPath,
-  InvalidSegmentError,
   kindOf,
   resourceNameOf,
   objectPath,
   refOf,
   type ResourceRef,
-  WrongScopeError,
 } from "./objects/resource-ref.ts";
 export { type WatchFrame } from "./client/watch-frames.ts";

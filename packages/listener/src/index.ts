@@ -12,6 +12,6 @@
  *
  * docs/listeners.md lists the checks of each listener.
  */
-export { bearerTokenOf, isSameToken, newToken, serverWithToken, verifyToken } from "./bearer.ts";
+export { bearerTokenOf, newToken, serverWithToken, verifyToken } from "./bearer.ts";
 export { isLoopback } from "./loopback.ts";
-export { withPageGuard, type PageGuard, pageProblem, refusalMessage } from "./page-guard.ts";
+export { withPageGuard, refusalMessage } from "./page-guard.ts";

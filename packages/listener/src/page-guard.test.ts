@@ -2,17 +2,9 @@ import { once } from "node:events";
 import { createServer, get, type IncomingMessage, type Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import {
-  bearerTokenOf,
-  withPageGuard,
-  isLoopback,
-  isSameToken,
-  newToken,
-  type PageGuard,
-  pageProblem,
-  serverWithToken,
-  verifyToken,
-} from "./index.ts";
+import { bearerTokenOf, withPageGuard, isLoopback, newToken, serverWithToken, verifyToken } from "./index.ts";
+import { isSameToken } from "./bearer.ts";
+import { type PageGuard, pageProblem } from "./page-guard.ts";
 
 const asked = (localAddress: string | undefined, headers: Record<string, string[]>) => ({
   socket: localAddress === undefined ? {} : { localAddress },

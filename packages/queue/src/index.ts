@@ -53,26 +53,34 @@
  *
  * Only this package imports bullmq and ioredis. Their types are not exported, except for the connection.
  */
-export * from "./work-queue/work-queue.ts";
-export { parseRedisUrl, type RedisNode } from "./redis/redis-address.ts";
 export {
-  connectRedis,
-  disconnectRedis,
-  type RedisConnection,
-  type RedisConnectionOptions,
-} from "./redis/redis-connection.ts";
+  type WakeClass,
+  type Wake,
+  type QueueTime,
+  type ObservedVersion,
+  type Claim,
+  type RunOutcome,
+  outcomeKinds,
+  type Run,
+  type PauseScope,
+  type ListedState,
+  type Pause,
+  type KeyReport,
+  type PastRun,
+  type QueueStats,
+  type QueueWorker,
+  type WorkOptions,
+  type WorkQueue,
+} from "./work-queue/work-queue.ts";
+export { parseRedisUrl, type RedisNode } from "./redis/redis-address.ts";
+export { connectRedis, disconnectRedis, type RedisConnection } from "./redis/redis-connection.ts";
 export { checkServer, UnfitRedisError } from "./redis/check-server.ts";
 export { serverIds } from "./redis/redis-primaries.ts";
-export {
-  InvalidRedisUserError,
-  type RedisRole,
-  redisUserRules,
-  type RedisUserOptions,
-} from "./redis/users/redis-users.ts";
+export { type RedisRole, redisUserRules, type RedisUserOptions } from "./redis/users/redis-users.ts";
 export { type RedisUserAdmin, redisUserAdmin } from "./redis/users/redis-user-admin.ts";
 export { type MappedKeys, openMappedKeys } from "./ledger/mapped-keys.ts";
 export { deleteKeys, type QueueKeyScan, type QueueKey, scanQueueKeys } from "./work-queue/queue-keys.ts";
-export { callLua, type LuaScript, defineLuaScript, type LuaArguments } from "./redis/lua/lua-script.ts";
+export { callLua, defineLuaScript } from "./redis/lua/lua-script.ts";
 export { luaAssembler, luaSources } from "./redis/lua/assemble-lua.ts";
 export { readLuaFile } from "./redis/lua/read-lua-file.ts";
 export { maxJsonBytes, maxListItems } from "./redis/lua/script-bounds.ts";
@@ -80,16 +88,10 @@ export { listedPages } from "./work-queue/listed-pages.ts";
 export { splitIntoBatches } from "./work-queue/ledger-work-queue.ts";
 export { withReplyTimeout } from "./redis/with-reply-timeout.ts";
 export { queuePrefix } from "./work-queue/queue-prefix.ts";
-export { ScriptsMissingError } from "./redis/lua/run-script.ts";
-export { hasWorkQueue, openWorkQueue, type WorkQueueOptions } from "./work-queue/bullmq-work-queue.ts";
-export { type MemoryWorkQueueOptions, openMemoryWorkQueue } from "./memory/memory-work-queue.ts";
-export {
-  openSteppedQueue,
-  type SteppedQueue,
-  type SteppedQueueOptions,
-  type SteppedAssignment,
-} from "./memory/stepped-queue.ts";
-export { InvalidQueueOptionsError, type QueueDurations } from "./work-queue/ledger-work-queue.ts";
+export { hasWorkQueue, openWorkQueue } from "./work-queue/bullmq-work-queue.ts";
+export { openMemoryWorkQueue } from "./memory/memory-work-queue.ts";
+export { openSteppedQueue, type SteppedQueue, type SteppedAssignment } from "./memory/stepped-queue.ts";
+export type { QueueDurations } from "./work-queue/ledger-work-queue.ts";
 export { LeaseLostError } from "./worker/lease-keeper.ts";
 export { cachedObjectTtl } from "./ledger/ledger.ts";
 export { abortOutcome, RunTimeoutError, StoppingError } from "./worker/perform-run.ts";

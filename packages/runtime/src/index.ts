@@ -11,14 +11,18 @@
  * A run, file by file: `reconcile-once` (the order of the steps), `live-object` (parsing), `finalizer`, `stated-status`
  * (the status, and if it must be written), `outcome` (the outcome of an error), `secrets`.
  */
-export * from "./process/function-settings.ts";
-export { defaultKubeconfig } from "./process/config.ts";
+export {
+  processSettings,
+  workerSettings,
+  queueTimes,
+  functionSettings,
+} from "./process/function-settings.ts";
 export { fileProblem } from "./process/file-problem.ts";
-export { openLog, logRun } from "./process/log.ts";
+export { openLog } from "./process/log.ts";
 export { type Process, runProcess } from "./process/run-process.ts";
 export { logUncaught, stopOnSignals } from "./process/process-lifecycle.ts";
-export { openRegistry, queueMetrics, type RunMetrics, runMetrics } from "./process/process-metrics.ts";
-export type { JsonEndpoint, ReadinessCheck } from "./http/process-server.ts";
+export { openRegistry, queueMetrics, runMetrics } from "./process/process-metrics.ts";
+export type { JsonEndpoint } from "./http/process-server.ts";
 export type { ReadAttributes } from "./http/read-authorizer.ts";
 export { cacheWithTtl } from "./http/cache-with-ttl.ts";
 export {
@@ -28,25 +32,19 @@ export {
   openAdmission,
   defaultAdmissionLimits,
 } from "./http/admission.ts";
-export { BodyRefusedError } from "./http/read-incoming-body.ts";
+export {
+  type MessageToVerify,
+  receiveMessage,
+  refusalResponse,
+  refuseForm,
+  verifyMessage,
+} from "./http/receive-message.ts";
 export { type PublicServer, servePublicly } from "./http/public-server.ts";
-export {
-  webhookHandler,
-  type WebhookHandlerOptions,
-  type WebhookRequest,
-} from "./webhook/webhook-handler.ts";
-export { folderSecrets, FolderSecretError } from "./webhook/folder-secrets.ts";
-export {
-  webhookApp,
-  type ServedFunction,
-  servedSettings,
-  type ServedSettings,
-  serveFunction,
-} from "./webhook/serve-function.ts";
+export { webhookHandler } from "./webhook/webhook-handler.ts";
+export { webhookApp, servedSettings, type ServedSettings, serveFunction } from "./webhook/serve-function.ts";
 export { conditionsOf } from "./schema/parse-object.ts";
-export { reconcileOnce, type ReconcileOptions } from "./run/reconcile-once.ts";
-export type { Announce } from "./status/announce-conditions.ts";
-export { mapOnce, type MapOnceOptions } from "./run/map-once.ts";
+export { reconcileOnce } from "./run/reconcile-once.ts";
+export { mapOnce } from "./run/map-once.ts";
 export {
   type DeclaredFunction,
   declaredFunctions,
@@ -58,6 +56,8 @@ export {
   type PermittedFunctionsOptions,
 } from "./functions/permitted-functions.ts";
 export { type FunctionDefinition, runFunction, serveController } from "./worker/run-function.ts";
+export { openReconciler } from "./worker/open-reconciler.ts";
+export { openWorker, type Worker, type WorkerProcess } from "./worker/open-worker.ts";
 export {
   requestAnnotation,
   type Author,
@@ -77,7 +77,7 @@ export {
 } from "./functions/permits.ts";
 export { serveTenants } from "./tenants/serve-tenants.ts";
 export { openTenantRedis, type TenantRedis, TenantRedisError } from "./tenants/tenant-redis.ts";
-export { type PartSettings, partSettings } from "./parts/part-settings.ts";
+export { partSettings } from "./parts/part-settings.ts";
 export { keepPartLease, type Part } from "./parts/part-lease.ts";
 export {
   absenceCondition,
@@ -90,17 +90,17 @@ export {
   watchParts,
 } from "./parts/absent-parts.ts";
 export { namespaceName, redisUrlForPods, type Tenant } from "./tenants/tenants-file.ts";
-export { type ThrottledWarnings, throttledWarnings } from "./process/throttled-warnings.ts";
+export { throttledWarnings } from "./process/throttled-warnings.ts";
+export { defaultKubeconfig } from "./process/config.ts";
 export {
   certificatesFile,
   flag,
-  InvalidSettingsError,
   parseWith,
   nonSecret,
   readSettings,
+  readSecretFile,
   secretFile,
   durationInMs,
   wholeNumber,
   splitWords,
-  type EnvironmentVariables,
 } from "./process/settings.ts";

@@ -33,10 +33,9 @@
  * the sandbox accepts without a check; conformance/README.md lists what was compared with a real server, and what
  * differs.
  */
-export type { FaultAnswer, Faults, SandboxRequest } from "./http/faults.ts";
+
 export { isArray, isObject, sortedJson } from "./json.ts";
 export type { Json, JsonObject } from "./json.ts";
-export type { KubeObject } from "./kube-object.ts";
 export { startSandbox } from "./sandbox.ts";
 export type { Sandbox, SandboxOptions } from "./sandbox.ts";
 export type { StaleView } from "./http/stale-view.ts";

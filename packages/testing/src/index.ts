@@ -24,28 +24,12 @@
  * watches are not in it either: it lists and compares, so what comes and goes between two looks is never seen
  * (docs/decisions/0015).
  */
-export {
-  startFunction,
-  type FunctionUnderTest,
-  type FunctionEnvironment,
-  type RunningFunction,
-} from "./function-under-test.ts";
-export { type DeployedAs, MissingPermissionError, UnknownDeploymentError } from "./rights.ts";
-export type { SteppedRun } from "./simulation/stepped-run.ts";
-export { type KindName, UnknownKindError } from "./kubectl/served-kinds.ts";
-export { NeverIdleError } from "./simulation/run-until-idle.ts";
-export { StuckRunError } from "./simulation/simulation.ts";
-export { type DescribedWorld, type Reconciled, testReconcile } from "./test-reconcile.ts";
-export type { ApiAddress } from "./kubectl/api-address.ts";
-export { ApplyRefusedError } from "./kubectl/kubectl-apply.ts";
-export { testCluster, type TestCluster, type TestClusterOptions } from "./test-cluster.ts";
-export { type SharedServer, sharedServer, type TestServer, type TestServerFactory } from "./test-server.ts";
+export { startFunction, type FunctionUnderTest } from "./function-under-test.ts";
+export { MissingPermissionError } from "./rights.ts";
+export { testReconcile } from "./test-reconcile.ts";
+export { testCluster, type TestCluster } from "./test-cluster.ts";
+export { sharedServer } from "./test-server.ts";
 export type { Manifest, User } from "./kubectl/user.ts";
-export { faultScenario, type OutsideWorld, type Scenario, type ScenarioStep } from "./faults/scenario.ts";
-export {
-  type FaultReport,
-  type PlanResult,
-  testFaults,
-  type TestFaultsOptions,
-} from "./faults/test-faults.ts";
-export { type TestPlan, describePlan } from "./faults/test-plan.ts";
+export { faultScenario, type OutsideWorld, type Scenario } from "./faults/scenario.ts";
+export { type FaultReport, type PlanResult, testFaults } from "./faults/test-faults.ts";
+export { type TestPlan } from "./faults/test-plan.ts";

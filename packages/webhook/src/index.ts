@@ -7,31 +7,33 @@
  * - `call.ts`, `answer.ts` and `completion.ts` define the messages; `docs/webhook-functions.md` explains them.
  * - `standard-webhooks.ts` signs and verifies, after https://www.standardwebhooks.com; `json-text.ts` parses untrusted
  *   text.
+ * - `message-refused.ts` has the reasons to refuse a message, and the HTTP status of each.
  * - `received-call.ts` checks that a call is genuine, meant for this function and in time; `received-answer.ts`
  *   verifies and parses an answer.
  * - `call-history.ts` is a function's memory of calls: none runs twice, and none runs after a newer one.
  */
-export * from "./answer.ts";
-export * from "./call.ts";
-export { callHistory, type CallHistory, type SentAnswer, SupersededError } from "./call-history.ts";
+export { maxMessageLength, resultSchema, type Result, type Answer } from "./answer.ts";
+export { eventHeaders, type CallType, type Audience, callSchema, type Call } from "./call.ts";
+export { callHistory, type CallHistory, type SentAnswer } from "./call-history.ts";
 export * from "./completion.ts";
 export { isEqualInConstantTime } from "./constant-time.ts";
 export { parseMessage, shapeProblem, UnreadableJsonError } from "./json-text.ts";
+export { readAnswer, readCompletion, signatureProblem } from "./received-answer.ts";
 export {
-  type ParsedMessage,
-  readAnswer,
-  readCompletion,
-  type ReceivedAnswer,
-  signatureProblem,
-} from "./received-answer.ts";
-export { CallRefusedError, type CallRefusal, receiveCall, type ReceivedCall } from "./received-call.ts";
+  MessageRefusedError,
+  type RetryAfter,
+  refusalAnswer,
+  unavailable,
+  unverified,
+} from "./message-refused.ts";
+export { receiveCall } from "./received-call.ts";
 export { type CachedSecrets, cacheSecrets } from "./cached-secrets.ts";
 export {
-  type SignatureClaim,
+  isMadeWithAny,
+  type MessageClaim,
   parseSignatureClaim,
   secretProblem,
   type SignatureHeaders,
   readSignatureHeaders,
   signMessage,
-  UnsignedError,
 } from "./standard-webhooks.ts";

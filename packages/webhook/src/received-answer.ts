@@ -1,9 +1,11 @@
 import type { Milliseconds } from "@drover/controller";
 import type { z } from "zod";
 import { type Answer, answerSchema } from "./answer.ts";
+import { type Call, callSchema } from "./call.ts";
 import { type Completion, completionSchema } from "./completion.ts";
 import { hasProto, parseMessage, UnreadableJsonError } from "./json-text.ts";
-import { parseSignatureClaim, type SignatureHeaders, UnsignedError } from "./standard-webhooks.ts";
+import { MessageRefusedError } from "./message-refused.ts";
+import { isMadeWithAny, parseSignatureClaim, type SignatureHeaders } from "./standard-webhooks.ts";
 
 /** The body of an answer as received, and the values to verify it with. */
 export interface ReceivedAnswer {
@@ -21,10 +23,9 @@ export function signatureProblem({ headers, body, secrets, id, now }: ReceivedAn
   try {
     const claim = parseSignatureClaim(headers, now);
     if (claim.id !== id) return "webhook-id is not the call's";
-    if (secrets.filter((secret) => claim.isMadeWith(secret, body)).length > 0) return undefined;
-    return "webhook-signature fits none of its secrets";
+    return isMadeWithAny(claim, secrets, body) ? undefined : "webhook-signature fits none of its secrets";
   } catch (error) {
-    if (error instanceof UnsignedError) return error.message;
+    if (error instanceof MessageRefusedError) return error.why;
     throw error;
   }
 }
@@ -42,10 +43,13 @@ export const readCompletion = (body: Uint8Array): ParsedMessage<Completion> =>
     isRecord(result) && isOfVersion1(result) ? completionOfVersion1 : undefined,
   );
 
+/** Parses a call with a verified signature. */
+export const readCall = (body: Uint8Array): ParsedMessage<Call> => readMessage(body, callSchema);
+
 function readMessage<Message>(
   body: Uint8Array,
   schema: z.ZodType<Message>,
-  older: (value: Readonly<Record<string, unknown>>) => string | undefined,
+  older: (value: Readonly<Record<string, unknown>>) => string | undefined = () => undefined,
 ): ParsedMessage<Message> {
   let value: unknown;
   try {

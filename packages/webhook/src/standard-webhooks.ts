@@ -1,6 +1,7 @@
 import type { Milliseconds } from "@drover/controller";
 import { createHmac } from "node:crypto";
 import { isEqualInConstantTime } from "./constant-time.ts";
+import { unverified } from "./message-refused.ts";
 
 /** Maximum difference between a message's timestamp and the local clock: a message outside it may be a replay. */
 export const tolerance: Milliseconds = 5 * 60_000;
@@ -23,19 +24,27 @@ export const readSignatureHeaders = (read: (name: string) => string | undefined)
   signature: read("webhook-signature"),
 });
 
-/** The content of a message's signature headers, not verified yet. */
-export interface SignatureClaim {
-  readonly id: string;
-  /** When it was sent, by the sender's clock, to the second: ms since 1970. */
-  readonly at: Milliseconds;
-  /** True if a signature was made with this secret and body. Compares in constant time. */
+/** The claim in the headers of a message that it comes from a sender with a secret. It is not verified yet. */
+export interface MessageClaim {
+  /** True if the check needs the body. */
+  readonly isOverBody: boolean;
+  /** True if it was made with this secret and body. Compares in constant time. */
   isMadeWith(secret: string, body: Uint8Array): boolean;
 }
 
-/** Headers that are not valid with any secret and body. The message contains the reason, and nothing of the headers. */
-export class UnsignedError extends Error {
-  override readonly name = "UnsignedError";
+/** The content of a message's signature headers, not verified yet. */
+export interface SignatureClaim extends MessageClaim {
+  readonly id: string;
+  /** When it was sent, by the sender's clock, to the second: ms since 1970. */
+  readonly at: Milliseconds;
 }
+
+/** True if the claim was made with one of the secrets. All are tried, so that the time does not reveal which one fits. */
+export const isMadeWithAny = (
+  claim: Pick<MessageClaim, "isMadeWith">,
+  secrets: readonly string[],
+  body: Uint8Array,
+): boolean => secrets.filter((secret) => claim.isMadeWith(secret, body)).length > 0;
 
 /**
  * Parses the signature headers after https://www.standardwebhooks.com: HMAC-SHA256 over `<id>.<timestamp>.<body>`,
@@ -43,27 +52,29 @@ export class UnsignedError extends Error {
  * specification neither may contain a dot. Asymmetric signatures (`v1a`) are ignored. A header that came twice, which
  * HTTP joins with a comma and a blank, counts as invalid.
  *
- * @throws UnsignedError for missing or invalid headers, or a timestamp that is too far from `now`.
+ * @throws MessageRefusedError for missing or invalid headers, or a timestamp that is too far from `now`. Its `why` has
+ *   the reason, and nothing of the headers.
  */
 export function parseSignatureClaim(
   { id = "", timestamp = "", signature = "" }: SignatureHeaders,
   now: Milliseconds,
 ): SignatureClaim {
   if (!/^[!-~]{1,256}$/.test(id) || id.includes(".")) {
-    throw new UnsignedError("webhook-id is missing, has a dot or is longer than 256");
+    throw unverified("webhook-id is missing, has a dot or is longer than 256");
   }
   if (!/^\d{1,12}$/.test(timestamp)) {
-    throw new UnsignedError("webhook-timestamp is missing or not a number of seconds");
+    throw unverified("webhook-timestamp is missing or not a number of seconds");
   }
   const off = Math.round(now / 1_000) - Number(timestamp);
   if (Math.abs(off) * 1_000 > tolerance) {
-    throw new UnsignedError("webhook-timestamp is more than 300 s from our clock; compare the clocks");
+    throw unverified("webhook-timestamp is more than 300 s from our clock; compare the clocks");
   }
   const signatures = signature.includes(", ") ? [] : signature.split(" ", maxSignatures).flatMap(v1);
-  if (signatures.length === 0) throw new UnsignedError("webhook-signature has no v1 signature");
+  if (signatures.length === 0) throw unverified("webhook-signature has no v1 signature");
   return {
     id,
     at: Number(timestamp) * 1_000,
+    isOverBody: true,
     isMadeWith(secret, body) {
       const expected = mac(secret, id, timestamp, body);
       return signatures.some((each) => isEqualInConstantTime(each, expected));

@@ -24,7 +24,7 @@ export {
 } from "./condition.ts";
 export { inDeletionOrder } from "./deletion-order.ts";
 export { findMatching, findStrayed, listMatching } from "./find-controlled.ts";
-export { type IntOrPercent, intOrPercentSchema, scaledValue } from "./int-or-percent.ts";
+export { intOrPercentSchema, scaledValue } from "./int-or-percent.ts";
 export { nameSuffix } from "./name-suffix.ts";
 export {
   countSchema,
@@ -32,13 +32,10 @@ export {
   objectSchemaOf,
   type PodTemplate,
   podTemplateSchema,
-  timeSchema,
 } from "./object-schemas.ts";
 export {
   adoptAndRelease,
-  type OwnershipAction,
   ownershipAction,
-  type OwnershipOptions,
   controllerOf,
   controllerReference,
   isControlledBy,
@@ -61,9 +58,7 @@ export {
   isNamespaceTerminating,
   maxNameLength,
   burstReplicas,
-  type PodControl,
   serverMessageOf,
 } from "./pod-control.ts";
 export { ReplicaSet, type ReplicaSetObject, replicaSetSchema } from "./replica-set.ts";
-export { type BatchResult, slowStart } from "./slow-start.ts";
 export { type Clock, orphanWatch, runContextOf, type WorkloadRunContext } from "./run-context.ts";

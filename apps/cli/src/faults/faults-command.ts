@@ -62,8 +62,8 @@ export const faultsCommand = (): Command =>
     .allowExcessArguments(false)
     .action(async (command: readonly string[], given: unknown) => {
       const { plan: file, seed, rate, ...options } = optionsSchema.parse(given);
-      const { readPlan: planOf } = await import("./read-plan.ts");
-      const plan = planOf({ file, seed, rate });
+      const { readPlan } = await import("./read-plan.ts");
+      const plan = readPlan({ file, seed, rate });
       const [{ runWithFaults }, kubeconfig] = await Promise.all([
         import("./run-with-faults.ts"),
         resolveKubeconfig(options),

@@ -25,12 +25,12 @@ export const historyCommand = (): Command =>
     .action(async (first: string, second: string | undefined, given: unknown) => {
       const { redis: asked, output, ...options } = optionsSchema.parse(given);
       const url = requireRedisUrl(asked);
-      const [{ keyFacts }, { parseObjectArguments: objectWords }, { runTable }] = await Promise.all([
+      const [{ keyFacts }, { parseObjectArguments }, { runTable }] = await Promise.all([
         import("../why/key-facts.ts"),
         import("../find-object.ts"),
         import("../why/why-output.ts"),
       ]);
-      const [kind, name] = objectWords(first, second, "history");
+      const [kind, name] = parseObjectArguments(first, second, "history");
       const facts = await withCluster(options, ({ client, namespace }) =>
         withRedis(url, (redis) => keyFacts({ client, redis }, { kind, name, namespace, command: "history" })),
       );

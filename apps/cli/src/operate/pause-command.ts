@@ -24,8 +24,8 @@ export const resumeCommand = (): Command =>
   });
 
 async function pause(queue: WorkQueue, target: OperatorTarget): Promise<string> {
-  const { operatorName, rejectAbsent: refuseAbsent } = await import("./target.ts");
-  await refuseAbsent(target);
+  const { operatorName, rejectAbsent } = await import("./target.ts");
+  await rejectAbsent(target);
   await queue.pause(target.scope, operatorName());
   return `Paused: ${target.description}. A run under way ends. To resume: ${target.resume}`;
 }
@@ -43,7 +43,7 @@ async function resume(queue: WorkQueue, target: OperatorTarget): Promise<string>
   }
   const { key: before } = await queue.inspect(scope.key);
   await queue.resume(scope);
-  const [{ key: after }, { now }, { describePauses: pauseWords }] = await Promise.all([
+  const [{ key: after }, { now }, { describePauses }] = await Promise.all([
     queue.inspect(scope.key),
     queue.notRunSince([], 0),
     import("../describe-pauses.ts"),
@@ -51,5 +51,5 @@ async function resume(queue: WorkQueue, target: OperatorTarget): Promise<string>
   const was = before.pauses.some((one) => one.scope === "object");
   const first = was ? `Resumed: ${description}.` : `${description} was not paused by itself.`;
   if (after.pauses.length === 0) return first;
-  return `${first} It still does not run: ${pauseWords(fn, scope.key, after.pauses, now)}.`;
+  return `${first} It still does not run: ${describePauses(fn, scope.key, after.pauses, now)}.`;
 }

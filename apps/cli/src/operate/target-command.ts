@@ -35,14 +35,20 @@ export const targetCommand = ({ name, summary, description, act }: TargetCommand
     .action(async (first: string, second: string | undefined, given: unknown) => {
       const { redis: asked, in: within, all, ...options } = optionsSchema.parse(given);
       const url = requireRedisUrl(asked);
-      const [{ findTarget: targetOf }, { withQueue }] = await Promise.all([
+      const [{ findTarget }, { withQueue }] = await Promise.all([
         import("./target.ts"),
         import("../find-object.ts"),
       ]);
       const said = await withCluster(options, (cluster) =>
         withRedis(url, async (redis) => {
           const servers = { client: cluster.client, redis };
-          const target = await targetOf(cluster, servers, { command: name, first, second, in: within, all });
+          const target = await findTarget(cluster, servers, {
+            command: name,
+            first,
+            second,
+            in: within,
+            all,
+          });
           return withQueue(redis, target.fn, (queue) => act(queue, target));
         }),
       );

@@ -32,13 +32,9 @@ export const statusCommand = (): Command =>
     .action(async (name: string | undefined, given: unknown) => {
       const { allNamespaces, redis = defaultRedisUrl(), output, ...options } = optionsSchema.parse(given);
       const { droverNamespace: home } = options;
-      const {
-        readStatuses: statusOf,
-        statusTable,
-        describeSource: sourceWords,
-      } = await import("./status.ts");
+      const { readStatuses, statusTable, describeSource } = await import("./status.ts");
       const found = await withCluster(options, ({ client, namespace }) =>
-        statusOf(client, {
+        readStatuses(client, {
           namespace: allNamespaces ? undefined : namespace,
           name,
           redis,
@@ -46,5 +42,5 @@ export const statusCommand = (): Command =>
         }),
       );
       console.log(output === "json" ? printableJson(found) : statusTable(found).join("\n"));
-      if (output === "table") console.error(sourceWords(found));
+      if (output === "table") console.error(describeSource(found));
     });

@@ -36,14 +36,14 @@ export const whyCommand = (): Command =>
     .allowExcessArguments(false)
     .action(async (first: string, second: string | undefined, given: unknown) => {
       const { output, ...options } = optionsSchema.parse(given);
-      const { parseObjectArguments: objectWords } = await import("../find-object.ts");
-      const [kind, name] = objectWords(first, second, "why");
+      const { parseObjectArguments } = await import("../find-object.ts");
+      const [kind, name] = parseObjectArguments(first, second, "why");
       const answer = await withCluster(options, async ({ client, namespace }) => {
         const meant = { kind, name, namespace, command: "why" };
         return factsOf(client, meant, options).catch(async (error: unknown) => {
           if (!(error instanceof CommandError)) throw error;
-          const { describeOrphan: orphanedWords } = await import("./describe-orphan.ts");
-          const text = await orphanedWords(client, meant);
+          const { describeOrphan } = await import("./describe-orphan.ts");
+          const text = await describeOrphan(client, meant);
           if (text === undefined) throw error;
           return { json: { summary: text }, text };
         });

@@ -1,14 +1,8 @@
 import type { Milliseconds } from "@drover/controller";
-import { builtin, keyOf, type KubeClient, type KubeObject, type NewObject } from "@drover/kube";
-import { z } from "zod";
+import { builtin, keyOf, type KubeClient, type KubeObject, type NewObject, secretValues } from "@drover/kube";
 import { type FunctionRef, ownedMetadata } from "../function-ref.ts";
 import { applyObject, rejectForeignObject } from "../objects/apply-object.ts";
 import { digest } from "../names.ts";
-
-const text = z.string().transform((encoded) => Buffer.from(encoded, "base64").toString("utf8"));
-const secretSchema = z.looseObject({
-  data: z.looseObject({ previous: text.optional(), since: text.optional() }).catchall(z.unknown()),
-});
 
 /** A secret that is changed regularly, and the one before it, which stays valid while a Pod may still use it. */
 export interface RotatedSecret {
@@ -88,10 +82,9 @@ function readRotatedSecret(
   object: KubeObject | undefined,
   { key, made }: RotatingSecretOptions,
 ): RotatedSecret | undefined {
-  const { data } = secretSchema.safeParse(object).data ?? {};
-  const current = text.safeParse(data?.[key]).data;
-  if (data === undefined || current === undefined || !made.test(current)) return undefined;
-  const { previous = "", since = "" } = data;
+  if (object === undefined) return undefined;
+  const { [key]: current = "", previous = "", since = "" } = secretValues(object);
+  if (!made.test(current)) return undefined;
   return {
     current,
     ...(made.test(previous) && { previous }),

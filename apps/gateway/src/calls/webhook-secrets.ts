@@ -1,9 +1,7 @@
 import { objectKey, RetryError, webhookSecretOf } from "@drover/controller";
-import { builtin, type KubeClient } from "@drover/kube";
+import { type KubeClient, readSecret } from "@drover/kube";
 import { secretProblem } from "@drover/webhook";
-import { z } from "zod";
 
-const secretSchema = z.object({ data: z.record(z.string(), z.base64()).nullish() });
 const keys = ["current", "previous"] as const;
 
 /**
@@ -17,17 +15,16 @@ export async function readWebhookSecrets(
   { namespace, controller }: { readonly namespace: string; readonly controller: string },
 ): Promise<readonly string[]> {
   const key = objectKey({ namespace, name: webhookSecretOf(controller) });
-  const { data } = secretSchema.parse((await client.get(builtin.secret, key, { retries: 0 })) ?? {});
+  const values = (await readSecret(client, key, { retries: 0 })) ?? {};
   const secrets = keys.flatMap((name) => {
-    const value = data?.[name];
-    if (value === undefined) return [];
-    const secret = Buffer.from(value, "base64").toString("utf8").trim();
+    const secret = values[name]?.trim();
+    if (secret === undefined) return [];
     const problem = secretProblem(secret);
     if (problem !== undefined)
       throw noSecretError(`The key ${name} of the Secret ${key} ${problem}. Give another.`);
     return [secret];
   });
-  if (data?.["current"] !== undefined) return secrets;
+  if (values["current"] !== undefined) return secrets;
   throw noSecretError(
     `The Secret ${key} has no key current. Create it, with whsec_ and 24 bytes or more in base64.`,
   );

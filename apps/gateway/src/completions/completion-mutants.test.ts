@@ -1,4 +1,4 @@
-import { type Audience, type Completion, cacheSecrets } from "@drover/webhook";
+import { type Audience, type Completion, cacheSecrets, MessageRefusedError } from "@drover/webhook";
 import { randomUUID } from "node:crypto";
 import { expect, it } from "vitest";
 import { callAt } from "../../../../packages/webhook/src/testing/call-mutants.ts";
@@ -12,7 +12,7 @@ import {
 import { pseudoRandom, type PseudoRandom } from "@drover/random";
 import { otherSecret, secret } from "../calls/calling.fixture.ts";
 import { pendingRuns } from "./pending-runs.ts";
-import { CompletionRefusedError, receiveCompletion } from "./received-completion.ts";
+import { receiveCompletion } from "./received-completion.ts";
 
 const audience = { name: "web/greetings", uid: "f-1" };
 const neighbour = { name: "web/others", uid: "f-2" };
@@ -42,7 +42,7 @@ async function taken({ headers, body }: SignedMessage, named: Audience = audienc
     });
     return pending.complete(completion);
   } catch (error) {
-    if (error instanceof CompletionRefusedError) return error.outcome;
+    if (error instanceof MessageRefusedError) return error.refusal;
     throw error;
   }
 }

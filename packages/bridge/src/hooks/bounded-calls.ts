@@ -1,5 +1,5 @@
 import type { Milliseconds } from "@drover/controller";
-import { unavailable } from "./event-refused.ts";
+import { unavailable } from "@drover/webhook";
 
 /** Runs a Redis operation, and waits for it for a limited time. */
 export type BoundedCall = <Answer>(operation: () => Promise<Answer>) => Promise<Answer>;
@@ -8,7 +8,7 @@ export type BoundedCall = <Answer>(operation: () => Promise<Answer>) => Promise<
  * A wake waits for as long as Redis is unavailable; a sender cannot. After `within` the caller gets an error, and the
  * operation still completes when Redis is back, which is harmless. At most `most` operations are in progress at once.
  *
- * @throws EventRefusedError `unavailable` when either limit is reached.
+ * @throws MessageRefusedError `unavailable` when either limit is reached.
  */
 export function boundedCalls({
   most,

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { parseBody, refuseForm } from "./event-body.ts";
+import { parseBody, refuseType } from "./event-body.ts";
 import { headersOf } from "./hook.fixture.ts";
 
 const parse = (text: string) => parseBody(Buffer.from(text));
@@ -33,22 +33,17 @@ it("refuses what is not UTF-8", () => {
 });
 
 it.each([
-  [{ "content-type": "application/json", "content-encoding": "gzip" }, /compressed/],
-  [{ "content-type": "application/json", "content-encoding": "br" }, /compressed/],
   [{ "content-type": "text/plain" }, /Send JSON/],
   [{ "content-type": "application/x-www-form-urlencoded" }, /Send JSON/],
   [{ "content-type": "application/cloudevents-batch+json" }, /Send JSON/],
   [{}, /Send JSON/],
-  [{ "content-type": "application/json", "content-length": "104857600" }, /at most 1048576 bytes/],
 ])("refuses by its headers %j", (headers, message) => {
-  expect(() => refuseForm(headersOf({ ...headers }))).toThrow(message);
+  expect(() => refuseType(headersOf({ ...headers }))).toThrow(message);
 });
 
 it.each(["application/json", "application/json; charset=utf-8", "Application/CloudEvents+JSON"])(
   "takes %s",
   (type) => {
-    expect(() =>
-      refuseForm(headersOf({ "content-type": type, "content-encoding": "identity" })),
-    ).not.toThrow();
+    expect(() => refuseType(headersOf({ "content-type": type }))).not.toThrow();
   },
 );

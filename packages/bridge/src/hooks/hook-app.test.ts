@@ -238,7 +238,7 @@ describe("a hook that there is not, and a wrong signature,", () => {
       expect({ status, text }).toEqual({ status: 401, text: answers[0]?.text });
       expect(headers.get("www-authenticate")).toBe("Webhook");
     }
-    expect(answers[0]?.text).toMatch(/^\{"error":"There is no such hook, or .*\. Check the URL/);
+    expect(answers[0]?.text).toMatch(/^\{"error":"There is no such address, or .*\. Check the URL/);
     expect(outcomes[0]).toBe("- unverified");
     expect(told).toEqual([]);
   });
@@ -251,7 +251,7 @@ describe("a hook that there is not, and a wrong signature,", () => {
       const answer = await fetch(`${server.url}/hooks/${address}`, { method: "POST", body, headers });
       expect([answer.status, await answer.text()], address).toEqual([
         401,
-        expect.stringMatching(/There is no such hook/),
+        expect.stringMatching(/There is no such address/),
       ]);
     }
     expect(

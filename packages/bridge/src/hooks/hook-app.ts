@@ -1,14 +1,8 @@
-import type { Admission } from "@drover/runtime";
+import { type Admission, receiveMessage, refusalResponse, refuseForm } from "@drover/runtime";
+import { MessageRefusedError, unavailable, unverified } from "@drover/webhook";
 import type { HttpBindings } from "@hono/node-server";
 import { type Context, Hono } from "hono";
-import { largestEvent, refuseForm } from "./event-body.ts";
-import {
-  EventRefusedError,
-  type EventRefusal,
-  httpStatusByRefusal,
-  unavailable,
-  unverified,
-} from "./event-refused.ts";
+import { largestEvent, refuseType } from "./event-body.ts";
 import type { HookInUse, HooksInUse } from "./hooks-in-use.ts";
 import { sentHeaders } from "./verification/sent-headers.ts";
 import type { IncomingEvent, EventResult } from "./take-event.ts";
@@ -19,16 +13,13 @@ export interface HookAppParts {
   readonly admission: Admission;
   /** Called for every accepted event, with the address of its hook. */
   readonly onTaken: (hook: string, taken: EventResult) => void;
-  readonly onRefused: (hook: string | undefined, refused: EventRefusedError) => void;
+  readonly onRefused: (hook: string | undefined, refused: MessageRefusedError) => void;
   readonly onError: (error: unknown) => void;
 }
 
 const path = "/hooks/:namespace/:fn/:hook";
 
 type Env = { Bindings: HttpBindings };
-
-/** The `retry-after` header, in seconds. */
-const retryAfter: Partial<Record<EventRefusal, string>> = { throttled: "1", unavailable: "5" };
 
 /**
  * `POST /hooks/<namespace>/<function>/<hook>`: 204 when the event's wakes are in Redis, also if it named no object or
@@ -41,16 +32,13 @@ const retryAfter: Partial<Record<EventRefusal, string>> = { throttled: "1", unav
 export function hookApp({ hooks, take, admission, onTaken, onRefused, onError }: HookAppParts): Hono<Env> {
   const receive = async (address: string, { env: { incoming } }: Context<Env>): Promise<EventResult> => {
     const headers = sentHeaders(incoming.rawHeaders);
-    refuseForm(headers);
+    refuseForm(incoming, largestEvent);
+    refuseType(headers);
     if (!hooks.areKnown()) throw unavailable("the hooks have not been read yet");
     const inUse = hooks.of(address);
     if (inUse === undefined) throw unverified("there is no such hook");
-    const body = admission.body(incoming, { most: largestEvent, group: address });
-    try {
-      return await take(inUse, { headers, body });
-    } finally {
-      body.release();
-    }
+    const limits = { admission, most: largestEvent, group: address };
+    return receiveMessage(incoming, limits, (body) => take(inUse, { headers, body }));
   };
   const app = new Hono<Env>();
   app
@@ -62,9 +50,9 @@ export function hookApp({ hooks, take, admission, onTaken, onRefused, onError }:
         onTaken(address, await receive(address, c));
         return c.body(null, 204);
       } catch (error) {
-        if (!(error instanceof EventRefusedError)) throw error;
+        if (!(error instanceof MessageRefusedError)) throw error;
         onRefused(hooks.of(address)?.hook.address, error);
-        return answer(c, error);
+        return refusalResponse(c.env.incoming, error);
       }
     })
     .all(path, (c) => c.json({ error: "Events are sent with POST." }, 405, { allow: "POST" }))
@@ -74,13 +62,4 @@ export function hookApp({ hooks, take, admission, onTaken, onRefused, onError }:
       return c.json({ error: "The event could not be accepted. Send it again later." }, 500);
     });
   return app;
-}
-
-function answer(c: Context<Env>, { refusal, message }: EventRefusedError): Response {
-  const after = retryAfter[refusal];
-  if (after !== undefined) c.header("retry-after", after);
-  if (refusal === "unverified") c.header("www-authenticate", "Webhook");
-  // Do not wait for the rest of a body that was not read.
-  if (!c.env.incoming.complete) c.header("connection", "close");
-  return c.json({ error: message }, httpStatusByRefusal[refusal]);
 }

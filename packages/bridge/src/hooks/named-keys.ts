@@ -1,6 +1,6 @@
 import { type ObjectKey, tryParseObjectKey, splitObjectKey } from "@drover/controller";
 import { valuesAt } from "../mapping/field-path.ts";
-import { EventRefusedError } from "./event-refused.ts";
+import { MessageRefusedError } from "@drover/webhook";
 import type { Hook, EventLocation } from "./hook.ts";
 import type { SentHeaders } from "./verification/sent-headers.ts";
 
@@ -25,7 +25,7 @@ export type FindKeys = (hook: Hook, value: string) => Promise<readonly ObjectKey
 /**
  * The keys that an event names, each once, within the hook's reach. A value that does not form a valid key names no
  * object.
- * @throws EventRefusedError if there are too many.
+ * @throws MessageRefusedError if there are too many.
  */
 export async function namedKeys(
   hook: Hook,
@@ -59,8 +59,8 @@ function isWithin({ reach }: Hook, key: ObjectKey): boolean {
   return reach === undefined || (namespace !== undefined && reach.includes(namespace));
 }
 
-const tooMany = (count: number): EventRefusedError =>
-  new EventRefusedError(
+const tooMany = (count: number): MessageRefusedError =>
+  new MessageRefusedError(
     "too many keys",
     `An event may name at most ${mostKeys} objects, not ${count}. Send it in parts.`,
   );

@@ -60,7 +60,7 @@ it("an event whose objects cannot be looked up is to be sent again, and wakes th
   expect(await send()).toEqual({
     status: 503,
     retryAfter: "5",
-    text: JSON.stringify({ error: "The event cannot be accepted now. Send it again later." }),
+    text: JSON.stringify({ error: "The message cannot be accepted now. Send it again later." }),
   });
   const hook = "web/sites/s3";
   expect(warnings).toEqual([{ hook, refusal: "unavailable", why: "The queue of sites is not open yet." }]);

@@ -5,7 +5,7 @@
  * Every bridge accepts the events of all hooks.
  *
  * - `hook.ts`: the declaration.
- * - `hook-app.ts`: the HTTP interface; `event-refused.ts`: its error responses.
+ * - `hook-app.ts`: the HTTP interface; its error responses are those of @drover/webhook.
  * - `take-event.ts`: the order of steps: `verify-event.ts` (with `standard-webhooks.ts`, `hmac.ts` or `bearer.ts`, and
  *   `hook-secrets.ts`), `event-body.ts`, `named-keys.ts`, the queue, and `event-ids.ts`.
  */
@@ -14,10 +14,10 @@ import type { KubeClient } from "@drover/kube";
 import type { RedisConnection } from "@drover/queue";
 import { openEventIds } from "./event-ids.ts";
 import { openAdmission, type PublicServer, servePublicly, throttledWarnings } from "@drover/runtime";
+import { unavailable } from "@drover/webhook";
 import { Counter, type Registry } from "prom-client";
 import type { Bridge } from "../bridge.ts";
 import type { Registration } from "../registration/registration.ts";
-import { unavailable } from "./event-refused.ts";
 import { hookApp } from "./hook-app.ts";
 import { hookSecretReader } from "./verification/hook-secrets.ts";
 import { openHooksInUse, usualLimits } from "./hooks-in-use.ts";
@@ -41,7 +41,7 @@ export interface HooksOptions {
 export interface Hooks extends PublicServer {
   /** Replaces the registrations. */
   register(registrations: readonly Registration[]): void;
-  /** @throws HookSecretError if a secret in a file cannot be used. Secrets in a cluster may be created later. */
+  /** @throws SecretError if a secret in a file cannot be used. Secrets in a cluster may be created later. */
   checkFiles(registrations: readonly Registration[]): Promise<void>;
 }
 

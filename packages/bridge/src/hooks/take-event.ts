@@ -2,9 +2,9 @@ import { messageOf, type Milliseconds } from "@drover/controller";
 import type { Wake, WorkQueue } from "@drover/queue";
 import type { IncomingBody } from "@drover/runtime";
 import type { EventIds } from "./event-ids.ts";
+import { MessageRefusedError, unavailable } from "@drover/webhook";
 import { createHash, randomUUID } from "node:crypto";
 import { parseBody } from "./event-body.ts";
-import { EventRefusedError, unavailable } from "./event-refused.ts";
 import type { Hook } from "./hook.ts";
 import type { HookInUse } from "./hooks-in-use.ts";
 import { type FindKeys, namedKeys, eventTexts, type VerifiedEvent } from "./named-keys.ts";
@@ -39,7 +39,7 @@ export interface EventTakerOptions {
 /**
  * Processes an event for a hook: verifies it, parses it, and wakes its keys. Resolves when the wakes are in Redis. The
  * id is recorded after them: a crash in between repeats the wakes, and loses none.
- * @throws EventRefusedError
+ * @throws MessageRefusedError
  */
 export function eventTaker({ queueOf, idsOf, find, onIdsFailed, now }: EventTakerOptions) {
   return async (inUse: HookInUse, { headers, body: incoming }: IncomingEvent): Promise<EventResult> => {
@@ -69,7 +69,7 @@ export function eventTaker({ queueOf, idsOf, find, onIdsFailed, now }: EventTake
   };
 }
 
-const throttled = new EventRefusedError(
+const throttled = new MessageRefusedError(
   "throttled",
   "The rate limit of this hook is exceeded. Send the event again in a second.",
 );
@@ -80,7 +80,7 @@ function idOf({ id: place }: Hook, event: VerifiedEvent): string | undefined {
   if (place === undefined) return event.signedId;
   const [id = "", ...more] = eventTexts(place, event);
   if (id === "" || id.length > longestId || more.length > 0) {
-    throw new EventRefusedError(
+    throw new MessageRefusedError(
       "malformed",
       `The event must have exactly one id where the hook declares it, a text of 1 to ${longestId} characters.`,
     );
@@ -112,7 +112,7 @@ const wakeOf = ({ name }: Hook, key: Wake["key"], version: string): Wake => ({
   class: "change",
 });
 
-/** @throws EventRefusedError if the controller is no longer registered. */
+/** @throws MessageRefusedError if the controller is no longer registered. */
 async function wake(
   queueOf: EventTakerOptions["queueOf"],
   { controller }: Hook,

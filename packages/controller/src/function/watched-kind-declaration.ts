@@ -1,7 +1,5 @@
 import { z } from "zod";
-
-/** An RFC 1035 label, as Kubernetes requires for versions and plurals of kinds. */
-const label = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/;
+import { dnsLabel } from "../resource/resource.ts";
 
 /**
  * The fields that are needed to watch a kind. The API server accepts no other names for kinds, and none of these can
@@ -16,9 +14,9 @@ export const kind = {
       "give an API group such as apps",
     )
     .meta({ description: "API group; empty for Kubernetes' core kinds." }),
-  version: z.string().regex(label, "give a version such as v1"),
+  version: z.string().regex(dnsLabel, "give a version such as v1"),
   kind: z.string().regex(/^[A-Za-z][A-Za-z0-9]{0,62}$/, "give a kind such as ConfigMap"),
-  plural: z.string().regex(label, "give the kind's plural such as configmaps"),
+  plural: z.string().regex(dnsLabel, "give the kind's plural such as configmaps"),
   scope: z.enum(["Namespaced", "Cluster"]),
 };
 

@@ -134,7 +134,8 @@ export function pluralOf(kind: string): string {
   return /(s|x|z|ch|sh)$/.test(singular) ? `${singular}es` : `${singular}s`;
 }
 
-const label = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/;
+/** An RFC 1035 label, as Kubernetes requires for versions and plurals of kinds. */
+export const dnsLabel = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
 /** Why Kubernetes would not accept the names (`ValidateCustomResourceDefinition`); undefined if it would. */
 function nameProblem(resource: Omit<Resource, "spec" | "status">): string | undefined {
@@ -151,7 +152,7 @@ function nameProblem(resource: Omit<Resource, "spec" | "status">): string | unde
   if (!/^[A-Z][A-Za-z0-9]{0,62}$/.test(kind)) {
     return "a kind is one CamelCase word of at most 63 letters and digits.";
   }
-  const bad = [plural, ...shortNames, ...categories].find((name) => !label.test(name));
+  const bad = [plural, ...shortNames, ...categories].find((name) => !dnsLabel.test(name));
   return bad === undefined
     ? undefined
     : `${JSON.stringify(bad)} is not a plural, short name or category; use lower-case letters, digits and "-", 63 at most.`;

@@ -1,3 +1,4 @@
+import type { QueueDurations } from "@drover/queue";
 import { z } from "zod";
 import { certificatesFile, flag, nonSecret, secretFile, durationInMs, wholeNumber } from "./settings.ts";
 
@@ -34,6 +35,20 @@ export const processSettings = z.object({
 });
 export type ProcessSettings = z.output<typeof processSettings>;
 
+/** The settings of every process that takes keys: functions that pull, and the gateway. */
+export const workerSettings = processSettings.extend({
+  /** The key of a dead worker is taken over after this time. */
+  lease: nonSecret(durationInMs.default(6_000)),
+  leaseRenewal: nonSecret(durationInMs.default(400)),
+});
+export type WorkerSettings = z.output<typeof workerSettings>;
+
+/** The durations of a worker's queues. */
+export const queueTimes = ({ lease, leaseRenewal }: WorkerSettings): Partial<QueueDurations> => ({
+  lease,
+  renewal: leaseRenewal,
+});
+
 /** A ReconcileFunction, as text: `<namespace>/<name>`, or with its uid `<namespace>/<name>/<uid>`. */
 const registeredFunction = z
   .string()
@@ -46,7 +61,7 @@ const registeredFunction = z
   });
 
 /** The settings of every function that pulls its keys. */
-export const functionSettings = processSettings.extend({
+export const functionSettings = workerSettings.extend({
   /**
    * The ReconcileFunction that the process runs for, `<namespace>/<name>`. Its queue is that of the object, with the
    * object's uid, which is read from the API server. Default: the queue named after the controller; a bridge wakes keys
@@ -72,9 +87,6 @@ export const functionSettings = processSettings.extend({
   runsBurst: nonSecret(wholeNumber({ least: 1, most: 1_000_000 }).optional()),
   /** `true`: the function scales to zero, so resyncs must not start it all the time. */
   rests: flag,
-  /** The key of a dead worker is taken over after this time. */
-  lease: nonSecret(durationInMs.default(6_000)),
-  leaseRenewal: nonSecret(durationInMs.default(400)),
   /**
    * Increases with every rollout, as a Deployment's revision does: a key that a newer version has run is not given to
    * an older one.

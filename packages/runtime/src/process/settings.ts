@@ -1,4 +1,5 @@
 import { durationSchema, suggest, messageOf, parseDuration } from "@drover/controller";
+import { SecretError } from "@drover/kube";
 import { X509Certificate } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { z } from "zod";
@@ -173,12 +174,20 @@ export const wholeNumber = ({ least, most }: { least: number; most: number }) =>
     });
 
 /**
- * A path to a file that contains one secret, as text in the environment; parsed to its content, without a last line
- * break. A file that users other than its owner and group may read is refused.
+ * The content of a file that contains one secret, without a last line break. A file that users other than its owner and
+ * group may read is refused.
+ * @throws SecretError
  */
+export function readSecretFile(path: string): string {
+  const problem = secretProblem(path);
+  if (problem !== undefined) throw new SecretError(problem);
+  return readFileSync(path, "utf8").replace(/\r?\n$/, "");
+}
+
+/** A path to a file that contains one secret, as text in the environment; parsed as `readSecretFile` reads it. */
 export const secretFile = z.string().transform((path, context) => {
   const problem = secretProblem(path);
-  if (problem === undefined) return readFileSync(path, "utf8").replace(/\r?\n$/, "");
+  if (problem === undefined) return readSecretFile(path);
   context.addIssue(nonSecretProblem(problem));
   return z.NEVER;
 });

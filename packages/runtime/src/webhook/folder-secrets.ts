@@ -1,13 +1,9 @@
 import type { Milliseconds } from "@drover/controller";
+import { SecretError } from "@drover/kube";
 import { secretProblem } from "@drover/webhook";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { secretFile } from "../process/settings.ts";
-
-/** Files of a folder cannot be used as secrets. The message has the remedy, and never the content of a file. */
-export class FolderSecretError extends Error {
-  override readonly name = "FolderSecretError";
-}
+import { readSecretFile } from "../process/settings.ts";
 
 /** A changed Secret in a mounted folder is noticed after this time at most. */
 const rereadInterval: Milliseconds = 2_000;
@@ -18,7 +14,7 @@ const rereadInterval: Milliseconds = 2_000;
  * read before stay valid.
  *
  * @param clock monotonic.
- * @throws FolderSecretError if there are none at first.
+ * @throws SecretError if there are none at first.
  */
 export function folderSecrets(
   folder: string,
@@ -41,10 +37,9 @@ export function folderSecrets(
 function read(folder: string): readonly string[] {
   const previous = join(folder, "previous");
   return [join(folder, "current"), ...(existsSync(previous) ? [previous] : [])].map((file) => {
-    const text = secretFile.safeParse(file);
-    if (!text.success) throw new FolderSecretError(text.error.issues.map(({ message }) => message).join(" "));
-    const problem = secretProblem(text.data.trim());
-    if (problem !== undefined) throw new FolderSecretError(`The secret in ${file} ${problem}. Give another.`);
-    return text.data.trim();
+    const secret = readSecretFile(file).trim();
+    const problem = secretProblem(secret);
+    if (problem !== undefined) throw new SecretError(`The secret in ${file} ${problem}. Give another.`);
+    return secret;
   });
 }

@@ -63,7 +63,7 @@ describe("a call", () => {
     // As many as are answered at once.
     const replies = await Promise.all(Array.from({ length: 1_000 }, () => post("{}")));
     for (const { status, body } of replies)
-      expect([status, body]).toEqual([500, '{"message":"The call could not be answered."}']);
+      expect([status, body]).toEqual([500, '{"error":"The call could not be answered."}']);
     expect(errors).toHaveLength(1_000);
     expect(errors[0]).toEqual({ err: new Error("the reason") });
     answer = () => Promise.resolve(good);
@@ -83,7 +83,7 @@ describe("a call", () => {
     expect(await post(Buffer.alloc(most + 1))).toEqual({
       status: 413,
       connection: "close",
-      body: '{"message":"The body is too large."}',
+      body: `{"error":"The body may have at most ${most} bytes. Send a smaller one."}`,
     });
     expect(taken).toEqual([most]);
     expect(errors).toEqual([]);

@@ -1,5 +1,5 @@
 import { type Log, messageOf, type Resource } from "@drover/controller";
-import { callHistory, type SentAnswer, readSignatureHeaders } from "@drover/webhook";
+import { callHistory, MessageRefusedError, type SentAnswer, readSignatureHeaders } from "@drover/webhook";
 import type { HttpBindings } from "@hono/node-server";
 import { type Context, Hono } from "hono";
 import { once } from "node:events";
@@ -11,7 +11,7 @@ import { openLog } from "../process/log.ts";
 import { logUncaught, stopOnSignals } from "../process/process-lifecycle.ts";
 import { type Admission, openAdmission } from "../http/admission.ts";
 import { servePublicly } from "../http/public-server.ts";
-import { BodyRefusedError } from "../http/read-incoming-body.ts";
+import { receiveMessage, refusalResponse, refuseForm } from "../http/receive-message.ts";
 import type { OpenedController } from "../worker/run-function.ts";
 import { nonSecret, durationInMs, wholeNumber } from "../process/settings.ts";
 
@@ -130,7 +130,7 @@ export function webhookApp(
     .get("/healthz", (c) => c.text("ok\n"))
     .get("/readyz", (c) => c.text("ok\n"))
     .post("*", async (c) => {
-      if (underWay >= maxCalls) return c.json({ message: "Too many calls at once." }, 503);
+      if (underWay >= maxCalls) return c.json({ error: "Too many calls at once." }, 503);
       let verified = 0;
       const onVerified = (): void => {
         underWay++;
@@ -144,7 +144,7 @@ export function webhookApp(
     })
     .onError((error, c) => {
       log.error({ err: error }, "A call could not be answered");
-      return c.json({ message: "The call could not be answered." }, 500);
+      return c.json({ error: "The call could not be answered." }, 500);
     });
   return app;
 }
@@ -155,25 +155,24 @@ async function handleCall(
   admission: Admission,
   onVerified: () => void,
 ): Promise<Response> {
-  if ((c.req.header("content-encoding") ?? "identity").toLowerCase() !== "identity") {
-    return c.json({ message: "A compressed body is not accepted. Send it without Content-Encoding." }, 415, {
-      connection: "close",
-    });
-  }
-  const incoming = admission.body(c.env.incoming, { most: maxCallBytes, group: "calls" });
-  const verified = (): void => {
-    incoming.verified();
-    onVerified();
-  };
+  const { incoming } = c.env;
   try {
-    const headers = readSignatureHeaders((header) => c.req.header(header));
-    const response = await answer({ headers, body: await incoming.read(), onVerified: verified });
-    return new Response(response.body, { status: response.status, headers: response.headers });
+    refuseForm(incoming, maxCallBytes);
+    return await receiveMessage(
+      incoming,
+      { admission, most: maxCallBytes, group: "calls" },
+      async (received) => {
+        const verified = (): void => {
+          received.verified();
+          onVerified();
+        };
+        const headers = readSignatureHeaders((header) => c.req.header(header));
+        const response = await answer({ headers, body: await received.read(), onVerified: verified });
+        return new Response(response.body, { status: response.status, headers: response.headers });
+      },
+    );
   } catch (error) {
-    if (!(error instanceof BodyRefusedError)) throw error;
-    const status = error.why === "too large" ? 413 : 400;
-    return c.json({ message: error.message }, status, { connection: "close" });
-  } finally {
-    incoming.release();
+    if (!(error instanceof MessageRefusedError)) throw error;
+    return refusalResponse(incoming, error);
   }
 }

@@ -18,10 +18,10 @@ import {
   type Call,
   type CallHistory,
   callHistory,
-  type CallRefusal,
-  CallRefusedError,
   maxMessageLength,
+  MessageRefusedError,
   receiveCall,
+  refusalAnswer,
   type Result,
   resultSchema,
   type SentAnswer,
@@ -53,14 +53,6 @@ export interface WebhookRequest {
   readonly onVerified?: () => void;
 }
 
-/** The HTTP status of each refusal. Refusals are not signed, so they decide no outcome, and the gateway calls again. */
-const httpStatusByRefusal = {
-  unverified: 401,
-  malformed: 400,
-  misdirected: 421,
-  expired: 408,
-} as const satisfies Readonly<Record<CallRefusal, number>>;
-
 /**
  * Answers the gateway's calls with a controller. A call is refused if it is not genuine, is meant for another function,
  * or is late. A repeated call gets the same answer as before, and does not run again. A call that is older than the
@@ -82,15 +74,13 @@ export function webhookHandler<R extends Resource>(
       });
       return (await answer) ?? signedAnswer(staleResult, call.token, secrets(), now());
     } catch (error) {
-      if (!(error instanceof CallRefusedError)) throw error;
-      const { refusal, message, why } = error;
+      if (!(error instanceof MessageRefusedError)) throw error;
+      const { refusal, why } = error;
       log.warn({ refusal, why }, "A call was refused");
-      return { status: httpStatusByRefusal[refusal], headers: json, body: JSON.stringify({ message }) };
+      return refusalAnswer(error);
     }
   };
 }
-
-const json = { "content-type": "application/json" } as const;
 
 const staleResult: Result = {
   outcome: "conflict",
@@ -100,7 +90,11 @@ const staleResult: Result = {
 /** The HTTP status is always 200: the signature does not cover it, so the outcome is in the body. */
 function signedAnswer(result: Result, id: string, secrets: readonly string[], at: number): SentAnswer {
   const body = writeJson(result);
-  return { status: 200, headers: { ...json, ...signMessage(secrets, { id, at }, body) }, body };
+  return {
+    status: 200,
+    headers: { "content-type": "application/json", ...signMessage(secrets, { id, at }, body) },
+    body,
+  };
 }
 
 async function runCall<R extends Resource>(

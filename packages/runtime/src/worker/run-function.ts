@@ -1,24 +1,20 @@
-import { hostname } from "node:os";
 import {
-  type Announcement,
   type Controller,
   hasNamesInCode,
   type FunctionIdentity,
   namesQueueOf,
-  type QueueName,
   queueOf,
   type Resource,
 } from "@drover/controller";
-import { eventRecorder, type KubeObject, refOf } from "@drover/kube";
-import { openMappedKeys, openWorkQueue, type WorkQueue } from "@drover/queue";
-import type { FunctionSettings } from "../process/function-settings.ts";
-import { logRun } from "../process/log.ts";
+import { openMappedKeys, type WorkQueue } from "@drover/queue";
+import { type FunctionSettings, queueTimes } from "../process/function-settings.ts";
 import { resolveIdentity } from "./resolve-identity.ts";
 import { mapOnce } from "../run/map-once.ts";
 import { applySettings } from "./apply-settings.ts";
 import { type Process, type ProcessOptions, runProcess } from "../process/run-process.ts";
 import { queueMetrics, runMetrics } from "../process/process-metrics.ts";
-import { reconcileOnce } from "../run/reconcile-once.ts";
+import { openReconciler } from "./open-reconciler.ts";
+import { openWorker, type Worker } from "./open-worker.ts";
 
 /** A function: a controller and the process that it runs in. */
 export interface FunctionDefinition<Settings extends FunctionSettings, R extends Resource> {
@@ -86,66 +82,46 @@ export function serveController<R extends Resource>(
   process: Process<FunctionSettings>,
   identity: FunctionIdentity = { name: parts.controller.name },
 ): readonly WorkQueue[] {
-  const { log, client, closing, settings } = process;
+  const { log, client, redis, closing, readiness, settings } = process;
   const controller = applySettings(parts.controller, settings);
   closing("controller", async () => parts.close?.());
-  const name = queueOf(identity);
-  const queue = openQueue(name, process);
-  const namesQueues = controller.watches.filter(hasNamesInCode).map((watched) => {
-    const names = namesQueueOf(name, watched.kind);
-    return { watched, names, of: openQueue(names, process) };
-  });
-  const recorder = eventRecorder({
+  const queue = queueOf(identity);
+  const reconciler = openReconciler({
+    name: controller.name,
+    for: controller.for,
     client,
     log,
-    controller: `drover.dev/${controller.name}`,
-    instance: hostname(),
+    scalesToZero: settings.rests,
+    controllerFor: () => controller,
   });
-  closing("events", () => recorder.close());
-  const ref = refOf(controller.for);
-  const announce = ({ metadata }: KubeObject, announcement: Announcement): void =>
-    recorder.record({ regarding: { ref, metadata }, ...announcement });
+  closing("events", () => reconciler.close());
 
-  const work = worker(controller, process);
-  const running = { controller, client, log, announce, scalesToZero: settings.rests };
-  work(queue, "Reconciled", (run) => reconcileOnce(running, run), true);
-  for (const { watched, names, of } of namesQueues) {
-    const named = openMappedKeys(process.redis, names);
-    work(of, "Named", (run) => mapOnce({ watched, client, queue, named, log }, run));
-  }
-  log.info({ controller: controller.name, queue: name }, "Taking keys");
-  return [queue, ...namesQueues.map(({ of }) => of)];
-}
-
-function openQueue(name: QueueName, { redis, log, settings, closing, readiness }: Process<FunctionSettings>) {
-  const times = { lease: settings.lease, renewal: settings.leaseRenewal };
-  // `own`: no SCAN over the keys of other functions. The bridge does that for all queues.
-  const queue = openWorkQueue({ redis, controller: name, log, times, upkeep: "own" });
-  closing(`queue ${name}`, () => queue.close());
-  readiness(`redis ${name}`, async () => (await queue.ping(pingTimeout), undefined));
-  return queue;
-}
-
-type Handler = Parameters<WorkQueue["work"]>[0];
-
-/** Processes the keys of a queue with the controller's concurrency, timeout and retries. */
-function worker<R extends Resource>(
-  controller: Controller<R>,
-  { settings, log, registry, closing }: Process<FunctionSettings>,
-) {
-  const metrics = runMetrics(registry);
-  return (queue: WorkQueue, what: string, handler: Handler, own = false): void => {
-    const work = queue.work(handler, {
-      concurrency: controller.concurrency,
-      timeout: controller.timeout,
-      version: settings.rollout,
-      backoff: controller.retry,
-      ...(own && { limits: controller.limits }),
-      onSettled: (run, outcome, duration, by) => {
-        metrics.settled(queue.controller, run, outcome, duration, by);
-        logRun(log, what, run, outcome, duration);
-      },
-    });
-    closing(`worker ${queue.controller}`, () => work.drain(settings.stopGrace));
+  const shared = {
+    redis,
+    log,
+    times: queueTimes(settings),
+    runs: runMetrics(process.registry),
+    version: settings.rollout,
   };
+  const serve = (worker: Worker): Worker => {
+    const { controller: name } = worker.queue;
+    closing(`worker ${name}`, () => worker.stop(settings.stopGrace));
+    readiness(`redis ${name}`, async () => (await worker.queue.ping(pingTimeout), undefined));
+    return worker;
+  };
+  const main = serve(
+    openWorker({ ...shared, queue, controller, ended: { message: "Reconciled" } }, reconciler.reconcile),
+  );
+  const { concurrency, timeout, retry } = controller;
+  const ofNames = controller.watches.filter(hasNamesInCode).map((watched) => {
+    const names = namesQueueOf(queue, watched.kind);
+    const options = { watched, client, queue: main.queue, named: openMappedKeys(redis, names), log };
+    const worker = openWorker(
+      { ...shared, queue: names, controller: { concurrency, timeout, retry }, ended: { message: "Named" } },
+      (run) => mapOnce(options, run),
+    );
+    return serve(worker);
+  });
+  log.info({ controller: controller.name, queue }, "Taking keys");
+  return [main, ...ofNames].map((worker) => worker.queue);
 }

@@ -1,5 +1,4 @@
-import { isEqualInConstantTime } from "@drover/webhook";
-import { unverified } from "../event-refused.ts";
+import { isEqualInConstantTime, unverified } from "@drover/webhook";
 import type { VerificationScheme } from "./scheme.ts";
 import { shortSecretProblem } from "./short-secret-problem.ts";
 

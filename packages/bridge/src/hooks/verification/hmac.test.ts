@@ -50,7 +50,7 @@ it.each([
   `sha256=${"0".repeat(201)}`,
   `sha256=${signature} `,
 ])("does not look at a body for %j", (value) => {
-  expect(() => isGood(value)).toThrow(/no such hook, or the event is not signed/);
+  expect(() => isGood(value)).toThrow(/no such address, or the message is not signed/);
 });
 
 it("does not take a secret that can be guessed", () => {

@@ -1,6 +1,5 @@
-import { isEqualInConstantTime } from "@drover/webhook";
+import { isEqualInConstantTime, unverified } from "@drover/webhook";
 import { createHmac } from "node:crypto";
-import { unverified } from "../event-refused.ts";
 import type { HmacFormat } from "../hook.ts";
 import type { VerificationScheme } from "./scheme.ts";
 import { shortSecretProblem } from "./short-secret-problem.ts";

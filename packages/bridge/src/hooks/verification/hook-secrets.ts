@@ -1,23 +1,16 @@
 import { type Milliseconds, objectKey } from "@drover/controller";
-import { builtin, type KubeClient } from "@drover/kube";
-import { secretFile } from "@drover/runtime";
+import { type KubeClient, readSecret, SecretError } from "@drover/kube";
+import { readSecretFile } from "@drover/runtime";
 import { join } from "node:path";
-import { z } from "zod";
 import type { Hook } from "../hook.ts";
 import { schemeOf } from "./scheme.ts";
 
 /** Reads a hook's secrets: several while they are rotated. Never logged, never stored in Redis. */
 export type ReadSecrets = (hook: Hook) => Promise<readonly string[]>;
 
-/** A hook's secret cannot be used. The message states where it was looked up and the remedy, never the secret. */
-export class HookSecretError extends Error {
-  override readonly name = "HookSecretError";
-}
-
 /** How long to wait for the API server while a sender waits. */
 const readTimeout: Milliseconds = 3_000;
 const mostSecrets = 10;
-const secretSchema = z.object({ data: z.record(z.string(), z.base64()).nullish() });
 
 /**
  * For a function of the cluster, secrets are Secrets in its own namespace, read live. For one registered by a file,
@@ -39,28 +32,22 @@ async function secretInCluster(
   namespace: string,
   { name, key }: Hook["secretRef"],
 ): Promise<string> {
-  const secret = await client.get(builtin.secret, objectKey({ namespace, name }), {
+  const values = await readSecret(client, objectKey({ namespace, name }), {
     timeout: readTimeout,
     retries: 0,
   });
-  const value = secretSchema.parse(secret ?? {}).data?.[key];
-  if (value === undefined) {
-    throw new HookSecretError(
-      `The Secret ${namespace}/${name} has no key ${key}. Add it, or name another one.`,
-    );
-  }
-  return Buffer.from(value, "base64").toString("utf8");
+  const value = values?.[key];
+  if (value !== undefined) return value;
+  throw new SecretError(`The Secret ${namespace}/${name} has no key ${key}. Add it, or name another one.`);
 }
 
 function secretInFile({ name, key }: Hook["secretRef"], folder: string | undefined): string {
   if (folder === undefined) {
-    throw new HookSecretError(
+    throw new SecretError(
       `The secret ${name}/${key} cannot be found. Set DROVER_HOOK_SECRETS to a folder that contains it.`,
     );
   }
-  const read = secretFile.safeParse(join(folder, name, key));
-  if (!read.success) throw new HookSecretError(read.error.issues.map(({ message }) => message).join(" "));
-  return read.data;
+  return readSecretFile(join(folder, name, key));
 }
 
 function secretsIn(text: string, { verify, secretRef: { name, key } }: Hook): readonly string[] {
@@ -69,14 +56,14 @@ function secretsIn(text: string, { verify, secretRef: { name, key } }: Hook): re
     return secret === "" ? [] : [{ secret, at: i + 1 }];
   });
   if (lines.length === 0 || lines.length > mostSecrets) {
-    throw new HookSecretError(
+    throw new SecretError(
       `The secret ${name}/${key} has ${lines.length} lines. Give 1 to ${mostSecrets}, each a secret.`,
     );
   }
   for (const { secret, at } of lines) {
     const problem = schemeOf(verify).secretProblem(secret);
     if (problem !== undefined)
-      throw new HookSecretError(`Line ${at} of ${name}/${key} ${problem}. Give another.`);
+      throw new SecretError(`Line ${at} of ${name}/${key} ${problem}. Give another.`);
   }
   return lines.map(({ secret }) => secret);
 }

@@ -1,4 +1,5 @@
 import type { Milliseconds } from "@drover/controller";
+import type { MessageClaim } from "@drover/webhook";
 import { bearer } from "./bearer.ts";
 import type { Verification } from "../hook.ts";
 import { hmac } from "./hmac.ts";
@@ -11,19 +12,15 @@ export interface VerificationScheme {
   secretProblem(secret: string): string | undefined;
   /**
    * Reads the claim from the headers, before the body is read.
-   * @throws EventRefusedError if no secret and no body could make the claim valid.
+   * @throws MessageRefusedError if no secret and no body could make the claim valid.
    */
   claimOf(headers: SentHeaders, now: Milliseconds): HeaderClaim;
 }
 
 /** The authenticity claim in the headers of an event. */
-export interface HeaderClaim {
+export interface HeaderClaim extends MessageClaim {
   /** The event's id, if the signature covers it. */
   readonly id?: string;
-  /** True if the check needs the body. */
-  readonly isOverBody: boolean;
-  /** True if the claim was made with this secret. Compares in constant time. */
-  isMadeWith(secret: string, body: Uint8Array): boolean;
 }
 
 export function schemeOf(verify: Verification): VerificationScheme {

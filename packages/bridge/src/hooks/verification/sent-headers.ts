@@ -1,10 +1,10 @@
-import { EventRefusedError } from "../event-refused.ts";
+import { MessageRefusedError } from "@drover/webhook";
 
 /** The headers of a request, exactly as sent. */
 export interface SentHeaders {
   /**
    * The value of a header; undefined if it is absent.
-   * @throws EventRefusedError if it was sent twice: the check and a later reader could use different values.
+   * @throws MessageRefusedError if it was sent twice: the check and a later reader could use different values.
    */
   one(name: string): string | undefined;
 }
@@ -22,7 +22,7 @@ export function sentHeaders(raw: readonly string[]): SentHeaders {
     one(name) {
       const [value, ...more] = values.get(name.toLowerCase()) ?? [];
       if (more.length > 0) {
-        throw new EventRefusedError(
+        throw new MessageRefusedError(
           "malformed",
           `The header ${name.toLowerCase()} was sent twice. Send it once.`,
         );

@@ -44,13 +44,13 @@ describe("does not believe", () => {
     const half = sent["webhook-signature"].slice(0, 25);
     expect(isGood({ "webhook-signature": `v1,${sha512} ${sent["webhook-signature"]}` })).toBe(true);
     for (const signature of [`v1,${sha512}`, half, "v1,", "v1"]) {
-      expect(() => isGood({ "webhook-signature": signature })).toThrow(/no such hook/);
+      expect(() => isGood({ "webhook-signature": signature })).toThrow(/no such address/);
     }
   });
 
   it("a time that is more than five minutes off, either way", () => {
     for (const off of [-300, 300]) expect(claimOf({}, at + off * 1_000)).toBeDefined();
-    for (const off of [-301, 301]) expect(() => claimOf({}, at + off * 1_000)).toThrow(/no such hook/);
+    for (const off of [-301, 301]) expect(() => claimOf({}, at + off * 1_000)).toThrow(/no such address/);
   });
 
   it.each([
@@ -64,7 +64,7 @@ describe("does not believe", () => {
     ["two headers, the first of them good", { "webhook-signature": `${sent["webhook-signature"]}, v1,x` }],
     ["two headers, the last of them good", { "webhook-signature": `v1,x, ${sent["webhook-signature"]}` }],
   ])("%s", (_what, more) => {
-    expect(() => claimOf(more)).toThrow(/no such hook, or the event is not signed/);
+    expect(() => claimOf(more)).toThrow(/no such address, or the message is not signed/);
   });
 });
 

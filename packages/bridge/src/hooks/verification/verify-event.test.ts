@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { HookSecretError } from "./hook-secrets.ts";
+import { SecretError } from "@drover/kube";
 import { headersOf, otherWhsec, signedHeaders, whsec } from "../hook.fixture.ts";
 import type { Verification } from "../hook.ts";
 import { cacheSecrets } from "@drover/webhook";
@@ -13,7 +13,7 @@ const stage = (verify: Verification, initial: readonly string[]) => {
   const secrets = cacheSecrets(
     () => {
       world.reads++;
-      return world.broken ? Promise.reject(new HookSecretError("gone")) : Promise.resolve([...world.secrets]);
+      return world.broken ? Promise.reject(new SecretError("gone")) : Promise.resolve([...world.secrets]);
     },
     () => world.clock,
     30_000,

@@ -1,0 +1,37 @@
+import type { Announcement, Controller, Log, Resource } from "@drover/controller";
+import { eventRecorder, type KubeClient, refOf } from "@drover/kube";
+import type { Run, RunOutcome } from "@drover/queue";
+import { hostname } from "node:os";
+import { reconcileOnce, type ReconcileOptions } from "../run/reconcile-once.ts";
+
+export interface ReconcilerOptions<R extends Resource> extends Pick<
+  ReconcileOptions<R>,
+  "scalesToZero" | "isWokenByOthers"
+> {
+  readonly name: string;
+  readonly for: R;
+  readonly client: KubeClient;
+  readonly log: Log;
+  /** The controller that reconciles in this run. */
+  readonly controllerFor: (run: Run) => Controller<R>;
+}
+
+/** Runs keys of a controller, and writes the Events of the runs. */
+export interface Reconciler {
+  readonly reconcile: (run: Run) => Promise<RunOutcome>;
+  /** Ends the writing of Events. */
+  close(): Promise<void>;
+}
+
+export function openReconciler<R extends Resource>(options: ReconcilerOptions<R>): Reconciler {
+  const { name, for: resource, client, log, controllerFor, ...running } = options;
+  const recorder = eventRecorder({ client, log, controller: `drover.dev/${name}`, instance: hostname() });
+  const ref = refOf(resource);
+  const announce: ReconcileOptions<R>["announce"] = ({ metadata }, announcement: Announcement) =>
+    recorder.record({ regarding: { ref, metadata }, ...announcement });
+  return {
+    reconcile: (run) =>
+      reconcileOnce({ ...running, controller: controllerFor(run), client, log, announce }, run),
+    close: () => recorder.close(),
+  };
+}
