@@ -1,6 +1,6 @@
-import { MessageRefusedError } from "@drover/webhook";
+import { MessageRefusedError, parseSignatureClaim, readSignatureHeaders, signMessage } from "@drover/webhook";
 import { expect, it } from "vitest";
-import { refusalResponse, refuseForm } from "./receive-message.ts";
+import { refusalResponse, refuseForm, verifyMessage } from "./receive-message.ts";
 
 it.each([
   [{ "content-encoding": "gzip" }, /compressed/],
@@ -44,4 +44,26 @@ it("a refusal ends the connection if the body was not read to its end", () => {
   const refused = new MessageRefusedError("unavailable", "Send it again.");
   const { headers } = refusalResponse({ complete: false }, refused, { unavailable: 1 });
   expect([headers.get("connection"), headers.get("retry-after")]).toEqual(["close", "1"]);
+});
+
+it("the wait for newer secrets ends when the connection closes, and the body is not kept", async () => {
+  const [used, other] = [1, 2].map((byte) => `whsec_${Buffer.alloc(24, byte).toString("base64")}`);
+  const headers: Readonly<Record<string, string>> = signMessage([other ?? ""], { id: "m", at: 0 }, "{}");
+  const connection = new AbortController();
+  const verified = verifyMessage({
+    claim: parseSignatureClaim(
+      readSignatureHeaders((name) => headers[name]),
+      0,
+    ),
+    secrets: {
+      current: () => Promise.resolve([used ?? ""]),
+      newerThan: () => (connection.abort(new Error("closed")), new Promise(() => undefined)),
+    },
+    body: {
+      read: () => Promise.resolve(Buffer.from("{}")),
+      signal: connection.signal,
+      verified: () => expect.unreachable("It is not verified."),
+    },
+  });
+  await expect(verified).rejects.toMatchObject({ refusal: "unavailable" });
 });
