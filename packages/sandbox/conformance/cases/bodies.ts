@@ -79,16 +79,8 @@ const bodies: readonly Json[] = [
 ];
 
 const queries = [
-  "dryRun=All",
-  "dryRun=all",
-  "dryRun=",
-  "dryRun=All&dryRun=All",
-  "dryRun=All&dryRun=x",
-  "fieldManager=me",
-  "bogus=1",
-  "pretty=true",
-  "timeout=5s",
-  "timeout=x",
+  ...`dryRun=All dryRun=all dryRun= dryRun=All&dryRun=All dryRun=All&dryRun=x fieldManager=me bogus=1
+  pretty=true timeout=5s`.split(/\s+/),
 ];
 
 export const bodiesCases: readonly Case[] = [

@@ -22,67 +22,21 @@ const widgets: readonly Step[] = [
 ];
 
 const labels = [
-  "app",
-  "!app",
-  "app=one",
-  "app==one",
-  "app!=one",
-  "app in (one,two)",
-  "app in (one)",
-  "app notin (one)",
-  "app in ()",
-  "app in (,)",
-  "app in (one,)",
-  "app=",
-  "app!=",
-  "app=one,n=1",
-  "app=one,,n=1",
-  ",",
-  "app=one,",
-  "=one",
-  "n>5",
-  "n<5",
-  "n>x",
-  "e.x/k=v",
-  "E.X/k=v",
-  "-a=b",
-  "app=a b",
-  "app=-",
-  "app in one",
-  "app in (one",
-  "in in (in)",
-  "notin",
-  "app ! one",
-  "!!app",
-  "! app",
-  "app=one=two",
-  "(app)",
+  ...`app | !app | app=one | app==one | app!=one | app in (one,two) | app in (one) | app notin (one)
+  | app in () | app in (,) | app in (one,) | app= | app!= | app=one,n=1 | app=one,,n=1 | , | app=one,
+  | =one | n>5 | n<5 | n>x | e.x/k=v | E.X/k=v | -a=b | app=a b | app=- | app in one | app in (one
+  | in in (in) | notin | app ! one | !!app | ! app | app=one=two | (app) | app=ä | app exists
+  | app=one n=1 | app in (one) , n`.split(/\s*\|\s*/),
   "x".repeat(64),
-  "app=ä",
-  "app exists",
   " app = one ",
-  "app=one n=1",
-  "app in (one) , n",
 ];
 const fields = [
-  "metadata.name=a",
-  "metadata.name==a",
-  "metadata.name!=a",
-  "metadata.namespace=<ns>",
-  "metadata.namespace=default",
-  "metadata.name=a,metadata.name=b",
-  "metadata.name",
-  "metadata.name=",
-  "=a",
-  "data.x=1",
-  "metadata.labels.app=one",
-  "metadata.uid=1",
-  "status.phase=x",
+  ...`metadata.name=a | metadata.name==a | metadata.name!=a | metadata.namespace=<ns>
+  | metadata.namespace=default | metadata.name=a,metadata.name=b | metadata.name | metadata.name= | =a
+  | data.x=1 | metadata.labels.app=one | metadata.uid=1 | status.phase=x | , | metadata.name in (a)
+  | name=a`.split(/\s*\|\s*/),
   "metadata.name=a\\,b",
   "metadata.name=a\\x",
-  ",",
-  "metadata.name in (a)",
-  "name=a",
 ];
 const widgetFields = [
   "spec.colour=blue",
@@ -128,28 +82,11 @@ const query = (parts: Readonly<Record<string, string>>): string =>
 const encoded = (value: string): string => encodeURIComponent(value).replaceAll("%3Cns%3E", "<ns>");
 
 const odd = [
-  "limit=-1",
-  "limit=x",
-  "limit=1.5",
-  "limit=0",
-  "limit=9999999999999999999",
-  "continue=x",
-  "continue=e30",
-  "continue=&limit=1",
-  "timeoutSeconds=x",
-  "timeoutSeconds=5",
-  "sendInitialEvents=true",
-  "sendInitialEvents=x",
-  "sendInitialEvents=false",
-  "allowWatchBookmarks=true",
-  "allowWatchBookmarks=x",
-  "watch=false",
-
-  "bogus=1",
-  "limit=1&limit=2",
-  "resourceVersionMatch=Exact",
-  "resourceVersionMatch=Exact&continue=x&limit=1",
-  "continue=x&resourceVersion=5",
+  ...`limit=-1 limit=x limit=1.5 limit=0 limit=9999999999999999999 continue=x continue=e30
+  continue=&limit=1 timeoutSeconds=x timeoutSeconds=5 sendInitialEvents=true sendInitialEvents=x
+  sendInitialEvents=false allowWatchBookmarks=true allowWatchBookmarks=x watch=false bogus=1
+  limit=1&limit=2 resourceVersionMatch=Exact resourceVersionMatch=Exact&continue=x&limit=1
+  continue=x&resourceVersion=5`.split(/\s+/),
 ];
 
 const page = (path: string, more = ""): Step => get(`${path}?limit=1${more}`);

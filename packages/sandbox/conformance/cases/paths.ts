@@ -10,50 +10,30 @@ const bodied = (method: string, path: string): Step =>
     ? { method, path, body: { apiVersion: "v1", kind: "ConfigMap" } }
     : { method, path };
 
+/** The paths below a root, separated by white space. */
+const under = (root: string, rests: string): string[] => rests.split(/\s+/).map((rest) => root + rest);
+
 const wrong = [
-  "/nothing",
-  "/api/",
-  "/api/v2",
-  "/api/v1/nothing",
-  "/api/v1/nothing/x",
-  "/apis/none.example.com",
-  "/apis/none.example.com/v1",
-  "/apis/example.com/v7",
-  "/apis/example.com/v7/widgets",
-  "/apis/example.com/v1/nothing",
-  "/apis/example.com/v1/namespaces/<ns>/nothing",
-  "/apis/example.com/v1/namespaces/<ns>/nothing/x",
-  "/apis/coordination.k8s.io/v9",
-  "/apis/coordination.k8s.io/v1/nothing",
-  "/apis/coordination.k8s.io/v9/leases",
-  "/api/v1/namespaces/<ns>",
-  "/api/v1/namespaces/<ns>/status",
-  "/api/v1/namespaces/<ns>/nothing",
-  "/api/v1/namespaces/<ns>/nothing/x",
-  "/api/v1/namespaces/<ns>/configmaps/a/status",
-  "/api/v1/namespaces/<ns>/configmaps/a/nothing",
-  "/api/v1/namespaces/<ns>/configmaps/a/b/c",
-  "/api/v1/namespaces/<ns>/nodes",
-  "/api/v1/namespaces/<ns>/nodes/n",
-  "/api/v1/configmaps/a",
-  "/api/v1//configmaps",
-  "/api/v1/namespaces/<ns>/configmaps/",
-  "/api/v1/namespaces/<ns>/configmaps/a%20b",
-  "/api/v1/namespaces/<ns>/configmaps/.",
-  "/api/v1/namespaces/Bad_Ns/configmaps",
-  "/apis/example.com/v1/namespaces/<ns>/widgets/a/status",
-  "/apis/example.com/v1/namespaces/<ns>/widgets/a/nothing",
-  "/apis/example.com/v1/gadgets/<id>/status",
-  "/apis/example.com/v1/widgets/a",
-  "/api/v1/namespaces/<ns>/ConfigMaps",
-  "/api/v1/namespaces/<ns>/pods/a/nothing",
-  "/apis/apps/v1/namespaces/<ns>/configmaps",
-  "/healthz",
-  "/livez",
-  "/readyz",
+  ...under(
+    "/api/v1/namespaces/<ns>/",
+    `status nothing nothing/x configmaps/a/status configmaps/a/nothing configmaps/a/b/c nodes nodes/n
+    configmaps/ configmaps/a%20b configmaps/. ConfigMaps pods/a/nothing`,
+  ),
+  ...under(
+    "/apis/example.com/v1/",
+    `nothing namespaces/<ns>/nothing namespaces/<ns>/nothing/x namespaces/<ns>/widgets/a/status
+    namespaces/<ns>/widgets/a/nothing gadgets/<id>/status widgets/a`,
+  ),
+  ...under(
+    "",
+    `/nothing /api/ /api/v2 /api/v1/nothing /api/v1/nothing/x /apis/none.example.com
+    /apis/none.example.com/v1 /apis/example.com/v7 /apis/example.com/v7/widgets /apis/coordination.k8s.io/v9
+    /apis/coordination.k8s.io/v1/nothing /apis/coordination.k8s.io/v9/leases /api/v1/namespaces/<ns>
+    /api/v1/configmaps/a /api/v1//configmaps /api/v1/namespaces/Bad_Ns/configmaps
+    /apis/apps/v1/namespaces/<ns>/configmaps /healthz /livez /readyz`,
+  ),
 ];
 /** Empty segments, and segments with necessary, unnecessary and invalid escapes. */
-const under = (root: string, rests: string): string[] => rests.split(/\s+/).map((rest) => root + rest);
 const odd = [
   ...under(
     "/api/v1/namespaces/<ns>/configmaps",

@@ -43,21 +43,13 @@ const as = (shape: string) => ({ accept: `application/json;as=${shape};g=meta.k8
 const initial = "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
 
 const refused = [
-  "&resourceVersion=x",
-  "&resourceVersion=-1",
-  "&resourceVersionMatch=Exact",
-  "&resourceVersionMatch=NotOlderThan",
-  "&sendInitialEvents=true",
-  "&sendInitialEvents=true&resourceVersionMatch=Exact",
-  "&sendInitialEvents=x&resourceVersionMatch=NotOlderThan",
-  "&sendInitialEvents=false&resourceVersionMatch=Exact&resourceVersion=5",
-  "&resourceVersionMatch=NotOlderThan&continue=x",
-  "&labelSelector=%21%21",
-  "&fieldSelector=data%3D1",
-  "&timeoutSeconds=x",
-  "&limit=x",
-  "&allowWatchBookmarks=x",
-  "&includeObject=x",
+  ...`&resourceVersion=x &resourceVersion=-1 &resourceVersionMatch=Exact
+  &resourceVersionMatch=NotOlderThan &sendInitialEvents=true
+  &sendInitialEvents=true&resourceVersionMatch=Exact
+  &sendInitialEvents=x&resourceVersionMatch=NotOlderThan
+  &sendInitialEvents=false&resourceVersionMatch=Exact&resourceVersion=5
+  &resourceVersionMatch=NotOlderThan&continue=x &labelSelector=%21%21 &fieldSelector=data%3D1
+  &timeoutSeconds=x &limit=x &allowWatchBookmarks=x &includeObject=x`.split(/\s+/),
 ];
 
 export const watches: readonly Case[] = [

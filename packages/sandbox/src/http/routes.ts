@@ -133,14 +133,6 @@ async function objectBody(request: ApiRequest, { kind }: ResourceType): Promise<
   return parsed(await request.body(), `the object provided is unrecognized (must be of type ${kind}): `);
 }
 
-function refuseTimeout(query: URLSearchParams): void {
-  const timeout = query.get("timeout") ?? "";
-  if (timeout !== "" && !/^(\d+(\.\d*)?(ns|us|µs|ms|s|m|h))+$/.test(timeout))
-    throw status.badRequest(
-      `invalid timeout specified in the request URL - time: invalid duration ${JSON.stringify(timeout)}`,
-    );
-}
-
 /**
  * Serves one request for a resource. Returns undefined if the group of the path is not served, and "watching" if a
  * watch writes the response from now on. Rejects with ApiError.
@@ -149,7 +141,6 @@ export async function serveResource(
   context: ApiContext,
   request: ApiRequest,
 ): Promise<ApiAnswer | "watching" | undefined> {
-  refuseTimeout(request.query);
   const target = targetOf(context.cluster, request.path);
   if (!target) return undefined;
   target.type.warnings.forEach(request.warn);
