@@ -122,8 +122,8 @@ export const notChecked: readonly NotChecked[] = [
     testIn: realCluster,
   },
   {
-    what: "Integers beyond 2^53",
-    instead: "loses their last digits",
+    what: "The flag orphanDependents of a deletion, which propagationPolicy replaced",
+    instead: "ignores it",
     testIn: realCluster,
   },
 ];

@@ -48,8 +48,7 @@ export const named = (as: string, step: Step): Step => ({ ...step, as });
 export const awaited = (path: string, awaiting = 200): Step => ({ method: "GET", path, awaiting });
 /** Repeats a GET until the answer contains this text, as JSON without spaces and with sorted keys. */
 export const saying = (path: string, text: string): Step => ({ ...awaited(path), saying: text });
-/** A case that is one request. */
-export const one = (name: string, ...steps: readonly Step[]): Case => ({ name, steps });
+export const caseOf = (name: string, ...steps: readonly Step[]): Case => ({ name, steps });
 
 /** An object of a kind. */
 export const object = (

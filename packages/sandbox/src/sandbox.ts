@@ -31,13 +31,6 @@ export interface SandboxOptions {
   /** The clock of timestamps and ages. */
   readonly now?: () => Date;
   /**
-   * The number of changes that are kept for watches and lists of older versions; 10,000 by default. Older ones answer
-   * 410.
-   */
-  readonly historyLimit?: number;
-  /** The interval of bookmarks, for watches that allow them; a minute by default. */
-  readonly bookmarkEveryMs?: number;
-  /**
    * If true, the default, the sandbox also does the work of kube-controller-manager: it deletes the dependents of
    * deleted owners, and empties deleted namespaces. An API server alone only sets the finalizers for that, and leaves
    * deleted namespaces Terminating.
@@ -66,6 +59,9 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
+/** The number of changes that are kept for watches and lists of older versions. Older ones answer 410. */
+const historyLimit = 10_000;
+
 /** The namespaces that every cluster has. */
 function createNamespaces(cluster: Cluster): void {
   const type = cluster.typeOf("", "v1", "namespaces");
@@ -88,8 +84,6 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     token = newToken(),
     hosts = [],
     now = () => new Date(),
-    historyLimit = 10_000,
-    bookmarkEveryMs = 60_000,
     controllers = true,
   } = options;
   const store = createStore(historyLimit);
@@ -102,7 +96,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   createNamespaces(cluster);
   const watches = new Set<Watch>();
   const hooks = new Set<FaultHook>();
-  const app = createApplication({ cluster, watches, bookmarkEveryMs }, hooks);
+  const app = createApplication({ cluster, watches }, hooks);
   const { url, close } = await listen(app, watches, { host, port, token, hosts });
   const views: StaleView[] = [];
   return {
@@ -126,10 +120,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       return String(store.version);
     },
     async staleView() {
-      const view = await startStaleView(
-        { cluster, watches: new Set(), bookmarkEveryMs },
-        { host, token, hosts },
-      );
+      const view = await startStaleView({ cluster, watches: new Set() }, { host, token, hosts });
       views.push(view);
       return view;
     },

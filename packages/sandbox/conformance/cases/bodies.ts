@@ -1,7 +1,7 @@
 // Bodies that are not an object of the kind, unknown media types, and unknown queries.
 import type { Json } from "../../src/json.ts";
 import { configMap, configMapsIn, gadgetsAt, widget, widgetsIn } from "../fixtures.ts";
-import { get, named, object, post, put } from "../steps.ts";
+import { caseOf, get, named, object, post, put } from "../steps.ts";
 import type { Case, Step } from "../steps.ts";
 
 const sent = (method: string, path: string, text: string, type = "application/json"): Step => ({
@@ -79,53 +79,41 @@ const bodies: readonly Json[] = [
 ];
 
 const queries = [
-  "dryRun=All",
-  "dryRun=all",
-  "dryRun=",
-  "dryRun=All&dryRun=All",
-  "dryRun=All&dryRun=x",
-  "fieldManager=me",
-  "bogus=1",
-  "pretty=true",
-  "timeout=5s",
-  "timeout=x",
+  ...`dryRun=All dryRun=all dryRun= dryRun=All&dryRun=All dryRun=All&dryRun=x fieldManager=me bogus=1
+  pretty=true timeout=5s`.split(/\s+/),
 ];
 
 export const bodiesCases: readonly Case[] = [
   ...Object.entries(texts).flatMap(([what, text]): Case[] => [
-    {
-      name: `${what}, for a ConfigMap`,
-      steps: [sent("POST", configMapsIn, text), sent("PUT", `${configMapsIn}/a`, text)],
-    },
-    {
-      name: `${what}, for a Widget`,
-      steps: [
-        sent(
-          "POST",
-          widgetsIn,
-          text.replaceAll("ConfigMap", "Widget").replaceAll('"v1"', '"example.com/v1"'),
-        ),
-      ],
-    },
+    caseOf(
+      `${what}, for a ConfigMap`,
+      sent("POST", configMapsIn, text),
+      sent("PUT", `${configMapsIn}/a`, text),
+    ),
+    caseOf(
+      `${what}, for a Widget`,
+      sent("POST", widgetsIn, text.replaceAll("ConfigMap", "Widget").replaceAll('"v1"', '"example.com/v1"')),
+    ),
     ...(what === "a huge number"
       ? []
       : [
-          {
-            name: `${what}, as DeleteOptions`,
-            steps: [post(configMapsIn, configMap("a")), sent("DELETE", `${configMapsIn}/a`, text)],
-          },
+          caseOf(
+            `${what}, as DeleteOptions`,
+            post(configMapsIn, configMap("a")),
+            sent("DELETE", `${configMapsIn}/a`, text),
+          ),
         ]),
   ]),
-  ...types.map((type) => ({
-    name: `the media type ${JSON.stringify(type)}`,
-    steps: [
+  ...types.map((type) =>
+    caseOf(
+      `the media type ${JSON.stringify(type)}`,
       sent("POST", configMapsIn, JSON.stringify(configMap("a")), type),
       sent("POST", widgetsIn, JSON.stringify(widget("a")), type),
       sent("PATCH", `${configMapsIn}/a`, "{}", type),
       sent("PATCH", `${widgetsIn}/a`, "{}", type),
       sent("DELETE", `${configMapsIn}/a`, "{}", type),
-    ],
-  })),
+    ),
+  ),
   ...[
     "text/html",
     "application/yaml",
@@ -136,64 +124,62 @@ export const bodiesCases: readonly Case[] = [
     "*/*",
     "application/*",
     "nonsense",
-  ].map((accept) => ({
-    name: `the Accept header ${accept}`,
-    steps: [
-      post(configMapsIn, configMap("a")),
-      get(`${configMapsIn}/a`, { accept }),
-      get(`${widgetsIn}/a`, { accept }),
-    ].filter((step) => accept !== "application/yaml" || step.method === "POST"),
-  })),
-  ...validations.flatMap((how): Case[] => [
-    {
-      name: `fieldValidation ${how} of patches`,
-      steps: [
+  ].map((accept) =>
+    caseOf(
+      `the Accept header ${accept}`,
+      ...[
         post(configMapsIn, configMap("a")),
-        post(widgetsIn, widget("a")),
-        ...[configMapsIn, widgetsIn].flatMap((path) => [
-          sent(
-            "PATCH",
-            `${path}/a?fieldValidation=${how}`,
-            '{"metadata":{"labels":{"a":"1"}},"bogus":1}',
-            "application/merge-patch+json",
-          ),
-          sent(
-            "PATCH",
-            `${path}/a?fieldValidation=${how}`,
-            '[{"op":"add","path":"/other","value":{"a":1}}]',
-            "application/json-patch+json",
-          ),
-        ]),
-      ],
-    },
+        get(`${configMapsIn}/a`, { accept }),
+        get(`${widgetsIn}/a`, { accept }),
+      ].filter((step) => accept !== "application/yaml" || step.method === "POST"),
+    ),
+  ),
+  ...validations.flatMap((how): Case[] => [
+    caseOf(
+      `fieldValidation ${how} of patches`,
+      post(configMapsIn, configMap("a")),
+      post(widgetsIn, widget("a")),
+      ...[configMapsIn, widgetsIn].flatMap((path) => [
+        sent(
+          "PATCH",
+          `${path}/a?fieldValidation=${how}`,
+          '{"metadata":{"labels":{"a":"1"}},"bogus":1}',
+          "application/merge-patch+json",
+        ),
+        sent(
+          "PATCH",
+          `${path}/a?fieldValidation=${how}`,
+          '[{"op":"add","path":"/other","value":{"a":1}}]',
+          "application/json-patch+json",
+        ),
+      ]),
+    ),
   ]),
-  ...bodies.map((body) => ({
-    name: `a ConfigMap of ${JSON.stringify(body).slice(0, 60)}`,
-    steps: [post(configMapsIn, { ...configMap("a"), ...(body as object) })],
-  })),
+  ...bodies.map((body) =>
+    caseOf(
+      `a ConfigMap of ${JSON.stringify(body).slice(0, 60)}`,
+      post(configMapsIn, { ...configMap("a"), ...(body as object) }),
+    ),
+  ),
   ...queries.flatMap((query): Case[] => [
-    {
-      name: `the query ${query.slice(0, 30)}`,
-      steps: [
-        named("made", post(`${configMapsIn}?${query}`, configMap("a"))),
-        {
-          method: "PATCH",
-          path: `${configMapsIn}/a?${query}`,
-          body: { data: { a: "1" } },
-          headers: { "content-type": "application/merge-patch+json" },
-        },
-        put(`${configMapsIn}/a?${query}`, configMap("a")),
-        get(`${configMapsIn}/a?${query}`),
-        { method: "DELETE", path: `${configMapsIn}/a?${query}` },
-        post(`${widgetsIn}?${query}`, widget("a")),
-        post(`${gadgetsAt}?${query}`, object("example.com/v1", "Gadget", "<id>")),
-      ],
-    },
+    caseOf(
+      `the query ${query.slice(0, 30)}`,
+      named("made", post(`${configMapsIn}?${query}`, configMap("a"))),
+      {
+        method: "PATCH",
+        path: `${configMapsIn}/a?${query}`,
+        body: { data: { a: "1" } },
+        headers: { "content-type": "application/merge-patch+json" },
+      },
+      put(`${configMapsIn}/a?${query}`, configMap("a")),
+      get(`${configMapsIn}/a?${query}`),
+      { method: "DELETE", path: `${configMapsIn}/a?${query}` },
+      post(`${widgetsIn}?${query}`, widget("a")),
+      post(`${gadgetsAt}?${query}`, object("example.com/v1", "Gadget", "<id>")),
+    ),
   ]),
-  {
-    name: "a body that is too large",
-    steps: [
-      sent("POST", configMapsIn, JSON.stringify(configMap("a", { data: { a: "x".repeat(3_200_000) } }))),
-    ],
-  },
+  caseOf(
+    "a body that is too large",
+    sent("POST", configMapsIn, JSON.stringify(configMap("a", { data: { a: "x".repeat(3_200_000) } }))),
+  ),
 ];

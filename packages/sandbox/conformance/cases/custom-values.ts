@@ -1,7 +1,7 @@
 // Values under a structural schema: one POST each.
 import type { Json } from "../../src/json.ts";
 import { sample, samplesIn } from "../fixtures.ts";
-import { get, post } from "../steps.ts";
+import { caseOf, get, post } from "../steps.ts";
 import type { Case, Step } from "../steps.ts";
 
 const long = "x".repeat(300);
@@ -94,27 +94,24 @@ const tested = (value: string): Step =>
   exact("PATCH", `[{"op":"test","path":"/spec/pairs/a","value":${value}}]`, "json-patch+json", "/s");
 
 /** Integers of 64 bits: kept, rounded or refused, and patched. */
-const integers: Case = {
-  name: "integers beyond 2^53",
-  steps: [
-    exact("POST", '{"pairs":{"a":9223372036854775808}}'),
-    exact(
-      "POST",
-      `{"free":{"a":[${beyond},${least}],"b":0.5,"c":12345678901234567890,"d":${beyond}.0,"e":1e3,"f":1.0,"g":1E+21},"pairs":{"a":${beyond},"b":${least}},"whole":${most}}`,
-    ),
-    get(samplesIn),
-    exact("PATCH", `{"spec":{"pairs":{"b":${most}}}}`, "merge-patch+json", "/s"),
-    tested(beyond),
-    tested("9007199254740992"),
-    get(`${samplesIn}/s`),
-  ],
-};
+const integers: Case = caseOf(
+  "integers beyond 2^53",
+  exact("POST", '{"pairs":{"a":9223372036854775808}}'),
+  exact(
+    "POST",
+    `{"free":{"a":[${beyond},${least}],"b":0.5,"c":12345678901234567890,"d":${beyond}.0,"e":1e3,"f":1.0,"g":1E+21},"pairs":{"a":${beyond},"b":${least}},"whole":${most}}`,
+  ),
+  get(samplesIn),
+  exact("PATCH", `{"spec":{"pairs":{"b":${most}}}}`, "merge-patch+json", "/s"),
+  tested(beyond),
+  tested("9007199254740992"),
+  get(`${samplesIn}/s`),
+);
 
 export const customValues: readonly Case[] = [
   integers,
-  ...specs.map((spec) => ({ name: `spec ${shortened(spec)}`, steps: [post(samplesIn, sample(spec))] })),
-  ...[null, 1, "x", []].map((spec) => ({
-    name: `a whole spec of ${JSON.stringify(spec)}`,
-    steps: [post(samplesIn, sample(spec)), get(`${samplesIn}/s`)],
-  })),
+  ...specs.map((spec) => caseOf(`spec ${shortened(spec)}`, post(samplesIn, sample(spec)))),
+  ...[null, 1, "x", []].map((spec) =>
+    caseOf(`a whole spec of ${JSON.stringify(spec)}`, post(samplesIn, sample(spec)), get(`${samplesIn}/s`)),
+  ),
 ];

@@ -1,7 +1,7 @@
 // Refused definitions, and changes of served ones.
 import type { JsonObject } from "../../src/json.ts";
 import { definitions, spec, version } from "../fixtures.ts";
-import { get, patch, post, put } from "../steps.ts";
+import { caseOf, get, patch, post, put } from "../steps.ts";
 import type { Case } from "../steps.ts";
 import { group, at, text, plain, things, made, inVersions } from "../things.ts";
 
@@ -107,27 +107,22 @@ const wrong: readonly (readonly [string, JsonObject])[] = [
 ];
 
 export const refusals: readonly Case[] = [
-  ...wrong.map(([name, body]) => ({
-    name: `refused: ${name}`,
-    steps: [post(definitions, body), get(at)],
-  })),
-  {
-    name: "refused: changes of one that is served",
-    steps: [
-      ...made(),
-      patch(at, { spec: { group: "other.example.com" } }),
-      patch(at, { spec: { scope: "Cluster" } }),
-      patch(at, { spec: { names: { plural: "others" } } }),
-      patch(at, { spec: { names: { kind: "Other" } } }),
-      patch(at, { spec: { names: { singular: "A" } } }),
-      patch(at, { spec: { preserveUnknownFields: true } }),
-      patch(at, { spec: { scope: "Cluster", names: { kind: "Other", plural: "x" } } }),
-      patch(at, inVersions(version("v2", plain))),
-      patch(at, inVersions(version("v1", plain, { storage: false }))),
-      patch(at, inVersions(version("v1", { type: "string" }))),
-      put(at, things()),
-      put(at, { ...things(), metadata: { name: `things.${group}`, resourceVersion: "1" } }),
-      get(at),
-    ],
-  },
+  ...wrong.map(([name, body]) => caseOf(`refused: ${name}`, post(definitions, body), get(at))),
+  caseOf(
+    "refused: changes of one that is served",
+    ...made(),
+    patch(at, { spec: { group: "other.example.com" } }),
+    patch(at, { spec: { scope: "Cluster" } }),
+    patch(at, { spec: { names: { plural: "others" } } }),
+    patch(at, { spec: { names: { kind: "Other" } } }),
+    patch(at, { spec: { names: { singular: "A" } } }),
+    patch(at, { spec: { preserveUnknownFields: true } }),
+    patch(at, { spec: { scope: "Cluster", names: { kind: "Other", plural: "x" } } }),
+    patch(at, inVersions(version("v2", plain))),
+    patch(at, inVersions(version("v1", plain, { storage: false }))),
+    patch(at, inVersions(version("v1", { type: "string" }))),
+    put(at, things()),
+    put(at, { ...things(), metadata: { name: `things.${group}`, resourceVersion: "1" } }),
+    get(at),
+  ),
 ];

@@ -1,7 +1,7 @@
 // Deletions: preconditions, policies, finalizers in every order, pods with a grace period.
 import type { Json, JsonObject } from "../../src/json.ts";
 import { configMap, configMapsIn, gadgetsAt, pod, podsIn, widget, widgetsIn } from "../fixtures.ts";
-import { del, get, named, object, patch, post, put } from "../steps.ts";
+import { caseOf, del, get, named, object, patch, post, put } from "../steps.ts";
 import type { Case, Step } from "../steps.ts";
 
 const options = (more: JsonObject): JsonObject => ({ kind: "DeleteOptions", apiVersion: "v1", ...more });
@@ -21,8 +21,6 @@ const bodies: readonly Json[] = [
   options({ preconditions: { uid: 1 } }),
   options({ propagationPolicy: "Background" }),
   options({ propagationPolicy: "Other" }),
-  options({ propagationPolicy: "Orphan", orphanDependents: true }),
-  options({ orphanDependents: false }),
   options({ gracePeriodSeconds: 0 }),
   options({ gracePeriodSeconds: 5 }),
   options({ gracePeriodSeconds: -1 }),
@@ -42,7 +40,6 @@ const queries = [
   "gracePeriodSeconds=0",
   "gracePeriodSeconds=x",
   "gracePeriodSeconds=-5",
-  "propagationPolicy=Orphan&orphanDependents=true",
 ];
 
 const held = (path: string, one: JsonObject): Step[] => [
@@ -75,48 +72,51 @@ const held = (path: string, one: JsonObject): Step[] => [
 
 const bind = (name: string): Step =>
   post(`${podsIn}/${name}/binding`, object("v1", "Binding", name, { target: { kind: "Node", name: "n" } }));
-const graceful = (name: string, spec: JsonObject, ...steps: readonly Step[]): Case => ({
-  name: `a pod on a node, ${name}`,
-  // The list waits until the cache of the real server has the binding: a deletion may start from it.
-  steps: [post(podsIn, pod("a", spec)), bind("a"), get(podsIn), ...steps, get(`${podsIn}/a`)],
-});
+const graceful = (name: string, spec: JsonObject, ...steps: readonly Step[]): Case =>
+  caseOf(
+    `a pod on a node, ${name}`,
+    // The list waits until the cache of the real server has the binding: a deletion may start from it.
+    post(podsIn, pod("a", spec)),
+    bind("a"),
+    get(podsIn),
+    ...steps,
+    get(`${podsIn}/a`),
+  );
 const grace = (gracePeriodSeconds: number): Step => del(`${podsIn}/a`, options({ gracePeriodSeconds }));
 
 export const deletion: readonly Case[] = [
   ...bodies.flatMap((body): Case[] => {
     const name = JSON.stringify(body).slice(0, 110);
     return [
-      {
-        name: `a ConfigMap with ${name}`,
-        steps: [
-          named("made", post(configMapsIn, configMap("a"))),
-          del(`${configMapsIn}/a`, body),
-          get(`${configMapsIn}/a`),
-        ],
-      },
-      {
-        name: `a Widget with ${name}`,
-        steps: [
-          named("made", post(widgetsIn, widget("a"))),
-          del(`${widgetsIn}/a`, body),
-          get(`${widgetsIn}/a`),
-        ],
-      },
+      caseOf(
+        `a ConfigMap with ${name}`,
+        named("made", post(configMapsIn, configMap("a"))),
+        del(`${configMapsIn}/a`, body),
+        get(`${configMapsIn}/a`),
+      ),
+      caseOf(
+        `a Widget with ${name}`,
+        named("made", post(widgetsIn, widget("a"))),
+        del(`${widgetsIn}/a`, body),
+        get(`${widgetsIn}/a`),
+      ),
     ];
   }),
-  ...queries.map((query) => ({
-    name: `with the query ${query}`,
-    steps: [configMapsIn, widgetsIn].flatMap((path) => [
-      post(path, path === widgetsIn ? widget("a") : configMap("a")),
-      del(`${path}/a?${query}`),
-      get(`${path}/a`),
-    ]),
-  })),
-  { name: "finalizers of a ConfigMap", steps: held(configMapsIn, configMap("a")) },
-  { name: "finalizers of a Widget", steps: held(widgetsIn, widget("a")) },
-  {
-    name: "finalizers of a Gadget",
-    steps: held(gadgetsAt, object("example.com/v1", "Gadget", "a")).map(
+  ...queries.map((query) =>
+    caseOf(
+      `with the query ${query}`,
+      ...[configMapsIn, widgetsIn].flatMap((path) => [
+        post(path, path === widgetsIn ? widget("a") : configMap("a")),
+        del(`${path}/a?${query}`),
+        get(`${path}/a`),
+      ]),
+    ),
+  ),
+  caseOf("finalizers of a ConfigMap", ...held(configMapsIn, configMap("a"))),
+  caseOf("finalizers of a Widget", ...held(widgetsIn, widget("a"))),
+  caseOf(
+    "finalizers of a Gadget",
+    ...held(gadgetsAt, object("example.com/v1", "Gadget", "a")).map(
       (step) =>
         JSON.parse(
           JSON.stringify(step)
@@ -125,29 +125,25 @@ export const deletion: readonly Case[] = [
             .replaceAll("gadgets/a?", "gadgets/<id>?"),
         ) as Step,
     ),
-  },
-  {
-    name: "what is not there",
-    steps: [
-      del(`${configMapsIn}/a`),
-      del(`${widgetsIn}/a`),
-      del(`${gadgetsAt}/<id>`),
-      del(`${podsIn}/a`),
-      del("/api/v1/namespaces/<id>"),
-      del("/api/v1/namespaces/<id>/configmaps/a"),
-    ],
-  },
-  {
-    name: "an immutable ConfigMap, and what it refuses before",
-    steps: [
-      post(configMapsIn, configMap("a", { immutable: true, data: { a: "1" } })),
-      patch(`${configMapsIn}/a`, { data: { a: "2" } }),
-      patch(`${configMapsIn}/a`, { immutable: null }),
-      patch(`${configMapsIn}/a`, { binaryData: { b: "AA==" } }),
-      patch(`${configMapsIn}/a`, { metadata: { labels: { a: "b" } } }),
-      del(`${configMapsIn}/a`),
-    ],
-  },
+  ),
+  caseOf(
+    "what is not there",
+    del(`${configMapsIn}/a`),
+    del(`${widgetsIn}/a`),
+    del(`${gadgetsAt}/<id>`),
+    del(`${podsIn}/a`),
+    del("/api/v1/namespaces/<id>"),
+    del("/api/v1/namespaces/<id>/configmaps/a"),
+  ),
+  caseOf(
+    "an immutable ConfigMap, and what it refuses before",
+    post(configMapsIn, configMap("a", { immutable: true, data: { a: "1" } })),
+    patch(`${configMapsIn}/a`, { data: { a: "2" } }),
+    patch(`${configMapsIn}/a`, { immutable: null }),
+    patch(`${configMapsIn}/a`, { binaryData: { b: "AA==" } }),
+    patch(`${configMapsIn}/a`, { metadata: { labels: { a: "b" } } }),
+    del(`${configMapsIn}/a`),
+  ),
   graceful(
     "deleted, and again with less and with more",
     {},
@@ -187,14 +183,12 @@ export const deletion: readonly Case[] = [
     del(`${podsIn}/a?dryRun=All`),
     del(`${podsIn}/a`, options({ dryRun: ["All"], gracePeriodSeconds: 0 })),
   ),
-  { name: "a pod on no node", steps: [post(podsIn, pod("a")), del(`${podsIn}/a`), get(`${podsIn}/a`)] },
-  {
-    name: "a pod on no node, held",
-    steps: [
-      post(podsIn, pod("a", {}, { finalizers: ["e.x/a"] })),
-      del(`${podsIn}/a`),
-      del(`${podsIn}/a`),
-      get(`${podsIn}/a`),
-    ],
-  },
+  caseOf("a pod on no node", post(podsIn, pod("a")), del(`${podsIn}/a`), get(`${podsIn}/a`)),
+  caseOf(
+    "a pod on no node, held",
+    post(podsIn, pod("a", {}, { finalizers: ["e.x/a"] })),
+    del(`${podsIn}/a`),
+    del(`${podsIn}/a`),
+    get(`${podsIn}/a`),
+  ),
 ];

@@ -1,6 +1,6 @@
 // The formats of texts, each with texts that have it and texts that almost have it.
 import { formatted, formatsIn } from "../fixtures.ts";
-import { post } from "../steps.ts";
+import { caseOf, post } from "../steps.ts";
 import type { Case } from "../steps.ts";
 
 const many = (text: string, times: number): string => text.repeat(times);
@@ -28,26 +28,28 @@ http://a:1:2/\nredis://a:1,b:2/\nhttp://[1.2.3.4]/\nhttp://[fe80::1%25eth0]/\nht
 const fieldOf = (format: string): string => format.replaceAll("-", "_");
 
 export const formats: readonly Case[] = [
-  ...Object.entries(texts).map(([format, all]) => ({
-    name: `texts as ${format}`,
-    steps: all
-      .split("\n")
-      .map((text) => post(`${formatsIn}?dryRun=All`, formatted({ [fieldOf(format)]: text }))),
-  })),
-  {
-    name: "what is no text, as each",
-    steps: [1, 1.5, true, {}, ["x"], null].flatMap((value) =>
+  ...Object.entries(texts).map(([format, all]) =>
+    caseOf(
+      `texts as ${format}`,
+      ...all
+        .split("\n")
+        .map((text) => post(`${formatsIn}?dryRun=All`, formatted({ [fieldOf(format)]: text }))),
+    ),
+  ),
+  caseOf(
+    "what is no text, as each",
+    ...[1, 1.5, true, {}, ["x"], null].flatMap((value) =>
       ["date-time", "ipv4", "unknown"].map((format) =>
         post(`${formatsIn}?dryRun=All`, formatted({ [fieldOf(format)]: value })),
       ),
     ),
-  },
-  {
-    name: "numbers with formats",
-    steps: [1, 2147483648, 1.5, 1e30, 1e300, "x", true, [1], {}].flatMap((value) =>
+  ),
+  caseOf(
+    "numbers with formats",
+    ...[1, 2147483648, 1.5, 1e30, 1e300, "x", true, [1], {}].flatMap((value) =>
       ["int32", "int64", "float", "double", "strange"].map((format) =>
         post(`${formatsIn}?dryRun=All`, formatted({ [`number_${format}`]: value })),
       ),
     ),
-  },
+  ),
 ];

@@ -1,6 +1,6 @@
 // Lists: valid and invalid selectors, pages, and all combinations of versions and their options.
 import { configMap, configMapsIn, gadgetsAt, pod, podsIn, widget, widgetsIn } from "../fixtures.ts";
-import { del, get, named, object, patch, post } from "../steps.ts";
+import { caseOf, del, get, named, object, patch, post } from "../steps.ts";
 import type { Case, Step } from "../steps.ts";
 
 const fill: readonly Step[] = [
@@ -22,67 +22,21 @@ const widgets: readonly Step[] = [
 ];
 
 const labels = [
-  "app",
-  "!app",
-  "app=one",
-  "app==one",
-  "app!=one",
-  "app in (one,two)",
-  "app in (one)",
-  "app notin (one)",
-  "app in ()",
-  "app in (,)",
-  "app in (one,)",
-  "app=",
-  "app!=",
-  "app=one,n=1",
-  "app=one,,n=1",
-  ",",
-  "app=one,",
-  "=one",
-  "n>5",
-  "n<5",
-  "n>x",
-  "e.x/k=v",
-  "E.X/k=v",
-  "-a=b",
-  "app=a b",
-  "app=-",
-  "app in one",
-  "app in (one",
-  "in in (in)",
-  "notin",
-  "app ! one",
-  "!!app",
-  "! app",
-  "app=one=two",
-  "(app)",
+  ...`app | !app | app=one | app==one | app!=one | app in (one,two) | app in (one) | app notin (one)
+  | app in () | app in (,) | app in (one,) | app= | app!= | app=one,n=1 | app=one,,n=1 | , | app=one,
+  | =one | n>5 | n<5 | n>x | e.x/k=v | E.X/k=v | -a=b | app=a b | app=- | app in one | app in (one
+  | in in (in) | notin | app ! one | !!app | ! app | app=one=two | (app) | app=ä | app exists
+  | app=one n=1 | app in (one) , n`.split(/\s*\|\s*/),
   "x".repeat(64),
-  "app=ä",
-  "app exists",
   " app = one ",
-  "app=one n=1",
-  "app in (one) , n",
 ];
 const fields = [
-  "metadata.name=a",
-  "metadata.name==a",
-  "metadata.name!=a",
-  "metadata.namespace=<ns>",
-  "metadata.namespace=default",
-  "metadata.name=a,metadata.name=b",
-  "metadata.name",
-  "metadata.name=",
-  "=a",
-  "data.x=1",
-  "metadata.labels.app=one",
-  "metadata.uid=1",
-  "status.phase=x",
+  ...`metadata.name=a | metadata.name==a | metadata.name!=a | metadata.namespace=<ns>
+  | metadata.namespace=default | metadata.name=a,metadata.name=b | metadata.name | metadata.name= | =a
+  | data.x=1 | metadata.labels.app=one | metadata.uid=1 | status.phase=x | , | metadata.name in (a)
+  | name=a`.split(/\s*\|\s*/),
   "metadata.name=a\\,b",
   "metadata.name=a\\x",
-  ",",
-  "metadata.name in (a)",
-  "name=a",
 ];
 const widgetFields = [
   "spec.colour=blue",
@@ -128,28 +82,11 @@ const query = (parts: Readonly<Record<string, string>>): string =>
 const encoded = (value: string): string => encodeURIComponent(value).replaceAll("%3Cns%3E", "<ns>");
 
 const odd = [
-  "limit=-1",
-  "limit=x",
-  "limit=1.5",
-  "limit=0",
-  "limit=9999999999999999999",
-  "continue=x",
-  "continue=e30",
-  "continue=&limit=1",
-  "timeoutSeconds=x",
-  "timeoutSeconds=5",
-  "sendInitialEvents=true",
-  "sendInitialEvents=x",
-  "sendInitialEvents=false",
-  "allowWatchBookmarks=true",
-  "allowWatchBookmarks=x",
-  "watch=false",
-
-  "bogus=1",
-  "limit=1&limit=2",
-  "resourceVersionMatch=Exact",
-  "resourceVersionMatch=Exact&continue=x&limit=1",
-  "continue=x&resourceVersion=5",
+  ...`limit=-1 limit=x limit=1.5 limit=0 limit=9999999999999999999 continue=x continue=e30
+  continue=&limit=1 timeoutSeconds=x timeoutSeconds=5 sendInitialEvents=true sendInitialEvents=x
+  sendInitialEvents=false allowWatchBookmarks=true allowWatchBookmarks=x watch=false bogus=1
+  limit=1&limit=2 resourceVersionMatch=Exact resourceVersionMatch=Exact&continue=x&limit=1
+  continue=x&resourceVersion=5`.split(/\s+/),
 ];
 
 const page = (path: string, more = ""): Step => get(`${path}?limit=1${more}`);
@@ -169,132 +106,130 @@ const pages = (path: string): Step[] => [
 ];
 
 export const lists: readonly Case[] = [
-  ...labels.map((selector) => ({
-    name: `labels ${JSON.stringify(selector.slice(0, 40))}`,
-    steps: [
+  ...labels.map((selector) =>
+    caseOf(
+      `labels ${JSON.stringify(selector.slice(0, 40))}`,
       ...fill,
       get(`${configMapsIn}?labelSelector=${encoded(selector)}`),
       get(`${widgetsIn}?labelSelector=${encoded(selector)}`),
-    ],
-  })),
-  ...fields.map((selector) => ({
-    name: `fields ${JSON.stringify(selector)}`,
-    steps: [
+    ),
+  ),
+  ...fields.map((selector) =>
+    caseOf(
+      `fields ${JSON.stringify(selector)}`,
       ...fill,
       get(`${configMapsIn}?fieldSelector=${encoded(selector)}`),
       get(`${widgetsIn}?fieldSelector=${encoded(selector)}`),
-    ],
-  })),
-  ...widgetFields.map((selector) => ({
-    name: `fields of Widgets ${selector}`,
-    steps: [...widgets, get(`${widgetsIn}?fieldSelector=${encoded(selector)}`)],
-  })),
-  ...podFields.map((selector) => ({
-    name: `fields of Pods ${selector}`,
-    steps: [
+    ),
+  ),
+  ...widgetFields.map((selector) =>
+    caseOf(
+      `fields of Widgets ${selector}`,
+      ...widgets,
+      get(`${widgetsIn}?fieldSelector=${encoded(selector)}`),
+    ),
+  ),
+  ...podFields.map((selector) =>
+    caseOf(
+      `fields of Pods ${selector}`,
       post(podsIn, pod("a")),
       post(podsIn, pod("b", { restartPolicy: "Never" })),
       get(`${podsIn}?fieldSelector=${encoded(selector)}`),
-    ],
-  })),
-  ...versioned.map(({ version, match, limit }) => ({
-    name: `version ${version || "(none)"}, match ${match || "(none)"}, limit ${limit || "(none)"}`,
-    steps: [
+    ),
+  ),
+  ...versioned.map(({ version, match, limit }) =>
+    caseOf(
+      `version ${version || "(none)"}, match ${match || "(none)"}, limit ${limit || "(none)"}`,
       ...fill,
       get(configMapsIn),
       get(`${configMapsIn}?${query({ resourceVersion: version, resourceVersionMatch: match, limit })}`),
-    ],
-  })),
+    ),
+  ),
   ...versions
     .filter((version) => version !== "")
-    .map((version) => ({
-      name: `one object at version ${version}`,
-      steps: [
+    .map((version) =>
+      caseOf(
+        `one object at version ${version}`,
         ...fill,
         get(configMapsIn),
         get(`${configMapsIn}/a?${query({ resourceVersion: version })}`),
         get(`${configMapsIn}/none?${query({ resourceVersion: version })}`),
         get(`${widgetsIn}/none?${query({ resourceVersion: version })}`),
-      ],
-    })),
-  ...odd.map((one) => ({
-    name: `with ${one}`,
-    steps: [...fill, get(configMapsIn), get(`${configMapsIn}?${one}`), get(`${configMapsIn}/a?${one}`)],
-  })),
-  { name: "pages of ConfigMaps", steps: [...fill, ...pages(configMapsIn)] },
-  { name: "pages of Widgets", steps: [...widgets, ...pages(widgetsIn)] },
-  {
-    name: "what is empty",
-    steps: [
+      ),
+    ),
+  ...odd.map((one) =>
+    caseOf(
+      `with ${one}`,
+      ...fill,
       get(configMapsIn),
-      get(widgetsIn),
-      get(`${configMapsIn}?limit=1`),
-      get(`${widgetsIn}?limit=5`),
-      get("/api/v1/namespaces/<id>-none/configmaps"),
-      get("/apis/example.com/v1/namespaces/<id>-none/widgets"),
-    ],
-  },
-  {
-    name: "over all namespaces",
-    steps: [
-      ...fill,
-      ...widgets,
-      get("/api/v1/configmaps?fieldSelector=metadata.namespace%3D<ns>"),
-      get("/apis/example.com/v1/widgets?fieldSelector=metadata.namespace%3D<ns>"),
-      get("/apis/example.com/v1beta1/namespaces/<ns>/widgets"),
-      post("/api/v1/configmaps", configMap("x", {}, { namespace: "<ns>" })),
-      post("/apis/example.com/v1/widgets", widget("x", undefined, { namespace: "<ns>" })),
-      get("/api/v1/configmaps/a"),
-      del("/api/v1/configmaps/a"),
-      get("/apis/example.com/v1/widgets/a"),
-    ],
-  },
-  {
-    name: "over all namespaces, in the order of their keys",
-    steps: [
-      ...["<id>", "<id>-b"].map((name) => post("/api/v1/namespaces", object("v1", "Namespace", name))),
-      ...["<id>-b", "<id>"].flatMap((namespace) =>
-        ["b", "a"].map((name) =>
-          post(`/api/v1/namespaces/${namespace}/configmaps`, configMap(name, {}, { labels: { of: "<id>" } })),
-        ),
+      get(`${configMapsIn}?${one}`),
+      get(`${configMapsIn}/a?${one}`),
+    ),
+  ),
+  caseOf("pages of ConfigMaps", ...fill, ...pages(configMapsIn)),
+  caseOf("pages of Widgets", ...widgets, ...pages(widgetsIn)),
+  caseOf(
+    "what is empty",
+    get(configMapsIn),
+    get(widgetsIn),
+    get(`${configMapsIn}?limit=1`),
+    get(`${widgetsIn}?limit=5`),
+    get("/api/v1/namespaces/<id>-none/configmaps"),
+    get("/apis/example.com/v1/namespaces/<id>-none/widgets"),
+  ),
+  caseOf(
+    "over all namespaces",
+    ...fill,
+    ...widgets,
+    get("/api/v1/configmaps?fieldSelector=metadata.namespace%3D<ns>"),
+    get("/apis/example.com/v1/widgets?fieldSelector=metadata.namespace%3D<ns>"),
+    get("/apis/example.com/v1beta1/namespaces/<ns>/widgets"),
+    post("/api/v1/configmaps", configMap("x", {}, { namespace: "<ns>" })),
+    post("/apis/example.com/v1/widgets", widget("x", undefined, { namespace: "<ns>" })),
+    get("/api/v1/configmaps/a"),
+    del("/api/v1/configmaps/a"),
+    get("/apis/example.com/v1/widgets/a"),
+  ),
+  caseOf(
+    "over all namespaces, in the order of their keys",
+    ...["<id>", "<id>-b"].map((name) => post("/api/v1/namespaces", object("v1", "Namespace", name))),
+    ...["<id>-b", "<id>"].flatMap((namespace) =>
+      ["b", "a"].map((name) =>
+        post(`/api/v1/namespaces/${namespace}/configmaps`, configMap(name, {}, { labels: { of: "<id>" } })),
       ),
-      get("/api/v1/configmaps?labelSelector=of%3D<id>"),
-      get("/api/v1/configmaps?labelSelector=of%3D<id>&limit=3"),
-    ],
-  },
-  {
-    name: "as tables and as metadata",
-    steps: [
-      ...fill,
-      ...widgets,
-      patch(`${widgetsIn}/a/status`, { status: { conditions: [{ type: "Ready", status: "True" }] } }),
-      patch(`${widgetsIn}/b`, { spec: { tags: ["x", "y"] } }),
-      ...["Table", "PartialObjectMetadataList", "PartialObjectMetadata"].flatMap((as) =>
-        [
-          configMapsIn,
-          widgetsIn,
-          `${widgetsIn}?limit=1`,
-          `${widgetsIn}?includeObject=Object`,
-          `${configMapsIn}?includeObject=None`,
-          `${configMapsIn}?includeObject=x`,
-          `${widgetsIn}/a`,
-        ].map((path) => get(path, { accept: `application/json;as=${as};g=meta.k8s.io;v=v1` })),
-      ),
-      get(configMapsIn, { accept: "application/json;as=Table;g=meta.k8s.io;v=v1beta1" }),
-      get(configMapsIn, { accept: "application/json;as=Table;v=v1;g=meta.k8s.io,application/json" }),
-    ],
-  },
-  {
-    name: "of what is cluster-scoped",
-    steps: [
-      post(gadgetsAt, object("example.com/v1", "Gadget", "<id>", {}, { labels: { id: "<id>" } })),
-      get(`${gadgetsAt}?labelSelector=id%3D<id>`),
-      get(`${gadgetsAt}?fieldSelector=metadata.name%3D<id>`),
-      get(`${gadgetsAt}?fieldSelector=metadata.namespace%3Dx`),
-      get("/apis/example.com/v1/namespaces/<ns>/gadgets"),
-      get("/apis/example.com/v1/namespaces/<ns>/gadgets/<id>"),
-      get(`/api/v1/namespaces?fieldSelector=metadata.name%3D<ns>`),
-      get(`/api/v1/namespaces?fieldSelector=status.phase%3DActive,metadata.name%3D<ns>`),
-    ],
-  },
+    ),
+    get("/api/v1/configmaps?labelSelector=of%3D<id>"),
+    get("/api/v1/configmaps?labelSelector=of%3D<id>&limit=3"),
+  ),
+  caseOf(
+    "as tables and as metadata",
+    ...fill,
+    ...widgets,
+    patch(`${widgetsIn}/a/status`, { status: { conditions: [{ type: "Ready", status: "True" }] } }),
+    patch(`${widgetsIn}/b`, { spec: { tags: ["x", "y"] } }),
+    ...["Table", "PartialObjectMetadataList", "PartialObjectMetadata"].flatMap((as) =>
+      [
+        configMapsIn,
+        widgetsIn,
+        `${widgetsIn}?limit=1`,
+        `${widgetsIn}?includeObject=Object`,
+        `${configMapsIn}?includeObject=None`,
+        `${configMapsIn}?includeObject=x`,
+        `${widgetsIn}/a`,
+      ].map((path) => get(path, { accept: `application/json;as=${as};g=meta.k8s.io;v=v1` })),
+    ),
+    get(configMapsIn, { accept: "application/json;as=Table;g=meta.k8s.io;v=v1beta1" }),
+    get(configMapsIn, { accept: "application/json;as=Table;v=v1;g=meta.k8s.io,application/json" }),
+  ),
+  caseOf(
+    "of what is cluster-scoped",
+    post(gadgetsAt, object("example.com/v1", "Gadget", "<id>", {}, { labels: { id: "<id>" } })),
+    get(`${gadgetsAt}?labelSelector=id%3D<id>`),
+    get(`${gadgetsAt}?fieldSelector=metadata.name%3D<id>`),
+    get(`${gadgetsAt}?fieldSelector=metadata.namespace%3Dx`),
+    get("/apis/example.com/v1/namespaces/<ns>/gadgets"),
+    get("/apis/example.com/v1/namespaces/<ns>/gadgets/<id>"),
+    get(`/api/v1/namespaces?fieldSelector=metadata.name%3D<ns>`),
+    get(`/api/v1/namespaces?fieldSelector=status.phase%3DActive,metadata.name%3D<ns>`),
+  ),
 ];

@@ -1,7 +1,7 @@
 // Deleted namespaces. Neither server has a controller that empties them, so they stay Terminating.
 import type { Json, JsonObject } from "../../src/json.ts";
 import { configMap, configMapsIn, pod, podsIn, widget, widgetsIn } from "../fixtures.ts";
-import { del, get, named, object, patch, post, put, watch } from "../steps.ts";
+import { caseOf, del, get, named, object, patch, post, put, watch } from "../steps.ts";
 import type { Case, Step } from "../steps.ts";
 
 const all = "/api/v1/namespaces";
@@ -12,28 +12,26 @@ const namespace = (more: JsonObject = {}, metadata: JsonObject = {}): JsonObject
 const own = `${all}/<id>`;
 
 /** The namespace of the case is deleted, and has content. */
-const leaving = (name: string, ...steps: readonly Step[]): Case => ({
-  name: `one with content: ${name}`,
-  steps: [
+const leaving = (name: string, ...steps: readonly Step[]): Case =>
+  caseOf(
+    `one with content: ${name}`,
     post(configMapsIn, configMap("a")),
     post(widgetsIn, widget("a")),
     post(podsIn, pod("a")),
     named("gone", del(home)),
     ...steps,
-  ],
-});
+  );
 
-const deleted = (name: string, body?: Json, metadata?: JsonObject): Case => ({
-  name: `deleted with ${name}`,
-  steps: [
+const deleted = (name: string, body?: Json, metadata?: JsonObject): Case =>
+  caseOf(
+    `deleted with ${name}`,
     named("made", post(all, namespace({}, metadata))),
     del(own, body),
     get(own),
     del(own),
     del(own, options({ propagationPolicy: "Orphan" })),
     get(own),
-  ],
-});
+  );
 
 export const namespaces: readonly Case[] = [
   deleted("nothing"),
@@ -48,7 +46,6 @@ export const namespaces: readonly Case[] = [
   deleted("an old version", options({ preconditions: { resourceVersion: "1" } })),
   deleted("a finalizer of its own", undefined, { finalizers: ["example.com/a"] }),
   deleted("the finalizer orphan", undefined, { finalizers: ["orphan"] }),
-  deleted("orphanDependents false", options({ orphanDependents: false }), { finalizers: ["orphan"] }),
   leaving(
     "nothing new",
     post(configMapsIn, configMap("b")),
@@ -95,8 +92,8 @@ export const namespaces: readonly Case[] = [
       "<id>",
     ),
   ),
-  {
-    name: "those that stay for ever",
-    steps: ["default", "kube-system", "kube-public"].map((name) => del(`${all}/${name}`)),
-  },
+  caseOf(
+    "those that stay for ever",
+    ...["default", "kube-system", "kube-public"].map((name) => del(`${all}/${name}`)),
+  ),
 ];

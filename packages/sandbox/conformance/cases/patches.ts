@@ -11,7 +11,7 @@ import {
   widget,
   widgetsIn,
 } from "../fixtures.ts";
-import { get, named, object, patch, post } from "../steps.ts";
+import { caseOf, get, named, object, patch, post } from "../steps.ts";
 import type { Case } from "../steps.ts";
 
 const map = configMap(
@@ -267,10 +267,14 @@ const accountStrategics: readonly Json[] = [
 const short = (value: Json): string => JSON.stringify(value).slice(0, 100);
 
 const of = (what: string, path: string, first: Json, kind: string, patches: readonly Json[]): Case[] =>
-  patches.map((one) => ({
-    name: `${kind} of a ${what}: ${short(one)}`,
-    steps: [named("made", post(path, first)), patch(`${path}/a`, one, kind), get(`${path}/a`)],
-  }));
+  patches.map((one) =>
+    caseOf(
+      `${kind} of a ${what}: ${short(one)}`,
+      named("made", post(path, first)),
+      patch(`${path}/a`, one, kind),
+      get(`${path}/a`),
+    ),
+  );
 
 export const patches: readonly Case[] = [
   ...of("ConfigMap", configMapsIn, map, "merge-patch", merges),
@@ -316,27 +320,25 @@ export const patches: readonly Case[] = [
     [op("test", "/spec/size", { value: 1.0 })],
   ]),
   ...of("Widget", widgetsIn, thing, "strategic-merge-patch", [{ spec: { size: 2 } }]),
-  {
-    name: "with a version, fresh and stale",
-    steps: [
-      named("made", post(configMapsIn, map)),
-      patch(`${configMapsIn}/a`, {
-        metadata: { resourceVersion: "<made.metadata.resourceVersion>" },
-        data: { x: "5" },
-      }),
-      patch(`${configMapsIn}/a`, {
-        metadata: { resourceVersion: "<made.metadata.resourceVersion>" },
-        data: { x: "6" },
-      }),
-      patch(`${configMapsIn}/a`, { metadata: { resourceVersion: "<made.metadata.resourceVersion>" } }),
-      patch(`${configMapsIn}/a`, { metadata: { uid: "<made.metadata.uid>" }, data: { x: "8" } }),
-    ],
-  },
-  {
-    name: "of what is not there",
-    steps: ["merge-patch", "json-patch", "strategic-merge-patch"].flatMap((kind) => [
+  caseOf(
+    "with a version, fresh and stale",
+    named("made", post(configMapsIn, map)),
+    patch(`${configMapsIn}/a`, {
+      metadata: { resourceVersion: "<made.metadata.resourceVersion>" },
+      data: { x: "5" },
+    }),
+    patch(`${configMapsIn}/a`, {
+      metadata: { resourceVersion: "<made.metadata.resourceVersion>" },
+      data: { x: "6" },
+    }),
+    patch(`${configMapsIn}/a`, { metadata: { resourceVersion: "<made.metadata.resourceVersion>" } }),
+    patch(`${configMapsIn}/a`, { metadata: { uid: "<made.metadata.uid>" }, data: { x: "8" } }),
+  ),
+  caseOf(
+    "of what is not there",
+    ...["merge-patch", "json-patch", "strategic-merge-patch"].flatMap((kind) => [
       patch(`${configMapsIn}/none`, kind === "json-patch" ? [] : {}, kind),
       patch(`${widgetsIn}/none`, kind === "json-patch" ? [] : {}, kind),
     ]),
-  },
+  ),
 ];

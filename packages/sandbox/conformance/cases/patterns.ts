@@ -1,6 +1,6 @@
 // Patterns of schemas, which regexp of Go (RE2) reads.
 import { definitions, spec, version } from "../fixtures.ts";
-import { named, post } from "../steps.ts";
+import { caseOf, named, post } from "../steps.ts";
 import type { Case } from "../steps.ts";
 import { inHome, made, text, thing, things } from "../things.ts";
 
@@ -41,18 +41,16 @@ const refused = [
 const properties = Object.fromEntries(patterns.map(([pattern], i) => [`p${i}`, { ...text, pattern }]));
 
 export const patternCases: readonly Case[] = [
-  {
-    name: "values",
-    steps: [
-      ...made({ versions: [version("v1", spec(properties))] }),
-      ...patterns.flatMap(([, ...texts], i) =>
-        texts.map((value) => post(`${inHome()}?dryRun=All`, thing("a", { [`p${i}`]: value }))),
-      ),
-    ],
-  },
-  ...refused.map((pattern) => ({
-    name: `refused: ${pattern}`,
-    steps: [
+  caseOf(
+    "values",
+    ...made({ versions: [version("v1", spec(properties))] }),
+    ...patterns.flatMap(([, ...texts], i) =>
+      texts.map((value) => post(`${inHome()}?dryRun=All`, thing("a", { [`p${i}`]: value }))),
+    ),
+  ),
+  ...refused.map((pattern) =>
+    caseOf(
+      `refused: ${pattern}`,
       named(
         "answer",
         post(
@@ -60,6 +58,6 @@ export const patternCases: readonly Case[] = [
           things({ versions: [version("v1", spec({ a: { ...text, pattern } }))] }),
         ),
       ),
-    ],
-  })),
+    ),
+  ),
 ];

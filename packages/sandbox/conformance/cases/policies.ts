@@ -1,7 +1,7 @@
 // Deletion policies. Neither server has a garbage collector: finalizers show its work.
 import type { JsonObject } from "../../src/json.ts";
 import { configMap, configMapsIn, gadgetsAt, pod, podsIn, widget, widgetsIn } from "../fixtures.ts";
-import { del, get, object, patch, post, put, watch } from "../steps.ts";
+import { caseOf, del, get, object, patch, post, put, watch } from "../steps.ts";
 import type { Case, Step } from "../steps.ts";
 
 const options = (more: JsonObject): JsonObject => ({ kind: "DeleteOptions", apiVersion: "v1", ...more });
@@ -37,11 +37,9 @@ const places: readonly Place[] = [
 const bodies: readonly JsonObject[] = [
   policy("Foreground"),
   policy("Orphan"),
-  options({ orphanDependents: true }),
   policy("Orphan", { gracePeriodSeconds: 0 }),
   policy("Foreground", { dryRun: ["All"] }),
   policy("Foreground", { preconditions: { resourceVersion: "1" } }),
-  policy("Foreground", { orphanDependents: false }),
 ];
 
 /** The first and the second policy; a third deletion has none. */
@@ -71,27 +69,51 @@ const unordered = ({ kind }: Place, finalizers: readonly string[]): boolean =>
 const afterOne = (place: Place): Case[] => {
   const { kind, path, of } = place;
   const at = `${path}/<id>`;
-  const release = (named: string): Step => patch(at, { metadata: { finalizers: [named] } });
   return [
-    ...bodies.map((body) => ({
-      name: `a ${kind} with ${JSON.stringify(body).slice(43)}`,
-      steps: [post(path, of()), del(at, body), get(at), del(at), get(at)],
-    })),
-    ...again.map(([first, then]) => ({
-      name: `a ${kind} with ${first}, then ${then}`,
-      steps: [post(path, of()), del(at, policy(first)), del(at, policy(then)), get(at), del(at), get(at)],
-    })),
+    ...bodies.map((body) =>
+      caseOf(
+        `a ${kind} with ${JSON.stringify(body).slice(43)}`,
+        post(path, of()),
+        del(at, body),
+        get(at),
+        del(at),
+        get(at),
+      ),
+    ),
+    ...again.map(([first, then]) =>
+      caseOf(
+        `a ${kind} with ${first}, then ${then}`,
+        post(path, of()),
+        del(at, policy(first)),
+        del(at, policy(then)),
+        get(at),
+        del(at),
+        get(at),
+      ),
+    ),
     ...before
       .filter((finalizers) => !unordered(place, finalizers))
       .flatMap((finalizers) =>
-        ["", "Foreground", "Orphan", "Background"].map((asked) => ({
-          name: `a ${kind} held by ${finalizers.join(", ")}, deleted with ${asked || "nothing"}`,
-          steps: [post(path, of({ finalizers })), del(at, asked === "" ? {} : policy(asked)), get(at)],
-        })),
+        ["", "Foreground", "Orphan", "Background"].map((asked) =>
+          caseOf(
+            `a ${kind} held by ${finalizers.join(", ")}, deleted with ${asked || "nothing"}`,
+            post(path, of({ finalizers })),
+            del(at, asked === "" ? {} : policy(asked)),
+            get(at),
+          ),
+        ),
       ),
-    ...["orphan", "foregroundDeletion"].map((finalizer) => ({
-      name: `a ${kind} from which somebody takes ${finalizer}`,
-      steps: [
+  ];
+};
+
+/** Changes of an object that waits for a garbage collector. */
+const whileWaiting = ({ kind, path, of }: Place): Case[] => {
+  const at = `${path}/<id>`;
+  const release = (named: string): Step => patch(at, { metadata: { finalizers: [named] } });
+  return [
+    ...["orphan", "foregroundDeletion"].map((finalizer) =>
+      caseOf(
+        `a ${kind} that loses ${finalizer}`,
         post(path, kind === "Namespace" ? of() : of({ finalizers: ["example.com/a"] })),
         del(at, policy(finalizer === "orphan" ? "Orphan" : "Foreground")),
         release("example.com/b"),
@@ -100,20 +122,18 @@ const afterOne = (place: Place): Case[] => {
         get(at),
         patch(at, [{ op: "remove", path: "/metadata/finalizers/0" }], "json-patch"),
         get(at),
-      ],
-    })),
-    {
-      name: `a ${kind}, and a status while it waits`,
-      steps: [
-        post(path, of()),
-        del(at, policy("Foreground")),
-        put(`${at}/status`, of()),
-        patch(at, { metadata: { labels: { a: "b" } } }),
-        post(path, of()),
-        patch(at, { metadata: { finalizers: null } }),
-        get(at),
-      ],
-    },
+      ),
+    ),
+    caseOf(
+      `a ${kind}, and a status while it waits`,
+      post(path, of()),
+      del(at, policy("Foreground")),
+      put(`${at}/status`, of()),
+      patch(at, { metadata: { labels: { a: "b" } } }),
+      post(path, of()),
+      patch(at, { metadata: { finalizers: null } }),
+      get(at),
+    ),
   ];
 };
 
@@ -127,9 +147,10 @@ const owned = (name: string, blockOwnerDeletion: boolean): JsonObject => ({
 
 export const policies: readonly Case[] = [
   ...places.flatMap(afterOne),
-  ...["Foreground", "Orphan", "Background"].map((asked) => ({
-    name: `an owner with ${asked}: what it owns stays as it is`,
-    steps: [
+  ...places.flatMap(whileWaiting),
+  ...["Foreground", "Orphan", "Background"].map((asked) =>
+    caseOf(
+      `an owner with ${asked}: what it owns stays as it is`,
       { ...post(configMapsIn, configMap("owner")), as: "owner" },
       post(configMapsIn, configMap("blocks", {}, { ownerReferences: [owned("owner", true)] })),
       post(configMapsIn, configMap("free", {}, { ownerReferences: [owned("owner", false)] })),
@@ -137,21 +158,21 @@ export const policies: readonly Case[] = [
       get(configMapsIn),
       patch(`${configMapsIn}/owner`, { metadata: { finalizers: [] } }),
       get(configMapsIn),
-    ],
-  })),
-  ...["Foreground", "Orphan"].map((asked) => ({
-    name: `a watch of ${asked}`,
-    steps: [
+    ),
+  ),
+  ...["Foreground", "Orphan"].map((asked) =>
+    caseOf(
+      `a watch of ${asked}`,
       { ...post(configMapsIn, configMap("a")), as: "made" },
       del(`${configMapsIn}/a`, policy(asked)),
       del(`${configMapsIn}/a`, policy("Background")),
       post(configMapsIn, configMap("last")),
       watch(`${configMapsIn}?watch=true&resourceVersion=<made.metadata.resourceVersion>`, "last"),
-    ],
-  })),
-  {
-    name: "a pod on a node",
-    steps: ["Foreground", "Orphan"].flatMap((asked) => {
+    ),
+  ),
+  caseOf(
+    "a pod on a node",
+    ...["Foreground", "Orphan"].flatMap((asked) => {
       const name = asked.toLowerCase();
       const target = { kind: "Node", name: "n" };
       return [
@@ -166,5 +187,5 @@ export const policies: readonly Case[] = [
         get(`${podsIn}/${name}`),
       ];
     }),
-  },
+  ),
 ];

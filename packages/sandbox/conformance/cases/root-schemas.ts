@@ -2,7 +2,7 @@
 // are written afterwards.
 import type { Json, JsonObject } from "../../src/json.ts";
 import { version } from "../fixtures.ts";
-import { get, named, object, patch, post, put } from "../steps.ts";
+import { caseOf, get, named, object, patch, post, put } from "../steps.ts";
 import type { Case, Step } from "../steps.ts";
 import { apiVersion, inHome, made, text, whole } from "../things.ts";
 
@@ -268,43 +268,41 @@ function stepsOf(name: string, more: JsonObject, statuses: readonly Json[]): Ste
 }
 
 /** Other fields without a schema: they are kept or refused, and their content is lost. */
-const others: Case = {
-  name: "other fields of no schema",
-  steps: [
-    ...made({
-      versions: [
-        version(
-          "v1",
-          ofSpec({
-            none: { type: "object", additionalProperties: false },
-            any: { type: "object", additionalProperties: true },
-            free,
-          }),
-        ),
-      ],
-    }),
-    ...[
-      { none: { x: 1 } },
-      { any: { x: { y: 1 }, z: [{ a: 1 }], n: null } },
-      { free: { x: { y: 1 }, z: [{ a: 1 }], n: null } },
-    ].map((spec, i) =>
-      post(`${inHome()}?fieldValidation=Strict`, object(apiVersion, "Thing", `t${i}`, { spec })),
-    ),
-    ...["t0", "t1", "t2"].map((name) =>
-      post(inHome(), object(apiVersion, "Thing", name, { spec: { any: { x: { y: 1 } } } })),
-    ),
-  ],
-};
+const others: Case = caseOf(
+  "other fields of no schema",
+  ...made({
+    versions: [
+      version(
+        "v1",
+        ofSpec({
+          none: { type: "object", additionalProperties: false },
+          any: { type: "object", additionalProperties: true },
+          free,
+        }),
+      ),
+    ],
+  }),
+  ...[
+    { none: { x: 1 } },
+    { any: { x: { y: 1 }, z: [{ a: 1 }], n: null } },
+    { free: { x: { y: 1 }, z: [{ a: 1 }], n: null } },
+  ].map((spec, i) =>
+    post(`${inHome()}?fieldValidation=Strict`, object(apiVersion, "Thing", `t${i}`, { spec })),
+  ),
+  ...["t0", "t1", "t2"].map((name) =>
+    post(inHome(), object(apiVersion, "Thing", name, { spec: { any: { x: { y: 1 } } } })),
+  ),
+);
 
 export const rootSchemas: readonly Case[] = [
   others,
-  ...Object.entries(table).map(([name, [schema, objects, statuses = []]]) => ({
-    name,
-    steps: [
+  ...Object.entries(table).map(([name, [schema, objects, statuses = []]]) =>
+    caseOf(
+      name,
       ...made({
         versions: [version("v1", schema, { subresources: { status: {} } })],
       }),
       ...Object.entries(objects).flatMap(([one, more]) => stepsOf(one, more, statuses)),
-    ],
-  })),
+    ),
+  ),
 ];

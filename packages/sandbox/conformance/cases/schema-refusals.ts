@@ -1,7 +1,7 @@
 // Schemas that a definition must not have: invalid values of keywords, and keywords in wrong places.
 import type { Json, JsonObject } from "../../src/json.ts";
 import { definitions, version } from "../fixtures.ts";
-import { post } from "../steps.ts";
+import { caseOf, post } from "../steps.ts";
 import type { Case } from "../steps.ts";
 import { text, things, whole } from "../things.ts";
 
@@ -162,9 +162,9 @@ const roots: Readonly<Record<string, JsonObject>> = {
   "a root with names by default": struct({ metadata: struct({ name: { ...text, default: "x" } }) }),
 };
 
-const cases = (name: string, schema: JsonObject, more: JsonObject = {}): Case => ({
-  name: `schema: ${name}`,
-  steps: [
+const cases = (name: string, schema: JsonObject, more: JsonObject = {}): Case =>
+  caseOf(
+    `schema: ${name}`,
     post(`${definitions}?dryRun=All`, things({ versions: [version("v1", schema, more)] })),
     // If two versions differ, the error names each.
     post(
@@ -173,8 +173,7 @@ const cases = (name: string, schema: JsonObject, more: JsonObject = {}): Case =>
         versions: [version("v1", schema, more), version("v2", ofSpec(text), { storage: false })],
       }),
     ),
-  ],
-});
+  );
 
 export const schemaRefusals: readonly Case[] = [
   ...Object.entries(fields).map(([name, a]) => cases(name, ofSpec(a))),
@@ -182,13 +181,11 @@ export const schemaRefusals: readonly Case[] = [
     cases(name, schema),
     cases(`${name}, beside a status`, schema, { subresources: { status: {} } }),
   ]),
-  {
-    name: "schema: of two versions that are alike",
-    steps: [
-      post(
-        `${definitions}?dryRun=All`,
-        things({ versions: [version("v1", ofSpec({})), version("v2", ofSpec({}), { storage: false })] }),
-      ),
-    ],
-  },
+  caseOf(
+    "schema: of two versions that are alike",
+    post(
+      `${definitions}?dryRun=All`,
+      things({ versions: [version("v1", ofSpec({})), version("v2", ofSpec({}), { storage: false })] }),
+    ),
+  ),
 ];

@@ -1,6 +1,6 @@
 // Watches: their first version, their initial events, selected changes, and shapes.
 import { configMap, configMapsIn, gadgetsAt, pod, podsIn, widget, widgetsIn } from "../fixtures.ts";
-import { del, get, named, object, patch, post, watch } from "../steps.ts";
+import { caseOf, del, get, named, object, patch, post, watch } from "../steps.ts";
 import type { Case, Step } from "../steps.ts";
 
 /** Changes of every sort; the object `last` is the end. */
@@ -29,44 +29,27 @@ const ofWidgets = changes(widgetsIn, (name, labels = {}) =>
   post(widgetsIn, widget(name, undefined, { labels })),
 );
 const both = (name: string, query: string, until = "last", headers: Record<string, string> = {}): Case[] => [
-  {
-    name: `${name} (ConfigMaps)`,
-    steps: [
-      ...ofMaps,
-      {
-        ...watch(`${configMapsIn}?watch=1${query}&timeoutSeconds=${until === "none" ? 1 : 3}`, until),
-        headers,
-      },
-    ],
-  },
-  {
-    name: `${name} (Widgets)`,
-    steps: [
-      ...ofWidgets,
-      { ...watch(`${widgetsIn}?watch=1${query}&timeoutSeconds=${until === "none" ? 1 : 3}`, until), headers },
-    ],
-  },
+  caseOf(`${name} (ConfigMaps)`, ...ofMaps, {
+    ...watch(`${configMapsIn}?watch=1${query}&timeoutSeconds=${until === "none" ? 1 : 3}`, until),
+    headers,
+  }),
+  caseOf(`${name} (Widgets)`, ...ofWidgets, {
+    ...watch(`${widgetsIn}?watch=1${query}&timeoutSeconds=${until === "none" ? 1 : 3}`, until),
+    headers,
+  }),
 ];
 const from = "&resourceVersion=<start.metadata.resourceVersion>";
 const as = (shape: string) => ({ accept: `application/json;as=${shape};g=meta.k8s.io;v=v1` });
 const initial = "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
 
 const refused = [
-  "&resourceVersion=x",
-  "&resourceVersion=-1",
-  "&resourceVersionMatch=Exact",
-  "&resourceVersionMatch=NotOlderThan",
-  "&sendInitialEvents=true",
-  "&sendInitialEvents=true&resourceVersionMatch=Exact",
-  "&sendInitialEvents=x&resourceVersionMatch=NotOlderThan",
-  "&sendInitialEvents=false&resourceVersionMatch=Exact&resourceVersion=5",
-  "&resourceVersionMatch=NotOlderThan&continue=x",
-  "&labelSelector=%21%21",
-  "&fieldSelector=data%3D1",
-  "&timeoutSeconds=x",
-  "&limit=x",
-  "&allowWatchBookmarks=x",
-  "&includeObject=x",
+  ...`&resourceVersion=x &resourceVersion=-1 &resourceVersionMatch=Exact
+  &resourceVersionMatch=NotOlderThan &sendInitialEvents=true
+  &sendInitialEvents=true&resourceVersionMatch=Exact
+  &sendInitialEvents=x&resourceVersionMatch=NotOlderThan
+  &sendInitialEvents=false&resourceVersionMatch=Exact&resourceVersion=5
+  &resourceVersionMatch=NotOlderThan&continue=x &labelSelector=%21%21 &fieldSelector=data%3D1
+  &timeoutSeconds=x &limit=x &allowWatchBookmarks=x &includeObject=x`.split(/\s+/),
 ];
 
 export const watches: readonly Case[] = [
@@ -99,60 +82,50 @@ export const watches: readonly Case[] = [
   ...both("metadata only", from, "last", as("PartialObjectMetadata")),
   ...both("metadata only, with initial events", initial, "initial-events-end", as("PartialObjectMetadata")),
   ...both("a shape that nobody has", from, "last", as("PartialObjectMetadataList")),
-  {
-    name: "of one object, by its path",
-    steps: [
-      ...ofMaps,
-      watch(`${configMapsIn}/a?watch=1&timeoutSeconds=2`, "none"),
-      get(`${configMapsIn}/a?watch=1&timeoutSeconds=1`),
-    ],
-  },
-  {
-    name: "over all namespaces",
-    steps: [
-      ...ofMaps,
-      watch(
-        "/api/v1/configmaps?watch=true&fieldSelector=metadata.namespace%3D<ns>&resourceVersion=<start.metadata.resourceVersion>&timeoutSeconds=3",
-        "last",
-      ),
-    ],
-  },
-  {
-    name: "of a version that has not come",
-    steps: [
-      ...ofMaps,
-      watch(`${configMapsIn}?watch=1&resourceVersion=99999999${initial}&timeoutSeconds=1`, "none"),
-    ],
-  },
-  {
-    name: "of pods that go gracefully",
-    steps: [
-      named("start", get(podsIn)),
-      post(podsIn, pod("a")),
-      post(`${podsIn}/a/binding`, object("v1", "Binding", "a", { target: { kind: "Node", name: "n" } })),
-      patch(`${podsIn}/a/status`, { status: { phase: "Running" } }),
-      del(`${podsIn}/a`),
-      del(`${podsIn}/a`, { gracePeriodSeconds: 0 }),
-      post(podsIn, pod("last")),
-      get(podsIn),
-      watch(`${podsIn}?watch=1${from}&timeoutSeconds=3`, "last"),
-      watch(`${podsIn}?watch=1${from}&fieldSelector=status.phase%3DRunning&timeoutSeconds=1`, "none"),
-    ],
-  },
-  {
-    name: "of gadgets",
-    steps: [
-      named("start", get(`${gadgetsAt}?labelSelector=id%3D<id>`)),
-      post(gadgetsAt, object("example.com/v1", "Gadget", "<id>", {}, { labels: { id: "<id>" } })),
-      del(`${gadgetsAt}/<id>`),
-      watch(`${gadgetsAt}?watch=1${from}&labelSelector=id%3D<id>&timeoutSeconds=1`, "none"),
-    ],
-  },
-  ...refused.map((query) => ({
-    name: `refused: ${query.slice(1)}`,
-    steps: [
+  caseOf(
+    "of one object, by its path",
+    ...ofMaps,
+    watch(`${configMapsIn}/a?watch=1&timeoutSeconds=2`, "none"),
+    get(`${configMapsIn}/a?watch=1&timeoutSeconds=1`),
+  ),
+  caseOf(
+    "over all namespaces",
+    ...ofMaps,
+    watch(
+      "/api/v1/configmaps?watch=true&fieldSelector=metadata.namespace%3D<ns>&resourceVersion=<start.metadata.resourceVersion>&timeoutSeconds=3",
+      "last",
+    ),
+  ),
+  caseOf(
+    "of a version that has not come",
+    ...ofMaps,
+    watch(`${configMapsIn}?watch=1&resourceVersion=99999999${initial}&timeoutSeconds=1`, "none"),
+  ),
+  caseOf(
+    "of pods that go gracefully",
+    named("start", get(podsIn)),
+    post(podsIn, pod("a")),
+    post(`${podsIn}/a/binding`, object("v1", "Binding", "a", { target: { kind: "Node", name: "n" } })),
+    patch(`${podsIn}/a/status`, { status: { phase: "Running" } }),
+    del(`${podsIn}/a`),
+    del(`${podsIn}/a`, { gracePeriodSeconds: 0 }),
+    post(podsIn, pod("last")),
+    get(podsIn),
+    watch(`${podsIn}?watch=1${from}&timeoutSeconds=3`, "last"),
+    watch(`${podsIn}?watch=1${from}&fieldSelector=status.phase%3DRunning&timeoutSeconds=1`, "none"),
+  ),
+  caseOf(
+    "of gadgets",
+    named("start", get(`${gadgetsAt}?labelSelector=id%3D<id>`)),
+    post(gadgetsAt, object("example.com/v1", "Gadget", "<id>", {}, { labels: { id: "<id>" } })),
+    del(`${gadgetsAt}/<id>`),
+    watch(`${gadgetsAt}?watch=1${from}&labelSelector=id%3D<id>&timeoutSeconds=1`, "none"),
+  ),
+  ...refused.map((query) =>
+    caseOf(
+      `refused: ${query.slice(1)}`,
       watch(`${configMapsIn}?watch=1${query}&timeoutSeconds=1`, "none"),
       watch(`${widgetsIn}?watch=1${query}&timeoutSeconds=1`, "none"),
-    ],
-  })),
+    ),
+  ),
 ];

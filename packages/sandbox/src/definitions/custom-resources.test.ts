@@ -1,4 +1,4 @@
-// What a request changes has happened when it is answered; a real server takes its time.
+// The sandbox makes all changes of a request before the answer; a real server takes its time.
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { listAt } from "../json.ts";
 import { definitions, startClient, widget, widgetDefinition, widgets } from "../testing/client.ts";

@@ -1,5 +1,4 @@
 // The documents of discovery: they list the served groups, versions and kinds.
-import { createHash } from "node:crypto";
 import { omit } from "../json.ts";
 import type { JsonObject } from "../json.ts";
 import { segmentsOf } from "./paths.ts";
@@ -10,22 +9,6 @@ type Types = readonly ResourceType[];
 
 const verbs = ["delete", "get", "list", "patch", "create", "update", "watch"];
 const verbsOf = ({ custom }: ResourceType): string[] => (custom ? verbs : verbs.toSorted());
-
-/** Clients compare this hash to find the versions of one resource: it is made of what is stored. */
-const storageVersionHash = ({
-  group,
-  version,
-  kind,
-  bucket,
-  storedVersion = version,
-}: ResourceType): string => {
-  const owner = bucket === "events" ? "" : group;
-  return createHash("sha256")
-    .update(`${owner}/${storedVersion}/${kind}`)
-    .digest()
-    .subarray(0, 8)
-    .toString("base64");
-};
 
 const groupsOf = (types: Types): string[] =>
   [...new Set(types.map(({ group }) => group))].filter((group) => group !== "");
@@ -55,7 +38,6 @@ function resourceList(types: Types, group: string, version: string): JsonObject 
       namespaced,
       kind,
       verbs: verbsOf(type),
-      storageVersionHash: storageVersionHash(type),
       ...(shortNames.length > 0 && { shortNames }),
       ...(categories.length > 0 && { categories }),
     };

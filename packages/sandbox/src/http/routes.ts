@@ -5,7 +5,7 @@ import { isFieldValidation, summary } from "../writing/decoding.ts";
 import { optionsOfDelete, remove } from "../writing/deletions.ts";
 import { isPropagation } from "../writing/deletion-policy.ts";
 import type { Propagation } from "../writing/deletion-policy.ts";
-import { invalid, notSupported, when } from "../admission/field-errors.ts";
+import { notSupported, when } from "../admission/field-errors.ts";
 import type { FieldError } from "../admission/field-errors.ts";
 import { managerOf } from "../writing/managed-fields.ts";
 import { isObject, listAt, parseJson } from "../json.ts";
@@ -46,7 +46,6 @@ export interface ApiAnswer {
 export interface ApiContext {
   readonly cluster: Cluster;
   readonly watches: Set<Watch>;
-  readonly bookmarkEveryMs: number;
 }
 
 /** The target of a path. */
@@ -134,14 +133,6 @@ async function objectBody(request: ApiRequest, { kind }: ResourceType): Promise<
   return parsed(await request.body(), `the object provided is unrecognized (must be of type ${kind}): `);
 }
 
-function refuseTimeout(query: URLSearchParams): void {
-  const timeout = query.get("timeout") ?? "";
-  if (timeout !== "" && !/^(\d+(\.\d*)?(ns|us|µs|ms|s|m|h))+$/.test(timeout))
-    throw status.badRequest(
-      `invalid timeout specified in the request URL - time: invalid duration ${JSON.stringify(timeout)}`,
-    );
-}
-
 /**
  * Serves one request for a resource. Returns undefined if the group of the path is not served, and "watching" if a
  * watch writes the response from now on. Rejects with ApiError.
@@ -150,7 +141,6 @@ export async function serveResource(
   context: ApiContext,
   request: ApiRequest,
 ): Promise<ApiAnswer | "watching" | undefined> {
-  refuseTimeout(request.query);
   const target = targetOf(context.cluster, request.path);
   if (!target) return undefined;
   target.type.warnings.forEach(request.warn);
@@ -191,14 +181,14 @@ function readMany(
   request: ApiRequest,
   { type, namespace }: Target,
 ): ApiAnswer | "watching" {
-  const { cluster, watches, bookmarkEveryMs } = context;
+  const { cluster, watches } = context;
   const { query, out } = request;
   const shown = shapeFor(context, request, type);
   if (!flagIn(query, "watch")) {
     const { objects, metadata } = list(cluster, type, namespace, query);
     return answer(shown.list(objects, metadata));
   }
-  const about = { cluster, type, namespace, query, shown, bookmarkEveryMs };
+  const about = { cluster, type, namespace, query, shown };
   const watch = startWatch(about, out, () => void watches.delete(watch));
   watches.add(watch);
   return "watching";
@@ -238,44 +228,33 @@ async function deleteOptions(request: ApiRequest) {
   if (sent.length > 0) refuseMedia(request);
   const options = sent.length === 0 ? {} : (parsed(sent, "") ?? {});
   if (!isObject(options)) throw status.badRequest("couldn't get version/kind; json parse error: no object");
-  const { errors, ...policy } = policyIn(query, options);
+  const { errors, propagation } = policyIn(query, options);
   const dryRun = [...query.getAll("dryRun"), ...listAt(options, "dryRun")];
   const all = [...errors, ...dryRunErrors(dryRun)];
   if (all.length > 0) throw status.invalidOptions("DeleteOptions", all);
   const grace = integerIn(query, "gracePeriodSeconds");
   const asked = grace === undefined ? options : { gracePeriodSeconds: grace, ...options };
-  return optionsOfDelete(asked, dryRun.length > 0, policy);
+  return optionsOfDelete(asked, dryRun.length > 0, propagation);
 }
 
-/** The treatment of the dependents of an object: a policy, or the older flag `orphanDependents`. */
+/** The treatment of the dependents of an object. */
 function policyIn(
   query: URLSearchParams,
   options: JsonObject,
-): { propagation: Propagation | undefined; orphans: boolean | undefined; errors: FieldError[] } {
+): { propagation: Propagation | undefined; errors: FieldError[] } {
   const policy = query.get("propagationPolicy") ?? options["propagationPolicy"];
-  const given = query.has("orphanDependents")
-    ? flagIn(query, "orphanDependents")
-    : options["orphanDependents"];
-  const orphans = typeof given === "boolean" ? given : undefined;
-  const older = orphans === undefined ? undefined : orphans ? "Orphan" : "Background";
-  if (policy === undefined || policy === null) return { propagation: older, orphans, errors: [] };
-  if (!isPropagation(policy))
-    return {
-      propagation: undefined,
-      orphans,
-      errors: [notSupported("propagationPolicy", policy, ["Foreground", "Background", "Orphan", "nil"])],
-    };
-  const both = "orphanDependents and deletionPropagation cannot be both set";
-  const errors = when(given !== undefined, invalid("propagationPolicy", policy, both));
-  return { propagation: policy, orphans, errors };
+  if (policy === undefined || policy === null) return { propagation: undefined, errors: [] };
+  if (isPropagation(policy)) return { propagation: policy, errors: [] };
+  const known = ["Foreground", "Background", "Orphan", "nil"];
+  return { propagation: undefined, errors: [notSupported("propagationPolicy", policy, known)] };
 }
 
 async function removeOne(context: ApiContext, request: ApiRequest, target: Target): Promise<ApiAnswer> {
   if (target.subresource !== "")
     throw target.type.custom ? status.notSupportedVerb(target.type, "delete") : status.methodNotAllowed();
   const options = await deleteOptions(request);
-  const { left, held } = remove(context.cluster, target, options);
+  const left = remove(context.cluster, target, options);
   const isObjectLeft = isKubeObject(left) && left.kind !== "Status";
   const shown = isObjectLeft ? shapeFor(context, request, target.type).object(left) : left;
-  return answer(shown, held && options.orphans === false ? 202 : 200);
+  return answer(shown);
 }

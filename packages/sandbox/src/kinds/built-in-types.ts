@@ -213,8 +213,6 @@ const definition: Row = {
   status,
   generation,
   returnsDeleted,
-  // The real server still stores definitions in the previous version.
-  storedVersion: "v1beta1",
   schema: definitionSchema,
   behaviour: definitionBehaviour,
 };

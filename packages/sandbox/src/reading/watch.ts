@@ -17,6 +17,9 @@ import type { Change } from "../storage/store.ts";
 /** A client this many bytes behind is disconnected, as by the API server. It comes back with its last version. */
 const mostUnsent = 64 * 1024 * 1024;
 
+/** The interval of bookmarks, for watches that allow them. */
+const bookmarkEveryMs = 60_000;
+
 /** A running watch. */
 export interface Watch {
   /** Ends the response, as after a timeout. */
@@ -60,7 +63,6 @@ export interface WatchContext {
   readonly namespace: string;
   readonly query: URLSearchParams;
   readonly shown: Representation;
-  readonly bookmarkEveryMs: number;
 }
 
 interface WatchOptions {
@@ -103,7 +105,7 @@ function optionsOf({ cluster, type, query }: WatchContext): WatchOptions {
  * end.
  */
 export function startWatch(context: WatchContext, out: ServerResponse, done: () => void): Watch {
-  const { cluster, type, namespace, query, shown, bookmarkEveryMs } = context;
+  const { cluster, type, namespace, query, shown } = context;
   const { since, initial, missed, bookmarks, timeoutMs } = optionsOf(context);
   const matches = selectorIn(type, query);
   const sees = (object: KubeObject): boolean =>

@@ -17,9 +17,7 @@ export function staleStore(live: Store): StaleStore {
     if (at === undefined) return live.list(bucket);
     const then = live.listAt(bucket, at);
     if (then) return then;
-    throw new Error(
-      `The sandbox has forgotten version ${at}: give it a larger historyLimit, or thaw the view.`,
-    );
+    throw new Error(`The sandbox has forgotten version ${at}: thaw the view.`);
   };
   const hasHappened = (version: number): boolean => at === undefined || version <= at;
   return {

@@ -33,7 +33,8 @@ export interface Client extends Sandbox {
   call(method: string, path: string, body?: Json, headers?: Record<string, string>): Promise<Reply>;
   /** The same with a body that is no JSON. */
   send(method: string, path: string, text: string, headers: Record<string, string>): Promise<Reply>;
-  patch(path: string, body: Json, kind?: "merge" | "json" | "strategic-merge"): Promise<Reply>;
+  /** A merge patch. */
+  patch(path: string, body: Json): Promise<Reply>;
   watch(path: string, headers?: Record<string, string>): Promise<OpenWatch>;
 }
 
@@ -107,10 +108,7 @@ export async function startClient(options: SandboxOptions = {}): Promise<Client>
     send,
     fetch: fetchPath,
     text: async (path) => (await fetchPath(path)).text(),
-    patch: (path, body, kind = "merge") =>
-      call("PATCH", path, body, {
-        "content-type": `application/${kind}-patch+json`,
-      }),
+    patch: (path, body) => call("PATCH", path, body, { "content-type": "application/merge-patch+json" }),
     watch: (path, headers = {}) =>
       openWatch(`${sandbox.url}${path}${path.includes("?") ? "&" : "?"}watch=true`, {
         authorization,
@@ -146,7 +144,7 @@ const condition = {
 };
 
 /** The schema of the Widgets below. */
-export const widgetSchema: JsonObject = {
+const widgetSchema: JsonObject = {
   type: "object",
   properties: {
     spec: {
@@ -155,13 +153,9 @@ export const widgetSchema: JsonObject = {
       properties: {
         size: { type: "integer", minimum: 1, maximum: 100 },
         colour: { type: "string", enum: ["red", "blue"], default: "red" },
-        name: { type: "string", pattern: "^[a-z]+$", minLength: 2, maxLength: 5 },
-        tags: { type: "array", maxItems: 2, items: { type: "string" }, "x-kubernetes-list-type": "set" },
+        tags: { type: "array", items: { type: "string" }, "x-kubernetes-list-type": "set" },
         limits: { type: "object", additionalProperties: { type: "integer" } },
-        port: { "x-kubernetes-int-or-string": true },
         free: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
-        maybe: { type: "string", nullable: true },
-        at: { type: "string", format: "date-time" },
       },
     },
     status: {
@@ -172,7 +166,7 @@ export const widgetSchema: JsonObject = {
 };
 
 /** A definition of namespaced Widgets in example.com/v1. */
-export const widgetDefinition = (version: JsonObject = {}, spec: JsonObject = {}): JsonObject => ({
+export const widgetDefinition = (version: JsonObject = {}): JsonObject => ({
   apiVersion: "apiextensions.k8s.io/v1",
   kind: "CustomResourceDefinition",
   metadata: { name: "widgets.example.com" },
@@ -195,7 +189,6 @@ export const widgetDefinition = (version: JsonObject = {}, spec: JsonObject = {}
         ...version,
       },
     ],
-    ...spec,
   },
 });
 

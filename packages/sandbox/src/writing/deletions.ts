@@ -23,8 +23,6 @@ export interface DeleteOptions {
   readonly grace: number | undefined;
   /** The treatment of dependents; if undefined, the finalizers of the object decide. */
   readonly propagation: Propagation | undefined;
-  /** The older flag `orphanDependents`, if the request has it. */
-  readonly orphans: boolean | undefined;
 }
 
 function refusePreconditions(
@@ -51,25 +49,17 @@ const immortal = ["default", "kube-system", "kube-public"];
  * DELETE. Removes the object, or marks it while finalizers hold it.
  * Returns the object if it stays or if its kind is answered so, else a success Status. Throws 403, 404 or 409.
  */
-export function remove(
-  cluster: Cluster,
-  target: Target,
-  options: DeleteOptions,
-): { left: JsonObject; held: boolean } {
+export function remove(cluster: Cluster, target: Target, options: DeleteOptions): JsonObject {
   const { type, name } = target;
-  const isNamespace = type.bucket === namespacesBucket;
-  if (isNamespace && immortal.includes(name))
+  if (type.bucket === namespacesBucket && immortal.includes(name))
     throw status.forbiddenBy(type, name, "this namespace may not be deleted");
   const old = existing(cluster, target);
   refusePreconditions(target, old, options);
-  // For namespaces, the server takes `orphanDependents: false` as the policy Foreground.
-  const asked = isNamespace && options.orphans === false ? "Foreground" : options.propagation;
   // The first deletion of a definition ignores the policy.
   const isFirst = type.bucket === definitionsBucket && !beingDeleted(old);
-  const propagation = isFirst ? undefined : asked;
+  const propagation = isFirst ? undefined : options.propagation;
   const { object, held } = deleteObject(cluster, type, old, { ...options, propagation });
-  const left = held || type.returnsDeleted ? asServed(type, object) : status.success(type, name, uidOf(old));
-  return { left, held };
+  return held || type.returnsDeleted ? asServed(type, object) : status.success(type, name, uidOf(old));
 }
 
 /**
@@ -108,7 +98,7 @@ export function deleteObject(
 export function optionsOfDelete(
   body: Json,
   dryRun: boolean,
-  { propagation, orphans }: Pick<DeleteOptions, "propagation" | "orphans">,
+  propagation: Propagation | undefined,
 ): DeleteOptions {
   if (!isString(field(body, "kind") ?? ""))
     throw status.badRequest("couldn't get version/kind; json parse error: kind is not a text");
@@ -119,7 +109,7 @@ export function optionsOfDelete(
   if (wrong) throw status.badRequest(`json: preconditions.${wrong[0]} is not a text`);
   const asked = (what: string): string | undefined => textAt(body, "preconditions", what);
   const [uid, resourceVersion] = [asked("uid"), asked("resourceVersion")];
-  return { dryRun, uid, resourceVersion, grace: graceAsked(body), propagation, orphans };
+  return { dryRun, uid, resourceVersion, grace: graceAsked(body), propagation };
 }
 
 function graceAsked(body: Json): number | undefined {
