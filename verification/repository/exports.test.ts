@@ -48,7 +48,7 @@ function declaredNames(statement: ts.Statement): readonly string[] {
 }
 
 /** A package exports what another part of the repository imports and what the docs name, and nothing else. */
-it("each package exports these names: update verification/repository/exports.txt with `npx vitest run verification/repository/exports.test.ts --update`", async () => {
+it("each package exports these names: update verification/repository/exports.list with `npx vitest run verification/repository/exports.test.ts --update`", async () => {
   const packages: string[] = [];
   for await (const file of glob("packages/*/src/index.ts", { cwd: root })) {
     const [, name = ""] = file.split("/");
@@ -57,5 +57,5 @@ it("each package exports these names: update verification/repository/exports.txt
     );
     packages.push([`@drover/${name}`, ...names.map((each) => `  ${each}`), ""].join("\n"));
   }
-  await expect(packages.sort().join("\n")).toMatchFileSnapshot("exports.txt");
+  await expect(packages.sort().join("\n")).toMatchFileSnapshot("exports.list");
 });
