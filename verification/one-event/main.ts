@@ -11,13 +11,14 @@
  */
 import { customResourceDefinition, objectKey, reconcileFunctionOf } from "@drover/controller";
 import { connect, installCrd, type KubeClient, refOf } from "@drover/kube";
-import { spawnTied, startRedis } from "@drover/local-servers";
+import { startRedis } from "@drover/local-servers";
 import { startRealCluster } from "@drover/real-cluster";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Greeting, greetings } from "../../examples/typescript/greeting.ts";
+import { root, startProcess } from "../harness/start-process.ts";
 import { type CalledFunctions, openCalledFunctions } from "./called-functions.ts";
 
 const { values } = parseArgs({ options: { files: { type: "boolean", default: false } } });
@@ -27,7 +28,6 @@ const limits = { files: 60, borders: 4 };
 /** Keys, numbers, and waits, which all other packages use. A change does not pass from one of them to the next. */
 const libraries: ReadonlySet<string> = new Set(["packages/controller", "packages/json", "packages/timers"]);
 
-const root = join(import.meta.dirname, "../..");
 await using stack = new AsyncDisposableStack();
 const folder = mkdtempSync(join(tmpdir(), "drover-one-event-"));
 stack.defer(() => rmSync(folder, { recursive: true }));
@@ -67,6 +67,7 @@ for (let change = 1; change <= changes; change++) {
 for (const each of processes) each.close();
 process.exitCode = report(windows);
 
+/** Starts a process with an inspector, and counts its calls. */
 async function start(
   name: string,
   main: string,
@@ -74,13 +75,13 @@ async function start(
   env: Readonly<Record<string, string>> = {},
 ): Promise<CalledFunctions> {
   const inspector = Promise.withResolvers<string>();
-  const isReady = Promise.withResolvers<undefined>();
-  const child = await spawnTied({
+  const child = await startProcess({
     name,
-    command: process.execPath,
-    args: ["--inspect=127.0.0.1:0", join(root, main)],
+    main,
+    awaited: ready,
     logFile: join(folder, `${name}.log`),
     env: {
+      NODE_OPTIONS: "--inspect=127.0.0.1:0",
       DROVER_KUBECONFIG: cluster.kubeconfig,
       DROVER_REDIS_URL: redis.url,
       ...env,
@@ -88,18 +89,12 @@ async function start(
     onLine(line) {
       const [, url] = /^Debugger listening on (ws:\S+)/.exec(line) ?? [];
       if (url !== undefined) inspector.resolve(url);
-      if (line.includes(ready)) isReady.resolve(undefined);
     },
   });
   stack.defer(async () => {
     await child.stop();
   });
-  const ended = child.exited.then(() => {
-    throw new Error(`${name} ended before it was ready:\n${readFileSync(child.logFile, "utf8")}`);
-  });
-  const [url] = await Promise.race([Promise.all([inspector.promise, isReady.promise]), ended]);
-  ended.catch(() => undefined);
-  return openCalledFunctions(url);
+  return openCalledFunctions(await inspector.promise);
 }
 
 /** Waits until the status has the greeting of this name. */
@@ -114,7 +109,7 @@ async function untilGreeted(kube: KubeClient, name: string): Promise<void> {
 function report(all: readonly ReadonlySet<string>[]): number {
   const [first = new Set<string>(), ...others] = all;
   const inEach = [...first].filter((one) => others.every((other) => other.has(one)));
-  const source = new URL(`file://${root}/`).href;
+  const source = new URL(`file://${root}`).href;
   const files = [
     ...new Set(
       inEach
