@@ -18,7 +18,8 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { z } from "zod";
-import { root, startProcess } from "../harness/start-process.ts";
+import { root } from "../harness/repository-files.ts";
+import { startProcess } from "../harness/start-process.ts";
 
 /**
  * Drover as the manifests install it, on a real API server with RBAC and kube-controller-manager: bridge, deployer and

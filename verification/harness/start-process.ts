@@ -1,9 +1,8 @@
 import { spawnTied, type TiedProcess, type TiedProcessOptions } from "@drover/local-servers";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { root } from "./repository-files.ts";
 
-/** The root of the repository. */
-export const root = new URL("../..", import.meta.url).pathname;
 /** Environment that keeps compiled modules between starts. */
 export const compiled = { NODE_COMPILE_CACHE: `${root}.cache/compiled` };
 

@@ -10,7 +10,8 @@ import { parse } from "yaml";
 import { z } from "zod";
 import { postTo, requestTo } from "../harness/sandbox-requests.ts";
 import { coreKind, namespaceNamed } from "../harness/manifests.ts";
-import { root, startProcess } from "../harness/start-process.ts";
+import { root } from "../harness/repository-files.ts";
+import { startProcess } from "../harness/start-process.ts";
 import type { HostileCounts, HostileSettings } from "./hostile.ts";
 import { hostileMark } from "./mark.ts";
 

@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { bridgeScripts } from "../../packages/bridge/src/scripts/bridge-scripts.ts";
 import { loadedScripts } from "../../packages/queue/src/redis/lua/loaded-scripts.ts";
 import { filesIn, type LuaLine, linesOf } from "./lines.ts";
-import { luaPaths, root } from "./lua-paths.ts";
+import { repositoryFiles, root } from "../harness/repository-files.ts";
 
 /** The lines of each script, with their places in files. */
 const scripts = [...loadedScripts, ...Object.values(bridgeScripts)].map(({ lua }) => linesOf(lua));
@@ -23,7 +23,7 @@ try {
   const inScripts = await luacheck(["--config", join(root, ".luacheckrc"), ...written(scripts)], folder);
   const usedIn = new Set(scripts.flatMap(filesIn));
   const alone = await luacheck(
-    luaPaths().filter((path) => !usedIn.has(path)),
+    repositoryFiles("*.lua").filter((path) => !usedIn.has(path)),
     root,
   );
   const warnings = [...placed(inScripts), ...alone];

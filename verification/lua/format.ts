@@ -8,7 +8,7 @@
 import * as stylua from "@johnnymorganz/stylua";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { luaPaths, root } from "./lua-paths.ts";
+import { repositoryFiles, root } from "../harness/repository-files.ts";
 
 /** The values of settings that are names. */
 const names: Readonly<Record<string, Readonly<Record<string, string | number>>>> = {
@@ -21,7 +21,7 @@ const names: Readonly<Record<string, Readonly<Record<string, string | number>>>>
 };
 const write = process.argv.includes("--write");
 const settings = readFileSync(join(root, "stylua.toml"), "utf8");
-const differing = luaPaths().filter((path) => {
+const differing = repositoryFiles("*.lua").filter((path) => {
   const file = join(root, path);
   const text = readFileSync(file, "utf8");
   const formatted = format(path, text);

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { root } from "./lua-paths.ts";
+import { root } from "../harness/repository-files.ts";
 
 /** A line of a script, and its place in a file, unless it was made by the assembler. */
 export interface LuaLine {

@@ -18,7 +18,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Greeting, greetings } from "../../examples/typescript/greeting.ts";
-import { root, startProcess } from "../harness/start-process.ts";
+import { root } from "../harness/repository-files.ts";
+import { startProcess } from "../harness/start-process.ts";
 import { type CalledFunctions, openCalledFunctions } from "./called-functions.ts";
 
 const { values } = parseArgs({ options: { files: { type: "boolean", default: false } } });

@@ -6,10 +6,9 @@
  * comments open with such a word as *What*. CONTRIBUTING.md has the rules. Exits with 1 where a limit is exceeded, and
  * names the files that have the most of it.
  */
-import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { repositoryFiles, root } from "../harness/repository-files.ts";
 import { commentsOf, countIn, type Measure, type Prose, proseOf } from "./measure.ts";
 
 const WHO: Measure = {
@@ -37,12 +36,7 @@ const LIMITS = [
   { of: "Markdown", measure: TELL, limit: 0.5 },
 ] as const;
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
-const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "-z"], {
-  cwd: root,
-})
-  .toString()
-  .split("\0");
+const files = repositoryFiles();
 /** More than runs in a cluster: people read the examples and the template of `drover init`, too. */
 const isShipped = (path: string): boolean =>
   /^(apps|packages|functions|examples)\/.*\.tsx?$/.test(path) &&

@@ -1,21 +1,11 @@
-import { execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { expect, it } from "vitest";
+import { repositoryFiles } from "../harness/repository-files.ts";
 
 const most = 25;
-const root = new URL("../..", import.meta.url).pathname;
 
 it(`no folder has more than ${most} TypeScript files`, () => {
-  const files = execFileSync(
-    "git",
-    ["ls-files", "--cached", "--others", "--exclude-standard", "*.ts", "*.tsx"],
-    { cwd: root },
-  )
-    .toString()
-    .split("\n")
-    .filter((path) => path !== "" && existsSync(join(root, path)));
-  const folders = Map.groupBy(files, dirname);
+  const folders = Map.groupBy(repositoryFiles("*.ts", "*.tsx"), dirname);
   expect(folders.size).toBeGreaterThan(100);
   const found = [...folders].filter(([, { length }]) => length > most).map(([folder]) => folder);
   expect(found).toEqual([]);

@@ -1,17 +1,13 @@
-import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { z } from "zod";
+import { repositoryFiles, root } from "../harness/repository-files.ts";
 
 // Whatever is installed here is named in a list with its hash. The installers refuse what does not fit a hash; these tests
 // refuse lists that have none.
-const root = new URL("../..", import.meta.url).pathname;
 const read = (path: string) => readFileSync(join(root, path), "utf8");
-const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], { cwd: root })
-  .toString()
-  .split("\n")
-  .filter((path) => path !== "" && existsSync(join(root, path)));
+const files = repositoryFiles();
 const named = (name: RegExp) => files.filter((path) => name.test(path));
 
 const lockSchema = z.object({

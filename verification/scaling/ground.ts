@@ -3,7 +3,7 @@ import { startRedis } from "@drover/local-servers";
 import { join } from "node:path";
 import { type DeployedWorld, startDeployedWorld } from "../end-to-end/stage/deployed-world.ts";
 import { startWorld } from "../end-to-end/stage/world.ts";
-import { root } from "../harness/start-process.ts";
+import { root } from "../harness/repository-files.ts";
 import { Load, loadController } from "./loads.ts";
 
 /** A cluster with bridge, deployer and a node, and functions deployed to it. */

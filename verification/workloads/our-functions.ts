@@ -2,7 +2,8 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startRedis, thisMachine, type TiedProcess } from "@drover/local-servers";
-import { root, startProcess } from "../harness/start-process.ts";
+import { root } from "../harness/repository-files.ts";
+import { startProcess } from "../harness/start-process.ts";
 import { accountThatMay, type Administered, type Rule, rulesIn } from "./sequences/accounts.ts";
 
 /** What each process is, and what it says, and how often, when it is there. */

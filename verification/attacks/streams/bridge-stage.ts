@@ -11,7 +11,8 @@ import { parse } from "yaml";
 import { z } from "zod";
 import { coreKind } from "../../harness/manifests.ts";
 import { postTo } from "../../harness/sandbox-requests.ts";
-import { root, type Started, startProcess } from "../../harness/start-process.ts";
+import { root } from "../../harness/repository-files.ts";
+import { type Started, startProcess } from "../../harness/start-process.ts";
 
 /** The shipped bridge on an API server and a Redis of this attack alone, with functions that nothing runs. */
 export interface BridgeStage extends AsyncDisposable {

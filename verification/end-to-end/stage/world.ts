@@ -12,7 +12,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { vi } from "vitest";
 import { looseKind, type Manifest, object } from "../../harness/manifests.ts";
-import { root, type Started, startProcess } from "../../harness/start-process.ts";
+import { root } from "../../harness/repository-files.ts";
+import { type Started, startProcess } from "../../harness/start-process.ts";
 import { type S3Truth, s3Truth } from "./s3-truth.ts";
 import { startTestCluster, type TestCluster, type TestObject } from "./test-cluster.ts";
 
