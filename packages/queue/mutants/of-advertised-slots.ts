@@ -102,7 +102,7 @@ const ofOthers: readonly Mutant[] = [
     {
       promise: "offer-3",
       wrong: "advertisements stay on another server",
-      from: "  redis.call('DEL', OFFERS, OFFERED, GIVEN)\n",
+      from: "redis.call('DEL', OFFERS, OFFERED, GIVEN)\n",
       to: "",
     },
   ]),

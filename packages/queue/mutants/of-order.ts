@@ -247,8 +247,8 @@ const ofTheRest = [
     {
       promise: "server-4",
       wrong: "dispatched keys are not dispatched again",
-      from: "becomeReady(e, now)\n      save(e)",
-      to: "enter(e, 'rung', now)\n      save(e)",
+      from: "becomeReady(e, now)\n    save(e)",
+      to: "enter(e, 'rung', now)\n    save(e)",
     },
     {
       promise: "server-2",
@@ -256,7 +256,7 @@ const ofTheRest = [
       from: "control.claimsFrom = now + settling\n",
       to: "control.claimsFrom = now\n",
     },
-    { promise: "server-1", wrong: "the mark is not renewed", from: "  control.server = server\n", to: "" },
+    { promise: "server-1", wrong: "the mark is not renewed", from: "control.server = server\n", to: "" },
   ]),
   ...script("rules/preamble", [
     {

@@ -33,7 +33,7 @@ export const ledgerLua = luaSources(luaFile, {
 
 /**
  * Makes a script of the ledger from a file in `scripts/`, with what it includes from `rules/`: `preamble.lua` comes
- * first, and `answer.lua` runs the script.
+ * first, and `answer.lua` runs the script. The functions that only `adopt` needs are made when it is called.
  *
  * Nearly all functions stand in one function: a Lua function that captures a local of the script's beginning would
  * search all that were captured since.
@@ -51,6 +51,9 @@ export function defineLedgerScript<const Name extends string>(
       add("ledger/rules/preamble"),
       "local function main()",
       add(`ledger/scripts/${file}`, (body) => `local function run()\n${body}\nend`),
+      "local function adopt()",
+      add("ledger/rules/adoption"),
+      "end",
       add("ledger/rules/answer"),
       "end",
       "return main()",

@@ -1,6 +1,6 @@
 -- Checks the Redis keys that every ledger has and those of BullMQ's queue, and repairs what another client changed:
 -- a key of the wrong type is moved to `P:quarantine:*`, and listed. Returns what was wrong.
---- @include "ledger/rules/adoption"
+--- @include "ledger/rules/put-aside"
 
 putAsideStrangers()
 -- BullMQ processes no job while one of its keys has another type. Jobs are disposable: a job that is moved away with

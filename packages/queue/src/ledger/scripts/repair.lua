@@ -1,7 +1,7 @@
 -- Checks some of the ledger's own keys, as a scan found them (`names`, a JSON list of Redis keys), and repairs what
 -- another client changed: a key that is not in the set of its state becomes ready, and a forgotten flow takes turns
 -- again. Returns what was wrong.
---- @include "ledger/rules/adoption"
+--- @include "ledger/rules/put-aside"
 --- @include "ledger/rules/entry"
 --- @include "ledger/rules/order"
 

@@ -15,7 +15,8 @@ export interface LuaScript<Name extends string> extends LoadableScript {
   readonly arguments: readonly Name[];
 }
 
-const guard = luaSources(luaFile, constants);
+/** The beginning of every script. */
+const guard = luaAssembler(luaSources(luaFile, constants))("redis/lua/guard");
 
 /**
  * Makes a script. Its body, as `luaAssembler` returns it, finds each argument in a local variable of that name, and the
@@ -27,7 +28,7 @@ export function defineLuaScript<const Name extends string>(
   body: string,
 ): LuaScript<Name> {
   const text = [
-    luaAssembler(guard)("redis/lua/guard"),
+    guard,
     `if #KEYS ~= 1 or #ARGV > ${names.length} then refuse('so many arguments') end`,
     ...names.map((each, i) => `local ${each} = ARGV[${i + 1}]`),
     body,

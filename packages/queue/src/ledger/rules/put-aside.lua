@@ -1,0 +1,38 @@
+-- Moves Redis keys away whose type another client changed: to `P:quarantine:*`.
+
+-- The types of the Redis keys that every ledger has.
+local function typesOfLedger()
+  return {
+    control = 'hash',
+    paused = 'hash',
+    limits = 'hash',
+    workers = 'hash',
+    waits = 'zset',
+    ready = 'zset',
+    rung = 'zset',
+    leases = 'zset',
+    parked = 'zset',
+    shut = 'zset',
+    failing = 'zset',
+    offers = 'zset',
+    offered = 'hash',
+    given = 'hash',
+    suspended = 'zset',
+  }
+end
+local found = {} -- names of the keys that were moved away
+-- Moves a key away if it has another type than wanted; without a wanted type, never. Returns true if the key exists and
+-- has the wanted type.
+local function putAsideUnless(name, wanted)
+  local is = redis.call('TYPE', name).ok
+  if wanted and is ~= wanted and is ~= 'none' then
+    quarantine(name)
+    found[#found + 1] = string.sub(name, #P + 2)
+  end
+  return is == wanted
+end
+local function putAsideStrangers()
+  for name, kind in pairs(typesOfLedger()) do
+    putAsideUnless(P .. ':' .. name, kind)
+  end
+end
