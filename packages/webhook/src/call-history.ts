@@ -2,13 +2,7 @@ import type { Milliseconds } from "@drover/controller";
 import { createHash } from "node:crypto";
 import type { ReceivedCall } from "./received-call.ts";
 import { tolerance } from "./standard-webhooks.ts";
-
-/** The HTTP response of a function. */
-export interface SentAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
+import type { SentAnswer } from "./sent-answer.ts";
 
 /** The conditions under which a new call runs. */
 export interface RunOrdering {

@@ -14,7 +14,8 @@
  */
 export { maxMessageLength, resultSchema, type Result, type Answer } from "./answer.ts";
 export { eventHeaders, type CallType, type Audience, callSchema, type Call } from "./call.ts";
-export { callHistory, type CallHistory, type SentAnswer } from "./call-history.ts";
+export { callHistory, type CallHistory } from "./call-history.ts";
+export { type SentAnswer } from "./sent-answer.ts";
 export * from "./completion.ts";
 export { isEqualInConstantTime } from "./constant-time.ts";
 export { parseMessage, shapeProblem, UnreadableJsonError } from "./json-text.ts";

@@ -1,4 +1,4 @@
-import type { SentAnswer } from "./call-history.ts";
+import type { SentAnswer } from "./sent-answer.ts";
 
 /**
  * The HTTP status for each reason to refuse a call, a completion or an event. No refusal is signed: one of a call

@@ -3,7 +3,7 @@ import { type KubeClient, readSecret, SecretError } from "@drover/kube";
 import { readSecretFile } from "@drover/runtime";
 import { join } from "node:path";
 import type { Hook } from "../hook.ts";
-import { schemeOf } from "./scheme.ts";
+import { schemeOf } from "./scheme-of.ts";
 
 /** Reads a hook's secrets: several while they are rotated. Never logged, never stored in Redis. */
 export type ReadSecrets = (hook: Hook) => Promise<readonly string[]>;

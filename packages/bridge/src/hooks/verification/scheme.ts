@@ -1,10 +1,6 @@
 import type { Milliseconds } from "@drover/controller";
 import type { MessageClaim } from "@drover/webhook";
-import { bearer } from "./bearer.ts";
-import type { Verification } from "../hook.ts";
-import { hmac } from "./hmac.ts";
 import type { SentHeaders } from "./sent-headers.ts";
-import { standardWebhooks } from "./standard-webhooks.ts";
 
 /** A method of verifying events. */
 export interface VerificationScheme {
@@ -21,15 +17,4 @@ export interface VerificationScheme {
 export interface HeaderClaim extends MessageClaim {
   /** The event's id, if the signature covers it. */
   readonly id?: string;
-}
-
-export function schemeOf(verify: Verification): VerificationScheme {
-  switch (verify.by) {
-    case "standardWebhooks":
-      return standardWebhooks;
-    case "hmac":
-      return hmac(verify);
-    case "bearer":
-      return bearer;
-  }
 }

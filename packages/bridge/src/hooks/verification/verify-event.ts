@@ -2,7 +2,8 @@ import type { Milliseconds } from "@drover/controller";
 import { type MessageToVerify, verifyMessage } from "@drover/runtime";
 import { MessageRefusedError, unverified } from "@drover/webhook";
 import type { Verification } from "../hook.ts";
-import { type HeaderClaim, schemeOf } from "./scheme.ts";
+import type { HeaderClaim } from "./scheme.ts";
+import { schemeOf } from "./scheme-of.ts";
 import type { SentHeaders } from "./sent-headers.ts";
 
 export interface EventToVerify extends Pick<MessageToVerify, "secrets" | "body"> {
