@@ -2,20 +2,9 @@
 import { parseObjectKey } from "@drover/controller";
 import type { Wake } from "@drover/queue";
 import { setTimeout as delay } from "node:timers/promises";
-import { deadlyCommands } from "./deadly-commands.ts";
-import { openQueue } from "./opened-queue.ts";
-import { joinWorld } from "./world-client.ts";
+import { joinWithQueue } from "./join-with-queue.ts";
 
-const [port, name = ""] = process.argv.slice(2);
-
-const world = await joinWorld(Number(port), name);
-const deadly = deadlyCommands(() => world.tell({ say: "falls silent" }));
-const order = await world.next("open");
-if (order.dies !== undefined) deadly.dieAt(order.dies);
-world.on("die", ({ dies }) => deadly.dieAt(dies));
-world.on("live", () => deadly.live());
-
-const opened = await openQueue(world, order, name);
+const { world, opened } = await joinWithQueue();
 let stopping = false;
 const underWay = new Set<Promise<void>>();
 world.on("wake", ({ batch, wakes }) => {

@@ -2,21 +2,11 @@
 import { abortOutcome, type Run, type RunOutcome } from "@drover/queue";
 import { setTimeout as delay } from "node:timers/promises";
 import { now } from "../../harness/clock.ts";
-import { deadlyCommands } from "./deadly-commands.ts";
 import type { Plan } from "./messages.ts";
-import { openQueue } from "./opened-queue.ts";
-import { joinWorld, type WorldClient } from "./world-client.ts";
+import { joinWithQueue } from "./join-with-queue.ts";
+import type { WorldClient } from "./world-client.ts";
 
-const [port, name = ""] = process.argv.slice(2);
-
-const world = await joinWorld(Number(port), name);
-const deadly = deadlyCommands(() => world.tell({ say: "falls silent" }));
-const order = await world.next("open");
-if (order.dies !== undefined) deadly.dieAt(order.dies);
-world.on("die", ({ dies }) => deadly.dieAt(dies));
-world.on("live", () => deadly.live());
-
-const opened = await openQueue(world, order, name);
+const { world, order, opened } = await joinWithQueue();
 const worker = opened.queue.work((run) => reconcile(world, run), {
   concurrency: order.concurrency,
   timeout: order.timeout,

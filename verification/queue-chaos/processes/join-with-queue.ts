@@ -1,8 +1,9 @@
 import type { Log } from "@drover/controller";
 import { connectRedis, disconnectRedis, openWorkQueue, UnfitRedisError, type WorkQueue } from "@drover/queue";
 import { setTimeout as delay } from "node:timers/promises";
+import { deadlyCommands } from "./deadly-commands.ts";
 import type { Order } from "./messages.ts";
-import type { WorldClient } from "./world-client.ts";
+import { joinWorld, type WorldClient } from "./world-client.ts";
 
 export interface OpenedQueue {
   readonly queue: WorkQueue;
@@ -18,8 +19,27 @@ const line =
 const readable = (_: string, value: unknown): unknown => (value instanceof Error ? value.stack : value);
 const log: Log = { debug: () => undefined, info: line("info"), warn: line("warn"), error: line("error") };
 
+/** A process that has joined the world, which may kill it at any command to Redis. */
+export interface JoinedProcess {
+  readonly world: WorldClient;
+  readonly order: Extract<Order, { order: "open" }>;
+  readonly opened: OpenedQueue;
+}
+
+/** Joins the world whose port is the first argument of this process, under the name that is the second one. */
+export async function joinWithQueue(): Promise<JoinedProcess> {
+  const [port, name = ""] = process.argv.slice(2);
+  const world = await joinWorld(Number(port), name);
+  const deadly = deadlyCommands(() => world.tell({ say: "falls silent" }));
+  const order = await world.next("open");
+  if (order.dies !== undefined) deadly.dieAt(order.dies);
+  world.on("die", ({ dies }) => deadly.dieAt(dies));
+  world.on("live", () => deadly.live());
+  return { world, order, opened: await openQueue(world, order, name) };
+}
+
 /** Opens the queue as Drover's processes do, and answers what the world asks about it. */
-export async function openQueue(
+async function openQueue(
   world: WorldClient,
   order: Extract<Order, { order: "open" }>,
   name: string,
