@@ -21,8 +21,8 @@ export interface Crash {
   readonly lost: number;
   /** How long before the kill the oldest of these was acknowledged, in ms; 0 where none was lost. */
   readonly reach: number;
-  /** Whether the waker was told that wakes may be lost. */
-  readonly told: boolean;
+  /** True if the queue reported a new incarnation: wakes may be lost. */
+  readonly reported: boolean;
   /** Of the acknowledged keys, those that did not run after everything was listed again. */
   readonly lostAfterRelist: number;
   readonly wakesPerSecond: number;
@@ -55,12 +55,12 @@ export async function crashUnderLoad(server: Crashable, load: Load): Promise<Cra
     const lost = missing();
     const reach = Math.max(0, ...lost.map((key) => killedAt - (acknowledged.get(key) ?? killedAt)));
     ran.clear();
-    const told = incarnations.length > 0;
-    if (told) await queue.wake(keys.map((key) => wakeOf(key, "listing")));
+    const reported = incarnations.length > 0;
+    if (reported) await queue.wake(keys.map((key) => wakeOf(key, "listing")));
     await untilIdle(queue);
     const lostAfterRelist = missing().length;
     await worker.drain(0);
-    return { acknowledged: keys.length, lost: lost.length, reach, told, lostAfterRelist, wakesPerSecond };
+    return { acknowledged: keys.length, lost: lost.length, reach, reported, lostAfterRelist, wakesPerSecond };
   } finally {
     await queue.close();
     await disconnectRedis(redis);

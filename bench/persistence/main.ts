@@ -28,7 +28,7 @@ const load = 1_500;
 const [kills, pause, atOnce] = [Number(values.kills), Number(values.pause), Number(values["at-once"])];
 const head = [
   ...["setting", "kills", "acknowledged", "lost", "kills that lost any", "most lost by one"],
-  ...["oldest lost", "told", "lost after the relist", "wakes/s"],
+  ...["oldest lost", "reported", "lost after the relist", "wakes/s"],
 ];
 const rows: string[][] = [];
 const all: Crash[] = [];
@@ -84,7 +84,7 @@ function row({ name }: Setting, crashes: readonly Crash[]): string[] {
     ...[crashes.length, acknowledged, `${lost} (${((lost / acknowledged) * 100).toFixed(2)} %)`],
     ...[crashes.filter((crash) => crash.lost > 0).length, Math.max(...crashes.map((crash) => crash.lost))],
     `${(Math.max(...crashes.map((crash) => crash.reach)) / 1_000).toFixed(2)} s`,
-    ...[crashes.filter((crash) => crash.told).length, sum(crashes, (crash) => crash.lostAfterRelist)],
+    ...[crashes.filter((crash) => crash.reported).length, sum(crashes, (crash) => crash.lostAfterRelist)],
     Math.round(sum(crashes, (crash) => crash.wakesPerSecond) / crashes.length),
   ];
   return [name, ...cells.map(String)];

@@ -62,7 +62,7 @@ export interface OwedWakesOptions {
 export function owedWakes(options: OwedWakesOptions): OwedWakes {
   const { redis, prefix, token, queue, since, lose, most = maxOwed } = options;
   const removeAccepted = async (texts: readonly string[], all: "" | "begin" | "end"): Promise<Owed> => {
-    const args = { token, queue, told: JSON.stringify(texts), all };
+    const args = { token, queue, accepted: JSON.stringify(texts), all };
     const answer = owedSchema.parse(await callLua(redis, bridgeScripts.removeOwed, prefix, args));
     if (answer.length === 0) throw lose();
     return { keys: answer[0], all: answer[1] === 1 };

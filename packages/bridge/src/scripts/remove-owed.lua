@@ -1,4 +1,4 @@
--- Removes wakes that the queue has. `told` is a JSON list of key and text in turn, as they were read; a wake that
+-- Removes wakes that the queue has. `accepted` is a JSON list of key and text in turn, as they were read; a wake that
 -- was recorded since is kept. `all` is `begin` or `end`, around waking every key, or empty. Returns `{ keys left, 1
 -- if every key must be woken }`, or nothing if another bridge holds the stream.
 --- @include "scripts/owed-wakes"
@@ -6,7 +6,7 @@
 if not isOurs(token) then return {} end
 local mark = markOf()
 if not mark then return { 0, 0 } end
-local list = cjson.decode(told)
+local list = cjson.decode(accepted)
 for i = 1, #list, 2 do
   if redis.call('HGET', OWED, list[i]) == list[i + 1] then
     redis.call('HDEL', OWED, list[i])

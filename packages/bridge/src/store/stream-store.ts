@@ -299,7 +299,7 @@ const values = ({ put, forget: gone, position = "", whole }: SeenChange, subscri
   put: put.length === 0 ? "" : JSON.stringify(put.flatMap((seen) => [seen.key, recordOf(seen)])),
   forget: gone.length === 0 ? "" : JSON.stringify(gone),
   position,
-  told: whole ? JSON.stringify({ scope: subscriberSet.scope, listeners: subscriberSet.listeners }) : "",
+  emittedTo: whole ? JSON.stringify({ scope: subscriberSet.scope, listeners: subscriberSet.listeners }) : "",
 });
 
 /** JSON lists that scripts accept. */

@@ -34,11 +34,11 @@ const listed = (uid: string, version: string, more: Partial<Listed> = {}): Obser
 });
 const seen = (uid: string, resourceVersion: string): SeenObject => {
   const [event] = changeEvents(undefined, watched(uid, resourceVersion));
-  if (event === undefined) throw new Error("nothing told");
+  if (event === undefined) throw new Error("no event");
   return { key: event.key, uid, resourceVersion, matched: event.matched };
 };
 
-const told = (before: readonly [uid: string, version: string] | undefined, sighting: ObservedObject) =>
+const emitted = (before: readonly [uid: string, version: string] | undefined, sighting: ObservedObject) =>
   changeEvents(before && seen(...before), sighting).map(
     ({ type, uid, resourceVersion, missed }) =>
       `${missed ? "missed: " : ""}${type} ${uid}@${resourceVersion}`,
@@ -46,66 +46,66 @@ const told = (before: readonly [uid: string, version: string] | undefined, sight
 
 describe("a key that was not seen", () => {
   test("is listed by the first list, and added later", () => {
-    expect(told(undefined, listed("u", "5", { first: true }))).toEqual(["listed u@5"]);
-    expect(told(undefined, listed("u", "5"))).toEqual(["added u@5"]);
-    expect(told(undefined, watched("u", "5"))).toEqual(["added u@5"]);
+    expect(emitted(undefined, listed("u", "5", { first: true }))).toEqual(["listed u@5"]);
+    expect(emitted(undefined, listed("u", "5"))).toEqual(["added u@5"]);
+    expect(emitted(undefined, watched("u", "5"))).toEqual(["added u@5"]);
   });
 
   test("that is deleted is emitted all the same: its addition may have been missed", () => {
-    expect(told(undefined, deleted("u", "5"))).toEqual(["deleted u@5"]);
+    expect(emitted(undefined, deleted("u", "5"))).toEqual(["deleted u@5"]);
   });
 
   test("that matches no subscription is not emitted", () => {
-    expect(told(undefined, { ...watched("u", "5"), matched: {} })).toEqual([]);
+    expect(emitted(undefined, { ...watched("u", "5"), matched: {} })).toEqual([]);
   });
 });
 
 describe("the same object", () => {
   test("is emitted once a version", () => {
-    expect(told(["u", "5"], watched("u", "6"))).toEqual(["modified u@6"]);
-    expect(told(["u", "5"], watched("u", "5"))).toEqual([]);
+    expect(emitted(["u", "5"], watched("u", "6"))).toEqual(["modified u@6"]);
+    expect(emitted(["u", "5"], watched("u", "5"))).toEqual([]);
   });
 
   test("never goes back, unless the server is believed", () => {
-    expect(told(["u", "5"], watched("u", "4"))).toEqual([]);
-    expect(told(["u", "5"], listed("u", "4"))).toEqual([]);
-    expect(told(["u", "5"], listed("u", "4", { believed: true }))).toEqual(["modified u@4"]);
+    expect(emitted(["u", "5"], watched("u", "4"))).toEqual([]);
+    expect(emitted(["u", "5"], listed("u", "4"))).toEqual([]);
+    expect(emitted(["u", "5"], listed("u", "4", { believed: true }))).toEqual(["modified u@4"]);
   });
 
   test("with a version that is no number differs when the text does", () => {
-    expect(told(["u", "b"], watched("u", "a"))).toEqual(["modified u@a"]);
+    expect(emitted(["u", "b"], watched("u", "a"))).toEqual(["modified u@a"]);
   });
 
   test("is deleted with its last version or a newer one, not by an older echo", () => {
-    expect(told(["u", "5"], deleted("u", "5"))).toEqual(["deleted u@5"]);
-    expect(told(["u", "5"], deleted("u", "6"))).toEqual(["deleted u@6"]);
-    expect(told(["u", "5"], deleted("u", "4"))).toEqual([]);
+    expect(emitted(["u", "5"], deleted("u", "5"))).toEqual(["deleted u@5"]);
+    expect(emitted(["u", "5"], deleted("u", "6"))).toEqual(["deleted u@6"]);
+    expect(emitted(["u", "5"], deleted("u", "4"))).toEqual([]);
   });
 
   test("is emitted once more when it no longer matches any subscription", () => {
-    expect(told(["u", "5"], { ...watched("u", "6"), matched: {} })).toEqual(["modified u@6"]);
+    expect(emitted(["u", "5"], { ...watched("u", "6"), matched: {} })).toEqual(["modified u@6"]);
   });
 
   test("is listed once more for a new subscription", () => {
-    expect(told(["u", "5"], listed("u", "5", of("u", "5", ["self", "late"])))).toEqual(["listed u@5"]);
-    expect(told(["u", "5"], listed("u", "5", of("u", "5", [])))).toEqual([]);
+    expect(emitted(["u", "5"], listed("u", "5", of("u", "5", ["self", "late"])))).toEqual(["listed u@5"]);
+    expect(emitted(["u", "5"], listed("u", "5", of("u", "5", [])))).toEqual([]);
   });
 });
 
 describe("what a list finds up to the version that a watch has reached", () => {
   test("was missed", () => {
-    expect(told(undefined, listed("u", "5", { watchedUpTo: "5" }))).toEqual(["missed: added u@5"]);
-    expect(told(["u", "4"], listed("u", "5", { watchedUpTo: "7" }))).toEqual(["missed: modified u@5"]);
-    expect(told(["old", "4"], listed("u", "5", { watchedUpTo: "7" }))).toEqual([
+    expect(emitted(undefined, listed("u", "5", { watchedUpTo: "5" }))).toEqual(["missed: added u@5"]);
+    expect(emitted(["u", "4"], listed("u", "5", { watchedUpTo: "7" }))).toEqual(["missed: modified u@5"]);
+    expect(emitted(["old", "4"], listed("u", "5", { watchedUpTo: "7" }))).toEqual([
       "missed: deleted old@4",
       "missed: added u@5",
     ]);
   });
 
   test("but not what came later, nor to one that begins, nor to a server that went back", () => {
-    expect(told(undefined, listed("u", "8", { watchedUpTo: "7" }))).toEqual(["added u@8"]);
-    expect(told(undefined, listed("u", "5", { watchedUpTo: "7", first: true }))).toEqual(["listed u@5"]);
-    expect(told(["u", "6"], listed("u", "5", { watchedUpTo: "7", believed: true }))).toEqual([
+    expect(emitted(undefined, listed("u", "8", { watchedUpTo: "7" }))).toEqual(["added u@8"]);
+    expect(emitted(undefined, listed("u", "5", { watchedUpTo: "7", first: true }))).toEqual(["listed u@5"]);
+    expect(emitted(["u", "6"], listed("u", "5", { watchedUpTo: "7", believed: true }))).toEqual([
       "modified u@5",
     ]);
   });
@@ -113,18 +113,18 @@ describe("what a list finds up to the version that a watch has reached", () => {
 
 describe("another uid under the same name", () => {
   test("is two facts: the old object's end, and the new one's begin, which names the old", () => {
-    expect(told(["old", "5"], watched("new", "9"))).toEqual(["deleted old@5", "added new@9"]);
+    expect(emitted(["old", "5"], watched("new", "9"))).toEqual(["deleted old@5", "added new@9"]);
     const [, added] = changeEvents(seen("old", "5"), watched("new", "9"));
     expect(added?.previous?.uid).toBe("old");
   });
 
   test("is not taken with an older version", () => {
-    expect(told(["new", "9"], watched("old", "5"))).toEqual([]);
-    expect(told(["new", "9"], deleted("old", "6"))).toEqual([]);
+    expect(emitted(["new", "9"], watched("old", "5"))).toEqual([]);
+    expect(emitted(["new", "9"], deleted("old", "6"))).toEqual([]);
   });
 
   test("may itself be gone by now", () => {
-    expect(told(["old", "5"], deleted("new", "9"))).toEqual(["deleted old@5", "deleted new@9"]);
+    expect(emitted(["old", "5"], deleted("new", "9"))).toEqual(["deleted old@5", "deleted new@9"]);
     const previous = changeEvents(seen("old", "5"), deleted("new", "9")).map((event) => event.previous?.uid);
     expect(previous).toEqual(["old", undefined]);
   });

@@ -17,7 +17,7 @@ const first = { first: true, before: undefined, after: undefined };
 const listed = (...objects: readonly KubeObject[]) => ({ type: "listed", objects, believed: false }) as const;
 
 /** Emits a list, and returns the events: of each its type, its key, the previous state, and whether it was missed. */
-async function tells(seen: SeenIndex, objects: readonly KubeObject[]) {
+async function emitList(seen: SeenIndex, objects: readonly KubeObject[]) {
   const events: ReflectorEvent[] = [];
   const one = emitter({
     seen,
@@ -30,10 +30,10 @@ async function tells(seen: SeenIndex, objects: readonly KubeObject[]) {
     .emit([listed(...objects), { type: "complete", resourceVersion: "9", exact: false }], first)
     .then(() => false)
     .catch(() => true);
-  const told = events.filter(isObjectEvent).map(({ type, key, previous, matched }) => {
+  const emitted = events.filter(isObjectEvent).map(({ type, key, previous, matched }) => {
     return [type, key, previous, previous?.matched["s"]?.view !== matched["s"]?.view] as const;
   });
-  return { failed, told };
+  return { failed, emitted };
 }
 
 /** What it writes there is lost from the second time on: its process was killed. */
@@ -47,21 +47,21 @@ function dyingIndex(seen: SeenIndex): SeenIndex {
 
 it("an object that was emitted when its emitter died is emitted again, or its deletion when it is gone by then", async () => {
   const seen = memorySeenIndex();
-  const before = await tells(dyingIndex(seen), [object("stays", "3"), object("goes", "4")]);
+  const before = await emitList(dyingIndex(seen), [object("stays", "3"), object("goes", "4")]);
   expect(before.failed).toBe(true);
-  expect(before.told.map(([type, key]) => [type, key])).toEqual([
+  expect(before.emitted.map(([type, key]) => [type, key])).toEqual([
     ["listed", "n/stays"],
     ["listed", "n/goes"],
   ]);
-  const after = await tells(seen, [object("stays", "3")]);
+  const after = await emitList(seen, [object("stays", "3")]);
   expect(after).toMatchObject({
     failed: false,
-    told: [
+    emitted: [
       ["listed", "n/stays", expect.anything(), true],
       ["deleted", "n/goes", { matched: { s: { keys: ["n/goes"] } } }, true],
     ],
   });
-  expect((await tells(seen, [object("stays", "3")])).told).toEqual([]);
+  expect((await emitList(seen, [object("stays", "3")])).emitted).toEqual([]);
 });
 
 it("the deletion of an object that a watch showed as new when its emitter died is emitted when it is gone by then", async () => {
@@ -78,7 +78,7 @@ it("the deletion of an object that a watch showed as new when its emitter died i
     after: "4",
   });
   await expect(shown).rejects.toThrow("killed");
-  expect((await tells(seen, [])).told).toEqual([
+  expect((await emitList(seen, [])).emitted).toEqual([
     ["deleted", "n/goes", expect.objectContaining({ uid: "u-goes" }), true],
   ]);
 });

@@ -1,6 +1,6 @@
 import type { ObjectKey } from "@drover/controller";
 
-/** What an object means for one subscription: the receiver's `map` computes it, the reflector stores it. */
+/** The meaning of an object for one subscription. The receiver's `map` computes it, and the reflector stores it. */
 export interface MappingResult {
   readonly keys: readonly ObjectKey[];
   /** Equal for two versions of the object if their difference does not matter to the subscription. */
