@@ -51,7 +51,7 @@ const ofAdvertisedSlots = script("rules/advertised-slots", [
   },
   {
     promise: "offer-4",
-    wrong: "what another run has by now is answered",
+    wrong: "a repeated call gets a key that another run has now",
     from: "if e and held(e) and e.f.token == token and e.f.claim then",
     to: "if e then",
   },
@@ -122,7 +122,7 @@ const ofOthers: readonly Mutant[] = [
   ]),
   {
     promise: "offer-6",
-    wrong: "what comes to no slot is run",
+    wrong: "a key that arrives at a busy slot is run",
     file: "worker/slots.ts",
     from: "if (!isFree || this.#closed)",
     to: "if (this.#closed)",
@@ -130,7 +130,7 @@ const ofOthers: readonly Mutant[] = [
   },
   {
     promise: "offer-6",
-    wrong: "what comes to no slot is kept",
+    wrong: "a key that arrives at a busy slot is not given back",
     file: "worker/slots.ts",
     from: "void this.#parts.giveBack(assignment);",
     to: "",

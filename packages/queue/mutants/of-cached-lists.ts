@@ -33,7 +33,7 @@ const ofWake = script("scripts/wake", [
   },
   {
     promise: "lists-3",
-    wrong: "who forced a key is given lists",
+    wrong: "a forced run gets lists",
     from: "    if w.force then loseNews(e) end",
     to: "",
   },
@@ -66,7 +66,7 @@ const ofTake = script("rules/start-run", [
   },
   {
     promise: "lists-1",
-    wrong: "who is handed a key gets no lists",
+    wrong: "an assigned key comes without its lists",
     from: "return { key, claim, copy, lists }",
     to: "return { key, claim, copy, '' }",
   },
@@ -84,7 +84,7 @@ const ofTake = script("rules/start-run", [
   },
   {
     promise: "lists-5",
-    wrong: "lists are given though somebody has taken deltas away",
+    wrong: "lists are given although deltas were deleted",
     from: " and size == number(e, 'news')",
     to: "",
   },

@@ -9,7 +9,7 @@ const ofWake = script("scripts/wake", [
   },
   {
     promise: "copy-2",
-    wrong: "a cached object stays when a newer version is heard of",
+    wrong: "a cached object stays after a wake with a newer version",
     from: "if w.uid then clear(e, 'copy', 'left') end",
     to: "",
   },
@@ -39,13 +39,13 @@ const ofWake = script("scripts/wake", [
   },
   {
     promise: "copy-2",
-    wrong: "a cached object stays when its object is told of without one",
+    wrong: "a cached object stays after a wake without one",
     from: "w.force or w.uid and not (w.copy and isNewest) then",
     to: "w.force or w.uid and not isNewest then",
   },
   {
     promise: "copy-2",
-    wrong: "a cached object stays when its object is told of by an older version",
+    wrong: "a cached object stays after a wake with an older version",
     from: "w.force or w.uid and not (w.copy and isNewest) then",
     to: "w.force or w.uid and not w.copy then",
   },
@@ -69,31 +69,31 @@ const ofWake = script("scripts/wake", [
   },
   {
     promise: "copy-9",
-    wrong: "what was listed before other data is believed",
+    wrong: "an object listed in an earlier incarnation is used",
     from: "after.era ~= control.era or",
     to: "",
   },
   {
     promise: "copy-9",
-    wrong: "what was listed long ago is believed",
+    wrong: "an object listed long ago is used",
     from: " or now - after.at >= maxListingAge then",
     to: " then",
   },
   {
     promise: "copy-9",
-    wrong: "what was listed is believed after a run",
+    wrong: "a listed object is used although the key has run",
     from: "not (e.f.ranAt or",
     to: "not (",
   },
   {
     promise: "copy-9",
-    wrong: "what was listed is believed after a run that announced itself",
+    wrong: "a listed object is used after a run that announced itself",
     from: "e.f.announced or e.f.settled)",
     to: "e.f.settled)",
   },
   {
     promise: "copy-9",
-    wrong: "what was listed is believed of a key that was gone",
+    wrong: "a listed object is used for a key that was gone",
     from: "or e.f.announced or e.f.settled)",
     to: "or e.f.announced)",
   },
@@ -114,7 +114,7 @@ const ofTake = script("rules/start-run", [
   },
   {
     promise: "copy-1",
-    wrong: "who is handed a key gets no copy",
+    wrong: "an assigned key comes without its cached object",
     from: "return { key, claim, copy, lists }",
     to: "return { key, claim, '', lists }",
   },
@@ -126,7 +126,7 @@ const ofTake = script("rules/start-run", [
   },
   {
     promise: "copy-5",
-    wrong: "what was told elsewhere counts",
+    wrong: "versions of an earlier incarnation count",
     from: "if e.f.sawIn ~= control.era then",
     to: "if not e.f.sawIn then",
   },
@@ -135,7 +135,7 @@ const ofTake = script("rules/start-run", [
 const ofSettle = script("scripts/settle", [
   {
     promise: "copy-8",
-    wrong: "a cached object is left of what is not the newest",
+    wrong: "a run leaves a cached object that is not the newest",
     from: "or e.f[known] ~= sawVersion or",
     to: "or",
   },
@@ -159,19 +159,19 @@ const ofSettle = script("scripts/settle", [
   },
   {
     promise: "copy-3",
-    wrong: "what a run saw does not count",
+    wrong: "the version that a run read does not count",
     from: "    e.f[known] = sawVersion\n    clear(e, 'copy')",
     to: "",
   },
   {
     promise: "copy-3",
-    wrong: "a cached object stays that is older than what a run saw",
+    wrong: "a cached object stays that is older than the one that a run read",
     from: "    e.f[known] = sawVersion\n    clear(e, 'copy')",
     to: "    e.f[known] = sawVersion",
   },
   {
     promise: "copy-4",
-    wrong: "what was seen of another object counts",
+    wrong: "a version of another object counts",
     from: "or sawUid ~= e.f.uid then",
     to: "then",
   },

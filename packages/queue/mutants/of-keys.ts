@@ -36,7 +36,7 @@ const ofWake = script("scripts/wake", [
   },
   {
     promise: "wake-3",
-    wrong: "a reason is told twice",
+    wrong: "a reason is stored twice",
     from: "if not known and #reasons < 8 then",
     to: "if #reasons < 8 then",
   },
@@ -60,7 +60,7 @@ const ofWake = script("scripts/wake", [
   },
   {
     promise: "wake-5",
-    wrong: "a rung key is rung anew",
+    wrong: "a dispatched key is dispatched again",
     from: "  if e.f.state == 'rung' then return nil end\n",
     to: "",
   },
@@ -72,13 +72,13 @@ const ofWake = script("scripts/wake", [
   },
   {
     promise: "wake-6",
-    wrong: "nobody is told which uid was replaced",
+    wrong: "the run does not get the uid that was replaced",
     from: "e.f.replaced = e.f.replaced or e.f.uid",
     to: "",
   },
   {
     promise: "wake-6",
-    wrong: "the run is told of a uid that none has seen",
+    wrong: "the run gets a replaced uid that no run has seen",
     from: "e.f.replaced = e.f.replaced or e.f.uid",
     to: "e.f.replaced = e.f.uid",
   },
@@ -211,7 +211,7 @@ const ofTake = script("rules/start-run", [
   },
   {
     promise: "next-1",
-    wrong: "what was chained is nobody's",
+    wrong: "a chained key is not leased",
     from: "  if other ~= e then save(other) end\n",
     to: "",
   },
@@ -229,13 +229,13 @@ const ofTake = script("rules/start-run", [
   },
   {
     promise: "next-2",
-    wrong: "what is chained exceeds the controller's rate",
+    wrong: "chained keys exceed the controller's rate",
     from: "  if limitOpens('controller') > now then return nil end\n",
     to: "",
   },
   {
     promise: "next-2",
-    wrong: "where keys are chained, what is less urgent starves",
+    wrong: "chained keys starve the less urgent classes",
     from: "  if key then control.bell = setting('bell', 0) + 1 end\n",
     to: "",
   },
@@ -247,7 +247,7 @@ const ofTake = script("rules/start-run", [
   },
   {
     promise: "next-3",
-    wrong: "keys are taken away from those who are on their way to them",
+    wrong: "a key is chained although a worker has just got its job",
     from: "<= now - overdueJobAge",
     to: "<= now",
   },

@@ -18,7 +18,7 @@ export const mutantsOfOperators: readonly Mutant[] = [
     { promise: "people-1", wrong: "the controller is not paused", from: "  control.paused = on\n", to: "" },
     {
       promise: "people-5",
-      wrong: "nobody knows who paused it",
+      wrong: "the author of a pause is not stored",
       from: "'%.0f %s', now, by)",
       to: "'%.0f %s', now, '')",
     },
@@ -26,7 +26,7 @@ export const mutantsOfOperators: readonly Mutant[] = [
   ...script("rules/description", [
     {
       promise: "people-5",
-      wrong: "only the widest pause is told",
+      wrong: "only the widest pause is returned",
       from: "if at then pauses[#pauses + 1] =",
       to: "if at and #pauses == 0 then pauses[1] =",
     },
@@ -34,7 +34,7 @@ export const mutantsOfOperators: readonly Mutant[] = [
   ...script("scripts/list", [
     {
       promise: "people-6",
-      wrong: "a page whose last key has left begins behind those of its time",
+      wrong: "a page after a key that has left skips keys with the same time",
       from: "redis.call('ZCOUNT', set, '-inf', '(' .. at)",
       to: "redis.call('ZCOUNT', set, '-inf', at)",
     },
@@ -46,7 +46,7 @@ export const mutantsOfOperators: readonly Mutant[] = [
     },
     {
       promise: "people-7",
-      wrong: "a failing key is told by when it began to fail",
+      wrong: "a failing key is listed with the time when it began to fail",
       from: "local since = state ~= 'failing' and found[i + 1]",
       to: "local since = found[i + 1]",
     },
@@ -60,7 +60,7 @@ export const mutantsOfOperators: readonly Mutant[] = [
     },
     {
       promise: "people-10",
-      wrong: "what waits in a paused namespace counts as late",
+      wrong: "keys of a paused namespace count as late",
       from: "if #shut == 0 then\n  consider(READY)",
       to: "if true then\n  consider(READY)",
     },
@@ -80,7 +80,7 @@ export const mutantsOfOperators: readonly Mutant[] = [
   ...script("scripts/not-run-since", [
     {
       promise: "claim-8",
-      wrong: "a campaign waits for what is paused",
+      wrong: "a campaign waits for paused keys",
       from: "if state ~= 'paused' and",
       to: "if true and",
     },

@@ -20,7 +20,12 @@ const ofOrder = [
       from: "math.max(atLeast or 0, idle)",
       to: "idle",
     },
-    { promise: "bell-6", wrong: "what is rung is not counted", from: "- redis.call('ZCARD', RUNG)", to: "" },
+    {
+      promise: "bell-6",
+      wrong: "keys with a job are not counted",
+      from: "- redis.call('ZCARD', RUNG)",
+      to: "",
+    },
     {
       promise: "bell-8",
       wrong: "a key that was chained gets one job after the other",
@@ -29,25 +34,25 @@ const ofOrder = [
     },
     {
       promise: "order-1",
-      wrong: "what is heard of alone goes before whose turn it is",
+      wrong: "a key that is woken alone goes before keys whose turn it is",
       from: "if redis.call('EXISTS', turns .. 'change', turns .. 'listing', turns .. 'resync', SHUT) > 0 then return false end",
       to: "",
     },
     {
       promise: "order-5",
-      wrong: "what is heard of alone costs nothing of the rate",
+      wrong: "a key that is woken alone does not count for the rate",
       from: "not mayRing() or control.limited == '1' then",
       to: "not mayRing() then",
     },
     {
       promise: "bell-6",
-      wrong: "what is heard of alone is given where all slots are busy",
+      wrong: "a key that is woken alone is assigned although all slots are busy",
       from: "return roomFor() > 0 and give(e)",
       to: "return give(e)",
     },
     {
       promise: "order-1",
-      wrong: "what is heard of alone goes before whose timer is over",
+      wrong: "a key that is woken alone goes before a key whose timer has ended",
       from: "'LIMIT', 0, 1) > 0 then return false end",
       to: "'LIMIT', 0, 1) > 1 then return false end",
     },
@@ -97,7 +102,7 @@ const ofOrder = [
     },
     {
       promise: "order-3",
-      wrong: "who comes anew goes first",
+      wrong: "a new flow goes first",
       from: "e.f.queue) then redis.call('ZADD', P .. ':turns:' .. class, 'NX', turn(), lane)",
       to: "e.f.queue) then redis.call('ZADD', P .. ':turns:' .. class, 'NX', 0, lane)",
     },
@@ -218,7 +223,7 @@ const ofTheRest = [
     },
     {
       promise: "copy-5",
-      wrong: "what another run saw counts beside one that announced itself",
+      wrong: "the version that another run read counts for a run that announced itself",
       from: "'claim', 'sawIn')",
       to: "'claim')",
     },
@@ -232,7 +237,7 @@ const ofTheRest = [
     },
     {
       promise: "order-7",
-      wrong: "a rate stays that nobody asks for",
+      wrong: "a rate stays that no worker registers",
       from: "redis.call('HDEL', LIMITS, known[i])",
       to: "redis.call('HLEN', LIMITS)",
     },

@@ -141,14 +141,14 @@ export const mutantsOfProcesses: readonly Mutant[] = here([
   },
   {
     promise: "ring-1",
-    wrong: "nobody wakes the dispatcher for a timer",
+    wrong: "the dispatcher is not woken for a timer",
     file: "worker/runner.ts",
     from: "if (answer.dueIn !== undefined) dispatcher.expectDueIn(answer.dueIn);",
     to: "",
   },
   {
     promise: "server-5",
-    wrong: "nobody is told that wakes may be lost",
+    wrong: "a new incarnation is not reported",
     file: "work-queue/ledger-work-queue.ts",
     from: "    parts.onIncarnation?.(incarnation);\n",
     to: "",

@@ -27,7 +27,7 @@ export const mutantsOfScripts: readonly Mutant[] = [
   },
   {
     promise: "scripts-2",
-    wrong: "nobody looks for scripts that were lost since",
+    wrong: "scripts that were lost since are not loaded",
     file: "redis/lua/keep-scripts-loaded.ts",
     from: "if (isReachable(node)) void keep(node);",
     to: "if (!isReachable(node)) void keep(node);",

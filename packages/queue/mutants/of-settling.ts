@@ -15,19 +15,19 @@ const ofSettle = script("scripts/settle", [
   },
   {
     promise: "next-4",
-    wrong: "a lost answer loses what was chained",
+    wrong: "a lost answer loses the chained key",
     from: "e.f.handed = handed[1]\n",
     to: "",
   },
   {
     promise: "next-4",
-    wrong: "a repeat is handed what another worker runs",
+    wrong: "a repeated call gets a key that another worker runs",
     from: "other and held(other) and other.f.token == next and other.f.claim",
     to: "other and held(other) and other.f.claim",
   },
   {
     promise: "next-4",
-    wrong: "a repeat is handed what has ended",
+    wrong: "a repeated call gets a key whose run has ended",
     from: "other and held(other) and",
     to: "other and",
   },
@@ -117,7 +117,7 @@ const ofSettle = script("scripts/settle", [
   },
   {
     promise: "settle-15",
-    wrong: "what was heard of while it failed is forgotten",
+    wrong: "a wake during a failing run is forgotten",
     from: "number(e, 'fails') >= attempts and not heard",
     to: "number(e, 'fails') >= attempts",
   },
@@ -137,7 +137,7 @@ const ofSettle = script("scripts/settle", [
   },
   {
     promise: "server-3",
-    wrong: "what may have been heard is not looked at",
+    wrong: "a wake that may have come is not examined",
     from: "local heard = unknown or not e.f.answers or",
     to: "local heard = e.f.answers and",
   },
