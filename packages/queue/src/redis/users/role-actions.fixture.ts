@@ -1,5 +1,5 @@
 import { objectKey, type ObjectKey } from "@drover/controller";
-import { Redis } from "ioredis";
+import type { Redis } from "ioredis";
 import { setTimeout as delay } from "node:timers/promises";
 import { deleteKeys } from "../../work-queue/queue-keys.ts";
 import { redisUserAdmin } from "./redis-user-admin.ts";
