@@ -49,7 +49,10 @@ type Env = { Bindings: HttpBindings };
 
 export async function serveProcess(options: ProcessServerOptions): Promise<ProcessServer> {
   const { host, port } = options;
-  const handle = getRequestListener(processApp(options).fetch, { hostname: host });
+  const handle = getRequestListener(processApp(options).fetch, {
+    hostname: host,
+    overrideGlobalObjects: false,
+  });
   const server = createServer(
     withPageGuard((incoming, outgoing) => void handle(incoming, outgoing), { where: "loopback" }),
   );

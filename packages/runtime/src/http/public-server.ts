@@ -42,7 +42,7 @@ export async function servePublicly(options: PublicServerOptions): Promise<Publi
     // Bytes that a connection has read ahead are part of what it counts for itself.
     highWaterMark: 16 * 1_024,
   };
-  const handle = getRequestListener(app.fetch, { hostname: options.host });
+  const handle = getRequestListener(app.fetch, { hostname: options.host, overrideGlobalObjects: false });
   // Requests are signed, so any Host is accepted: gateway, tunnels and proxies use names of their own.
   const guard = { where: "loopback", hosts: "any" } as const;
   const server = createServer(
