@@ -63,7 +63,7 @@ export async function sleep(
 
 /** Resolves after that time, or at once when the signal fires. For the process clock only. */
 export const sleepUnlessAborted = (span: Milliseconds, signal: AbortSignal): Promise<void> =>
-  delay(span, undefined, { signal }).catch(() => undefined);
+  sleep(processTimers, span, "a sleep", signal).catch(() => undefined);
 
 /** `signal.aborted` as a call, because the type checker assumes that a property stays the same during a wait. */
 export const isAborted = (signal: AbortSignal): boolean => signal.aborted;

@@ -3,17 +3,6 @@ import type { CampaignRecord } from "./campaign-store.ts";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { type CampaignOptions, runCampaign } from "./run-campaign.ts";
 
-// The promises of Node's timers, by the clock that the test holds.
-vi.mock("node:timers/promises", () => ({
-  setTimeout: (span: number, _value: unknown, { signal }: { readonly signal?: AbortSignal } = {}) =>
-    new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, span);
-      signal?.addEventListener("abort", () => {
-        clearTimeout(timer);
-        resolve();
-      });
-    }),
-}));
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 

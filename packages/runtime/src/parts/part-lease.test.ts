@@ -1,27 +1,21 @@
 import { silentLog } from "@drover/controller";
 import type { KubeClient } from "@drover/kube";
-import { expect, it, vi } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { keepPartLease } from "./part-lease.ts";
 
-/** The time that was slept; nothing waits for it. */
-const clock = vi.hoisted(() => ({ passed: 0 }));
-vi.mock("@drover/timers", async (original) => ({
-  ...(await original<object>()),
-  sleepUnlessAborted: (span: number) => {
-    clock.passed += span;
-    return Promise.resolve();
-  },
-}));
+// The clock moves on to the next timer as soon as nothing else is left to do.
+beforeEach(() => void vi.useFakeTimers().setTimerTickMode("nextTimerAsync"));
+afterEach(() => void vi.useRealTimers());
 
 const holds = 40_000;
 /** Keeps a Lease on an API server that gives one answer after the other. */
 async function keptWhile(answers: readonly ("yes" | "no")[]) {
-  clock.passed = 0;
+  const startedAt = Date.now();
   const renewed: number[] = [];
   const warnings: string[] = [];
   const ending = new AbortController();
   const patch = (): Promise<void> => {
-    renewed.push(clock.passed);
+    renewed.push(Date.now() - startedAt);
     const answer = answers[renewed.length - 1];
     if (renewed.length === answers.length) ending.abort();
     return answer === "no" ? Promise.reject(new Error("no answer")) : Promise.resolve();

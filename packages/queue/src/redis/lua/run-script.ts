@@ -1,6 +1,6 @@
 import type { Log, Milliseconds } from "@drover/controller";
 import { Cluster } from "ioredis";
-import { setTimeout as delay } from "node:timers/promises";
+import { processTimers, sleep } from "@drover/timers";
 import type { RedisConnection } from "../redis-connection.ts";
 import { redisErrorCode } from "../redis-errors.ts";
 
@@ -89,7 +89,7 @@ async function retryUntilLoaded(
   let askedRole = begun;
   try {
     for (let pause = shortestPause; ; pause = Math.min(2 * pause, longestPause)) {
-      await delay(pause);
+      await sleep(processTimers, pause, "trying a missing script again");
       try {
         return await run();
       } catch (error) {
