@@ -1,4 +1,5 @@
-import { defineConfig } from "vitest/config";
+import { defineConfig, type TestProjectConfiguration } from "vitest/config";
+import { unitTests } from "./tools/bootstrap/unit-tests.mjs";
 
 const cluster = process.env["DROVER_TEST_CLUSTER"];
 
@@ -11,20 +12,43 @@ const included: Record<string, string[]> = {
 const once = ["killed-worker", "stopped-worker", "rolled-out"].map(
   (name) => `verification/end-to-end/*/${name}.test.ts`,
 );
+const excluded = ["**/node_modules/**"];
 const apart = ["**/*.real.test.ts", "**/*.pods.test.ts"];
+
+const project = (name: string, test: object): TestProjectConfiguration => ({
+  extends: true,
+  test: { name, ...test },
+});
+
+/** The tests that start no process come first. Their files share processes, so that each module is loaded once. */
+async function unitsAndServers(): Promise<TestProjectConfiguration[]> {
+  const units = await unitTests(import.meta.dirname);
+  return [
+    project("unit", { include: units, isolate: false, sequence: { groupOrder: 0 } }),
+    project("servers", {
+      include: ["{packages,functions,apps,examples,tools,bench,verification}/**/*.test.ts"],
+      exclude: [...excluded, ...apart, ...units],
+      sequence: { groupOrder: 1 },
+    }),
+  ];
+}
 
 export default defineConfig({
   test: {
-    include: included[cluster ?? ""] ?? [
-      "{packages,functions,apps,examples,tools,bench,verification}/**/*.test.ts",
-    ],
+    projects:
+      cluster === undefined
+        ? await unitsAndServers()
+        : [project(cluster, { include: included[cluster], exclude: [...excluded, ...once] })],
     // Child processes have wall clocks that are minutes apart, as machines may.
     env: { LOCAL_CLOCKS: "apart" },
-    exclude: ["**/node_modules/**", ...(cluster === undefined ? apart : once)],
     // Not how long it takes, but when a busy machine is no excuse any more.
     expect: { poll: { timeout: 30_000 } },
     testTimeout: cluster === "node" ? 240_000 : 60_000,
     hookTimeout: 120_000,
+    // A file may not find what one before it replaced.
+    restoreMocks: true,
+    unstubEnvs: true,
+    unstubGlobals: true,
     // A cluster with a node takes both cores of a small machine, and bundles are written to one place.
     maxWorkers: cluster === "node" ? 1 : 2,
   },

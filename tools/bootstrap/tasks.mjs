@@ -5,7 +5,6 @@ import { run } from "./children.mjs";
 import { countedTests } from "./counted-tests.mjs";
 import { Failure } from "./failure.mjs";
 import { nightly } from "./nightly.mjs";
-import { unitTests } from "./unit-tests.mjs";
 
 const always = () => true;
 const never = () => false;
@@ -80,12 +79,11 @@ async function program({ root, node, env, args }, file) {
   return (await run(node, [join(root, file), ...args], { cwd: root, env })).code;
 }
 
-/** The tests that need no server; with `--watch` again after each change of a file. */
+/** The tests that start no process; with `--watch` again after each change of a file. */
 async function testUnits(repository) {
-  const { root, args } = repository;
-  const files = await unitTests(root);
-  if (!args.includes("--watch")) return countedTests({ ...repository, args: [...args, ...files] });
-  return program({ ...repository, args: ["watch", ...files, ...args] }, "node_modules/vitest/vitest.mjs");
+  const args = ["--project=unit", ...repository.args];
+  if (!args.includes("--watch")) return countedTests({ ...repository, args });
+  return program({ ...repository, args: ["watch", ...args] }, "node_modules/vitest/vitest.mjs");
 }
 
 const BUILD = `

@@ -173,7 +173,7 @@ async function readEntered(folder: string): Promise<ReadonlyMap<string, string[]
 const linesOf = (text: string): string[] => [...new Set(text.split("\n").filter((line) => line !== ""))];
 
 async function vitest(root: string, words: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
-  const command = [join(root, "node_modules/vitest/vitest.mjs"), "run", ...words];
+  const command = [join(root, "node_modules/vitest/vitest.mjs"), "run", "--isolate", ...words];
   const child = spawn(process.execPath, command, { cwd: root, env, stdio: ["ignore", "inherit", "inherit"] });
   await new Promise((resolve, reject) => child.on("close", resolve).on("error", reject));
 }

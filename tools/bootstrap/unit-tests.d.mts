@@ -1,0 +1,2 @@
+/** See `unit-tests.mjs`. */
+export function unitTests(root: string): Promise<string[]>;
