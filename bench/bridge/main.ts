@@ -17,13 +17,13 @@ import { chosen, circumstances, progressSince } from "../report/command-line.ts"
 import { writeReport } from "../report/write-report.ts";
 import { goProgram } from "./contenders/go-program.ts";
 import { bundledBridge } from "./contenders/shipped-bridge.ts";
-import { full, type Plan, withObjects } from "./plan.ts";
+import { full, type Plan, withObjects, type Stage } from "./plan.ts";
 import { replay } from "./questions/replay.ts";
 import { restart } from "./questions/restart.ts";
 import { steady } from "./questions/steady.ts";
 import { goals } from "./report/goals.ts";
 import { report } from "./report/report.ts";
-import { questions, type Results, type Stage } from "./results.ts";
+import { questions, type Results } from "./results.ts";
 
 const { values } = parseArgs({
   options: {

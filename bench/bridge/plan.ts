@@ -38,3 +38,13 @@ export const withObjects = (objects: number): Plan => ({
   rounds: 1,
   steadyObjects: Math.min(full.steadyObjects, Math.max(objects, 4_000)),
 });
+
+/** What every question is given. */
+export interface Stage {
+  readonly plan: Plan;
+  /** The Go program. */
+  readonly program: string;
+  /** What is started as the bridge: its sources, or a bundle. */
+  readonly bridge: string;
+  readonly progress: (line: string) => void;
+}

@@ -1,4 +1,3 @@
-import type { Plan } from "./plan.ts";
 import type { ReplayFigures } from "./questions/replay.ts";
 import type { RestartFigures } from "./questions/restart.ts";
 import type { SteadyFigures } from "./questions/steady.ts";
@@ -12,14 +11,4 @@ export interface Results {
   restart?: RestartFigures;
   replay?: ReplayFigures;
   steady?: SteadyFigures;
-}
-
-/** What every question is given. */
-export interface Stage {
-  readonly plan: Plan;
-  /** The Go program. */
-  readonly program: string;
-  /** What is started as the bridge: its sources, or a bundle. */
-  readonly bridge: string;
-  readonly progress: (line: string) => void;
 }

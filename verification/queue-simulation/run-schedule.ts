@@ -1,4 +1,4 @@
-import type { RedisConnection } from "../../packages/queue/src/redis/redis-connection.ts";
+import type { RedisConnection } from "../../packages/queue/src/redis/redis-servers.ts";
 import type { RedisLedger, RedisLedgerOptions } from "../../packages/queue/src/ledger/redis-ledger.ts";
 import { type Snapshot, snapshotOf } from "./server-data.ts";
 import type { Post } from "./post.ts";

@@ -1,6 +1,6 @@
 import { account, keys } from "./schedule.ts";
 import type { Surroundings } from "./surroundings.ts";
-import type { RedisConnection } from "../../packages/queue/src/redis/redis-connection.ts";
+import type { RedisConnection } from "../../packages/queue/src/redis/redis-servers.ts";
 
 /** The data of one schedule at a moment, to come back to: what a failover or an old dump has. */
 export interface Snapshot {

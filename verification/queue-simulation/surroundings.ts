@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import type { ClaimJob } from "../../packages/queue/src/worker/job-queue.ts";
-import type { RedisConnection } from "../../packages/queue/src/redis/redis-connection.ts";
+import type { RedisConnection } from "../../packages/queue/src/redis/redis-servers.ts";
 import {
   openRedisLedger,
   type RedisLedger,

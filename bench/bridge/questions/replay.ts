@@ -15,7 +15,7 @@ import { watchOthers } from "../measures/others.ts";
 import { cpuOf } from "../../report/process-figures.ts";
 import { type Recording, record } from "../replay/record.ts";
 import { type ReplayServer, startReplayServer } from "../replay/replay-server.ts";
-import type { Stage } from "../results.ts";
+import type { Stage } from "../plan.ts";
 
 /** Who is played to, and what it asks for. */
 export const readers = [

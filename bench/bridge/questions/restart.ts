@@ -3,7 +3,7 @@ import { startBenchCluster } from "../cluster/bench-cluster.ts";
 import { change37, populate, type Population } from "../cluster/population.ts";
 import { pseudoRandom } from "@drover/random";
 import { collection } from "../cluster/widgets.ts";
-import type { Stage } from "../results.ts";
+import type { Stage } from "../plan.ts";
 import { type Contestant, openDroverContestant, openGoContestant } from "./contestants.ts";
 import { measurePhase, type PhaseFigures, type PhaseName } from "./phase.ts";
 

@@ -13,7 +13,7 @@ import { type LedgerView, viewLedger } from "../measures/ledger.ts";
 import { type Sample, together, watchMemory } from "../measures/memory-watch.ts";
 import { watchOthers } from "../measures/others.ts";
 import { cpuSince, type Memory } from "../../report/process-figures.ts";
-import type { Stage } from "../results.ts";
+import type { Stage } from "../plan.ts";
 
 /** What is timed, from the sending of a change. */
 export const spans = [

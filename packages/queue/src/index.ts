@@ -73,9 +73,10 @@ export {
   type WorkQueue,
 } from "./work-queue/work-queue.ts";
 export { parseRedisUrl, type RedisNode } from "./redis/redis-address.ts";
-export { connectRedis, disconnectRedis, type RedisConnection } from "./redis/redis-connection.ts";
+export { connectRedis, disconnectRedis } from "./redis/redis-connection.ts";
+export { type RedisConnection } from "./redis/redis-servers.ts";
 export { checkServer, UnfitRedisError } from "./redis/check-server.ts";
-export { serverIds } from "./redis/redis-primaries.ts";
+export { serverIds } from "./redis/redis-servers.ts";
 export { type RedisRole, redisUserRules, type RedisUserOptions } from "./redis/users/redis-users.ts";
 export { type RedisUserAdmin, redisUserAdmin } from "./redis/users/redis-user-admin.ts";
 export { type MappedKeys, openMappedKeys } from "./ledger/mapped-keys.ts";

@@ -1,7 +1,5 @@
 // Events, so that two runs can be compared: what was said of whom, and how often.
-import { field, textAt } from "../../../packages/sandbox/src/json.ts";
-import type { Json, JsonObject } from "../../../packages/sandbox/src/json.ts";
-import type { Mask } from "./canonical.ts";
+import { field, textAt, type Json, type JsonObject } from "../../../packages/sandbox/src/json.ts";
 import { numberAt } from "../sequences/kinds.ts";
 import type { World } from "../observe.ts";
 
@@ -83,3 +81,5 @@ export function tellEvents(world: World, mask: Mask, unsaid: ReadonlySet<string>
   });
   return Object.fromEntries(entries.filter(([, said]) => Object.keys(said).length > 0));
 }
+
+export type Mask = (text: string) => string;

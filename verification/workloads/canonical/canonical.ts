@@ -10,9 +10,10 @@ import {
   omit,
   present,
   textAt,
+  type Json,
+  type JsonObject,
 } from "../../../packages/sandbox/src/json.ts";
-import type { Json, JsonObject } from "../../../packages/sandbox/src/json.ts";
-import { tellEvents } from "./canonical-events.ts";
+import { tellEvents, type Mask } from "./canonical-events.ts";
 import { controllerOf, hashLabel, nameOf, numberAt, templateOf, uidOf } from "../sequences/kinds.ts";
 import type { World } from "../observe.ts";
 
@@ -54,8 +55,6 @@ function nameHashes(world: World, { hashes }: Naming): void {
   const ordered = [...fresh].sort(([, a], [, b]) => (a < b ? -1 : 1));
   for (const [hash] of ordered) hashes.set(hash, `<hash ${hashes.size + 1}>`);
 }
-
-export type Mask = (text: string) => string;
 
 function maskOf(world: World, naming: Naming): Mask {
   const sets = new Set(

@@ -1,6 +1,6 @@
 import { createIORedisClient, type IRedisClient } from "bullmq";
 import { bullmqScripts } from "./bullmq-scripts.ts";
-import type { RedisConnection } from "../redis/redis-connection.ts";
+import type { RedisConnection } from "../redis/redis-servers.ts";
 import { runScript } from "../redis/lua/run-script.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { type Log, messageOf, type Milliseconds, type ObjectKey, parseObjectKey } from "@drover/controller";
 import { type IRedisClient, type Job, Queue, Worker } from "bullmq";
-import type { RedisConnection } from "../redis/redis-connection.ts";
+import type { RedisConnection } from "../redis/redis-servers.ts";
 import { redisRefusalOf, throwRefusal } from "../redis/redis-errors.ts";
 import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";

@@ -1,7 +1,6 @@
 import { type ObjectKey, tryParseObjectKey } from "@drover/controller";
-import type { RedisConnection } from "../redis/redis-connection.ts";
+import { type RedisConnection, primariesOf } from "../redis/redis-servers.ts";
 import { throwRefusal } from "../redis/redis-errors.ts";
-import { primariesOf } from "../redis/redis-primaries.ts";
 
 /** Redis keys that one SCAN checks. */
 const keysPerScan = 1_000;

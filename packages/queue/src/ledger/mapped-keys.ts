@@ -2,7 +2,7 @@ import { type ObjectKey, tryParseObjectKey } from "@drover/controller";
 import { LeaseLostError } from "../worker/lease-keeper.ts";
 import { callLua } from "../redis/lua/lua-script.ts";
 import { queuePrefix } from "../work-queue/queue-prefix.ts";
-import type { RedisConnection } from "../redis/redis-connection.ts";
+import type { RedisConnection } from "../redis/redis-servers.ts";
 import { storeMappedKeysScript } from "./ledger-scripts.ts";
 
 /**

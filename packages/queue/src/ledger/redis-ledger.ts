@@ -1,3 +1,4 @@
+import * as answers from "./redis-ledger-answers.ts";
 import { type Milliseconds, type ObjectKey, tryParseObjectKey, type Rate } from "@drover/controller";
 import { z } from "zod";
 import type { ClaimJob } from "../worker/job-queue.ts";
@@ -15,8 +16,7 @@ import {
   maxPastRuns,
   type RunReport,
 } from "./ledger.ts";
-import type { RedisConnection } from "../redis/redis-connection.ts";
-import * as answers from "./redis-ledger-answers.ts";
+import type { RedisConnection } from "../redis/redis-servers.ts";
 import { callLua, type LuaArguments } from "../redis/lua/lua-script.ts";
 import type { LedgerScript } from "./ledger-script.ts";
 import { ledgerScripts } from "./ledger-scripts.ts";

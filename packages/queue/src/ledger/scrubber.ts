@@ -1,7 +1,6 @@
 import type { Log, Milliseconds } from "@drover/controller";
-import type { RedisConnection } from "../redis/redis-connection.ts";
+import { type RedisConnection, hostPortOf, primariesOf } from "../redis/redis-servers.ts";
 import { throwRefusal } from "../redis/redis-errors.ts";
-import { hostPortOf, primariesOf } from "../redis/redis-primaries.ts";
 import type { RedisLedger } from "./redis-ledger.ts";
 import { maxKeysPerRepair } from "../redis/lua/script-bounds.ts";
 

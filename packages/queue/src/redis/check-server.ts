@@ -3,7 +3,7 @@ import { Cluster, type Redis } from "ioredis";
 import { setTimeout as delay } from "node:timers/promises";
 import { patchAdvice } from "./patch-levels.ts";
 import { redisRefusalOf } from "./redis-errors.ts";
-import { hostPortOf, primariesOf } from "./redis-primaries.ts";
+import { hostPortOf, primariesOf } from "./redis-servers.ts";
 
 /** A Redis that cannot keep a queue's promises, or that cannot be reached. The message gives the change to make. */
 export class UnfitRedisError extends Error {

@@ -1,6 +1,6 @@
 import { type Log, messageOf } from "@drover/controller";
 import { Cluster, type Redis } from "ioredis";
-import { hostPortOf } from "./redis-primaries.ts";
+import { hostPortOf } from "./redis-servers.ts";
 
 /** Logs one line when the connection fails and one when it is back, however many attempts fail in between. */
 export function logOutages(redis: Redis | Cluster, log: Log): void {

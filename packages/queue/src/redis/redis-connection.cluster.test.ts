@@ -4,8 +4,8 @@ import { Queue, Worker } from "bullmq";
 import { Cluster } from "ioredis";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { redisUserAdmin } from "./users/redis-user-admin.ts";
-import { connectRedis, disconnectRedis, type RedisConnection } from "./redis-connection.ts";
-import { primariesOf } from "./redis-primaries.ts";
+import { connectRedis, disconnectRedis } from "./redis-connection.ts";
+import { type RedisConnection, primariesOf } from "./redis-servers.ts";
 
 const lines: unknown[] = [];
 /** Of an old server there is more to say: patch-levels.test.ts. */

@@ -11,7 +11,8 @@ import {
 import { Queue, Worker } from "bullmq";
 import { createServer } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { connectRedis, disconnectRedis, type RedisConnection } from "./redis-connection.ts";
+import { connectRedis, disconnectRedis } from "./redis-connection.ts";
+import type { RedisConnection } from "./redis-servers.ts";
 import { redisRefusalOf } from "./redis-errors.ts";
 
 const lines: string[] = [];

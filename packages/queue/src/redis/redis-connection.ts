@@ -9,9 +9,7 @@ import { checkServer, UnfitRedisError } from "./check-server.ts";
 import { waitForScripts } from "./lua/run-script.ts";
 import { noAnswerAdvice, wrongPortAdvice } from "./wrong-port-advice.ts";
 import { clusterReconnectOptions, reconnectOptions, type ReconnectSettings } from "./reconnect-options.ts";
-
-/** One server, or a cluster of them. */
-export type RedisConnection = Redis | Cluster;
+import type { RedisConnection } from "./redis-servers.ts";
 
 /** How to reach Redis. */
 export interface RedisConnectionOptions {

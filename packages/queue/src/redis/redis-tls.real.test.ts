@@ -4,7 +4,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
-import { connectRedis, disconnectRedis, type RedisConnection } from "./redis-connection.ts";
+import { connectRedis, disconnectRedis } from "./redis-connection.ts";
+import type { RedisConnection } from "./redis-servers.ts";
 
 let folder: string;
 const closing: (() => Promise<unknown>)[] = [];

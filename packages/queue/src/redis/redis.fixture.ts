@@ -1,7 +1,8 @@
 import { silentLog } from "@drover/controller";
 import { type RedisServer, startRedis } from "@drover/local-servers";
 import { afterAll } from "vitest";
-import { connectRedis, disconnectRedis, type RedisConnection } from "./redis-connection.ts";
+import { connectRedis, disconnectRedis } from "./redis-connection.ts";
+import type { RedisConnection } from "./redis-servers.ts";
 
 /** A real server for the tests of a file, and a connection to it; both end with the file. */
 export async function redisOfFile(): Promise<{

@@ -3,7 +3,7 @@ import { type CancelTimer, repeatEvery, processTimers, type Timers } from "@drov
 import { Cluster, type Redis } from "ioredis";
 import type { EventEmitter } from "node:events";
 import type { ChannelSubscription } from "../ledger/ledger.ts";
-import type { RedisConnection } from "./redis-connection.ts";
+import type { RedisConnection } from "./redis-servers.ts";
 
 /** How often a connection that only subscribes is checked: a machine that vanished does not close its connections. */
 const pingInterval: Milliseconds = 5_000;

@@ -3,7 +3,7 @@ import { type RedisServer, startRedis } from "@drover/local-servers";
 import { Queue } from "bullmq";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { connectRedis, hasWorkQueue, openWorkQueue } from "../index.ts";
-import type { RedisConnection } from "../redis/redis-connection.ts";
+import type { RedisConnection } from "../redis/redis-servers.ts";
 import {
   key,
   type OpenWorkQueue,

@@ -5,7 +5,7 @@ import { openLedgerWorkQueue, type QueueDurations } from "./ledger-work-queue.ts
 import { scanLedgerKeys } from "../ledger/ledger-keys.ts";
 import { startScrubber } from "../ledger/scrubber.ts";
 import { queuePrefix } from "./queue-prefix.ts";
-import type { RedisConnection } from "../redis/redis-connection.ts";
+import type { RedisConnection } from "../redis/redis-servers.ts";
 import { openRedisLedger } from "../ledger/redis-ledger.ts";
 import { scriptsMissing } from "../redis/lua/run-script.ts";
 import type { WorkQueue } from "./work-queue.ts";

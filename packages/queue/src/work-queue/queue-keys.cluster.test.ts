@@ -5,7 +5,8 @@ import { startScrubber } from "../ledger/scrubber.ts";
 import { queuePrefix } from "./queue-prefix.ts";
 import { scanLedgerKeys } from "../ledger/ledger-keys.ts";
 import { deleteKeys, type QueueKey, scanQueueKeys } from "./queue-keys.ts";
-import { connectRedis, disconnectRedis, type RedisConnection } from "../redis/redis-connection.ts";
+import { connectRedis, disconnectRedis } from "../redis/redis-connection.ts";
+import type { RedisConnection } from "../redis/redis-servers.ts";
 import { redisUserRules } from "../redis/users/redis-users.ts";
 
 let cluster: RedisCluster;

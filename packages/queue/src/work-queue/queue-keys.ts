@@ -1,7 +1,6 @@
 import { functionQueueOf, type QueueName } from "@drover/controller";
-import type { RedisConnection } from "../redis/redis-connection.ts";
+import { type RedisConnection, hostPortOf, primariesOf } from "../redis/redis-servers.ts";
 import { throwRefusal } from "../redis/redis-errors.ts";
-import { hostPortOf, primariesOf } from "../redis/redis-primaries.ts";
 
 /** A Redis key that belongs to a queue: to its ledger, to its BullMQ jobs, or to the hook events of its function. */
 export interface QueueKey {

@@ -3,7 +3,8 @@ import { type RedisCluster, redisRequest, startRedisCluster } from "@drover/loca
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openWorkQueue } from "./bullmq-work-queue.ts";
 import { queuePrefix } from "./queue-prefix.ts";
-import { connectRedis, type RedisConnection } from "../redis/redis-connection.ts";
+import { connectRedis } from "../redis/redis-connection.ts";
+import type { RedisConnection } from "../redis/redis-servers.ts";
 import {
   key,
   type OpenWorkQueue,

@@ -1,9 +1,13 @@
-import { tryAddJobs, RunFailedError } from "./job-queue.ts";
+import { tryAddJobs, RunFailedError, type JobQueue } from "./job-queue.ts";
 import { performRun, StoppingError, type RunAssignment } from "./perform-run.ts";
 import { settleWithRetry } from "./settle-with-retry.ts";
 import type { Slots } from "./slots.ts";
 import type { Arrival, Run, RunOutcome, WorkOptions } from "../work-queue/work-queue.ts";
-import type { WorkerParts } from "./worker.ts";
+import type { Log, Milliseconds } from "@drover/controller";
+import type { Timers } from "@drover/timers";
+import type { LeaseKeeper } from "./lease-keeper.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Dispatcher } from "./dispatcher.ts";
 
 export interface RunnerParts extends WorkerParts {
   readonly slots: Slots;
@@ -113,4 +117,18 @@ export class Runner {
       answer.chained && { ...answer.chained, token: next.token, slot: next.token, askedAt, by: "handed" }
     );
   }
+}
+
+export interface WorkerParts {
+  readonly ledger: Ledger;
+  readonly jobQueue: JobQueue;
+  readonly dispatcher: Dispatcher;
+  readonly leases: LeaseKeeper;
+  readonly lease: Milliseconds;
+  /** Leases and advertised slots are renewed this often. */
+  readonly renewal: Milliseconds;
+  readonly timers: Timers;
+  /** Makes a unique name for a worker, a slot or a run. */
+  readonly newId: () => string;
+  readonly log: Log;
 }

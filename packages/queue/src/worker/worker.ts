@@ -1,30 +1,13 @@
-import type { Log, Milliseconds, ObjectKey } from "@drover/controller";
-import type { Timers } from "@drover/timers";
-import { tryAddJobs, type JobQueue, RunFailedError } from "./job-queue.ts";
-import type { LeaseKeeper } from "./lease-keeper.ts";
-import type { Assignment, Ledger } from "../ledger/ledger.ts";
+import type { ObjectKey } from "@drover/controller";
+import { tryAddJobs, RunFailedError } from "./job-queue.ts";
+import type { Assignment } from "../ledger/ledger.ts";
 import type { RunAssignment } from "./perform-run.ts";
-import type { Dispatcher } from "./dispatcher.ts";
 import { Slots } from "./slots.ts";
-import { Runner } from "./runner.ts";
+import { Runner, type WorkerParts } from "./runner.ts";
 import type { QueueWorker, Run, RunOutcome, WorkOptions } from "../work-queue/work-queue.ts";
 
 /** The most runs that one job leads to, so that no BullMQ job is active without end. */
 const runsPerJob = 100;
-
-export interface WorkerParts {
-  readonly ledger: Ledger;
-  readonly jobQueue: JobQueue;
-  readonly dispatcher: Dispatcher;
-  readonly leases: LeaseKeeper;
-  readonly lease: Milliseconds;
-  /** Leases and advertised slots are renewed this often. */
-  readonly renewal: Milliseconds;
-  readonly timers: Timers;
-  /** Makes a unique name for a worker, a slot or a run. */
-  readonly newId: () => string;
-  readonly log: Log;
-}
 
 /**
  * Starts a worker. It runs the keys that its idle slots are assigned, and processes jobs: it claims a job's key, runs

@@ -12,7 +12,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { openWorkQueue } from "../../work-queue/bullmq-work-queue.ts";
 import { loadedScripts } from "./loaded-scripts.ts";
 import { queuePrefix } from "../../work-queue/queue-prefix.ts";
-import { connectRedis, disconnectRedis, type RedisConnection } from "../redis-connection.ts";
+import { connectRedis, disconnectRedis } from "../redis-connection.ts";
+import type { RedisConnection } from "../redis-servers.ts";
 import { openRedisLedger } from "../../ledger/redis-ledger.ts";
 import { type RedisRole, redisUserRules } from "../users/redis-users.ts";
 import { ScriptsMissingError } from "./run-script.ts";

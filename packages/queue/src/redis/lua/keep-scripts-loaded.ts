@@ -1,7 +1,7 @@
 import type { Log, Milliseconds } from "@drover/controller";
 import { Cluster, type Redis } from "ioredis";
 import { loadedScripts } from "./loaded-scripts.ts";
-import { hostPortOf, primariesOf } from "../redis-primaries.ts";
+import { hostPortOf, primariesOf } from "../redis-servers.ts";
 
 /** How often a server is checked for missing scripts: SCRIPT FLUSH and failovers notify no client. */
 const checkInterval: Milliseconds = 1_000;

@@ -1,10 +1,10 @@
+import * as constants from "./script-bounds.ts";
 import { createHash } from "node:crypto";
-import type { RedisConnection } from "../redis-connection.ts";
+import type { RedisConnection } from "../redis-servers.ts";
 import { throwRefusal } from "../redis-errors.ts";
 import { type LoadableScript, runScript } from "./run-script.ts";
 import { luaAssembler, luaSources } from "./assemble-lua.ts";
 import { luaFile } from "#lua-file";
-import * as constants from "./script-bounds.ts";
 
 /** The arguments of a script, by name. Redis receives each as text. */
 export type LuaArguments<Name extends string> = Readonly<Record<Name, string | number>>;

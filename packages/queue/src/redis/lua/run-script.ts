@@ -1,7 +1,7 @@
 import type { Log, Milliseconds } from "@drover/controller";
 import { Cluster } from "ioredis";
 import { processTimers, sleep } from "@drover/timers";
-import type { RedisConnection } from "../redis-connection.ts";
+import type { RedisConnection } from "../redis-servers.ts";
 import { redisErrorCode } from "../redis-errors.ts";
 
 /** A script that Redis runs by the SHA-1 of its text, once the text was loaded. */

@@ -1,6 +1,6 @@
 import { Cluster, type Redis } from "ioredis";
 import { createHash } from "node:crypto";
-import type { RedisConnection } from "../redis-connection.ts";
+import type { RedisConnection } from "../redis-servers.ts";
 import { redisUserRules, type RedisUserOptions } from "./redis-users.ts";
 
 /** Creates and deletes users of Redis. Only the role `deployer` of `redis-users.ts` may. */

@@ -3,7 +3,7 @@ import type { Redis } from "ioredis";
 import { setTimeout as delay } from "node:timers/promises";
 import { deleteKeys } from "../../work-queue/queue-keys.ts";
 import { redisUserAdmin } from "./redis-user-admin.ts";
-import type { RedisConnection } from "../redis-connection.ts";
+import type { RedisConnection } from "../redis-servers.ts";
 import type { RedisLedger } from "../../ledger/redis-ledger.ts";
 import type { RedisRole } from "./redis-users.ts";
 import type { QueueWorker, RunOutcome, Wake, WorkQueue } from "../../work-queue/work-queue.ts";

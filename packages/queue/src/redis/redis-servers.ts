@@ -14,3 +14,6 @@ export async function serverIds(redis: Redis | Cluster): Promise<readonly string
   const infos = await Promise.all(primariesOf(redis).map((server) => server.info("server")));
   return infos.flatMap((info) => /^run_id:(\w+)/m.exec(info)?.[1] ?? []);
 }
+
+/** One server, or a cluster of them. */
+export type RedisConnection = Redis | Cluster;
