@@ -1,12 +1,12 @@
 import type { ObjectKey } from "@drover/controller";
 import type {
   ClaimAnswer,
-  Assignment,
+  LeasedKey,
   Ledger,
   ChannelSubscription,
   IdleSlots,
   SettleAnswer,
-  ClaimRequest,
+  SlotRequest,
 } from "../../packages/queue/src/ledger/ledger.ts";
 import * as answers from "../../packages/queue/src/ledger/redis-ledger-answers.ts";
 import type { RedisLedger } from "../../packages/queue/src/ledger/redis-ledger.ts";
@@ -101,7 +101,7 @@ export class ObservedLedger {
     const { ledger, call } = this.#parts;
     return {
       ...ledger,
-      claim: (key, token, version = 0) => this.#claim(key, token, version),
+      claim: (key, token, version = 0, askedAt = 0) => this.#claim(key, token, version, askedAt),
       settle: (key, token, outcome, report, next) => {
         if (!this.#firstSent.has(token)) this.#firstSent.set(token, this.#parts.scene.local);
         this.#settling.add(token);
@@ -119,9 +119,8 @@ export class ObservedLedger {
       receiveAssignments: (worker, onAssignment) => {
         this.#listening.add(worker);
         const listening = this.#parts.listen(worker, (message) => {
-          this.#noteAssigned(answers.parseAssignments(message.split("\n"), () => undefined)).forEach(
-            onAssignment,
-          );
+          const assigned = answers.parseLeasedKeys(message.split("\n"), "assigned", () => undefined);
+          this.#noteAssigned(assigned).forEach(onAssignment);
         });
         const stop = (): void => {
           this.#listening.delete(worker);
@@ -143,20 +142,21 @@ export class ObservedLedger {
     };
   }
 
-  async #claim(key: ObjectKey, token: string, version: number): Promise<ClaimAnswer> {
+  async #claim(key: ObjectKey, token: string, version: number, askedAt: number): Promise<ClaimAnswer> {
     const { scene, ledger, call, say } = this.#parts;
     const { truth, knownWhenAssigned } = scene;
     this.#claiming.add(token);
     return call(`claims ${key} as ${this.#short(token)}`, async () => {
       const known = this.#claims.get(token) ?? truth.known(key);
       this.#claims.set(token, known);
-      const answer = await ledger.claim(key, token, version);
+      const answer = await ledger.claim(key, token, version, askedAt);
       if ("claimed" in answer) {
         // The key that its slot was assigned before has come to its end.
         for (const assigned of this.#assigned.keys())
           if (slotOf(assigned) === token) this.#assigned.delete(assigned);
         if (!knownWhenAssigned.has(token)) knownWhenAssigned.set(token, known);
-        scene.checked(() => truth.granted({ key, token, claim: answer.claimed, known }, version, this.#now));
+        const { claim } = answer.claimed;
+        scene.checked(() => truth.granted({ key, token, claim, known }, version, this.#now));
       } else {
         say(`was refused: ${answer.refused}`);
         if (answer.refused === "slot taken") this.#taken.add(token);
@@ -171,7 +171,7 @@ export class ObservedLedger {
       token,
       outcome,
       next,
-    }: { key: ObjectKey; token: string; outcome: RunOutcome; next: ClaimRequest | undefined },
+    }: { key: ObjectKey; token: string; outcome: RunOutcome; next: SlotRequest | undefined },
     ask: () => Promise<SettleAnswer>,
   ): Promise<SettleAnswer> {
     const { scene, say } = this.#parts;
@@ -180,7 +180,7 @@ export class ObservedLedger {
     const known = new Map(truth.names.map((name) => [name, truth.known(name)]));
     const sent = this.#sent.get(token) ?? { at: this.#now, known };
     this.#sent.set(token, sent);
-    if (next?.advertiser) advertised.set(next.token, next.version);
+    if (next?.worker !== undefined) advertised.set(next.token, next.version);
     const answer = await ask();
     this.#answered.add(token);
     if (answer.kind === "stale") {
@@ -198,8 +198,8 @@ export class ObservedLedger {
   }
 
   #noteChained(
-    { token, version }: ClaimRequest,
-    { key, claim }: Pick<Assignment, "key" | "claim">,
+    { token, version }: SlotRequest,
+    { key, claim }: LeasedKey,
     before: ReadonlyMap<ObjectKey, Knowledge>,
   ): void {
     const { scene, say } = this.#parts;
@@ -212,7 +212,7 @@ export class ObservedLedger {
     say(`gets ${key} chained as ${this.#short(token)}`);
   }
 
-  async #advertise(slots: IdleSlots): Promise<readonly Assignment[]> {
+  async #advertise(slots: IdleSlots): Promise<readonly LeasedKey[]> {
     const { scene, ledger, call } = this.#parts;
     const takenBefore = slots.tokens.filter((token) => this.#taken.has(token));
     const all = await call(`advertises ${slots.tokens.map((token) => this.#short(token)).join()}`, () => {
@@ -224,7 +224,7 @@ export class ObservedLedger {
     return this.#noteAssigned(all);
   }
 
-  #noteAssigned(all: readonly Assignment[]): readonly Assignment[] {
+  #noteAssigned(all: readonly LeasedKey[]): readonly LeasedKey[] {
     const { assigned, local, truth } = this.#parts.scene;
     for (const { token } of all)
       this.#assigned.set(token, assigned.get(token) ?? { at: local, losses: truth.losses });

@@ -1,12 +1,12 @@
 import type { Redis } from "ioredis";
-import type { Assignment } from "../../packages/queue/src/ledger/ledger.ts";
+import type { LeasedKey } from "../../packages/queue/src/ledger/ledger.ts";
 import * as answers from "../../packages/queue/src/ledger/redis-ledger-answers.ts";
 
 /** A key that was assigned to a worker, and the message about it. */
 export interface AssignmentMessage {
   readonly worker: string;
   readonly message: string;
-  readonly assignment: Assignment;
+  readonly assignment: LeasedKey;
 }
 
 /** What the scripts tell workers on one server, in all schedules. */
@@ -23,7 +23,7 @@ export async function openPost(redis: Redis): Promise<Post> {
     const [prefix = "", worker = ""] = channel.split(":worker:");
     const received = messages.get(prefix) ?? [];
     messages.set(prefix, received);
-    for (const assignment of answers.parseAssignments(message.split("\n"), () => undefined))
+    for (const assignment of answers.parseLeasedKeys(message.split("\n"), "assigned", () => undefined))
       received.push({ worker, message, assignment });
   });
   await connection.psubscribe("*:worker:*");

@@ -14,12 +14,6 @@ const ofAdvertisedSlots = script("rules/advertised-slots", [
     to: "",
   },
   {
-    promise: "copy-1",
-    wrong: "an assigned key comes without its cached object",
-    from: "{ slot, token, askedAt, e.key, claim, copy, lists }",
-    to: "{ slot, token, askedAt, e.key, claim, '', lists }",
-  },
-  {
     promise: "offer-2",
     wrong: "a slot is given key after key",
     from: "'^(%S+) (%d+) (%d+)$')\n    withdraw(slot)",
@@ -132,7 +126,7 @@ const ofOthers: readonly Mutant[] = [
     promise: "offer-6",
     wrong: "a key that arrives at a busy slot is not given back",
     file: "worker/slots.ts",
-    from: "void this.#parts.giveBack(assignment);",
+    from: "void this.#parts.giveBack(leased);",
     to: "",
     noticedBy: "processes",
   },

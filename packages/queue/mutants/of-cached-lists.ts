@@ -67,8 +67,8 @@ const ofTake = script("rules/start-run", [
   {
     promise: "lists-1",
     wrong: "an assigned key comes without its lists",
-    from: "return { key, claim, copy, lists }",
-    to: "return { key, claim, copy, '' }",
+    from: "return leasedKey(e, slot, askedAt, copy, lists)",
+    to: "return leasedKey(e, slot, askedAt, copy)",
   },
   {
     promise: "lists-2",

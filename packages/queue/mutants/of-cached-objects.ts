@@ -115,8 +115,14 @@ const ofTake = script("rules/start-run", [
   {
     promise: "copy-1",
     wrong: "an assigned key comes without its cached object",
-    from: "return { key, claim, copy, lists }",
-    to: "return { key, claim, '', lists }",
+    from: "return leasedKey(e, slot, askedAt, copy, lists)",
+    to: "return leasedKey(e, slot, askedAt, '', lists)",
+  },
+  {
+    promise: "offer-1",
+    wrong: "a leased key comes with its slot's token in place of its run's",
+    from: "{ slot, e.f.token, askedAt,",
+    to: "{ slot, slot, askedAt,",
   },
   {
     promise: "copy-4",

@@ -45,8 +45,8 @@ export const mutantsOfProcesses: readonly Mutant[] = here([
     promise: "bell-7",
     wrong: "one job leads to runs without end",
     file: "worker/worker.ts",
-    from: "runner.run(assignment, runsPerJob)",
-    to: "runner.run(assignment, Infinity)",
+    from: "runner.run(leased, runsPerJob)",
+    to: "runner.run(leased, Infinity)",
   },
   {
     promise: "stop-1",

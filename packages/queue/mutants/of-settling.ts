@@ -10,13 +10,13 @@ const ofSettle = script("scripts/settle", [
   {
     promise: "next-1",
     wrong: "the settled key's own entry is not the one that is chained",
-    from: "handOver(e, next, version)",
-    to: "handOver({ key = key, f = {}, was = {} }, next, version)",
+    from: "handOver(e, next, askedAt, version)",
+    to: "handOver({ key = key, f = {}, was = {} }, next, askedAt, version)",
   },
   {
     promise: "next-4",
     wrong: "a lost answer loses the chained key",
-    from: "e.f.handed = handed[1]\n",
+    from: "e.f.handed = handed[4]\n",
     to: "",
   },
   {

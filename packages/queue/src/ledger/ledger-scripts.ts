@@ -5,7 +5,7 @@ import { defineLedgerScript, ledgerLua } from "./ledger-script.ts";
 /** The scripts of the ledger. The files in `scripts/` describe them, their arguments and their answers. */
 export const ledgerScripts = {
   wake: defineLedgerScript("wake", "wake", ["wakes"]),
-  claim: defineLedgerScript("claim", "claim", ["key", "token", "version", "jitter"]),
+  claim: defineLedgerScript("claim", "claim", ["key", "token", "askedAt", "version", "jitter"]),
   renew: defineLedgerScript("renew", "renew", ["leases"]),
   settle: defineLedgerScript("settle", "settle", [
     ...["key", "token", "verdict", "after", "account", "error", "record", "ms", "kept", "forget"],

@@ -1,6 +1,7 @@
 import type { Milliseconds, ObjectKey, Rate } from "@drover/controller";
 import type { ClaimJob } from "../worker/job-queue.ts";
 import type {
+  Arrival,
   Backoff,
   Claim,
   KeyPage,
@@ -40,7 +41,7 @@ export interface LedgerEnvironment {
 }
 
 /** The answer to a claim. */
-export type ClaimAnswer = { readonly claimed: Claim } | { readonly refused: ClaimRefusal };
+export type ClaimAnswer = { readonly claimed: LeasedKey } | { readonly refused: ClaimRefusal };
 
 /** Keys for which no run has started since a given time. */
 export interface NotRun {
@@ -57,50 +58,44 @@ export type SettleAnswer =
       readonly dueIn: Milliseconds | undefined;
       readonly jobs: readonly ClaimJob[];
       /** The key that the worker runs next. */
-      readonly chained?: AssignedKey | undefined;
+      readonly chained?: LeasedKey | undefined;
     }
   | { readonly kind: "stale" };
 
-/** A key that was chained to a settled run. Its lease is the worker's, as if the worker had claimed it. */
-export interface AssignedKey {
+/** A key under a lease, on its way to a slot of a worker. */
+export interface LeasedKey {
   readonly key: ObjectKey;
+  /** The token under which the worker asked for a key for this slot, or advertised it. */
+  readonly slot: string;
+  /**
+   * The token of the run. It is the slot's, except that of an assigned key: the slot's, a colon, and more. Such a token
+   * was never used before, even if the slot's was.
+   */
+  readonly token: string;
+  /** When the worker asked, by its own clock, ms: the lease began after that, however late the key arrives. */
+  readonly askedAt: number;
   readonly claim: Claim;
+  readonly arrival: Arrival;
 }
 
-/** The token and the version under which a worker asks for the next key. */
-export interface ClaimRequest {
+/** A slot for which a worker asks for a key. */
+export interface SlotRequest {
   /** The token for the next run; not the token of the run that is settled. */
   readonly token: string;
   readonly version: number;
-  /** If no key is due, the slot is advertised under that token for this worker. Left out: it is not advertised. */
-  readonly advertiser?: Advertiser;
-}
-
-/** A worker that advertises idle slots, and when. */
-export interface Advertiser {
-  readonly worker: string;
   /**
-   * By the worker's own clock, an integer number of ms. The ledger returns it with the assigned key: the lease began
-   * after that time, however late the key reaches the worker.
+   * By the worker's own clock, an integer number of ms. The ledger returns it with the leased key. Default: 0, so that
+   * the lease counts as over.
    */
-  readonly askedAt: number;
+  readonly askedAt?: number;
+  /** If no key is due, the slot is advertised under that token for this worker. Left out: it is not advertised. */
+  readonly worker?: string;
 }
 
 /** Idle slots of a worker. */
-export interface IdleSlots extends Advertiser {
-  readonly version: number;
+export interface IdleSlots extends Required<Omit<SlotRequest, "token">> {
   /** One per slot, without a colon. The worker may also claim a key under it. */
   readonly tokens: readonly string[];
-}
-
-/** A key that was assigned to an advertised slot. */
-export interface Assignment extends AssignedKey {
-  /** The token under which the slot was advertised. */
-  readonly slot: string;
-  /** Token of the run: the slot's token, a colon, and more. It was never used before, even if the slot's token was. */
-  readonly token: string;
-  /** The time that the worker sent when it last advertised the slot. */
-  readonly askedAt: number;
 }
 
 /** A lease that a worker holds for a run. */
@@ -154,7 +149,8 @@ export interface WorkerRegistration {
 export interface Ledger {
   /** Records wakes. With `force`, the keys run whatever they wait for, except a pause. */
   wake(wakes: readonly Wake[], force?: boolean): Promise<readonly ClaimJob[]>;
-  claim(key: ObjectKey, token: string, version?: number): Promise<ClaimAnswer>;
+  /** Leases a key to the slot with that token: see `SlotRequest`. */
+  claim(key: ObjectKey, token: string, version?: number, askedAt?: number): Promise<ClaimAnswer>;
   /** Extends leases that still hold: they last one lease from now. */
   renew(leases: readonly HeldLease[]): Promise<Renewal>;
   /** Ends a run; a repeated call gets the same answer. With `next`, the answer may carry the next key to run. */
@@ -163,7 +159,7 @@ export interface Ledger {
     token: string,
     outcome: RunOutcome,
     report?: RunReport,
-    next?: ClaimRequest,
+    next?: SlotRequest,
   ): Promise<SettleAnswer>;
   /** Takes back leases that have ended, and dispatches the next keys; `next` is the time until a key may be due. */
   dispatch(): Promise<{ readonly next: Milliseconds | undefined; readonly jobs: readonly ClaimJob[] }>;
@@ -172,14 +168,14 @@ export interface Ledger {
    * (`recoveryWindow`), so advertise it again before. Returns the keys that were assigned to the slots before, as their
    * messages may be lost; without cached objects.
    */
-  advertise(slots: IdleSlots): Promise<readonly Assignment[]>;
+  advertise(slots: IdleSlots): Promise<readonly LeasedKey[]>;
   /** Retracts slots; returns the keys that were assigned to them before. */
-  retract(slots: IdleSlots): Promise<readonly Assignment[]>;
+  retract(slots: IdleSlots): Promise<readonly LeasedKey[]>;
   /**
    * Delivers each key that is assigned to a worker, at once. A message may get lost; then the next `advertise` returns
    * the key.
    */
-  receiveAssignments(worker: string, onAssignment: (assignment: Assignment) => void): ChannelSubscription;
+  receiveAssignments(worker: string, onAssignment: (assigned: LeasedKey) => void): ChannelSubscription;
   /** Jobs that were added at least `minAge` ago and that no claim has used. */
   unclaimedJobs(minAge: Milliseconds): Promise<readonly ClaimJob[]>;
   dispatchAgain(job: ClaimJob): Promise<void>;

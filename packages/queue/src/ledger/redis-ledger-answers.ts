@@ -4,8 +4,14 @@
  */
 import { tryParseObjectKey, parseObjectKey } from "@drover/controller";
 import { z } from "zod";
-import type { ClaimAnswer, Assignment } from "./ledger.ts";
-import { type Claim, type KeyReport, type PastRun, outcomeKinds } from "../work-queue/work-queue.ts";
+import type { LeasedKey } from "./ledger.ts";
+import {
+  type Arrival,
+  type Claim,
+  type KeyReport,
+  type PastRun,
+  outcomeKinds,
+} from "../work-queue/work-queue.ts";
 
 /** Undefined if the text is not JSON. */
 function json(text: string): unknown {
@@ -23,7 +29,7 @@ export const scriptAnswerSchema = z.tuple([z.string(), z.unknown()]);
 export const textsSchema = z.array(z.string());
 export const renewalSchema = z.tuple([z.string(), textsSchema, textsSchema]);
 export const claimSchema = z.union([
-  z.tuple([z.literal("claimed"), z.string(), z.string(), z.string()]),
+  z.tuple([z.literal("claimed")]).rest(z.string()),
   z.tuple([
     z.enum([
       "leased",
@@ -39,12 +45,9 @@ export const claimSchema = z.union([
     ]),
   ]),
 ]);
-/** The chained key, its claim, a cached object, and lists of other objects. */
-const chainedSchema = z.union([z.tuple([z.string(), z.string(), z.string(), z.string()]), z.tuple([])]);
-export type ChainedAnswer = z.infer<typeof chainedSchema>;
 export const settleSchema = z.union([
   z.tuple([z.literal("stale")]),
-  z.tuple([z.literal("settled"), z.number(), chainedSchema]).rest(z.string()),
+  z.tuple([z.literal("settled"), z.number(), textsSchema]).rest(z.string()),
 ]);
 export const dispatchSchema = z.tuple([z.number()]).rest(z.string());
 export const timeSchema = z.tuple([z.string(), z.number(), z.number()]);
@@ -67,16 +70,11 @@ const claimJson = z
   })
   .catch({ fails: 0, reasons: [], class: "change", versions: {} });
 
-export const parseClaimAnswer = ([result, json, cachedObject, lists]: z.infer<
-  typeof claimSchema
->): ClaimAnswer =>
-  result === "claimed" ? { claimed: parseClaim(json, cachedObject, lists) } : { refused: result };
-
 /**
  * Parses a claim. An empty `cachedObject` means none; `lists` contains the lists and their deltas, separated by tabs, or
  * is empty.
  */
-export function parseClaim(text: string, cachedObject = "", lists = ""): Claim {
+function parseClaim(text: string, cachedObject = "", lists = ""): Claim {
   const [stored = "", ...deltas] = lists.split("\t");
   return {
     ...claimJson.parse(json(text)),
@@ -85,21 +83,26 @@ export function parseClaim(text: string, cachedObject = "", lists = ""): Claim {
   };
 }
 
-/** Parses assigned keys: `slot, token, askedAt, key, claim, cached object, lists, ...`. */
-export function parseAssignments(
+/**
+ * Parses leased keys: of each `slot, token, askedAt, key, claim, cached object, lists`.
+ *
+ * @param onForeignMember called with a text that is not an object key: another client wrote it.
+ */
+export function parseLeasedKeys(
   flat: readonly string[],
+  arrival: Arrival,
   onForeignMember: (member: string) => void,
-): readonly Assignment[] {
-  const all: Assignment[] = [];
+): readonly LeasedKey[] {
+  const all: LeasedKey[] = [];
   for (let i = 0; i + 6 < flat.length; i += 7) {
     const [slot = "", token = "", askedAt, member = "", json = "", cachedObject, lists] = flat.slice(
       i,
       i + 7,
     );
     const key = tryParseObjectKey(member);
+    const claim = parseClaim(json, cachedObject, lists);
     if (key === undefined) onForeignMember(member);
-    else
-      all.push({ slot, token, askedAt: Number(askedAt), key, claim: parseClaim(json, cachedObject, lists) });
+    else all.push({ slot, token, askedAt: Number(askedAt), key, claim, arrival });
   }
   return all;
 }

@@ -6,7 +6,7 @@ import {
   goneKeyTtl,
   type WorkerRegistration,
   maxErrorLength,
-  type Assignment,
+  type LeasedKey,
   type Ledger,
   type LedgerEnvironment,
   type LedgerDurations,
@@ -22,7 +22,7 @@ import type { LedgerScript } from "./ledger-script.ts";
 import { ledgerScripts } from "./ledger-scripts.ts";
 import { maxListItems } from "../redis/lua/script-bounds.ts";
 import { subscribe } from "../redis/subscribe.ts";
-import type { PauseScope, RunOutcome } from "../work-queue/work-queue.ts";
+import type { Arrival, PauseScope, RunOutcome } from "../work-queue/work-queue.ts";
 
 export interface RedisLedgerOptions extends LedgerDurations, LedgerEnvironment {
   readonly redis: RedisConnection;
@@ -49,7 +49,7 @@ export interface RedisLedger extends Ledger {
 export function openRedisLedger(options: RedisLedgerOptions): RedisLedger {
   const run = scriptCaller(options);
   const jitter = options.random ?? Math.random;
-  const { parseJobs, parseChained, parseAssignments } = replyParsers((member) =>
+  const { parseJobs, parseLeased } = replyParsers((member) =>
     run(ledgerScripts.discard, { member }, z.unknown()),
   );
   return {
@@ -59,14 +59,17 @@ export function openRedisLedger(options: RedisLedgerOptions): RedisLedger {
         await run(ledgerScripts.wake, { wakes: JSON.stringify(described) }, answers.textsSchema),
       );
     },
-    async claim(key, token, version = 0) {
-      const values = { key, token, version, jitter: jitter() };
-      return answers.parseClaimAnswer(await run(ledgerScripts.claim, values, answers.claimSchema));
+    async claim(key, token, version = 0, askedAt = 0) {
+      const values = { key, token, askedAt, version, jitter: jitter() };
+      const [result, ...flat] = await run(ledgerScripts.claim, values, answers.claimSchema);
+      if (result !== "claimed") return { refused: result };
+      const [claimed] = parseLeased(flat, "dequeued");
+      if (claimed === undefined) throw new Error(`Redis answered a claim of ${key} without its key.`);
+      return { claimed };
     },
     renew: renewInBatches(run),
     async settle(key, token, outcome, report, request) {
-      const { token: next = "", version = 0 } = request ?? {};
-      const { worker = "", askedAt = 0 } = request?.advertiser ?? {};
+      const { token: next = "", version = 0, worker = "", askedAt = 0 } = request ?? {};
       const values = {
         key,
         token,
@@ -82,18 +85,10 @@ export function openRedisLedger(options: RedisLedgerOptions): RedisLedger {
       if (answer[0] === "stale") return { kind: "stale" };
       const [kind, dueIn, chained, ...flat] = answer;
       const jobs = await parseJobs(flat);
-      return { kind, dueIn: knownSpan(dueIn), jobs, chained: await parseChained(chained) };
+      return { kind, dueIn: knownSpan(dueIn), jobs, chained: parseLeased(chained, "chained")[0] };
     },
-    ...slotMethods(options, run, parseAssignments),
-    async dispatch() {
-      const [next, ...flat] = await run(ledgerScripts.dispatch, { jitter: jitter() }, answers.dispatchSchema);
-      return { next: knownSpan(next), jobs: await parseJobs(flat) };
-    },
-    unclaimedJobs: async (minAge) =>
-      parseJobs(await run(ledgerScripts.unclaimedJobs, { patience: minAge }, answers.textsSchema)),
-    async dispatchAgain({ key, number }) {
-      await run(ledgerScripts.dispatchAgain, { key, bell: number }, z.unknown());
-    },
+    ...slotMethods(options, run, (flat) => parseLeased(flat, "assigned")),
+    ...dispatchMethods(run, jitter, parseJobs),
     async registerWorker(worker) {
       const { slots, version, lasts } = worker;
       const { first, longest: most, attempts = "" } = worker.backoff;
@@ -108,6 +103,24 @@ export function openRedisLedger(options: RedisLedgerOptions): RedisLedger {
 }
 
 type ScriptCaller = ReturnType<typeof scriptCaller>;
+type ParseJobs = (flat: readonly string[]) => Promise<readonly ClaimJob[]>;
+
+/** The methods of the dispatcher. */
+const dispatchMethods = (
+  run: ScriptCaller,
+  jitter: () => number,
+  parseJobs: ParseJobs,
+): Pick<Ledger, "dispatch" | "unclaimedJobs" | "dispatchAgain"> => ({
+  async dispatch() {
+    const [next, ...flat] = await run(ledgerScripts.dispatch, { jitter: jitter() }, answers.dispatchSchema);
+    return { next: knownSpan(next), jobs: await parseJobs(flat) };
+  },
+  unclaimedJobs: async (minAge) =>
+    parseJobs(await run(ledgerScripts.unclaimedJobs, { patience: minAge }, answers.textsSchema)),
+  async dispatchAgain({ key, number }) {
+    await run(ledgerScripts.dispatchAgain, { key, bell: number }, z.unknown());
+  },
+});
 
 /** Renews in batches. Also without leases it makes one call, which may reveal a new incarnation. */
 const renewInBatches =
@@ -130,10 +143,7 @@ const renewInBatches =
   };
 
 /** The methods that pause keys, or resume them. */
-function pauseMethods(
-  run: ScriptCaller,
-  parseJobs: (flat: readonly string[]) => Promise<readonly ClaimJob[]>,
-): Pick<Ledger, "pause" | "resume"> {
+function pauseMethods(run: ScriptCaller, parseJobs: ParseJobs): Pick<Ledger, "pause" | "resume"> {
   const setPause = async (scope: PauseScope, on: 0 | 1, by = ""): Promise<readonly ClaimJob[]> => {
     const values = { scope: scopeName(scope), on, by: by.slice(0, maxPauseAuthorLength) };
     return parseJobs(await run(ledgerScripts.pause, values, answers.textsSchema));
@@ -148,10 +158,10 @@ function pauseMethods(
 function slotMethods(
   { redis, prefix }: RedisLedgerOptions,
   run: ScriptCaller,
-  parseAssignments: (flat: readonly string[]) => readonly Assignment[],
+  parseAssigned: (flat: readonly string[]) => readonly LeasedKey[],
 ): Pick<Ledger, "advertise" | "retract" | "receiveAssignments"> {
-  const send = async ({ tokens, ...by }: IdleSlots, advertises: 0 | 1): Promise<readonly Assignment[]> =>
-    parseAssignments(
+  const send = async ({ tokens, ...by }: IdleSlots, advertises: 0 | 1): Promise<readonly LeasedKey[]> =>
+    parseAssigned(
       await run(
         ledgerScripts.advertise,
         { ...by, tokens: JSON.stringify(tokens), stands: advertises },
@@ -163,7 +173,7 @@ function slotMethods(
     retract: (slots) => send(slots, 0),
     receiveAssignments: (worker, onAssignment) =>
       subscribe(redis, `${prefix}:worker:${worker}`, (message) => {
-        parseAssignments(message.split("\n")).forEach(onAssignment);
+        parseAssigned(message.split("\n")).forEach(onAssignment);
       }),
   };
 }
@@ -314,14 +324,8 @@ function replyParsers(discarded: (member: string) => Promise<unknown>) {
       }
       return jobs;
     },
-    parseChained: async ([member, json, cachedObject, lists]: answers.ChainedAnswer) => {
-      const key = member === undefined ? undefined : await keyOf(member);
-      return key !== undefined && json !== undefined
-        ? { key, claim: answers.parseClaim(json, cachedObject, lists) }
-        : undefined;
-    },
     // A failure to discard is ignored: the member is leased by then, and is found again when that lease has ended.
-    parseAssignments: (flat: readonly string[]): readonly Assignment[] =>
-      answers.parseAssignments(flat, (member) => void discarded(member).catch(() => undefined)),
+    parseLeased: (flat: readonly string[], arrival: Arrival): readonly LeasedKey[] =>
+      answers.parseLeasedKeys(flat, arrival, (member) => void discarded(member).catch(() => undefined)),
   };
 }

@@ -76,7 +76,9 @@ describe("forgetting", () => {
       age.ms += ms;
       await ledger.wake([{ ...heard, kind: "pods", news: "n" }]);
       expect(ledger.backup().entries.get(key)).toMatchObject({ hasLeftLists: cachedLists !== undefined });
-      expect(await ledger.claim(key, "t2")).toMatchObject({ claimed: { cachedObject, cachedLists } });
+      expect(await ledger.claim(key, "t2")).toMatchObject({
+        claimed: { claim: { cachedObject, cachedLists } },
+      });
     }
   });
   it.each([

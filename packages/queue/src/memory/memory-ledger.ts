@@ -1,6 +1,6 @@
 import type { Milliseconds } from "@drover/controller";
 import type { ClaimJob } from "../worker/job-queue.ts";
-import type { Assignment, Ledger, LedgerEnvironment, LedgerDurations } from "../ledger/ledger.ts";
+import type { LeasedKey, Ledger, LedgerEnvironment, LedgerDurations } from "../ledger/ledger.ts";
 import { adoptServer, endRecoveryWindow, ledgerTime } from "./rules/adoption.ts";
 import { clampLeases, takeBackLeases } from "./rules/backoff.ts";
 import { claim } from "./rules/claim.ts";
@@ -74,7 +74,8 @@ export function openMemoryLedger(options: MemoryLedgerOptions): MemoryLedger {
       dispatchAfter((context) => {
         for (const wake of wakes) recordWake(context, wake, force);
       }),
-    claim: (key, token, version = 0) => call((context) => claim(context, random(), { key, token, version })),
+    claim: (key, token, version = 0, askedAt = 0) =>
+      call((context) => claim(context, random(), { key, token, version, askedAt })),
     renew: (leases) => call((context) => renew(context, leases)),
     settle: (key, token, outcome, report, next) =>
       call((context) => settle(context, random(), { key, token, outcome, report, next })),
@@ -82,10 +83,8 @@ export function openMemoryLedger(options: MemoryLedgerOptions): MemoryLedger {
       call((context) => {
         clampLeases(context);
         takeBackLeases(context, random());
-        // The registered slots may be wrong, as those of dead workers are for about a lease: so one job may always be
-        // out.
-        const jobs = dispatch(context, 1);
-        return { next: nextDue(context), jobs };
+        // One job more: dead workers stay registered for about a lease.
+        return { jobs: dispatch(context, 1), next: nextDue(context) };
       }),
     advertise: (slots) => call((context) => advertiseOrRetract(context, slots, true)),
     retract: (slots) => call((context) => advertiseOrRetract(context, slots, false)),
@@ -112,7 +111,7 @@ export function openMemoryLedger(options: MemoryLedgerOptions): MemoryLedger {
  * Delivers assigned keys in a turn of the event loop of their own, like messages from Redis, since runs may never wait.
  */
 function assignmentChannels(): Pick<Ledger, "receiveAssignments"> & Pick<CallContext, "notify"> {
-  const byWorker = new Map<string, Set<(assignment: Assignment) => void>>();
+  const byWorker = new Map<string, Set<(assigned: LeasedKey) => void>>();
   return {
     notify: (worker, assignment) => {
       setImmediate(() => byWorker.get(worker)?.forEach((receive) => receive(assignment)));

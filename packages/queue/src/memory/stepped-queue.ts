@@ -84,7 +84,8 @@ export async function openSteppedQueue(options: SteppedQueueOptions): Promise<St
         if (job === undefined) return undefined;
         const token = `${controller}-${++tokens}`;
         const answer = await ledger.claim(job.key, token);
-        if ("claimed" in answer) return { key: job.key, token, claim: answer.claimed, until: now() + lease };
+        if ("claimed" in answer)
+          return { key: job.key, token, claim: answer.claimed.claim, until: now() + lease };
       }
     },
     async settle({ key, token }, outcome) {

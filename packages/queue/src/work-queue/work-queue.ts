@@ -257,8 +257,8 @@ export interface QueueWorker {
   drain(grace: Milliseconds): Promise<void>;
 }
 
-/** How a key came to a worker: by a job (`rung`), chained to the run before (`handed`), or assigned to an idle slot. */
-export type Arrival = "rung" | "handed" | "given";
+/** How a key came to its slot: claimed for a job, chained to the run before, or assigned while the slot was idle. */
+export type Arrival = "dequeued" | "chained" | "assigned";
 
 /** How a worker runs keys. */
 export interface WorkOptions {

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { ClaimJob } from "./job-queue.ts";
 import { openLedgerWorkQueue } from "../work-queue/ledger-work-queue.ts";
-import type { WorkerRegistration, Assignment, Ledger } from "../ledger/ledger.ts";
+import type { WorkerRegistration, LeasedKey, Ledger } from "../ledger/ledger.ts";
 import { openMemoryJobQueue } from "../memory/memory-job-queue.ts";
 import { openMemoryLedger } from "../memory/memory-ledger.ts";
 import { wakeOf } from "../work-queue/work-queue.contract.ts";
@@ -107,7 +107,7 @@ function faulty(real: Ledger): Ledger {
     },
     receiveAssignments(name, receive) {
       names.push(name);
-      return real.receiveAssignments(name, (assignment: Assignment) =>
+      return real.receiveAssignments(name, (assignment: LeasedKey) =>
         fault.messages === "lost" ? undefined : receive(assignment),
       );
     },
@@ -328,7 +328,7 @@ describe("a slot", () => {
     const claim = vi.spyOn(ledger, "claim");
     const job = processJob(first);
     await pass(0);
-    expect(claim.mock.calls).toEqual([[first, runs[0]!.run.token, 3]]);
+    expect(claim.mock.calls).toEqual([[first, runs[0]!.run.token, 3, expect.any(Number)]]);
     await end(done);
     await job;
   });

@@ -6,7 +6,14 @@ import type { RunOutcome } from "../work-queue/work-queue.ts";
 
 const key = objectKey({ namespace: "a", name: "b" });
 const claim = { fails: 0, reasons: [], class: "change", versions: {} } as const;
-const assignment = { key, token: "t", slot: "s", claim, askedAt: performance.now(), by: "rung" } as const;
+const assignment = {
+  key,
+  token: "t",
+  slot: "s",
+  claim,
+  askedAt: performance.now(),
+  arrival: "dequeued",
+} as const;
 
 it.each<[string, () => Promise<RunOutcome>]>([
   ["retries", () => Promise.resolve({ kind: "retry", error: "GET http://me:canary@host failed" })],

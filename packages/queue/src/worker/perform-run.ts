@@ -1,7 +1,8 @@
-import { messageOf, type Milliseconds, type ObjectKey, redact } from "@drover/controller";
+import { messageOf, type Milliseconds, redact } from "@drover/controller";
 import { type LeaseKeeper, LeaseLostError } from "./lease-keeper.ts";
 import type { CancelTimer, Timers } from "@drover/timers";
-import type { Arrival, Claim, Run, RunOutcome } from "../work-queue/work-queue.ts";
+import type { LeasedKey } from "../ledger/ledger.ts";
+import type { Run, RunOutcome } from "../work-queue/work-queue.ts";
 
 /** A run took longer than its controller allows. */
 export class RunTimeoutError extends Error {
@@ -16,18 +17,6 @@ export class StoppingError extends Error {
 /** How long a handler may take to return after its signal has fired. Then its slot is free for another key. */
 const abortTimeout: Milliseconds = 1_000;
 
-/** A key that this worker is to run, under a lease. */
-export interface RunAssignment {
-  readonly key: ObjectKey;
-  readonly token: string;
-  /** The worker's slot that it takes. */
-  readonly slot: string;
-  readonly claim: Claim;
-  /** When it was requested, by the worker's clock: its lease began after that. */
-  readonly askedAt: number;
-  readonly by: Arrival;
-}
-
 export interface PerformRunParts {
   readonly leases: LeaseKeeper;
   readonly timeout: Milliseconds;
@@ -41,7 +30,7 @@ export interface PerformRunParts {
  * Redis.
  */
 export async function performRun(
-  { key, token, claim, askedAt }: RunAssignment,
+  { key, token, claim, askedAt }: LeasedKey,
   handler: (run: Run) => Promise<RunOutcome>,
   { leases, timeout, timers, stop }: PerformRunParts,
 ): Promise<{ readonly run: Run; readonly outcome: RunOutcome }> {

@@ -1,13 +1,29 @@
-import { tryAddJobs, RunFailedError, type JobQueue } from "./job-queue.ts";
-import { performRun, StoppingError, type RunAssignment } from "./perform-run.ts";
-import { settleWithRetry } from "./settle-with-retry.ts";
-import type { Slots } from "./slots.ts";
-import type { Arrival, Run, RunOutcome, WorkOptions } from "../work-queue/work-queue.ts";
 import type { Log, Milliseconds } from "@drover/controller";
-import type { Timers } from "@drover/timers";
-import type { LeaseKeeper } from "./lease-keeper.ts";
-import type { Ledger } from "../ledger/ledger.ts";
+import { sleep, type Timers } from "@drover/timers";
+import type { LeasedKey, Ledger, RunReport, SettleAnswer, SlotRequest } from "../ledger/ledger.ts";
+import type { Run, RunOutcome, WorkOptions } from "../work-queue/work-queue.ts";
 import type { Dispatcher } from "./dispatcher.ts";
+import { type JobQueue, RunFailedError, tryAddJobs } from "./job-queue.ts";
+import type { LeaseKeeper } from "./lease-keeper.ts";
+import { performRun, StoppingError } from "./perform-run.ts";
+import type { Slots } from "./slots.ts";
+
+/** Pause before an outcome is sent again to a server that refused it. */
+const settleRetryPause: Milliseconds = 200;
+
+export interface WorkerParts {
+  readonly ledger: Ledger;
+  readonly jobQueue: JobQueue;
+  readonly dispatcher: Dispatcher;
+  readonly leases: LeaseKeeper;
+  readonly lease: Milliseconds;
+  /** Leases and advertised slots are renewed this often. */
+  readonly renewal: Milliseconds;
+  readonly timers: Timers;
+  /** Makes a unique name for a worker, a slot or a run. */
+  readonly newId: () => string;
+  readonly log: Log;
+}
 
 export interface RunnerParts extends WorkerParts {
   readonly slots: Slots;
@@ -19,13 +35,7 @@ export interface RunnerParts extends WorkerParts {
 interface FinishedRun {
   readonly run: Run;
   readonly outcome: RunOutcome;
-  /** The slot that it took. */
-  readonly slot: string;
-  readonly by: Arrival;
-  /** When it began, by `timers.now()`. */
-  readonly since: number;
-  /** True if another key may be chained to it. */
-  readonly mayChain: boolean;
+  readonly duration: Milliseconds;
 }
 
 /** Runs the keys of a worker's slots: each one to its outcome, and then the key that is chained to the run. */
@@ -50,9 +60,9 @@ export class Runner {
    *
    * @throws RunFailedError if a run failed: no key is chained to a failed run.
    */
-  async run(first: RunAssignment, maxRuns: number): Promise<void> {
-    let assignment: RunAssignment | undefined = first;
-    for (let runs = 1; assignment; runs++) assignment = await this.#runOne(assignment, runs < maxRuns);
+  async run(first: LeasedKey, maxRuns: number): Promise<void> {
+    let leased: LeasedKey | undefined = first;
+    for (let runs = 1; leased; runs++) leased = await this.#runOne(leased, runs < maxRuns);
   }
 
   /** From now on no key is chained to a run. */
@@ -66,69 +76,82 @@ export class Runner {
     for (const stop of this.#running) stop.abort(this.#stopReason);
   }
 
-  async #runOne(assignment: RunAssignment, mayChain: boolean): Promise<RunAssignment | undefined> {
+  async #runOne(leased: LeasedKey, mayChain: boolean): Promise<LeasedKey | undefined> {
     const { handler, leases, timers, options } = this.#parts;
     const stop = new AbortController();
     if (this.#stopReason) stop.abort(this.#stopReason); // while this key was on its way
     this.#running.add(stop);
     const since = timers.now();
     try {
-      const { run, outcome } = await performRun(assignment, handler, {
+      const { run, outcome } = await performRun(leased, handler, {
         leases,
         timeout: options.timeout,
         timers,
         stop,
       });
-      return await this.#settle({ run, outcome, since, mayChain, slot: assignment.slot, by: assignment.by });
+      return await this.#settle(leased, { run, outcome, duration: timers.now() - since }, mayChain);
     } finally {
       this.#running.delete(stop);
     }
   }
 
-  async #settle({
-    run,
-    outcome,
-    slot,
-    by,
-    since,
-    mayChain,
-  }: FinishedRun): Promise<RunAssignment | undefined> {
-    const { slots, dispatcher, jobQueue, timers, log, options } = this.#parts;
-    const askedAt = timers.now();
-    const duration = askedAt - since;
+  async #settle(
+    { slot, arrival }: LeasedKey,
+    finished: FinishedRun,
+    mayChain: boolean,
+  ): Promise<LeasedKey | undefined> {
+    const { slots, dispatcher, jobQueue, log, options } = this.#parts;
+    const { run, outcome, duration } = finished;
     const failed = outcome.kind === "retry" || outcome.kind === "terminal";
     const next = failed || this.#draining || !mayChain ? undefined : slots.nextRequest(slot);
-    const answer = await settleWithRetry(this.#parts, { run, outcome, duration, next }).catch(
-      (error: unknown) => {
-        slots.release(slot, next);
-        throw error;
-      },
-    );
+    const answer = await settleWithRetry(this.#parts, finished, next).catch((error: unknown) => {
+      slots.release(slot, next);
+      throw error;
+    });
     if (!next || answer.kind === "stale") slots.release(slot, next);
     else if (answer.chained) slots.markChained(slot, next);
     else slots.markAdvertised(slot, next);
     if (answer.kind === "stale") return undefined;
     if (answer.dueIn !== undefined) dispatcher.expectDueIn(answer.dueIn);
     await tryAddJobs(jobQueue, answer.jobs, log);
-    options.onSettled?.(run, outcome, duration, by);
+    options.onSettled?.(run, outcome, duration, arrival);
     if (failed) throw new RunFailedError(run.key, outcome.error);
-    return (
-      next &&
-      answer.chained && { ...answer.chained, token: next.token, slot: next.token, askedAt, by: "handed" }
-    );
+    return answer.chained;
   }
 }
 
-export interface WorkerParts {
-  readonly ledger: Ledger;
-  readonly jobQueue: JobQueue;
-  readonly dispatcher: Dispatcher;
-  readonly leases: LeaseKeeper;
-  readonly lease: Milliseconds;
-  /** Leases and advertised slots are renewed this often. */
-  readonly renewal: Milliseconds;
-  readonly timers: Timers;
-  /** Makes a unique name for a worker, a slot or a run. */
-  readonly newId: () => string;
-  readonly log: Log;
+/**
+ * Sends a run's outcome to the ledger. If Redis refuses it (no memory, no permission), sends it again, for as long as a
+ * lease lasts; then rejects with the last error.
+ */
+async function settleWithRetry(
+  { ledger, lease, timers, log }: WorkerParts,
+  finished: FinishedRun,
+  next: SlotRequest | undefined,
+): Promise<SettleAnswer> {
+  const { key, token } = finished.run;
+  const { outcome } = finished;
+  const report = reportOf(finished);
+  const until = timers.now() + lease;
+  for (;;) {
+    try {
+      const answer = await ledger.settle(key, token, outcome, report, next);
+      if (answer.kind === "stale") {
+        log.warn({ key, verdict: outcome.kind }, "The run's lease was taken over; its outcome was refused");
+      }
+      return answer;
+    } catch (error) {
+      log.warn({ key, err: error }, "Redis did not accept the run's outcome; sending it again");
+      if (timers.now() > until) throw error;
+      await sleep(timers, settleRetryPause, "settling again");
+    }
+  }
 }
+
+const reportOf = ({ run, outcome, duration }: FinishedRun): RunReport => ({
+  trigger: run.claim.reasons,
+  duration: Math.round(duration),
+  verdict: outcome.kind,
+  ...("error" in outcome && { error: outcome.error.slice(0, 200) }),
+  ...(run.claim.trace !== undefined && { trace: run.claim.trace }),
+});

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { RunFailedError } from "./job-queue.ts";
 import { openLedgerWorkQueue } from "../work-queue/ledger-work-queue.ts";
-import type { Assignment, Ledger } from "../ledger/ledger.ts";
+import type { LeasedKey, Ledger } from "../ledger/ledger.ts";
 import { openMemoryJobQueue } from "../memory/memory-job-queue.ts";
 import { openMemoryLedger } from "../memory/memory-ledger.ts";
 import { wakeOf } from "../work-queue/work-queue.contract.ts";
@@ -12,8 +12,8 @@ import type { Arrival, QueueWorker, Run, RunOutcome, WorkQueue } from "../work-q
 /** Jobs that a test processes by hand, and a ledger whose assignments it may drop. */
 let processJob: (key: ObjectKey) => Promise<void>;
 let dropsAssignments: boolean;
-let assignments: Assignment[];
-let deliver: (assignment: Assignment) => void;
+let assignments: LeasedKey[];
+let deliver: (assignment: LeasedKey) => void;
 let shown: RunFailedError[];
 let ledger: Ledger;
 let queue: WorkQueue;
@@ -93,7 +93,7 @@ it("runs the key that an idle slot is assigned, though no job arrives", async ()
   await until(() => expect(ran).toEqual([first]));
   await queue.wake([wakeOf(second)]);
   await until(() => expect(ran).toEqual([first, second]));
-  await until(() => expect(came).toEqual(["given", "given"]));
+  await until(() => expect(came).toEqual(["assigned", "assigned"]));
 });
 
 it("advertises its slot with every outcome, however many keys were chained before", async () => {
@@ -104,7 +104,7 @@ it("advertises its slot with every outcome, however many keys were chained befor
   await until(() => expect(ran).toHaveLength(many.length));
   // On a slow machine a lease may end, and its key run again: every run has one outcome.
   await until(() => expect(settle).toHaveBeenCalledTimes(ran.length));
-  expect(settle.mock.calls.filter(([, , , , next]) => next?.advertiser === undefined)).toEqual([]);
+  expect(settle.mock.calls.filter(([, , , , next]) => next?.worker === undefined)).toEqual([]);
 });
 
 it("hears of what got lost on the way when it advertises the slot again", async () => {
@@ -129,7 +129,14 @@ it("does not run a key that it was assigned so long ago that it may be another's
   const { ran } = await work(1);
   const [slot = ""] = vi.mocked(ledger).advertise.mock.lastCall?.[0].tokens ?? [];
   const claim = { fails: 0, reasons: [], class: "change", versions: {} } as const;
-  deliver({ slot, token: `${slot}:1:1`, key: second, claim, askedAt: performance.now() - 60_000 });
+  deliver({
+    slot,
+    token: `${slot}:1:1`,
+    key: second,
+    claim,
+    askedAt: performance.now() - 60_000,
+    arrival: "assigned",
+  });
   await queue.wake([wakeOf(first)]);
   await until(() => expect(ran).toEqual([first]));
 });
@@ -139,10 +146,10 @@ it("gives back the key that a slot is assigned by an advertisement that came lat
   const { ran } = await work(2, ({ key }) => (key === first ? door.promise : Promise.resolve(done)));
   await queue.wake([wakeOf(first)]);
   await until(() => expect(ran).toEqual([first]));
-  const [{ slot, token }] = assignments as [Assignment];
+  const [{ slot, token }] = assignments as [LeasedKey];
   const claimed = await ledger.claim(second, `${slot}:2:2`);
   if ("refused" in claimed) throw new Error(claimed.refused);
-  deliver({ slot, token: `${slot}:2:2`, key: second, askedAt: performance.now(), claim: claimed.claimed });
+  deliver({ ...claimed.claimed, slot, askedAt: performance.now() });
   await until(() => expect(ran).toEqual([first, second]));
   expect((await ledger.renew([{ key: first, token }])).lost).toEqual([]);
   door.resolve(done);
@@ -241,7 +248,7 @@ it("advertises no more than 32 slots, however many there are", async () => {
   const renewed = advertise.mock.calls.length;
   await until(() => expect(advertise.mock.calls.length).toBeGreaterThan(renewed));
   expect(Math.max(...advertise.mock.calls.map(([{ tokens }]) => tokens.length))).toBe(32);
-  expect(next.mock.calls.some(([, , , , request]) => request && !request.advertiser)).toBe(true);
+  expect(next.mock.calls.some(([, , , , request]) => request && request.worker === undefined)).toBe(true);
   // Few are advertised while most are busy: then each outcome advertises its slot again.
   door = Promise.withResolvers<RunOutcome>();
   next.mockClear();
@@ -250,7 +257,7 @@ it("advertises no more than 32 slots, however many there are", async () => {
   await until(() => expect(ran).toHaveLength(175));
   door.resolve(done);
   await until(() => expect(next).toHaveBeenCalled());
-  expect(next.mock.calls[0]?.[4]?.advertiser).toBeDefined();
+  expect(next.mock.calls[0]?.[4]?.worker).toBeDefined();
 });
 
 it("shows on dashboards that a run failed which no job had asked for", async () => {
@@ -263,12 +270,6 @@ it("gives back the key that was assigned to a slot that it does not know", async
   const { ran } = await work(1);
   const outcome = await ledger.claim(third, "of a life before");
   if ("refused" in outcome) throw new Error(outcome.refused);
-  deliver({
-    key: third,
-    slot: "of a life before",
-    token: "of a life before",
-    askedAt: 0,
-    claim: outcome.claimed,
-  });
+  deliver(outcome.claimed);
   await until(() => expect(ran).toEqual([third]));
 });

@@ -1,7 +1,6 @@
 import type { Log, Milliseconds } from "@drover/controller";
 import { type CancelTimer, repeatEvery, type Timers } from "@drover/timers";
-import type { Assignment, Ledger, ChannelSubscription, Advertiser, ClaimRequest } from "../ledger/ledger.ts";
-import type { RunAssignment } from "./perform-run.ts";
+import type { LeasedKey, Ledger, ChannelSubscription, IdleSlots, SlotRequest } from "../ledger/ledger.ts";
 
 /**
  * The most slots that a worker advertises. Each one must be renewed, and under load keys are chained to runs, or come
@@ -21,9 +20,9 @@ export interface SlotsParts {
   readonly newId: () => string;
   readonly log: Log;
   /** Runs a key that a slot was assigned. */
-  readonly run: (assignment: RunAssignment) => void;
+  readonly run: (leased: LeasedKey) => void;
   /** Gives back a key that was assigned to a slot that is busy or gone. */
-  readonly giveBack: (assignment: Assignment) => Promise<void>;
+  readonly giveBack: (leased: LeasedKey) => Promise<void>;
 }
 
 /**
@@ -49,9 +48,7 @@ export class Slots {
 
   constructor(parts: SlotsParts) {
     this.#parts = parts;
-    this.#subscription = parts.ledger.receiveAssignments(parts.worker, (assignment) =>
-      this.#receive(assignment),
-    );
+    this.#subscription = parts.ledger.receiveAssignments(parts.worker, (leased) => this.#receive(leased));
     this.#stopRenewing = repeatEvery(
       parts.timers,
       parts.renewal,
@@ -81,16 +78,17 @@ export class Slots {
   }
 
   /** The token and version under which another key may be chained to this slot's run when it is settled. */
-  nextRequest(slot: string): ClaimRequest {
+  nextRequest(slot: string): SlotRequest {
     const token = this.#parts.newId();
     const isOneMore = this.#advertised.size + this.#requests.size < maxAdvertisedSlots;
     this.#requests.set(token, slot);
-    return { token, version: this.#parts.version, ...(isOneMore && { advertiser: this.#advertiser() }) };
+    const { worker, ...request } = this.#request();
+    return { token, ...request, ...(isOneMore && { worker }) };
   }
 
   /** The run was settled and no key chained to it: the slot is now advertised, if `next` asked for that. */
-  markAdvertised(slot: string, next: ClaimRequest): void {
-    if (!next.advertiser) {
+  markAdvertised(slot: string, next: SlotRequest): void {
+    if (next.worker === undefined) {
       this.release(slot, next);
       return;
     }
@@ -101,14 +99,14 @@ export class Slots {
   }
 
   /** The run was settled and a key chained to it: the slot is busy with that key. */
-  markChained(slot: string, next: ClaimRequest): void {
+  markChained(slot: string, next: SlotRequest): void {
     this.#requests.delete(next.token);
     this.#busy.delete(slot);
     this.#busy.set(next.token, next.token);
   }
 
   /** The run has ended, and no key follows. A slot that was assigned its next key already stays busy with that. */
-  release(slot: string, next?: ClaimRequest): void {
+  release(slot: string, next?: SlotRequest): void {
     if (next) this.#requests.delete(next.token);
     if (!this.#busy.delete(slot)) return;
     this.#waitingJobs.shift()?.(this.#reserve(this.#parts.newId()));
@@ -142,26 +140,27 @@ export class Slots {
     return slot;
   }
 
-  #advertiser(): Advertiser {
-    return { worker: this.#parts.worker, askedAt: Math.floor(this.#parts.timers.now()) };
+  #request(): Omit<IdleSlots, "tokens"> {
+    const { worker, version, timers } = this.#parts;
+    return { worker, version, askedAt: Math.floor(timers.now()) };
   }
 
-  #receive(assignment: Assignment): void {
-    const { slot, token } = assignment;
+  #receive(leased: LeasedKey): void {
+    const { slot, token } = leased;
     if (this.#busy.has(slot) && (this.#busy.get(slot) ?? token) === token) return; // duplicate, or its claim reports it
     const settled = this.#requests.get(slot);
     if (settled !== undefined) this.#busy.delete(settled); // its outcome was recorded
     const isFree = [this.#requests, this.#advertised, this.#awaitingKey].some((those) => those.delete(slot));
     if (!isFree || this.#closed) {
-      void this.#parts.giveBack(assignment);
+      void this.#parts.giveBack(leased);
       return;
     }
     this.#busy.set(slot, token);
-    this.#parts.run({ ...assignment, by: "given" });
+    this.#parts.run(leased);
   }
 
   async #readvertise(): Promise<void> {
-    const { ledger, version, concurrency, log } = this.#parts;
+    const { ledger, concurrency, log } = this.#parts;
     if (this.#renewing || this.#closed) return;
     const most = Math.min(concurrency - this.#used, maxAdvertisedSlots - this.#advertised.size);
     for (let i = 0; i < most; i++) this.#advertised.add(this.#parts.newId());
@@ -169,8 +168,8 @@ export class Slots {
     if (slots.length === 0) return;
     this.#renewing = true;
     try {
-      for (const assignment of await ledger.advertise({ ...this.#advertiser(), version, tokens: slots }))
-        this.#receive(assignment);
+      for (const leased of await ledger.advertise({ ...this.#request(), tokens: slots }))
+        this.#receive(leased);
       for (const slot of slots) if (this.#awaitingKey.delete(slot)) this.#becomeIdle(slot);
     } catch (error) {
       log.warn({ err: error }, "Could not advertise idle slots; trying again");
@@ -180,13 +179,11 @@ export class Slots {
   }
 
   async #retract(slots: readonly string[]): Promise<void> {
-    const { ledger, version, log, giveBack } = this.#parts;
-    const taken = await ledger
-      .retract({ ...this.#advertiser(), version, tokens: slots })
-      .catch((error: unknown) => {
-        log.debug({ err: error }, "Could not retract idle slots; their advertisements will expire");
-        return [];
-      });
+    const { ledger, log, giveBack } = this.#parts;
+    const taken = await ledger.retract({ ...this.#request(), tokens: slots }).catch((error: unknown) => {
+      log.debug({ err: error }, "Could not retract idle slots; their advertisements will expire");
+      return [];
+    });
     await Promise.all(taken.map(giveBack));
   }
 }

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { JobQueue } from "./job-queue.ts";
 import { keepLeases } from "./lease-keeper.ts";
 import { openLedgerWorkQueue } from "../work-queue/ledger-work-queue.ts";
-import type { WorkerRegistration, Ledger, ClaimRequest } from "../ledger/ledger.ts";
+import type { WorkerRegistration, Ledger, SlotRequest } from "../ledger/ledger.ts";
 import { openMemoryJobQueue } from "../memory/memory-job-queue.ts";
 import { openMemoryLedger } from "../memory/memory-ledger.ts";
 import type { Dispatcher } from "./dispatcher.ts";
@@ -62,9 +62,9 @@ afterEach(async () => {
 function watched(ledger: Ledger): Ledger {
   return {
     ...ledger,
-    async claim(key, token, version) {
-      const answer = await ledger.claim(key, token, version);
-      if ("claimed" in answer) seen.claims.push(key);
+    async claim(...request) {
+      const answer = await ledger.claim(...request);
+      if ("claimed" in answer) seen.claims.push(request[0]);
       await seen.claimGate;
       return answer;
     },
@@ -78,7 +78,7 @@ function watched(ledger: Ledger): Ledger {
   };
 }
 
-const withoutAdvertiser = ({ token, version }: ClaimRequest): ClaimRequest => ({ token, version });
+const withoutAdvertiser = ({ worker: _, ...request }: SlotRequest): SlotRequest => request;
 
 const watchedJobQueue = (jobQueue: JobQueue): JobQueue => ({
   ...jobQueue,
@@ -109,7 +109,7 @@ const untilStopped = async ({ signal }: Run): Promise<RunOutcome> => {
 
 it("runs the keys that are chained: one claim serves many runs, and one job a hundred", async () => {
   const ran: ObjectKey[] = [];
-  const came = { rung: 0, handed: 0, given: 0 };
+  const came = { dequeued: 0, chained: 0, assigned: 0 };
   await queue.wake(keys(250).map(wakeOf));
   const run = ({ key }: Run): Promise<RunOutcome> => {
     ran.push(key);
@@ -118,9 +118,9 @@ it("runs the keys that are chained: one claim serves many runs, and one job a hu
   work(run, 1, (_run, _outcome, _duration, by) => {
     came[by] += 1;
   });
-  await until(() => expect(came.rung + came.handed).toBe(250));
+  await until(() => expect(came.dequeued + came.chained).toBe(250));
   expect(new Set(ran).size).toBe(250);
-  expect(came).toEqual({ rung: seen.claims.length, handed: 250 - seen.claims.length, given: 0 });
+  expect(came).toEqual({ dequeued: seen.claims.length, chained: 250 - seen.claims.length, assigned: 0 });
   // A job that is out when a processed one ends is processed next, and may find no key due.
   expect(seen.claims.length).toBeGreaterThanOrEqual(3);
   expect(seen.claims.length).toBeLessThanOrEqual(6);

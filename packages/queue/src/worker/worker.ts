@@ -1,7 +1,6 @@
 import type { ObjectKey } from "@drover/controller";
 import { tryAddJobs, RunFailedError } from "./job-queue.ts";
-import type { Assignment } from "../ledger/ledger.ts";
-import type { RunAssignment } from "./perform-run.ts";
+import type { LeasedKey } from "../ledger/ledger.ts";
 import { Slots } from "./slots.ts";
 import { Runner, type WorkerParts } from "./runner.ts";
 import type { QueueWorker, Run, RunOutcome, WorkOptions } from "../work-queue/work-queue.ts";
@@ -26,9 +25,9 @@ export function startWorker(
     worker: parts.newId(),
     version,
     concurrency,
-    giveBack: (assignment) => giveBack(parts, assignment),
-    run(assignment) {
-      const run = runner.run(assignment, Infinity).catch((error: unknown) => showFailedRun(parts, error));
+    giveBack: (leased) => giveBack(parts, leased),
+    run(leased) {
+      const run = runner.run(leased, Infinity).catch((error: unknown) => showFailedRun(parts, error));
       underWay.add(run);
       void run.then(() => underWay.delete(run));
     },
@@ -37,18 +36,18 @@ export function startWorker(
 
   const processJob = async (key: ObjectKey): Promise<void> => {
     const token = await slots.acquire();
-    const assignment = token === undefined ? undefined : await claim(key, token);
-    if (assignment) await runner.run(assignment, runsPerJob);
+    const leased = token === undefined ? undefined : await claim(key, token);
+    if (leased) await runner.run(leased, runsPerJob);
   };
-  const claim = async (key: ObjectKey, token: string): Promise<RunAssignment | undefined> => {
-    const askedAt = timers.now();
-    const answer = await ledger.claim(key, token, version).catch((error: unknown) => {
+  const claim = async (key: ObjectKey, token: string): Promise<LeasedKey | undefined> => {
+    const askedAt = Math.floor(timers.now());
+    const answer = await ledger.claim(key, token, version, askedAt).catch((error: unknown) => {
       slots.release(token);
       throw error;
     });
     if ("claimed" in answer) {
       slots.markClaimed(token);
-      return { key, token, slot: token, claim: answer.claimed, askedAt, by: "rung" };
+      return answer.claimed;
     }
     if (answer.refused !== "slot taken") {
       slots.release(token);
@@ -77,7 +76,7 @@ export function startWorker(
 }
 
 /** Gives back a key that was assigned to this process, but has no slot in it. */
-async function giveBack({ ledger, jobQueue, log }: WorkerParts, { key, token }: Assignment): Promise<void> {
+async function giveBack({ ledger, jobQueue, log }: WorkerParts, { key, token }: LeasedKey): Promise<void> {
   try {
     const answer = await ledger.settle(key, token, { kind: "interrupted" });
     if (answer.kind === "settled") await tryAddJobs(jobQueue, answer.jobs, log);
@@ -88,7 +87,7 @@ async function giveBack({ ledger, jobQueue, log }: WorkerParts, { key, token }: 
 
 /** Shows a failed run on dashboards. It was not started by a job, so no job fails. */
 async function showFailedRun({ jobQueue, log }: WorkerParts, error: unknown): Promise<void> {
-  if (!(error instanceof RunFailedError)) return; // already logged by settleWithRetry
+  if (!(error instanceof RunFailedError)) return; // already logged by the runner
   await jobQueue.addFailed(error).catch((cause: unknown) => {
     log.debug({ err: cause }, "Could not show that a run failed");
   });

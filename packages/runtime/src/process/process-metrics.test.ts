@@ -33,21 +33,21 @@ it("runs are counted by outcome, by how their key came and their object was read
   const registry = openRegistry();
   const metrics = runMetrics(registry);
   const run = runOf("w");
-  metrics.settled("web/sites/u", run, { kind: "done" }, 1_500, "rung");
+  metrics.settled("web/sites/u", run, { kind: "done" }, 1_500, "dequeued");
   metrics.settled(
     "web/sites/u",
     { ...run, claim: { ...run.claim, cachedObject: "{}" } },
     { kind: "conflict" },
     500,
-    "given",
+    "assigned",
   );
   expect(await scraped(registry, "drover_runs_total")).toEqual([
     'drover_runs_total{controller="web/sites",verdict="done"} 1',
     'drover_runs_total{controller="web/sites",verdict="conflict"} 1',
   ]);
   expect(await scraped(registry, "drover_run_arrivals_total")).toEqual([
-    'drover_run_arrivals_total{controller="web/sites",by="rung",object="live"} 1',
-    'drover_run_arrivals_total{controller="web/sites",by="given",object="copy"} 1',
+    'drover_run_arrivals_total{controller="web/sites",by="dequeued",object="live"} 1',
+    'drover_run_arrivals_total{controller="web/sites",by="assigned",object="copy"} 1',
   ]);
   expect(await scraped(registry, "drover_run_seconds_sum")).toEqual([
     'drover_run_seconds_sum{controller="web/sites"} 2',

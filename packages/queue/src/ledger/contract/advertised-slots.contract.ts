@@ -1,6 +1,6 @@
 import { objectKey, type ObjectKey } from "@drover/controller";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Assignment, ChannelSubscription, IdleSlots, ClaimRequest } from "../ledger.ts";
+import type { LeasedKey, ChannelSubscription, IdleSlots, SlotRequest } from "../ledger.ts";
 import {
   done,
   failed,
@@ -14,11 +14,11 @@ import {
 /** The assignment of keys to advertised slots. There is one worker with two slots, and none is advertised. */
 export function advertisedSlotsContract(t: LedgerUnderTest): void {
   const [first, second, third] = keysIn("a", 3) as [ObjectKey, ObjectKey, ObjectKey];
-  let received: Assignment[];
+  let received: LeasedKey[];
   let subscription: ChannelSubscription;
   const slots = (...tokens: string[]): IdleSlots => ({ worker: "w1", askedAt: 5, version: 0, tokens });
   /** The keys that were assigned since the last call. */
-  const assignments = async (): Promise<readonly Assignment[]> => {
+  const assignments = async (): Promise<readonly LeasedKey[]> => {
     await subscription.caughtUp();
     return received.splice(0);
   };
@@ -37,7 +37,7 @@ export function advertisedSlotsContract(t: LedgerUnderTest): void {
     it("is assigned to an idle slot as if it had claimed it, and no job is added", async () => {
       await t.ledger.advertise(slots("t1"));
       expect(await t.wake(key, { reason: "Added", class: "listing", uid: "u1", trace: "00-1" })).toEqual([]);
-      const [found] = (await assignments()) as [Assignment];
+      const [found] = (await assignments()) as [LeasedKey];
       expect(found).toMatchObject({
         slot: "t1",
         askedAt: 5,
@@ -45,7 +45,9 @@ export function advertisedSlotsContract(t: LedgerUnderTest): void {
         claim: { fails: 0, reasons: ["Added"], class: "listing", uid: "u1", trace: "00-1" },
       });
       expect(await t.refusal(key)).toBe("leased");
-      expect(await t.ledger.claim(key, found.token)).toEqual({ claimed: found.claim });
+      expect(await t.ledger.claim(key, found.token, 0, 6)).toEqual({
+        claimed: { ...found, slot: found.token, askedAt: 6, arrival: "dequeued" },
+      });
       expect((await t.ledger.renew([found])).lost).toEqual([]);
       expect(await t.ledger.settle(key, found.token, done)).toMatchObject({ kind: "settled" });
       expect(await t.refusal(key)).toBe("nothing due");
@@ -80,7 +82,7 @@ export function advertisedSlotsContract(t: LedgerUnderTest): void {
       await t.ledger.advertise(slots("t1"));
       t.clock += 500;
       expect(await t.dispatched()).toEqual([]);
-      const [found] = (await assignments()) as [Assignment];
+      const [found] = (await assignments()) as [LeasedKey];
       expect(found).toMatchObject({ slot: "t1", key });
       await t.ledger.advertise(slots("t2"));
       await t.ledger.settle(key, found.token, { kind: "interrupted" });
@@ -143,7 +145,7 @@ export function advertisedSlotsContract(t: LedgerUnderTest): void {
     it("is advertised by the outcome of its run, where nothing is due", async () => {
       await t.wake(first);
       await t.claim(first, "t1");
-      const next: ClaimRequest = { token: "t2", version: 0, advertiser: { worker: "w1", askedAt: 7 } };
+      const next: SlotRequest = { token: "t2", version: 0, worker: "w1", askedAt: 7 };
       expect(await t.ledger.settle(first, "t1", done, undefined, next)).not.toHaveProperty("chained.key");
       await t.wake(second);
       expect(await assignments()).toMatchObject([{ slot: "t2", askedAt: 7, key: second }]);
@@ -153,7 +155,7 @@ export function advertisedSlotsContract(t: LedgerUnderTest): void {
       await t.wake(first);
       await t.claim(first, "t1");
       await t.wake(second);
-      const next: ClaimRequest = { token: "t2", version: 0, advertiser: { worker: "w1", askedAt: 7 } };
+      const next: SlotRequest = { token: "t2", version: 0, worker: "w1", askedAt: 7 };
       expect(await t.ledger.settle(first, "t1", done, undefined, next)).toMatchObject({
         chained: { key: second },
       });
@@ -170,7 +172,7 @@ export function advertisedSlotsContract(t: LedgerUnderTest): void {
     it("is assigned one key", async () => {
       await t.ledger.advertise(slots("t1"));
       await t.wake(first);
-      const [found] = (await assignments()) as [Assignment];
+      const [found] = (await assignments()) as [LeasedKey];
       await t.ledger.settle(first, found.token, done);
       expect(await t.wake(second)).toEqual([second]);
       expect(await assignments()).toEqual([]);
@@ -178,12 +180,12 @@ export function advertisedSlotsContract(t: LedgerUnderTest): void {
     it("that is advertised again, by a call that came late, is assigned a key under another token", async () => {
       await t.ledger.advertise(slots("t1"));
       await t.wake(first);
-      const [before] = (await assignments()) as [Assignment];
+      const [before] = (await assignments()) as [LeasedKey];
       t.clock += lease;
       await t.dispatched();
       await t.ledger.advertise(slots("t1"));
       await t.wake(second);
-      const [after] = (await assignments()) as [Assignment];
+      const [after] = (await assignments()) as [LeasedKey];
       expect(after).toMatchObject({ slot: "t1", key: second });
       expect(await t.ledger.settle(first, before.token, done)).toEqual({ kind: "stale" });
       expect((await t.ledger.renew([before, { ...before, key: second }, after])).lost).toEqual([
@@ -194,7 +196,7 @@ export function advertisedSlotsContract(t: LedgerUnderTest): void {
       await t.ledger.settle(second, after.token, done);
       await t.ledger.advertise(slots("t1")); // in the same ms
       await t.wake(second);
-      const [again] = (await assignments()) as [Assignment];
+      const [again] = (await assignments()) as [LeasedKey];
       expect(again).toMatchObject({ slot: "t1", key: second });
       expect(again.token).not.toBe(after.token);
     });
@@ -274,7 +276,7 @@ export function advertisedSlotsContract(t: LedgerUnderTest): void {
     it("is due at once when it is given back, and nothing is counted", async () => {
       await t.ledger.advertise(slots("t1"));
       await t.wake(first);
-      const [found] = (await assignments()) as [Assignment];
+      const [found] = (await assignments()) as [LeasedKey];
       expect(await t.ledger.settle(first, found.token, { kind: "interrupted" })).toMatchObject({
         jobs: [{ key: first }],
       });
@@ -299,7 +301,7 @@ export function advertisedSlotsContract(t: LedgerUnderTest): void {
     });
     it("of an account that is closed", async () => {
       await t.wake(first);
-      const [found] = (await assignments()) as [Assignment];
+      const [found] = (await assignments()) as [LeasedKey];
       await t.ledger.settle(first, found.token, { kind: "throttled", account: "aws", after: 500 });
       await t.ledger.advertise(slots("t2"));
       await t.wake(first);
@@ -331,7 +333,7 @@ export function advertisedSlotsContract(t: LedgerUnderTest): void {
     });
     it("within a window of backoff", async () => {
       await t.wake(first);
-      const [found] = (await assignments()) as [Assignment];
+      const [found] = (await assignments()) as [LeasedKey];
       await t.ledger.settle(first, found.token, failed);
       await t.ledger.advertise(slots("t2"));
       expect(await t.dispatched()).toEqual([]);

@@ -1,6 +1,6 @@
 import { objectKey, type ObjectKey } from "@drover/controller";
 import { beforeEach, describe, expect, it } from "vitest";
-import { overdueJobAge, type SettleAnswer, type ClaimRequest } from "../ledger.ts";
+import { overdueJobAge, type SettleAnswer, type SlotRequest } from "../ledger.ts";
 import type { RunOutcome } from "../../work-queue/work-queue.ts";
 import { done, key, keysIn, lease, type LedgerUnderTest, recoveryWindow } from "./ledger-under-test.ts";
 
@@ -11,7 +11,7 @@ import { done, key, keysIn, lease, type LedgerUnderTest, recoveryWindow } from "
 export function chainedRunsContract(t: LedgerUnderTest): void {
   const dispatchedKey = objectKey({ namespace: "dispatched", name: "before" });
   const [first, second] = keysIn("a", 2) as [ObjectKey, ObjectKey];
-  const next: ClaimRequest = { token: "next", version: 0 };
+  const next: SlotRequest = { token: "next", version: 0 };
   type Settled = SettleAnswer & { readonly kind: "settled" };
   /** Settles the run of `key` for a worker that asks for another key. */
   const settle = async (outcome: RunOutcome = done, request = next): Promise<Settled> => {
@@ -19,7 +19,7 @@ export function chainedRunsContract(t: LedgerUnderTest): void {
     if (answer.kind === "stale") throw new Error("stale");
     return answer;
   };
-  const chained = async (outcome?: RunOutcome, request?: ClaimRequest): Promise<ObjectKey | undefined> =>
+  const chained = async (outcome?: RunOutcome, request?: SlotRequest): Promise<ObjectKey | undefined> =>
     (await settle(outcome, request)).chained?.key;
 
   beforeEach(async () => {
@@ -39,7 +39,7 @@ export function chainedRunsContract(t: LedgerUnderTest): void {
       });
       expect(jobs).toEqual([]);
       expect(await t.refusal(first)).toBe("leased");
-      expect(await t.ledger.claim(first, "next")).toEqual({ claimed: found?.claim });
+      expect(await t.ledger.claim(first, "next")).toEqual({ claimed: { ...found, arrival: "dequeued" } });
       expect((await t.ledger.renew([{ key: first, token: "next" }])).lost).toEqual([]);
       expect(await t.ledger.settle(first, "next", done)).toMatchObject({ kind: "settled" });
       expect(await t.refusal(first)).toBe("nothing due");

@@ -89,7 +89,7 @@ export class LedgerUnderTest<L extends Ledger = Ledger> {
   async claim(of: ObjectKey, token: string = randomUUID()): Promise<Claim> {
     const answer = await this.ledger.claim(of, token);
     if ("refused" in answer) throw new Error(`${of} refused: ${answer.refused}`);
-    return answer.claimed;
+    return answer.claimed.claim;
   }
 
   /** The reason for which a key cannot be claimed now; "claimed" if it was. */

@@ -496,7 +496,7 @@ export function runsContract(t: LedgerUnderTest): void {
         const answer = await t.ledger.claim(key, `t${ms}`);
         if ("refused" in answer) continue;
         tries++;
-        const before = answer.claimed.fails;
+        const before = answer.claimed.claim.fails;
         await t.ledger.settle(key, `t${ms}`, failed);
         windows += (await t.ledger.inspect(key)).key.fails - before;
       }

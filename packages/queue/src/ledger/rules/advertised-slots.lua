@@ -51,9 +51,8 @@ local function give(e)
   if not slot then return false end
   control.bell = setting('bell', 0) + 1
   local token = string.format('%s:%d:%d', slot, now, control.bell)
-  local claim, copy, lists = take(e, token, version)
+  local leased = leaseTo(e, slot, token, askedAt, version)
   redis.call('HSET', GIVEN, slot, table.concat({ token, askedAt, e.key }, ' '))
-  local told = table.concat({ slot, token, askedAt, e.key, claim, copy, lists }, '\n')
-  redis.call('PUBLISH', P .. ':worker:' .. worker, told)
+  redis.call('PUBLISH', P .. ':worker:' .. worker, table.concat(leased, '\n'))
   return true
 end

@@ -33,7 +33,14 @@ local function takeLists(e)
   return isAll and table.concat({ left, unpack(news) }, '\t') or ''
 end
 
-local function take(e, token, version)
+-- A leased key, as every script returns it.
+local function leasedKey(e, slot, askedAt, copy, lists)
+  return { slot, e.f.token, askedAt, e.key, e.f.claim, copy or '', lists or '' }
+end
+
+-- Leases a due key to a slot, under a new token. Returns the leased key, or nil and why its run must not start here and
+-- now: then the key is ready, or waits.
+local function leaseTo(e, slot, token, askedAt, version)
   if pausedKey(e) then
     becomeReady(e, now)
     return nil, 'paused'
@@ -71,7 +78,7 @@ local function take(e, token, version)
   e.f.ranAt, e.f.ranIn = now, control.era
   if tonumber(version) > 0 then e.f.ranBy = version end
   clear(e, 'reasons', 'class', 'trace', 'why', 'forced', 'copy', 'sawIn')
-  return e.f.claim, copy or '', lists
+  return leasedKey(e, slot, askedAt, copy, lists)
 end
 
 -- The key of the job that has been unused for longest, if for long enough.
@@ -88,18 +95,15 @@ local function nextToRun()
   return key
 end
 
--- Chains the next key to the run of `e` that was just settled. It may be the same key. Returns the key and what
--- `take` returns, or nil.
-local function handOver(e, token, version)
+-- Chains the next key to the run of `e` that was just settled: leases it to the same slot. It may be the same key.
+-- Returns the leased key, or nil.
+local function handOver(e, token, askedAt, version)
   if not settled() or control.paused == '1' then return nil end
   local key = nextToRun()
   if not key then return nil end
   local other = key == e.key and e or load(key)
   leaveQueue(other)
-  local claim, copy, lists
-  if not held(other) then
-    claim, copy, lists = take(other, token, version)
-  end
+  local leased = not held(other) and leaseTo(other, token, token, askedAt, version)
   if other ~= e then save(other) end
-  if claim then return { key, claim, copy, lists } end
+  return leased
 end

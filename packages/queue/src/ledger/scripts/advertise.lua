@@ -1,6 +1,6 @@
 -- Advertises idle slots, or retracts them if `stands` is 0: `tokens` is a JSON list with one token per slot. Returns
--- the keys that were assigned to these slots before, because their messages may have been lost: `{ slot, token,
--- askedAt, key, claim, '', '', ... }`. Deletes expired advertisements.
+-- the leased keys that were assigned to these slots before, one after the other and without cached objects, because
+-- their messages may have been lost. Deletes expired advertisements.
 --- @include "ledger/rules/advertised-slots"
 --- @include "ledger/rules/entry"
 --- @include "ledger/rules/start-run"
@@ -9,7 +9,7 @@ local given = {}
 for _, slot in ipairs(listed(tokens)) do
   local e, offeredAt = givenTo(slot)
   if e then
-    for _, each in ipairs({ slot, e.f.token, offeredAt, e.key, e.f.claim, '', '' }) do
+    for _, each in ipairs(leasedKey(e, slot, offeredAt)) do
       given[#given + 1] = each
     end
   elseif stands == '1' then

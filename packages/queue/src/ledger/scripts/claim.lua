@@ -1,9 +1,9 @@
 -- Takes a key under a lease.
 --
--- A repeated token gets the same claim, without a cached object and lists: a lost reply must not lock the claimer
--- out. A key without an entry can be claimed: the run reads its object live. A key that a newer version of the
--- function has run is refused to an older one while a worker of a newer one is registered. Returns `{ 'claimed',
--- claim as JSON, cached object or '', lists or '' }` or `{ refusal }`.
+-- `token` is the slot's and the run's. A repeated one gets the same claim, without a cached object and lists: a lost
+-- reply must not lock the claimer out. A key without an entry can be claimed: the run reads its object live. A key that
+-- a newer version of the function has run is refused to an older one while a worker of a newer one is registered.
+-- Returns `{ 'claimed', leased key... }` or `{ refusal }`.
 --- @include "ledger/rules/advertised-slots"
 --- @include "ledger/rules/backoff"
 --- @include "ledger/rules/entry"
@@ -24,7 +24,7 @@ if number(e, 'until') > now + lease then
   e.f['until'] = now + lease
 end
 if held(e) then
-  if e.f.token == token and e.f.claim then return { 'claimed', e.f.claim, '', '' } end
+  if e.f.token == token and e.f.claim then return { 'claimed', unpack(leasedKey(e, token, askedAt)) } end
   return refuseSince('leased')
 end
 if not settled() then return refuseSince('settling') end
@@ -35,7 +35,7 @@ if e.f.state == 'parked' then return refuseSince('parked') end
 if e.f.state == 'paused' then return refuseSince('paused') end
 if e.f.state == 'ready' then return refuseSince('not its turn') end
 if not e.f.state and known then return refuseSince('nothing due') end
-local claim, more, lists = take(e, token, version)
-if not claim then return refuseSince(more) end
+local leased, refusal = leaseTo(e, token, token, askedAt, version)
+if not leased then return refuseSince(refusal) end
 save(e)
-return { 'claimed', claim, more, lists }
+return { 'claimed', unpack(leased) }

@@ -6,12 +6,12 @@
 --   keeps the last `kept` runs. `ms`: the run's duration.
 -- - `forget`: how long the last answer and the history are kept after the object is gone.
 -- - `next`: the token under which the worker can run another key at once, as `version` of the function, or empty. If
---   no key is due, the slot is advertised under it for `worker`, unless that is empty.
+--   no key is due, the slot is advertised under it for `worker`, unless that is empty. `askedAt`: when, by its clock.
 -- - `sawKind`, `sawUid`, `sawVersion`, `sawCopy`: the version of its own object that the run has read or written
 --   last. `lists`: the lists that it leaves. Empty if it reports none.
 --
 -- Returns `{ 'stale' }` or `{ 'settled', due, chained, jobs... }`: `due` is in how many ms the key is due again, or
--- -1; `chained` is `{ key, claim, cached object or '', lists or '' }`, or `{}`.
+-- -1; `chained` is a leased key, or `{}`.
 --- @include "ledger/rules/advertised-slots"
 --- @include "ledger/rules/backoff"
 --- @include "ledger/rules/dispatch-ready"
@@ -29,9 +29,7 @@ end
 -- The key that the first answer chained, as that answer may have been lost; empty if its run no longer holds it.
 local function handedBefore(e)
   local other = e.f.handed and load(e.f.handed)
-  if other and held(other) and other.f.token == next and other.f.claim then
-    return { other.key, other.f.claim, '', '' }
-  end
+  if other and held(other) and other.f.token == next and other.f.claim then return leasedKey(other, next, askedAt) end
   return {}
 end
 
@@ -145,8 +143,8 @@ end
 clear(e, 'forced')
 local gone = not e.f.state
 promote()
-local handed = next ~= '' and handOver(e, next, version) or {}
-e.f.handed = handed[1]
+local handed = next ~= '' and handOver(e, next, askedAt, version) or {}
+e.f.handed = handed[4]
 if next ~= '' and worker ~= '' and not handed[1] then standing(next, worker, version, askedAt) end
 save(e)
 

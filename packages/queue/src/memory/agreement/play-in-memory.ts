@@ -1,4 +1,4 @@
-import type { Assignment, Ledger } from "../../ledger/ledger.ts";
+import type { LeasedKey, Ledger } from "../../ledger/ledger.ts";
 import { openMemoryLedger } from "../memory-ledger.ts";
 import type { LedgerData } from "../rules/ledger-data.ts";
 import { type EarlierAnswers, playable, collectAnswer } from "./playable-call.ts";
@@ -156,9 +156,9 @@ function memoryWorld() {
 /** Records the keys that are assigned to workers; the record is the last answer. */
 export function recordAssignments(
   ledger: Ledger,
-  onAssignment: (assignment: Assignment) => void = () => undefined,
+  onAssignment: (assigned: LeasedKey) => void = () => undefined,
 ) {
-  const received = new Map<string, Assignment[]>(workers.map((worker) => [worker, []]));
+  const received = new Map<string, LeasedKey[]>(workers.map((worker) => [worker, []]));
   const all = [...received].map(([worker, assignments]) =>
     ledger.receiveAssignments(worker, (assignment) => {
       assignments.push(assignment);

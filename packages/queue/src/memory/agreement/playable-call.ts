@@ -1,6 +1,6 @@
 import { objectKey, type ObjectKey } from "@drover/controller";
 import type { ClaimJob } from "../../worker/job-queue.ts";
-import type { HeldLease, Ledger, ClaimRequest } from "../../ledger/ledger.ts";
+import type { HeldLease, Ledger, SlotRequest } from "../../ledger/ledger.ts";
 import type { RunOutcome } from "../../work-queue/work-queue.ts";
 import { keys, type RandomCall } from "./random-calls.ts";
 
@@ -106,7 +106,7 @@ const settle = (
   { key, token }: HeldLease,
   outcome: RunOutcome,
   trigger: string,
-  next?: ClaimRequest,
+  next?: SlotRequest,
 ): PlayableCall => ({
   text: `settle ${key} ${token} ${JSON.stringify(outcome)} next ${JSON.stringify(next)}`,
   perform: (ledger) =>

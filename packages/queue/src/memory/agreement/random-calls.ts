@@ -5,7 +5,7 @@ import {
   type WorkerRegistration,
   maxDeltaBytes,
   type IdleSlots,
-  type ClaimRequest,
+  type SlotRequest,
 } from "../../ledger/ledger.ts";
 import type {
   ListedState,
@@ -33,7 +33,7 @@ export type RandomCall =
       readonly nth: number;
       readonly outcome: RunOutcome;
       readonly trigger: string;
-      readonly next?: ClaimRequest;
+      readonly next?: SlotRequest;
     }
   | {
       readonly call: "settle unknown";
@@ -188,10 +188,7 @@ const event = <const Name extends string>(name: Name): fc.Arbitrary<{ readonly e
 const trigger = fc.constantFrom("Added", "Modified");
 const worker = fc.constantFrom(...workers);
 const askedAt = fc.nat(3);
-const next = fc.record(
-  { token, version, advertiser: fc.record({ worker, askedAt }) },
-  { requiredKeys: ["token", "version"] },
-);
+const next = fc.record({ token, version, askedAt, worker }, { requiredKeys: ["token", "version"] });
 const idleSlots = fc.record({
   worker,
   askedAt,

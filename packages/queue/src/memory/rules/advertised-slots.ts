@@ -1,4 +1,4 @@
-import type { Assignment, IdleSlots } from "../../ledger/ledger.ts";
+import type { IdleSlots, LeasedKey } from "../../ledger/ledger.ts";
 import type { KeyEntry, Advertisement } from "./ledger-data.ts";
 import { accountLimit, limitOf } from "./limits.ts";
 import { entryOf, isLeaseHeld, type CallContext, hasRecovered } from "./call-context.ts";
@@ -28,8 +28,8 @@ export function advertiseOrRetract(
   context: CallContext,
   { tokens, ...advertisement }: IdleSlots,
   advertises: boolean,
-): readonly Assignment[] {
-  const assignments: Assignment[] = [];
+): readonly LeasedKey[] {
+  const assignments: LeasedKey[] = [];
   for (const slot of tokens) {
     const assignment = assignmentOf(context, slot);
     if (assignment) assignments.push(assignment);
@@ -64,13 +64,13 @@ export function retract({ data }: CallContext, slot: string): void {
 }
 
 /** The key that was assigned to a slot, if the slot still holds it. */
-export function assignmentOf(context: CallContext, slot: string): Assignment | undefined {
+export function assignmentOf(context: CallContext, slot: string): LeasedKey | undefined {
   const { assignments } = context.data.advertisedSlots;
   const it = assignments.get(slot);
   const entry = it && entryOf(context, it.key);
   const { holder } = entry ?? {};
   if (it && entry && isLeaseHeld(context, entry) && holder?.token === it.token && holder.claim)
-    return { slot, ...it, claim: holder.claim };
+    return { slot, ...it, claim: holder.claim, arrival: "assigned" };
   assignments.delete(slot);
   return undefined;
 }
@@ -87,11 +87,10 @@ export function assign(context: CallContext, entry: KeyEntry): boolean {
   const { slot, worker, version, askedAt } = free;
   data.dispatchCount += 1;
   const token = `${slot}:${context.now}:${data.dispatchCount}`;
-  const answer = startRun(context, entry, { token, version });
+  const answer = startRun(context, entry, { slot, token, version, askedAt, arrival: "assigned" });
   if ("refused" in answer) return true;
-  const it = { token, askedAt, key: entry.key };
-  data.advertisedSlots.assignments.set(slot, it);
-  notify(worker, { slot, ...it, claim: answer.claimed });
+  data.advertisedSlots.assignments.set(slot, { token, askedAt, key: entry.key });
+  notify(worker, answer.claimed);
   return true;
 }
 

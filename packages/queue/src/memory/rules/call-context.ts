@@ -1,5 +1,5 @@
 import type { Milliseconds, ObjectKey } from "@drover/controller";
-import type { Assignment, LedgerDurations } from "../../ledger/ledger.ts";
+import type { LeasedKey, LedgerDurations } from "../../ledger/ledger.ts";
 import { blankEntry, type KeyEntry, type LedgerData } from "./ledger-data.ts";
 
 /** A ledger at the instant of one call: the input of every rule. */
@@ -11,7 +11,7 @@ export interface CallContext extends LedgerDurations {
   /** Checks that are left to this call: see script-bounds.ts. */
   readonly budget: { flows: number; slots: number };
   /** Notifies a worker of a key that was assigned to one of its slots. */
-  readonly notify: (worker: string, assignment: Assignment) => void;
+  readonly notify: (worker: string, assigned: LeasedKey) => void;
 }
 
 /** True if the recovery window is over: runs that may be missing from the data had the time to announce themselves. */

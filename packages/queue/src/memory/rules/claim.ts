@@ -1,11 +1,11 @@
 import type { ObjectKey } from "@drover/controller";
-import type { ClaimAnswer, ClaimRequest } from "../../ledger/ledger.ts";
+import type { ClaimAnswer, SlotRequest } from "../../ledger/ledger.ts";
 import type { ClaimRefusal } from "../../work-queue/work-queue.ts";
 import { expireLease, type Jitter, isLeaseTooLong, clampLeases } from "./backoff.ts";
 import type { KeyEntry } from "./ledger-data.ts";
 import { entryOf, isLeaseHeld, type CallContext, hasRecovered } from "./call-context.ts";
 import { assignmentOf, retract } from "./advertised-slots.ts";
-import { startRun } from "./start-run.ts";
+import { leasedKey, startRun } from "./start-run.ts";
 
 /**
  * Takes a key under a lease.
@@ -17,16 +17,18 @@ import { startRun } from "./start-run.ts";
 export function claim(
   context: CallContext,
   jitter: Jitter,
-  { key, ...request }: ClaimRequest & { readonly key: ObjectKey },
+  { key, ...asked }: SlotRequest & { readonly key: ObjectKey },
 ): ClaimAnswer {
-  if (assignmentOf(context, request.token)) return { refused: "slot taken" };
-  retract(context, request.token);
+  if (assignmentOf(context, asked.token)) return { refused: "slot taken" };
+  retract(context, asked.token);
+  const request = { askedAt: 0, ...asked, slot: asked.token, arrival: "dequeued" } as const;
   const entry = entryOf(context, key);
   if (isLeaseTooLong(context, entry)) clampLeases(context);
   const isHeld = isLeaseHeld(context, entry);
   const { holder } = entry;
   // The key has no unused job: the first claim used it, or the key was chained and had none.
-  if (isHeld && holder?.token === request.token && holder.claim) return { claimed: holder.claim };
+  if (isHeld && holder?.token === request.token && holder.claim)
+    return { claimed: leasedKey(key, holder.claim, request) };
   entry.jobNumber = undefined; // used, whatever the result
   if (isHeld) return { refused: "leased" };
   if (!hasRecovered(context)) return { refused: "settling" };

@@ -1,5 +1,5 @@
 import type { Milliseconds, ObjectKey } from "@drover/controller";
-import type { Assignment, Advertiser } from "../../ledger/ledger.ts";
+import type { IdleSlots, LeasedKey } from "../../ledger/ledger.ts";
 import type { Backoff, Claim, KeyState, PastRun, Pause, WakeClass } from "../../work-queue/work-queue.ts";
 import { type SortedSet, sortedSet } from "./sorted-set.ts";
 
@@ -164,13 +164,11 @@ export interface AdvertisedSlots {
   readonly byExpiry: SortedSet<string>;
   readonly advertisements: Map<string, Advertisement>;
   /** Assigned keys, by slot. */
-  readonly assignments: Map<string, Omit<Assignment, "slot" | "claim">>;
+  readonly assignments: Map<string, Omit<LeasedKey, "slot" | "claim" | "arrival">>;
 }
 
 /** The worker that advertises a slot, and when. */
-export interface Advertisement extends Advertiser {
-  readonly version: number;
-}
+export type Advertisement = Omit<IdleSlots, "tokens">;
 
 export interface QueueSettings extends Omit<Backoff, "attempts"> {
   readonly attempts: number | undefined;

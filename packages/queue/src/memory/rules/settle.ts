@@ -3,12 +3,12 @@ import {
   goneKeyTtl,
   maxErrorLength,
   cachedObjectTtl,
-  type AssignedKey,
   runTimeUnit,
   type RunReport,
   maxPastRuns,
   type SettleAnswer,
-  type ClaimRequest,
+  type LeasedKey,
+  type SlotRequest,
 } from "../../ledger/ledger.ts";
 import type { ObservedVersion, RunOutcome, WakeClass } from "../../work-queue/work-queue.ts";
 import { countFailure, wokenDuringRun, type Jitter, useEarlyRun, withJitter } from "./backoff.ts";
@@ -18,7 +18,7 @@ import { entryOf, isLeaseHeld, type CallContext, hasRecovered } from "./call-con
 import { dropAssignment, advertise } from "./advertised-slots.ts";
 import { becomeReady, enterState, leaveState, setFails, waitUntil } from "./key-states.ts";
 import { makeDueReady, dispatchReady } from "./dispatch.ts";
-import { chainNext } from "./start-run.ts";
+import { chainNext, chainRequest, leasedKey } from "./start-run.ts";
 import { isDecimal, isNewer } from "./versions.ts";
 
 /** Conflicts in a row that are retried soon; the next one counts as a failure. */
@@ -31,7 +31,7 @@ export interface SettleCall {
   readonly token: string;
   readonly outcome: RunOutcome;
   readonly report: RunReport | undefined;
-  readonly next: ClaimRequest | undefined;
+  readonly next: SlotRequest | undefined;
 }
 
 /**
@@ -61,8 +61,8 @@ export function settle(context: CallContext, jitter: Jitter, call: SettleCall): 
 }
 
 /** Advertises the slot, since no key is due. */
-function advertiseSlot(context: CallContext, { token, version, advertiser }: ClaimRequest): void {
-  if (advertiser) advertise(context, token, { ...advertiser, version });
+function advertiseSlot(context: CallContext, { token, version, askedAt = 0, worker }: SlotRequest): void {
+  if (worker !== undefined) advertise(context, token, { worker, askedAt, version });
 }
 
 /**
@@ -71,13 +71,13 @@ function advertiseSlot(context: CallContext, { token, version, advertiser }: Cla
 function chainedBefore(
   context: CallContext,
   { chained: key }: KeyEntry,
-  next: ClaimRequest | undefined,
-): AssignedKey | undefined {
+  next: SlotRequest | undefined,
+): LeasedKey | undefined {
   if (key === undefined) return undefined;
   const entry = entryOf(context, key);
   const { holder } = entry;
-  return isLeaseHeld(context, entry) && holder?.token === next?.token && holder?.claim
-    ? { key, claim: holder.claim }
+  return next && isLeaseHeld(context, entry) && holder?.token === next.token && holder.claim
+    ? leasedKey(key, holder.claim, chainRequest(next))
     : undefined;
 }
 

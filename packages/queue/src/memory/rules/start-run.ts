@@ -1,5 +1,5 @@
 import type { ObjectKey } from "@drover/controller";
-import { overdueJobAge, type ClaimAnswer, type AssignedKey, type ClaimRequest } from "../../ledger/ledger.ts";
+import { overdueJobAge, type ClaimAnswer, type LeasedKey, type SlotRequest } from "../../ledger/ledger.ts";
 import type { Claim, ClaimRefusal } from "../../work-queue/work-queue.ts";
 import { type KeyEntry, dropLists } from "./ledger-data.ts";
 import { accountLimit, controllerLimit, limitOf, opensAt } from "./limits.ts";
@@ -10,25 +10,45 @@ import { isPaused, takeNextKey } from "./order.ts";
 /** The time that a key waits after a worker of an outdated version tried to claim it. */
 const outdatedWait = 100;
 
+/** A slot that is to run a key, and how the key comes to it. */
+export type RunRequest = Pick<LeasedKey, "slot" | "token" | "askedAt" | "arrival"> &
+  Pick<SlotRequest, "version">;
+
+export const leasedKey = (
+  key: ObjectKey,
+  claim: Claim,
+  { slot, token, askedAt, arrival }: RunRequest,
+): LeasedKey => ({ key, slot, token, askedAt, claim, arrival });
+
 /** Starts the run of a due key. If it must not start here and now, the key becomes ready or waits again. */
-export function startRun(context: CallContext, entry: KeyEntry, request: ClaimRequest): ClaimAnswer {
+export function startRun(context: CallContext, entry: KeyEntry, request: RunRequest): ClaimAnswer {
   const refused = refusalAtStart(context, entry, request.version);
-  return refused ? { refused } : { claimed: grantLease(context, entry, request) };
+  return refused
+    ? { refused }
+    : { claimed: leasedKey(entry.key, grantLease(context, entry, request), request) };
 }
 
 /**
  * The next key for a worker that has just settled a run. A key with an unused job comes first: all workers that could
  * take that job are busy.
  */
-export function chainNext(context: CallContext, request: ClaimRequest): AssignedKey | undefined {
+export function chainNext(context: CallContext, next: SlotRequest): LeasedKey | undefined {
   if (!hasRecovered(context) || context.data.paused.controller !== undefined) return undefined;
   const key = overdueJobKey(context) ?? nextReadyKey(context);
   if (key === undefined) return undefined;
   const entry = entryOf(context, key);
   if (isLeaseHeld(context, entry)) return undefined;
-  const answer = startRun(context, entry, request);
-  return "claimed" in answer ? { key, claim: answer.claimed } : undefined;
+  const answer = startRun(context, entry, chainRequest(next));
+  return "claimed" in answer ? answer.claimed : undefined;
 }
+
+export const chainRequest = ({ token, version, askedAt = 0 }: SlotRequest): RunRequest => ({
+  slot: token,
+  token,
+  version,
+  askedAt,
+  arrival: "chained",
+});
 
 /** The key of the job that has been unused for longest, if for long enough. */
 export function overdueJobKey({ data, now }: CallContext): ObjectKey | undefined {
@@ -61,7 +81,7 @@ function refusalAtStart(context: CallContext, entry: KeyEntry, version: number):
   return undefined;
 }
 
-function grantLease(context: CallContext, entry: KeyEntry, { token, version }: ClaimRequest): Claim {
+function grantLease(context: CallContext, entry: KeyEntry, { token, version }: RunRequest): Claim {
   const { fails, reasons, class: wakeClass = "change", uid, replaced, trace } = entry;
   const versions = Object.fromEntries(entry.versions);
   // Not if it may be older than what the previous run wrote: that run must have reported the version that it observed,
