@@ -60,7 +60,7 @@ export { followFunctions } from "./registration/registered-functions.ts";
 export { readRegistrations } from "./registration/read-registrations.ts";
 export { type Registration, registrationOf } from "./registration/registration.ts";
 export { serveBridge } from "./serve-bridge.ts";
-export { indexUpdatesOf } from "./store/index-updates.ts";
+export { indexUpdatesOf } from "./streams/follow-stream.ts";
 export { memoryReverseIndexes } from "./store/memory-reverse-indexes.ts";
 export { writeFollowStatus } from "./registration/follow-status.ts";
 export { planStreams, type StreamPlan } from "./streams/plan-streams.ts";

@@ -4,7 +4,7 @@ export const mutantsOfScripts: readonly Mutant[] = [
   {
     promise: "scripts-1",
     wrong: "a script that is missing fails its call",
-    file: "redis/lua/run-script.ts",
+    file: "redis/lua/lua-script.ts",
     from: "retryUntilLoaded(redis, wait, run);",
     to: "run();",
     noticedBy: "scripts",
@@ -12,7 +12,7 @@ export const mutantsOfScripts: readonly Mutant[] = [
   {
     promise: "scripts-1",
     wrong: "a replica that lacks scripts is waited for without end",
-    file: "redis/lua/run-script.ts",
+    file: "redis/lua/lua-script.ts",
     from: "redis.disconnect(true);",
     to: "return;",
     noticedBy: "scripts",

@@ -9,15 +9,15 @@ import {
   type ReflectorEvent,
   runReflector,
 } from "@drover/kube";
-import { mappingResultsOf, needsFullObject } from "../mapping/subscription.ts";
+import { mappingResultsOf, needsFullObject, isRelevantChange } from "../mapping/subscription.ts";
 import type { WorkQueue } from "@drover/queue";
 import type { ReverseIndexes } from "../store/reverse-indexes.ts";
-import { indexUpdatesOf } from "../store/index-updates.ts";
-import type { HeldStream } from "../store/stream-store.ts";
+import type { HeldStream, IndexUpdate } from "../store/stream-store.ts";
 import type { Subscriber, StreamPlan } from "./plan-streams.ts";
 import { mergedWakes } from "../mapping/wakes-of.ts";
 import { freshnessBounds } from "./freshness-bounds.ts";
 import { openDelivery, type QueueDelivery, type QueueLag } from "../queues/queue-delivery.ts";
+import { isIndexMapping } from "../mapping/mapping.ts";
 
 /** A stream that this bridge holds and follows. */
 export interface FollowedStream {
@@ -168,4 +168,21 @@ async function* wakesForAllKeys(
     }));
     yield* mergedWakes(events, subscribers, { ref: plan.ref, indexes });
   }
+}
+
+/** The index entries of the objects of these events, if they have changed. */
+export function indexUpdatesOf(
+  events: readonly ObjectEvent[],
+  subscribers: readonly Subscriber[],
+): readonly IndexUpdate[] {
+  const indexIds = subscribers.flatMap(({ subscription: { id, map } }) => (isIndexMapping(map) ? [id] : []));
+  const isChanged = ({ type, matched, previous }: ObjectEvent): boolean =>
+    type === "deleted" || indexIds.some((id) => isRelevantChange(previous?.matched[id], matched[id]));
+  if (indexIds.length === 0) return [];
+  const changed = new Set(events.filter(isChanged).map(({ key }) => key));
+  const last = new Map(events.map((event) => [event.key, event.matched]));
+  return [...changed].map((key) => ({
+    key,
+    entries: Object.fromEntries(indexIds.map((id) => [id, last.get(key)?.[id]?.entries ?? []])),
+  }));
 }

@@ -1,7 +1,7 @@
 import { createIORedisClient, type IRedisClient } from "bullmq";
 import { bullmqScripts } from "./bullmq-scripts.ts";
 import type { RedisConnection } from "../redis/redis-servers.ts";
-import { runScript } from "../redis/lua/run-script.ts";
+import { runScript } from "../redis/lua/lua-script.ts";
 
 /**
  * A connection for BullMQ that runs scripts by `runScript`. ioredis itself would send the text of each script with its

@@ -7,8 +7,7 @@ import { moveToFinished } from "bullmq/dist/esm/scripts/moveToFinished-14.js";
 import { updateData } from "bullmq/dist/esm/scripts/updateData-1.js";
 import { luaFile } from "#lua-file";
 import { luaAssembler, luaSources } from "../redis/lua/assemble-lua.ts";
-import { loadableScript } from "../redis/lua/lua-script.ts";
-import type { LoadableScript } from "../redis/lua/run-script.ts";
+import { loadableScript, type LoadableScript } from "../redis/lua/lua-script.ts";
 
 /** How many failed jobs are kept for dashboards. */
 export const maxFailedJobs = 1_000;

@@ -6,7 +6,7 @@ import { isLoopbackHost, parseRedisUrl, type RedisAddress } from "./redis-addres
 import { redisErrorCode, redisRefusalOf } from "./redis-errors.ts";
 import { keepScriptsLoaded } from "./lua/keep-scripts-loaded.ts";
 import { checkServer, UnfitRedisError } from "./check-server.ts";
-import { waitForScripts } from "./lua/run-script.ts";
+import { waitForScripts } from "./lua/lua-script.ts";
 import { noAnswerAdvice, wrongPortAdvice } from "./wrong-port-advice.ts";
 import { clusterReconnectOptions, reconnectOptions, type ReconnectSettings } from "./reconnect-options.ts";
 import type { RedisConnection } from "./redis-servers.ts";

@@ -7,7 +7,7 @@ import { startScrubber } from "../ledger/scrubber.ts";
 import { queuePrefix } from "./queue-prefix.ts";
 import type { RedisConnection } from "../redis/redis-servers.ts";
 import { openRedisLedger } from "../ledger/redis-ledger.ts";
-import { scriptsMissing } from "../redis/lua/run-script.ts";
+import { scriptsMissing } from "../redis/lua/lua-script.ts";
 import type { WorkQueue } from "./work-queue.ts";
 
 export interface WorkQueueOptions {

@@ -31,8 +31,12 @@ import { outcomeOfError } from "./error-outcome.ts";
 import { objectReader } from "./object-reader.ts";
 import { retryWithoutProgress } from "../status/progress.ts";
 import { secretReader } from "./secret-reader.ts";
-import { type Announce, announceConditions } from "../status/announce-conditions.ts";
-import { type StatusReport, statusToWrite } from "../status/status-writer.ts";
+import {
+  type Announce,
+  announceConditions,
+  type StatusReport,
+  statusToWrite,
+} from "../status/status-writer.ts";
 
 export interface ReconcileOptions<R extends Resource> {
   readonly controller: Controller<R>;

@@ -6,6 +6,7 @@ import {
   type StatusCondition,
   timestamp,
   reconcilingCondition,
+  type Announcement,
 } from "@drover/controller";
 import { parseJson, writeJson } from "@drover/json";
 import type { KubeObject } from "@drover/kube";
@@ -150,4 +151,30 @@ export function kstatusConditions(
   const main = conditions.find(({ type }) => type === readyCondition);
   if (main === undefined || main.status === "True" || conditions.some(isKstatusCondition)) return [];
   return [{ ...main, type: parked ? stalledCondition : reconcilingCondition, status: "True" }];
+}
+
+/** Emits an Event about an object. */
+export type Announce = (about: KubeObject, announcement: Announcement) => void;
+
+/**
+ * Emits an Event for each condition of a run that a person should see: a Warning if it is an error, a Normal one if
+ * Ready has changed.
+ */
+export function announceConditions(
+  announce: Announce,
+  raw: KubeObject,
+  { conditions, keepOthers: hasFailed }: StatusReport,
+): void {
+  const isWorse =
+    hasFailed || conditions.some(({ type, status }) => type === stalledCondition && status === "True");
+  const action = raw.metadata.deletionTimestamp === undefined ? "Reconcile" : "Finalize";
+  for (const stated of conditions) {
+    const { type, status, reason, message } = stated;
+    // If a run did not fail, its Ready=False only shows its progress.
+    const isWrong =
+      stated === noProgressCondition || (type === readyCondition && status === "False" && isWorse);
+    if (isWrong) announce(raw, { type: "Warning", reason, action, note: message });
+    else if (type === readyCondition && hasReadyChanged(raw, stated))
+      announce(raw, { type: "Normal", reason, action, note: message });
+  }
 }

@@ -1,16 +1,15 @@
+import fc from "fast-check";
 import { silentLog } from "@drover/controller";
 import { type RedisServer, startRedis } from "@drover/local-servers";
-import fc from "fast-check";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bullmqScripts } from "../../bullmq/bullmq-scripts.ts";
 import { keepScriptsLoaded } from "./keep-scripts-loaded.ts";
 import { loadedScripts } from "./loaded-scripts.ts";
-import type { LuaScript } from "./lua-script.ts";
+import type { LuaScript, LoadableScript } from "./lua-script.ts";
 import { queuePrefix } from "../../work-queue/queue-prefix.ts";
 import { redisUserRules } from "../users/redis-users.ts";
 import { maxJsonBytes } from "./script-bounds.ts";
-import type { LoadableScript } from "./run-script.ts";
 
 /**
  * The promise of script-bounds.ts, as the server counts: commands that a call makes, and the server's own time for it, which

@@ -16,7 +16,7 @@ import { connectRedis, disconnectRedis } from "../redis-connection.ts";
 import type { RedisConnection } from "../redis-servers.ts";
 import { openRedisLedger } from "../../ledger/redis-ledger.ts";
 import { type RedisRole, redisUserRules } from "../users/redis-users.ts";
-import { ScriptsMissingError } from "./run-script.ts";
+import { ScriptsMissingError } from "./lua-script.ts";
 import type { QueueWorker, Run, RunOutcome, WorkQueue } from "../../work-queue/work-queue.ts";
 import { wakeOf } from "../../work-queue/work-queue.contract.ts";
 

@@ -1,6 +1,6 @@
 import { bullmqScripts } from "../../bullmq/bullmq-scripts.ts";
 import { ledgerScripts, storeMappedKeysScript } from "../../ledger/ledger-scripts.ts";
-import type { LoadableScript } from "./run-script.ts";
+import type { LoadableScript } from "./lua-script.ts";
 
 /**
  * All scripts that are run by processes without the permission to load any: functions, gateways, operators. Scripts

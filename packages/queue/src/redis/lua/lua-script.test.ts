@@ -1,7 +1,7 @@
 import { silentLog } from "@drover/controller";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { RedisConnection } from "../redis-servers.ts";
-import { runScript, ScriptsMissingError, scriptsMissing, waitForScripts } from "./run-script.ts";
+import { runScript, ScriptsMissingError, scriptsMissing, waitForScripts } from "./lua-script.ts";
 
 // The clock moves on to the next timer as soon as nothing else is left to do.
 beforeEach(() => {

@@ -2,8 +2,8 @@ import { objectKey } from "@drover/controller";
 import type { MappingResults, ObjectEvent } from "@drover/kube";
 import { parseFieldPath } from "../mapping/field-path.ts";
 import { expect, it } from "vitest";
-import { indexUpdatesOf } from "./index-updates.ts";
-import type { Subscriber } from "../streams/plan-streams.ts";
+import { indexUpdatesOf } from "./follow-stream.ts";
+import type { Subscriber } from "./plan-streams.ts";
 
 const ref = { group: "", version: "v1", plural: "pods", kind: "Pod", namespaced: true };
 const path = parseFieldPath("spec.ref");
