@@ -2,7 +2,7 @@ import { type ObjectKey, silentLog } from "@drover/controller";
 import { sleep, type Timers } from "@drover/timers";
 import type { ClaimJob, JobQueue, JobConsumer } from "../../packages/queue/src/worker/job-queue.ts";
 import { openLedgerWorkQueue } from "../../packages/queue/src/work-queue/ledger-work-queue.ts";
-import { abortOutcome } from "../../packages/queue/src/worker/perform-run.ts";
+import { abortOutcome } from "../../packages/queue/src/worker/runner.ts";
 import type { RedisLedger } from "../../packages/queue/src/ledger/redis-ledger.ts";
 import { reconnectOptions } from "../../packages/queue/src/redis/reconnect-options.ts";
 import { subscribeOver } from "../../packages/queue/src/redis/subscribe.ts";

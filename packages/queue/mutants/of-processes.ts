@@ -65,7 +65,7 @@ export const mutantsOfProcesses: readonly Mutant[] = here([
   {
     promise: "stop-2",
     wrong: "a run that was stopped before it began begins",
-    file: "worker/perform-run.ts",
+    file: "worker/runner.ts",
     from: "  if (signal.aborted) return abortOutcome(signal.reason);\n",
     to: "",
   },
@@ -121,21 +121,21 @@ export const mutantsOfProcesses: readonly Mutant[] = here([
   {
     promise: "settle-14",
     wrong: "a hanging run keeps its slot",
-    file: "worker/perform-run.ts",
+    file: "worker/runner.ts",
     from: "abandoned.resolve(abortOutcome(signal.reason))",
     to: "undefined",
   },
   {
     promise: "settle-14",
     wrong: "a run may take for ever",
-    file: "worker/perform-run.ts",
+    file: "worker/runner.ts",
     from: "stop.abort(new RunTimeoutError(",
     to: "void (new RunTimeoutError(",
   },
   {
     promise: "settle-14",
     wrong: "a run that hangs still writes",
-    file: "worker/perform-run.ts",
+    file: "worker/runner.ts",
     from: "    lease.release();\n",
     to: "",
   },

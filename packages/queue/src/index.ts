@@ -95,4 +95,4 @@ export { openSteppedQueue, type SteppedQueue, type SteppedAssignment } from "./m
 export type { QueueDurations } from "./work-queue/ledger-work-queue.ts";
 export { LeaseLostError } from "./worker/lease-keeper.ts";
 export { cachedObjectTtl } from "./ledger/ledger.ts";
-export { abortOutcome, RunTimeoutError, StoppingError } from "./worker/perform-run.ts";
+export { abortOutcome, RunTimeoutError, StoppingError } from "./worker/runner.ts";

@@ -1,6 +1,6 @@
 import type { ObjectMetadata } from "@drover/controller";
 import { describe, expect, test } from "vitest";
-import { fingerprint } from "./fingerprint.ts";
+import { fingerprint } from "./subscription.ts";
 
 const owner = { apiVersion: "v1", kind: "Owner", name: "p", uid: "p" };
 const metadata: ObjectMetadata = {

@@ -1,7 +1,7 @@
 import { objectKey } from "@drover/controller";
 import { processTimers } from "@drover/timers";
 import { expect, it } from "vitest";
-import { performRun } from "./perform-run.ts";
+import { performRun } from "./runner.ts";
 import type { RunOutcome } from "../work-queue/work-queue.ts";
 
 const key = objectKey({ namespace: "a", name: "b" });
