@@ -13,6 +13,6 @@ export interface Mutant {
   readonly noticedBy?: "ledger" | "processes" | "law" | "scripts";
 }
 
-/** Mutants of one Lua file of the ledger: `scripts/wake`, `rules/order`. */
+/** Mutants of one Lua file, such as `ledger/scripts/wake`. */
 export const script = (file: string, mutants: readonly Omit<Mutant, "file">[]): readonly Mutant[] =>
-  mutants.map((mutant) => ({ ...mutant, file: `ledger/${file}.lua` }));
+  mutants.map((mutant) => ({ ...mutant, file: `${file}.lua` }));

@@ -1,6 +1,6 @@
 import { type Mutant, script } from "./mutant.ts";
 
-const ofAdvertisedSlots = script("rules/advertised-slots", [
+const ofAdvertisedSlots = script("ledger/rules/advertised-slots", [
   {
     promise: "offer-1",
     wrong: "nothing is assigned",
@@ -70,7 +70,7 @@ const ofAdvertisedSlots = script("rules/advertised-slots", [
 ]);
 
 const ofOthers: readonly Mutant[] = [
-  ...script("scripts/claim", [
+  ...script("ledger/scripts/claim", [
     {
       promise: "offer-2",
       wrong: "a claim leaves the advertisement of its token",
@@ -84,7 +84,7 @@ const ofOthers: readonly Mutant[] = [
       to: "if false then",
     },
   ]),
-  ...script("scripts/settle", [
+  ...script("ledger/scripts/settle", [
     {
       promise: "offer-3",
       wrong: "a slot that a key was chained to is advertised",
@@ -92,7 +92,7 @@ const ofOthers: readonly Mutant[] = [
       to: "worker ~= '' then",
     },
   ]),
-  ...script("rules/adoption", [
+  ...script("ledger/rules/adoption", [
     {
       promise: "offer-3",
       wrong: "advertisements stay on another server",
@@ -100,7 +100,7 @@ const ofOthers: readonly Mutant[] = [
       to: "",
     },
   ]),
-  ...script("scripts/advertise", [
+  ...script("ledger/scripts/advertise", [
     {
       promise: "offer-4",
       wrong: "a slot that was assigned a key is advertised again",

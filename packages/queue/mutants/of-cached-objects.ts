@@ -1,201 +1,202 @@
 import { type Mutant, script } from "./mutant.ts";
 
-const ofWake = script("scripts/wake", [
-  {
-    promise: "copy-1",
-    wrong: "no object is cached",
-    from: "e.f.copy = w.copy",
-    to: "",
-  },
-  {
-    promise: "copy-2",
-    wrong: "a cached object stays after a wake with a newer version",
-    from: "if w.uid then clear(e, 'copy', 'left') end",
-    to: "",
-  },
-  {
-    promise: "copy-2",
-    wrong: "a cached object of an older version is kept",
-    from: "local isNewest = e.f['version:' .. w.kind] == w.resourceVersion and",
-    to: "local isNewest =",
-  },
-  {
-    promise: "copy-2",
-    wrong: "a cached object of another object is kept",
-    from: "and w.uid == e.f.uid and",
-    to: "and",
-  },
-  {
-    promise: "copy-6",
-    wrong: "a cached object is kept though versions do not compare",
-    from: "and isDecimal(w.resourceVersion)",
-    to: "",
-  },
-  {
-    promise: "copy-6",
-    wrong: "a forced key is run with a cached object",
-    from: "  if w.force or w.uid and",
-    to: "  if w.uid and",
-  },
-  {
-    promise: "copy-2",
-    wrong: "a cached object stays after a wake without one",
-    from: "w.force or w.uid and not (w.copy and isNewest) then",
-    to: "w.force or w.uid and not isNewest then",
-  },
-  {
-    promise: "copy-2",
-    wrong: "a cached object stays after a wake with an older version",
-    from: "w.force or w.uid and not (w.copy and isNewest) then",
-    to: "w.force or w.uid and not w.copy then",
-  },
-  {
-    promise: "copy-7",
-    wrong: "a cached object that comes within a window of backoff is kept",
-    from: "if e.f.state == 'waits' then clear(e, 'copy') end",
-    to: "",
-  },
-  {
-    promise: "copy-7",
-    wrong: "any number of copies is kept",
-    from: "and fits(#w.copy)",
-    to: "",
-  },
-  {
-    promise: "copy-9",
-    wrong: "a first run reads live, though its object was listed",
-    from: "if isBeforeAnyRun(e, w) then e.f.sawIn = control.era end",
-    to: "",
-  },
-  {
-    promise: "copy-9",
-    wrong: "an object listed in an earlier incarnation is used",
-    from: "after.era ~= control.era or",
-    to: "",
-  },
-  {
-    promise: "copy-9",
-    wrong: "an object listed long ago is used",
-    from: " or now - after.at >= maxListingAge then",
-    to: " then",
-  },
-  {
-    promise: "copy-9",
-    wrong: "a listed object is used although the key has run",
-    from: "not (e.f.ranAt or",
-    to: "not (",
-  },
-  {
-    promise: "copy-9",
-    wrong: "a listed object is used after a run that announced itself",
-    from: "e.f.announced or e.f.settled)",
-    to: "e.f.settled)",
-  },
-  {
-    promise: "copy-9",
-    wrong: "a listed object is used for a key that was gone",
-    from: "or e.f.announced or e.f.settled)",
-    to: "or e.f.announced)",
-  },
-]);
-
-const ofTake = script("rules/start-run", [
-  {
-    promise: "copy-1",
-    wrong: "a cached object is given twice",
-    from: "'forced', 'copy', 'sawIn')",
-    to: "'forced', 'sawIn')",
-  },
-  {
-    promise: "copy-8",
-    wrong: "no copy that was left is given",
-    from: "e.f.copy or type(left) == 'string' and left",
-    to: "e.f.copy",
-  },
-  {
-    promise: "copy-1",
-    wrong: "an assigned key comes without its cached object",
-    from: "return leasedKey(e, slot, askedAt, copy, lists)",
-    to: "return leasedKey(e, slot, askedAt, '', lists)",
-  },
-  {
-    promise: "offer-1",
-    wrong: "a leased key comes with its slot's token in place of its run's",
-    from: "{ slot, e.f.token, askedAt,",
-    to: "{ slot, slot, askedAt,",
-  },
-  {
-    promise: "copy-4",
-    wrong: "a run that tells nothing counts as one that did",
-    from: "'forced', 'copy', 'sawIn')",
-    to: "'forced', 'copy')",
-  },
-  {
-    promise: "copy-5",
-    wrong: "versions of an earlier incarnation count",
-    from: "if e.f.sawIn ~= control.era then",
-    to: "if not e.f.sawIn then",
-  },
-]);
-
-const ofSettle = script("scripts/settle", [
-  {
-    promise: "copy-8",
-    wrong: "a run leaves a cached object that is not the newest",
-    from: "or e.f[known] ~= sawVersion or",
-    to: "or",
-  },
-  {
-    promise: "copy-8",
-    wrong: "a cached object is left by a run that failed",
-    from: "if verdict == 'done' or verdict == 'wait' then\n    redis.call('SET'",
-    to: "if true then\n    redis.call('SET'",
-  },
-  {
-    promise: "copy-8",
-    wrong: "a cached object is left for ever",
-    from: ", sawCopy, 'PX', cachedObjectTtl)",
-    to: ", sawCopy)",
-  },
-  {
-    promise: "copy-8",
-    wrong: "a cached object that was left is given twice",
-    from: "'claim', 'left', 'listed'",
-    to: "'claim', 'listed'",
-  },
-  {
-    promise: "copy-3",
-    wrong: "the version that a run read does not count",
-    from: "    e.f[known] = sawVersion\n    clear(e, 'copy')",
-    to: "",
-  },
-  {
-    promise: "copy-3",
-    wrong: "a cached object stays that is older than the one that a run read",
-    from: "    e.f[known] = sawVersion\n    clear(e, 'copy')",
-    to: "    e.f[known] = sawVersion",
-  },
-  {
-    promise: "copy-4",
-    wrong: "a version of another object counts",
-    from: "or sawUid ~= e.f.uid then",
-    to: "then",
-  },
-]);
-
-const ofEntry = script("rules/entry", [
-  {
-    promise: "copy-7",
-    wrong: "a cached object is kept while its key waits",
-    from: "if state == 'waits' or state == 'parked' or state == 'paused' then clear(e, 'copy') end",
-    to: "",
-  },
-  {
-    promise: "copy-7",
-    wrong: "a cached object is kept while its key is paused",
-    from: "or state == 'parked' or state == 'paused' then clear(e, 'copy') end",
-    to: "or state == 'parked' then clear(e, 'copy') end",
-  },
-]);
-
-export const mutantsOfCachedObjects: readonly Mutant[] = [...ofWake, ...ofTake, ...ofSettle, ...ofEntry];
+export const mutantsOfCachedObjects: readonly Mutant[] = [
+  ...script("cache/cached-objects", [
+    {
+      promise: "copy-1",
+      wrong: "no object is cached",
+      from: "e.f.copy = w.copy",
+      to: "",
+    },
+    {
+      promise: "copy-2",
+      wrong: "a cached object of an older version is kept",
+      from: "local isNewest = e.f['version:' .. w.kind] == w.resourceVersion and",
+      to: "local isNewest =",
+    },
+    {
+      promise: "copy-2",
+      wrong: "a cached object of another object is kept",
+      from: "and w.uid == e.f.uid and",
+      to: "and",
+    },
+    {
+      promise: "copy-6",
+      wrong: "a cached object is kept though versions do not compare",
+      from: "and isDecimal(w.resourceVersion)",
+      to: "",
+    },
+    {
+      promise: "copy-6",
+      wrong: "a forced key is run with a cached object",
+      from: "  if w.force or w.uid and",
+      to: "  if w.uid and",
+    },
+    {
+      promise: "copy-2",
+      wrong: "a cached object stays after a wake without one",
+      from: "w.force or w.uid and not (w.copy and isNewest) then",
+      to: "w.force or w.uid and not isNewest then",
+    },
+    {
+      promise: "copy-2",
+      wrong: "a cached object stays after a wake with an older version",
+      from: "w.force or w.uid and not (w.copy and isNewest) then",
+      to: "w.force or w.uid and not w.copy then",
+    },
+    {
+      promise: "copy-7",
+      wrong: "any number of copies is kept",
+      from: "and fits(#w.copy)",
+      to: "",
+    },
+    {
+      promise: "copy-9",
+      wrong: "an object listed in an earlier incarnation is used",
+      from: "after.era ~= control.era or",
+      to: "",
+    },
+    {
+      promise: "copy-9",
+      wrong: "an object listed long ago is used",
+      from: " or now - after.at >= maxListingAge then",
+      to: " then",
+    },
+    {
+      promise: "copy-9",
+      wrong: "a listed object is used although the key has run",
+      from: "not (e.f.ranAt or",
+      to: "not (",
+    },
+    {
+      promise: "copy-9",
+      wrong: "a listed object is used after a run that announced itself",
+      from: "e.f.announced or e.f.settled)",
+      to: "e.f.settled)",
+    },
+    {
+      promise: "copy-9",
+      wrong: "a listed object is used for a key that was gone",
+      from: "or e.f.announced or e.f.settled)",
+      to: "or e.f.announced)",
+    },
+    {
+      promise: "copy-8",
+      wrong: "no copy that was left is given",
+      from: "e.f.copy or type(left) == 'string' and left",
+      to: "e.f.copy",
+    },
+    {
+      promise: "copy-5",
+      wrong: "versions of an earlier incarnation count",
+      from: "return e.f.sawIn == control.era and copy",
+      to: "return e.f.sawIn and copy",
+    },
+  ]),
+  ...script("ledger/scripts/wake", [
+    {
+      promise: "copy-2",
+      wrong: "a cached object stays after a wake with a newer version",
+      from: "if w.uid then clear(e, 'copy', 'left') end",
+      to: "",
+    },
+    {
+      promise: "copy-7",
+      wrong: "a cached object that comes within a window of backoff is kept",
+      from: "if e.f.state == 'waits' then clear(e, 'copy') end",
+      to: "",
+    },
+    {
+      promise: "copy-9",
+      wrong: "a first run reads live, though its object was listed",
+      from: "if isBeforeAnyRun(e, w) then e.f.sawIn = control.era end",
+      to: "",
+    },
+  ]),
+  ...script("ledger/rules/start-run", [
+    {
+      promise: "copy-1",
+      wrong: "a cached object is given twice",
+      from: "'forced', 'copy', 'sawIn')",
+      to: "'forced', 'sawIn')",
+    },
+    {
+      promise: "copy-1",
+      wrong: "an assigned key comes without its cached object",
+      from: "return leasedKey(e, slot, askedAt, copy, lists)",
+      to: "return leasedKey(e, slot, askedAt, '', lists)",
+    },
+    {
+      promise: "offer-1",
+      wrong: "a leased key comes with its slot's token in place of its run's",
+      from: "{ slot, e.f.token, askedAt,",
+      to: "{ slot, slot, askedAt,",
+    },
+    {
+      promise: "copy-4",
+      wrong: "a run that tells nothing counts as one that did",
+      from: "'forced', 'copy', 'sawIn')",
+      to: "'forced', 'copy')",
+    },
+  ]),
+  ...script("cache/observed", [
+    {
+      promise: "copy-8",
+      wrong: "a run leaves a cached object that is not the newest",
+      from: "or e.f[known] ~= sawVersion or",
+      to: "or",
+    },
+    {
+      promise: "copy-8",
+      wrong: "a cached object is left by a run that failed",
+      from: "if verdict == 'done' or verdict == 'wait' then\n    redis.call('SET'",
+      to: "if true then\n    redis.call('SET'",
+    },
+    {
+      promise: "copy-8",
+      wrong: "a cached object is left for ever",
+      from: ", sawCopy, 'PX', cachedObjectTtl)",
+      to: ", sawCopy)",
+    },
+    {
+      promise: "copy-3",
+      wrong: "the version that a run read does not count",
+      from: "    e.f[known] = sawVersion\n    clear(e, 'copy')",
+      to: "",
+    },
+    {
+      promise: "copy-3",
+      wrong: "a cached object stays that is older than the one that a run read",
+      from: "    e.f[known] = sawVersion\n    clear(e, 'copy')",
+      to: "    e.f[known] = sawVersion",
+    },
+    {
+      promise: "copy-4",
+      wrong: "a version of another object counts",
+      from: "or sawUid ~= e.f.uid then",
+      to: "then",
+    },
+  ]),
+  ...script("ledger/scripts/settle", [
+    {
+      promise: "copy-8",
+      wrong: "a cached object that was left is given twice",
+      from: "'claim', 'left', 'listed'",
+      to: "'claim', 'listed'",
+    },
+  ]),
+  ...script("ledger/rules/entry", [
+    {
+      promise: "copy-7",
+      wrong: "a cached object is kept while its key waits",
+      from: "if state == 'waits' or state == 'parked' or state == 'paused' then clear(e, 'copy') end",
+      to: "",
+    },
+    {
+      promise: "copy-7",
+      wrong: "a cached object is kept while its key is paused",
+      from: "or state == 'parked' or state == 'paused' then clear(e, 'copy') end",
+      to: "or state == 'parked' then clear(e, 'copy') end",
+    },
+  ]),
+];

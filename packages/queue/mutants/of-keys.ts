@@ -1,6 +1,6 @@
 import { type Mutant, script } from "./mutant.ts";
 
-const ofVersions = script("rules/versions", [
+const ofVersions = script("ledger/rules/versions", [
   {
     promise: "wake-2",
     wrong: "versions go down",
@@ -21,7 +21,7 @@ const ofVersions = script("rules/versions", [
   },
 ]);
 
-const ofWake = script("scripts/wake", [
+const ofWake = script("ledger/scripts/wake", [
   {
     promise: "wake-1",
     wrong: "wakes are not counted",
@@ -115,7 +115,7 @@ const ofWake = script("scripts/wake", [
   },
 ]);
 
-const ofClaim = script("scripts/claim", [
+const ofClaim = script("ledger/scripts/claim", [
   {
     promise: "bell-8",
     wrong: "a job that came is not known to have come",
@@ -178,7 +178,7 @@ const ofClaim = script("scripts/claim", [
   },
 ]);
 
-const ofTake = script("rules/start-run", [
+const ofTake = script("ledger/rules/start-run", [
   {
     promise: "claim-8",
     wrong: "when a run starts is not written",
@@ -253,7 +253,7 @@ const ofTake = script("rules/start-run", [
   },
 ]);
 
-const ofInspect = script("scripts/not-run-since", [
+const ofInspect = script("ledger/scripts/not-run-since", [
   {
     promise: "claim-8",
     wrong: "a run that started at that time does not count",

@@ -2,7 +2,7 @@ import { type Mutant, script } from "./mutant.ts";
 
 /** Of what people ask the queue for: pauses, lists, and what is told of a key. */
 export const mutantsOfOperators: readonly Mutant[] = [
-  ...script("scripts/pause", [
+  ...script("ledger/scripts/pause", [
     {
       promise: "people-2",
       wrong: "a resumed namespace stays shut",
@@ -23,7 +23,7 @@ export const mutantsOfOperators: readonly Mutant[] = [
       to: "'%.0f %s', now, '')",
     },
   ]),
-  ...script("rules/description", [
+  ...script("ledger/rules/description", [
     {
       promise: "people-5",
       wrong: "only the widest pause is returned",
@@ -31,7 +31,7 @@ export const mutantsOfOperators: readonly Mutant[] = [
       to: "if at and #pauses == 0 then pauses[1] =",
     },
   ]),
-  ...script("scripts/list", [
+  ...script("ledger/scripts/list", [
     {
       promise: "people-6",
       wrong: "a page after a key that has left skips keys with the same time",
@@ -51,7 +51,7 @@ export const mutantsOfOperators: readonly Mutant[] = [
       to: "local since = found[i + 1]",
     },
   ]),
-  ...script("scripts/count", [
+  ...script("ledger/scripts/count", [
     {
       promise: "people-10",
       wrong: "a paused namespace counts as due",
@@ -77,7 +77,7 @@ export const mutantsOfOperators: readonly Mutant[] = [
       to: "",
     },
   ]),
-  ...script("scripts/not-run-since", [
+  ...script("ledger/scripts/not-run-since", [
     {
       promise: "claim-8",
       wrong: "a campaign waits for paused keys",
@@ -85,7 +85,7 @@ export const mutantsOfOperators: readonly Mutant[] = [
       to: "if true and",
     },
   ]),
-  ...script("scripts/wake", [
+  ...script("ledger/scripts/wake", [
     {
       promise: "people-8",
       wrong: "no wake pauses",
@@ -123,7 +123,7 @@ export const mutantsOfOperators: readonly Mutant[] = [
       to: "return not pausedObject(e) and dueSince(e) end",
     },
   ]),
-  ...script("scripts/settle", [
+  ...script("ledger/scripts/settle", [
     {
       promise: "people-9",
       wrong: "a run's word is not taken",

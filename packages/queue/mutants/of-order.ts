@@ -1,7 +1,7 @@
 import { type Mutant, script } from "./mutant.ts";
 
 const ofOrder = [
-  ...script("rules/dispatch-ready", [
+  ...script("ledger/rules/dispatch-ready", [
     {
       promise: "bell-6",
       wrong: "jobs without end",
@@ -87,7 +87,7 @@ const ofOrder = [
       to: "control.bell = 1",
     },
   ]),
-  ...script("rules/order", [
+  ...script("ledger/rules/order", [
     {
       promise: "order-1",
       wrong: "resyncs first",
@@ -135,7 +135,7 @@ const ofOrder = [
 ];
 
 const ofTheRest = [
-  ...script("scripts/dispatch-again", [
+  ...script("ledger/scripts/dispatch-again", [
     {
       promise: "bell-8",
       wrong: "a job that was lost serves for ever",
@@ -155,7 +155,7 @@ const ofTheRest = [
       to: "if since then",
     },
   ]),
-  ...script("scripts/dispatch", [
+  ...script("ledger/scripts/dispatch", [
     {
       promise: "ring-2",
       wrong: "ended leases are left alone",
@@ -169,7 +169,7 @@ const ofTheRest = [
       to: "if settled()",
     },
   ]),
-  ...script("scripts/unclaimed-jobs", [
+  ...script("ledger/scripts/unclaimed-jobs", [
     {
       promise: "ring-3",
       wrong: "lost jobs are not looked for",
@@ -183,7 +183,7 @@ const ofTheRest = [
       to: "",
     },
   ]),
-  ...script("scripts/renew", [
+  ...script("ledger/scripts/renew", [
     {
       promise: "claim-6",
       wrong: "a renewal changes nothing",
@@ -228,7 +228,7 @@ const ofTheRest = [
       to: "'claim')",
     },
   ]),
-  ...script("scripts/register-worker", [
+  ...script("ledger/scripts/register-worker", [
     {
       promise: "bell-6",
       wrong: "workers that are gone keep their slots",
@@ -248,7 +248,7 @@ const ofTheRest = [
       to: "math.huge)",
     },
   ]),
-  ...script("rules/adoption", [
+  ...script("ledger/rules/adoption", [
     {
       promise: "server-4",
       wrong: "dispatched keys are not dispatched again",
@@ -263,7 +263,7 @@ const ofTheRest = [
     },
     { promise: "server-1", wrong: "the mark is not renewed", from: "control.server = server\n", to: "" },
   ]),
-  ...script("rules/preamble", [
+  ...script("ledger/rules/preamble", [
     {
       promise: "ring-5",
       wrong: "a clock that goes back settles for long",
@@ -277,7 +277,7 @@ const ofTheRest = [
       to: "  error(reply)\n  return (command",
     },
   ]),
-  ...script("rules/entry", [
+  ...script("ledger/rules/entry", [
     {
       promise: "server-3",
       wrong: "a gone key that an unknown run brings back is forgotten",
@@ -291,7 +291,7 @@ const ofTheRest = [
       to: "",
     },
   ]),
-  ...script("scripts/repair-sets", [
+  ...script("ledger/scripts/repair-sets", [
     {
       promise: "server-8",
       wrong: "a counter that is none stops every job",
@@ -305,7 +305,7 @@ const ofTheRest = [
       to: "",
     },
   ]),
-  ...script("scripts/repair", [
+  ...script("ledger/scripts/repair", [
     {
       promise: "server-8",
       wrong: "a key that lost its place is left alone",

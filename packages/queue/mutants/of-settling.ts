@@ -1,6 +1,6 @@
 import { type Mutant, script } from "./mutant.ts";
 
-const ofSettle = script("scripts/settle", [
+const ofSettle = script("ledger/scripts/settle", [
   {
     promise: "next-1",
     wrong: "nothing is chained",
@@ -143,7 +143,7 @@ const ofSettle = script("scripts/settle", [
   },
 ]);
 
-const ofBackoff = script("rules/backoff", [
+const ofBackoff = script("ledger/rules/backoff", [
   { promise: "claim-5", wrong: "a run that died counts nothing", from: "    e.f.fails = 1\n", to: "" },
   {
     promise: "claim-5",

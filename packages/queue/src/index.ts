@@ -94,5 +94,5 @@ export { openMemoryWorkQueue } from "./memory/memory-work-queue.ts";
 export { openSteppedQueue, type SteppedQueue, type SteppedAssignment } from "./memory/stepped-queue.ts";
 export type { QueueDurations } from "./work-queue/ledger-work-queue.ts";
 export { LeaseLostError } from "./worker/lease-keeper.ts";
-export { cachedObjectTtl } from "./ledger/ledger.ts";
+export { cachedObjectTtl } from "./cache/cache-bounds.ts";
 export { abortOutcome, RunTimeoutError, StoppingError } from "./worker/runner.ts";

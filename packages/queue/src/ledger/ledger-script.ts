@@ -7,9 +7,8 @@ import {
   maxCachedObjectBytes,
   maxDeltaBytes,
   maxListingAge,
-  maxPastRuns,
-  overdueJobAge,
-} from "./ledger.ts";
+} from "../cache/cache-bounds.ts";
+import { maxPastRuns, overdueJobAge } from "./ledger.ts";
 
 /** Arguments of every script, in front of its own. */
 const commonArguments = ["now", "server", "lease", "settling"] as const;

@@ -202,23 +202,10 @@ export const maxPastRuns = 10;
 /** How long the last answer and the history of a key are kept after its object is gone. */
 export const goneKeyTtl: Milliseconds = 60_000;
 /**
- * A listing that was requested so long ago does not show that a cached object is new: the ledger may have forgotten
- * later runs of its key. Shorter than `goneKeyTtl`, to allow for differences between clocks and for slow calls.
- */
-export const maxListingAge: Milliseconds = 50_000;
-/**
  * A job that was added so long ago, and is not used, waits for a free worker, while busy workers take one chained key
  * after another: its key is chained first.
  */
 export const overdueJobAge: Milliseconds = 200;
-/**
- * Maximum bytes of all cached objects. One is kept only if one of its size for every ready key would stay below this.
- */
-export const maxCachedObjectBytes = 67_108_864;
-/** How long the object and the lists that a run left are kept. */
-export const cachedObjectTtl: Milliseconds = 10_000;
-/** Maximum bytes of a key's deltas; with more, the next run lists live. */
-export const maxDeltaBytes = 65_536;
 /** The mean run time is stored as an integer, in units of 1 ms / `runTimeUnit`. */
 export const runTimeUnit = 16;
 /** Characters kept of an error's text. */

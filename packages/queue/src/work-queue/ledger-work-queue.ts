@@ -3,7 +3,8 @@ import { tryAddJobs, type JobQueue } from "../worker/job-queue.ts";
 import { randomUUID } from "node:crypto";
 import { sleep, processTimers, type Timers, raceAbort } from "@drover/timers";
 import { keepLeases } from "../worker/lease-keeper.ts";
-import { type Ledger, type LedgerDurations, maxDeltaBytes } from "../ledger/ledger.ts";
+import type { Ledger, LedgerDurations } from "../ledger/ledger.ts";
+import { maxDeltaBytes } from "../cache/cache-bounds.ts";
 import type { Scrubber } from "../ledger/scrubber.ts";
 import { startDispatcher } from "../worker/dispatcher.ts";
 import type {

@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { ClaimJob } from "../worker/job-queue.ts";
 import { type LedgerWorkQueueParts, openLedgerWorkQueue } from "./ledger-work-queue.ts";
-import { maxDeltaBytes } from "../ledger/ledger.ts";
+import { maxDeltaBytes } from "../cache/cache-bounds.ts";
 import { openMemoryJobQueue } from "../memory/memory-job-queue.ts";
 import { type MemoryLedger, openMemoryLedger } from "../memory/memory-ledger.ts";
 import { wakeOf } from "./work-queue.contract.ts";

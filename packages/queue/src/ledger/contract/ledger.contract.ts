@@ -3,8 +3,8 @@
  * what only one implementation has (Redis keys, the scrubber's repairs).
  */
 import { describe } from "vitest";
-import { cachedObjectsContract } from "./cached-objects.contract.ts";
-import { cachedListsContract } from "./cached-lists.contract.ts";
+import { cachedObjectsContract } from "../../cache/cached-objects.contract.ts";
+import { cachedListsContract } from "../../cache/cached-lists.contract.ts";
 import { type LedgerUnderTest, ledgerUnderTest, type OpenLedger } from "./ledger-under-test.ts";
 import { chainedRunsContract } from "./chained-runs.contract.ts";
 import { nextRunsContract } from "./next-runs.contract.ts";

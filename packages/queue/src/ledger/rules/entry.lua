@@ -70,10 +70,6 @@ local function clear(e, ...)
     e.f[field] = nil
   end
 end
-local function forgetLists(e)
-  if e.f.news then redis.call('DEL', P .. ':news:' .. e.key) end
-  clear(e, 'listed', 'news')
-end
 local function held(e) return e.f.token and number(e, 'until') > now end
 
 local setOf = { waits = WAITS, ready = READY, rung = RUNG, leased = LEASES, parked = PARKED, paused = SUSPENDED }

@@ -1,37 +1,15 @@
 -- Starts the run of a due key: for a job, for an advertised slot, or chained to a run that its worker has just
 -- settled.
 --
--- `take` returns the claim as JSON, a cached object or '', and lists or ''. If the key must not start here and now,
--- it returns nil and the reason, and the key becomes ready or waits again. The cached object is not older than what
--- the previous run has written: that run reported the version that it observed, and no data were lost since. The
--- same holds for the lists, with all deltas since that run began.
+-- The key is leased to a slot, and its claim made: what the run is to answer. The claim comes with the object and the
+-- lists that are cached for it.
 --
 -- `handOver` first takes a key that has an unused job. Jobs are used within milliseconds, unless all workers that
 -- could take them are busy; and those take chained keys, never the job.
+--- @include "cache/cached-objects"
 --- @include "ledger/rules/entry"
 --- @include "ledger/rules/order"
 --- @include "ledger/rules/wait"
-
--- The lists that the previous run left and the deltas since, as tab-separated JSON; empty if one of them is missing.
-local function takeLists(e)
-  local name = P .. ':news:' .. e.key
-  local news = {}
-  if e.f.listed and e.f.news then
-    if read(name, 'SCARD') > maxDeltas then
-      e.f.news = 'lost'
-    else
-      news = redis.call('SMEMBERS', name)
-    end
-  end
-  local left = e.f.listed and e.f.sawIn == control.era and read(P .. ':lists:' .. e.key, 'GET')
-  local size = 0
-  for _, each in ipairs(news) do
-    size = size + #each
-  end
-  local isAll = type(left) == 'string' and e.f.news ~= 'lost' and size == number(e, 'news')
-  forgetLists(e)
-  return isAll and table.concat({ left, unpack(news) }, '\t') or ''
-end
 
 -- A leased key, as every script returns it.
 local function leasedKey(e, slot, askedAt, copy, lists)
@@ -67,9 +45,7 @@ local function leaseTo(e, slot, token, askedAt, version)
     trace = e.f.trace,
     versions = versions,
   })
-  local left = e.f.left and read(P .. ':copy:' .. e.key, 'GET')
-  local copy = e.f.copy or type(left) == 'string' and left
-  if e.f.sawIn ~= control.era then copy = nil end
+  local copy = takeCopy(e)
   local lists = takeLists(e)
   enter(e, 'leased', now + lease)
   e.f.token, e.f['until'] = token, now + lease

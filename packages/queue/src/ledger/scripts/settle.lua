@@ -12,6 +12,7 @@
 --
 -- Returns `{ 'stale' }` or `{ 'settled', due, chained, jobs... }`: `due` is in how many ms the key is due again, or
 -- -1; `chained` is a leased key, or `{}`.
+--- @include "cache/observed"
 --- @include "ledger/rules/advertised-slots"
 --- @include "ledger/rules/backoff"
 --- @include "ledger/rules/dispatch-ready"
@@ -31,27 +32,6 @@ local function handedBefore(e)
   local other = e.f.handed and load(e.f.handed)
   if other and held(other) and other.f.token == next and other.f.claim then return leasedKey(other, next, askedAt) end
   return {}
-end
-
--- Records the version that the run saw: no older cached object is given from now on. Keeps the object and the lists
--- that the run leaves. ranHere: no wake since the run began can be lost.
-local function learn(e, ranHere)
-  if sawVersion == '' or sawUid ~= e.f.uid then return end
-  local known = 'version:' .. sawKind
-  if newer(sawVersion, e.f[known]) then
-    e.f[known] = sawVersion
-    clear(e, 'copy')
-  end
-  e.f.sawIn = control.era
-  if lists ~= '' and ranHere and (verdict == 'done' or verdict == 'wait') then
-    redis.call('SET', P .. ':lists:' .. e.key, lists, 'PX', cachedObjectTtl)
-    e.f.listed = 1
-  end
-  if sawCopy == '' or e.f[known] ~= sawVersion or not isDecimal(sawVersion) then return end
-  if verdict == 'done' or verdict == 'wait' then
-    redis.call('SET', P .. ':copy:' .. e.key, sawCopy, 'PX', cachedObjectTtl)
-    e.f.left = 1
-  end
 end
 
 local e = load(key)

@@ -1,5 +1,6 @@
 import type { Redis } from "ioredis";
-import { goneKeyTtl, cachedObjectTtl } from "../../ledger/ledger.ts";
+import { goneKeyTtl } from "../../ledger/ledger.ts";
+import { cachedObjectTtl } from "../../cache/cache-bounds.ts";
 import { openRedisLedger } from "../../ledger/redis-ledger.ts";
 import {
   type PlayedAnswer,

@@ -1,12 +1,8 @@
 /** Random calls of a ledger and events of its server, for tests that compare two ledgers. */
-import { objectKey, type ObjectKey, type Rate } from "@drover/controller";
 import fc from "fast-check";
-import {
-  type WorkerRegistration,
-  maxDeltaBytes,
-  type IdleSlots,
-  type SlotRequest,
-} from "../../ledger/ledger.ts";
+import { objectKey, type ObjectKey, type Rate } from "@drover/controller";
+import type { WorkerRegistration, IdleSlots, SlotRequest } from "../../ledger/ledger.ts";
+import { maxDeltaBytes } from "../../cache/cache-bounds.ts";
 import type {
   ListedState,
   PauseScope,

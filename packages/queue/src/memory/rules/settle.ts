@@ -2,7 +2,6 @@ import type { Milliseconds, ObjectKey } from "@drover/controller";
 import {
   goneKeyTtl,
   maxErrorLength,
-  cachedObjectTtl,
   runTimeUnit,
   type RunReport,
   maxPastRuns,
@@ -10,6 +9,7 @@ import {
   type LeasedKey,
   type SlotRequest,
 } from "../../ledger/ledger.ts";
+import { cachedObjectTtl } from "../../cache/cache-bounds.ts";
 import type { ObservedVersion, RunOutcome, WakeClass } from "../../work-queue/work-queue.ts";
 import { countFailure, wokenDuringRun, type Jitter, useEarlyRun, withJitter } from "./backoff.ts";
 import { blankEntry, type KeyEntry, dropLists } from "./ledger-data.ts";

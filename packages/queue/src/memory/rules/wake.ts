@@ -1,4 +1,4 @@
-import { maxCachedObjectBytes, maxListingAge, maxDeltaBytes } from "../../ledger/ledger.ts";
+import { maxCachedObjectBytes, maxListingAge, maxDeltaBytes } from "../../cache/cache-bounds.ts";
 import type { Wake, WakeClass } from "../../work-queue/work-queue.ts";
 import { type KeyEntry, dropLists, type LedgerData } from "./ledger-data.ts";
 import { entryOf, type CallContext } from "./call-context.ts";

@@ -1,7 +1,7 @@
 import { objectKey } from "@drover/controller";
 import { beforeEach, describe, expect, it } from "vitest";
-import { maxCachedObjectBytes, maxListingAge } from "../ledger.ts";
-import type { Claim, QueueTime, ObservedVersion, RunOutcome, Wake } from "../../work-queue/work-queue.ts";
+import { maxCachedObjectBytes, maxListingAge } from "./cache-bounds.ts";
+import type { Claim, QueueTime, ObservedVersion, RunOutcome, Wake } from "../work-queue/work-queue.ts";
 import {
   done,
   failed,
@@ -11,7 +11,7 @@ import {
   outcomesLeavingNothing,
   type LedgerUnderTest,
   recoveryWindow,
-} from "./ledger-under-test.ts";
+} from "../ledger/contract/ledger-under-test.ts";
 
 /**
  * When a run gets a cached object with its claim. The key was woken once, and its run reported that it saw version 100.

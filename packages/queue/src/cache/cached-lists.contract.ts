@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { maxCachedObjectBytes, maxDeltaBytes } from "../ledger.ts";
-import { maxListItems } from "../../redis/lua/script-bounds.ts";
-import type { Claim, ObservedVersion, RunOutcome, Wake } from "../../work-queue/work-queue.ts";
+import { maxCachedObjectBytes, maxDeltaBytes } from "./cache-bounds.ts";
+import { maxListItems } from "../redis/lua/script-bounds.ts";
+import type { Claim, ObservedVersion, RunOutcome, Wake } from "../work-queue/work-queue.ts";
 import {
   done,
   key,
@@ -10,7 +10,7 @@ import {
   outcomesLeavingNothing,
   type LedgerUnderTest,
   recoveryWindow,
-} from "./ledger-under-test.ts";
+} from "../ledger/contract/ledger-under-test.ts";
 
 /**
  * When a run gets the lists that the previous run left, with all deltas since. The first run of the key is in progress.
