@@ -133,7 +133,7 @@ async function judge(
       const { author, group, resource } = of;
       if (!(await authorMay(author, { namespace, verb: "list", group, resource })))
         gained.push(`${author}: ${key}`);
-      if ((await at.redis.hget(key, "copy"))?.includes("canary") === true)
+      if ((await at.redis.hget(key, "cachedObject"))?.includes("canary") === true)
         gained.push(`${author}: the content of ${key}`);
     }
   return { may: allowed, keys, gained };

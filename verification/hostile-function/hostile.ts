@@ -34,25 +34,30 @@ const pick = <T>(choices: readonly T[]): T => dice.oneOf(choices);
 const counts = { done: 0, denied: 0, full: 0, refused: 0 };
 const own = (name: string): string => `${prefix}:${name}`;
 const kept = [
-  ...["control", "waits", "ready", "turns:change", "shut", "rung", "leases", "parked", "failing", "paused"],
+  ...[
+    "control",
+    "waits",
+    "ready",
+    "flows:change",
+    "throttled",
+    "dispatched",
+    "leases",
+    "parked",
+    "failing",
+    "paused",
+    "pauses",
+  ],
   ...[
     "limits",
     "workers",
-    "offers",
-    "offered",
-    "given",
+    "advertised",
+    "advertisements",
+    "assigned",
     "queue:change:default/",
     "key:default/m1",
-    "copy:default/m1",
+    "object:default/m1",
   ],
-  ...[
-    "news:default/m1",
-    "history:default/m1",
-    "bells:wait",
-    "bells:active",
-    "bells:meta",
-    "bells:prioritized",
-  ],
+  ...["deltas:default/m1", "history:default/m1", "jobs:wait", "jobs:active", "jobs:meta", "jobs:prioritized"],
 ];
 const text = (): string =>
   pick([
@@ -89,7 +94,14 @@ const breakOwn = (redis: Redis) => {
     () => call(redis, "DEL", key),
     () => call(redis, "SET", key, hostileMark),
     () => call(redis, "RENAME", key, own(pick(kept))),
-    () => call(redis, "HSET", own("control"), pick(["schema", "server", "era", "slots", "bell"]), text()),
+    () =>
+      call(
+        redis,
+        "HSET",
+        own("control"),
+        pick(["schema", "server", "incarnation", "slots", "dispatches"]),
+        text(),
+      ),
     () => call(redis, "HSET", key, text(), hostileMark),
     () => call(redis, "ZADD", key, pick(["1", "inf", "-inf"]), text()),
     () => call(redis, "LPUSH", key, hostileMark),

@@ -6,7 +6,7 @@ import { report } from "./report.ts";
 import { type FaultKind, faultKinds, type Schedule } from "./schedules/schedule.ts";
 
 /** What the queue does not survive yet. `npm run chaos:queue` plays them, too. */
-const notYet: readonly FaultKind[] = ["bells-mutate", "ledger-mutate"];
+const notYet: readonly FaultKind[] = ["jobs-mutate", "ledger-mutate"];
 const seed = 1;
 
 /** Where one thing is to be shown, and chance would show it seldom. */
@@ -32,7 +32,7 @@ const aimed: Readonly<Record<string, Schedule>> = {
     steps: [
       { do: "change", keys: [0, 1, 2, 3], by: "producer-0" },
       { do: "runs", count: 3 },
-      { do: "bells-forge", times: 20, meanwhile: [1, 2] },
+      { do: "jobs-forge", times: 20, meanwhile: [1, 2] },
     ],
   },
 };

@@ -43,7 +43,7 @@ async function fault(stage: Stage, step: ProcessFault | RedisFault): Promise<voi
   if (isRedisFault(step)) await breakRedis(stage, step);
   else await breakProcess(stage, step);
   const bells = await stage.redis.bells();
-  if (bells !== undefined) stage.world.log.note({ fact: "bells", ...bells });
+  if (bells !== undefined) stage.world.log.note({ fact: "jobs", ...bells });
 }
 
 async function breakRedis(stage: Stage, step: RedisFault): Promise<void> {

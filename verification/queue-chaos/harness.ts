@@ -65,10 +65,10 @@ export async function runSchedule(
       world.change(keys, cast.producers[0] ?? "");
       judged.push(...(await comesToRest(stage, rest, patience, loses)));
     }
-    const mutated = (of: "bells-mutate" | "ledger-mutate"): boolean =>
+    const mutated = (of: "jobs-mutate" | "ledger-mutate"): boolean =>
       schedule.steps.some((step) => step.do === of);
     const innocent = (await redis.quarantined()).filter(
-      (name) => !mutated(name.includes(":quarantine:bells:") ? "bells-mutate" : "ledger-mutate"),
+      (name) => !mutated(name.includes(":quarantine:jobs:") ? "jobs-mutate" : "ledger-mutate"),
     );
     if (innocent.length > 0) {
       judged.push({ rule: "I6", what: `nobody changed it, and it was put aside: ${innocent.join(", ")}` });

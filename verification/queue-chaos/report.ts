@@ -41,7 +41,7 @@ export function report({ seed, index, schedule, outcome }: Broken<Schedule, Outc
 }
 
 const concerns = (fact: Fact, keys: ReadonlySet<string>): boolean => {
-  if (fact.fact === "bells" || fact.fact === "acknowledged" || fact.fact === "refused") return false;
+  if (fact.fact === "jobs" || fact.fact === "acknowledged" || fact.fact === "refused") return false;
   if ("key" in fact) return keys.has(fact.key);
   return fact.fact !== "told" || Object.keys(fact.wakes).some((key) => keys.has(key));
 };

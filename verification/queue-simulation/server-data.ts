@@ -48,27 +48,27 @@ function ledgerKeys(of: readonly string[]): readonly string[] {
   const fixed = [
     "control",
     "paused",
-    "suspended",
+    "pauses",
     "limits",
     "workers",
     "waits",
     "ready",
-    "rung",
+    "dispatched",
     "leases",
     "parked",
-    "shut",
-    "offers",
-    "offered",
-    "given",
+    "throttled",
+    "advertised",
+    "advertisements",
+    "assigned",
   ];
   const classes = ["change", "listing", "resync"];
   const flows = ["a/", "b/", `a/${account}`, `b/${account}`];
   return [
     ...fixed,
-    ...classes.map((name) => `turns:${name}`),
+    ...classes.map((name) => `flows:${name}`),
     ...classes.flatMap((name) => flows.map((flow) => `queue:${name}:${flow}`)),
     ...of
       .slice(0, keys)
-      .flatMap((key) => [`key:${key}`, `history:${key}`, `copy:${key}`, `lists:${key}`, `news:${key}`]),
+      .flatMap((key) => [`key:${key}`, `history:${key}`, `object:${key}`, `lists:${key}`, `deltas:${key}`]),
   ];
 }

@@ -116,7 +116,7 @@ export class SimulatedProducer {
         uid: `u${uid}`,
         reason: "Heard",
         class: wakeClass,
-        copy: String(version),
+        cachedObject: String(version),
         ...(newestAfter && { newestAfter }),
       };
     });
@@ -139,7 +139,7 @@ export class SimulatedProducer {
         resourceVersion: String(version),
         reason: "Heard",
         class: wakeClass,
-        news,
+        delta: news,
       };
     });
     if (!(await this.#send(wakes, fault))) return;

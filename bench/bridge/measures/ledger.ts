@@ -33,7 +33,7 @@ export function viewLedger(url: string): LedgerView {
     },
     async due() {
       const counts = await Promise.all(
-        ["ready", "rung", "leases"].map((set) => redis.zcard(`${prefix}:${set}`)),
+        ["ready", "dispatched", "leases"].map((set) => redis.zcard(`${prefix}:${set}`)),
       );
       return counts.reduce((a, b) => a + b);
     },

@@ -86,7 +86,7 @@ async function play(playing: Playing, reader: Reader): Promise<ReplayRound> {
   }
 }
 
-/** What comes after a listing (garbage, bells) is done after this time, ms. */
+/** What comes after a listing (garbage collection, jobs) is done after this time, ms. */
 const rest = 2_000;
 
 async function playTo(

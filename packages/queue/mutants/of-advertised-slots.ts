@@ -10,25 +10,25 @@ const ofAdvertisedSlots = script("ledger/rules/advertised-slots", [
   {
     promise: "offer-1",
     wrong: "an assigned key does not count as a job",
-    from: "  control.bell = setting('bell', 0) + 1\n",
+    from: "  control.dispatches = setting('dispatches', 0) + 1\n",
     to: "",
   },
   {
     promise: "offer-2",
     wrong: "a slot is given key after key",
-    from: "'^(%S+) (%d+) (%d+)$')\n    withdraw(slot)",
+    from: "'^(%S+) (%d+) (%d+)$')\n    retract(slot)",
     to: "'^(%S+) (%d+) (%d+)$')",
   },
   {
     promise: "offer-3",
     wrong: "an advertisement never expires",
-    from: "if not slot or tonumber(stands) <= now then",
+    from: "if not slot or tonumber(expiresAt) <= now then",
     to: "if not slot then",
   },
   {
     promise: "offer-3",
     wrong: "an advertisement by a clock that has gone back is used",
-    from: "tonumber(stands) <= now + settling and",
+    from: "tonumber(expiresAt) <= now + recoveryWindow and",
     to: "true and",
   },
   {
@@ -40,7 +40,7 @@ const ofAdvertisedSlots = script("ledger/rules/advertised-slots", [
   {
     promise: "offer-4",
     wrong: "assigned keys are not stored",
-    from: "  redis.call('HSET', GIVEN, slot, table.concat({ token, askedAt, e.key }, ' '))\n",
+    from: "  redis.call('HSET', ASSIGNED, slot, table.concat({ token, askedAt, e.key }, ' '))\n",
     to: "",
   },
   {
@@ -52,19 +52,19 @@ const ofAdvertisedSlots = script("ledger/rules/advertised-slots", [
   {
     promise: "offer-5",
     wrong: "the time of the first advertisement is returned",
-    from: "redis.call('HSET', OFFERED, slot,",
-    to: "redis.call('HSETNX', OFFERED, slot,",
+    from: "redis.call('HSET', ADVERTISEMENTS, slot,",
+    to: "redis.call('HSETNX', ADVERTISEMENTS, slot,",
   },
   {
     promise: "offer-8",
     wrong: "whatever a slot is given is leased under the slot's token",
-    from: "string.format('%s:%d:%d', slot, now, control.bell)",
+    from: "string.format('%s:%d:%d', slot, now, control.dispatches)",
     to: "slot",
   },
   {
     promise: "offer-8",
     wrong: "two keys that a slot is given in one ms have one token",
-    from: "'%s:%d:%d', slot, now, control.bell",
+    from: "'%s:%d:%d', slot, now, control.dispatches",
     to: "'%s:%d', slot, now",
   },
 ]);
@@ -74,13 +74,13 @@ const ofOthers: readonly Mutant[] = [
     {
       promise: "offer-2",
       wrong: "a claim leaves the advertisement of its token",
-      from: "withdraw(token)\n",
+      from: "retract(token)\n",
       to: "",
     },
     {
       promise: "offer-2",
       wrong: "a slot that was assigned a key claims another",
-      from: "if givenTo(token) then",
+      from: "if assignedTo(token) then",
       to: "if false then",
     },
   ]),
@@ -88,7 +88,7 @@ const ofOthers: readonly Mutant[] = [
     {
       promise: "offer-3",
       wrong: "a slot that a key was chained to is advertised",
-      from: "worker ~= '' and not handed[1] then",
+      from: "worker ~= '' and not chained[1] then",
       to: "worker ~= '' then",
     },
   ]),
@@ -96,7 +96,7 @@ const ofOthers: readonly Mutant[] = [
     {
       promise: "offer-3",
       wrong: "advertisements stay on another server",
-      from: "redis.call('DEL', OFFERS, OFFERED, GIVEN)\n",
+      from: "redis.call('DEL', ADVERTISED, ADVERTISEMENTS, ASSIGNED)\n",
       to: "",
     },
   ]),
@@ -104,14 +104,14 @@ const ofOthers: readonly Mutant[] = [
     {
       promise: "offer-4",
       wrong: "a slot that was assigned a key is advertised again",
-      from: "  elseif stands == '1' then",
-      to: "  end\n  if stands == '1' then",
+      from: "  elseif advertises == '1' then",
+      to: "  end\n  if advertises == '1' then",
     },
     {
       promise: "offer-9",
       wrong: "an idle slot waits beside a job that no worker takes",
-      from: "local rung = stands == '1' and settled() and overlooked()",
-      to: "local rung = false",
+      from: "local dispatched = advertises == '1' and recovered() and overdueKey()",
+      to: "local dispatched = false",
     },
   ]),
   {

@@ -5,7 +5,7 @@ export const mutantsOfCachedObjects: readonly Mutant[] = [
     {
       promise: "copy-1",
       wrong: "no object is cached",
-      from: "e.f.copy = w.copy",
+      from: "e.f.cachedObject = w.cachedObject",
       to: "",
     },
     {
@@ -35,25 +35,25 @@ export const mutantsOfCachedObjects: readonly Mutant[] = [
     {
       promise: "copy-2",
       wrong: "a cached object stays after a wake without one",
-      from: "w.force or w.uid and not (w.copy and isNewest) then",
+      from: "w.force or w.uid and not (w.cachedObject and isNewest) then",
       to: "w.force or w.uid and not isNewest then",
     },
     {
       promise: "copy-2",
       wrong: "a cached object stays after a wake with an older version",
-      from: "w.force or w.uid and not (w.copy and isNewest) then",
-      to: "w.force or w.uid and not w.copy then",
+      from: "w.force or w.uid and not (w.cachedObject and isNewest) then",
+      to: "w.force or w.uid and not w.cachedObject then",
     },
     {
       promise: "copy-7",
       wrong: "any number of copies is kept",
-      from: "and fits(#w.copy)",
+      from: "and fits(#w.cachedObject)",
       to: "",
     },
     {
       promise: "copy-9",
       wrong: "an object listed in an earlier incarnation is used",
-      from: "after.era ~= control.era or",
+      from: "after.incarnation ~= control.incarnation or",
       to: "",
     },
     {
@@ -83,33 +83,33 @@ export const mutantsOfCachedObjects: readonly Mutant[] = [
     {
       promise: "copy-8",
       wrong: "no copy that was left is given",
-      from: "e.f.copy or type(left) == 'string' and left",
-      to: "e.f.copy",
+      from: "e.f.cachedObject or type(left) == 'string' and left",
+      to: "e.f.cachedObject",
     },
     {
       promise: "copy-5",
       wrong: "versions of an earlier incarnation count",
-      from: "return e.f.sawIn == control.era and copy",
-      to: "return e.f.sawIn and copy",
+      from: "return e.f.observedIn == control.incarnation and copy",
+      to: "return e.f.observedIn and copy",
     },
   ]),
   ...script("ledger/scripts/wake", [
     {
       promise: "copy-2",
       wrong: "a cached object stays after a wake with a newer version",
-      from: "if w.uid then clear(e, 'copy', 'left') end",
+      from: "if w.uid then clear(e, 'cachedObject', 'leftObject') end",
       to: "",
     },
     {
       promise: "copy-7",
       wrong: "a cached object that comes within a window of backoff is kept",
-      from: "if e.f.state == 'waits' then clear(e, 'copy') end",
+      from: "if e.f.state == 'waits' then clear(e, 'cachedObject') end",
       to: "",
     },
     {
       promise: "copy-9",
       wrong: "a first run reads live, though its object was listed",
-      from: "if isBeforeAnyRun(e, w) then e.f.sawIn = control.era end",
+      from: "if isBeforeAnyRun(e, w) then e.f.observedIn = control.incarnation end",
       to: "",
     },
   ]),
@@ -117,8 +117,8 @@ export const mutantsOfCachedObjects: readonly Mutant[] = [
     {
       promise: "copy-1",
       wrong: "a cached object is given twice",
-      from: "'forced', 'copy', 'sawIn')",
-      to: "'forced', 'sawIn')",
+      from: "'forced', 'cachedObject', 'observedIn')",
+      to: "'forced', 'observedIn')",
     },
     {
       promise: "copy-1",
@@ -135,15 +135,15 @@ export const mutantsOfCachedObjects: readonly Mutant[] = [
     {
       promise: "copy-4",
       wrong: "a run that tells nothing counts as one that did",
-      from: "'forced', 'copy', 'sawIn')",
-      to: "'forced', 'copy')",
+      from: "'forced', 'cachedObject', 'observedIn')",
+      to: "'forced', 'cachedObject')",
     },
   ]),
   ...script("cache/observed", [
     {
       promise: "copy-8",
       wrong: "a run leaves a cached object that is not the newest",
-      from: "or e.f[known] ~= sawVersion or",
+      from: "or e.f[known] ~= observedVersion or",
       to: "or",
     },
     {
@@ -155,25 +155,25 @@ export const mutantsOfCachedObjects: readonly Mutant[] = [
     {
       promise: "copy-8",
       wrong: "a cached object is left for ever",
-      from: ", sawCopy, 'PX', cachedObjectTtl)",
-      to: ", sawCopy)",
+      from: ", cachedObject, 'PX', cachedObjectTtl)",
+      to: ", cachedObject)",
     },
     {
       promise: "copy-3",
       wrong: "the version that a run read does not count",
-      from: "    e.f[known] = sawVersion\n    clear(e, 'copy')",
+      from: "    e.f[known] = observedVersion\n    clear(e, 'cachedObject')",
       to: "",
     },
     {
       promise: "copy-3",
       wrong: "a cached object stays that is older than the one that a run read",
-      from: "    e.f[known] = sawVersion\n    clear(e, 'copy')",
-      to: "    e.f[known] = sawVersion",
+      from: "    e.f[known] = observedVersion\n    clear(e, 'cachedObject')",
+      to: "    e.f[known] = observedVersion",
     },
     {
       promise: "copy-4",
       wrong: "a version of another object counts",
-      from: "or sawUid ~= e.f.uid then",
+      from: "or observedUid ~= e.f.uid then",
       to: "then",
     },
   ]),
@@ -181,22 +181,22 @@ export const mutantsOfCachedObjects: readonly Mutant[] = [
     {
       promise: "copy-8",
       wrong: "a cached object that was left is given twice",
-      from: "'claim', 'left', 'listed'",
-      to: "'claim', 'listed'",
+      from: "'claim', 'leftObject', 'leftLists'",
+      to: "'claim', 'leftLists'",
     },
   ]),
   ...script("ledger/rules/entry", [
     {
       promise: "copy-7",
       wrong: "a cached object is kept while its key waits",
-      from: "if state == 'waits' or state == 'parked' or state == 'paused' then clear(e, 'copy') end",
+      from: "if state == 'waits' or state == 'parked' or state == 'paused' then clear(e, 'cachedObject') end",
       to: "",
     },
     {
       promise: "copy-7",
       wrong: "a cached object is kept while its key is paused",
-      from: "or state == 'parked' or state == 'paused' then clear(e, 'copy') end",
-      to: "or state == 'parked' then clear(e, 'copy') end",
+      from: "or state == 'parked' or state == 'paused' then clear(e, 'cachedObject') end",
+      to: "or state == 'parked' then clear(e, 'cachedObject') end",
     },
   ]),
 ];

@@ -43,8 +43,8 @@ const ofWake = script("ledger/scripts/wake", [
   {
     promise: "wake-4",
     wrong: "a wait is not pierced",
-    from: "  elseif pierces then\n    return now\n",
-    to: "  elseif pierces and (w.force or e.f.state ~= 'waits') then\n    return now\n  elseif pierces then\n",
+    from: "  elseif windowIsOver then\n    return now\n",
+    to: "  elseif windowIsOver and (w.force or e.f.state ~= 'waits') then\n    return now\n  elseif windowIsOver then\n",
   },
   {
     promise: "wake-4",
@@ -61,13 +61,13 @@ const ofWake = script("ledger/scripts/wake", [
   {
     promise: "wake-5",
     wrong: "a dispatched key is dispatched again",
-    from: "  if e.f.state == 'rung' then return nil end\n",
+    from: "  if e.f.state == 'dispatched' then return nil end\n",
     to: "",
   },
   {
     promise: "wake-6",
     wrong: "failures are the predecessor's",
-    from: "clear(e, 'fails', 'conflicts', 'notBefore', 'pierced', 'error')",
+    from: "clear(e, 'fails', 'conflicts', 'notBefore', 'wokenEarly', 'error')",
     to: "",
   },
   {
@@ -82,7 +82,7 @@ const ofWake = script("ledger/scripts/wake", [
     from: "e.f.replaced = e.f.replaced or e.f.uid",
     to: "e.f.replaced = e.f.uid",
   },
-  { promise: "settle-5", wrong: "every wake pierces a window", from: "    e.f.pierced = 1\n", to: "" },
+  { promise: "settle-5", wrong: "every wake pierces a window", from: "    e.f.wokenEarly = 1\n", to: "" },
   {
     promise: "settle-6",
     wrong: "a wake forgets failures",
@@ -119,7 +119,7 @@ const ofClaim = script("ledger/scripts/claim", [
   {
     promise: "bell-8",
     wrong: "a job that came is not known to have come",
-    from: "clear(e, 'bell') -- whatever comes of it\n",
+    from: "clear(e, 'job') -- whatever comes of it\n",
     to: "",
   },
   {
@@ -167,7 +167,7 @@ const ofClaim = script("ledger/scripts/claim", [
   {
     promise: "server-2",
     wrong: "a new server hands out keys at once",
-    from: "if not settled() then",
+    from: "if not recovered() then",
     to: "if false then",
   },
   {
@@ -224,7 +224,7 @@ const ofTake = script("ledger/rules/start-run", [
   {
     promise: "next-2",
     wrong: "a new server hands over at once",
-    from: "if not settled() or control.paused == '1' then return nil end",
+    from: "if not recovered() or control.paused == '1' then return nil end",
     to: "if control.paused == '1' then return nil end",
   },
   {
@@ -236,13 +236,13 @@ const ofTake = script("ledger/rules/start-run", [
   {
     promise: "next-2",
     wrong: "chained keys starve the less urgent classes",
-    from: "  if key then control.bell = setting('bell', 0) + 1 end\n",
+    from: "  if key then control.dispatches = setting('dispatches', 0) + 1 end\n",
     to: "",
   },
   {
     promise: "next-3",
     wrong: "jobs that no worker takes starve",
-    from: "return rung and tonumber(since)",
+    from: "return dispatched and tonumber(since)",
     to: "return false and tonumber(since)",
   },
   {

@@ -6,7 +6,7 @@ export const mutantsOfOperators: readonly Mutant[] = [
     {
       promise: "people-2",
       wrong: "a resumed namespace stays shut",
-      from: "redis.call('ZADD', SHUT, now, queue)",
+      from: "redis.call('ZADD', THROTTLED, now, queue)",
       to: "",
     },
     {
@@ -55,13 +55,13 @@ export const mutantsOfOperators: readonly Mutant[] = [
     {
       promise: "people-10",
       wrong: "a paused namespace counts as due",
-      from: "for _, queue in ipairs(shut) do\n  paused = paused + redis.call('ZCARD', P .. ':queue:' .. queue)",
-      to: "for _, queue in ipairs(shut) do\n  paused = paused",
+      from: "for _, queue in ipairs(throttled) do\n  paused = paused + redis.call('ZCARD', P .. ':queue:' .. queue)",
+      to: "for _, queue in ipairs(throttled) do\n  paused = paused",
     },
     {
       promise: "people-10",
       wrong: "keys of a paused namespace count as late",
-      from: "if #shut == 0 then\n  consider(READY)",
+      from: "if #throttled == 0 then\n  consider(READY)",
       to: "if true then\n  consider(READY)",
     },
     {
@@ -113,7 +113,7 @@ export const mutantsOfOperators: readonly Mutant[] = [
     {
       promise: "people-8",
       wrong: "a key that was rung stays rung",
-      from: "(e.f.state == 'ready' or e.f.state == 'rung') and pausedObject(e)",
+      from: "(e.f.state == 'ready' or e.f.state == 'dispatched') and pausedObject(e)",
       to: "e.f.state == 'ready' and pausedObject(e)",
     },
     {
@@ -127,19 +127,19 @@ export const mutantsOfOperators: readonly Mutant[] = [
     {
       promise: "people-9",
       wrong: "a run's word is not taken",
-      from: "if not known or known == sawVersion or newer(sawVersion, known) then",
+      from: "if not known or known == observedVersion or newer(observedVersion, known) then",
       to: "if false then",
     },
     {
       promise: "people-9",
       wrong: "an older version is believed",
-      from: "if not known or known == sawVersion or newer(sawVersion, known) then",
+      from: "if not known or known == observedVersion or newer(observedVersion, known) then",
       to: "if true then",
     },
     {
       promise: "people-9",
       wrong: "another object is believed",
-      from: "and (not e.f.uid or e.f.uid == sawUid) then",
+      from: "and (not e.f.uid or e.f.uid == observedUid) then",
       to: "then",
     },
   ]),

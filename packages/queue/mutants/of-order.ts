@@ -23,32 +23,32 @@ const ofOrder = [
     {
       promise: "bell-6",
       wrong: "keys with a job are not counted",
-      from: "- redis.call('ZCARD', RUNG)",
+      from: "- redis.call('ZCARD', DISPATCHED)",
       to: "",
     },
     {
       promise: "bell-8",
       wrong: "a key that was chained gets one job after the other",
-      from: "if not e.f.bell then -- else",
+      from: "if not e.f.job then -- else",
       to: "if true then -- else",
     },
     {
       promise: "order-1",
       wrong: "a key that is woken alone goes before keys whose turn it is",
-      from: "if redis.call('EXISTS', turns .. 'change', turns .. 'listing', turns .. 'resync', SHUT) > 0 then return false end",
+      from: "if redis.call('EXISTS', flows .. 'change', flows .. 'listing', flows .. 'resync', THROTTLED) > 0 then return false end",
       to: "",
     },
     {
       promise: "order-5",
       wrong: "a key that is woken alone does not count for the rate",
-      from: "not mayRing() or control.limited == '1' then",
-      to: "not mayRing() then",
+      from: "not mayDispatch() or control.limited == '1' then",
+      to: "not mayDispatch() then",
     },
     {
       promise: "bell-6",
       wrong: "a key that is woken alone is assigned although all slots are busy",
-      from: "return roomFor() > 0 and give(e)",
-      to: "return give(e)",
+      from: "return roomFor() > 0 and assign(e)",
+      to: "return assign(e)",
     },
     {
       promise: "order-1",
@@ -65,13 +65,13 @@ const ofOrder = [
     {
       promise: "people-1",
       wrong: "a paused controller rings",
-      from: "return settled() and control.paused ~= '1' end",
-      to: "return settled() end",
+      from: "return recovered() and control.paused ~= '1' end",
+      to: "return recovered() end",
     },
     {
       promise: "server-2",
       wrong: "a new server rings at once",
-      from: "return settled() and control.paused ~= '1' end",
+      from: "return recovered() and control.paused ~= '1' end",
       to: "return control.paused ~= '1' end",
     },
     {
@@ -83,34 +83,34 @@ const ofOrder = [
     {
       promise: "bell-1",
       wrong: "a job's number comes again",
-      from: "control.bell = setting('bell', 0) + 1",
-      to: "control.bell = 1",
+      from: "control.dispatches = setting('dispatches', 0) + 1",
+      to: "control.dispatches = 1",
     },
   ]),
   ...script("ledger/rules/order", [
     {
       promise: "order-1",
       wrong: "resyncs first",
-      from: "local usual = { 'change', 'listing', 'resync' }",
-      to: "local usual = { 'resync', 'listing', 'change' }",
+      from: "local usualOrder = { 'change', 'listing', 'resync' }",
+      to: "local usualOrder = { 'resync', 'listing', 'change' }",
     },
     {
       promise: "order-3",
       wrong: "a namespace keeps its turn",
-      from: "redis.call('ZADD', turns, turn(), lane)\n      return",
+      from: "redis.call('ZADD', flows, turn(), flow)\n      return",
       to: "return",
     },
     {
       promise: "order-3",
       wrong: "a new flow goes first",
-      from: "e.f.queue) then redis.call('ZADD', P .. ':turns:' .. class, 'NX', turn(), lane)",
-      to: "e.f.queue) then redis.call('ZADD', P .. ':turns:' .. class, 'NX', 0, lane)",
+      from: "e.f.queue) then\n    redis.call('ZADD', P .. ':flows:' .. class, 'NX', turn(), flow)",
+      to: "e.f.queue) then\n    redis.call('ZADD', P .. ':flows:' .. class, 'NX', 0, flow)",
     },
     {
       promise: "order-4",
       wrong: "resyncs starve",
-      from: "turnsOf[setting('bell', 0) % 8] or usual",
-      to: "usual",
+      from: "classOrder[setting('dispatches', 0) % 8] or usualOrder",
+      to: "usualOrder",
     },
     {
       promise: "order-5",
@@ -139,19 +139,19 @@ const ofTheRest = [
     {
       promise: "bell-8",
       wrong: "a job that was lost serves for ever",
-      from: "  clear(e, 'bell')\n  becomeReady(e, since)",
+      from: "  clear(e, 'job')\n  becomeReady(e, since)",
       to: "  becomeReady(e, since)",
     },
     {
       promise: "ring-4",
       wrong: "a job that was used meanwhile is added again",
-      from: "if since and (e.f.bell or '0') == bell then",
+      from: "if since and (e.f.job or '0') == jobNumber then",
       to: "if true then since = since or now",
     },
     {
       promise: "ring-4",
       wrong: "a newer job is added again for an older one",
-      from: "if since and (e.f.bell or '0') == bell then",
+      from: "if since and (e.f.job or '0') == jobNumber then",
       to: "if since then",
     },
   ]),
@@ -159,21 +159,21 @@ const ofTheRest = [
     {
       promise: "ring-2",
       wrong: "ended leases are left alone",
-      from: "if settled() then\n  for",
+      from: "if recovered() then\n  for",
       to: "if false then\n  for",
     },
     {
       promise: "ring-5",
       wrong: "a lease reaches an hour into the future",
-      from: "clampLeases()\nif settled()",
-      to: "if settled()",
+      from: "clampLeases()\nif recovered()",
+      to: "if recovered()",
     },
   ]),
   ...script("ledger/scripts/unclaimed-jobs", [
     {
       promise: "ring-3",
       wrong: "lost jobs are not looked for",
-      from: "add('-inf', now - patience)",
+      from: "add('-inf', now - minAge)",
       to: "",
     },
     {
@@ -200,19 +200,19 @@ const ofTheRest = [
     {
       promise: "server-3",
       wrong: "runs cannot announce themselves",
-      from: "local announces = not settled() and e.f.announced ~= control.era",
+      from: "local announces = not recovered() and e.f.announced ~= control.incarnation",
       to: "local announces = false",
     },
     {
       promise: "server-3",
       wrong: "the last to announce wins",
-      from: "local announces = not settled() and e.f.announced ~= control.era",
-      to: "local announces = not settled()",
+      from: "local announces = not recovered() and e.f.announced ~= control.incarnation",
+      to: "local announces = not recovered()",
     },
     {
       promise: "server-3",
       wrong: "runs announce themselves too late",
-      from: "local announces = not settled() and",
+      from: "local announces = not recovered() and",
       to: "local announces =",
     },
     {
@@ -224,7 +224,7 @@ const ofTheRest = [
     {
       promise: "copy-5",
       wrong: "the version that another run read counts for a run that announced itself",
-      from: "'claim', 'sawIn')",
+      from: "'claim', 'observedIn')",
       to: "'claim')",
     },
   ]),
@@ -253,12 +253,12 @@ const ofTheRest = [
       promise: "server-4",
       wrong: "dispatched keys are not dispatched again",
       from: "becomeReady(e, now)\n    save(e)",
-      to: "enter(e, 'rung', now)\n    save(e)",
+      to: "enter(e, 'dispatched', now)\n    save(e)",
     },
     {
       promise: "server-2",
       wrong: "no recovery window",
-      from: "control.claimsFrom = now + settling\n",
+      from: "control.claimsFrom = now + recoveryWindow\n",
       to: "control.claimsFrom = now\n",
     },
     { promise: "server-1", wrong: "the mark is not renewed", from: "control.server = server\n", to: "" },
@@ -267,7 +267,7 @@ const ofTheRest = [
     {
       promise: "ring-5",
       wrong: "a clock that goes back settles for long",
-      from: "and math.min(setting('claimsFrom', 0), now + settling) or 0",
+      from: "and math.min(setting('claimsFrom', 0), now + recoveryWindow) or 0",
       to: "and setting('claimsFrom', 0) or 0",
     },
     {
@@ -295,13 +295,13 @@ const ofTheRest = [
     {
       promise: "server-8",
       wrong: "a counter that is none stops every job",
-      from: "\n    putAsideUnless(counter, 'none')",
+      from: "\n    quarantineUnless(counter, 'none')",
       to: "",
     },
     {
       promise: "server-8",
       wrong: "garbage in BullMQ's place stops everything",
-      from: "  putAsideUnless(P .. ':bells:' .. name, wanted)\n",
+      from: "  quarantineUnless(P .. ':jobs:' .. name, wanted)\n",
       to: "",
     },
   ]),
@@ -315,7 +315,7 @@ const ofTheRest = [
     {
       promise: "server-8",
       wrong: "a flow that lost its turn is left alone",
-      from: "return redis.call('ZSCORE', P .. ':turns:' .. class, lane) or redis.call('ZSCORE', SHUT, e.f.queue)",
+      from: "return redis.call('ZSCORE', P .. ':flows:' .. class, flow) or redis.call('ZSCORE', THROTTLED, e.f.queue)",
       to: "return true",
     },
   ]),

@@ -194,7 +194,7 @@ export const mutantsOfProcesses: readonly Mutant[] = here([
     promise: "server-1",
     wrong: "a ledger that lost its own mark is not looked at",
     file: "ledger/rules/answer.lua",
-    from: "or not control.era then",
+    from: "or not control.incarnation then",
     to: "then",
     noticedBy: "ledger",
   },

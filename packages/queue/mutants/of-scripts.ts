@@ -45,7 +45,7 @@ export const mutantsOfScripts: readonly Mutant[] = [
     promise: "scripts-3",
     wrong: "all flows are looked at in one call",
     file: "ledger/rules/order.lua",
-    from: "    turnsLeft = turnsLeft - 1\n",
+    from: "    flowsLeft = flowsLeft - 1\n",
     to: "",
     noticedBy: "scripts",
   },

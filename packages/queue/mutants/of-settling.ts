@@ -4,19 +4,19 @@ const ofSettle = script("ledger/scripts/settle", [
   {
     promise: "next-1",
     wrong: "nothing is chained",
-    from: "next ~= '' and handOver",
-    to: "false and handOver",
+    from: "next ~= '' and chainNext",
+    to: "false and chainNext",
   },
   {
     promise: "next-1",
     wrong: "the settled key's own entry is not the one that is chained",
-    from: "handOver(e, next, askedAt, version)",
-    to: "handOver({ key = key, f = {}, was = {} }, next, askedAt, version)",
+    from: "chainNext(e, next, askedAt, version)",
+    to: "chainNext({ key = key, f = {}, was = {} }, next, askedAt, version)",
   },
   {
     promise: "next-4",
     wrong: "a lost answer loses the chained key",
-    from: "e.f.handed = handed[4]\n",
+    from: "e.f.chained = chained[4]\n",
     to: "",
   },
   {
@@ -40,7 +40,7 @@ const ofSettle = script("ledger/scripts/settle", [
   {
     promise: "settle-2",
     wrong: "a repeat is stale",
-    from: "if unknown and e.f.settled == token then return { 'settled', dueIn(e), handedBefore(e) } end",
+    from: "if unknown and e.f.settled == token then return { 'settled', dueIn(e), chainedBefore(e) } end",
     to: "",
   },
   {
@@ -52,19 +52,19 @@ const ofSettle = script("ledger/scripts/settle", [
   {
     promise: "settle-4",
     wrong: "a wake during a failing run does not pierce",
-    from: "elseif heard and number(e, 'pierced') == 0 then",
+    from: "elseif wasWoken and number(e, 'wokenEarly') == 0 then",
     to: "elseif false then",
   },
   {
     promise: "settle-5",
     wrong: "a run that pierced is pierced again",
-    from: "elseif heard and number(e, 'pierced') == 0 then",
-    to: "elseif heard then",
+    from: "elseif wasWoken and number(e, 'wokenEarly') == 0 then",
+    to: "elseif wasWoken then",
   },
   {
     promise: "settle-7",
     wrong: "success does not reset failures",
-    from: "clear(e, 'fails', 'conflicts', 'notBefore', 'pierced', 'error', 'replaced')",
+    from: "clear(e, 'fails', 'conflicts', 'notBefore', 'wokenEarly', 'error', 'replaced')",
     to: "clear(e, 'error', 'replaced')",
   },
   {
@@ -76,7 +76,7 @@ const ofSettle = script("ledger/scripts/settle", [
   {
     promise: "settle-9",
     wrong: "terminal keeps its window",
-    from: "  clear(e, 'notBefore', 'pierced')\n  enter(e, 'parked', now)\nelseif",
+    from: "  clear(e, 'notBefore', 'wokenEarly')\n  enter(e, 'parked', now)\nelseif",
     to: "  enter(e, 'parked', now)\nelseif",
   },
   {
@@ -112,13 +112,13 @@ const ofSettle = script("ledger/scripts/settle", [
   {
     promise: "settle-15",
     wrong: "a key is never parked for failing",
-    from: "number(e, 'fails') >= attempts and not heard",
+    from: "number(e, 'fails') >= attempts and not wasWoken",
     to: "false",
   },
   {
     promise: "settle-15",
     wrong: "a wake during a failing run is forgotten",
-    from: "number(e, 'fails') >= attempts and not heard",
+    from: "number(e, 'fails') >= attempts and not wasWoken",
     to: "number(e, 'fails') >= attempts",
   },
   { promise: "order-6", wrong: "an account is not closed", from: "control.limited = '1'\nend", to: "end" },
@@ -132,14 +132,14 @@ const ofSettle = script("ledger/scripts/settle", [
   {
     promise: "server-3",
     wrong: "an unknown run's outcome is refused",
-    from: "if unknown and (settled() or e.f.announced == control.era) then",
+    from: "if unknown and (recovered() or e.f.announced == control.incarnation) then",
     to: "if unknown then",
   },
   {
     promise: "server-3",
     wrong: "a wake that may have come is not examined",
-    from: "local heard = unknown or not e.f.answers or",
-    to: "local heard = e.f.answers and",
+    from: "local wasWoken = unknown or not e.f.answers or",
+    to: "local wasWoken = e.f.answers and",
   },
 ]);
 
@@ -161,7 +161,7 @@ const ofBackoff = script("ledger/rules/backoff", [
   {
     promise: "settle-8",
     wrong: "windows have no cap",
-    from: "math.min(setting('most', 300000), setting('first', 500)",
+    from: "math.min(setting('longest', 300000), setting('first', 500)",
     to: "math.max(0, setting('first', 500)",
   },
   { promise: "settle-8", wrong: "no jitter", from: "(0.5 + tonumber(jitter) / 2)", to: "1" },

@@ -21,32 +21,32 @@
  * | ------------------------- | ------ | ---------------------------------------------------------- | --------------------------- | ------------------------- |
  * | `P:control`               | hash   | server and incarnation, slots, settings, last job and turn | all                         | never: one per controller |
  * | `P:key:<k>`               | hash   | state, wakes, lease, failures, versions, reasons, account  | wake, claim, renew, settle  | 60 s after `gone`         |
- * | `P:copy:<k>`              | string | the object, as its last run observed it                    | settle                      | after 10 s                |
+ * | `P:object:<k>`            | string | the object, as its last run observed it                    | settle                      | after 10 s                |
  * | `P:lists:<k>`             | string | a run's lists of other objects, for the next run           | settle                      | after 10 s                |
- * | `P:news:<k>`              | set    | changes of other objects since that run began              | wake                        | with the lists            |
+ * | `P:deltas:<k>`            | set    | changes of other objects since that run began              | wake                        | with the lists            |
  * | `P:history:<k>`           | list   | the last 10 runs                                           | settle                      | 60 s after `gone`         |
  * | `P:waits`                 | zset   | keys that wait for a time, by that time                    | wake, claim, settle, dispatch | key by key              |
  * | `P:ready`                 | zset   | keys that wait for their turn, by since when               | wake, settle, dispatch, pause | key by key              |
  * | `P:queue:<class>:<flow>`  | zset   | ready keys of one class and flow, by since when            | as `P:ready`                | with its last key         |
- * | `P:turns:<class>`         | zset   | flows that have ready keys, in the order of their turns    | as `P:ready`                | flow by flow              |
- * | `P:shut`                  | zset   | `<class>:<flow>` of throttled accounts and paused namespaces, by when they open | dispatch, pause | flow by flow     |
- * | `P:rung`                  | zset   | keys with a job, by when it was added                      | dispatch (in wake, settle, pause, too) | key by key     |
- * | `P:leases`                | zset   | keys that run, by the end of their lease                   | claim, renew, and as `P:given` | key by key, when settled |
+ * | `P:flows:<class>`         | zset   | flows that have ready keys, in the order of their turns    | as `P:ready`                | flow by flow              |
+ * | `P:throttled`             | zset   | `<class>:<flow>` of throttled accounts and paused namespaces, by when they open | dispatch, pause | flow by flow     |
+ * | `P:dispatched`            | zset   | keys with a job, by when it was added                      | dispatch (in wake, settle, pause, too) | key by key     |
+ * | `P:leases`                | zset   | keys that run, by the end of their lease                   | claim, renew, and as `P:assigned` | key by key, when settled |
  * | `P:parked`                | zset   | parked keys, by since when                                 | settle                      | key by key, when woken    |
- * | `P:suspended`             | zset   | due keys of paused objects, by since when                  | as `P:ready`                | key by key, when resumed  |
+ * | `P:paused`                | zset   | due keys of paused objects, by since when                  | as `P:ready`                | key by key, when resumed  |
  * | `P:failing`               | zset   | keys with a failed last run, by since when                 | claim, settle, dispatch, wake | key by key, with the next success |
- * | `P:paused`                | hash   | paused scopes: since when, and the author                  | pause                       | when resumed              |
+ * | `P:pauses`                | hash   | paused scopes: since when, and the author                  | pause                       | when resumed              |
  * | `P:limits`                | hash   | rates, and until when each limit is used up or throttled   | registerWorker, dispatch, settle | never: a few fields per limit |
  * | `P:workers`               | hash   | worker processes: until when, slots, version               | registerWorker              | a lease and 2 s after the last `registerWorker` |
- * | `P:offers`                | zset   | tokens of idle slots, by when their advertisements end     | advertise, settle           | when assigned, retracted or expired |
- * | `P:offered`               | hash   | by token: worker, version, and its time of the advertisement | as `P:offers`             | as `P:offers`             |
- * | `P:given`                 | hash   | by token: the key assigned to the slot                     | wake, settle, dispatch, pause, advertise | when settled, or its lease has ended |
+ * | `P:advertised`            | zset   | tokens of idle slots, by when their advertisements end     | advertise, settle           | when assigned, retracted or expired |
+ * | `P:advertisements`        | hash   | by token: worker, version, and its time of the advertisement | as `P:advertised`             | as `P:advertised`             |
+ * | `P:assigned`              | hash   | by token: the key assigned to the slot                     | wake, settle, dispatch, pause, advertise | when settled, or its lease has ended |
  * | `P:campaign`              | string | the last campaign, as JSON; @drover/bridge writes it       | the bridge                  | with the queue            |
  * | `P:retries`               | string | the last campaign of failed keys, in the same form         | the bridge                  | with the queue            |
  * | `P:named`                 | hash   | per `k`: the keys that the controller's mapping code returned for it | storeMappedKeys | key by key, when it returns none |
  * | `P:quarantine:<key>`      | any    | a key of the ledger as another client changed it           | all                         | when an operator removes it |
- * | `P:worker:<id>`           | channel | the keys that its slots are assigned                      | as `P:given`                | not a key                 |
- * | `P:bells:*`               | BullMQ | the jobs                                                   | BullMQ                      | done: at once; failed: last 1,000 kept |
+ * | `P:worker:<id>`           | channel | the keys that its slots are assigned                      | as `P:assigned`                | not a key                 |
+ * | `P:jobs:*`               | BullMQ | the jobs                                                   | BullMQ                      | done: at once; failed: last 1,000 kept |
  *
  * `openMemoryWorkQueue` is the same queue without Redis, for tests of functions. Learn the rules from its ledger,
  * `memory/rules/`: it gives the same answers as the scripts, and `memory/agreement/` compares random calls of both.

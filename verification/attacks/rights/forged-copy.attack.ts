@@ -50,7 +50,7 @@ export const attack: Attack = {
     const entry = `${prefix}:key:${namespace}/innocent`;
     for (const url of [redisUrlOf("gateway"), installation.redisUrlOfAdmin]) {
       // As a run leaves it that has seen the object in this incarnation of Redis: then a copy is believed.
-      await mark(url, entry, (await redis.hget(control, "era")) ?? "");
+      await mark(url, entry, (await redis.hget(control, "incarnation")) ?? "");
       tries.push(await forge(url, queueName, `${namespace}/innocent`, forged).catch(messageOf));
     }
     looking.abort();
@@ -116,8 +116,8 @@ async function ran(queue: WorkQueue, key: string): Promise<void> {
   }
 }
 
-async function mark(url: string, entry: string, era: string): Promise<void> {
+async function mark(url: string, entry: string, incarnation: string): Promise<void> {
   const connection = new Redis(url);
-  await connection.hset(entry, "sawIn", era).catch(() => undefined);
+  await connection.hset(entry, "observedIn", incarnation).catch(() => undefined);
   connection.disconnect();
 }

@@ -44,7 +44,7 @@ export const endOfTime = String(50_000_000 * 60_000);
 /** Arguments with which BullMQ's own text pushes zeros into a list without end, all on keys of the function's own. */
 export async function endlessMetrics(server: AttackedRedis): Promise<readonly (string | Buffer)[]> {
   const { admin } = server;
-  const bells = `{drover:${taken}}:bells`;
+  const jobs = `{drover:${taken}}:jobs`;
   const names = [
     ...[
       "wait",
@@ -69,8 +69,8 @@ export async function endlessMetrics(server: AttackedRedis): Promise<readonly (s
     JSON.stringify(options),
   )) as Buffer;
   return [
-    ...names.map((name) => `${bells}:${name}`),
-    ...["j1", endOfTime, "failedReason", "x", "failed", "0", `${bells}:`, packed],
+    ...names.map((name) => `${jobs}:${name}`),
+    ...["j1", endOfTime, "failedReason", "x", "failed", "0", `${jobs}:`, packed],
   ];
 }
 
@@ -78,10 +78,10 @@ export async function endlessMetrics(server: AttackedRedis): Promise<readonly (s
 export async function prepareMetrics(attacker: {
   call(command: string, ...args: string[]): Promise<unknown>;
 }): Promise<void> {
-  const bells = `{drover:${taken}}:bells`;
-  await attacker.call("DEL", `${bells}:active`);
-  await attacker.call("LPUSH", `${bells}:active`, "j1");
-  await attacker.call("HSET", `${bells}:j1`, "data", "{}");
-  await attacker.call("SET", `${bells}:j1:lock`, "t");
-  await attacker.call("HSET", `${bells}:metrics:failed`, "count", "1", "prevTS", "0", "prevCount", "0");
+  const jobs = `{drover:${taken}}:jobs`;
+  await attacker.call("DEL", `${jobs}:active`);
+  await attacker.call("LPUSH", `${jobs}:active`, "j1");
+  await attacker.call("HSET", `${jobs}:j1`, "data", "{}");
+  await attacker.call("SET", `${jobs}:j1:lock`, "t");
+  await attacker.call("HSET", `${jobs}:metrics:failed`, "count", "1", "prevTS", "0", "prevCount", "0");
 }

@@ -24,12 +24,12 @@ export const attack: Attack = {
     log(`the deployer's key: ${entry}`);
     const attacker = await server.attacker("gateway", "all");
     const answers = [
-      await answerOf(attacker.hset(entry, "sawIn", "forged", "copy", "{}")),
+      await answerOf(attacker.hset(entry, "observedIn", "forged", "cachedObject", "{}")),
       await answerOf(attacker.hgetall(entry)),
       await answerOf(attacker.rename(entry, `${entry}-away`)),
       await answerOf(attacker.publish(entry.replace(/:key:.*/, ":worker:any"), "forged")),
     ];
-    const forged = await server.admin.hget(entry, "sawIn");
+    const forged = await server.admin.hget(entry, "observedIn");
     return {
       succeeded: !answers.every(isDenied) || forged === "forged",
       evidence: answers.join("; "),

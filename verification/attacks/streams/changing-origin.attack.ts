@@ -23,7 +23,14 @@ export const attack: Attack = {
     for (let i = 0; i < changes && !signal.aborted; i++) {
       // Emptied, the queue is begun anew by whoever comes next.
       if (i % 2 === 0) await stage.attacker.del(stage.control);
-      else await stage.attacker.hset(stage.control, "era", `forged-${i}`, "origin", `forged-${i}`);
+      else
+        await stage.attacker.hset(
+          stage.control,
+          "incarnation",
+          `forged-${i}`,
+          "firstIncarnation",
+          `forged-${i}`,
+        );
       await within(0.5, () => Promise.resolve(signal.aborted));
     }
     const cost = stage.listings("configmaps") - before;

@@ -189,9 +189,9 @@ it("a deployer that is killed while it deletes a function's keys leaves the rest
   gate.open();
   expect(isGone(await world.cluster.get(gadgets(own)))).toBe(false);
 
-  await admin.set(`{drover:${queue}}:bells:left`, "by the one before");
+  await admin.set(`{drover:${queue}}:jobs:left`, "by the one before");
   await start(world.redis.url);
   await world.until(gadgets(own), isGone);
-  expect(await keysOf(`${queue}}:bells:left`)).toEqual([]);
+  expect(await keysOf(`${queue}}:jobs:left`)).toEqual([]);
   expect(await usersOf(world, own.name)).toEqual([]);
 }, 120_000);

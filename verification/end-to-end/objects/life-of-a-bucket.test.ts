@@ -140,7 +140,7 @@ describe("every process", () => {
     }
     expect((await get(worker, "/metrics")).text).toMatch(/drover_runs_total\{.*verdict="done"\} [1-9]/);
     expect((await get(worker, "/metrics")).text).toMatch(
-      /drover_run_arrivals_total\{.*by="given",object="live"\} [1-9]/,
+      /drover_run_arrivals_total\{.*by="assigned",object="live"\} [1-9]/,
     );
     expect((await get(bridge, "/metrics")).text).toContain(
       'drover_stream_synced{kind="buckets.s3.drover.dev"} 1',

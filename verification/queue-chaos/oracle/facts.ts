@@ -79,7 +79,7 @@ export type Happening =
       readonly detail: string;
     }
   /** How many BullMQ jobs there are, by state. */
-  | { readonly fact: "bells"; readonly waiting: number; readonly active: number; readonly failed: number }
+  | { readonly fact: "jobs"; readonly waiting: number; readonly active: number; readonly failed: number }
   /** From here on nothing breaks any more, and every run succeeds. */
   | { readonly fact: "faults over" }
   /** What was committed before this came to rest. After it, every key gets one more change. */

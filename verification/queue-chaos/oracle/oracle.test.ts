@@ -63,7 +63,7 @@ function story() {
       return self;
     },
     bells(at: number, waiting: number, active = 0) {
-      add(at, { fact: "bells", waiting, active, failed: 0 });
+      add(at, { fact: "jobs", waiting, active, failed: 0 });
       return self;
     },
   };
@@ -181,7 +181,7 @@ it("there are not more bells than keys, but for late ones and those of the dead"
 });
 
 it("as many forged bells may stay active as runs have failed since they were forged", () => {
-  const forged = () => story().fault(0, 1, "bells-forge", "nothing");
+  const forged = () => story().fault(0, 1, "jobs-forge", "nothing");
   expect(forged().bells(9, 99, 4).violations()).toEqual([]);
   expect(forged().run(2, "a").bells(9, 0, 5).violations()).toEqual(["I14"]);
   expect(forged().run(2, "a", "terminal").bells(9, 0, 5).violations()).toEqual([]);

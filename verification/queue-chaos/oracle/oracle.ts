@@ -235,12 +235,12 @@ function tooManyBells(facts: readonly Fact[], { keys, slots }: Expectations): re
   let forged = 0;
   return facts.flatMap((fact) => {
     if (fact.fact === "exited") stranded += slots;
-    if (fact.fact === "fault" && fact.kind === "bells-forge") forged = Infinity;
+    if (fact.fact === "fault" && fact.kind === "jobs-forge") forged = Infinity;
     const hasFailed = fact.fact === "ended" && (fact.verdict === "retry" || fact.verdict === "terminal");
     if (hasFailed && forged > 0) stranded++;
     if (fact.fact === "fault" && fact.phase === "begins")
       stranded += (fact.kind === "redis-cut" ? 8 : 1) * slots;
-    if (fact.fact !== "bells") return [];
+    if (fact.fact !== "jobs") return [];
     const { waiting, active } = fact;
     if (waiting <= 2 * keys + forged && active <= slots + stranded) return [];
     return [{ rule: "I14", what: `${waiting} bells wait and ${active} are active, for ${keys} keys` }];

@@ -5,7 +5,7 @@ const script = `
 local bells = { waiting = 0, active = 0, failed = 0 }
 local counted = { wait = 'waiting', paused = 'waiting', prioritized = 'waiting', delayed = 'waiting',
   active = 'active', failed = 'failed' }
-for _, key in ipairs(redis.call('KEYS', '*:bells:*')) do
+for _, key in ipairs(redis.call('KEYS', '*:jobs:*')) do
   local state = counted[string.match(key, ':([^:]+)$')]
   local type = redis.call('TYPE', key).ok
   local size = type == 'list' and 'LLEN' or type == 'zset' and 'ZCARD'

@@ -5,7 +5,7 @@ const script = `
 local mutations, of = cjson.decode(ARGV[1]), ARGV[2]
 local keys = {}
 for _, key in ipairs(redis.call('KEYS', '{drover:*')) do
-  local isBell = string.find(key, ':bells:', 1, true) ~= nil
+  local isBell = string.find(key, ':jobs:', 1, true) ~= nil
   if isBell == (of == 'bells') then table.insert(keys, key) end
 end
 table.sort(keys)
@@ -66,7 +66,7 @@ return table.concat(done, '; ')`;
 /** Breaks keys of BullMQ or of the ledger; answers what was done to which. */
 export async function mutateKeys(
   port: number,
-  of: "bells" | "ledger",
+  of: "jobs" | "ledger",
   picks: readonly Mutation[],
 ): Promise<string> {
   return (await redisRequest(port, ["EVAL", script, "0", JSON.stringify(picks), of])) ?? "";

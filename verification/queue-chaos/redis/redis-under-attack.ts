@@ -12,7 +12,7 @@ import type { Loss } from "../oracle/facts.ts";
 import { mutateKeys } from "./mutate-keys.ts";
 import type { Schedule, Step } from "../schedules/schedule.ts";
 
-export type RedisFault = Extract<Step, { do: `${"redis" | "bells" | "ledger"}-${string}` }>;
+export type RedisFault = Extract<Step, { do: `${"redis" | "jobs" | "ledger"}-${string}` }>;
 
 export const isRedisFault = (step: Step): step is RedisFault => /^(redis|bells|ledger)-/.test(step.do);
 
@@ -137,10 +137,10 @@ async function breakRedis(target: Target, fault: RedisFault, passes: Passes): Pr
       return oldDump(server, fault.runs, passes);
     case "redis-failover":
       return failOver(target.pair, fault, passes);
-    case "bells-forge":
+    case "jobs-forge":
       return { detail: "", over: () => forgeBells(target, server.port, fault.times) };
-    case "bells-mutate":
-      return { detail: await mutateKeys(server.port, "bells", fault.picks), over: nothing };
+    case "jobs-mutate":
+      return { detail: await mutateKeys(server.port, "jobs", fault.picks), over: nothing };
     case "ledger-mutate":
       return { detail: await mutateKeys(server.port, "ledger", fault.picks), over: nothing };
   }
@@ -161,7 +161,7 @@ async function cut(server: RedisServer, times: number, passes: Passes): Promise<
 /** Adds jobs as everybody may who reaches BullMQ's queue. */
 async function forgeBells({ controller, keys }: Target, port: number, times: number): Promise<void> {
   const connection = { host: "127.0.0.1", port };
-  const queue = new Queue("bells", { connection, prefix: `{drover:${controller}}`, skipMetasUpdate: true });
+  const queue = new Queue("jobs", { connection, prefix: `{drover:${controller}}`, skipMetasUpdate: true });
   for (let i = 0; i < times; i++) {
     // BullMQ refuses them where its own counter was broken, until that is put aside.
     await Promise.allSettled(keys.map((key) => queue.add("bell", { key }, { removeOnComplete: true })));
@@ -227,8 +227,8 @@ export function lossOf(fault: RedisFault["do"]): Loss {
     case "redis-readonly":
     case "redis-noperm":
     case "redis-full-disk":
-    case "bells-forge":
-    case "bells-mutate":
+    case "jobs-forge":
+    case "jobs-mutate":
       return "nothing";
   }
 }

@@ -181,9 +181,9 @@ function faultOf(dice: PseudoRandom, { workers, producers, size }: Company, kind
         old: dice.oneOf(["killed", "demoted", "cut off"]),
         meanwhile,
       };
-    case "bells-forge":
+    case "jobs-forge":
       return { do: kind, times: dice.between(1, 20), meanwhile };
-    case "bells-mutate":
+    case "jobs-mutate":
       return { do: kind, picks: mutations(dice), meanwhile };
     case "ledger-mutate":
       return { do: kind, picks: mutations(dice), relist: true, meanwhile };

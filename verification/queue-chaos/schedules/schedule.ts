@@ -32,7 +32,7 @@ const behaviour = z.enum([
 const mutation = z.object({
   /** Which of the keys that there are, sorted: 0 is the first, 0.999 the last. */
   at: z.number().min(0).lt(1),
-  /** Instead: the first key that ends so, such as `:bells:wait`. One that is not there can be of the wrong type. */
+  /** Instead: the first key that ends so, such as `:jobs:wait`. One that is not there can be of the wrong type. */
   named: z.string().optional(),
   how: z.enum(["remove", "wrong type", "truncate", "garbage"]),
 });
@@ -87,9 +87,9 @@ const step = z.discriminatedUnion("do", [
     meanwhile: keys,
   }),
   /** Ring for every key, that often, whatever the ledger says: bells may be doubled and late. */
-  z.object({ do: z.literal("bells-forge"), times: z.number().int().max(100), meanwhile: keys }),
+  z.object({ do: z.literal("jobs-forge"), times: z.number().int().max(100), meanwhile: keys }),
   /** Break keys of BullMQ, or of the ledger. */
-  z.object({ do: z.literal("bells-mutate"), picks: z.array(mutation), meanwhile: keys }),
+  z.object({ do: z.literal("jobs-mutate"), picks: z.array(mutation), meanwhile: keys }),
   z.object({
     do: z.literal("ledger-mutate"),
     picks: z.array(mutation),
@@ -138,7 +138,7 @@ export const faultKinds: readonly FaultKind[] = [
   "redis-flush",
   "redis-old-dump",
   "redis-failover",
-  "bells-forge",
-  "bells-mutate",
+  "jobs-forge",
+  "jobs-mutate",
   "ledger-mutate",
 ];

@@ -28,7 +28,7 @@ it.each([
   [{ state: "waits", at: now - 1, pauses: [ann] }, "paused"],
   [{ state: "ready" }, "due"],
   [{ state: "ready", pauses: [ann] }, "paused"],
-  [{ state: "rung", pauses: [ann] }, "paused"],
+  [{ state: "dispatched", pauses: [ann] }, "paused"],
   [{ state: "paused" }, "due"],
 ] as const)("a key that %j is %s", (report, expected) => {
   expect(displayState(reported(report), now)).toBe(expected);
@@ -70,7 +70,7 @@ const wanted = async (
 };
 const some = [
   reported({ state: "leased" }, "runs"),
-  reported({ state: "rung" }, "rung"),
+  reported({ state: "dispatched" }, "dispatched"),
   reported({}, "ready"),
   reported({ pauses: [ann] }, "held"),
   reported({ state: "paused", pauses: [ann] }, "paused"),
@@ -83,7 +83,7 @@ const some = [
 
 it.each([
   ["running", ["web/runs"]],
-  ["due", ["web/overdue", "web/ready", "web/rung"]],
+  ["due", ["web/dispatched", "web/overdue", "web/ready"]],
   ["paused", ["web/held", "web/overdue-held", "web/paused"]],
   ["waiting", ["web/later"]],
   ["parked", ["web/parked", "webs/parked"]],

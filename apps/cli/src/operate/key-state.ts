@@ -18,7 +18,7 @@ export function displayState(report: KeyReport, now: number): Exclude<DisplaySta
       if (report.at > now) return "waiting";
       break;
     case "ready":
-    case "rung":
+    case "dispatched":
     case "paused":
   }
   return report.pauses.length > 0 ? "paused" : "due";
@@ -31,11 +31,11 @@ export function displayState(report: KeyReport, now: number): Exclude<DisplaySta
 export function listedStates(state: DisplayState | undefined): readonly ListedState[] {
   switch (state) {
     case undefined:
-      return ["leased", "rung", "ready", "paused", "waits", "parked"];
+      return ["leased", "dispatched", "ready", "paused", "waits", "parked"];
     case "due":
-      return ["rung", "ready", "waits"];
+      return ["dispatched", "ready", "waits"];
     case "paused":
-      return ["paused", "rung", "ready", "waits"];
+      return ["paused", "dispatched", "ready", "waits"];
     case "running":
       return ["leased"];
     case "waiting":

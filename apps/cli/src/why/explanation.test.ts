@@ -132,7 +132,7 @@ it.each<[string, Told, string]>([
   ],
   [
     "waits for a worker",
-    { report: { state: "rung", at: before } },
+    { report: { state: "dispatched", at: before } },
     "has been due for 5s, and waits for a free worker: 7 are due and 2 run.",
   ],
   [

@@ -28,7 +28,7 @@ export function explanationOf(facts: KeyFacts): Explanation {
 }
 
 const isThrottled = ({ report, now }: KeyFacts): boolean =>
-  (report.state === "ready" || report.state === "rung") && report.accountOpens > now;
+  (report.state === "ready" || report.state === "dispatched") && report.accountOpens > now;
 
 function sentence(facts: KeyFacts): string {
   const { report, now } = facts;
@@ -50,7 +50,7 @@ function sentence(facts: KeyFacts): string {
       if (report.at > now) return waits(facts);
       break;
     case "ready":
-    case "rung":
+    case "dispatched":
     case "paused":
   }
   return isPaused ? `is due, and does not run: ${paused}.` : due(facts, report.at);

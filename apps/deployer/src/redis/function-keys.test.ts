@@ -26,7 +26,7 @@ const others = [
 async function fill(count: number): Promise<void> {
   const pipeline = redis.pipeline();
   for (let i = 0; i < count; i++) pipeline.hset(`{drover:${queue}}:key:web/${i}`, "state", "idle");
-  pipeline.zadd(`{drover:${queue}}:bells:failed`, 1, "1").set(`{drover:${names}}:copy:a/b`, "{}");
+  pipeline.zadd(`{drover:${queue}}:jobs:failed`, 1, "1").set(`{drover:${names}}:object:a/b`, "{}");
   pipeline.hset(`{drover:${names}}:named`, "a", "b").zadd(`{drover-hook:${queue}}:pushes`, 1, "id");
   for (const name of others) pipeline.set(name, "1");
   await pipeline.exec();

@@ -61,7 +61,7 @@ async function made(asked: readonly string[] = [], metadata: object = {}): Promi
 const gone: FunctionIdentity = { namespace: "default", name: "sites", uid: "00000000-dead" };
 const keysOf = (queue: string): readonly string[] => [
   `{drover:${queue}}:control`,
-  `{drover:${queue}}:bells:id`,
+  `{drover:${queue}}:jobs:id`,
 ];
 const put = async (...names: readonly string[]): Promise<void> => {
   await redis.mset(names.flatMap((name) => [name, "1"]));

@@ -121,7 +121,7 @@ describe("what wakes a key", () => {
     const asking: Subscriber = { ...own, subscription: { ...own.subscription, copies: true } };
     const brought = async (fields: Partial<ObjectEvent>, subscriber = asking) =>
       (await wakes([{ object, previous: seen(matching("b", "photos")), ...fields }], subscriber)).map(
-        ({ copy }) => copy,
+        ({ cachedObject: copy }) => copy,
       );
     const copy = JSON.stringify({ ...object, metadata: { ...object.metadata, managedFields: undefined } });
     expect(await brought({})).toEqual([copy]);
@@ -129,9 +129,9 @@ describe("what wakes a key", () => {
     expect(await brought({ type: "added", previous: undefined })).toEqual([undefined]);
     expect(await brought({ type: "deleted" })).toEqual([undefined]);
     expect(await brought({ type: "listed", previous: undefined })).toEqual([undefined]);
-    const moment: QueueTime = { era: "e", at: 7 };
+    const moment: QueueTime = { incarnation: "e", at: 7 };
     const withMoment = async (type: ObjectEvent["type"], moments: Parameters<typeof wakes>[2]) =>
-      (await wakes([{ object, type }], asking, moments)).map((wake) => [wake.copy, wake.newestAfter]);
+      (await wakes([{ object, type }], asking, moments)).map((wake) => [wake.cachedObject, wake.newestAfter]);
     expect(await withMoment("listed", { listedAfter: moment })).toEqual([[copy, moment]]);
     const older = { listedAfter: moment, madeAfter: { version: "7", moment } };
     expect(await withMoment("added", older)).toEqual([[undefined, undefined]]);
@@ -155,7 +155,11 @@ describe("what wakes a key", () => {
       subscription: { id: "own", for: bucket, map: { by: "owner" }, news: true },
     };
     const told = async (fields: Partial<ObjectEvent>, subscriber = knows) =>
-      (await wakes([{ object, ...fields }], subscriber)).map(({ news, uid, copy }) => [news, uid, copy]);
+      (await wakes([{ object, ...fields }], subscriber)).map(({ delta: news, uid, cachedObject: copy }) => [
+        news,
+        uid,
+        copy,
+      ]);
     const of = { kind: "buckets.s3.drover.dev", key: photos, resourceVersion: "7" };
     const whole = [[JSON.stringify({ ...of, object }), undefined, undefined]];
     for (const type of ["listed", "added", "modified"] as const) expect(await told({ type })).toEqual(whole);
@@ -236,7 +240,7 @@ it("what one event causes for several subscribers is one wake", async () => {
   const pieces = await Array.fromAsync(
     mergedWakes([changed], [asking, owner, own], { ref: bucket, indexes }),
   );
-  expect(pieces).toMatchObject([[{ key: photos, uid: "u1", copy: JSON.stringify(object) }]]);
+  expect(pieces).toMatchObject([[{ key: photos, uid: "u1", cachedObject: JSON.stringify(object) }]]);
 });
 
 it("a wake by another object says nothing of the uid", async () => {

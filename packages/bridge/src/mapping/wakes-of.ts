@@ -38,7 +38,9 @@ export async function* mergedWakes(
     for await (const piece of wakesOf(events, subscriber, source)) {
       for (const wake of piece) {
         // Wakes of one event for several subscribers are merged; changes of two objects are not.
-        const id = [wake.key, wake.kind, wake.resourceVersion, wake.reason, wake.class, wake.news].join("\0");
+        const id = [wake.key, wake.kind, wake.resourceVersion, wake.reason, wake.class, wake.delta].join(
+          "\0",
+        );
         wakes.set(id, { ...wakes.get(id), ...wake });
       }
       if (wakes.size < wakesPerBatch) continue;
@@ -70,7 +72,7 @@ export async function* wakesOf(
     ...(map.by === "self" || map.by === "code" || isIndexMapping(map) ? { uid: event.uid } : {}),
     ...(map.by === "self" || isIndexMapping(map) ? pauseOf(event, ref) : {}),
     ...(copies && cachedObjectOf(event, source)),
-    ...(withDelta && { news: deltaOf(ref, event) }),
+    ...(withDelta && { delta: deltaOf(ref, event) }),
   });
   const { looksInto } = subscriber;
   if (looksInto === undefined) {
@@ -102,12 +104,12 @@ function queriesOf(relevant: readonly RelevantEvent[]) {
 function cachedObjectOf(
   { type, object, resourceVersion }: ObjectEvent,
   { listedAfter, madeAfter }: Pick<EventContext, "listedAfter" | "madeAfter">,
-): Pick<Wake, "copy" | "newestAfter"> {
+): Pick<Wake, "cachedObject" | "newestAfter"> {
   const isMadeAfter = madeAfter && versionOrder(resourceVersion, madeAfter.version) === "newer";
   const newestAfter = isMadeAfter ? madeAfter.moment : type === "listed" ? listedAfter : undefined;
   const isOfRuns = newestAfter !== undefined || type === "modified";
   const copy = isOfRuns && type !== "deleted" && object !== undefined ? cachedObjectText(object) : undefined;
-  return copy === undefined ? {} : { copy, ...(newestAfter && { newestAfter }) };
+  return copy === undefined ? {} : { cachedObject: copy, ...(newestAfter && { newestAfter }) };
 }
 
 /**

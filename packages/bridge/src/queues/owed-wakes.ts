@@ -119,9 +119,9 @@ const markSchema = z.object({ since: z.number() });
 const owedSchema = z.union([z.tuple([z.number(), z.number()]), z.tuple([])]);
 
 // A cached object, and its age, are out of date when the queue accepts the wake.
-const withoutCachedObject = ({ copy: _copy, newestAfter: _newestAfter, news, ...wake }: Wake): Wake => ({
+const withoutCachedObject = ({ cachedObject: _, newestAfter: _newestAfter, delta, ...wake }: Wake): Wake => ({
   ...wake,
-  ...(news !== undefined && { news: "" }),
+  ...(delta !== undefined && { delta: "" }),
 });
 
 function batchOf(texts: readonly string[]): OwedBatch {
@@ -144,5 +144,5 @@ const wakeSchema = z.object({
   reason: z.string(),
   class: z.enum(["change", "listing", "resync"]),
   trace: z.string().exactOptional(),
-  news: z.string().exactOptional(),
+  delta: z.string().exactOptional(),
 });

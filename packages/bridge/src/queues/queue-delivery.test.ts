@@ -98,8 +98,8 @@ it("wakes come straight again when a queue has caught up, and before that not ou
   await until(() => expect(delivery.lag()).toBeUndefined());
   expect(queue.names().sort()).toEqual(["a", "b", "c"]);
   expect(await owed()).toEqual([]);
-  await delivery.deliver([wake("d", { copy: "{}" })]);
-  expect(queue.taken.at(-1)).toMatchObject({ key: "n/d", copy: "{}" });
+  await delivery.deliver([wake("d", { cachedObject: "{}" })]);
+  expect(queue.taken.at(-1)).toMatchObject({ key: "n/d", cachedObject: "{}" });
 });
 
 it("a queue that falls behind again is not waited for again during its probation", async () => {
@@ -121,28 +121,28 @@ it("of a key's wakes the newest is kept, the most urgent class, no cached object
   const queue = queueInHand();
   queue.answer = () => Promise.reject(new Error("no"));
   const delivery = deliver(queue);
-  const newestAfter = { era: "e", at: 1 };
+  const newestAfter = { incarnation: "e", at: 1 };
   await delivery.deliver([
-    wake("a", { resourceVersion: "9", uid: "u1", class: "listing", copy: "{}", newestAfter }),
+    wake("a", { resourceVersion: "9", uid: "u1", class: "listing", cachedObject: "{}", newestAfter }),
     wake("a", {
       resourceVersion: "10",
       uid: "u2",
       class: "listing",
       reason: "Listed",
-      copy: "{}",
+      cachedObject: "{}",
       newestAfter,
     }),
     wake("a", { resourceVersion: "8", uid: "u0", reason: "Modified" }),
-    wake("b", { news: "{}" }),
+    wake("b", { delta: "{}" }),
     wake("b", { resourceVersion: "2" }),
   ]);
   const kept = await redis.hvals(`{drover-stream:stream-${streams}}:owed:q`);
-  expect(kept.join()).not.toMatch(/copy|newestAfter|\{\}/);
+  expect(kept.join()).not.toMatch(/cachedObject|newestAfter|\{\}/);
   queue.answer = () => Promise.resolve();
   await until(() => expect(delivery.lag()).toBeUndefined());
   expect([...queue.taken].sort((a, b) => a.key.localeCompare(b.key))).toEqual([
     wake("a", { resourceVersion: "10", uid: "u2", reason: "Listed" }),
-    wake("b", { resourceVersion: "2", news: "" }),
+    wake("b", { resourceVersion: "2", delta: "" }),
   ]);
 });
 

@@ -16,6 +16,6 @@ local function folded(w, before)
   -- Only wakes of the key's own object show whether it is paused.
   if kept.paused == nil then kept.paused = other.paused end
   kept.class = (rank[was.class] or 3) < (rank[w.class] or 3) and was.class or w.class
-  if was.news or w.news then kept.news = '' end
+  if was.delta or w.delta then kept.delta = '' end
   return kept
 end

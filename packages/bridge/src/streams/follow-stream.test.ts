@@ -77,7 +77,7 @@ function following(
     subscriberSet: { scope: "", listeners: ["self", "all"], queues: ["q"] },
   };
   const queue = {
-    time: () => Promise.resolve({ era: "e", at: 5 }),
+    time: () => Promise.resolve({ incarnation: "e", at: 5 }),
     wake: async (wakes: readonly Wake[]) => {
       story.push(`wake ${names(wakes)}`);
       await wake(wakes);
@@ -132,9 +132,9 @@ it("a wake with a cached object has a time after which that was created, for lis
   await expect.poll(() => story.at(-1)).toBe("at 7");
   change("b", "8");
   await expect.poll(() => woken).toHaveLength(2);
-  const newestAfter = { era: "e", at: 5 };
+  const newestAfter = { incarnation: "e", at: 5 };
   expect(woken).toMatchObject(
-    [object("a", "3"), object("b", "8")].map((one) => ({ copy: JSON.stringify(one), newestAfter })),
+    [object("a", "3"), object("b", "8")].map((one) => ({ cachedObject: JSON.stringify(one), newestAfter })),
   );
   await stream.stop();
 });

@@ -42,7 +42,7 @@ function scene(copies = true, others: StreamPlan["subscribers"] = []) {
         time: () =>
           queue === "c" && at.fails
             ? Promise.reject(new Error("no"))
-            : Promise.resolve({ era: "e", at: at.ms++ }),
+            : Promise.resolve({ incarnation: "e", at: at.ms++ }),
       };
     },
   });
@@ -54,13 +54,13 @@ const rest = () => new Promise((resolve) => setImmediate(resolve));
 it("a list of the newest state gives a time after which newer versions were created", async () => {
   const { moments } = scene();
   await moments.beforeListing(true);
-  expect(moments.of("a")).toEqual({ listedAfter: { era: "e", at: 1_000 } });
+  expect(moments.of("a")).toEqual({ listedAfter: { incarnation: "e", at: 1_000 } });
   moments.listed("90");
-  expect(moments.of("a").madeAfter).toEqual({ version: "90", moment: { era: "e", at: 1_000 } });
+  expect(moments.of("a").madeAfter).toEqual({ version: "90", moment: { incarnation: "e", at: 1_000 } });
   expect(moments.of("b")).toEqual({});
   await moments.beforeListing(false);
   moments.listed("95");
-  expect(moments.of("a")).toEqual({ madeAfter: { version: "90", moment: { era: "e", at: 1_000 } } });
+  expect(moments.of("a")).toEqual({ madeAfter: { version: "90", moment: { incarnation: "e", at: 1_000 } } });
 });
 
 it("asks anew while there are events, every twenty seconds, and keeps what it knows where nobody answers", async () => {
@@ -76,7 +76,7 @@ it("asks anew while there are events, every twenty seconds, and keeps what it kn
   moments.keepFresh();
   await rest();
   expect(at.asked).toBe(1);
-  expect(moments.of("a").madeAfter).toEqual({ version: "100", moment: { era: "e", at: 1_001 } });
+  expect(moments.of("a").madeAfter).toEqual({ version: "100", moment: { incarnation: "e", at: 1_001 } });
   at.fails = true;
   at.now = 40_000;
   moments.keepFresh();
@@ -100,6 +100,6 @@ it("for a queue that does not return its time there is no bound, and others and 
   await moments.beforeListing(true);
   moments.listed("90");
   expect([moments.of("a"), moments.of("c")]).toEqual([{}, {}]);
-  const moment = { era: "e", at: 1_000 };
+  const moment = { incarnation: "e", at: 1_000 };
   expect(moments.of("d")).toEqual({ listedAfter: moment, madeAfter: { version: "90", moment } });
 });

@@ -9,11 +9,11 @@ import { RedisRefusalError } from "../redis/redis-errors.ts";
 import { redisUserRules } from "../redis/users/redis-users.ts";
 import { redisOfFile } from "../redis/redis.fixture.ts";
 
-const prefix = "{drover:bells.test}";
+const prefix = "{drover:jobs.test}";
 const key = objectKey({ namespace: "a", name: "first" });
 const { server, redis } = await redisOfFile();
 const jobQueue = openBullmqJobQueue({ redis, prefix, log: silentLog });
-const dashboard = new Queue<unknown>("bells", { connection: redis, prefix });
+const dashboard = new Queue<unknown>("jobs", { connection: redis, prefix });
 
 afterAll(async () => {
   await jobQueue.close();

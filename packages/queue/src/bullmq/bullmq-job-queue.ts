@@ -32,7 +32,7 @@ const jobIdOf = ({ key, number }: ClaimJob): string =>
   `${createHash("sha1").update(key).digest("hex").slice(0, 16)}-${number}`;
 
 /**
- * Adds and takes the jobs of the BullMQ queue `<prefix>:bells`.
+ * Adds and takes the jobs of the BullMQ queue `<prefix>:jobs`.
  *
  * A job has one attempt, no delay and no backoff: the ledger does timers, retries and merging. Only the jobs that
  * report a failed run are deduplicated. While all workers get key after key from the ledger, they take no jobs, and one
@@ -48,7 +48,7 @@ export function openBullmqJobQueue({
   log: Log;
 }): JobQueue {
   const connection = bullmqClient(redis);
-  const queue = new Queue("bells", { connection, prefix, skipMetasUpdate: true, ...connectionOptions });
+  const queue = new Queue("jobs", { connection, prefix, skipMetasUpdate: true, ...connectionOptions });
   // BullMQ's connections fail when this one does, and `logOutages` logs that.
   const logError = (cause: Error): void => {
     const error = redisRefusalOf(cause) ?? cause;
@@ -63,7 +63,7 @@ export function openBullmqJobQueue({
       await Promise.all(
         jobs.map((job) =>
           queue.add(
-            "bell",
+            "claim",
             { key: job.key },
             { jobId: jobIdOf(job), attempts: 1, removeOnComplete: true, removeOnFail: maxFailedJobs },
           ),
@@ -75,7 +75,7 @@ export function openBullmqJobQueue({
       const deduplication = { id: jobIdOf({ key, number: "failed" }) };
       await queue
         .add(
-          "bell",
+          "claim",
           { key, failed: message },
           // eslint-disable-next-line no-restricted-syntax -- it asks for no run, so dropping it loses no wake
           { jobId, deduplication, attempts: 1, removeOnFail: maxFailedJobs },
@@ -115,7 +115,7 @@ function consume(options: {
     }
   };
   // A job is not started again after its worker died: the key's lease in the ledger decides what happens next.
-  const worker = new PausingWorker("bells", processBullmqJob, {
+  const worker = new PausingWorker("jobs", processBullmqJob, {
     connection,
     prefix,
     concurrency,

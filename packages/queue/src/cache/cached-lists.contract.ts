@@ -22,7 +22,7 @@ export function cachedListsContract(t: LedgerUnderTest): void {
     observed: { ...observed, cachedLists },
   });
   const wakeWithDelta = (news: string, fields: Partial<Wake> = {}) =>
-    t.wake(key, { kind: "pods", news, ...fields });
+    t.wake(key, { kind: "pods", delta: news, ...fields });
   let runs = 0;
   const begin = async (): Promise<Claim> => {
     await t.dispatched();
@@ -56,7 +56,7 @@ export function cachedListsContract(t: LedgerUnderTest): void {
     });
     it("also where its object has changed", async () => {
       await end(leaves("left"));
-      await t.wake(key, { uid: "u1", resourceVersion: "101", copy: "copy" });
+      await t.wake(key, { uid: "u1", resourceVersion: "101", cachedObject: "copy" });
       expect(await begin()).toMatchObject({
         cachedObject: "copy",
         cachedLists: { stored: "left", deltas: [] },

@@ -37,7 +37,7 @@ export function cachedObjectsContract(t: LedgerUnderTest): void {
     observed: observedAt(version, { cachedObject: `left at ${version}`, ...fields }),
   });
   const wakeWithObject = (version: number, fields: Partial<Wake> = {}) =>
-    t.wake(key, { uid, resourceVersion: String(version), copy: `copy of ${version}`, ...fields });
+    t.wake(key, { uid, resourceVersion: String(version), cachedObject: `copy of ${version}`, ...fields });
   let runs = 0;
   const begin = async (): Promise<Claim> => {
     await t.dispatched();
@@ -261,11 +261,16 @@ export function cachedObjectsContract(t: LedgerUnderTest): void {
   describe("before a run has reported what it observed, a cached object is given", () => {
     const fresh = objectKey({ namespace: "a", name: "fresh" });
     const time = async (ago = 0): Promise<QueueTime> => {
-      const { era, at } = await t.ledger.time();
-      return { era, at: at - ago };
+      const { incarnation, at } = await t.ledger.time();
+      return { incarnation, at: at - ago };
     };
     const listed = (newestAfter?: QueueTime) =>
-      t.wake(fresh, { uid, resourceVersion: "100", copy: "as listed", ...(newestAfter && { newestAfter }) });
+      t.wake(fresh, {
+        uid,
+        resourceVersion: "100",
+        cachedObject: "as listed",
+        ...(newestAfter && { newestAfter }),
+      });
     const givenFirst = async (): Promise<string | undefined> => {
       await t.dispatched();
       return (await t.claim(fresh, `run ${++runs}`)).cachedObject;
@@ -281,7 +286,7 @@ export function cachedObjectsContract(t: LedgerUnderTest): void {
     });
     it("of what changes after it was listed", async () => {
       await listed(await time());
-      await t.wake(fresh, { uid, resourceVersion: "101", copy: "changed" });
+      await t.wake(fresh, { uid, resourceVersion: "101", cachedObject: "changed" });
       expect(await givenFirst()).toBe("changed");
     });
     it("and none of what no listing shows", async () => {
@@ -357,7 +362,7 @@ export function cachedObjectsContract(t: LedgerUnderTest): void {
       await t.registerWorker({ slots: 0 });
       const copy = "c".repeat(65_536);
       const most = maxCachedObjectBytes / copy.length;
-      await t.wake(key, { uid, resourceVersion: "101", copy });
+      await t.wake(key, { uid, resourceVersion: "101", cachedObject: copy });
       const wakes = keysIn("full", most + 1).map((of): Wake => ({
         key: of,
         kind,
@@ -366,7 +371,7 @@ export function cachedObjectsContract(t: LedgerUnderTest): void {
         class: "listing",
       }));
       for (let i = 0; i < wakes.length; i += 1_000) await t.ledger.wake(wakes.slice(i, i + 1_000));
-      await t.wake(key, { uid, resourceVersion: "102", copy });
+      await t.wake(key, { uid, resourceVersion: "102", cachedObject: copy });
       await t.registerWorker({ slots: 2 * most });
       await t.dispatched();
       const claim = await t.claim(key, "t");

@@ -7,13 +7,13 @@
 -- Keeps a cached object of the newest known version only. Drops it for a forced key, and after a wake of the object
 -- without a cached object or with an older version: the object may be gone (a listing reports that without a newer
 -- version), or etcd may have been restored.
-local function keepCopy(e, w)
+local function keepObject(e, w)
   local isNewest = e.f['version:' .. w.kind] == w.resourceVersion and isDecimal(w.resourceVersion)
-  if w.force or w.uid and not (w.copy and isNewest) then
-    clear(e, 'copy', 'left')
-    if w.force then loseNews(e) end
-  elseif w.copy and w.uid and w.uid == e.f.uid and fits(#w.copy) then
-    e.f.copy = w.copy
+  if w.force or w.uid and not (w.cachedObject and isNewest) then
+    clear(e, 'cachedObject', 'leftObject')
+    if w.force then loseDeltas(e) end
+  elseif w.cachedObject and w.uid and w.uid == e.f.uid and fits(#w.cachedObject) then
+    e.f.cachedObject = w.cachedObject
   end
 end
 
@@ -21,13 +21,13 @@ end
 -- and any forgotten run (with other data, or of a key that was gone) ended before.
 local function isBeforeAnyRun(e, w)
   local after = w.newestAfter
-  if not after or after.era ~= control.era or now - after.at >= maxListingAge then return false end
+  if not after or after.incarnation ~= control.incarnation or now - after.at >= maxListingAge then return false end
   return not (e.f.ranAt or e.f.announced or e.f.settled)
 end
 
 -- The cached object for the run that starts, if there is one that no run has outdated.
-local function takeCopy(e)
-  local left = e.f.left and read(P .. ':copy:' .. e.key, 'GET')
-  local copy = e.f.copy or type(left) == 'string' and left
-  return e.f.sawIn == control.era and copy or ''
+local function takeObject(e)
+  local left = e.f.leftObject and read(P .. ':object:' .. e.key, 'GET')
+  local copy = e.f.cachedObject or type(left) == 'string' and left
+  return e.f.observedIn == control.incarnation and copy or ''
 end

@@ -6,21 +6,21 @@
 
 -- Records the version that the run saw: no older cached object is given from now on. Keeps the object and the lists
 -- that the run leaves. ranHere: no wake since the run began can be lost.
-local function learn(e, ranHere)
-  if sawVersion == '' or sawUid ~= e.f.uid then return end
-  local known = 'version:' .. sawKind
-  if newer(sawVersion, e.f[known]) then
-    e.f[known] = sawVersion
-    clear(e, 'copy')
+local function recordObserved(e, ranHere)
+  if observedVersion == '' or observedUid ~= e.f.uid then return end
+  local known = 'version:' .. observedKind
+  if newer(observedVersion, e.f[known]) then
+    e.f[known] = observedVersion
+    clear(e, 'cachedObject')
   end
-  e.f.sawIn = control.era
-  if lists ~= '' and ranHere and (verdict == 'done' or verdict == 'wait') then
-    redis.call('SET', P .. ':lists:' .. e.key, lists, 'PX', cachedObjectTtl)
-    e.f.listed = 1
+  e.f.observedIn = control.incarnation
+  if cachedLists ~= '' and ranHere and (verdict == 'done' or verdict == 'wait') then
+    redis.call('SET', P .. ':lists:' .. e.key, cachedLists, 'PX', cachedObjectTtl)
+    e.f.leftLists = 1
   end
-  if sawCopy == '' or e.f[known] ~= sawVersion or not isDecimal(sawVersion) then return end
+  if cachedObject == '' or e.f[known] ~= observedVersion or not isDecimal(observedVersion) then return end
   if verdict == 'done' or verdict == 'wait' then
-    redis.call('SET', P .. ':copy:' .. e.key, sawCopy, 'PX', cachedObjectTtl)
-    e.f.left = 1
+    redis.call('SET', P .. ':object:' .. e.key, cachedObject, 'PX', cachedObjectTtl)
+    e.f.leftObject = 1
   end
 end

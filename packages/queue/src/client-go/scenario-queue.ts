@@ -115,7 +115,7 @@ export async function advance(queue: ScenarioQueue, ms: number): Promise<void> {
 /** True if it runs, or would if a worker were idle. */
 export async function isDue({ ledger }: ScenarioQueue, name: string): Promise<boolean> {
   const { state } = (await ledger.inspect(keyOf(name))).key;
-  return state === "ready" || state === "rung" || state === "leased";
+  return state === "ready" || state === "dispatched" || state === "leased";
 }
 
 export async function readQueue(

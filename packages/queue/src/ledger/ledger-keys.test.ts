@@ -21,7 +21,7 @@ it("all keys of a ledger are found, among those of others, and listed page by pa
   const queue: Pick<WorkQueue, "list"> = {
     list: (state, { limit, after }) => t.ledger.list(state, limit, after),
   };
-  for (const state of ["ready", "rung"] as const)
+  for (const state of ["ready", "dispatched"] as const)
     for await (const page of listedPages(queue, state)) {
       expect(page.length).toBeLessThanOrEqual(200);
       listed.push(...page.map((report) => report.key));

@@ -11,7 +11,7 @@ import {
 import { maxPastRuns, overdueJobAge } from "./ledger.ts";
 
 /** Arguments of every script, in front of its own. */
-const commonArguments = ["now", "server", "lease", "settling"] as const;
+const commonArguments = ["now", "server", "lease", "recoveryWindow"] as const;
 export type CommonArgument = (typeof commonArguments)[number];
 
 /** A script of one controller's ledger. */

@@ -40,7 +40,7 @@ export const claimSchema = z.union([
       "paused",
       "throttled",
       "outdated",
-      "settling",
+      "recovering",
       "slot taken",
     ]),
   ]),
@@ -109,7 +109,7 @@ export function parseLeasedKeys(
 
 const reportJson = z.object({
   key: z.string().transform(parseObjectKey),
-  state: z.enum(["waits", "ready", "rung", "leased", "parked", "paused", "idle"]).catch("idle"),
+  state: z.enum(["waits", "ready", "dispatched", "leased", "parked", "paused", "idle"]).catch("idle"),
   known: z.boolean(),
   at: z.number(),
   class: wakeClass.optional(),

@@ -93,7 +93,7 @@ it("a key that was woken while its run found it gone is not forgotten", async ()
   await t.wake(key);
   await t.ledger.settle(key, "t", { kind: "gone" }, past);
   expect(await endsOf("key", "history")).toEqual([-1, -1]);
-  expect((await t.ledger.inspect(key)).key.state).toBe("rung");
+  expect((await t.ledger.inspect(key)).key.state).toBe("dispatched");
 });
 
 it("time is the server's, whatever a client's clock says", async () => {
@@ -141,15 +141,15 @@ it("a cached object and lists that a run leaves go away after ten seconds, and t
     cachedObject: "{}",
     cachedLists: "[]",
   };
-  await t.wake(key, { kind: "pods", news: "during" });
+  await t.wake(key, { kind: "pods", delta: "during" });
   await t.ledger.settle(key, "t", { kind: "wait", after: 1, observed });
-  for (const name of [`${at.prefix}:copy:${key}`, `${at.prefix}:lists:${key}`]) {
+  for (const name of [`${at.prefix}:object:${key}`, `${at.prefix}:lists:${key}`]) {
     expect(await at.redis.pttl(name)).toBeGreaterThan(0);
     expect(await at.redis.pttl(name)).toBeLessThanOrEqual(10_000);
     await at.redis.del(name);
   }
-  await t.wake(key, { kind: "pods", news: "since" });
-  expect(await at.redis.exists(`${at.prefix}:news:${key}`)).toBe(0);
+  await t.wake(key, { kind: "pods", delta: "since" });
+  expect(await at.redis.exists(`${at.prefix}:deltas:${key}`)).toBe(0);
   const claim = await t.claim(key, "t2");
   expect([claim.cachedObject, claim.cachedLists]).toEqual([undefined, undefined]);
 });
@@ -168,19 +168,19 @@ it("passes over what somebody else put into a list of keys", async () => {
 it("no deltas stay of a run that leaves no lists", async () => {
   await t.wake(key, { uid: "u1", resourceVersion: "1" });
   await t.claim(key, "t");
-  await t.wake(key, { kind: "pods", news: "during" });
-  expect(await at.redis.exists(`${at.prefix}:news:${key}`)).toBe(1);
+  await t.wake(key, { kind: "pods", delta: "during" });
+  expect(await at.redis.exists(`${at.prefix}:deltas:${key}`)).toBe(1);
   await t.ledger.settle(key, "t", { kind: "retry", error: "e" });
-  expect(await at.redis.exists(`${at.prefix}:news:${key}`)).toBe(0);
+  expect(await at.redis.exists(`${at.prefix}:deltas:${key}`)).toBe(0);
 });
 
 it("lists are not given when somebody has taken away some of the deltas", async () => {
   await t.wake(key, { uid: "u1", resourceVersion: "1" });
   await t.claim(key, "t");
   const observed = { kind: "buckets", uid: "u1", resourceVersion: "1", cachedLists: "[]" };
-  await t.wake(key, { kind: "pods", news: "a" });
-  await t.wake(key, { kind: "pods", news: "b" });
-  await at.redis.srem(`${at.prefix}:news:${key}`, "a");
+  await t.wake(key, { kind: "pods", delta: "a" });
+  await t.wake(key, { kind: "pods", delta: "b" });
+  await at.redis.srem(`${at.prefix}:deltas:${key}`, "a");
   await t.ledger.settle(key, "t", { kind: "done", observed });
   await t.dispatched();
   expect((await t.claim(key, "t2")).cachedLists).toBeUndefined();

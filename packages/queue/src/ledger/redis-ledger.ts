@@ -91,8 +91,8 @@ export function openRedisLedger(options: RedisLedgerOptions): RedisLedger {
     ...dispatchMethods(run, jitter, parseJobs),
     async registerWorker(worker) {
       const { slots, version, lasts } = worker;
-      const { first, longest: most, attempts = "" } = worker.backoff;
-      const values = { slots, version, lasts, first, most, attempts, limits: limitsJson(worker) };
+      const { first, longest, attempts = "" } = worker.backoff;
+      const values = { slots, version, lasts, first, longest, attempts, limits: limitsJson(worker) };
       await run(ledgerScripts.registerWorker, { worker: worker.worker, ...values }, z.unknown());
     },
     ...pauseMethods(run, parseJobs),
@@ -116,9 +116,9 @@ const dispatchMethods = (
     return { next: knownSpan(next), jobs: await parseJobs(flat) };
   },
   unclaimedJobs: async (minAge) =>
-    parseJobs(await run(ledgerScripts.unclaimedJobs, { patience: minAge }, answers.textsSchema)),
+    parseJobs(await run(ledgerScripts.unclaimedJobs, { minAge }, answers.textsSchema)),
   async dispatchAgain({ key, number }) {
-    await run(ledgerScripts.dispatchAgain, { key, bell: number }, z.unknown());
+    await run(ledgerScripts.dispatchAgain, { key, jobNumber: number }, z.unknown());
   },
 });
 
@@ -164,7 +164,7 @@ function slotMethods(
     parseAssigned(
       await run(
         ledgerScripts.advertise,
-        { ...by, tokens: JSON.stringify(tokens), stands: advertises },
+        { ...by, tokens: JSON.stringify(tokens), advertises },
         answers.textsSchema,
       ),
     );
@@ -184,8 +184,8 @@ const readMethods = (
 ): Pick<Ledger, "firstIncarnation" | "time" | "count" | "notRunSince" | "list" | "inspect"> => ({
   firstIncarnation: () => run(ledgerScripts.firstIncarnation, {}, z.string()),
   async time() {
-    const [era, at, recoveryLeft] = await run(ledgerScripts.time, {}, answers.timeSchema);
-    return { era, at, recoveryLeft };
+    const [incarnation, at, recoveryLeft] = await run(ledgerScripts.time, {}, answers.timeSchema);
+    return { incarnation, at, recoveryLeft };
   },
   async count() {
     const counts = await run(ledgerScripts.count, {}, answers.countsSchema);
@@ -235,7 +235,7 @@ function scriptCaller({
     values: LuaArguments<Name>,
     answer: z.ZodType<Answer>,
   ): Promise<Answer> => {
-    const common = { now: now?.() ?? "", server: server?.() ?? "", lease, settling: recoveryWindow };
+    const common = { now: now?.() ?? "", server: server?.() ?? "", lease, recoveryWindow };
     const [incarnation, found] = answers.scriptAnswerSchema.parse(
       await callLua(redis, instrument?.(script) ?? script, prefix, { ...values, ...common }),
     );
@@ -251,7 +251,15 @@ function scriptCaller({
 function outcomeArguments(
   outcome: RunOutcome,
 ): LuaArguments<
-  "verdict" | "after" | "account" | "error" | "sawKind" | "sawUid" | "sawVersion" | "sawCopy" | "lists"
+  | "verdict"
+  | "after"
+  | "account"
+  | "error"
+  | "observedKind"
+  | "observedUid"
+  | "observedVersion"
+  | "cachedObject"
+  | "cachedLists"
 > {
   const {
     kind = "",
@@ -266,11 +274,11 @@ function outcomeArguments(
     after: after === undefined ? "" : Math.ceil(after),
     account: ("account" in outcome ? outcome.account : undefined) ?? "",
     error: "error" in outcome ? outcome.error.slice(0, maxErrorLength) : "",
-    sawKind: kind,
-    sawUid: uid,
-    sawVersion: resourceVersion,
-    sawCopy: cachedObject,
-    lists: cachedLists,
+    observedKind: kind,
+    observedUid: uid,
+    observedVersion: resourceVersion,
+    cachedObject,
+    cachedLists,
   };
 }
 

@@ -52,18 +52,18 @@ describe("what somebody else changed", () => {
     expect(await repairAll()).toEqual([]);
     expect(await t.list("ready")).toEqual(before);
   });
-  it.each(["waits", "ready", "rung", "parked", "queue:change:default/", "turns:change"])(
+  it.each(["waits", "ready", "dispatched", "parked", "queue:change:default/", "flows:change"])(
     "%s removed: every key that stood there runs",
     async (set) => {
       await t.registerWorker({ slots: 1 });
       await t.wake(other);
-      if (set !== "rung") await t.wake(key);
+      if (set !== "dispatched") await t.wake(key);
       else await t.run(other, done);
       if (set === "waits" || set === "parked") {
         await t.run(other, done);
         const outcome = set === "waits" ? ({ kind: "done", after: 60_000 } as const) : undefined;
         await t.run(key, outcome ?? { kind: "terminal", error: "no" });
-      } else if (set === "rung") await t.wake(key);
+      } else if (set === "dispatched") await t.wake(key);
       await at.redis.del(rest(set));
       if (set === "ready" || set.includes("change")) await t.run(other, done);
       await repairAll();
@@ -104,8 +104,8 @@ describe("what somebody else changed", () => {
     const observed = { kind: "buckets", uid: "u1", resourceVersion: "1" };
     await t.wake(key, { uid: "u1", resourceVersion: "1" });
     await t.run(key, { kind: "done", observed });
-    await t.wake(key, { uid: "u1", resourceVersion: "2", copy: "{}" });
-    await at.redis.del(rest("rung"));
+    await t.wake(key, { uid: "u1", resourceVersion: "2", cachedObject: "{}" });
+    await at.redis.del(rest("dispatched"));
     await repairAll();
     await t.dispatched();
     expect((await t.claim(key)).cachedObject).toBeUndefined();
@@ -113,10 +113,10 @@ describe("what somebody else changed", () => {
   it("a paused key that was taken out of its set is found again, and one whose pause was lost runs", async () => {
     await t.ledger.pause({ kind: "object", key }, "tests");
     await t.wake(key);
-    await at.redis.del(rest("suspended"));
+    await at.redis.del(rest("paused"));
     await repairAll();
     expect(await t.list("paused")).toMatchObject([{ key }]);
-    await at.redis.del(rest("paused"));
+    await at.redis.del(rest("pauses"));
     await repairAll();
     await t.dispatched();
     expect(await t.refusal(key, "t")).toBe("claimed");
@@ -125,12 +125,12 @@ describe("what somebody else changed", () => {
     "control",
     "waits",
     "ready",
-    "rung",
+    "dispatched",
     "leases",
     "parked",
-    "shut",
+    "throttled",
     "paused",
-    "suspended",
+    "pauses",
     "limits",
     "workers",
   ])("%s of another type is put aside, and its keys run", async (set) => {
@@ -143,26 +143,33 @@ describe("what somebody else changed", () => {
     expect(await t.refusal(key, "t")).toBe("claimed");
     expect(await at.redis.get(rest(`quarantine:${set}`))).toBe("garbage");
   });
-  it.each(["control", "waits", "ready", "rung", "leases", "shut", "offers", "offered", "given"])(
-    "%s of another type is put aside also by the server that takes over, and its keys run",
-    async (set) => {
-      await t.wake(key);
-      await at.redis.del(rest(set));
-      await at.redis.set(rest(set), "garbage");
-      t.server = "another";
-      await t.ledger.dispatch();
-      await repairAll();
-      t.clock += recoveryWindow;
-      await t.dispatched();
-      expect(await t.refusal(key, "t")).toBe("claimed");
-    },
-  );
+  it.each([
+    "control",
+    "waits",
+    "ready",
+    "dispatched",
+    "leases",
+    "throttled",
+    "advertised",
+    "advertisements",
+    "assigned",
+  ])("%s of another type is put aside also by the server that takes over, and its keys run", async (set) => {
+    await t.wake(key);
+    await at.redis.del(rest(set));
+    await at.redis.set(rest(set), "garbage");
+    t.server = "another";
+    await t.ledger.dispatch();
+    await repairAll();
+    t.clock += recoveryWindow;
+    await t.dispatched();
+    expect(await t.refusal(key, "t")).toBe("claimed");
+  });
   it("deltas of another type are put aside, and a run that comes reads live", async () => {
     const observed = { kind: "buckets", uid: "u1", resourceVersion: "1", cachedLists: "[]" };
     await t.wake(key, { uid: "u1", resourceVersion: "1" });
     await t.run(key, { kind: "done", observed });
-    await t.wake(key, { kind: "pods", news: "pod" });
-    await at.redis.set(rest(`news:${key}`), "garbage");
+    await t.wake(key, { kind: "pods", delta: "pod" });
+    await at.redis.set(rest(`deltas:${key}`), "garbage");
     const claim = await t.claim(key);
     expect([claim.fails, claim.cachedLists]).toEqual([0, undefined]);
   });
@@ -187,7 +194,7 @@ describe("what somebody else changed", () => {
       "reasons",
       "version:buckets",
       "class",
-      "bell",
+      "job",
     ];
     for (const field of fields) {
       await at.redis.hset(rest(`key:${key}`), field, "{garbage");
@@ -211,20 +218,20 @@ describe("what somebody else changed", () => {
     "de:0",
     "0123456789abcdef-7",
   ])("%s of BullMQ's of another type is put aside: jobs are added again", async (name) => {
-    const wrong = rest(`bells:${name}`);
+    const wrong = rest(`jobs:${name}`);
     await (["id", "de:0"].includes(name) ? at.redis.rpush(wrong, "garbage") : at.redis.set(wrong, "garbage"));
-    expect(await repairAll()).toEqual([`bells:${name}`]);
+    expect(await repairAll()).toEqual([`jobs:${name}`]);
     expect(await at.redis.exists(wrong)).toBe(0);
-    expect(await at.redis.exists(rest(`quarantine:bells:${name}`))).toBe(1);
+    expect(await at.redis.exists(rest(`quarantine:jobs:${name}`))).toBe(1);
     expect(await repairAll()).toEqual([]);
   });
   it("a counter of BullMQ's that counts no more is put aside", async () => {
-    await at.redis.set(rest("bells:id"), "{garbage");
-    expect(await repairAll()).toEqual(["bells:id"]);
-    await at.redis.set(rest("bells:id"), "7");
+    await at.redis.set(rest("jobs:id"), "{garbage");
+    expect(await repairAll()).toEqual(["jobs:id"]);
+    await at.redis.set(rest("jobs:id"), "7");
     expect(await repairAll()).toEqual([]);
   });
-  it.each(["turns:change", "shut"])("a word in %s that is no flow holds nobody up", async (set) => {
+  it.each(["flows:change", "throttled"])("a word in %s that is no flow holds nobody up", async (set) => {
     await t.wake(other);
     await t.wake(key);
     for (const garbage of ["{garbage", "a:b", "a/b", "x:a/b"]) await at.redis.zadd(rest(set), 0, garbage);
@@ -247,7 +254,7 @@ describe("what somebody else changed", () => {
       await t.wake(key);
       expect([field, t.incarnations.length - before]).toEqual([
         field,
-        Number(["era", "server"].includes(field)),
+        Number(["incarnation", "server"].includes(field)),
       ]);
       await t.registerWorker({ slots: 2 });
       t.clock += recoveryWindow;

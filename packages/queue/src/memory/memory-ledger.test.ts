@@ -74,7 +74,7 @@ describe("forgetting", () => {
       };
       await ledger.settle(key, "t", { kind: "done", observed });
       age.ms += ms;
-      await ledger.wake([{ ...heard, kind: "pods", news: "n" }]);
+      await ledger.wake([{ ...heard, kind: "pods", delta: "n" }]);
       expect(ledger.backup().entries.get(key)).toMatchObject({ hasLeftLists: cachedLists !== undefined });
       expect(await ledger.claim(key, "t2")).toMatchObject({
         claimed: { claim: { cachedObject, cachedLists } },
@@ -92,14 +92,14 @@ describe("forgetting", () => {
     expect(await ledger.inspect(key)).toEqual(before);
     expect(before).toMatchObject({ runs: [past] });
     expect(before.key.state).not.toBe("unknown");
-    if (during) expect(before.key).toMatchObject({ state: "rung", reasons: [during.reason] });
+    if (during) expect(before.key).toMatchObject({ state: "dispatched", reasons: [during.reason] });
   });
   it("does not forget what was heard of again", async () => {
     const age = { ms: 0 };
     const ledger = await goneAt(age);
     await ledger.wake([heard]);
     age.ms += 60_000;
-    expect(await ledger.inspect(key)).toMatchObject({ key: { state: "rung" }, runs: [past] });
+    expect(await ledger.inspect(key)).toMatchObject({ key: { state: "dispatched" }, runs: [past] });
   });
 });
 

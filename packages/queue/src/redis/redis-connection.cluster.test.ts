@@ -151,11 +151,11 @@ describe("on three primaries", () => {
 
   it("BullMQ's queue and worker go on after a node was away for longer than BullMQ waits for an answer", async () => {
     const duplicates = vi.spyOn(redis, "duplicate");
-    const queue = new Queue("bells", { connection: redis, prefix });
+    const queue = new Queue("jobs", { connection: redis, prefix });
     const done: unknown[] = [];
     const ring = (ids: readonly string[]) =>
-      Promise.all(ids.map((jobId) => queue.add("bell", {}, { jobId, removeOnComplete: true })));
-    const worker = new Worker("bells", (job) => Promise.resolve(void done.push(job.id)), {
+      Promise.all(ids.map((jobId) => queue.add("claim", {}, { jobId, removeOnComplete: true })));
+    const worker = new Worker("jobs", (job) => Promise.resolve(void done.push(job.id)), {
       connection: redis,
       prefix,
       concurrency: 4,

@@ -199,11 +199,11 @@ describe("on one server", () => {
 
   it("BullMQ's queue and worker go on when their server was a replica for a while", async () => {
     const redis = await connect(server.url);
-    const queue = new Queue("bells", { connection: redis, prefix: "{drover:x}" });
+    const queue = new Queue("jobs", { connection: redis, prefix: "{drover:x}" });
     const done: unknown[] = [];
     const ring = (ids: readonly string[]) =>
-      Promise.all(ids.map((jobId) => queue.add("bell", {}, { jobId, removeOnComplete: true })));
-    const worker = new Worker("bells", (job) => Promise.resolve(void done.push(job.id)), {
+      Promise.all(ids.map((jobId) => queue.add("claim", {}, { jobId, removeOnComplete: true })));
+    const worker = new Worker("jobs", (job) => Promise.resolve(void done.push(job.id)), {
       connection: redis,
       prefix: "{drover:x}",
       concurrency: 4,

@@ -43,8 +43,8 @@ it("a controller that has said something to Redis is told from one that never ha
 it("adds jobs again when all are lost", async () => {
   await t.queue.wake([wakeOf(key)]);
   const lost = await vi.waitFor(async () => {
-    const jobs = await redis.keys(`{drover:${t.queue.controller}}:bells:*`);
-    expect(jobs).toContain(`{drover:${t.queue.controller}}:bells:wait`);
+    const jobs = await redis.keys(`{drover:${t.queue.controller}}:jobs:*`);
+    expect(jobs).toContain(`{drover:${t.queue.controller}}:jobs:wait`);
     return redis.del(...jobs);
   }, 10_000);
   expect(lost).toBeGreaterThan(0);
@@ -55,20 +55,20 @@ it("adds jobs again when all are lost", async () => {
 it("finds a key again that somebody else took out of all its sets, and every job of it", async () => {
   await t.queue.wake([wakeOf(key)]);
   const names = await redis.keys(`{drover:${t.queue.controller}}:*`);
-  const isElsewhere = /:(rung|ready|turns:change|queue:.*|bells:.*)$/;
+  const isElsewhere = /:(dispatched|ready|flows:change|queue:.*|jobs:.*)$/;
   await redis.del(names.filter((name) => isElsewhere.test(name)));
   const { outcomes } = t.work(() => Promise.resolve({ kind: "done" }));
   await vi.waitFor(() => expect(outcomes).toEqual(["done"]), { timeout: 20_000 });
 });
 
 it("fails the job of a failed run and completes every other, also one that finds nothing to do", async () => {
-  const jobs = new Queue("bells", { connection: redis, prefix: `{drover:${t.queue.controller}}` });
+  const jobs = new Queue("jobs", { connection: redis, prefix: `{drover:${t.queue.controller}}` });
   const { outcomes } = t.work(() =>
     Promise.resolve(outcomes.length === 0 ? { kind: "retry", error: "no such bucket" } : { kind: "done" }),
   );
   await t.queue.wake([wakeOf(key)]);
   await vi.waitFor(() => expect(outcomes).toEqual(["retry", "done"]), { timeout: 10_000 });
-  await jobs.add("bell", { key }, { removeOnComplete: true });
+  await jobs.add("claim", { key }, { removeOnComplete: true });
   await vi.waitFor(async () => {
     const { failed, waiting, active, completed } = await jobs.getJobCounts();
     expect({ failed, waiting, active, completed }).toEqual({
@@ -87,7 +87,7 @@ it("goes on when somebody else has made garbage of all that BullMQ keeps", async
   const { outcomes } = t.work(() => Promise.resolve({ kind: "done" }));
   await t.queue.wake([wakeOf(key)]);
   await vi.waitFor(() => expect(outcomes).toHaveLength(1), { timeout: 10_000 });
-  const jobs = `{drover:${t.queue.controller}}:bells`;
+  const jobs = `{drover:${t.queue.controller}}:jobs`;
   for (const name of ["wait", "active", "marker", "meta", "events", "stalled", "failed", "stalled-check"]) {
     await redis.set(`${jobs}:${name}`, "garbage");
   }
@@ -96,7 +96,7 @@ it("goes on when somebody else has made garbage of all that BullMQ keeps", async
 });
 
 it("shows a run that failed under its own key, also where it was chained", async () => {
-  const jobs = new Queue<unknown>("bells", { connection: redis, prefix: `{drover:${t.queue.controller}}` });
+  const jobs = new Queue<unknown>("jobs", { connection: redis, prefix: `{drover:${t.queue.controller}}` });
   const keys = ["first", "second", "third"].map((name) => objectKey({ namespace: "a", name }));
   const [first, second] = keys;
   await t.queue.wake(keys.map(wakeOf)); // one job, since there is no worker yet

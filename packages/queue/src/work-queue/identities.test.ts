@@ -107,7 +107,7 @@ const { redis: admin } = await redisOfFile();
 
 /** What a queue has in Redis. */
 const keysOf = (queue: QueueName): readonly string[] => [
-  ...[":control", ":key:a/b", ":bells:wait", ":named"].map((end) => queuePrefix(queue) + end),
+  ...[":control", ":key:a/b", ":jobs:wait", ":named"].map((end) => queuePrefix(queue) + end),
 ];
 const channelOf = (queue: QueueName): string => `${queuePrefix(queue)}:worker:1`;
 

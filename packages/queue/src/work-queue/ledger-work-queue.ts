@@ -79,7 +79,7 @@ export function openLedgerWorkQueue(parts: LedgerWorkQueueParts): WorkQueue {
     const first = known === undefined;
     known = incarnation;
     if (first) return;
-    log.warn({ era: incarnation }, "Redis was restarted, replaced or emptied: recorded wakes may be lost");
+    log.warn({ incarnation }, "Redis was restarted, replaced or emptied: recorded wakes may be lost");
     parts.onIncarnation?.(incarnation);
   });
   const common = { ledger, jobQueue, timers, newId, log };
@@ -128,11 +128,11 @@ export function openLedgerWorkQueue(parts: LedgerWorkQueueParts): WorkQueue {
 }
 
 /** Upper bound of the size as JSON: an escaped character takes six bytes. */
-const bytesOf = ({ copy = "", news: delta = "" }: Wake): number => 6 * (copy.length + delta.length);
+const bytesOf = ({ cachedObject = "", delta = "" }: Wake): number => 6 * (cachedObject.length + delta.length);
 
 /** Removes the text of a delta that is too long to be kept: an empty delta has the same effect. */
 const withoutLongDelta = (wake: Wake): Wake =>
-  wake.news === undefined || Buffer.byteLength(wake.news) <= maxDeltaBytes ? wake : { ...wake, news: "" };
+  wake.delta === undefined || Buffer.byteLength(wake.delta) <= maxDeltaBytes ? wake : { ...wake, delta: "" };
 
 interface WakeParts {
   readonly ledger: Ledger;

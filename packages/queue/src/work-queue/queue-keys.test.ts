@@ -39,7 +39,7 @@ it("of one function all keys are given, whatever they are for, and none of anoth
   ].map((each) => `${queuePrefix(queueOf(each))}:control`);
   const names = namesQueueOf(queueOfMine, { plural: "pods", group: "" });
   const ofMine = [
-    ...["control", "key:a/b", "bells:wait"].map((rest) => `${queuePrefix(queueOfMine)}:${rest}`),
+    ...["control", "key:a/b", "jobs:wait"].map((rest) => `${queuePrefix(queueOfMine)}:${rest}`),
     `${queuePrefix(names)}:key:a/b`,
     `{drover-hook:${queueOfMine}}:events`,
   ];

@@ -99,7 +99,7 @@ it.each([
   const queue = await open();
   const wakes = sizes.map((size, i) => ({
     ...wakeOf(objectKey({ name: `n${i}` })),
-    ...(size > 0 && { copy: "c".repeat(size) }),
+    ...(size > 0 && { cachedObject: "c".repeat(size) }),
   }));
   await queue.wake(wakes);
   expect(received.flat()).toEqual(wakes);
@@ -112,8 +112,8 @@ it.each([
   ["as many letters, in more bytes", "\u{e9}".repeat(maxDeltaBytes), false],
 ])("deltas are sent with their text where a key may be given them: %s", async (_, news, isSent) => {
   const queue = await open();
-  await queue.wake([{ ...wakeOf(key), news }]);
-  expect(received).toEqual([[{ ...wakeOf(key), news: isSent ? news : "" }]]);
+  await queue.wake([{ ...wakeOf(key), delta: news }]);
+  expect(received).toEqual([[{ ...wakeOf(key), delta: isSent ? news : "" }]]);
 });
 
 it("a queue that is closed ends the wait for a wake, also where its caller would wait on", async () => {

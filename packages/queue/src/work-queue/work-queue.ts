@@ -25,19 +25,19 @@ export interface Wake {
   /** A `traceparent` for the run that answers this wake. */
   readonly trace?: string;
   /** The key's own object at that version, as JSON, for the run that answers this wake. Requires `uid`. */
-  readonly copy?: string;
+  readonly cachedObject?: string;
   /**
    * The change of an object of another kind, if lists of that kind are cached between runs; as JSON. Empty if the
    * change cannot be expressed: the key's cached lists are then dropped.
    */
-  readonly news?: string;
+  readonly delta?: string;
   /** The version was current at some time after this one: a list made since contains it, or it was written since. */
   readonly newestAfter?: QueueTime;
 }
 
 /** A time in an incarnation of a queue's data. No run that the data do not contain can write after it. */
 export interface QueueTime {
-  readonly era: string;
+  readonly incarnation: string;
   /** Redis time, ms. */
   readonly at: number;
 }
@@ -50,7 +50,7 @@ export interface ObservedVersion {
   readonly resourceVersion: string;
   /** The object at that version, as JSON, to be kept for a run that may follow soon. */
   readonly cachedObject?: string;
-  /** The run's lists of other kinds, as JSON, to be kept as well. Wakes add the changes since (`Wake.news`). */
+  /** The run's lists of other kinds, as JSON, to be kept as well. Wakes add the changes since (`Wake.delta`). */
   readonly cachedLists?: string;
 }
 
@@ -75,7 +75,7 @@ export interface Claim {
    */
   readonly cachedObject?: string | undefined;
   /**
-   * The lists that the run before has left, and all changes (`Wake.news`) since it began. Left out: the run lists live.
+   * The lists that the run before has left, and all changes (`Wake.delta`) since it began. Left out: the run lists live.
    */
   readonly cachedLists?: { readonly stored: string; readonly deltas: readonly string[] } | undefined;
 }
@@ -98,7 +98,7 @@ export type ClaimRefusal =
    */
   | "outdated"
   /** Redis was restarted or replaced a moment ago: runs in progress announce themselves before a new one starts. */
-  | "settling";
+  | "recovering";
 
 /**
  * The outcome of a run; exactly one per run.
@@ -166,11 +166,11 @@ export type PauseScope =
   | { readonly kind: "object"; readonly key: ObjectKey };
 
 /**
- * The state of a key. `ready` keys wait for their turn, `rung` ones have a job that waits for a free worker, `waits`
- * ones wait for a time. `paused` keys are due, but their object is paused; keys of a paused namespace or controller are
+ * The state of a key. `ready` keys wait for their turn, `dispatched` ones have a job that waits for a free worker,
+ * `waits` ones wait for a time. `paused` keys are due, but their object is paused; keys of a paused namespace or controller are
  * `ready`.
  */
-export type KeyState = "waits" | "ready" | "rung" | "leased" | "parked" | "paused";
+export type KeyState = "waits" | "ready" | "dispatched" | "leased" | "parked" | "paused";
 
 /** A state that keys are listed by. `failing` keys had a failed last run, and are in any of the other states. */
 export type ListedState = KeyState | "failing";
@@ -196,7 +196,7 @@ export interface KeyReport {
   readonly key: ObjectKey;
   readonly state: KeyState | "idle" | "unknown";
   /**
-   * Redis time in ms: until when it waits or is leased; since when it is ready, `rung`, paused or parked; 0 if idle.
+   * Redis time in ms: until when it waits or is leased; since when it is ready, dispatched, paused or parked; 0 if idle.
    */
   readonly at: number;
   readonly class?: WakeClass | undefined;

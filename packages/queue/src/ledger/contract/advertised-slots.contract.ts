@@ -63,7 +63,7 @@ export function advertisedSlotsContract(t: LedgerUnderTest): void {
       await t.wake(key, { uid: "u1" });
       await t.run(key, { kind: "done", observed });
       await t.ledger.advertise(slots("t1"));
-      await t.wake(key, { uid: "u1", resourceVersion: "201", copy: '{"a":"\\n"}' });
+      await t.wake(key, { uid: "u1", resourceVersion: "201", cachedObject: '{"a":"\\n"}' });
       expect(await assignments()).toMatchObject([{ claim: { cachedObject: '{"a":"\\n"}' } }]);
     });
     it("may be one whose job no worker has taken", async () => {

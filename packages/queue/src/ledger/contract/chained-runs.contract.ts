@@ -122,7 +122,7 @@ export function chainedRunsContract(t: LedgerUnderTest): void {
         pauses: [{ scope: "object" }],
       });
       expect(await t.ledger.resume({ kind: "object", key: dispatchedKey })).toEqual([]); // its job is still out
-      expect((await t.ledger.inspect(dispatchedKey)).key).toMatchObject({ state: "rung" });
+      expect((await t.ledger.inspect(dispatchedKey)).key).toMatchObject({ state: "dispatched" });
     });
     it("while the controller is paused, and who waits keeps its place", async () => {
       await t.wake(first);
@@ -220,7 +220,7 @@ export function chainedRunsContract(t: LedgerUnderTest): void {
       expect(await chained()).toBe(dispatchedKey);
       await t.wake(dispatchedKey);
       expect(await t.ledger.settle(dispatchedKey, next.token, done)).toMatchObject({ jobs: [] });
-      expect(await t.list("rung")).toHaveLength(1);
+      expect(await t.list("dispatched")).toHaveLength(1);
       await t.run(dispatchedKey, done);
       expect(await t.wake(dispatchedKey)).toEqual([dispatchedKey]);
     });
@@ -247,7 +247,7 @@ export function chainedRunsContract(t: LedgerUnderTest): void {
     await t.registerWorker({ slots: 3 });
     await t.claim(dispatchedKey);
     for (const each of keysIn("a", 6)) await t.wake(each);
-    const jobs = () => t.list("rung");
+    const jobs = () => t.list("dispatched");
     expect(await jobs()).toHaveLength(1);
     await t.registerWorker({ slots: 5 });
     expect(await t.dispatched()).toHaveLength(2);

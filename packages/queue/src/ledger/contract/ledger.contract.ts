@@ -19,7 +19,7 @@ export function ledgerContract(open: OpenLedger): void {
     "one key": runsContract,
     "many keys": orderContract,
     "handing over": chainedRunsContract,
-    offers: advertisedSlotsContract,
+    "advertised slots": advertisedSlotsContract,
     copies: cachedObjectsContract,
     lists: cachedListsContract,
     pauses: pausesContract,

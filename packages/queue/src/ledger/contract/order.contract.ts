@@ -10,7 +10,7 @@ export function orderContract(t: LedgerUnderTest): void {
   async function order(most = 1_000): Promise<readonly ObjectKey[]> {
     const ran: ObjectKey[] = [];
     let next = await t.dispatched();
-    if (next.length === 0) next = (await t.list("rung")).slice(0, 1).map((report) => report.key);
+    if (next.length === 0) next = (await t.list("dispatched")).slice(0, 1).map((report) => report.key);
     while (next[0] !== undefined && ran.length < most) {
       const [mine] = next;
       ran.push(mine);
@@ -259,14 +259,14 @@ export function orderContract(t: LedgerUnderTest): void {
       await t.registerWorker({ worker: "w2", slots: 3, lasts: 8_000 });
       const keys = keysIn("a", 20);
       await wakeAll(keys);
-      expect(await t.list("rung")).toHaveLength(5);
+      expect(await t.list("dispatched")).toHaveLength(5);
       t.clock += 5_000;
       await t.registerWorker({ worker: "w2", slots: 3, lasts: 8_000 });
       for (const each of keys.slice(0, 5)) await t.run(each, done);
-      expect(await t.list("rung")).toHaveLength(3);
+      expect(await t.list("dispatched")).toHaveLength(3);
       await t.registerWorker({ worker: "w2", slots: 0 });
       for (const each of keys.slice(5, 8)) await t.run(each, done);
-      expect(await t.list("rung")).toHaveLength(1); // one job, for the first worker to come
+      expect(await t.list("dispatched")).toHaveLength(1); // one job, for the first worker to come
     });
     it("of an older version do not get a key back that a newer one ran, while a newer one is alive", async () => {
       await t.registerWorker({ worker: "old", version: 1, lasts: 5_000 });
@@ -310,7 +310,7 @@ export function orderContract(t: LedgerUnderTest): void {
         await t.ledger.settle(key, token, { kind: "retry", error: "no" });
         return (await t.ledger.inspect(key)).key;
       };
-      expect(await failWhenHeardOf("t1")).toMatchObject({ state: "rung", fails: 1 }); // runs early in the window
+      expect(await failWhenHeardOf("t1")).toMatchObject({ state: "dispatched", fails: 1 }); // runs early in the window
       expect(await failWhenHeardOf("t2")).toMatchObject({ state: "waits", why: "backoff" });
       t.clock += 100;
       await t.dispatched();
@@ -401,7 +401,7 @@ export function orderContract(t: LedgerUnderTest): void {
     await t.run(well, done);
     expect(await t.list("failing")).toMatchObject([
       { key: parked, state: "parked", fails: 2, error: "still no" },
-      { key: waits, state: "rung", at: t.clock, fails: 1 },
+      { key: waits, state: "dispatched", at: t.clock, fails: 1 },
     ]);
     await t.run(waits, done);
     expect((await t.list("failing")).map((report) => report.key)).toEqual([parked]);

@@ -34,7 +34,7 @@ export function pausesContract(t: LedgerUnderTest): void {
     expect((await t.claim(key)).reasons).toEqual(["Modified"]);
   });
 
-  it.each(["rung", "ready"])("takes a key back that is %s", async (at) => {
+  it.each(["dispatched", "ready"])("takes a key back that is %s", async (at) => {
     const [before] = keysIn("a", 1) as [ObjectKey];
     if (at === "ready") await t.wake(before);
     await t.wake(key, own("1"));
@@ -74,11 +74,11 @@ export function pausesContract(t: LedgerUnderTest): void {
   it("believes no pause of an older version, and ends one for whatever version", async () => {
     await t.wake(key, own("5"));
     await t.wake(key, own("4", true));
-    expect(await state()).toBe("rung");
+    expect(await state()).toBe("dispatched");
     await t.wake(key, own("6", true));
     // etcd may have been restored: the run reads the annotation.
     expect(await t.wake(key, own("3", false))).toEqual([]);
-    expect(await state()).toBe("rung");
+    expect(await state()).toBe("dispatched");
   });
 
   it("is due since it was resumed, behind those that were ready before", async () => {
@@ -122,13 +122,13 @@ export function pausesContract(t: LedgerUnderTest): void {
     await t.claim(key, "t1");
     await t.wake(key, own("3", false));
     await t.ledger.settle(key, "t1", paused("2"));
-    expect(await state()).toBe("rung");
+    expect(await state()).toBe("dispatched");
     await t.claim(key, "t2");
     await t.ledger.settle(key, "t2", {
       kind: "paused",
       observed: { kind: "buckets", uid: "u0", resourceVersion: "9" },
     });
-    expect(await state()).toBe("rung");
+    expect(await state()).toBe("dispatched");
   });
 
   it("leaves failures as they are", async () => {
@@ -152,7 +152,7 @@ export function pausesContract(t: LedgerUnderTest): void {
       const observed = { kind: "buckets", uid: "u1", resourceVersion: "1" };
       await t.ledger.settle(each, token, { kind: "done", observed });
       if (isPaused) await t.ledger.pause({ kind: "object", key: each }, "tests");
-      await t.wake(each, { ...own("2"), copy: "{}" });
+      await t.wake(each, { ...own("2"), cachedObject: "{}" });
       if (isPaused) await t.ledger.resume({ kind: "object", key: each });
       expect((await t.claim(each)).cachedObject).toBe(isPaused ? undefined : "{}");
     }

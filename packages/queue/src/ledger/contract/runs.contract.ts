@@ -226,7 +226,7 @@ export function runsContract(t: LedgerUnderTest): void {
   });
 
   it("knows it in whichever state a key is: a campaign has not ended for who waits or is parked", async () => {
-    const states = ["waits", "parked", "ready", "rung", "idle"] as const;
+    const states = ["waits", "parked", "ready", "dispatched", "idle"] as const;
     const keys = states.map((name) => objectKey({ namespace: "s", name }));
     const [waits, parked, ready, dispatched, idle] = keys as [
       ObjectKey,
@@ -511,7 +511,7 @@ export function runsContract(t: LedgerUnderTest): void {
     });
   });
 
-  describe("bells", () => {
+  describe("jobs", () => {
     it("are no more than the limit; the rest is dispatched when there is room", async () => {
       const keys = ["a", "b", "c"].map((name) => objectKey({ name }));
       const dispatched = (await Promise.all(keys.map((each) => wake({ key: each })))).flat();

@@ -60,7 +60,7 @@ export function serversContract(t: LedgerUnderTest): void {
     it("lets nothing be claimed or dispatched until runs under way had time to announce themselves", async () => {
       await t.wake(key);
       t.server = "another";
-      expect(await t.refusal(key, "t")).toBe("settling");
+      expect(await t.refusal(key, "t")).toBe("recovering");
       expect(await t.wake(objectKey({ name: "other" }))).toEqual([]);
       expect(await t.ledger.dispatch()).toEqual({ jobs: [], next: recoveryWindow });
       t.clock += recoveryWindow;
@@ -89,7 +89,7 @@ export function serversContract(t: LedgerUnderTest): void {
       await t.claim(key, "t");
       t.clock += lease;
       t.server = "another";
-      expect(await t.refusal(key)).toBe("settling");
+      expect(await t.refusal(key)).toBe("recovering");
       expect((await t.ledger.inspect(key)).key).toMatchObject({ state: "leased", fails: 0 });
       expect((await t.ledger.renew([{ key, token: "t" }])).lost).toEqual([]);
     });

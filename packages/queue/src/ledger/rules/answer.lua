@@ -3,7 +3,7 @@
 -- refused with the error `SCHEMA <number>`.
 
 if (tonumber(control.schema) or SCHEMA) > SCHEMA then return redis.error_reply('SCHEMA ' .. control.schema) end
-if control.server ~= server or not control.era then adopt() end
+if control.server ~= server or not control.incarnation then adopt() end
 local answer = run()
 saveControl()
-return { control.era, answer }
+return { control.incarnation, answer }

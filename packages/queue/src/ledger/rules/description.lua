@@ -6,7 +6,7 @@
 local function pausesOf(e)
   local scopes = { 'controller', 'namespace ' .. namespaceOf(e.key), 'object ' .. e.key }
   local pauses = {}
-  for i, since in ipairs(read(PAUSED, 'HMGET', unpack(scopes))) do
+  for i, since in ipairs(read(PAUSES, 'HMGET', unpack(scopes))) do
     local at, by = string.match(since or '', '^(%d+) ?(.*)$')
     if at then pauses[#pauses + 1] = { string.match(scopes[i], '^%a+'), tonumber(at), by } end
   end
@@ -14,13 +14,13 @@ local function pausesOf(e)
   return pauses
 end
 local function describe(e, at)
-  local told = { key = e.key, state = e.f.state or 'idle', at = tonumber(at or 0), fails = number(e, 'fails') }
+  local report = { key = e.key, state = e.f.state or 'idle', at = tonumber(at or 0), fails = number(e, 'fails') }
   for _, field in ipairs({ 'class', 'reasons', 'why', 'error', 'uid', 'account', 'until', 'trace' }) do
-    told[field] = e.f[field]
+    report[field] = e.f[field]
   end
-  told.known = next(e.was) ~= nil
-  told.notBefore = number(e, 'notBefore')
-  told.pauses = pausesOf(e)
-  told.opens = e.f.account and math.ceil(limitOpens('account ' .. e.f.account)) or 0
-  return told
+  report.known = next(e.was) ~= nil
+  report.notBefore = number(e, 'notBefore')
+  report.pauses = pausesOf(e)
+  report.opens = e.f.account and math.ceil(limitOpens('account ' .. e.f.account)) or 0
+  return report
 end

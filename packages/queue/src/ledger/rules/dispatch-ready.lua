@@ -15,56 +15,56 @@ local function promote()
       save(e)
     end
   end
-  for _, queue in ipairs(redis.call('ZRANGEBYSCORE', SHUT, '-inf', now, 'LIMIT', 0, 200)) do
-    redis.call('ZREM', SHUT, queue)
-    local class, lane = string.match(queue, '^(%a+):(.*)$')
-    if rank[class] then redis.call('ZADD', P .. ':turns:' .. class, 'NX', turn(), lane) end
+  for _, queue in ipairs(redis.call('ZRANGEBYSCORE', THROTTLED, '-inf', now, 'LIMIT', 0, 200)) do
+    redis.call('ZREM', THROTTLED, queue)
+    local class, flow = string.match(queue, '^(%a+):(.*)$')
+    if rank[class] then redis.call('ZADD', P .. ':flows:' .. class, 'NX', turn(), flow) end
   end
 end
 
-local function mayRing() return settled() and control.paused ~= '1' end
+local function mayDispatch() return recovered() and control.paused ~= '1' end
 -- The number of idle slots for which no job is out.
 local function roomFor(atLeast)
   local idle = math.max(1, setting('slots', 1)) - redis.call('ZCARD', LEASES)
-  return math.max(atLeast or 0, idle) - redis.call('ZCARD', RUNG)
+  return math.max(atLeast or 0, idle) - redis.call('ZCARD', DISPATCHED)
 end
 
 -- Assigns the key of an entry to an advertised slot, if no other key can come first and no limit is set.
-local function giveAtOnce(e)
-  if held(e) or not mayRing() or control.limited == '1' then return false end
-  local turns = P .. ':turns:'
-  if redis.call('EXISTS', turns .. 'change', turns .. 'listing', turns .. 'resync', SHUT) > 0 then return false end
+local function assignAtOnce(e)
+  if held(e) or not mayDispatch() or control.limited == '1' then return false end
+  local flows = P .. ':flows:'
+  if redis.call('EXISTS', flows .. 'change', flows .. 'listing', flows .. 'resync', THROTTLED) > 0 then return false end
   leave(e) -- drops the key's own timer: one that is found below is another key's
   if #redis.call('ZRANGEBYSCORE', WAITS, '-inf', now, 'LIMIT', 0, 1) > 0 then return false end
-  nobodyWaits = true
-  return roomFor() > 0 and give(e)
+  nothingReady = true
+  return roomFor() > 0 and assign(e)
 end
 
-local function ringReady(atLeast)
-  local bells = {}
-  if nobodyWaits or not mayRing() then return bells end
+local function dispatchReady(atLeast)
+  local jobs = {}
+  if nothingReady or not mayDispatch() then return jobs end
   local room = roomFor(atLeast)
   while room > 0 and limitOpens('controller') <= now do
     local key = nextInTurn()
-    if not key then return bells end
+    if not key then return jobs end
     local e = load(key)
     leaveQueue(e)
     if not held(e) then room = room - 1 end
-    if not held(e) and not give(e) then
-      enter(e, 'rung', now)
-      if not e.f.bell then -- else its last job was not used, and serves now
-        control.bell = setting('bell', 0) + 1
-        e.f.bell = control.bell
-        bells[#bells + 1] = key
-        bells[#bells + 1] = tostring(control.bell)
+    if not held(e) and not assign(e) then
+      enter(e, 'dispatched', now)
+      if not e.f.job then -- else its last job was not used, and serves now
+        control.dispatches = setting('dispatches', 0) + 1
+        e.f.job = control.dispatches
+        jobs[#jobs + 1] = key
+        jobs[#jobs + 1] = tostring(control.dispatches)
       end
     end
     save(e)
   end
-  return bells
+  return jobs
 end
 
-local function ring(atLeast)
+local function dispatch(atLeast)
   promote()
-  return ringReady(atLeast)
+  return dispatchReady(atLeast)
 end

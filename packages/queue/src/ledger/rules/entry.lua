@@ -1,8 +1,8 @@
 -- A key's entry, which is read completely, changed, and written once; and the states of a key.
 --
--- A key **waits** (for a time), is **ready** (it will be dispatched in order), **rung** (dispatched: a job was added
--- for it), **leased** (a worker runs it), **paused** (due, but its object is paused), **parked**, or idle. Every
--- state except idle has a set; a key is in one of them at most. Only scripts move it.
+-- A key **waits** (for a time), is **ready** (it will be dispatched in order), **dispatched** (a job was added for
+-- it), **leased** (a worker runs it), **paused** (due, but its object is paused), **parked**, or idle. Every state
+-- except idle has a set; a key is in one of them at most. Only scripts move it.
 
 -- Preallocates the fields that most entries have: the table is not rehashed as it grows.
 local function fields()
@@ -14,7 +14,7 @@ local function fields()
     reasons = nil,
     uid = nil,
     copy = nil,
-    sawIn = nil,
+    observedIn = nil,
     settled = nil,
     token = nil,
     ['until'] = nil,
@@ -72,7 +72,8 @@ local function clear(e, ...)
 end
 local function held(e) return e.f.token and number(e, 'until') > now end
 
-local setOf = { waits = WAITS, ready = READY, rung = RUNG, leased = LEASES, parked = PARKED, paused = SUSPENDED }
+local setOf =
+  { waits = WAITS, ready = READY, dispatched = DISPATCHED, leased = LEASES, parked = PARKED, paused = PAUSED }
 local function leaveAll(key)
   for _, set in pairs(setOf) do
     redis.call('ZREM', set, key)
@@ -90,7 +91,7 @@ local function leave(e)
 end
 local function enter(e, state, at)
   leave(e)
-  if state == 'waits' or state == 'parked' or state == 'paused' then clear(e, 'copy') end
+  if state == 'waits' or state == 'parked' or state == 'paused' then clear(e, 'cachedObject') end
   e.f.state = state
   redis.call('ZADD', setOf[state], at, e.key)
 end

@@ -7,10 +7,11 @@
 -- also where the run id does not: when a primary was demoted and promoted again.
 
 local P = KEYS[1]
-local CONTROL, PAUSED, LIMITS, WORKERS = P .. ':control', P .. ':paused', P .. ':limits', P .. ':workers'
-local WAITS, READY, RUNG, LEASES, PARKED = P .. ':waits', P .. ':ready', P .. ':rung', P .. ':leases', P .. ':parked'
-local SHUT, FAILING, SUSPENDED = P .. ':shut', P .. ':failing', P .. ':suspended'
-local OFFERS, OFFERED, GIVEN = P .. ':offers', P .. ':offered', P .. ':given'
+local CONTROL, PAUSES, LIMITS, WORKERS = P .. ':control', P .. ':pauses', P .. ':limits', P .. ':workers'
+local WAITS, READY, DISPATCHED, LEASES, PARKED =
+  P .. ':waits', P .. ':ready', P .. ':dispatched', P .. ':leases', P .. ':parked'
+local THROTTLED, FAILING, PAUSED = P .. ':throttled', P .. ':failing', P .. ':paused'
+local ADVERTISED, ADVERTISEMENTS, ASSIGNED = P .. ':advertised', P .. ':advertisements', P .. ':assigned'
 local SCHEMA = 1
 
 if now == '' then
@@ -19,7 +20,7 @@ if now == '' then
 else
   now = tonumber(now)
 end
-lease, settling = tonumber(lease), tonumber(settling)
+lease, recoveryWindow = tonumber(lease), tonumber(recoveryWindow)
 if server == '' then server = string.match(redis.call('INFO', 'replication'), 'master_replid:(%w+)') end
 
 -- Another client changed a key that has the wrong type: it is moved away, and the script goes on without it.
@@ -40,8 +41,8 @@ do
     return {
       schema = f[1] or nil,
       server = f[2] or nil,
-      era = f[3] or nil,
-      origin = f[4] or nil,
+      incarnation = f[3] or nil,
+      firstIncarnation = f[4] or nil,
       claimsFrom = f[5] or nil,
       paused = f[6] or nil,
       pauses = f[7] or nil,
@@ -49,11 +50,11 @@ do
       newest = f[9] or nil,
       limited = f[10] or nil,
       first = f[11] or nil,
-      most = f[12] or nil,
+      longest = f[12] or nil,
       attempts = f[13] or nil,
-      bell = f[14] or nil,
+      dispatches = f[14] or nil,
       turn = f[15] or nil,
-      pace = f[16] or nil,
+      meanRunTime = f[16] or nil,
     }
   end
   local fields = read(
@@ -61,8 +62,8 @@ do
     'HMGET',
     'schema',
     'server',
-    'era',
-    'origin',
+    'incarnation',
+    'firstIncarnation',
     'claimsFrom',
     'paused',
     'pauses',
@@ -70,11 +71,11 @@ do
     'newest',
     'limited',
     'first',
-    'most',
+    'longest',
     'attempts',
-    'bell',
+    'dispatches',
     'turn',
-    'pace'
+    'meanRunTime'
   )
   control, controlWas = whole(fields), whole(fields)
 end
@@ -89,9 +90,9 @@ local function saveControl()
   end
   if #changed > 0 then redis.call('HSET', CONTROL, unpack(changed)) end
 end
--- The recovery window does not begin again once it is over. If the clock went back, it ends within one settling from
--- now.
+-- The recovery window does not begin again once it is over. If the clock went back, it ends within one
+-- recovery window from now.
 if setting('claimsFrom', 0) ~= 0 then
-  control.claimsFrom = setting('claimsFrom', 0) > now and math.min(setting('claimsFrom', 0), now + settling) or 0
+  control.claimsFrom = setting('claimsFrom', 0) > now and math.min(setting('claimsFrom', 0), now + recoveryWindow) or 0
 end
-local function settled() return setting('claimsFrom', 0) == 0 end
+local function recovered() return setting('claimsFrom', 0) == 0 end

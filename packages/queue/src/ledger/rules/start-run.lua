@@ -4,7 +4,7 @@
 -- The key is leased to a slot, and its claim made: what the run is to answer. The claim comes with the object and the
 -- lists that are cached for it.
 --
--- `handOver` first takes a key that has an unused job. Jobs are used within milliseconds, unless all workers that
+-- `chainNext` first takes a key that has an unused job. Jobs are used within milliseconds, unless all workers that
 -- could take them are busy; and those take chained keys, never the job.
 --- @include "cache/cached-objects"
 --- @include "ledger/rules/entry"
@@ -45,37 +45,37 @@ local function leaseTo(e, slot, token, askedAt, version)
     trace = e.f.trace,
     versions = versions,
   })
-  local copy = takeCopy(e)
+  local copy = takeObject(e)
   local lists = takeLists(e)
   enter(e, 'leased', now + lease)
   e.f.token, e.f['until'] = token, now + lease
   e.f.wakes = number(e, 'wakes')
   e.f.answers, e.f.ran, e.f.runUid = e.f.wakes, e.f.class or 'change', e.f.uid
-  e.f.ranAt, e.f.ranIn = now, control.era
+  e.f.ranAt, e.f.ranIn = now, control.incarnation
   if tonumber(version) > 0 then e.f.ranBy = version end
-  clear(e, 'reasons', 'class', 'trace', 'why', 'forced', 'copy', 'sawIn')
+  clear(e, 'reasons', 'class', 'trace', 'why', 'forced', 'cachedObject', 'observedIn')
   return leasedKey(e, slot, askedAt, copy, lists)
 end
 
 -- The key of the job that has been unused for longest, if for long enough.
-local function overlooked()
-  local rung, since = unpack(redis.call('ZRANGE', RUNG, 0, 0, 'WITHSCORES'))
-  return rung and tonumber(since) <= now - overdueJobAge and rung
+local function overdueKey()
+  local dispatched, since = unpack(redis.call('ZRANGE', DISPATCHED, 0, 0, 'WITHSCORES'))
+  return dispatched and tonumber(since) <= now - overdueJobAge and dispatched
 end
-local function nextToRun()
-  local rung = overlooked()
-  if rung then return rung end
+local function nextKey()
+  local dispatched = overdueKey()
+  if dispatched then return dispatched end
   if limitOpens('controller') > now then return nil end
   local key = nextInTurn()
-  if key then control.bell = setting('bell', 0) + 1 end
+  if key then control.dispatches = setting('dispatches', 0) + 1 end
   return key
 end
 
 -- Chains the next key to the run of `e` that was just settled: leases it to the same slot. It may be the same key.
 -- Returns the leased key, or nil.
-local function handOver(e, token, askedAt, version)
-  if not settled() or control.paused == '1' then return nil end
-  local key = nextToRun()
+local function chainNext(e, token, askedAt, version)
+  if not recovered() or control.paused == '1' then return nil end
+  local key = nextKey()
   if not key then return nil end
   local other = key == e.key and e or load(key)
   leaveQueue(other)

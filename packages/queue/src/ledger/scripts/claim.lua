@@ -9,11 +9,11 @@
 --- @include "ledger/rules/entry"
 --- @include "ledger/rules/start-run"
 
-if givenTo(token) then return { 'slot taken' } end
-withdraw(token)
+if assignedTo(token) then return { 'slot taken' } end
+retract(token)
 local e = load(key)
 local known = (e.f.wakes or e.f.settled) ~= nil
-clear(e, 'bell') -- whatever comes of it
+clear(e, 'job') -- whatever comes of it
 local function refuseSince(why)
   save(e)
   return { why }
@@ -27,7 +27,7 @@ if held(e) then
   if e.f.token == token and e.f.claim then return { 'claimed', unpack(leasedKey(e, token, askedAt)) } end
   return refuseSince('leased')
 end
-if not settled() then return refuseSince('settling') end
+if not recovered() then return refuseSince('recovering') end
 if e.f.token then expire(e) end
 local at = e.f.state == 'waits' and redis.call('ZSCORE', WAITS, key)
 if at and tonumber(at) > now then return refuseSince('waiting') end

@@ -6,7 +6,7 @@
 --- @include "ledger/rules/order"
 
 local overdue = redis.call('ZCOUNT', WAITS, '-inf', now)
-local due, paused, oldest = overdue + redis.call('ZCARD', READY) + redis.call('ZCARD', RUNG), 0, now
+local due, paused, oldest = overdue + redis.call('ZCARD', READY) + redis.call('ZCARD', DISPATCHED), 0, now
 local function consider(set)
   local head = redis.call('ZRANGE', set, 0, 0, 'WITHSCORES')
   if head[2] then oldest = math.min(oldest, tonumber(head[2])) end
@@ -20,20 +20,20 @@ for i = 1, #over, 2 do
     oldest = math.min(oldest, tonumber(over[i + 1]))
   end
 end
-consider(RUNG)
-local shut = redis.call('ZRANGEBYSCORE', SHUT, '+inf', '+inf', 'LIMIT', 0, maxMembersChecked)
-for _, queue in ipairs(shut) do
+consider(DISPATCHED)
+local throttled = redis.call('ZRANGEBYSCORE', THROTTLED, '+inf', '+inf', 'LIMIT', 0, maxMembersChecked)
+for _, queue in ipairs(throttled) do
   paused = paused + redis.call('ZCARD', P .. ':queue:' .. queue)
 end
-if #shut == 0 then
+if #throttled == 0 then
   consider(READY)
 else
   for class in pairs(rank) do
-    for _, lane in ipairs(redis.call('ZRANGE', P .. ':turns:' .. class, 0, maxFlowsChecked - 1)) do
-      consider(P .. ':queue:' .. class .. ':' .. lane)
+    for _, flow in ipairs(redis.call('ZRANGE', P .. ':flows:' .. class, 0, maxFlowsChecked - 1)) do
+      consider(P .. ':queue:' .. class .. ':' .. flow)
     end
   end
-  for _, queue in ipairs(redis.call('ZRANGEBYSCORE', SHUT, '-inf', '(+inf', 'LIMIT', 0, maxMembersChecked)) do
+  for _, queue in ipairs(redis.call('ZRANGEBYSCORE', THROTTLED, '-inf', '(+inf', 'LIMIT', 0, maxMembersChecked)) do
     consider(P .. ':queue:' .. queue)
   end
 end
@@ -48,7 +48,7 @@ return {
   redis.call('ZCARD', LEASES),
   redis.call('ZCARD', PARKED),
   redis.call('ZCARD', FAILING),
-  setting('pace', 0),
-  paused + redis.call('ZCARD', SUSPENDED),
+  setting('meanRunTime', 0),
+  paused + redis.call('ZCARD', PAUSED),
   all and 1 or 0,
 }

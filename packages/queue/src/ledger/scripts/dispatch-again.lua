@@ -2,11 +2,11 @@
 --- @include "ledger/rules/entry"
 --- @include "ledger/rules/order"
 
-local since = redis.call('ZSCORE', RUNG, key)
+local since = redis.call('ZSCORE', DISPATCHED, key)
 local e = load(key)
-if since and (e.f.bell or '0') == bell then
-  redis.call('ZREM', RUNG, key)
-  clear(e, 'bell')
+if since and (e.f.job or '0') == jobNumber then
+  redis.call('ZREM', DISPATCHED, key)
+  clear(e, 'job')
   becomeReady(e, since)
   save(e)
 end

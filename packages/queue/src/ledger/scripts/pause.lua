@@ -7,23 +7,24 @@
 
 local kind, subject = string.match(scope, '^(%a+) ?(.*)$')
 if on == '1' then
-  redis.call('HSET', PAUSED, scope, string.format('%.0f %s', now, by))
+  redis.call('HSET', PAUSES, scope, string.format('%.0f %s', now, by))
 else
-  redis.call('HDEL', PAUSED, scope)
+  redis.call('HDEL', PAUSES, scope)
 end
-control.pauses = redis.call('HLEN', PAUSED)
+control.pauses = redis.call('HLEN', PAUSES)
 if kind == 'controller' then
   control.paused = on
 elseif kind == 'namespace' then
-  for _, queue in ipairs(redis.call('ZRANGEBYSCORE', SHUT, '+inf', '+inf', 'LIMIT', 0, maxThrottledFlowsChecked)) do
-    if string.match(queue, '^%a+:(.-)/') == subject and on == '0' then redis.call('ZADD', SHUT, now, queue) end
+  local held = redis.call('ZRANGEBYSCORE', THROTTLED, '+inf', '+inf', 'LIMIT', 0, maxThrottledFlowsChecked)
+  for _, queue in ipairs(held) do
+    if string.match(queue, '^%a+:(.-)/') == subject and on == '0' then redis.call('ZADD', THROTTLED, now, queue) end
   end
 else
   local e = load(subject)
-  if e.f.state == 'ready' or e.f.state == 'rung' or e.f.state == 'paused' then
+  if e.f.state == 'ready' or e.f.state == 'dispatched' or e.f.state == 'paused' then
     local resumed = e.f.state == 'paused' and not pausedObject(e)
     becomeReady(e, resumed and now or dueSince(e))
     save(e)
   end
 end
-return ring()
+return dispatch()

@@ -25,7 +25,7 @@ for i = 1, #workers, 2 do
 end
 control.slots, control.newest = sum, newest
 if slots ~= '0' and tonumber(version) >= newest then
-  control.first, control.most, control.attempts = first, most, attempts
+  control.first, control.longest, control.attempts = first, longest, attempts
   local asked, names = decoded(limits), 0
   for _ in pairs(asked) do
     names = names + 1

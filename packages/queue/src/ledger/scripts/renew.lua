@@ -9,13 +9,13 @@ local lost, announced = {}, {}
 for _, mine in ipairs(listed(leases)) do
   local e = load(mine.key)
   local ours = e.f.token == mine.token and number(e, 'until') > now
-  local announces = not settled() and e.f.announced ~= control.era and e.f.settled ~= mine.token
+  local announces = not recovered() and e.f.announced ~= control.incarnation and e.f.settled ~= mine.token
   if ours or announces then
     if not ours then
-      clear(e, 'answers', 'claim', 'sawIn') -- another run's report may be older than what this run writes
+      clear(e, 'answers', 'claim', 'observedIn') -- another run's report may be older than what this run writes
       e.f.token = mine.token
     end
-    if not settled() then e.f.announced = control.era end
+    if not recovered() then e.f.announced = control.incarnation end
     e.f['until'] = now + lease
     if e.f.state == 'leased' then
       redis.call('ZADD', LEASES, now + lease, mine.key)
@@ -28,4 +28,4 @@ for _, mine in ipairs(listed(leases)) do
     lost[#lost + 1] = mine.token
   end
 end
-return { control.era, lost, announced }
+return { control.incarnation, lost, announced }

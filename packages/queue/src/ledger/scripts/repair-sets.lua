@@ -1,11 +1,11 @@
 -- Checks the Redis keys that every ledger has and those of BullMQ's queue, and repairs what another client changed:
 -- a key of the wrong type is moved to `P:quarantine:*`, and listed. Returns what was wrong.
---- @include "ledger/rules/put-aside"
+--- @include "ledger/rules/quarantine"
 
-putAsideStrangers()
+quarantineForeignKeys()
 -- BullMQ processes no job while one of its keys has another type. Jobs are disposable: a job that is moved away with
 -- its key is added again.
-local bells = {
+local jobs = {
   wait = 'list',
   active = 'list',
   paused = 'list',
@@ -22,13 +22,13 @@ local bells = {
   limiter = 'string',
   ['stalled-check'] = 'string',
 }
-for name, wanted in pairs(bells) do
-  putAsideUnless(P .. ':bells:' .. name, wanted)
+for name, wanted in pairs(jobs) do
+  quarantineUnless(P .. ':jobs:' .. name, wanted)
 end
-for _, counter in ipairs({ P .. ':bells:id', P .. ':bells:pc' }) do
+for _, counter in ipairs({ P .. ':jobs:id', P .. ':jobs:pc' }) do
   local reply = redis.call('EXISTS', counter) == 1 and redis.pcall('INCR', counter)
   if type(reply) == 'table' and reply.err and string.find(reply.err, 'not an integer') then
-    putAsideUnless(counter, 'none')
+    quarantineUnless(counter, 'none')
   end
 end
 for _, key in ipairs(redis.call('ZRANGE', FAILING, 0, 99)) do

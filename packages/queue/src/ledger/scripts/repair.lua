@@ -1,14 +1,14 @@
 -- Checks some of the ledger's own keys, as a scan found them (`names`, a JSON list of Redis keys), and repairs what
 -- another client changed: a key that is not in the set of its state becomes ready, and a forgotten flow takes turns
 -- again. Returns what was wrong.
---- @include "ledger/rules/put-aside"
+--- @include "ledger/rules/quarantine"
 --- @include "ledger/rules/entry"
 --- @include "ledger/rules/order"
 
 local typeOf = typesOfLedger()
-typeOf.key, typeOf.history, typeOf.turns, typeOf.queue = 'hash', 'list', 'zset', 'zset'
-typeOf.copy, typeOf.lists, typeOf.news = 'string', 'string', 'set'
-local function typeOfBell(name)
+typeOf.key, typeOf.history, typeOf.flows, typeOf.queue = 'hash', 'list', 'zset', 'zset'
+typeOf.object, typeOf.lists, typeOf.deltas = 'string', 'string', 'set'
+local function typeOfJobKey(name)
   if string.match(name, '^%x+%-%d+$') then return 'hash' end
   if string.match(name, '^%x+%-%d+:lock$') or string.match(name, '^de:') then return 'string' end
 end
@@ -23,22 +23,22 @@ local function inItsSet(e)
   if e.f.state == 'paused' then return pausedObject(e) end
   if e.f.state ~= 'ready' then return true end
   if pausedObject(e) then return false end
-  local class, lane = string.match(e.f.queue or '', '^(%a+):(.*)$')
-  if not lane or not redis.call('ZSCORE', P .. ':queue:' .. e.f.queue, e.key) then return false end
-  return redis.call('ZSCORE', P .. ':turns:' .. class, lane) or redis.call('ZSCORE', SHUT, e.f.queue)
+  local class, flow = string.match(e.f.queue or '', '^(%a+):(.*)$')
+  if not flow or not redis.call('ZSCORE', P .. ':queue:' .. e.f.queue, e.key) then return false end
+  return redis.call('ZSCORE', P .. ':flows:' .. class, flow) or redis.call('ZSCORE', THROTTLED, e.f.queue)
 end
-local function look(key)
+local function checkEntry(key)
   local e = load(key)
   if e.f.fails and not redis.call('ZSCORE', FAILING, key) then redis.call('ZADD', FAILING, now, key) end
   if inItsSet(e) then return end
   found[#found + 1] = 'key:' .. key
-  e.f.news = 'lost'
+  e.f.deltas = 'lost'
   if held(e) then
     leaveAll(key)
     enter(e, 'leased', e.f['until'])
   else
     leaveAll(key)
-    clear(e, 'token', 'until', 'claim', 'sawIn', 'state')
+    clear(e, 'token', 'until', 'claim', 'observedIn', 'state')
     e.f.wakes = number(e, 'wakes')
     becomeReady(e, now)
   end
@@ -48,10 +48,10 @@ end
 local keys = {}
 for _, name in ipairs(listed(names, maxKeysPerRepair)) do
   local kind, subject = string.match(string.sub(name, #P + 2), '^(%a+):?(.*)$')
-  local isRight = putAsideUnless(name, kind == 'bells' and typeOfBell(subject) or typeOf[kind])
+  local isRight = quarantineUnless(name, kind == 'jobs' and typeOfJobKey(subject) or typeOf[kind])
   if kind == 'key' and isRight then keys[#keys + 1] = subject end
 end
 for _, key in ipairs(keys) do
-  look(key)
+  checkEntry(key)
 end
 return found

@@ -7,8 +7,8 @@
 -- - `forget`: how long the last answer and the history are kept after the object is gone.
 -- - `next`: the token under which the worker can run another key at once, as `version` of the function, or empty. If
 --   no key is due, the slot is advertised under it for `worker`, unless that is empty. `askedAt`: when, by its clock.
--- - `sawKind`, `sawUid`, `sawVersion`, `sawCopy`: the version of its own object that the run has read or written
---   last. `lists`: the lists that it leaves. Empty if it reports none.
+-- - `observedKind`, `observedUid`, `observedVersion`: the version of its own object that the run has read or written
+--   last. `cachedObject`, `cachedLists`: the object and the lists that it leaves. Empty if it reports none.
 --
 -- Returns `{ 'stale' }` or `{ 'settled', due, chained, jobs... }`: `due` is in how many ms the key is due again, or
 -- -1; `chained` is a leased key, or `{}`.
@@ -28,27 +28,27 @@ local function dueIn(e)
 end
 
 -- The key that the first answer chained, as that answer may have been lost; empty if its run no longer holds it.
-local function handedBefore(e)
-  local other = e.f.handed and load(e.f.handed)
+local function chainedBefore(e)
+  local other = e.f.chained and load(e.f.chained)
   if other and held(other) and other.f.token == next and other.f.claim then return leasedKey(other, next, askedAt) end
   return {}
 end
 
 local e = load(key)
 local unknown = e.f.token ~= token
-if unknown and e.f.settled == token then return { 'settled', dueIn(e), handedBefore(e) } end
-if unknown and (settled() or e.f.announced == control.era) then return { 'stale' } end
+if unknown and e.f.settled == token then return { 'settled', dueIn(e), chainedBefore(e) } end
+if unknown and (recovered() or e.f.announced == control.incarnation) then return { 'stale' } end
 
 -- True if the key may have been woken since the run began. If the run is missing from the data, wakes may be, too.
-local heard = unknown or not e.f.answers or number(e, 'wakes') > number(e, 'answers')
-local again = heard or verdict == 'interrupted' or e.f.forced == '1'
+local wasWoken = unknown or not e.f.answers or number(e, 'wakes') > number(e, 'answers')
+local again = wasWoken or verdict == 'interrupted' or e.f.forced == '1'
 local anotherObject = e.f.uid ~= e.f.runUid
-local ran, ranHere = e.f.ran, not unknown and e.f.ranIn == control.era
+local ran, ranHere = e.f.ran, not unknown and e.f.ranIn == control.incarnation
 leave(e)
-clear(e, 'token', 'until', 'claim', 'left', 'listed', 'answers', 'announced', 'ran', 'ranIn', 'runUid')
-learn(e, ranHere)
-if not e.f.listed then forgetLists(e) end
-forgetGiven(token)
+clear(e, 'token', 'until', 'claim', 'leftObject', 'leftLists', 'answers', 'announced', 'ran', 'ranIn', 'runUid')
+recordObserved(e, ranHere)
+if not e.f.leftLists then forgetLists(e) end
+forgetAssignment(token)
 e.f.settled = token
 if account ~= '' then e.f.account = account end
 after = tonumber(after)
@@ -58,11 +58,11 @@ local function backOff(why)
   local attempts = tonumber(control.attempts)
   if e.f.forced == '1' then
     becomeReady(e, now)
-  elseif heard and number(e, 'pierced') == 0 then
-    e.f.pierced = 1
+  elseif wasWoken and number(e, 'wokenEarly') == 0 then
+    e.f.wokenEarly = 1
     becomeReady(e, now)
-  elseif attempts and number(e, 'fails') >= attempts and not heard then
-    clear(e, 'notBefore', 'pierced', 'class')
+  elseif attempts and number(e, 'fails') >= attempts and not wasWoken then
+    clear(e, 'notBefore', 'wokenEarly', 'class')
     e.f.why = why
     enter(e, 'parked', now)
   else
@@ -71,15 +71,17 @@ local function backOff(why)
 end
 
 if verdict == 'done' or verdict == 'gone' then
-  clear(e, 'fails', 'conflicts', 'notBefore', 'pierced', 'error', 'replaced')
+  clear(e, 'fails', 'conflicts', 'notBefore', 'wokenEarly', 'error', 'replaced')
 elseif verdict ~= 'conflict' then
   clear(e, 'conflicts')
 end
 if error ~= '' then e.f.error = error end
 -- Marks the key as paused, unless the object has changed since the run read it.
-if verdict == 'paused' and sawVersion ~= '' and (not e.f.uid or e.f.uid == sawUid) then
-  local known = e.f['version:' .. sawKind]
-  if not known or known == sawVersion or newer(sawVersion, known) then e.f.paused = string.format('%.0f', now) end
+if verdict == 'paused' and observedVersion ~= '' and (not e.f.uid or e.f.uid == observedUid) then
+  local known = e.f['version:' .. observedKind]
+  if not known or known == observedVersion or newer(observedVersion, known) then
+    e.f.paused = string.format('%.0f', now)
+  end
 end
 if verdict == 'throttled' then
   local closed = 'account ' .. account .. ' until'
@@ -112,25 +114,27 @@ elseif verdict == 'paused' then
   e.f.class = e.f.class or ran
   becomeReady(e, now)
 elseif verdict == 'terminal' then
-  clear(e, 'notBefore', 'pierced')
+  clear(e, 'notBefore', 'wokenEarly')
   enter(e, 'parked', now)
 elseif after then
   e.f.class = verdict == 'done' and 'resync' or ran
   waitUntil(e, now + after, verdict == 'done' and 'again' or 'wait')
 elseif verdict == 'gone' then
-  e.f = { settled = token, bell = e.f.bell }
+  e.f = { settled = token, job = e.f.job }
 end
 clear(e, 'forced')
 local gone = not e.f.state
 promote()
-local handed = next ~= '' and handOver(e, next, askedAt, version) or {}
-e.f.handed = handed[4]
-if next ~= '' and worker ~= '' and not handed[1] then standing(next, worker, version, askedAt) end
+local chained = next ~= '' and chainNext(e, next, askedAt, version) or {}
+e.f.chained = chained[4]
+if next ~= '' and worker ~= '' and not chained[1] then advertise(next, worker, version, askedAt) end
 save(e)
 
 local history = P .. ':history:' .. key
 if record ~= '' then
-  control.pace = control.pace and math.floor(control.pace + (ms * 16 - control.pace) / 8 + 0.5) or ms * 16
+  control.meanRunTime = control.meanRunTime
+      and math.floor(control.meanRunTime + (ms * 16 - control.meanRunTime) / 8 + 0.5)
+    or ms * 16
   read(history, 'LTRIM', 0, kept - 2)
   redis.call('LPUSH', history, string.format('{"at":%.0f,', now) .. record:sub(2))
 end
@@ -139,8 +143,8 @@ if verdict == 'gone' and gone then
   redis.call('PEXPIRE', history, forget)
 end
 local due = dueIn(e)
-local answer = ringReady()
+local answer = dispatchReady()
 table.insert(answer, 1, 'settled')
 table.insert(answer, 2, due)
-table.insert(answer, 3, handed)
+table.insert(answer, 3, chained)
 return answer

@@ -31,17 +31,17 @@ local function remember(e, w)
   local version = 'version:' .. w.kind
   if newer(w.resourceVersion, e.f[version]) then
     e.f[version] = w.resourceVersion
-    if w.uid then clear(e, 'copy', 'left') end
+    if w.uid then clear(e, 'cachedObject', 'leftObject') end
     if w.uid and e.f.uid ~= w.uid then
       e.f.replaced = e.f.replaced or e.f.uid -- the one that a run may have seen
-      clear(e, 'fails', 'conflicts', 'notBefore', 'pierced', 'error')
+      clear(e, 'fails', 'conflicts', 'notBefore', 'wokenEarly', 'error')
       e.f.uid = w.uid
     end
   end
-  if isBeforeAnyRun(e, w) then e.f.sawIn = control.era end
+  if isBeforeAnyRun(e, w) then e.f.observedIn = control.incarnation end
   notePause(e, w)
-  keepCopy(e, w)
-  keepNews(e, w)
+  keepObject(e, w)
+  keepDelta(e, w)
   local text = e.f.reasons or '[]'
   local ok, reasons = pcall(cjson.decode, #text < maxReasonBytes and text or '[]')
   if not ok or type(reasons) ~= 'table' then reasons = {} end
@@ -64,36 +64,36 @@ end
 -- waits.
 local function readySince(e, w, moreUrgent)
   if e.f.state == 'paused' then return not pausedObject(e) and now end
-  if (e.f.state == 'ready' or e.f.state == 'rung') and pausedObject(e) then return dueSince(e) end
-  if e.f.state == 'rung' then return nil end
-  local pierces = number(e, 'notBefore') <= now or w.force
+  if (e.f.state == 'ready' or e.f.state == 'dispatched') and pausedObject(e) then return dueSince(e) end
+  if e.f.state == 'dispatched' then return nil end
+  local windowIsOver = number(e, 'notBefore') <= now or w.force
   if e.f.state == 'ready' then
     return moreUrgent and (redis.call('ZSCORE', READY, e.key) or now)
-  elseif pierces then
+  elseif windowIsOver then
     return now
-  elseif number(e, 'pierced') == 0 then
-    e.f.pierced = 1
+  elseif number(e, 'wokenEarly') == 0 then
+    e.f.wokenEarly = 1
     return now
   elseif e.f.state ~= 'waits' or tonumber(redis.call('ZSCORE', WAITS, e.key) or 0) > number(e, 'notBefore') then
     waitUntil(e, number(e, 'notBefore'), 'backoff')
   end
 end
 
-local heard = listed(wakes, maxListItems)
-for _, w in ipairs(heard) do
+local all = listed(wakes, maxListItems)
+for _, w in ipairs(all) do
   local e = load(w.key)
   if w.class ~= 'resync' or w.force or not e.f.state then
     local moreUrgent = remember(e, w)
     local leased = e.f.state == 'leased'
     if leased and w.force then e.f.forced = 1 end
     local since = not leased and readySince(e, w, moreUrgent)
-    if since and #heard == 1 and giveAtOnce(e) then
+    if since and #all == 1 and assignAtOnce(e) then
       save(e)
       return {}
     end
     if since then becomeReady(e, since) end
-    if e.f.state == 'waits' then clear(e, 'copy') end
+    if e.f.state == 'waits' then clear(e, 'cachedObject') end
     save(e)
   end
 end
-return ring()
+return dispatch()

@@ -116,7 +116,7 @@ const outcomes = {
       "paused",
       "throttled",
       "outdated",
-      "settling",
+      "recovering",
       "slot taken",
     ].map((refusal) => [refusal, `"refused":"${refusal}"`]),
   ),

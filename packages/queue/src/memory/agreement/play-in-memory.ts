@@ -104,7 +104,7 @@ function expiringIn({
     [`key:${key}`, after] as const,
     ...(history.has(key) ? [[`history:${key}`, after] as const] : []),
   ]);
-  const left = { copy: cachedObjects, lists: cachedLists };
+  const left = { object: cachedObjects, lists: cachedLists };
   const kept = Object.entries(left).flatMap(([what, of]) =>
     [...of].map(([key, { until }]) => [`${what}:${key}`, until] as const),
   );
@@ -113,22 +113,15 @@ function expiringIn({
 
 /** The members of collections that are not empty, by their names in Redis: each must be removed at some time. */
 function membersIn({ states, failing, advertisedSlots, workers, throttled, turns, queues }: LedgerData) {
-  const { leased, paused, ...others } = states;
-  const sets = {
-    ...others,
-    leases: leased,
-    suspended: paused,
-    failing,
-    shut: throttled,
-    offers: advertisedSlots.byExpiry,
-  };
+  const { leased, ...others } = states;
+  const sets = { ...others, leases: leased, failing, throttled, advertised: advertisedSlots.byExpiry };
   const lists: readonly (readonly [string, readonly string[]])[] = [
     ...Object.entries(sets).map(([name, { members }]) => [name, members] as const),
-    ["offered", [...advertisedSlots.advertisements.keys()]],
-    ["given", [...advertisedSlots.assignments.keys()]],
+    ["advertisements", [...advertisedSlots.advertisements.keys()]],
+    ["assigned", [...advertisedSlots.assignments.keys()]],
     ["workers", [...workers.keys()]],
     ...Object.entries(turns).map(
-      ([name, flows]) => [`turns:${name}`, [...flows].map((flow) => flow.slice(name.length + 1))] as const,
+      ([name, flows]) => [`flows:${name}`, [...flows].map((flow) => flow.slice(name.length + 1))] as const,
     ),
     ...[...queues].map(([name, { keys }]) => [`queue:${name}`, keys.members] as const),
   ];

@@ -68,7 +68,7 @@ async function membersIn(redis: Redis): Promise<Readonly<Record<string, readonly
     names.map((name, i) => [name.slice(prefix.length + 1), members[i]?.toSorted() ?? []]),
   );
 }
-const isOfFields = /:(key|history|copy|lists|news):|:(control|paused|limits)$/;
+const isOfFields = /:(key|history|object|lists|deltas):|:(control|pauses|limits)$/;
 
 /** Records the messages to workers during everything that is played from now on. */
 export const recordAssignmentsInRedis = (redis: Redis) =>

@@ -90,8 +90,8 @@ async function wakeListed(
   ledger: Ledger,
   { wakes, ago }: Extract<RandomCall, { readonly call: "wake listed" }>,
 ): Promise<unknown> {
-  const { era, at } = await ledger.time();
-  return ledger.wake(wakes.map((wake) => ({ ...wake, newestAfter: { era, at: at - ago } })));
+  const { incarnation: incarnation, at } = await ledger.time();
+  return ledger.wake(wakes.map((wake) => ({ ...wake, newestAfter: { incarnation, at: at - ago } })));
 }
 
 const renew = (leases: readonly HeldLease[]): PlayableCall => ({

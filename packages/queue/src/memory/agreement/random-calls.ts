@@ -90,8 +90,8 @@ const wake: fc.Arbitrary<Wake> = fc.record(
     class: fc.constantFrom("change", "change", "listing", "resync"),
     paused: fc.boolean(),
     trace: fc.constantFrom("", "00-1-1-01"),
-    copy: fc.constantFrom('{"a":1}', '{"\u{1f600}":"\\n"}'),
-    news: delta,
+    cachedObject: fc.constantFrom('{"a":1}', '{"\u{1f600}":"\\n"}'),
+    delta: delta,
   },
   { requiredKeys: ["key", "kind", "resourceVersion", "reason", "class"] },
 );
@@ -161,7 +161,15 @@ const scope: fc.Arbitrary<PauseScope> = fc.oneof(
   fc.record({ kind: fc.constant("namespace"), namespace: fc.constantFrom("a", "b", "") }),
   fc.record({ kind: fc.constant("object"), key }),
 );
-const state = fc.constantFrom<ListedState>("waits", "ready", "rung", "leased", "parked", "paused", "failing");
+const state = fc.constantFrom<ListedState>(
+  "waits",
+  "ready",
+  "dispatched",
+  "leased",
+  "parked",
+  "paused",
+  "failing",
+);
 /** A position after which a page may begin. An earlier page may have ended there, or never did. */
 const pageAfter = fc.oneof(
   fc.constant(""),
@@ -300,7 +308,7 @@ const leaving: fc.Arbitrary<readonly Happening[]> = fc
       {
         call: "wake",
         wakes: [
-          { key: of, kind: "others", resourceVersion: "1", reason: "Added", class: "change", news: each },
+          { key: of, kind: "others", resourceVersion: "1", reason: "Added", class: "change", delta: each },
         ],
         force: false,
       },
@@ -327,7 +335,7 @@ export const randomCalls: fc.Arbitrary<readonly Happening[]> = fc
 /** Calls that read the complete state after other calls. */
 export const readEverything: readonly RandomCall[] = [
   { call: "count" },
-  ...(["waits", "ready", "rung", "leased", "parked", "paused", "failing"] as const).map(
+  ...(["waits", "ready", "dispatched", "leased", "parked", "paused", "failing"] as const).map(
     (each) => ({ call: "list", state: each, after: "", limit: 100 }) as const,
   ),
   ...keys.map((each) => ({ call: "inspect", key: each }) as const),

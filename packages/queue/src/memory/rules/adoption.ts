@@ -16,7 +16,7 @@ export function adoptServer(context: CallContext, server: string, incarnation: s
   data.claimsFrom = now + recoveryWindow;
   data.advertisedSlots = blankAdvertisedSlots();
   // Jobs beyond this limit count as lost, and are added again soon.
-  for (const key of data.states.rung.members.slice(0, maxMembersChecked)) {
+  for (const key of data.states.dispatched.members.slice(0, maxMembersChecked)) {
     const entry = entryOf(context, key);
     entry.jobNumber = undefined;
     becomeReady(context, entry, now);
@@ -34,7 +34,7 @@ export function endRecoveryWindow({ data, now, recoveryWindow }: CallContext): v
 
 /** Returns the incarnation, the time, and how many ms of the recovery window are left. */
 export const ledgerTime = ({ data: { incarnation, claimsFrom = 0 }, now: at }: CallContext): LedgerTime => ({
-  era: incarnation,
+  incarnation: incarnation,
   at,
   recoveryLeft: Math.max(0, claimsFrom - at),
 });

@@ -31,7 +31,7 @@ export function claim(
     return { claimed: leasedKey(key, holder.claim, request) };
   entry.jobNumber = undefined; // used, whatever the result
   if (isHeld) return { refused: "leased" };
-  if (!hasRecovered(context)) return { refused: "settling" };
+  if (!hasRecovered(context)) return { refused: "recovering" };
   if (entry.state === "leased") expireLease(context, entry, jitter);
   const refused = refusalByState(context, entry);
   return refused ? { refused } : startRun(context, entry, request);

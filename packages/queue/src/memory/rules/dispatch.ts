@@ -28,15 +28,15 @@ export function dispatchReady(context: CallContext, atLeast = 0): readonly Claim
   const { data, now } = context;
   const jobs: ClaimJob[] = [];
   if (!hasRecovered(context) || data.paused.controller !== undefined) return jobs;
-  const { rung, leased } = data.states;
+  const { dispatched, leased } = data.states;
   const idle = Math.max(1, data.slots) - leased.members.length;
-  let room = Math.max(atLeast, idle) - rung.members.length;
+  let room = Math.max(atLeast, idle) - dispatched.members.length;
   while (room-- > 0 && opensAt(context, controllerLimit) <= now) {
     const key = takeNextKey(context);
     if (key === undefined) break;
     const entry = entryOf(context, key);
     if (assign(context, entry)) continue;
-    enterState(context, entry, "rung", now);
+    enterState(context, entry, "dispatched", now);
     if (entry.jobNumber !== undefined) continue; // its last job was not used, and serves now
     entry.jobNumber = String(++data.dispatchCount);
     jobs.push({ key, number: entry.jobNumber });
@@ -69,17 +69,17 @@ export function nextDue(context: CallContext): Milliseconds | undefined {
 
 export function unclaimedJobs(context: CallContext, minAge: Milliseconds): readonly ClaimJob[] {
   const { now } = context;
-  const { rung } = context.data.states;
-  const late = upTo(rung, now - minAge, maxUnclaimedJobs);
+  const { dispatched } = context.data.states;
+  const late = upTo(dispatched, now - minAge, maxUnclaimedJobs);
   // The clock went back: the age of these jobs is unknown.
-  const early = above(rung, now).slice(0, maxUnclaimedJobs);
+  const early = above(dispatched, now).slice(0, maxUnclaimedJobs);
   return [...late, ...early].map((key) => ({ key, number: entryOf(context, key).jobNumber ?? noJobNumber }));
 }
 
 /** Makes the key of a lost job ready again. Does nothing if the job was used meanwhile. */
 export function dispatchAgain(context: CallContext, { key, number }: ClaimJob): void {
   const entry = entryOf(context, key);
-  if (entry.state !== "rung" || (entry.jobNumber ?? noJobNumber) !== number) return;
+  if (entry.state !== "dispatched" || (entry.jobNumber ?? noJobNumber) !== number) return;
   entry.jobNumber = undefined;
   becomeReady(context, entry, entry.at);
 }

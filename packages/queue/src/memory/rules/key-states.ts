@@ -5,7 +5,7 @@ import { put, removeMember } from "./sorted-set.ts";
 import { dequeue, enqueue, isObjectPaused } from "./order.ts";
 
 /*
- * A key waits (for a time), is ready (it will be dispatched in order), rung (dispatched: a job was added for it),
+ * A key waits (for a time), is ready (it will be dispatched in order), dispatched (dispatched: a job was added for it),
  * leased (a worker runs it), parked, paused (due, but its object is paused), or idle. Only these functions move it from
  * one state to another.
  */

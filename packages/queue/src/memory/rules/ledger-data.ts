@@ -183,7 +183,7 @@ export const blankData = (): LedgerData => ({
   states: {
     waits: sortedSet(),
     ready: sortedSet(),
-    rung: sortedSet(),
+    dispatched: sortedSet(),
     leased: sortedSet(),
     parked: sortedSet(),
     paused: sortedSet(),

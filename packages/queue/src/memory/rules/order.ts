@@ -9,7 +9,7 @@ import { above, put, sortedSet, removeMember, upTo } from "./sorted-set.ts";
 /*
  * The order in which ready keys run.
  *
- * A ready key is in the queue of its class and flow (`lane` in the scripts). A flow is a namespace, or the part of it
+ * A ready key is in the queue of its class and flow. A flow is a namespace, or the part of it
  * that uses one named account. The queues of a class take turns, one key each. A queue that is empty at its turn is
  * removed. If the account of a queue is throttled or its namespace is paused, the queue is skipped (`throttled`) until
  * that ends.

@@ -27,7 +27,7 @@ export function pause(context: CallContext, scope: PauseScope, by: string | unde
       setOrDelete(paused.objects, scope.key, note);
       const entry = entryOf(context, scope.key);
       const resumed = entry.state === "paused" && !isObjectPaused(context, entry);
-      if (entry.state === "ready" || entry.state === "rung" || entry.state === "paused")
+      if (entry.state === "ready" || entry.state === "dispatched" || entry.state === "paused")
         becomeReady(context, entry, resumed ? context.now : entry.at);
     }
   }

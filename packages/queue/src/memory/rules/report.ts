@@ -11,9 +11,9 @@ import { isPaused } from "./order.ts";
 /** Counts the keys by state. */
 export function count(context: CallContext): QueueStats {
   const { data, now } = context;
-  const { waits, ready, rung, leased, parked } = data.states;
+  const { waits, ready, dispatched, leased, parked } = data.states;
   const overdue = countUpTo(waits, now);
-  const all = overdue + ready.members.length + rung.members.length;
+  const all = overdue + ready.members.length + dispatched.members.length;
   const allPaused = data.paused.controller !== undefined;
   const { paused, oldest } = allPaused ? { paused: all, oldest: now } : countPaused(context);
   return {
@@ -38,7 +38,7 @@ const maxOverdueChecked = 200;
  */
 function countPaused(context: CallContext): { readonly paused: number; readonly oldest: number } {
   const { data, now } = context;
-  const { waits, ready, rung } = data.states;
+  const { waits, ready, dispatched } = data.states;
   const over = upTo(waits, now, maxOverdueChecked).map((key) => entryOf(context, key));
   const mayRun = over.filter((entry) => !isPaused(context, entry));
   const queues = [...data.queues.values()];
@@ -47,7 +47,7 @@ function countPaused(context: CallContext): { readonly paused: number; readonly 
     pausedQueues.length === 0
       ? [ready]
       : queues.filter((one) => !pausedQueues.includes(one)).map(({ keys }) => keys);
-  const times = [...mayRun.map(({ at }) => at), ...[rung, ...open].map((set) => lowest(set) ?? now)];
+  const times = [...mayRun.map(({ at }) => at), ...[dispatched, ...open].map((set) => lowest(set) ?? now)];
   return {
     paused:
       over.length - mayRun.length + pausedQueues.reduce((sum, { keys }) => sum + keys.members.length, 0),

@@ -52,7 +52,7 @@ export const chainRequest = ({ token, version, askedAt = 0 }: SlotRequest): RunR
 
 /** The key of the job that has been unused for longest, if for long enough. */
 export function overdueJobKey({ data, now }: CallContext): ObjectKey | undefined {
-  const { members, scores } = data.states.rung;
+  const { members, scores } = data.states.dispatched;
   const [oldest] = members;
   return oldest !== undefined && (scores.get(oldest) ?? now) <= now - overdueJobAge ? oldest : undefined;
 }

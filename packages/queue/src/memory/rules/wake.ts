@@ -32,7 +32,7 @@ export function recordWake(context: CallContext, wake: Wake, force: boolean): vo
     case "leased":
       entry.forced ||= force;
       return;
-    case "rung":
+    case "dispatched":
       if (isObjectPaused(context, entry)) becomeReady(context, entry, entry.at);
       return;
     case "ready":
@@ -90,7 +90,7 @@ function notePause({ now }: CallContext, entry: KeyEntry, { paused, kind, resour
  * object, and any forgotten run (with other data, or of a key that was gone) ended before.
  */
 function isBeforeAnyRun({ data, now }: CallContext, entry: KeyEntry, { newestAfter }: Wake): boolean {
-  if (newestAfter?.era !== data.incarnation || now - newestAfter.at >= maxListingAge) return false;
+  if (newestAfter?.incarnation !== data.incarnation || now - newestAfter.at >= maxListingAge) return false;
   return entry.ranAt === 0 && (entry.announcedIn ?? entry.lastSettled) === undefined;
 }
 
@@ -100,7 +100,7 @@ function isBeforeAnyRun({ data, now }: CallContext, entry: KeyEntry, { newestAft
  * version), or etcd may have been restored.
  */
 function keepCachedObject({ data }: CallContext, entry: KeyEntry, wake: Wake, force: boolean): void {
-  const { kind, resourceVersion, uid, copy: cachedObject } = wake;
+  const { kind, resourceVersion, uid, cachedObject: cachedObject } = wake;
   const isNewest = entry.versions.get(kind) === resourceVersion && isDecimal(resourceVersion);
   const fromWake = isNewest ? cachedObject : undefined;
   if (force || (uid !== undefined && fromWake === undefined)) dropCachedObjects(entry);
@@ -112,7 +112,7 @@ const fits = ({ states }: LedgerData, size: number): boolean =>
   states.ready.members.length * size < maxCachedObjectBytes;
 
 /** Keeps a delta of another kind's object, if the previous run left lists or a run in progress may leave some. */
-function keepDelta({ data }: CallContext, entry: KeyEntry, { news: delta }: Wake): void {
+function keepDelta({ data }: CallContext, entry: KeyEntry, { delta: delta }: Wake): void {
   if (entry.hasLeftLists && !data.cachedLists.has(entry.key)) dropLists(entry);
   if (delta === undefined || entry.deltas === "lost") return;
   if (!entry.hasLeftLists && entry.state !== "leased") return;

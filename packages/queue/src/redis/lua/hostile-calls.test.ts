@@ -21,7 +21,7 @@ const mostMicroseconds = 2_000_000;
 const many = 20_000;
 
 const P = queuePrefix("mine");
-const B = `${P}:bells`;
+const B = `${P}:jobs`;
 let server: RedisServer;
 let admin: Redis;
 let hostile: Redis;
@@ -42,7 +42,7 @@ afterAll(async () => {
 
 /** All keys of a ledger and of jobs, each with far too much in it, as plain commands of the caller could make them. */
 const grown = `
-local P, B, many, paused = KEYS[1], KEYS[1] .. ':bells', tonumber(ARGV[1]), ARGV[2]
+local P, B, many, paused = KEYS[1], KEYS[1] .. ':jobs', tonumber(ARGV[1]), ARGV[2]
 local now = redis.call('TIME')[1] * 1000
 local function each(key, command, ...)
   local rest, from = { ... }, 1
@@ -55,21 +55,21 @@ local function each(key, command, ...)
     from = from + 1000
   end
 end
-for _, set in ipairs({ 'waits', 'ready', 'rung', 'parked', 'failing', 'suspended' }) do each(P .. ':' .. set, 'ZADD', '1', 'n1/k#') end
+for _, set in ipairs({ 'waits', 'ready', 'dispatched', 'parked', 'failing', 'paused' }) do each(P .. ':' .. set, 'ZADD', '1', 'n1/k#') end
 each(P .. ':leases', 'ZADD', now + 1e9, 'n1/k#')
-each(P .. ':shut', 'ZADD', 'inf', 'change:n1/a#')
-each(P .. ':turns:change', 'ZADD', '#', paused == '1' and 'n1/a#' or 'n#/')
+each(P .. ':throttled', 'ZADD', 'inf', 'change:n1/a#')
+each(P .. ':flows:change', 'ZADD', '#', paused == '1' and 'n1/a#' or 'n#/')
 for i = 1, many do redis.call('ZADD', P .. ':queue:change' .. (paused == '1' and ':n1/a' .. i or ':n' .. i .. '/'), 1, 'n1/k' .. i) end
-each(P .. ':offers', 'ZADD', now + 1000, 's#')
-each(P .. ':offered', 'HSET', 's#', 'w -5 1')
-each(P .. ':given', 'HSET', 's#', 's#:1:1 5 n1/k1')
+each(P .. ':advertised', 'ZADD', now + 1000, 's#')
+each(P .. ':advertisements', 'HSET', 's#', 'w -5 1')
+each(P .. ':assigned', 'HSET', 's#', 's#:1:1 5 n1/k1')
 each(P .. ':workers', 'HSET', 'w#', (now + 1e9) .. ' 100000 1')
 each(P .. ':limits', 'HSET', 'account a# every', '1')
 each(P .. ':key:n1/k1', 'HSET', 'version:k#', '1')
-redis.call('HSET', P .. ':key:n1/k2', 'listed', '1', 'news', many * 6, 'sawIn', 'e', 'reasons', '[' .. string.rep('[],', 300000) .. '[]]', 'state', 'ready', 'wakes', '1')
+redis.call('HSET', P .. ':key:n1/k2', 'leftLists', '1', 'deltas', many * 6, 'observedIn', 'e', 'reasons', '[' .. string.rep('[],', 300000) .. '[]]', 'state', 'ready', 'wakes', '1')
 redis.call('SET', P .. ':lists:n1/k2', string.rep('x', 1000000))
-each(P .. ':news:n1/k2', 'SADD', 'news#')
-redis.call('HSET', P .. ':key:n1/k3', 'copy', string.rep('x', 3000000), 'state', 'ready')
+each(P .. ':deltas:n1/k2', 'SADD', 'news#')
+redis.call('HSET', P .. ':key:n1/k3', 'cachedObject', string.rep('x', 3000000), 'state', 'ready')
 each(P .. ':history:n1/k1', 'LPUSH', 'run#')
 for _, list in ipairs({ 'wait', 'active', 'paused' }) do each(B .. ':' .. list, 'RPUSH', 'j#') end
 each(B .. ':stalled', 'SADD', 'j#')
@@ -84,8 +84,8 @@ const ready = `
 local P, now = KEYS[1], redis.call('TIME')[1] * 1000
 local server = string.match(redis.call('INFO', 'replication'), 'master_replid:(%w+)')
 redis.call('DEL', P .. ':control')
-redis.call('HSET', P .. ':control', 'schema', 1, 'server', ARGV[1] == '1' and 'another' or server, 'era', 'e', 'slots', '1e308', 'newest', '0', 'limited', ARGV[2], 'pauses', ARGV[3], 'bell', 'nan', 'turn', '-1')
-redis.call('HSET', P .. ':paused', 'namespace n1', now)
+redis.call('HSET', P .. ':control', 'schema', 1, 'server', ARGV[1] == '1' and 'another' or server, 'incarnation', 'e', 'slots', '1e308', 'newest', '0', 'limited', ARGV[2], 'pauses', ARGV[3], 'dispatches', 'nan', 'turn', '-1')
+redis.call('HSET', P .. ':pauses', 'namespace n1', now)
 return 1`;
 
 interface Cost {
@@ -162,7 +162,7 @@ const hostileList = fc
         return as === "text"
           ? key
           : as === "wake"
-            ? { key, ...wake, news: "n", copy: "c" }
+            ? { key, ...wake, delta: "n", cachedObject: "c" }
             : { key, token: "t" };
       }),
     ),
@@ -290,8 +290,8 @@ describe("whatever a function's user calls, with whatever it has written, the se
     };
     const taking = ledgers.filter((script) => script.arguments.some((name) => name in lists));
     expect(taking.map(({ name }) => name).sort()).toEqual([
+      "advertise",
       "not-run-since",
-      "offer",
       "renew",
       "repair",
       "wake",

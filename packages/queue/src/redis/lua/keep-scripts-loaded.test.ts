@@ -106,7 +106,7 @@ describe("one server", () => {
     await queue.wake([wakeOf(key)]); // with no slot to take it: BullMQ brings it
     work(queue, (run) => (ran.push(run.key), Promise.resolve({ kind: "done" })));
     await expect.poll(() => ran).toEqual([key]);
-    expect(await redis.exists(`${queuePrefix(controller)}:bells:events`)).toBe(1);
+    expect(await redis.exists(`${queuePrefix(controller)}:jobs:events`)).toBe(1);
     expect(await calls(redis, "eval")).toBe(0);
     expect(await calls(redis, "script\\|load")).toBe(loads);
     expect(await redis.acl("LOG")).toEqual([]);

@@ -99,8 +99,8 @@ describe("a function's user", () => {
 
 it("a bridge's and an operator's users take no jobs", async () => {
   for (const role of ["bridge", "operator"] as const) {
-    const redis = await as(`no-bells-${role}`, redisUserRules({ role, controllers: ["a", "b"] }));
-    expect(await refusal(redis.bzpopmin(`${queuePrefix("a")}:bells:marker`, 1))).toContain("NOPERM");
+    const redis = await as(`no-jobs-${role}`, redisUserRules({ role, controllers: ["a", "b"] }));
+    expect(await refusal(redis.bzpopmin(`${queuePrefix("a")}:jobs:marker`, 1))).toContain("NOPERM");
     expect(await redis.hgetall(`${queuePrefix("b")}:control`)).toEqual({});
   }
 });
@@ -226,7 +226,7 @@ describe("the rules", () => {
       const queue = "drover/reconcilefunctions.drover.dev/u";
       const entry = `${queuePrefix(queue)}:key:a/granted`;
       const asked = [
-        ...[redis.hset(entry, "sawIn", "forged"), redis.hgetall(entry), redis.del(entry)],
+        ...[redis.hset(entry, "observedIn", "forged"), redis.hgetall(entry), redis.del(entry)],
         redis.publish(`${queuePrefix(queue)}:worker:w`, "forged"),
       ];
       const answers = await Promise.all(asked.map(refusal));

@@ -21,7 +21,7 @@ const wakeOf = (name: string, fields: Partial<Wake> = {}): Wake => ({
   ...fields,
 });
 
-const wakeWithDelta = (name: string): Wake => wakeOf(name, { kind: "pods", news: "{}" });
+const wakeWithDelta = (name: string): Wake => wakeOf(name, { kind: "pods", delta: "{}" });
 
 /** The context of a role: the queue of its user, and an administrator who changes its data. */
 interface RoleContext {
@@ -78,7 +78,7 @@ const assigns: RoleAction = async ({ queue, ledger, admin, prefix, until }) => {
     observed: { ...seen, cachedObject: "{}", cachedLists: "{}" },
   });
   // Else the slot is given one of these, whose jobs no worker takes.
-  for (const { key: dispatched } of (await ledger.list("rung", 100)).keys) {
+  for (const { key: dispatched } of (await ledger.list("dispatched", 100)).keys) {
     await ledger.claim(dispatched, "t9");
     await ledger.settle(dispatched, "t9", { kind: "done" });
   }
@@ -98,7 +98,7 @@ const wakesWithDelta: RoleAction = async ({ queue, ledger }) => {
 };
 
 const changesServer: RoleAction = async ({ admin, prefix, incarnations, ledger, until }) => {
-  await ledger.wake([wakeOf("rung-before")]);
+  await ledger.wake([wakeOf("dispatched-before")]);
   const before = incarnations.length;
   await admin.hset(`${prefix}:control`, "server", "another");
   await until(() => incarnations.length > before);
@@ -108,8 +108,8 @@ const changesServer: RoleAction = async ({ admin, prefix, incarnations, ledger, 
 const repairsForeignData: RoleAction = async ({ admin, prefix, until }) => {
   await admin.zadd(`${prefix}:waits`, 1, "a/b/c");
   await until(() => admin.exists(`${prefix}:quarantine:member:a/b/c`));
-  await admin.set(`${prefix}:shut`, "garbage");
-  await until(() => admin.exists(`${prefix}:quarantine:shut`));
+  await admin.set(`${prefix}:throttled`, "garbage");
+  await until(() => admin.exists(`${prefix}:quarantine:throttled`));
 };
 
 const dispatchesAgain: RoleAction = async ({ admin, prefix, ledger, workers, until }) => {
@@ -117,7 +117,7 @@ const dispatchesAgain: RoleAction = async ({ admin, prefix, ledger, workers, unt
   await Promise.all(workers.map((worker) => worker.drain(0)));
   // It may also dispatch others that have just been repaired.
   await ledger.wake([wakeOf("lost")], true);
-  const jobNumberOf = () => admin.hget(`${prefix}:key:${key("lost")}`, "bell");
+  const jobNumberOf = () => admin.hget(`${prefix}:key:${key("lost")}`, "job");
   await until(jobNumberOf);
   const jobNumber = await jobNumberOf();
   await until(async () => ![jobNumber, null].includes(await jobNumberOf()));
@@ -176,7 +176,7 @@ const operates: RoleAction = async ({ queue, ledger }) => {
     await queue.resume(scope);
   }
   await queue.force([key("ran")]);
-  for (const state of ["waits", "ready", "rung", "leased", "parked", "paused", "failing"] as const) {
+  for (const state of ["waits", "ready", "dispatched", "leased", "parked", "paused", "failing"] as const) {
     await queue.list(state, { after: "1 a", limit: 10 });
   }
   await queue.inspect(key("ran"));
@@ -185,7 +185,7 @@ const operates: RoleAction = async ({ queue, ledger }) => {
 /** What BullMQ finds: a job whose worker died, one that another works on, and as many failed ones as are kept. */
 const inheritsJobs: RoleAction = async ({ admin, prefix, wake }) => {
   await wake(wakeOf("stalled"), wakeOf("active"));
-  const jobs = `${prefix}:bells`;
+  const jobs = `${prefix}:jobs`;
   const id = await admin.lmove(`${jobs}:wait`, `${jobs}:active`, "LEFT", "LEFT");
   await admin.sadd(`${jobs}:stalled`, id);
   await admin.lmove(`${jobs}:wait`, `${jobs}:active`, "LEFT", "LEFT");

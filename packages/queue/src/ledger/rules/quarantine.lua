@@ -4,26 +4,26 @@
 local function typesOfLedger()
   return {
     control = 'hash',
-    paused = 'hash',
+    pauses = 'hash',
     limits = 'hash',
     workers = 'hash',
     waits = 'zset',
     ready = 'zset',
-    rung = 'zset',
+    dispatched = 'zset',
     leases = 'zset',
     parked = 'zset',
-    shut = 'zset',
+    throttled = 'zset',
     failing = 'zset',
-    offers = 'zset',
-    offered = 'hash',
-    given = 'hash',
-    suspended = 'zset',
+    advertised = 'zset',
+    advertisements = 'hash',
+    assigned = 'hash',
+    paused = 'zset',
   }
 end
 local found = {} -- names of the keys that were moved away
 -- Moves a key away if it has another type than wanted; without a wanted type, never. Returns true if the key exists and
 -- has the wanted type.
-local function putAsideUnless(name, wanted)
+local function quarantineUnless(name, wanted)
   local is = redis.call('TYPE', name).ok
   if wanted and is ~= wanted and is ~= 'none' then
     quarantine(name)
@@ -31,8 +31,8 @@ local function putAsideUnless(name, wanted)
   end
   return is == wanted
 end
-local function putAsideStrangers()
+local function quarantineForeignKeys()
   for name, kind in pairs(typesOfLedger()) do
-    putAsideUnless(P .. ':' .. name, kind)
+    quarantineUnless(P .. ':' .. name, kind)
   end
 end
