@@ -1,30 +1,15 @@
 import { customResourceDefinition, objectKey, ReconcileFunction, silentLog } from "@drover/controller";
-import { builtin, connect, installCrd, type KubeClient, refOf } from "@drover/kube";
+import { builtin, installCrd, refOf } from "@drover/kube";
 import { permitLabel, permitName, requestedUse } from "@drover/runtime";
-import { type Sandbox, startSandbox } from "@drover/sandbox";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { beforeAll, expect, it, vi } from "vitest";
+import { sandboxOfFile } from "../../../testing/src/sandbox.fixture.ts";
 import { followFunctions } from "./registered-functions.ts";
 
 const own = "drover";
-let sandbox: Sandbox;
-let client: KubeClient;
-let folder: string;
+const { client } = await sandboxOfFile();
 beforeAll(async () => {
-  sandbox = await startSandbox({});
-  folder = mkdtempSync(join(tmpdir(), "drover-permitted-"));
-  const kubeconfig = join(folder, "kubeconfig");
-  writeFileSync(kubeconfig, sandbox.kubeconfig(), { mode: 0o600 });
-  client = await connect({ kubeconfig, userAgent: "test", log: silentLog });
   await installCrd(client, { ...customResourceDefinition(ReconcileFunction) });
   await client.create(builtin.namespace, { metadata: { name: own } });
-});
-afterAll(async () => {
-  await client.close();
-  await sandbox.close();
-  rmSync(folder, { recursive: true });
 });
 
 const ref = refOf(ReconcileFunction);
@@ -38,9 +23,10 @@ const kind = (plural: string) => ({
 const cups = { namespace: "default", name: "cups" };
 const change = (body: object, subresource?: "status") =>
   client.patch(ref, objectKey(cups), { type: "merge", body }, { ...(subresource && { subresource }) });
-/** As the deployer writes it. */
+const found = async () => (await client.get(ref, objectKey(cups))) ?? expect.fail("The function is gone.");
+/** Writes a permit as the deployer does. */
 const permit = async (namespace = own): Promise<void> => {
-  const { metadata, spec } = (await client.get(ref, objectKey(cups))) ?? expect.fail("it is there");
+  const { metadata, spec } = await found();
   const asked = requestedUse(metadata, ReconcileFunction.spec.parse(spec));
   const named = { namespace, name: permitName(metadata.uid) };
   await client.delete(builtin.configMap, objectKey(named));
@@ -51,11 +37,11 @@ const permit = async (namespace = own): Promise<void> => {
   });
 };
 const withdraw = async (): Promise<void> => {
-  const { metadata } = (await client.get(ref, objectKey(cups))) ?? expect.fail("it is there");
+  const { metadata } = await found();
   await client.delete(builtin.configMap, objectKey({ namespace: own, name: permitName(metadata.uid) }));
 };
 
-it("a function is followed as its permit says, and no longer than there is a permit", async () => {
+it("a function is followed for the request of its permit, and only while it has one", async () => {
   const stopping = new AbortController();
   const registrations: (readonly number[])[] = [];
   const functions = followFunctions({
@@ -77,8 +63,8 @@ it("a function is followed as its permit says, and no longer than there is a per
 
   await client.create(ref, { metadata: cups, spec: { for: kind("cups") } });
   await becomes(undefined);
-  // What another than the deployer can write is no permit: its status, and a ConfigMap elsewhere.
-  const { metadata } = (await client.get(ref, objectKey(cups))) ?? expect.fail("it is there");
+  // A status and a ConfigMap elsewhere are not permits: others than the deployer can write them.
+  const { metadata } = await found();
   const asked = requestedUse(metadata, ReconcileFunction.spec.parse({ for: kind("cups") }));
   await change({ status: { permitted: { asked: "x", ...asked } } }, "status");
   await permit("default");
@@ -86,7 +72,7 @@ it("a function is followed as its permit says, and no longer than there is a per
   expect(followed()).toEqual([undefined]);
   await permit();
   await becomes(["cups"]);
-  // While another request is not permitted, it is followed as it was.
+  // Until another request is permitted, the former one is followed.
   await change({ spec: { for: kind("saucers") } });
   await marked("changed");
   expect(followed()).toEqual([["cups"]]);
@@ -96,7 +82,7 @@ it("a function is followed as its permit says, and no longer than there is a per
   await becomes(undefined);
   await permit();
   await becomes(["saucers"]);
-  // Most changes are no other registration: of a label, of a status.
+  // A change of a label or a status does not change the registration.
   const before = registrations.length;
   await marked("last");
   expect(registrations).toHaveLength(before);
