@@ -404,7 +404,10 @@ describe("writing", () => {
     const [request] = server.requests;
     expect(request?.path).toBe("/apis/s3.example.com/v1/namespaces/default/buckets");
     expect(request?.query.get("fieldManager")).toBe("drover");
-    expect(JSON.parse(request?.body ?? "")).toMatchObject({ apiVersion: "s3.example.com/v1", kind: "Bucket" });
+    expect(JSON.parse(request?.body ?? "")).toMatchObject({
+      apiVersion: "s3.example.com/v1",
+      kind: "Bucket",
+    });
   });
 
   test("a patch of the status goes to its subresource, with its own content type", async () => {

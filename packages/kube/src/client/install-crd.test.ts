@@ -92,10 +92,7 @@ describe("an object that is created or replaced", () => {
   });
 
   test("needs its namespace", async () => {
-    const api = await against(
-      absent,
-      refuses(404, "NotFound", { name: "default", kind: "namespaces" }),
-    );
+    const api = await against(absent, refuses(404, "NotFound", { name: "default", kind: "namespaces" }));
     await expect(createOrReplace(api.client, bucketRef, object)).rejects.toMatchObject({ kind: "NotFound" });
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import {
   bucketAt,
+  rawAdded,
   rawBookmark,
   rawListEnd,
   reflectorUnderTest,
@@ -12,13 +13,12 @@ import type { ReflectorOptions } from "./run-reflector.ts";
 
 const streaming = (scripts: readonly ReplyScript[], options: Partial<ReflectorOptions> = {}) =>
   reflectorUnderTest(scripts, { streamsLists: true, ...options });
-const added = (name: string, version = "3") => rawFrame("ADDED", bucketAt(name, version));
 const forbidden = refuses(422, "Invalid");
 
 describe("a reflector that streams its list", () => {
-  test("asks for the newest state, metadata only, and goes on with the same connection", async () => {
+  test("requests metadata of the newest state, and watches on the same connection", async () => {
     const { server, log, reflector } = await streaming([
-      streams(added("a"), added("b"), rawListEnd("7"), added("c", "8"), rawBookmark("9")),
+      streams(rawAdded("a"), rawAdded("b"), rawListEnd("7"), rawAdded("c", "8"), rawBookmark("9")),
       hangs,
     ]);
     await log.emitted("position 9");
@@ -38,11 +38,11 @@ describe("a reflector that streams its list", () => {
     expect(reflector.status()).toMatchObject({ phase: "watching", synced: true, following: true });
   });
 
-  test("is not synced before the end of it, and forgets what is taken back meanwhile", async () => {
+  test("is synced only at its end, without the objects that were deleted meanwhile", async () => {
     const more = Promise.withResolvers<(...frames: readonly object[]) => void>();
     const { log, reflector } = await streaming([
-      (heard, response) => {
-        streams(added("a"), added("b"), rawFrame("DELETED", bucketAt("b", "5")))(heard, response);
+      (request, response) => {
+        streams(rawAdded("a"), rawAdded("b"), rawFrame("DELETED", bucketAt("b", "5")))(request, response);
         more.resolve((...frames) => response.write(frames.map((one) => `${JSON.stringify(one)}\n`).join("")));
       },
     ]);
@@ -59,8 +59,8 @@ describe("a reflector that streams its list", () => {
     const listings: boolean[] = [];
     const { server, log, sitOut } = await streaming(
       [
-        streams(added("kept"), added("lost"), rawListEnd("7"), gone),
-        streams(added("kept"), added("new", "90"), rawListEnd("100"), added("later", "101")),
+        streams(rawAdded("kept"), rawAdded("lost"), rawListEnd("7"), gone),
+        streams(rawAdded("kept"), rawAdded("new", "90"), rawListEnd("100"), rawAdded("later", "101")),
       ],
       { beforeListing: (newest) => Promise.resolve(void listings.push(newest)) },
     );
@@ -72,10 +72,10 @@ describe("a reflector that streams its list", () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  test("begins anew when it breaks off, and repeats nothing", async () => {
+  test("lists again when it is interrupted, and emits nothing twice", async () => {
     const { server, log, sitOut } = await streaming([
-      streamsAndBreaks(added("a")),
-      streams(added("b"), rawListEnd("9"), rawBookmark("10")),
+      streamsAndBreaks(rawAdded("a")),
+      streams(rawAdded("b"), rawListEnd("9"), rawBookmark("10")),
     ]);
     await sitOut();
     await log.emitted("position 10");
@@ -83,9 +83,9 @@ describe("a reflector that streams its list", () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  test("takes silence before its end for an end, and lists in pages", async () => {
+  test("lists in pages if the stream is silent before its end", async () => {
     const { server, log, clock, sitOut } = await streaming([
-      streams(added("a")),
+      streams(rawAdded("a")),
       pageReply("9", ["a", "b"]),
       streams(rawBookmark("10")),
     ]);
@@ -98,23 +98,22 @@ describe("a reflector that streams its list", () => {
     expect(server.requests[1]?.query.get("limit")).toBe("500");
   });
 
-  test("reads nothing more while it emits", async () => {
-    const taking = Promise.withResolvers<undefined>();
-    const gate = Promise.withResolvers<undefined>();
+  test("reads no more while events are processed", async () => {
+    const [taking, gate] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
     const more = Promise.withResolvers<() => void>();
-    const told: number[] = [];
+    const sizes: number[] = [];
     const { clock, reflector } = await streaming(
       [
-        (heard, response) => {
-          streams(added("a"))(heard, response);
+        (request, response) => {
+          streams(rawAdded("a"))(request, response);
           more.resolve(() =>
-            response.write(`${JSON.stringify(added("b"))}\n${JSON.stringify(rawListEnd("7"))}\n`),
+            response.write(`${JSON.stringify(rawAdded("b"))}\n${JSON.stringify(rawListEnd("7"))}\n`),
           );
         },
       ],
       {
         onEvents: async (events) => {
-          told.push(events.length);
+          sizes.push(events.length);
           taking.resolve(undefined);
           await gate.promise;
         },
@@ -123,17 +122,22 @@ describe("a reflector that streams its list", () => {
     await taking.promise;
     (await more.promise)();
     clock.advance(3_600_000);
-    expect(told).toEqual([1]);
+    expect(sizes).toEqual([1]);
     expect(reflector.status()).toMatchObject({ phase: "listing", failures: 0 });
     gate.resolve(undefined);
     await expect.poll(() => reflector.status().position).toBe("7");
-    expect(told).toEqual([1, 1, 1]);
+    expect(sizes).toEqual([1, 1, 1]);
   });
 });
 
-test("a list that is refused for a while is streamed all the same", async () => {
+test("a list that is refused for a while is still streamed", async () => {
   const busy = refuses(429, "TooManyRequests");
-  const { server, log, sitOut } = await streaming([busy, busy, busy, streams(added("a"), rawListEnd("7"))]);
+  const { server, log, sitOut } = await streaming([
+    busy,
+    busy,
+    busy,
+    streams(rawAdded("a"), rawListEnd("7")),
+  ]);
   for (let wait = 0; wait < 3; wait++) await sitOut();
   await log.emitted("synced 7");
   expect(server.requests.map(({ query }) => query.get("sendInitialEvents"))).toEqual(Array(4).fill("true"));
@@ -142,8 +146,8 @@ test("a list that is refused for a while is streamed all the same", async () => 
 describe("a server that does not stream lists", () => {
   test.each<[string, ReplyScript, number]>([
     ["refuses", forbidden, 0],
-    ["watches instead", streams(added("a"), rawBookmark("6")), 1],
-  ])("%s, and is asked for pages from then on", async (_how, script, waits) => {
+    ["watches instead", streams(rawAdded("a"), rawBookmark("6")), 1],
+  ])("%s, and is asked for pages after that", async (_how, script, waits) => {
     const { server, log, sitOut } = await streaming([
       script,
       pageReply("7", ["a"]),

@@ -74,7 +74,7 @@ export async function scriptedServer(...first: readonly ReplyScript[]): Promise<
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections();
       server.close();
-      await rm(folder, { recursive: true });
+      await rm(folder, { recursive: true, force: true });
     },
   };
 }
