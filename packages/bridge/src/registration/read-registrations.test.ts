@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
+import { folderOfTest } from "../../../testing/src/folder.fixture.ts";
 import { readRegistrations } from "./read-registrations.ts";
 
 const bucket = `
@@ -22,8 +22,7 @@ const bucketRef = {
 const pods = (more: string) =>
   `{ group: "", version: v1, kind: Pod, plural: pods, scope: Namespaced, ${more} }`;
 let folder: string;
-beforeEach(() => (folder = mkdtempSync(join(tmpdir(), "drover-registrations-"))));
-afterEach(() => rmSync(folder, { recursive: true }));
+beforeEach(() => void (folder = folderOfTest()));
 const read = (files: Record<string, string>, path = folder) => {
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   return () => readRegistrations(path);

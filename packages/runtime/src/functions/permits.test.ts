@@ -23,7 +23,7 @@ const hook = (name: string) => ({
 });
 
 it.each<[string, ReturnType<typeof asked>, { readonly followed: boolean; readonly called: boolean }]>([
-  ["the same once more", asked(), { followed: false, called: false }],
+  ["the same", asked(), { followed: false, called: false }],
   ["another pace", asked({ timeout: "5s", paused: true }), { followed: false, called: false }],
   ["another image", asked({ container: { image: "i" } }), { followed: false, called: false }],
   [
@@ -39,17 +39,13 @@ it.each<[string, ReturnType<typeof asked>, { readonly followed: boolean; readonl
     asked({ watches: [{ ...kind("saucers"), names: { label: "l" } }] }),
     { followed: true, called: false },
   ],
-  [
-    "a Secret that its hook is compared with",
-    asked({ hooks: [hook("s")] }),
-    { followed: true, called: false },
-  ],
+  ["the Secret of a hook", asked({ hooks: [hook("s")] }), { followed: true, called: false }],
   [
     "fewer namespaces",
     asked({ for: { ...kind("cups"), namespaces: ["a"] } }),
     { followed: true, called: true },
   ],
-])("a permit is no longer right for what asks for %s", (_what, use, is) => {
+])("a permit is invalid for a request with %s, if that changes its use", (_what, use, is) => {
   const before = asked();
   expect({ followed: use.followed !== before.followed, called: use.called !== before.called }).toEqual(is);
 });
@@ -63,7 +59,7 @@ it("a hook's Secret in another namespace, or another Secret, is another request"
   expect(new Set(uses.map(({ followed }) => followed)).size).toBe(3);
 });
 
-it("of what is needed all is reviewed, some at once, and no more than who asks wants to hear of", async () => {
+it("all needed accesses are reviewed, several at a time, and only as far as the caller reads", async () => {
   const needed = Array.from({ length: 20 }, (_, i) => i);
   const reviewed: number[] = [];
   const denied = deniedAccesses(needed, (one) => {
@@ -76,7 +72,7 @@ it("of what is needed all is reviewed, some at once, and no more than who asks w
   expect(reviewed).toEqual(needed);
 });
 
-it("permits are known only once all of them are listed, and changes are noticed from then on", async () => {
+it("permits are synced once all are listed, and changes are emitted after that", async () => {
   const given = new AbortController();
   const sent: WatchFrame[][] = [];
   let arrived = Promise.withResolvers<undefined>();

@@ -3,7 +3,7 @@ import type { KubeClient } from "@drover/kube";
 import { expect, it, vi } from "vitest";
 import { keepPartLease } from "./part-lease.ts";
 
-/** The time that was slept; nothing waits for it. */
+/** The time that was slept, ms; sleeping ends at once. */
 const clock = vi.hoisted(() => ({ passed: 0 }));
 vi.mock("@drover/timers", async (original) => ({
   ...(await original<object>()),
@@ -14,7 +14,7 @@ vi.mock("@drover/timers", async (original) => ({
 }));
 
 const holds = 40_000;
-/** Keeps a Lease on an API server that gives one answer after the other. */
+/** Keeps a Lease on an API server with these answers. */
 async function keptWhile(answers: readonly ("yes" | "no")[]) {
   clock.passed = 0;
   const renewed: number[] = [];
@@ -32,18 +32,18 @@ async function keptWhile(answers: readonly ("yes" | "no")[]) {
     part: "bridge",
     holds,
     signal: ending.signal,
-    log: { ...silentLog, warn: (...words: unknown[]) => void warnings.push(String(words.at(-1))) },
+    log: { ...silentLog, warn: (...entry: unknown[]) => void warnings.push(String(entry.at(-1))) },
   });
   return { renewed, warnings };
 }
 
-it("a Lease is renewed four times in the time that it holds, and as often while that fails", async () => {
+it("a Lease is renewed four times in its duration, and as often while renewals fail", async () => {
   const { renewed } = await keptWhile(["yes", "yes", "no", "no", "yes"]);
   expect(renewed).toEqual([0, 10_000, 20_000, 30_000, 40_000]);
 });
 
-it("that it cannot be renewed is logged once, and once more when it was and cannot be again", async () => {
+it("a failure to renew is logged once, and again after a success", async () => {
   const { warnings } = await keptWhile(["no", "no", "yes", "yes", "no", "no", "yes"]);
-  const words = "Could not renew the Lease drover/bridge: functions will be reported to have no bridge";
-  expect(warnings).toEqual([words, words]);
+  const message = "Could not renew the Lease drover/bridge: functions will be reported to have no bridge";
+  expect(warnings).toEqual([message, message]);
 });

@@ -1,15 +1,15 @@
 import { execFile } from "node:child_process";
 
-/** How a process ended, and the lines of its log. */
+/** The exit code of a process, and the lines of its log. */
 export interface LoggedProcess {
   readonly code: unknown;
   readonly logged: readonly unknown[];
 }
 
-/** Where the package's files are, for the module's imports. */
+/** The URL of this folder, for imports of a module. */
 export const here = new URL(".", import.meta.url).href;
 
-/** Runs a module in a process of its own, to its end. */
+/** Runs a module in a separate process, to its end. */
 export const loggedProcess = (module: string): Promise<LoggedProcess> =>
   new Promise((resolve) => {
     execFile(process.execPath, ["--input-type=module", "-e", module], (error, stdout) => {

@@ -1,19 +1,15 @@
 import { builtin } from "@drover/kube";
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import { folderOfFile } from "../../../../testing/src/folder.fixture.ts";
 import { sandboxOfFile } from "../../../../testing/src/sandbox.fixture.ts";
 import { hookOf, otherWhsec, whsec } from "../hook.fixture.ts";
 import { hookSecretReader } from "./hook-secrets.ts";
 
-let folder: string;
+const folder = folderOfFile();
 const { client } = await sandboxOfFile();
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "drover-hook-secrets-"));
-  mkdirSync(join(folder, "hooks"));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+mkdirSync(join(folder, "hooks"));
 
 const file = (text: string, mode = 0o600): void => {
   const path = join(folder, "hooks", "s3");
