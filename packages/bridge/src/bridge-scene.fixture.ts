@@ -48,6 +48,11 @@ export const testRegistration = (name: string, spec: Partial<ReconcileFunctionSp
 /** The hash of a queue that its function may write. */
 export const controlOf = (name: string): string => `{drover:${queueOf({ name })}}:control`;
 
+function expectSynced({ bridge }: RunningBridge, streams: number): void {
+  expect(bridge.followed()).toHaveLength(streams);
+  for (const { reflector } of bridge.followed()) expect(reflector.status().synced).toBe(true);
+}
+
 const requestsTo =
   ({ url, token }: Sandbox) =>
   async (method: string, path: string, body?: object) => {
@@ -108,10 +113,7 @@ export async function openBridgeScene(): Promise<BridgeScene> {
     async startFollowing(registrations, streams = 1) {
       const running = await scene.startBridge();
       running.bridge.register(registrations);
-      await until(() => {
-        expect(running.bridge.followed()).toHaveLength(streams);
-        for (const { reflector } of running.bridge.followed()) expect(reflector.status().synced).toBe(true);
-      });
+      await until(() => expectSynced(running, streams));
       return running;
     },
     wakes: async (queue, name) => Number((await entry(queue, name))["wakes"] ?? 0),

@@ -118,7 +118,7 @@ it("a campaign takes over changes of its declaration: its pace, and whether it i
   await expect.poll(() => queue.stats(1_000)).toMatchObject({ due: 1 });
 });
 
-it("a bridge does not report a campaign whose kind another bridge follows", async () => {
+it("a bridge does not report a campaign of a kind that another bridge follows", async () => {
   campaigns.want([registration("one")]);
   await expect.poll(reported).toBeDefined();
   followed = [];

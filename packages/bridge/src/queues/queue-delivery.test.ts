@@ -76,7 +76,7 @@ const until = (look: () => Promise<void> | void) => vi.waitFor(look, { timeout: 
 const never = new Promise<never>(() => undefined);
 const owed = () => redis.hkeys(`{drover-stream:stream-${streams}}:owed:q`);
 
-it("a queue whose Redis does not reply delays its stream by one reply timeout, and not again", async () => {
+it("a queue on a Redis that does not reply delays its stream by one reply timeout, and not again", async () => {
   const queue = queueInHand();
   queue.answer = () => never;
   const replyTimeout = 300;

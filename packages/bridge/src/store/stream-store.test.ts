@@ -81,7 +81,7 @@ describe("a stream", () => {
     expect(await hold(both)).toMatchObject({ position: "7", emittedToAll: false });
   });
 
-  test("whose first list was interrupted lists again, and has seen the objects that were emitted", async () => {
+  test("with an interrupted first list lists again, and has seen the objects that were emitted", async () => {
     const first = await hold();
     await first.seen.write(change({ put: [seen("a")] }));
     await first.release();
@@ -186,7 +186,7 @@ describe("a server that lost the end of what was written", () => {
   });
 });
 
-test("a write whose reply was lost is not repeated", async () => {
+test("a write with a lost reply is not repeated", async () => {
   const held = await holdWith([], "7");
   const before = await redis.hget(`{drover-stream:${stream}}:stream`, "writes");
   await redis.hset(`{drover-stream:${stream}}:stream`, "writes", 2); // as if it had been written

@@ -157,7 +157,7 @@ it("reports why a stream cannot be taken, takes the others, and takes it when it
   await keeper.stop();
 });
 
-describe("a stream whose release Redis refuses", () => {
+describe("a stream that Redis refuses to release", () => {
   const services = { ...pods, stream: "v1/services", ref: { ...pods.ref, plural: "services" } };
   const events = { ...pods, stream: "v1/events", ref: { ...pods.ref, plural: "events" } };
   const refusing = { release: () => Promise.reject(new Error("NOPERM")) };

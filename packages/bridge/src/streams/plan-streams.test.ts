@@ -115,7 +115,7 @@ describe("streams", () => {
     ["kind", { kind: "Pod" }, { kind: "Gadget" }],
     ["scope", {}, { namespaced: false }],
     ["the syntax of JSON", { kind: 'Pod","Namespaced"]' }, { kind: "Pod" }],
-  ])("are not shared by two whose kinds differ in %s", (_what, one, other) => {
+  ])("are not shared by kinds that differ in %s", (_what, one, other) => {
     const of = (part: Partial<ResourceRef>) => follow({ ...pods, ...part });
     const plans = planStreams([registration("a", of(one)), registration("b", of(other))], origins);
     expect(plans.map(({ ref: { namespaced, ...found } }) => [found, namespaced])).toEqual(

@@ -40,7 +40,7 @@ const stored = z.object({
 });
 const answer = z.union([z.object({ items: z.array(stored) }), stored]);
 
-/** The objects that kubectl printed: a list of them, or one after the other. */
+/** The objects in kubectl's output: a list, or one after the other. */
 const storedOnes = (printed: string) =>
   printed
     .split(/(?<=^\})\n/m)
@@ -51,7 +51,7 @@ const storedOnes = (printed: string) =>
 // Not `--for=condition=...`: that fails at once on a definition which has no conditions yet (kubernetes#66439).
 const established = '--for=jsonpath={.status.conditions[?(@.type=="Established")].status}=True';
 
-/** Install kinds, and see the API server find nothing wrong with them. */
+/** Installs kinds, and expects that the API server reports no problems. */
 async function install(crds: readonly CustomResourceDefinition[]) {
   const names = crds.map(({ metadata }) => `crd/${metadata.name}`);
   expect(await kubectl(crds, "create", "-f", "-")).toMatchObject({ code: 0, stderr: "" });
@@ -64,7 +64,7 @@ async function install(crds: readonly CustomResourceDefinition[]) {
   );
 }
 
-/** What the API server would store of each object; the ones that it refuses are missing. */
+/** The objects as the API server would store them, without those that it refuses. */
 async function accepted(objects: readonly unknown[]) {
   const args = ["create", "--dry-run=server", "--validate=ignore", "-o", "json", "-f", "-"];
   const { stdout, stderr } = await kubectl(objects, ...args);
@@ -72,7 +72,7 @@ async function accepted(objects: readonly unknown[]) {
 }
 
 describe("a real API server", () => {
-  it("takes every construct, the values that zod takes, and none that zod refuses", async () => {
+  it("accepts every construct, the values that zod accepts, and none that zod refuses", async () => {
     const Sink = defineResource({
       group: "test.example.com",
       version: "v1",
@@ -112,7 +112,7 @@ describe("a real API server", () => {
     expect([...taken.keys()].sort()).toEqual(cases.flatMap(({ name, fits }) => (fits ? [name] : [])).sort());
   });
 
-  it("fills defaults in, keeps what is immutable, and writes status apart from spec", async () => {
+  it("sets defaults, refuses changes of immutable fields, and writes the status separately", async () => {
     const Bucket = defineResource({
       group: "test.example.com",
       version: "v1",
@@ -198,7 +198,7 @@ describe("a real API server", () => {
     expect(row).toMatch(/NAME\s+READY\s+REASON\s+AGE\s+a\s+True\s+Reconciled\s+\d+s/);
   });
 
-  // DROVER_TEST_SEED chooses other schemas and values.
+  // DROVER_TEST_SEED selects other schemas and values.
   it("agrees with zod about random values of random schemas", async () => {
     const random = pseudoRandom(Number(process.env["DROVER_TEST_SEED"] ?? 7)).fraction;
     const kinds = Array.from({ length: 24 }, (_, at) => {
@@ -226,14 +226,14 @@ describe("a real API server", () => {
     const { stored: taken, stderr } = await accepted(objects);
     const verdicts = cases.map(({ resource, name, spec }) => {
       const parsed = resource.spec.safeParse(spec);
-      // Where zod's only complaint is about unknown fields, the API server may prune them instead.
+      // The API server may prune unknown fields that zod refuses.
       const free = parsed.error?.issues.every(({ code }) => code === "unrecognized_keys") === true;
       return { resource, name, spec, parsed, free, taken: taken.has(name), server: taken.get(name) };
     });
     const wrong = verdicts.filter((each) => !each.free && each.parsed.success !== each.taken);
     const why = wrong.map(({ name, spec, parsed }) => [
-      ...[name, JSON.stringify(spec), parsed.error?.message ?? "zod takes it"],
-      stderr.split("\n").find((refusal) => refusal.includes(`"${name}"`)) ?? "the API server takes it",
+      ...[name, JSON.stringify(spec), parsed.error?.message ?? "zod accepts it"],
+      stderr.split("\n").find((refusal) => refusal.includes(`"${name}"`)) ?? "the API server accepts it",
     ]);
     expect(why).toEqual([]);
     for (const { resource, parsed, server } of verdicts) {

@@ -14,7 +14,7 @@ function form(schema: z.ZodType) {
 }
 
 const listed = z.object({ name: z.string(), port: z.int().optional() });
-// What TypeScript makes of `enum Level { Low, High }`.
+// The object that TypeScript compiles `enum Level { Low, High }` to.
 const level = { Low: 0, High: 1, 0: "Low", 1: "High" } as const;
 const someText: unknown = expect.any(String);
 
@@ -71,7 +71,7 @@ describe("the structural form", () => {
       { type: "integer", format: "int32", minimum: 1, maximum: 2 },
     ],
     [
-      "a fraction as a bound, which the API server cuts off",
+      "a fraction as a bound, which the API server truncates",
       z.number().min(0.5).lt(1.5),
       {
         type: "number",
@@ -83,12 +83,12 @@ describe("the structural form", () => {
       },
     ],
     [
-      "a fraction that it cuts well",
+      "a fraction that is truncated to the right side",
       z.number().min(-1.5).lt(-0.5),
       { type: "number", minimum: -1.5, maximum: -0.5, exclusiveMaximum: true },
     ],
     ["a whole number", z.int(), { type: "integer", format: "int64" }],
-    ["a whole number, said otherwise", z.number().int(), { type: "integer", format: "int64" }],
+    ["a whole number by z.number().int()", z.number().int(), { type: "integer", format: "int64" }],
     ["a positive number", z.int().positive(), { type: "integer", format: "int64", minimum: 1 }],
     ["a small number", z.int().min(0).lt(100), { type: "integer", format: "int32", minimum: 0, maximum: 99 }],
     ["an int32", z.int32(), { type: "integer", format: "int32", minimum: -2147483648, maximum: 2147483647 }],
@@ -138,7 +138,7 @@ describe("the structural form", () => {
       { type: "object", properties: { a: { type: "string" } } },
     ],
     [
-      "a partial record, which fills nothing in",
+      "a partial record without defaults",
       z.partialRecord(z.enum(["a"]), z.string().default("x")),
       { type: "object", properties: { a: { type: "string" } } },
     ],
@@ -173,11 +173,11 @@ describe("the structural form", () => {
       { type: "object", properties: { a: { type: "string" } }, "x-kubernetes-preserve-unknown-fields": true },
     ],
     [
-      "a field that is optional no more",
+      "a field that is no longer optional",
       z.object({ a: z.string().optional().nonoptional() }),
       { type: "object", properties: { a: { type: "string" } }, required: ["a"] },
     ],
-    ["what is read only", z.array(z.string()).readonly(), { type: "array", items: { type: "string" } }],
+    ["a read-only list", z.array(z.string()).readonly(), { type: "array", items: { type: "string" } }],
     ["a branded type", z.string().brand("Name"), { type: "string" }],
     [
       "a default that is parsed",
@@ -190,11 +190,11 @@ describe("the structural form", () => {
     expect(form(schema)).toEqual(expected);
   });
 
-  it("of a native enum has no names of numbers", () => {
+  it("of a native enum has only its values", () => {
     expect(form(z.enum(level))).toEqual({ type: "integer", enum: [0, 1] });
   });
 
-  it("keeps what was said in words, the outermost last", () => {
+  it("keeps descriptions, the outermost last", () => {
     expect(form(z.string().describe("inner"))).toEqual({ type: "string", description: "inner" });
     expect(form(z.string().describe("inner").optional().meta({ title: "T", description: "outer" }))).toEqual({
       type: "string",
@@ -208,14 +208,14 @@ describe("the structural form", () => {
     });
   });
 
-  it("has field names as they are, however odd", () => {
+  it("keeps all field names unchanged", () => {
     const odd = z.object({ ["__proto__"]: z.string(), $ref: z.int().max(1).min(0), "a b": z.boolean() });
     const { properties = {}, required } = form(odd);
     expect(Object.keys(properties)).toEqual(["__proto__", "$ref", "a b"]);
     expect(required).toEqual(["__proto__", "$ref", "a b"]);
   });
 
-  it("is the same, whichever schemas were shared", () => {
+  it("is the same for shared schemas", () => {
     const shared = z.string().min(1).meta({ id: "shared", description: "once" });
     const once = { type: "string", minLength: 1, description: "once" };
     expect(form(z.object({ a: shared, b: z.array(shared) }))).toMatchObject({
@@ -223,14 +223,14 @@ describe("the structural form", () => {
     });
   });
 
-  describe("with Kubernetes' own words", () => {
+  describe("with metadata for Kubernetes", () => {
     it("has rules in CEL, inner before outer", () => {
       const inner = z.string().meta({ kubernetes: immutable });
       const rules = form(inner.optional().meta({ kubernetes: { cel: [{ rule: "self != ''" }] } }));
       expect(rules["x-kubernetes-validations"]).toEqual([...(immutable.cel ?? []), { rule: "self != ''" }]);
     });
 
-    it("has the most fields that a record may have", () => {
+    it("has the maximum number of fields of a record", () => {
       const record = z.record(z.string(), z.string()).meta({ kubernetes: { maxProperties: 3 } });
       expect(form(record)).toMatchObject({ maxProperties: 3 });
     });
@@ -250,7 +250,7 @@ describe("the structural form", () => {
     });
 
     it.each([z.unknown(), z.any(), z.json(), z.tuple([z.string()]), z.union([z.string(), z.boolean()])])(
-      "has values that nobody prunes",
+      "has values that are not pruned",
       (schema) => {
         const marked = schema.meta({ kubernetes: { preserveUnknownFields: true } });
         expect(form(marked)).toEqual({ "x-kubernetes-preserve-unknown-fields": true });
@@ -311,7 +311,7 @@ describe("the structural form", () => {
     const copy = z.object({ type: z.literal("copy"), from: z.string(), note: z.string().optional() });
     const fresh = z.strictObject({ type: z.literal("new"), note: z.string().optional() });
 
-    it("of variants says for each what must be there, and what must not", () => {
+    it("of variants has the required and forbidden fields of each", () => {
       expect(form(z.discriminatedUnion("type", [copy, fresh]))).toEqual({
         type: "object",
         properties: {
@@ -327,7 +327,7 @@ describe("the structural form", () => {
       });
     });
 
-    it("of variants that need nothing says nothing", () => {
+    it("of variants without fields has no alternatives", () => {
       const kinds = [z.object({ type: z.literal("a") }), z.object({ type: z.literal("b") })] as const;
       expect(form(z.discriminatedUnion("type", kinds))).toEqual({
         type: "object",
@@ -337,7 +337,7 @@ describe("the structural form", () => {
     });
   });
 
-  it("leaves to the runtime what is marked, and nothing else", () => {
+  it("leaves out only checks that are marked for the runtime", () => {
     expect(form(z.string().refine(() => true, checkedAtRun))).toEqual({ type: "string" });
     expect(
       form(

@@ -113,18 +113,18 @@ describe("the cache of a run has", () => {
 describe("the cache has no list of a kind", () => {
   it.each<[string, RunCache]>([
     ["of a kind that is not requested", knowing({ stored: "{}", deltas: [] })],
-    ["whose stored list cannot be read", knowing({ stored: "no", deltas: [] })],
+    ["with an unreadable stored list", knowing({ stored: "no", deltas: [] })],
     ["with a delta that cannot be read", next(asked(), "no")],
     [
       "with a delta that may be older than a deletion since",
       next(next(asked(), news("c", 40, true)), news("c", 35)),
     ],
     ["with a deletion that may be of another object", next(asked(), news("b", 19, true))],
-    ["whose versions cannot be compared", next(asked(), news("a", 31).replaceAll("31", "zebra"))],
+    ["with incomparable versions", next(asked(), news("a", 31).replaceAll("31", "zebra"))],
   ])("%s", (_, known) => {
     expect(versionsIn(known)).toBeUndefined();
   });
-  it("whose content a write of the run made uncertain, even if the run lists it again; nor does the next run", () => {
+  it("after a write with an unknown outcome, even if the run lists it again; nor has the next run", () => {
     const known = asked();
     known.observeWrite(pod)?.("unknown");
     known.add(pod, "all", listed(50, podAt("a", 10)));

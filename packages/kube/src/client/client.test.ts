@@ -208,7 +208,7 @@ describe("a refusal", () => {
     ["1000000000", 300_000],
     ["Wed, 21 Oct 2015 07:28:00 GMT", 0],
     ["Fri, 21 Oct 2095 07:28:00 GMT", 300_000],
-    // Relative to the Date header of the server, whose clock may differ from ours.
+    // Relative to the Date header of the server: its clock may differ from ours.
     ["Wed, 21 Oct 2015 07:28:30 GMT", 30_000, "Wed, 21 Oct 2015 07:28:00 GMT"],
     ["Fri, 21 Oct 2095 07:28:30 GMT", 30_000, "Fri, 21 Oct 2095 07:28:00 GMT"],
   ])("with Retry-After: %s is to be retried after %s ms", async (header, span, date?: string) => {

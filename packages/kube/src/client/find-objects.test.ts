@@ -6,7 +6,7 @@ import { bucketRef, bucketList, bucketObject } from "../testing/objects.ts";
 import { scriptedClient } from "../testing/scripted-client.ts";
 import { jsonReply } from "../testing/scripted-server.ts";
 
-/** A run whose server returns these objects, page by page, for each list. */
+/** A run with a server that returns these objects, page by page, for each list. */
 async function running(...pages: readonly (readonly object[])[]) {
   const { server, client } = await scriptedClient((request, response) => {
     const at = Number(request.query.get("continue") ?? 0);

@@ -36,7 +36,7 @@ export const failedInput = (kind: Failure["kind"], retryAfter?: number): StreamI
   failure: { kind, reason: "Because", message: "", retryAfter },
 });
 
-/** A stream whose server does not stream lists. */
+/** A stream of a server that does not stream lists. */
 export const paged = (beginning: StreamStart = {}): StreamState =>
   newStream({ ...beginning, streamsLists: false });
 

@@ -10,7 +10,9 @@ import { here, loggedProcess } from "./logged-process.fixture.ts";
 async function ended(main: string, settings: Readonly<Record<string, string>> = {}) {
   const folder = folderOfTest();
   const [sandbox, redis] = await Promise.all([startSandbox({}), startRedis({ persistence: false })]);
-  onTestFinished(async () => void (await Promise.all([sandbox.close(), redis.stop()])));
+  onTestFinished(async () => {
+    await Promise.all([sandbox.close(), redis.stop()]);
+  });
   const kubeconfig = join(folder, "kubeconfig");
   writeFileSync(kubeconfig, sandbox.kubeconfig());
   const env = { DROVER_REDIS_URL: redis.url, DROVER_KUBECONFIG: kubeconfig, ...settings };
