@@ -1,19 +1,15 @@
 import { objectKey, queueOf, silentLog } from "@drover/controller";
 import type { ReflectorStatus } from "@drover/kube";
 import { openMemoryWorkQueue, type RunOutcome, type WorkQueue } from "@drover/queue";
+import { setTimeout } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { coreKind } from "../bridge-scene.fixture.ts";
 import { type CampaignRunner, type CampaignRunnerOptions, openCampaignRunner } from "./campaign-runner.ts";
 import type { FollowedStream } from "../streams/follow-stream.ts";
 import { planStreams } from "../streams/plan-streams.ts";
 import { registrationOf } from "../registration/registration.ts";
 
-const kind = {
-  group: "example.com",
-  version: "v1",
-  kind: "Site",
-  plural: "sites",
-  scope: "Namespaced",
-} as const;
+const kind = { ...coreKind("Site", "sites"), group: "example.com" } as const;
 const identity = { namespace: "web", name: "sites", uid: "u" };
 const sites = queueOf(identity);
 const registration = (name: string) => registrationOf(identity, { for: kind, campaign: { name } });
@@ -200,4 +196,17 @@ it("a campaign that Redis refused to record begins when Redis accepts it", async
   campaigns.want([registration("one")]);
   await expect.poll(reported).toMatchObject({ name: "one", state: "Done" });
   expect(refusals).toBe(-1);
+});
+
+it("a stopped runner ends its campaigns, and begins no others", async () => {
+  campaigns.stop();
+  let begins = 0;
+  campaigns = runnerOf({ begin: () => (begins++, Promise.reject(new Error("READONLY"))) });
+  campaigns.want([registration("one")]);
+  await expect.poll(() => begins).toBeGreaterThan(1);
+  campaigns.stop();
+  campaigns.want([registration("two")]);
+  const before = { looks, begins };
+  await setTimeout(50);
+  expect({ looks, begins }).toEqual(before);
 });

@@ -1,8 +1,9 @@
 import { customResourceDefinition, objectKey, ReconcileFunction, silentLog } from "@drover/controller";
-import { builtin, installCrd, refOf } from "@drover/kube";
-import { permitLabel, permitName, requestedUse } from "@drover/runtime";
+import { builtin, installCrd, keyOf, refOf } from "@drover/kube";
+import { requestedUse } from "@drover/runtime";
 import { beforeAll, expect, it, vi } from "vitest";
 import { sandboxOfFile } from "../../../testing/src/sandbox.fixture.ts";
+import { cupKind, permitOf } from "../../../runtime/src/functions/permit.fixture.ts";
 import { followFunctions } from "./registered-functions.ts";
 
 const own = "drover";
@@ -13,32 +14,18 @@ beforeAll(async () => {
 });
 
 const ref = refOf(ReconcileFunction);
-const kind = (plural: string) => ({
-  group: "example.com",
-  version: "v1",
-  kind: "Cup",
-  plural,
-  scope: "Namespaced",
-});
 const cups = { namespace: "default", name: "cups" };
 const change = (body: object, subresource?: "status") =>
   client.patch(ref, objectKey(cups), { type: "merge", body }, { ...(subresource && { subresource }) });
 const found = async () => (await client.get(ref, objectKey(cups))) ?? expect.fail("The function is gone.");
 /** Writes a permit as the deployer does. */
-const permit = async (namespace = own): Promise<void> => {
-  const { metadata, spec } = await found();
-  const asked = requestedUse(metadata, ReconcileFunction.spec.parse(spec));
-  const named = { namespace, name: permitName(metadata.uid) };
-  await client.delete(builtin.configMap, objectKey(named));
-  const labels = { [permitLabel]: "true" };
-  await client.create(builtin.configMap, {
-    metadata: { ...named, labels },
-    data: { uid: metadata.uid, ...asked },
-  });
+const grant = async (namespace = own): Promise<void> => {
+  const permit = permitOf(await found(), namespace);
+  await client.delete(builtin.configMap, keyOf(permit));
+  await client.create(builtin.configMap, permit);
 };
 const withdraw = async (): Promise<void> => {
-  const { metadata } = await found();
-  await client.delete(builtin.configMap, objectKey({ namespace: own, name: permitName(metadata.uid) }));
+  await client.delete(builtin.configMap, keyOf(permitOf(await found())));
 };
 
 it("a function is followed for the request of its permit, and only while it has one", async () => {
@@ -61,26 +48,26 @@ it("a function is followed for the request of its permit, and only while it has 
     await expect.poll(() => functions.all()[0]?.object.metadata.labels?.["mark"]).toBe(mark);
   };
 
-  await client.create(ref, { metadata: cups, spec: { for: kind("cups") } });
+  await client.create(ref, { metadata: cups, spec: { for: cupKind() } });
   await becomes(undefined);
   // A status and a ConfigMap elsewhere are not permits: others than the deployer can write them.
   const { metadata } = await found();
-  const asked = requestedUse(metadata, ReconcileFunction.spec.parse({ for: kind("cups") }));
+  const asked = requestedUse(metadata, ReconcileFunction.spec.parse({ for: cupKind() }));
   await change({ status: { permitted: { asked: "x", ...asked } } }, "status");
-  await permit("default");
+  await grant("default");
   await marked("forged");
   expect(followed()).toEqual([undefined]);
-  await permit();
+  await grant();
   await becomes(["cups"]);
   // Until another request is permitted, the former one is followed.
-  await change({ spec: { for: kind("saucers") } });
+  await change({ spec: { for: cupKind("saucers") } });
   await marked("changed");
   expect(followed()).toEqual([["cups"]]);
-  await permit();
+  await grant();
   await becomes(["saucers"]);
   await withdraw();
   await becomes(undefined);
-  await permit();
+  await grant();
   await becomes(["saucers"]);
   // A change of a label or a status does not change the registration.
   const before = registrations.length;

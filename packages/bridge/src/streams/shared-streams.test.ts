@@ -24,13 +24,7 @@ const places = ({ bridge }: RunningBridge) =>
     .sort();
 
 it("a wrong name of a kind has a stream of its own, apart from the right name", async () => {
-  const apps = {
-    group: "apps",
-    version: "v1",
-    kind: "Deployment",
-    plural: "deployments",
-    scope: "Namespaced",
-  } as const;
+  const apps = { ...coreKind("Deployment", "deployments"), group: "apps" } as const;
   const running = await scene.startBridge();
   running.bridge.register([
     testRegistration("collider", { for: { ...apps, group: "", version: "apps/v1" } }),

@@ -7,6 +7,7 @@ import {
   defineController,
   type ReconcileContext,
 } from "./controller.ts";
+import { saucers } from "../function/cups.fixture.ts";
 import { InvalidControllerError } from "./invalid-controller.ts";
 import { reconcileFunctionOf } from "../function/reconcile-function-of.ts";
 import {
@@ -94,13 +95,7 @@ describe("a controller", () => {
   });
 
   it("is registered with what it owns and watches", () => {
-    const secret = {
-      group: "",
-      version: "v1",
-      kind: "Secret",
-      plural: "secrets",
-      scope: "Namespaced",
-    } as const;
+    const secret = { ...saucers, kind: "Secret", plural: "secrets" } as const;
     const map = { ...secret, kind: "ConfigMap", plural: "configmaps" };
     const controller = defineController({
       for: Bucket,
@@ -127,9 +122,8 @@ describe("a controller", () => {
   });
 
   it("refuses two mapping functions for one kind", () => {
-    const kind = { group: "", version: "v1", kind: "Pod", plural: "pods", scope: "Namespaced" } as const;
-    const watched = { kind, names: () => Promise.resolve([]) };
-    const namesake = { ...watched, kind: { ...kind, group: "metrics.k8s.io" } };
+    const watched = { kind: saucers, names: () => Promise.resolve([]) };
+    const namesake = { ...watched, kind: { ...saucers, group: "metrics.k8s.io" } };
     const watches = [watched, namesake];
     expect(defineController({ for: Bucket, watches, reconcile: nothing }).watches).toEqual(watches);
     expect(() => defineController({ for: Bucket, watches: [watched, watched], reconcile: nothing })).toThrow(

@@ -347,11 +347,12 @@ describe("a comparison", () => {
     expect(run.last.observations.at(-1)).toEqual({ type: "complete", resourceVersion: "100", exact: true });
   });
 
-  test("limits watches to the time between two comparisons", () => {
-    expect(new StreamRun(paged({ position: "1", compareEvery: 5_000 })).last.action).toHaveProperty(
-      "timeoutSeconds",
-      5,
-    );
+  test.each([
+    [5_000, 5],
+    [500, 1],
+  ])("every %i ms limits watches to %i s, at least to one", (compareEvery, timeoutSeconds) => {
+    const { action } = new StreamRun(paged({ position: "1", compareEvery })).last;
+    expect(action).toHaveProperty("timeoutSeconds", timeoutSeconds);
   });
 
   test("of an expired version becomes a list", () => {

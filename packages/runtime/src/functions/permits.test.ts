@@ -2,19 +2,13 @@ import { type ObjectMetadata, ReconcileFunction, silentLog } from "@drover/contr
 import type { KubeClient, WatchFrame, WatchOptions } from "@drover/kube";
 import { expect, it } from "vitest";
 import { authorAnnotations } from "./authors.ts";
+import { cupKind } from "./permit.fixture.ts";
 import { deniedAccesses, followPermits, permitName, requestedUse } from "./permits.ts";
 
-const kind = (plural: string) => ({
-  group: "example.com",
-  version: "v1",
-  kind: "Cup",
-  plural,
-  scope: "Namespaced",
-});
 const asked = (spec: object = {}, metadata: Partial<ObjectMetadata> = {}) =>
   requestedUse(
     { name: "cups", namespace: "web", uid: "u", resourceVersion: "1", ...metadata },
-    ReconcileFunction.spec.parse({ for: kind("cups"), delivery: "webhook", ...spec }),
+    ReconcileFunction.spec.parse({ for: cupKind(), delivery: "webhook", ...spec }),
   );
 const hook = (name: string) => ({
   name: "h",
@@ -32,17 +26,17 @@ it.each<[string, ReturnType<typeof asked>, { readonly followed: boolean; readonl
     { followed: false, called: true },
   ],
   ["another address", asked({ webhook: { path: "/x" } }), { followed: false, called: true }],
-  ["another kind", asked({ for: kind("saucers") }), { followed: true, called: true }],
-  ["a kind that it owns", asked({ owns: [kind("saucers")] }), { followed: true, called: false }],
+  ["another kind", asked({ for: cupKind("saucers") }), { followed: true, called: true }],
+  ["a kind that it owns", asked({ owns: [cupKind("saucers")] }), { followed: true, called: false }],
   [
     "a kind that it watches",
-    asked({ watches: [{ ...kind("saucers"), names: { label: "l" } }] }),
+    asked({ watches: [{ ...cupKind("saucers"), names: { label: "l" } }] }),
     { followed: true, called: false },
   ],
   ["the Secret of a hook", asked({ hooks: [hook("s")] }), { followed: true, called: false }],
   [
     "fewer namespaces",
-    asked({ for: { ...kind("cups"), namespaces: ["a"] } }),
+    asked({ for: { ...cupKind(), namespaces: ["a"] } }),
     { followed: true, called: true },
   ],
 ])("a permit is invalid for a request with %s, if that changes its use", (_what, use, is) => {

@@ -3,7 +3,7 @@ import { builtin, installCrd, refOf } from "@drover/kube";
 import { expect, it, onTestFinished } from "vitest";
 import { sandboxOfFile } from "../../../testing/src/sandbox.fixture.ts";
 import { followPermittedFunctions, listingProblem } from "./permitted-functions.ts";
-import { permitLabel, permitName, requestedUse } from "./permits.ts";
+import { cupKind, permitOf } from "./permit.fixture.ts";
 
 const { sandbox, client } = await sandboxOfFile();
 
@@ -12,18 +12,12 @@ it("functions are reported once all permits are listed, and each permit allows o
   onTestFinished(() => stopping.abort());
   await installCrd(client, { ...customResourceDefinition(ReconcileFunction) });
   await client.create(builtin.namespace, { metadata: { name: "drover" } });
-  const kind = { group: "a.dev", version: "v1", kind: "Cup", plural: "cups", scope: "Namespaced" };
   for (const name of ["followed", "called"] as const) {
-    const { metadata, spec } = await client.create(refOf(ReconcileFunction), {
+    const object = await client.create(refOf(ReconcileFunction), {
       metadata: { name, namespace: "default" },
-      spec: { for: kind },
+      spec: { for: cupKind() },
     });
-    const asked = requestedUse(metadata, ReconcileFunction.spec.parse(spec));
-    const none = { followed: "", called: "" };
-    await client.create(builtin.configMap, {
-      metadata: { name: permitName(metadata.uid), namespace: "drover", labels: { [permitLabel]: "true" } },
-      data: { uid: metadata.uid, ...none, [name]: asked[name] },
-    });
+    await client.create(builtin.configMap, permitOf(object, "drover", [name]));
   }
   let isFollowed = false;
   sandbox.faults.respond(({ path, query }) => {

@@ -235,21 +235,24 @@ it("mapping by code is not limited by the rate of runs", async () => {
   await expect.poll(() => asked.length).toBe(3);
 });
 
-it("an announcement of a run is an Event for its object", async () => {
+it("an announcement of a run is an Event for its object, and its count is written when the process stops", async () => {
   const { queue } = serve({
     name: "announcing",
     reconcile: ({ announce }) => {
-      announce({ type: "Normal", reason: "Greeted", action: "Greet", note: "Hello." });
+      for (let times = 0; times < 2; times++)
+        announce({ type: "Normal", reason: "Greeted", action: "Greet", note: "Hello." });
       return Promise.resolve(undefined);
     },
   });
   const key = await due(queue);
   const events = async () => (await client.list(builtin.event)).items;
-  await expect.poll(events).toContainEqual(
-    expect.objectContaining({
-      reason: "Greeted",
-      reportingController: "drover.dev/announcing",
-      regarding: expect.objectContaining({ kind: "Widget", name: key.split("/")[1] }) as unknown,
-    }),
-  );
+  const greeted = {
+    reason: "Greeted",
+    reportingController: "drover.dev/announcing",
+    regarding: expect.objectContaining({ kind: "Widget", name: key.split("/")[1] }) as unknown,
+  };
+  await expect.poll(events).toContainEqual(expect.objectContaining(greeted));
+  await close();
+  const series = expect.objectContaining({ count: 2 }) as unknown;
+  expect(await events()).toContainEqual(expect.objectContaining({ ...greeted, series }));
 });
