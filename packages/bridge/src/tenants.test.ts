@@ -1,10 +1,11 @@
 import { type FunctionIdentity, queueOf, silentLog } from "@drover/controller";
 import { type RedisServer, startRedis } from "@drover/local-servers";
 import { connectRedis, disconnectRedis, type RedisConnection, redisUserRules } from "@drover/queue";
-import { openTenantRedis, type Tenant } from "@drover/runtime";
+import type { Tenant } from "@drover/runtime";
 import { Redis } from "ioredis";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { Bridge } from "./bridge.ts";
+import { openTestTenants, tenantOf } from "../../runtime/src/tenants/tenants.fixture.ts";
 import { configMapKind, openBridgeScene, type BridgeScene, until } from "./bridge-scene.fixture.ts";
 import { registrationOf } from "./registration/registration.ts";
 
@@ -47,21 +48,10 @@ const functions = ["a", "b", "c"].map((namespace) =>
 );
 const own = { namespace: "drover", name: "reconcilefunctions.drover.dev", uid: "u" };
 const all = [...functions, registrationOf(own, { for: configMapKind })];
-const tenantOf = (namespace: string, { server }: TenantServer): Tenant => ({
-  namespaces: [namespace],
-  url: server.url,
-});
-
+const both = () => [tenantOf("a", a.server), tenantOf("b", b.server)];
 /** A bridge with these tenants. */
 async function startBridge(...tenants: readonly Tenant[]) {
-  const redis = openTenantRedis({
-    tenants,
-    main: scene.admin,
-    clientName: "bridge",
-    loadsScripts: true,
-    log: silentLog,
-    times: { checkInterval: 50, checkTimeout: 1_000, connectTimeout: 500 },
-  });
+  const redis = openTestTenants(scene.admin, tenants);
   const { bridge } = await scene.startBridge({ redisFor: redis.redisFor });
   bridge.register(all);
   let isStopped = false;
@@ -104,7 +94,7 @@ async function change(...names: readonly string[]): Promise<Map<string, string>>
 }
 
 it("each tenant's Redis has only the keys of its queues, and Drover's own has none of them", async () => {
-  await startBridge(tenantOf("a", a), tenantOf("b", b));
+  await startBridge(...both());
   const [version = ""] = (await change("one")).values();
   await woken(a.admin, "a", "one", version);
   for (const [namespace, { admin }] of [
@@ -151,7 +141,7 @@ const breaks: readonly (readonly [string, (of: TenantServer) => unknown, (of: Te
 it.each(breaks)(
   "while a tenant's Redis %s, the others are woken for every change, and it catches up later",
   async (_what, breakIt, mend) => {
-    const { bridge } = await startBridge(tenantOf("a", a), tenantOf("b", b));
+    const { bridge } = await startBridge(...both());
     const [before = ""] = (await change("still")).values();
     await woken(a.admin, "a", "still", before);
     await breakIt(a);
@@ -168,7 +158,7 @@ it.each(breaks)(
 
 it("a bridge that starts without a tenant's Redis serves the others, and wakes every key there when it is back", async () => {
   await a.server.kill();
-  const { bridge } = await startBridge(tenantOf("a", a), tenantOf("b", b));
+  const { bridge } = await startBridge(...both());
   const during = await change("one", "two");
   await until(() =>
     expect(bridge.unresponsiveQueues().get(queueOf(identityIn("a")))).toMatch(/not reachable/),
@@ -193,7 +183,7 @@ it("a bridge that starts while a tenant has used up its Redis connections serves
   });
   closing.unshift(() => hostile.forEach((each) => each.disconnect()));
   await until(async () => expect(await a.admin.info("stats")).toMatch(/rejected_connections:[1-9]/));
-  const { bridge } = await startBridge(tenantOf("a", a), tenantOf("b", b));
+  const { bridge } = await startBridge(...both());
   const during = await change("one", "two");
   await until(() =>
     expect(bridge.notes().join()).toMatch(/the queue of a\/sites .*The Redis of a is not used/),
@@ -205,13 +195,13 @@ it("a bridge that starts while a tenant has used up its Redis connections serves
 });
 
 it("a namespace that moves to its own Redis has every key woken there, and no key again elsewhere", async () => {
-  const shared = await startBridge(tenantOf("b", b));
+  const shared = await startBridge(tenantOf("b", b.server));
   const before = await change("one", "two");
   for (const [name, version] of before) await woken(scene.admin, "a", name, version);
   await shared.stop();
   await scene.remove("two");
   const missed = await scene.put("three");
-  const { bridge } = await startBridge(tenantOf("a", a), tenantOf("b", b));
+  const { bridge } = await startBridge(...both());
   await woken(a.admin, "a", "one", before.get("one") ?? "");
   await woken(a.admin, "a", "three", missed);
   await woken(b.admin, "b", "three", missed);
@@ -221,7 +211,7 @@ it("a namespace that moves to its own Redis has every key woken there, and no ke
 });
 
 it("a function that empties its own queue ten times causes at most five relists of shared streams", async () => {
-  const { bridge } = await startBridge(tenantOf("a", a), tenantOf("b", b));
+  const { bridge } = await startBridge(...both());
   await change("one");
   const queue = queueOf(identityIn("a"));
   await until(async () => expect(await entryOf(a.admin, "a", "one")).not.toEqual({}));

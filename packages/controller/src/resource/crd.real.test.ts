@@ -10,7 +10,7 @@ import { type CustomResourceDefinition, customResourceDefinition } from "./crd.t
 import { durationSchema } from "../duration.ts";
 import { kitchenSink } from "../structural/kitchen-sink.fixture.ts";
 import { ReconcileFunction } from "../function/reconcile-function.ts";
-import { defineResource } from "./resource.ts";
+import { defineResource, type Resource } from "./resource.ts";
 import { immutable } from "../structural/kubernetes-meta.ts";
 import { randomObject } from "../structural/random-schema.fixture.ts";
 
@@ -20,9 +20,9 @@ beforeAll(async () => {
 }, 3_600_000);
 afterAll(() => cluster.stop());
 
-/** kubectl with objects on its standard input. */
-async function kubectl(input: readonly unknown[], ...args: string[]) {
-  const process = spawn(cluster.kubectl, args, { stdio: "pipe" });
+/** Runs a command of kubectl with objects on its standard input. `args` are added to the words of the command. */
+async function kubectl(input: readonly unknown[], command: string, ...args: readonly string[]) {
+  const process = spawn(cluster.kubectl, [...command.split(" "), ...args], { stdio: "pipe" });
   process.stdin.end(input.map((object) => writeJson(object)).join("\n---\n"));
   const [stdout, stderr] = await Promise.all([
     text(process.stdout),
@@ -54,7 +54,7 @@ const established = '--for=jsonpath={.status.conditions[?(@.type=="Established")
 /** Installs kinds, and expects that the API server reports no problems. */
 async function install(crds: readonly CustomResourceDefinition[]) {
   const names = crds.map(({ metadata }) => `crd/${metadata.name}`);
-  expect(await kubectl(crds, "create", "-f", "-")).toMatchObject({ code: 0, stderr: "" });
+  expect(await kubectl(crds, "create -f -")).toMatchObject({ code: 0, stderr: "" });
   expect(await kubectl([], "wait", established, ...names)).toMatchObject({ code: 0, stderr: "" });
   const { stdout } = await kubectl([], "get", ...names, "-o", "json");
   const conditions = storedOnes(stdout).flatMap(({ status }) => status?.conditions ?? []);
@@ -64,10 +64,16 @@ async function install(crds: readonly CustomResourceDefinition[]) {
   );
 }
 
+const objectOf = ({ apiVersion, kind }: Resource, name: string, spec: unknown) => ({
+  apiVersion,
+  kind,
+  metadata: { name },
+  spec,
+});
+
 /** The objects as the API server would store them, without those that it refuses. */
 async function accepted(objects: readonly unknown[]) {
-  const args = ["create", "--dry-run=server", "--validate=ignore", "-o", "json", "-f", "-"];
-  const { stdout, stderr } = await kubectl(objects, ...args);
+  const { stdout, stderr } = await kubectl(objects, "create --dry-run=server --validate=ignore -o json -f -");
   return { stored: new Map(storedOnes(stdout).map((one) => [one.metadata.name, one.spec])), stderr };
 }
 
@@ -91,24 +97,18 @@ describe("a real API server", () => {
       printerColumns: [{ name: "Text", type: "string", jsonPath: ".spec.text", description: "Some text." }],
     });
     await install([customResourceDefinition(Sink), customResourceDefinition(ReconcileFunction)]);
-    const cases = Object.entries(kitchenSink).flatMap(([field, { good, bad }]) => [
-      ...good.map((value, at) => ({
-        name: `${field.toLowerCase()}-good-${at}`,
-        spec: { [field]: value },
-        fits: true,
-      })),
-      ...bad.map((value, at) => ({
-        name: `${field.toLowerCase()}-bad-${at}`,
-        spec: { [field]: value },
-        fits: false,
-      })),
-    ]);
+    const cases = Object.entries(kitchenSink).flatMap(([field, construct]) =>
+      (["good", "bad"] as const).flatMap((which) =>
+        construct[which].map((value, at) => ({
+          name: `${field.toLowerCase()}-${which}-${at}`,
+          spec: { [field]: value },
+          fits: which === "good",
+        })),
+      ),
+    );
     for (const { spec, fits, name } of cases)
       expect([name, Sink.spec.safeParse(spec).success]).toEqual([name, fits]);
-    const { apiVersion, kind } = Sink;
-    const { stored: taken } = await accepted(
-      cases.map(({ name, spec }) => ({ apiVersion, kind, metadata: { name }, spec })),
-    );
+    const { stored: taken } = await accepted(cases.map(({ name, spec }) => objectOf(Sink, name, spec)));
     expect([...taken.keys()].sort()).toEqual(cases.flatMap(({ name, fits }) => (fits ? [name] : [])).sort());
   });
 
@@ -130,23 +130,10 @@ describe("a real API server", () => {
       status: z.object({ arn: z.string(), region: z.string() }),
     });
     await install([customResourceDefinition(Bucket)]);
-    const object = (spec: unknown, status?: unknown) => ({
-      apiVersion: Bucket.apiVersion,
-      kind: Bucket.kind,
-      metadata: { name: "a" },
-      spec,
-      ...(status !== undefined && { status }),
-    });
+    const object = (spec: unknown) => objectOf(Bucket, "a", spec);
 
-    const created = await kubectl(
-      [object({ rules: [{ id: "x", extra: 1 }] })],
-      "create",
-      "--validate=ignore",
-      "-o",
-      "json",
-      "-f",
-      "-",
-    );
+    const unpruned = object({ rules: [{ id: "x", extra: 1 }] });
+    const created = await kubectl([unpruned], "create --validate=ignore -o json -f -");
     const [first] = storedOnes(created.stdout);
     expect(first?.spec).toEqual({
       region: "eu",
@@ -156,13 +143,13 @@ describe("a real API server", () => {
     });
     expect(Bucket.spec.parse(first?.spec)).toEqual(Bucket.spec.parse({ rules: [{ id: "x" }] }));
 
-    const moved = await kubectl([object({ region: "us" })], "apply", "-f", "-");
+    const moved = await kubectl([object({ region: "us" })], "apply -f -");
     expect(moved.stderr).toContain("cannot be changed");
-    const minutes = await kubectl([object({ every: "10" })], "apply", "-f", "-");
+    const minutes = await kubectl([object({ every: "10" })], "apply -f -");
     expect(minutes.stderr).toContain("spec.every");
-    const unknown = await kubectl([object({ regoin: "eu" })], "apply", "-f", "-");
+    const unknown = await kubectl([object({ regoin: "eu" })], "apply -f -");
     expect(unknown.stderr).toContain('unknown field "spec.regoin"');
-    const none = await kubectl([object(undefined)], "create", "--dry-run=server", "-f", "-");
+    const none = await kubectl([object(undefined)], "create --dry-run=server -f -");
     expect(none.stderr).toContain("spec: Required value");
 
     const ready = {
@@ -173,28 +160,15 @@ describe("a real API server", () => {
       observedGeneration: 1,
       lastTransitionTime: "2026-01-01T00:00:00Z",
     };
-    const patch = (status: unknown) =>
-      kubectl(
-        [],
-        "patch",
-        "bucket",
-        "a",
-        "--subresource=status",
-        "--type=merge",
-        "-o",
-        "json",
-        "-p",
-        JSON.stringify({ status }),
-      );
-    expect(await patch({ arn: "arn:a", observedGeneration: 1, conditions: [ready] })).toMatchObject({
-      code: 0,
-    });
-    expect((await patch({ conditions: [{ ...ready, reason: "no word" }] })).stderr).toContain("reason");
-    expect((await patch({ conditions: [{ ...ready, message: "m".repeat(32_769) }] })).stderr).toContain(
-      "message",
-    );
-    expect((await patch({ conditions: [ready, ready] })).stderr).toContain("Duplicate");
-    const { stdout: row } = await kubectl([], "get", "buckets", "-o", "wide");
+    const patch = (status: object) =>
+      kubectl([], "patch bucket a --subresource=status --type=merge -o json -p", JSON.stringify({ status }));
+    const written = await patch({ arn: "arn:a", observedGeneration: 1, conditions: [ready] });
+    expect(written).toMatchObject({ code: 0 });
+    const problemOf = async (...conditions: readonly object[]) => (await patch({ conditions })).stderr;
+    expect(await problemOf({ ...ready, reason: "no word" })).toContain("reason");
+    expect(await problemOf({ ...ready, message: "m".repeat(32_769) })).toContain("message");
+    expect(await problemOf(ready, ready)).toContain("Duplicate");
+    const { stdout: row } = await kubectl([], "get buckets -o wide");
     expect(row).toMatch(/NAME\s+READY\s+REASON\s+AGE\s+a\s+True\s+Reconciled\s+\d+s/);
   });
 
@@ -217,12 +191,7 @@ describe("a real API server", () => {
     const cases = kinds.flatMap(({ resource, values }) =>
       values.map((value, at) => ({ resource, name: `${resource.singular}-${at}`, spec: { it: value } })),
     );
-    const objects = cases.map(({ resource: { apiVersion, kind }, name, spec }) => ({
-      apiVersion,
-      kind,
-      metadata: { name },
-      spec,
-    }));
+    const objects = cases.map(({ resource, name, spec }) => objectOf(resource, name, spec));
     const { stored: taken, stderr } = await accepted(objects);
     const verdicts = cases.map(({ resource, name, spec }) => {
       const parsed = resource.spec.safeParse(spec);

@@ -1,5 +1,5 @@
 import { objectKey } from "@drover/controller";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { clientContract, namedBucket } from "./client.contract.ts";
 import { installCrd } from "./install-crd.ts";
 import { builtin } from "../objects/resource-ref.ts";
@@ -11,7 +11,6 @@ beforeEach(async () => {
   api = await sandboxClient();
   await installCrd(api.client, bucketDefinition);
 });
-afterEach(() => api[Symbol.asyncDispose]());
 
 clientContract(() => api.client);
 

@@ -35,10 +35,7 @@ beforeEach(async () => {
     instance: "worker-1",
   });
 });
-afterEach(async () => {
-  await recorder.close();
-  await api[Symbol.asyncDispose]();
-});
+afterEach(() => recorder.close());
 
 // The type of vitest's matchers is any.
 const matching = (pattern: RegExp): unknown => expect.stringMatching(pattern);

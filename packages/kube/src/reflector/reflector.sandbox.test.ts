@@ -26,7 +26,6 @@ beforeEach(async () => {
 afterEach(async () => {
   stopping.abort();
   await running?.done;
-  await api[Symbol.asyncDispose]();
 });
 
 function follow(options: Partial<ReflectorOptions> = {}): Reflector {

@@ -34,11 +34,7 @@ it.each<[string, ReturnType<typeof asked>, { readonly followed: boolean; readonl
     { followed: true, called: false },
   ],
   ["the Secret of a hook", asked({ hooks: [hook("s")] }), { followed: true, called: false }],
-  [
-    "fewer namespaces",
-    asked({ for: { ...cupKind(), namespaces: ["a"] } }),
-    { followed: true, called: true },
-  ],
+  ["fewer namespaces", asked({ for: { ...cupKind(), namespaces: ["a"] } }), { followed: true, called: true }],
 ])("a permit is invalid for a request with %s, if that changes its use", (_what, use, is) => {
   const before = asked();
   expect({ followed: use.followed !== before.followed, called: use.called !== before.called }).toEqual(is);

@@ -5,7 +5,8 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { Registry } from "prom-client";
 import { redisOfFile } from "../../../queue/src/redis/redis.fixture.ts";
 import { serveTenants } from "./serve-tenants.ts";
-import { openTenantRedis, type TenantRedis, TenantRedisError } from "./tenant-redis.ts";
+import { type TenantRedis, TenantRedisError } from "./tenant-redis.ts";
+import { openTestTenants, tenantOf } from "./tenants.fixture.ts";
 import type { Tenant } from "./tenants-file.ts";
 
 const { server: drover, redis: main } = await redisOfFile();
@@ -22,21 +23,10 @@ afterEach(async () => {
 });
 const open = (...tenants: readonly Tenant[]): TenantRedis => openBeside(main, ...tenants);
 const openBeside = (own: RedisConnection, ...tenants: readonly Tenant[]): TenantRedis => {
-  const redis = openTenantRedis({
-    tenants,
-    main: own,
-    clientName: "test",
-    loadsScripts: true,
-    log: silentLog,
-    times: { checkInterval: 20, checkTimeout: 500, connectTimeout: 500 },
-  });
+  const redis = openTestTenants(own, tenants);
   opened.push(redis);
   return redis;
 };
-const tenantOf = (namespace: string, { url }: { readonly url: string }): Tenant => ({
-  namespaces: [namespace],
-  url,
-});
 const queueIn = (namespace: string): string => queueOf({ namespace, name: "sites", uid: "u" });
 const until = (look: () => Promise<void> | void) => vi.waitFor(look, { timeout: 30_000, interval: 20 });
 const used = (redis: TenantRedis, namespace: string) =>
