@@ -85,3 +85,9 @@ it.each<[string, (count: number) => Promise<readonly string[]>]>([
   expect(await keysOf(1_000)).toHaveLength(1_000);
   await expect(keysOf(1_001)).rejects.toThrow(/may name at most 1000 objects, not 1001/);
 });
+
+it("looks up no keys for an event with more than a thousand values", async () => {
+  const values = Array.from({ length: 1_001 }, (_, i) => `v${i}`);
+  const lookup = keysIn(named({}), values, {}, () => expect.unreachable("There are too many values."));
+  await expect(lookup).rejects.toThrow(/may name at most 1000 objects, not 1001/);
+});

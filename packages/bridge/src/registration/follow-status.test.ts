@@ -75,7 +75,7 @@ async function writeStatus(
 }
 
 /** Writes the status as a bridge that last read this version of the object. @returns the conditions afterwards. */
-const writtenBy = async (
+const conditionsAfter = async (
   of: KubeObject,
   deployer: Partial<AbsentPart> | "runs" | undefined,
 ): Promise<readonly StatusCondition[]> => {
@@ -92,30 +92,30 @@ const writtenBy = async (
 const absentOf = (conditions: readonly StatusCondition[]) => conditions.find((one) => one.type === type);
 
 it("a missing deployer is reported beside the other conditions, until one runs", async () => {
-  const alone = await writtenBy(object, {});
+  const alone = await conditionsAfter(object, {});
   expect(alone).toEqual([ready, expect.objectContaining({ type, status: "True" })]);
-  expect(await writtenBy(await now(), "runs")).toEqual([ready]);
+  expect(await conditionsAfter(await now(), "runs")).toEqual([ready]);
 });
 
 it("a bridge that has just started removes no condition that another bridge wrote", async () => {
-  const alone = await writtenBy(object, {});
-  expect(await writtenBy(await now(), undefined)).toEqual(alone);
+  const alone = await conditionsAfter(object, {});
+  expect(await conditionsAfter(await now(), undefined)).toEqual(alone);
 });
 
 it("an unchanged status is not written again", async () => {
-  await writtenBy(object, {});
+  await conditionsAfter(object, {});
   const before = await now();
-  await writtenBy(before, {});
+  await conditionsAfter(before, {});
   expect(await now()).toEqual(before);
 });
 
 it("a later deployer that has ended is reported with the transition time of the first", async () => {
-  await writtenBy(object, { since: "2026-01-01T00:00:00Z" });
+  await conditionsAfter(object, { since: "2026-01-01T00:00:00Z" });
   await write(
     conditionsOf(await now()).map((one) => ({ ...one, lastTransitionTime: "2026-01-02T00:00:00Z" })),
   );
   const { message, lastTransitionTime } =
-    absentOf(await writtenBy(await now(), { since: "2026-03-01T00:00:00Z" })) ?? {};
+    absentOf(await conditionsAfter(await now(), { since: "2026-03-01T00:00:00Z" })) ?? {};
   expect(message).toMatch(/has run since 2026-03-01T00:00:00Z/);
   expect(lastTransitionTime).toBe("2026-01-02T00:00:00Z");
 });
@@ -123,14 +123,14 @@ it("a later deployer that has ended is reported with the transition time of the 
 it.each([["Other."], [undefined]])(
   "an opposite condition with the message %s is corrected, and gets a new transition time",
   async (message) => {
-    const [, alone] = await writtenBy(object, {});
+    const [, alone] = await conditionsAfter(object, {});
     const before = {
       ...(alone ?? ready),
       status: "False" as const,
       lastTransitionTime: "2026-01-02T00:00:00Z",
     };
     await write([ready, { ...before, ...(message !== undefined && { message }) }]);
-    const { status, lastTransitionTime } = absentOf(await writtenBy(await now(), {})) ?? {};
+    const { status, lastTransitionTime } = absentOf(await conditionsAfter(await now(), {})) ?? {};
     expect(status).toBe("True");
     expect(lastTransitionTime).not.toBe("2026-01-02T00:00:00Z");
   },
@@ -140,8 +140,8 @@ it("conditions that a deployer writes meanwhile stay, and the next write keeps t
   const older = object;
   const news = { ...ready, status: "False" as const, reason: "NoPodReady" };
   await write([news]);
-  expect(await writtenBy(older, {})).toEqual([news]);
-  expect(absentOf(await writtenBy(await now(), {}))).toBeDefined();
+  expect(await conditionsAfter(older, {})).toEqual([news]);
+  expect(absentOf(await conditionsAfter(await now(), {}))).toBeDefined();
 });
 
 it("a bridge replaces all of its own status fields, and writes nothing if they are unchanged", async () => {

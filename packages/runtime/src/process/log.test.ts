@@ -1,27 +1,21 @@
 import type { Log } from "@drover/controller";
 import type { RunOutcome } from "@drover/queue";
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { logRun } from "./log.ts";
+import { here, loggedProcess } from "./logged-process.fixture.ts";
 import { runOf } from "../run/widgets.fixture.ts";
 
-const run = promisify(execFile);
-const here = new URL(".", import.meta.url).href;
-
 /** The output of a process that logs: pino writes to the file descriptor directly. */
-async function printed(program: string): Promise<string> {
-  const script = `
+const printed = async (program: string): Promise<string> => {
+  const { text } = await loggedProcess(`
     import { openLog } from "${here}log.ts";
     import { logUncaught } from "${here}process-lifecycle.ts";
     const log = openLog({ process: "test", level: "debug" });
     const bad = (message) => Object.assign(new Error(message), {
       config: { headers: { Authorization: "Bearer canary" } }, command: { args: ["canary"] } });
-    ${program}`;
-  const ended = run(process.execPath, ["--input-type=module", "-e", script]);
-  const { stdout, stderr } = await ended.catch((error: unknown) => error as Awaited<typeof ended>);
-  return stdout + stderr;
-}
+    ${program}`);
+  return text;
+};
 
 it.each([
   ["as err", `log.warn({ err: bad("it") }, "failed")`],
@@ -73,11 +67,9 @@ it("writes one line for each call, without characters that a terminal or a line 
 });
 
 it("exits with 1 after an uncaught error", async () => {
-  const script = `import { logUncaught } from "${here}process-lifecycle.ts";
-    logUncaught(() => console); setTimeout(() => { throw new Error("a") }); setInterval(() => {}, 1000);`;
-  await expect(run(process.execPath, ["--input-type=module", "-e", script])).rejects.toMatchObject({
-    code: 1,
-  });
+  const { code } = await loggedProcess(`import { logUncaught } from "${here}process-lifecycle.ts";
+    logUncaught(() => console); setTimeout(() => { throw new Error("a") }); setInterval(() => {}, 1000);`);
+  expect(code).toBe(1);
 });
 
 it.each<[string, RunOutcome]>([

@@ -9,12 +9,12 @@ it.each([32_767, 32_768])(
     const metadata = { name: "a", uid: "u", resourceVersion: "1", generation: 1 };
     const raw = { apiVersion: "a/v1", kind: "A", metadata };
     const message = `${"x".repeat(letters - 1)}🏺🏺`;
-    const toState = {
+    const report = {
       fields: undefined,
       keepOthers: false,
       conditions: [{ type: "Ready", status: "True", reason: "Well", message } as const],
     };
-    const status = statusToWrite(raw, toState, new Date(0)) as {
+    const status = statusToWrite(raw, report, new Date(0)) as {
       conditions: readonly { message: string }[];
     };
     const written = status.conditions[0]?.message ?? "";
@@ -24,7 +24,7 @@ it.each([32_767, 32_768])(
     const stored = JSON.parse(
       new TextDecoder().decode(new TextEncoder().encode(JSON.stringify(status))),
     ) as object;
-    expect(statusToWrite({ ...raw, status: stored }, toState, new Date(1))).toBeUndefined();
+    expect(statusToWrite({ ...raw, status: stored }, report, new Date(1))).toBeUndefined();
   },
 );
 
