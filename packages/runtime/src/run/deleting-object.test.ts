@@ -1,3 +1,4 @@
+import { LeaseLostError, type Run, RunTimeoutError, StoppingError } from "@drover/queue";
 import { beforeEach, describe, expect, it } from "vitest";
 import {
   reconcileWidget,
@@ -15,23 +16,28 @@ let serial = 0;
 let acts: string[];
 beforeEach(() => void ([acts, name] = [[], `w${serial++}`]));
 
-async function run(definition: WidgetDefinition) {
+async function run(
+  definition: WidgetDefinition,
+  more: Partial<Run> = {},
+  announce?: Parameters<typeof reconcileWidget>[3],
+) {
   writes.splice(0);
   const calls = {
     reconcile: () => (acts.push("reconcile"), Promise.resolve(undefined)),
     finalize: () => (acts.push("finalize"), Promise.resolve()),
   };
-  return reconcileWidget(client, { ...calls, ...definition }, runOf(name));
+  return reconcileWidget(client, { ...calls, ...definition }, runOf(name, more), announce);
 }
 const create = (finalizers: readonly string[] = []) => createWidget(name, { finalizers });
+const deleting = async (...finalizers: readonly string[]): Promise<void> => {
+  await create(finalizers);
+  await client.delete(ref, runOf(name).key);
+};
 const read = () => client.get(ref, runOf(name).key);
 
 describe("an object that is being deleted, and has other finalizers", () => {
   const other = "other.dev/keep";
-  const held = async (...finalizers: readonly string[]): Promise<void> => {
-    await create([other, ...finalizers]);
-    await client.delete(ref, runOf(name).key);
-  };
+  const held = (...finalizers: readonly string[]) => deleting(other, ...finalizers);
   const conditions = [{ type: "Ready", status: "False", reason: "Going", message: "" }] as const;
   const whileDeleting = () => (acts.push("whileDeleting"), Promise.resolve({ conditions }));
 
@@ -68,4 +74,28 @@ it("the finalizer is added only to objects for which `needsFinalizer` is true", 
   expect((await read())?.metadata.finalizers).toBeUndefined();
   await run(needs(1));
   expect((await read())?.metadata.finalizers).toEqual(own);
+});
+
+it.each([
+  ["timed out", new RunTimeoutError("time is up"), "retry"],
+  ["stopping", new StoppingError("the process stops"), "interrupted"],
+  ["taken over", new LeaseLostError("the lease was taken over"), "interrupted"],
+])("a finalizer stays if finalize succeeds in an aborted run: %s", async (_what, reason, kind) => {
+  await deleting(...own);
+  const stop = new AbortController();
+  const announced: string[] = [];
+  const finalize = () => {
+    stop.abort(reason);
+    return Promise.resolve();
+  };
+  const stopped = await run({ finalize }, { signal: stop.signal }, (_, one) => void announced.push(one.reason));
+  expect(stopped.kind).toBe(kind);
+  expect(announced).not.toContain("Finalized");
+  expect((await read())?.metadata.finalizers).toEqual(own);
+  // The removal was not tried: the only write is the status of the failed run.
+  expect(writes.filter((one) => !one.endsWith("/status"))).toEqual([]);
+
+  expect(await run({})).toMatchObject({ kind: "done" });
+  expect(acts).toEqual(["finalize"]);
+  expect(await read()).toBeUndefined();
 });
