@@ -88,7 +88,11 @@ it.each([
     stop.abort(reason);
     return Promise.resolve();
   };
-  const stopped = await run({ finalize }, { signal: stop.signal }, (_, one) => void announced.push(one.reason));
+  const stopped = await run(
+    { finalize },
+    { signal: stop.signal },
+    (_, one) => void announced.push(one.reason),
+  );
   expect(stopped.kind).toBe(kind);
   expect(announced).not.toContain("Finalized");
   expect((await read())?.metadata.finalizers).toEqual(own);
