@@ -22,7 +22,7 @@ const stream = (namespace?: string): FollowedStream & { counts: { wakes: number 
     lags: () => [{ queue: "web/sites/u", since: Date.now() - 9_000, why: "" }],
   }) as unknown as FollowedStream & { counts: { wakes: number } };
 
-it("counters go on across scrapes and restarted streams; gauges are of the streams that are followed now", async () => {
+it("counters continue across scrapes and restarted streams; gauges show the streams that are followed now", async () => {
   const registry = openRegistry();
   let followed = [stream(), stream("a")];
   bridgeMetrics(registry, {

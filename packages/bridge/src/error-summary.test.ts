@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { errorSummary } from "./error-summary.ts";
 
-it("are an error's own, on one line and of 300 characters at most", () => {
+it("is the message of an error, on one line and with at most 300 characters", () => {
   expect(errorSummary(new Error("OOM command not allowed\nwhen used memory > 'maxmemory'."))).not.toContain(
     "\n",
   );

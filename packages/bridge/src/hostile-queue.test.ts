@@ -1,6 +1,6 @@
 import { customResourceDefinition, queueOf, ReconcileFunction, silentLog } from "@drover/controller";
 import { installCrd, refOf } from "@drover/kube";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, expect, it } from "vitest";
 import {
   configMapKind,
   controlOf,
@@ -9,6 +9,7 @@ import {
   openBridgeScene,
   type RunningBridge,
   type BridgeScene,
+  until,
 } from "./bridge-scene.fixture.ts";
 import { writeFollowStatus } from "./registration/follow-status.ts";
 
@@ -16,27 +17,20 @@ let scene: BridgeScene;
 beforeEach(async () => (scene = await openBridgeScene()));
 afterEach(() => scene[Symbol.asyncDispose]());
 
-const until = (look: () => Promise<void> | void) => vi.waitFor(look, { timeout: 30_000, interval: 20 });
-const woken = (queue: string, name: string, times = 1) =>
-  until(async () => expect(await scene.wakes(queue, name)).toBe(times));
+const woken = (queue: string, name: string, times = 1) => scene.woken(queue, name, times);
 const lags = ({ bridge }: RunningBridge) => bridge.followed().flatMap((stream) => stream.lags());
-const follows = ({ bridge }: RunningBridge, streams = 1) =>
-  until(() => {
-    expect(bridge.followed()).toHaveLength(streams);
-    for (const { reflector } of bridge.followed()) expect(reflector.status().synced).toBe(true);
-  });
 const caughtUp = (running: RunningBridge) =>
   until(async () => {
     expect(lags(running)).toEqual([]);
     expect(await scene.admin.keys("{drover-stream:*:owed:*")).toEqual([]);
     expect(await scene.admin.keys("{drover-stream:*:behind")).toEqual([]);
   });
-/** What a function's own Redis user may do to its queue. */
+/** A write that the Redis user of a function may make to its own queue. */
 const poison = async (queue: string) => (await scene.asFunction(queue)).hset(controlOf(queue), "schema", 999);
 const heal = (queue: string) => scene.admin.hdel(controlOf(queue), "schema");
 const both = [testRegistration("evil"), testRegistration("victim")];
 
-it("a queue that its function has poisoned stops no other, and gets what it missed and nothing else", async () => {
+it("a queue that its function has poisoned stops no other, and gets exactly the wakes that it missed", async () => {
   await scene.put("still");
   const running = await scene.startBridge();
   running.bridge.register(both);
@@ -57,8 +51,7 @@ it("a queue that its function has poisoned stops no other, and gets what it miss
   expect(running.bridge.notes().join()).toMatch(/the queue of evil has not accepted the wakes of configmaps/);
 
   await heal("evil");
-  for (const name of ["one", "two", "three"])
-    await until(async () => expect(await scene.wakes("evil", name)).toBeGreaterThan(0));
+  for (const name of ["one", "two", "three"]) await scene.woken("evil", name);
   await caughtUp(running);
   const version = async (queue: string, name: string) =>
     (await scene.entry(queue, name))["version:configmaps"];
@@ -69,7 +62,7 @@ it("a queue that its function has poisoned stops no other, and gets what it miss
   await woken("evil", "four");
 });
 
-it("a function whose queue takes no wakes says so in its status, and the other does not", async () => {
+it("a queue that accepts no wakes is reported in its function's status, and in no other", async () => {
   await installCrd(scene.client, { ...customResourceDefinition(ReconcileFunction) });
   const object = (name: string) => ({
     metadata: { name, namespace: "default" },
@@ -77,9 +70,7 @@ it("a function whose queue takes no wakes says so in its status, and the other d
   });
   const ref = refOf(ReconcileFunction);
   const objects = await Promise.all(["evil", "victim"].map((name) => scene.client.create(ref, object(name))));
-  const running = await scene.startBridge();
-  running.bridge.register(both);
-  await follows(running);
+  const running = await scene.startFollowing(both);
   const stated = async () => {
     const functions = objects.map((one, i) => ({
       key: `default/${one.metadata.name}` as never,
@@ -117,10 +108,8 @@ it("a function whose queue takes no wakes says so in its status, and the other d
   expect(await stated()).toMatchObject({ evil: { state: "Following" } });
 });
 
-it("a wake that the queue refuses, and that cannot be recorded either, is not lost", async () => {
-  const running = await scene.startBridge();
-  running.bridge.register(both);
-  await follows(running);
+it("a wake that the queue refuses and that cannot be recorded is not lost", async () => {
+  const running = await scene.startFollowing(both);
   const [stream = ""] = await scene.admin.keys("{drover-stream:*}:stream");
   const behind = stream.replace(/stream$/, "behind");
   await scene.admin.hset(
@@ -131,16 +120,16 @@ it("a wake that the queue refuses, and that cannot be recorded either, is not lo
   await poison("evil");
   await scene.put("one");
   await until(() => {
-    const [{ reflector } = expect.fail("It follows nothing.")] = running.bridge.followed();
+    const [{ reflector } = expect.fail("The bridge follows no stream.")] = running.bridge.followed();
     expect(reflector.status().failures).toBeGreaterThan(0);
   });
   await scene.admin.del(behind);
   await heal("evil");
-  await until(async () => expect(await scene.wakes("evil", "one")).toBeGreaterThan(0));
+  await scene.woken("evil", "one");
   await caughtUp(running);
 });
 
-it("another bridge goes on with what is owed when the one that recorded it is killed, before and after the queue heals", async () => {
+it("another bridge delivers the owed wakes of a killed one, before and after the queue is healed", async () => {
   await scene.put("still");
   const first = await scene.startBridge();
   first.bridge.register(both);
@@ -151,10 +140,8 @@ it("another bridge goes on with what is owed when the one that recorded it is ki
   await until(() => expect(lags(first)).toHaveLength(1));
   const since = lags(first)[0]!.since;
   first.kill();
-  const second = await scene.startBridge();
-  second.bridge.register(both);
-  await follows(second);
-  // It does not count as whole, nor is anything dropped, though the queue has not answered this bridge.
+  const second = await scene.startFollowing(both);
+  // The queue is behind, and nothing is dropped, though the queue has not replied to this bridge.
   expect(second.bridge.problems()).toEqual([]);
   await until(() => expect(lags(second)).toHaveLength(1));
   expect(Math.abs(lags(second)[0]!.since - since)).toBeLessThan(2_000);
@@ -164,17 +151,14 @@ it("another bridge goes on with what is owed when the one that recorded it is ki
   await heal("evil");
   const third = await scene.startBridge();
   third.bridge.register(both);
-  for (const name of ["one", "two"])
-    await until(async () => expect(await scene.wakes("evil", name)).toBeGreaterThan(0));
+  for (const name of ["one", "two"]) await scene.woken("evil", name);
   await caughtUp(third);
   for (const queue of ["evil", "victim"]) expect(await scene.wakes(queue, "still")).toBe(1);
 });
 
-it("queues that fall behind at different times each get what they missed", async () => {
+it("queues that fall behind at different times each get the wakes that they missed", async () => {
   const others = [testRegistration("late"), ...both];
-  const running = await scene.startBridge();
-  running.bridge.register(others);
-  await follows(running);
+  const running = await scene.startFollowing(others);
   await poison("evil");
   await scene.put("one");
   await woken("late", "one");
@@ -189,20 +173,20 @@ it("queues that fall behind at different times each get what they missed", async
     ).toEqual(["-/evil/-", "-/late/-"]),
   );
   await heal("late");
-  await until(async () => expect(await scene.wakes("late", "two")).toBeGreaterThan(0));
+  await scene.woken("late", "two");
   expect(await scene.wakes("late", "one")).toBe(1);
   await until(() => expect(lags(running).map(({ queue }) => queue)).toEqual(["-/evil/-"]));
   await heal("evil");
-  for (const name of ["one", "two"])
-    await until(async () => expect(await scene.wakes("evil", name)).toBeGreaterThan(0));
+  for (const name of ["one", "two"]) await scene.woken("evil", name);
   await caughtUp(running);
 });
 
-it("what is looked up for a queue that is behind is found when it heals", async () => {
+it("lookups for a queue that is behind are repeated when it is healed", async () => {
   const secrets = { ...coreKind("Secret", "secrets"), names: { referencedBy: "data.secret" } };
-  const running = await scene.startBridge();
-  running.bridge.register([testRegistration("evil", { watches: [secrets] }), testRegistration("victim")]);
-  await follows(running, 2);
+  const running = await scene.startFollowing(
+    [testRegistration("evil", { watches: [secrets] }), testRegistration("victim")],
+    2,
+  );
   await scene.put("before", { data: { secret: "s" } });
   await woken("evil", "before");
   await poison("evil");
@@ -217,10 +201,8 @@ it("what is looked up for a queue that is behind is found when it heals", async 
   for (const name of ["before", "during"]) expect(await secretVersion(name)).toMatch(/^\d+$/);
 });
 
-it("nothing is kept for a function that goes while its queue is behind", async () => {
-  const running = await scene.startBridge();
-  running.bridge.register(both);
-  await follows(running);
+it("the records of a removed function are deleted, even if its queue is behind", async () => {
+  const running = await scene.startFollowing(both);
   await poison("evil");
   await scene.put("one");
   await woken("victim", "one");
@@ -234,10 +216,10 @@ it("nothing is kept for a function that goes while its queue is behind", async (
   await until(async () => expect(await scene.admin.keys("{drover-stream:*")).toEqual([]));
 });
 
-it("a queue that has never answered keeps no other waiting, and no kind from being forgotten", async () => {
-  const running = await scene.startBridge();
-  running.bridge.register([testRegistration("gone", { for: coreKind("Secret", "secrets") })]);
-  await follows(running);
+it("a queue that has never replied delays no other, and no deletion of an unused stream", async () => {
+  const running = await scene.startFollowing([
+    testRegistration("gone", { for: coreKind("Secret", "secrets") }),
+  ]);
   await poison("evil");
   running.bridge.register(both);
   await scene.put("one");
@@ -249,10 +231,8 @@ it("a queue that has never answered keeps no other waiting, and no kind from bei
   await woken("evil", "one");
 });
 
-it("a queue that is refused memory or permission is left behind alone, as one that is poisoned", async () => {
-  const running = await scene.startBridge();
-  running.bridge.register(both);
-  await follows(running);
+it("only the queue for which Redis refuses a permission falls behind", async () => {
+  const running = await scene.startFollowing(both);
   await scene.admin.call(
     "ACL",
     "SETUSER",

@@ -1,14 +1,15 @@
 import { type FunctionIdentity, queueOf, silentLog } from "@drover/controller";
 import { type RedisServer, startRedis } from "@drover/local-servers";
 import { connectRedis, disconnectRedis, type RedisConnection, redisUserRules } from "@drover/queue";
-import { openTenantRedis, type Tenant } from "@drover/runtime";
+import type { Tenant } from "@drover/runtime";
 import { Redis } from "ioredis";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, expect, it } from "vitest";
 import type { Bridge } from "./bridge.ts";
-import { configMapKind, openBridgeScene, type BridgeScene } from "./bridge-scene.fixture.ts";
+import { openTestTenants, tenantOf } from "../../runtime/src/tenants/tenants.fixture.ts";
+import { configMapKind, openBridgeScene, type BridgeScene, until } from "./bridge-scene.fixture.ts";
 import { registrationOf } from "./registration/registration.ts";
 
-/** A tenant's server, and what an administrator of it sees. */
+/** A tenant's server, and a connection of its administrator. */
 interface TenantServer {
   readonly server: RedisServer;
   readonly admin: RedisConnection;
@@ -47,21 +48,10 @@ const functions = ["a", "b", "c"].map((namespace) =>
 );
 const own = { namespace: "drover", name: "reconcilefunctions.drover.dev", uid: "u" };
 const all = [...functions, registrationOf(own, { for: configMapKind })];
-const tenantOf = (namespace: string, { server }: TenantServer): Tenant => ({
-  namespaces: [namespace],
-  url: server.url,
-});
-
-/** A bridge whose tenants have these servers; what it has and what stops it. */
+const both = () => [tenantOf("a", a.server), tenantOf("b", b.server)];
+/** A bridge with these tenants. */
 async function startBridge(...tenants: readonly Tenant[]) {
-  const redis = openTenantRedis({
-    tenants,
-    main: scene.admin,
-    clientName: "bridge",
-    loadsScripts: true,
-    log: silentLog,
-    times: { checkInterval: 50, checkTimeout: 1_000, connectTimeout: 500 },
-  });
+  const redis = openTestTenants(scene.admin, tenants);
   const { bridge } = await scene.startBridge({ redisFor: redis.redisFor });
   bridge.register(all);
   let isStopped = false;
@@ -75,7 +65,6 @@ async function startBridge(...tenants: readonly Tenant[]) {
   return { bridge, stop };
 }
 
-const until = (look: () => Promise<void> | void) => vi.waitFor(look, { timeout: 50_000, interval: 20 });
 const entryOf = (admin: RedisConnection, namespace: string, name: string) =>
   admin.hgetall(`{drover:${queueOf(identityIn(namespace))}}:key:default/${name}`);
 /** The queue of that namespace has been woken for this version of an object, or a later one. */
@@ -92,7 +81,7 @@ const caughtUp = (bridge: Bridge) =>
     expect(bridge.followed().flatMap((stream) => stream.lags())).toEqual([]);
     expect(await scene.admin.keys("{drover-stream:*:owed:*")).toEqual([]);
   });
-/** An object changes: the queues of `b` and `c`, which are not broken, are woken for each change. */
+/** Changes objects. The queues of `b` and `c`, which are never broken, are woken for each change. @returns the versions. */
 async function change(...names: readonly string[]): Promise<Map<string, string>> {
   const versions = new Map<string, string>();
   for (const name of names) {
@@ -104,8 +93,8 @@ async function change(...names: readonly string[]): Promise<Map<string, string>>
   return versions;
 }
 
-it("each tenant's Redis has the keys of its queues and no others, and Drover's own has none of theirs", async () => {
-  await startBridge(tenantOf("a", a), tenantOf("b", b));
+it("each tenant's Redis has only the keys of its queues, and Drover's own has none of them", async () => {
+  await startBridge(...both());
   const [version = ""] = (await change("one")).values();
   await woken(a.admin, "a", "one", version);
   for (const [namespace, { admin }] of [
@@ -143,16 +132,16 @@ const breaks: readonly (readonly [string, (of: TenantServer) => unknown, (of: Te
     ({ admin }) => admin.config("SET", "maxmemory", "0"),
   ],
   [
-    "becomes unfit",
+    "gets an unsafe setting",
     ({ admin }) => admin.config("SET", "maxmemory-policy", "volatile-lru"),
     ({ admin }) => admin.config("SET", "maxmemory-policy", "noeviction"),
   ],
 ];
 
 it.each(breaks)(
-  "while a tenant's Redis %s the others are woken for every change, and it catches up after",
+  "while a tenant's Redis %s, the others are woken for every change, and it catches up later",
   async (_what, breakIt, mend) => {
-    const { bridge } = await startBridge(tenantOf("a", a), tenantOf("b", b));
+    const { bridge } = await startBridge(...both());
     const [before = ""] = (await change("still")).values();
     await woken(a.admin, "a", "still", before);
     await breakIt(a);
@@ -167,9 +156,9 @@ it.each(breaks)(
   },
 );
 
-it("a bridge that starts without a tenant's Redis serves the others, and has everything woken there when it comes", async () => {
+it("a bridge that starts without a tenant's Redis serves the others, and wakes every key there when it is back", async () => {
   await a.server.kill();
-  const { bridge } = await startBridge(tenantOf("a", a), tenantOf("b", b));
+  const { bridge } = await startBridge(...both());
   const during = await change("one", "two");
   await until(() =>
     expect(bridge.unresponsiveQueues().get(queueOf(identityIn("a")))).toMatch(/not reachable/),
@@ -181,7 +170,7 @@ it("a bridge that starts without a tenant's Redis serves the others, and has eve
   await until(() => expect(bridge.notes()).toEqual([]));
 });
 
-it("a bridge that starts while a tenant has used up its Redis' connections serves the others, and that one after", async () => {
+it("a bridge that starts while a tenant has used up its Redis connections serves the others, and that tenant later", async () => {
   const rules = redisUserRules({ role: "function", controllers: [queueOf(identityIn("a"))] });
   await a.admin.call("ACL", "SETUSER", "hostile", ...rules.split(" "), ">secret");
   await a.admin.config("SET", "maxclients", "20");
@@ -194,7 +183,7 @@ it("a bridge that starts while a tenant has used up its Redis' connections serve
   });
   closing.unshift(() => hostile.forEach((each) => each.disconnect()));
   await until(async () => expect(await a.admin.info("stats")).toMatch(/rejected_connections:[1-9]/));
-  const { bridge } = await startBridge(tenantOf("a", a), tenantOf("b", b));
+  const { bridge } = await startBridge(...both());
   const during = await change("one", "two");
   await until(() =>
     expect(bridge.notes().join()).toMatch(/the queue of a\/sites .*The Redis of a is not used/),
@@ -205,14 +194,14 @@ it("a bridge that starts while a tenant has used up its Redis' connections serve
   await until(() => expect(bridge.notes()).toEqual([]));
 });
 
-it("a namespace that gets a Redis of its own has everything woken there, and nothing anew elsewhere", async () => {
-  const shared = await startBridge(tenantOf("b", b));
+it("a namespace that moves to its own Redis has every key woken there, and no key again elsewhere", async () => {
+  const shared = await startBridge(tenantOf("b", b.server));
   const before = await change("one", "two");
   for (const [name, version] of before) await woken(scene.admin, "a", name, version);
   await shared.stop();
   await scene.remove("two");
   const missed = await scene.put("three");
-  const { bridge } = await startBridge(tenantOf("a", a), tenantOf("b", b));
+  const { bridge } = await startBridge(...both());
   await woken(a.admin, "a", "one", before.get("one") ?? "");
   await woken(a.admin, "a", "three", missed);
   await woken(b.admin, "b", "three", missed);
@@ -221,8 +210,8 @@ it("a namespace that gets a Redis of its own has everything woken there, and not
   expect(await wakes(scene.admin, "a", "three")).toBe(0);
 });
 
-it("a function that empties its own queue again and again has the streams that others follow listed anew five times, not each time", async () => {
-  const { bridge } = await startBridge(tenantOf("a", a), tenantOf("b", b));
+it("a function that empties its own queue ten times causes at most five relists of shared streams", async () => {
+  const { bridge } = await startBridge(...both());
   await change("one");
   const queue = queueOf(identityIn("a"));
   await until(async () => expect(await entryOf(a.admin, "a", "one")).not.toEqual({}));
@@ -236,7 +225,7 @@ it("a function that empties its own queue again and again has the streams that o
     await until(async () =>
       expect(origins.add(await bridge.queueOf(queue).firstIncarnation()).size).toBe(i + 1),
     );
-    // Time for a stream to be taken up anew, if it is: another change is delivered, and the bridge has looked after streams.
+    // Time for a stream to be restarted, if it is: another change is delivered, and the keeper had a turn.
     await change("two");
     await until(() => expect(bridge.problems()).toEqual([]));
   }

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { tokenBucket } from "./token-bucket.ts";
 
-it("so many may pass at once, and after that as many as come back with time, no more than at once", () => {
+it("lets a burst pass, and after that the rate per second, never more than a burst", () => {
   let now = 5_000;
   const bucket = tokenBucket({ perSecond: 2, burst: 3 }, () => now);
   const passing = (): number => {

@@ -1,5 +1,5 @@
-import { describe, expect, it } from "vitest";
-import { durationSchema, InvalidDurationError, maxDuration, parseDuration } from "./duration.ts";
+import { describe, expect, it, vi } from "vitest";
+import { durationSchema, InvalidDurationError, maxDuration, parseDuration, serverTime } from "./duration.ts";
 
 describe("a duration", () => {
   it.each([
@@ -33,7 +33,7 @@ describe("a duration", () => {
     ["25d", "longer than 24 days"],
     [`${"9".repeat(60)}s`, "longer than 24 days"],
     [`${"9".repeat(400)}s`, "has 401 characters; a duration has at most 64"],
-  ])("is not %j, and the message says what to write", (text, advice) => {
+  ])("is not %j, and the message has advice", (text, advice) => {
     expect(() => parseDuration(text)).toThrow(InvalidDurationError);
     expect(() => parseDuration(text)).toThrow(advice);
     expect(
@@ -44,12 +44,19 @@ describe("a duration", () => {
     ).toContain(advice);
   });
 
-  it("of endless length is refused in few words", () => {
+  it("of any length is refused with a short message", () => {
     const error = durationSchema.safeParse(`${"9".repeat(1_000_000)}s`).error;
     expect(error?.issues[0]?.message.length).toBeLessThan(200);
   });
 
-  it.each([5, NaN, undefined, null, {}])("is refused when untyped code gives %s", (value) => {
+  it.each([5, NaN, undefined, null, {}])("is refused if untyped code passes %s", (value) => {
     expect(() => parseDuration(value as string)).toThrow(InvalidDurationError);
   });
+});
+
+it("the time is that of the server if it is sent, and the local one otherwise", () => {
+  expect(serverTime("Wed, 21 Oct 2015 07:28:00 GMT")).toBe(Date.parse("2015-10-21T07:28:00Z"));
+  const localTime = vi.spyOn(Date, "now").mockReturnValue(77);
+  expect([serverTime(undefined), serverTime("soon")]).toEqual([77, 77]);
+  localTime.mockRestore();
 });

@@ -20,13 +20,13 @@ const carriers: Readonly<Record<string, () => unknown>> = {
       name: "ReplyError",
       command: { name: "evalsha", args: ["canary"] },
     }),
-  "one whose cause's cause has it": () =>
+  "one with it in the cause of its cause": () =>
     new Error("a", { cause: new Error("b", { cause: Object.assign(new Error("c"), { body: "canary" }) }) }),
   several: () => new AggregateError([Object.assign(new Error("a"), { token: "canary" })], "all failed"),
-  "no error": () => ({ message: "no", body: "canary" }),
-  "a text": () => "https://me:canary@host/",
-  "a code that is no word": () => Object.assign(new Error("a"), { code: "canary canary", status: "canary" }),
-  "fields of a like name": () => Object.assign(new Error("a"), { reason: "canary", errors: "canary" }),
+  "an object that is not an Error": () => ({ message: "no", body: "canary" }),
+  "a string": () => "https://me:canary@host/",
+  "an invalid code": () => Object.assign(new Error("a"), { code: "canary canary", status: "canary" }),
+  "fields with similar names": () => Object.assign(new Error("a"), { reason: "canary", errors: "canary" }),
   "a message with it, and a stack": () => new Error("GET https://me:canary@host/ failed"),
   "another realm's": (): unknown => runInNewContext('Object.assign(new Error("a"), { body: "canary" })'),
 };
@@ -37,7 +37,7 @@ it.each(Object.entries(carriers))("shows the allowed fields of %s, and no other"
     expect(shown).not.toContain("canary");
 });
 
-it("keeps what helps: name, message, stack, code, status, reason, causes", () => {
+it("keeps name, message, stack, code, status, reason and causes", () => {
   const cause = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
   const shown = errorFields(new RetryError("no", { reason: "Away", cause }));
   expect(shown).toMatchObject({
@@ -77,12 +77,12 @@ it.each([
   ["undefined", undefined],
   ["null", null],
   ["a cyclic one", cyclic],
-])("never throws, and says something: %s", (_, error: unknown) => {
+])("never throws, and has a message: %s", (_, error: unknown) => {
   expect(messageOf(error)).not.toBe("");
   expect(JSON.stringify(errorFields(error))).not.toContain("canary");
 });
 
-it("is bounded, whatever the error", () => {
+it("is bounded for any error", () => {
   const wide = (depth: number): Error =>
     depth === 0
       ? new Error("leaf")
@@ -94,7 +94,7 @@ it("is bounded, whatever the error", () => {
   expect(errorFields(new Error("x".repeat(1e6))).message.length).toBeLessThan(10_000);
 });
 
-it("scrubs before it cuts off", () => {
+it("redacts before it truncates", () => {
   const text = `${"x ".repeat(4_090)}http://me:canary${"y".repeat(100)}@host`;
   expect(errorFields(new Error(text)).message).not.toContain("canary");
   const error = Object.assign(new RetryError("no", { reason: text }), { stack: text, name: text });

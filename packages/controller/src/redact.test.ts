@@ -11,7 +11,7 @@ const jsonError = (text: string): string => {
   return "";
 };
 
-describe("cuts", () => {
+describe("redacts", () => {
   it.each([
     ["a password in a URL", "GET https://me:canary@host/path failed", "GET https://***@host/path failed"],
     ["a token in a URL", "https://canary@host:1/x", "https://***@host:1/x"],
@@ -43,10 +43,10 @@ describe("cuts", () => {
       "{ authorization: '***', b: 1 }",
     ],
     ["cookies", "Set-Cookie: session=canary; Path=/", "Set-Cookie: ***"],
-    ["what follows Bearer", "refused Bearer canary-1 here", "refused Bearer *** here"],
+    ["the token after Bearer", "refused Bearer canary-1 here", "refused Bearer *** here"],
     ["a password by its name", "DB_PASSWORD=canary&x=1", "DB_PASSWORD=***&x=1"],
     ["a password in JSON", '{"password":"can\\"ary","x":1}', '{"password":"***","x":1}'],
-    ["a password that ends nowhere", '{"password":"canary', '{"password":"***'],
+    ["a password without an end", '{"password":"canary', '{"password":"***'],
     [
       "a signature of a URL",
       "https://s3/x?X-Amz-Signature=canary&y=1",
@@ -55,7 +55,7 @@ describe("cuts", () => {
     ["a token behind a colon", "token: canary-1 refused", "token: *** refused"],
     ["a JSON Web Token", "got eyJhbGciOiJI.eyJzdWIiOiIx.c2ln back", "got *** back"],
     ["a private key", `it is ${pem} there`, "it is *** there"],
-    ["a private key that breaks off", "-----BEGIN RSA PRIVATE KEY-----\nMIIcanary", "***"],
+    ["an incomplete private key", "-----BEGIN RSA PRIVATE KEY-----\nMIIcanary", "***"],
     ["a token of a well-known form", "ghp_canarycanary and whsec_canary/canary=", "*** and ***"],
     [
       "arguments of Redis",
@@ -69,26 +69,26 @@ describe("cuts", () => {
     '{"x": canary',
     "canary-canary-canary-canary-canary-canary-canary-canary",
     '{"a": [1, "b", canary]}',
-  ])("what JSON.parse shows of %j", (text) => {
+  ])("the excerpt in an error of JSON.parse for %j", (text) => {
     expect(jsonError(text)).toContain("canary".slice(0, 3));
     expect(redact(jsonError(text))).not.toContain("can");
   });
 });
 
-describe("leaves", () => {
+describe("does not change", () => {
   it.each([
     "spec.password: expected a string",
     "spec.token: Invalid input: expected string, received number",
     "It sends a bearer token; basic authentication is refused.",
     "Redis at 127.0.0.1:6379 is not reachable: connect ECONNREFUSED 127.0.0.1:6379. Start it, or give its URL.",
     "Back-off pulling image registry.example.com:5000/a/b:1@sha256:abc",
-    "mail to somebody@example.com about http://example.com/x",
+    "mail to ada@example.com about http://example.com/x",
     "the Secret web/stripe has no key signing-secret",
     "Redis requires a password. Give one.",
   ])("%s", (text) => expect(redact(text)).toBe(text));
 });
 
-it("changes nothing more the second time", () => {
+it("changes no more when it is repeated", () => {
   const texts = [
     `password=canary Authorization: Bearer x y http://a:b@c ${pem}`,
     '{"token":"a","cookie":"b"}',
@@ -96,7 +96,7 @@ it("changes nothing more the second time", () => {
   for (const text of texts) expect(redact(redact(text))).toBe(redact(text));
 });
 
-it("takes time that grows linearly, whatever the text", () => {
+it("takes linear time for any text", () => {
   const hostile = [
     ...[
       "://",
@@ -132,12 +132,12 @@ it("takes time that grows linearly, whatever the text", () => {
       return performance.now() - begun;
     };
     took(50_000);
-    // A quadratic one takes seconds for a megabyte.
+    // Quadratic time would be seconds for a megabyte.
     expect(took(1_000_000), piece).toBeLessThan(1_000);
   }
 });
 
-it("knows names of secrets", () => {
+it("recognises names of secrets", () => {
   expect(
     ["password", "DB_PASSWORD", "x-api-key", "Authorization", "set-cookie", "clientSecret"].every(
       isSecretName,

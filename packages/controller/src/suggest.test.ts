@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { suggest } from "./suggest.ts";
 
-it("names the word that was probably meant, or all that there are", () => {
+it("suggests the most similar word, or lists all", () => {
   const known = ["concurrency", "timeout", "retry"];
   expect(suggest("timout", known)).toBe("Did you mean timeout?");
   expect(suggest("concurency", known)).toBe("Did you mean concurrency?");

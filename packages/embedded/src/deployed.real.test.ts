@@ -47,7 +47,7 @@ const deploymentSchema = z.object({
   }),
 });
 
-/** A kubeconfig with a token of its ServiceAccount, and nothing else. */
+/** A kubeconfig with only a token of this ServiceAccount. */
 function asServiceAccount(name: string): string {
   const config = JSON.parse(readFileSync(cluster.kubeconfig, "utf8")) as { users: [{ user: object }] };
   config.users[0].user = { token: kubectl(["create", "token", name, "-n", "default"]).trim() };
@@ -56,7 +56,7 @@ function asServiceAccount(name: string): string {
   return file;
 }
 
-it("what drover generate --embedded writes is taken by the API server, and is enough for a whole life", async () => {
+it("the API server accepts the output of drover generate --embedded, and its permissions are enough for an object's life", async () => {
   const manifests = embeddedManifestsOf(cups);
   kubectl(["apply", "-f", "-"], JSON.stringify({ apiVersion: "v1", kind: "List", items: manifests }));
   const deployment = manifests.flatMap((one) => deploymentSchema.safeParse(one).data ?? []);

@@ -3,7 +3,7 @@ import { parse } from "yaml";
 import { exactInteger, IntegerTooLargeError, parseJson, writeJson } from "./exact-json.ts";
 import { exactYaml } from "./exact-yaml.ts";
 
-/** The words of JSON.parse, which show the text itself. */
+/** The error message of JSON.parse, which has an excerpt of the text. */
 function messageOf(text: string): string {
   try {
     return `It is JSON: ${JSON.stringify(JSON.parse(text))}`;
@@ -12,7 +12,7 @@ function messageOf(text: string): string {
   }
 }
 
-/* verification/integers holds it to Kubernetes' own package. */
+/* verification/integers compares this with Kubernetes' own package. */
 describe("JSON", () => {
   it("has a BigInt for an integer that a double cannot hold, and a number for every other", () => {
     expect(parseJson("[9007199254740991,9007199254740992,-9007199254740993,9223372036854775807]")).toEqual([
@@ -23,7 +23,7 @@ describe("JSON", () => {
     ]);
   });
 
-  it("has them wherever a value may stand, and digits in texts are texts", () => {
+  it("has them in any position of a value, and digits in strings are strings", () => {
     const all = ' \n9007199254740993 | {"a":{"b":[1, 9007199254740993 ]}} | {"a":\t9007199254740993\n}'.split(
       "|",
     );
@@ -39,13 +39,13 @@ describe("JSON", () => {
     expect(parseJson(text)).toEqual(JSON.parse(text));
   });
 
-  it("is data, whatever the names of its fields are", () => {
+  it("is data with any field names", () => {
     const text = '{"__proto__":9007199254740993,"1":9007199254740993,"constructor":9007199254740993}';
     expect(Object.entries(parseJson(text) as object)).toHaveLength(3);
     expect(Object.getPrototypeOf(parseJson(text))).toBe(Object.prototype);
   });
 
-  it("is written as it was, and a BigInt of more than 64 bits is refused by name", () => {
+  it("is written with BigInts, and a BigInt of more than 64 bits is refused by name", () => {
     const value = { a: 5n, b: [9223372036854775807n, 0.5, "x", undefined], c: undefined };
     expect(writeJson(value)).toBe('{"a":5,"b":[9223372036854775807,0.5,"x",null]}');
     expect(writeJson({ a: 1n }, 2)).toBe('{\n  "a": 1\n}');
@@ -58,7 +58,7 @@ describe("JSON", () => {
     expect(() => writeJson(circle)).toThrow(TypeError);
   });
 
-  it("that breaks off, or has an integer where none may stand, is refused", () => {
+  it("that is incomplete, or has an integer in a wrong position, is refused", () => {
     const wrong = [
       '{"a":9007199254740993',
       "{9007199254740993:1}",
@@ -91,7 +91,7 @@ describe("JSON", () => {
     ]);
   });
 
-  it("is read as deep as JSON.parse reads, and written as deep as JSON.stringify writes", () => {
+  it("is parsed as deep as by JSON.parse, and written as deep as by JSON.stringify", () => {
     // An API server accepts objects that are 9,900 deep.
     const deep = (levels: number): string => `${"[".repeat(levels)}9007199254740993${"]".repeat(levels)}`;
     expect(() => parseJson(deep(100_000))).not.toThrow();
@@ -99,7 +99,7 @@ describe("JSON", () => {
     expect(writeJson(parseJson(deep(4_000)))).toBe(deep(4_000));
   });
 
-  it("may hold dates, texts of its own, and the same value twice", () => {
+  it("may have dates, raw JSON, and the same value twice", () => {
     const shared = { n: 2n ** 53n + 1n };
     expect(writeJson([shared, shared, new Date(0), { toJSON: () => 7 }, JSON.rawJSON("1.0"), 1n])).toBe(
       '[{"n":9007199254740993},{"n":9007199254740993},"1970-01-01T00:00:00.000Z",7,1.0,1]',

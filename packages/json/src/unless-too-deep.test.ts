@@ -12,12 +12,12 @@ const write = (value: unknown): string =>
     () => "too deep",
   );
 
-it("answers with what was written, or otherwise where a value is nested too deep", () => {
+it("returns the result, or the fallback if a value is nested too deep", () => {
   expect(write(nested(100))).toHaveLength(201);
   expect(write(nested(1_000_000))).toBe("too deep");
 });
 
-it("does not take another error for that", () => {
+it("rethrows other errors", () => {
   const cyclic: unknown[] = [];
   cyclic.push(cyclic);
   expect(() => write(cyclic)).toThrow(TypeError);

@@ -13,14 +13,14 @@ const asked = (localAddress: string | undefined, headers: Record<string, string[
 const refuses = (guard: PageGuard, localAddress: string | undefined, headers: Record<string, string[]>) =>
   pageProblem(asked(localAddress, headers), guard) !== undefined;
 
-describe("which requests are a web page's", () => {
+describe("a request of a web page is detected by", () => {
   const everywhere: PageGuard = { where: "everywhere", hosts: ["sandbox"] };
   it.each<[string, Record<string, string[]>, boolean]>([
     ["the address that the connection came to", { host: ["10.1.2.3:8080"] }, false],
     ["another address", { host: ["10.1.2.4:8080"] }, true],
     ["loopback, as behind a published port", { host: ["127.0.0.1:8001"] }, false],
-    ["a name that was given", { host: ["Sandbox:80"] }, false],
-    ["a name that was not given", { host: ["sandbox.evil.example"] }, true],
+    ["a configured name", { host: ["Sandbox:80"] }, false],
+    ["another name", { host: ["sandbox.evil.example"] }, true],
     ["no Host", {}, true],
     ["two Hosts", { host: ["localhost", "evil.example"] }, true],
     ["a Host with a path", { host: ["localhost/x"] }, true],
@@ -30,22 +30,22 @@ describe("which requests are a web page's", () => {
     ["a name with a dot at its end", { host: ["localhost."] }, true],
     ["IPv6 of all addresses", { host: ["[::]:80"] }, true],
     ["an Origin", { host: ["localhost"], origin: ["http://localhost"] }, true],
-    ["a navigation that a person typed", { host: ["localhost"], "sec-fetch-site": ["none"] }, false],
+    ["a navigation by the address bar", { host: ["localhost"], "sec-fetch-site": ["none"] }, false],
     ["a request of the same origin", { host: ["localhost"], "sec-fetch-site": ["same-origin"] }, false],
     ["a page of the same site", { host: ["localhost"], "sec-fetch-site": ["same-site"] }, true],
     ["a port that is too long", { host: ["localhost:123456"] }, true],
-    ["two words about the site", { host: ["localhost"], "sec-fetch-site": ["none", "cross-site"] }, true],
+    ["two values of sec-fetch-site", { host: ["localhost"], "sec-fetch-site": ["none", "cross-site"] }, true],
   ])("%s", (_what, headers, isPage) => {
     expect(refuses(everywhere, "::ffff:10.1.2.3", headers)).toBe(isPage);
   });
 
-  it("its own address of IPv6 is a Host, and another one is not", () => {
+  it("its own IPv6 address is a valid Host, and another one is not", () => {
     expect(refuses(everywhere, "fd00::1", { host: ["[fd00::1]:80"] })).toBe(false);
     expect(refuses(everywhere, "fd00::1", { host: ["[fd00::2]:80"] })).toBe(true);
     expect(refuses(everywhere, "fd00::1", { host: ["[::1]"] })).toBe(false);
   });
 
-  it("a listener that checks on loopback alone lets all through elsewhere: probes, Prometheus and KEDA in a cluster", () => {
+  it("a listener that checks only loopback accepts all other requests: probes, Prometheus and KEDA in a cluster", () => {
     const guard: PageGuard = { where: "loopback" };
     const headers = { host: ["deployer.drover:8080"], origin: ["http://a"] };
     for (const address of ["10.1.2.3", "fd00::1", "::ffff:192.168.0.1"])
@@ -54,14 +54,14 @@ describe("which requests are a web page's", () => {
       expect(refuses(guard, address, headers)).toBe(true);
   });
 
-  it("where any Host will do, the other marks of a page are looked at", () => {
+  it("if any Host is valid, other headers of a page are checked", () => {
     const guard: PageGuard = { where: "loopback", hosts: "any" };
     expect(refuses(guard, "127.0.0.1", { host: ["greetings.default.svc"] })).toBe(false);
     expect(refuses(guard, "127.0.0.1", { host: ["greetings.default.svc"], origin: ["null"] })).toBe(true);
   });
 });
 
-it("knows loopback's addresses, and no name that looks like one", () => {
+it("recognises loopback addresses, and no similar names", () => {
   for (const host of ["localhost", "127.0.0.1", "127.255.0.9", "::1", "::ffff:127.0.0.1"])
     expect([host, isLoopback(host)]).toEqual([host, true]);
   for (const host of [
@@ -79,7 +79,7 @@ it("knows loopback's addresses, and no name that looks like one", () => {
 
 describe("a bearer token", () => {
   const given = (...authorization: string[]) => bearerTokenOf({ headersDistinct: { authorization } });
-  it("is read from one header of one form", () => {
+  it("is read from a single valid header", () => {
     expect(given("Bearer abc.d-e_f~g+h/i==")).toBe("abc.d-e_f~g+h/i==");
     for (const header of ["abc", "Basic abc", "Bearer", "Bearer a b", "Bearer a,b", "xBearer a", "Bearer =a"])
       expect([header, given(header)]).toEqual([header, undefined]);
@@ -99,19 +99,22 @@ describe("a bearer token", () => {
     ["Bearer other", "/t0ken/api", true, "/api"],
     ["Bearer other", "/api", false, "/api"],
     ["Basic t0ken", "/api", false, "/api"],
-  ])("with the header %s, of a request for %s is taken: %s, and %s is served", (header, url, is, left) => {
-    const request = { url, headersDistinct: header === undefined ? {} : { authorization: [header] } };
-    expect(verifyToken(request as unknown as IncomingMessage, "t0ken")).toBe(is);
-    expect(request.url).toBe(left);
-  });
+  ])(
+    "with the header %s, of a request for %s, is accepted: %s, and %s is served",
+    (header, url, is, left) => {
+      const request = { url, headersDistinct: header === undefined ? {} : { authorization: [header] } };
+      expect(verifyToken(request as unknown as IncomingMessage, "t0ken")).toBe(is);
+      expect(request.url).toBe(left);
+    },
+  );
 
-  it("in a kubeconfig's server is taken from the path", () => {
+  it("in a kubeconfig's server is read from the path", () => {
     const url = new URL(serverWithToken("http://127.0.0.1:8001", "t0ken")).pathname;
     const request = { url: `${url}/api`, headersDistinct: {} } as unknown as IncomingMessage;
     expect([verifyToken(request, "t0ken"), request.url]).toEqual([true, "/api"]);
   });
 
-  it("is compared whole, whatever its length", () => {
+  it("is compared completely, for any length", () => {
     const token = newToken();
     expect(token).toMatch(/^[0-9a-f]{64}$/);
     expect(isSameToken(token, token)).toBe(true);
@@ -129,7 +132,7 @@ describe("over a connection", () => {
     return (server.address() as AddressInfo).port;
   };
 
-  it("a refusal says why and what to do, before the body has come, and ends the connection", async () => {
+  it("a refusal has the reason and advice, is sent before the body is received, and ends the connection", async () => {
     const socket = connect(await start(), "127.0.0.1");
     socket.write("POST / HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 1000000\r\n\r\n{");
     let answer = "";
@@ -140,7 +143,7 @@ describe("over a connection", () => {
     );
   });
 
-  it("what is shown of a header is short, and in quotes", async () => {
+  it("a header is shown shortened, and in quotes", async () => {
     const port = await start();
     const headers = { host: `${"e".repeat(5_000)}.example` };
     const [response] = (await once(get({ port, host: "127.0.0.1", headers }), "response")) as [

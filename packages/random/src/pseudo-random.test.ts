@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { pseudoRandom } from "./pseudo-random.ts";
 
-it("gives the same numbers for the same seeds, now and later", () => {
+it("returns the same numbers for the same seeds", () => {
   const random = pseudoRandom(7, 1);
   const drawn = [
     random.fraction(),
@@ -14,7 +14,7 @@ it("gives the same numbers for the same seeds, now and later", () => {
   expect(drawn).toEqual([0.001134461723268032, 2, 9, true, "c", [3, 2, 1]]);
 });
 
-it("chooses among all, also what is undefined, and each once at most", () => {
+it("chooses from all items, also undefined, and each at most once", () => {
   const random = pseudoRandom(1);
   const chosen = Array.from({ length: 100 }, () => random.oneOf([undefined, 1]));
   expect(new Set(chosen)).toEqual(new Set([undefined, 1]));

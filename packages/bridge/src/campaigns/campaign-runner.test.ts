@@ -1,19 +1,15 @@
 import { objectKey, queueOf, silentLog } from "@drover/controller";
 import type { ReflectorStatus } from "@drover/kube";
 import { openMemoryWorkQueue, type RunOutcome, type WorkQueue } from "@drover/queue";
+import { setTimeout } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { type CampaignRunner, openCampaignRunner } from "./campaign-runner.ts";
+import { coreKind } from "../bridge-scene.fixture.ts";
+import { type CampaignRunner, type CampaignRunnerOptions, openCampaignRunner } from "./campaign-runner.ts";
 import type { FollowedStream } from "../streams/follow-stream.ts";
 import { planStreams } from "../streams/plan-streams.ts";
 import { registrationOf } from "../registration/registration.ts";
 
-const kind = {
-  group: "example.com",
-  version: "v1",
-  kind: "Site",
-  plural: "sites",
-  scope: "Namespaced",
-} as const;
+const kind = { ...coreKind("Site", "sites"), group: "example.com" } as const;
 const identity = { namespace: "web", name: "sites", uid: "u" };
 const sites = queueOf(identity);
 const registration = (name: string) => registrationOf(identity, { for: kind, campaign: { name } });
@@ -36,22 +32,14 @@ beforeEach(() => {
   const counts = { wakes: 0, events: 0, missed: 0 };
   followed = [{ plan, reflector, counts, lags: () => [], stop: () => Promise.resolve() }];
   queue = openMemoryWorkQueue({ controller: sites, log: silentLog });
-  campaigns = openCampaignRunner({
-    log: silentLog,
-    every: 5,
-    followed: () => (looks++, followed),
-    queueOf: () => queue,
-    store: {
-      // There are none: whatever is begun is done.
-      async *objects() {},
-      begin({ name, of }, now) {
-        begun.push(of === "all" ? name : `${name} of what failed`);
-        return Promise.resolve({ startedAt: now });
-      },
-      finish({ name, of }, { total }) {
-        finished.push(of === "all" ? name : `${name} of ${total} that failed`);
-        return Promise.resolve();
-      },
+  campaigns = runnerOf({
+    begin({ name, of }, now) {
+      begun.push(of === "all" ? name : `${name} of failed keys`);
+      return Promise.resolve({ startedAt: now });
+    },
+    finish({ name, of }, { total }) {
+      finished.push(of === "all" ? name : `${name} of ${total} that failed`);
+      return Promise.resolve();
     },
   });
 });
@@ -59,14 +47,28 @@ afterEach(async () => {
   campaigns.stop();
   await queue.close();
 });
-/** It was looked twice which campaigns there should be, and so once after all before this. */
+/** A runner of campaigns for a kind without objects, unless `store` has some. */
+const runnerOf = (store: Partial<CampaignRunnerOptions["store"]> = {}): CampaignRunner =>
+  openCampaignRunner({
+    log: silentLog,
+    every: 1,
+    followed: () => (looks++, followed),
+    queueOf: () => queue,
+    store: {
+      async *objects() {},
+      begin: (_, now) => Promise.resolve({ startedAt: now }),
+      finish: () => Promise.resolve(),
+      ...store,
+    },
+  });
+/** The runner looked twice for the wanted campaigns, and so once after all that came before this call. */
 const looked = async (): Promise<void> => {
   const before = looks;
   await expect.poll(() => looks).toBeGreaterThan(before + 1);
 };
 const reported = () => campaigns.progress().get(sites);
 
-it("a campaign begins where its kind is followed, once all its objects have been delivered, and one of another name is another campaign", async () => {
+it("a campaign begins at the bridge that follows its kind, once the list is complete, and another name is another campaign", async () => {
   synced = false;
   campaigns.want([registration("one")]);
   await looked();
@@ -80,7 +82,7 @@ it("a campaign begins where its kind is followed, once all its objects have been
   expect(begun).toEqual(["two", "three"]);
 });
 
-it("a campaign begins where all namespaces are followed that its controller is for, and not before", async () => {
+it("a campaign begins once all namespaces of its controller are followed", async () => {
   const both = registrationOf(identity, {
     for: { ...kind, namespaces: ["a", "b"] },
     campaign: { name: "one" },
@@ -95,20 +97,12 @@ it("a campaign begins where all namespaces are followed that its controller is f
   await expect.poll(reported).toMatchObject({ name: "one", state: "Done" });
 });
 
-it("a campaign goes on as it is declared now: at another pace, paused or not", async () => {
+it("a campaign takes over changes of its declaration: its pace, and whether it is paused", async () => {
   campaigns.stop();
   const key = objectKey({ namespace: "web", name: "a" });
-  campaigns = openCampaignRunner({
-    followed: () => followed,
-    queueOf: () => queue,
-    log: silentLog,
-    every: 1,
-    store: {
-      async *objects() {
-        yield await Promise.resolve([key]);
-      },
-      begin: (_, now) => Promise.resolve({ startedAt: now }),
-      finish: () => Promise.resolve(),
+  campaigns = runnerOf({
+    async *objects() {
+      yield await Promise.resolve([key]);
     },
   });
   const paused = (is: boolean) =>
@@ -120,14 +114,14 @@ it("a campaign goes on as it is declared now: at another pace, paused or not", a
   await expect.poll(() => queue.stats(1_000)).toMatchObject({ due: 1 });
 });
 
-it("a bridge says nothing of a campaign any more whose kind another one follows", async () => {
+it("a bridge does not report a campaign of a kind that another bridge follows", async () => {
   campaigns.want([registration("one")]);
   await expect.poll(reported).toBeDefined();
   followed = [];
   await expect.poll(reported).toBeUndefined();
 });
 
-it("a campaign of what failed wakes what is parked or fails, once, and nothing else", async () => {
+it("a campaign of failed keys wakes those that are parked or fail, once, and no others", async () => {
   const key = (name: string) => objectKey({ namespace: "web", name });
   const outcomes: Readonly<Record<string, RunOutcome>> = {
     "web/terminal": { kind: "terminal", error: "no" },
@@ -182,7 +176,7 @@ it("a campaign of what failed wakes what is parked or fails, once, and nothing e
   await next.drain(0);
 });
 
-it("a campaign begins by the queue's clock, by which it is known when keys ran", async () => {
+it("a campaign begins by the queue's clock, which also times the runs", async () => {
   const notRunSince = queue.notRunSince.bind(queue);
   vi.spyOn(queue, "notRunSince").mockImplementation(async (...of) => ({
     ...(await notRunSince(...of)),
@@ -192,22 +186,27 @@ it("a campaign begins by the queue's clock, by which it is known when keys ran",
   await expect.poll(reported).toMatchObject({ startedAt: new Date(5).toISOString() });
 });
 
-it("a campaign whose beginning Redis refused goes on when it can", async () => {
+it("a campaign that Redis refused to record begins when Redis accepts it", async () => {
   campaigns.stop();
   let refusals = 1;
-  campaigns = openCampaignRunner({
-    followed: () => followed,
-    queueOf: () => queue,
-    log: silentLog,
-    every: 1,
-    store: {
-      async *objects() {},
-      begin: (_, now) =>
-        refusals-- > 0 ? Promise.reject(new Error("READONLY")) : Promise.resolve({ startedAt: now }),
-      finish: () => Promise.resolve(),
-    },
+  campaigns = runnerOf({
+    begin: (_, now) =>
+      refusals-- > 0 ? Promise.reject(new Error("READONLY")) : Promise.resolve({ startedAt: now }),
   });
   campaigns.want([registration("one")]);
   await expect.poll(reported).toMatchObject({ name: "one", state: "Done" });
   expect(refusals).toBe(-1);
+});
+
+it("a stopped runner ends its campaigns, and begins no others", async () => {
+  campaigns.stop();
+  let begins = 0;
+  campaigns = runnerOf({ begin: () => (begins++, Promise.reject(new Error("READONLY"))) });
+  campaigns.want([registration("one")]);
+  await expect.poll(() => begins).toBeGreaterThan(1);
+  campaigns.stop();
+  campaigns.want([registration("two")]);
+  const before = { looks, begins };
+  await setTimeout(50);
+  expect({ looks, begins }).toEqual(before);
 });

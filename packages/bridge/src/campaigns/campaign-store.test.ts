@@ -1,25 +1,15 @@
 import { silentLog } from "@drover/controller";
-import { type RedisServer, startRedis } from "@drover/local-servers";
-import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/queue";
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { connectRedis, disconnectRedis } from "@drover/queue";
+import { afterAll, beforeEach, expect, it } from "vitest";
+import { redisOfFile } from "../../../queue/src/redis/redis.fixture.ts";
 import { type CampaignId, type CampaignStore, openCampaigns } from "./campaign-store.ts";
 import { groupOf } from "../streams/bridge-group.ts";
 
-let server: RedisServer;
-/** The bridges' own, and the one of the controller's tenant. */
-let own: RedisConnection;
-let tenants: RedisConnection;
+/** The Redis of the bridges, and that of the controller's tenant. */
+const { server, redis: own } = await redisOfFile();
+const tenants = await connectRedis({ url: `${server.url}/1`, clientName: "test", log: silentLog });
+afterAll(() => disconnectRedis(tenants));
 let store: CampaignStore;
-beforeAll(async () => {
-  server = await startRedis({ persistence: false });
-  const connected = (db: number) =>
-    connectRedis({ url: `${server.url}/${db}`, clientName: "test", log: silentLog });
-  [own, tenants] = [await connected(0), await connected(1)];
-});
-afterAll(async () => {
-  await Promise.all([own, tenants].map(disconnectRedis));
-  await server.stop();
-});
 beforeEach(async () => {
   await own.flushall();
   store = openCampaigns(own, groupOf(), () => tenants);
@@ -44,7 +34,7 @@ it("a campaign that is done stays so, and is not ended by one before it", async 
   expect(await store.begin(july, 8)).toEqual({ startedAt: 7, done });
 });
 
-it("campaigns of all objects and of those that failed run beside each other", async () => {
+it("campaigns of all objects and of failed keys run at the same time", async () => {
   const failed: CampaignId = { ...june, of: "failed" };
   await store.begin(june, 5);
   expect(await store.begin(failed, 6)).toEqual({ startedAt: 6 });
@@ -52,14 +42,14 @@ it("campaigns of all objects and of those that failed run beside each other", as
   expect(await store.begin(june, 7)).toEqual({ startedAt: 5 });
 });
 
-it("a campaign is kept where its controller's queue is", async () => {
+it("a campaign is stored in the Redis of its controller's queue", async () => {
   await store.begin(june, 5);
   await store.finish(june, done);
   expect(await own.keys("*")).toEqual([]);
   expect(await tenants.keys("*")).toHaveLength(1);
 });
 
-it("what somebody else put in its place makes room", async () => {
+it("a record that another program wrote is replaced", async () => {
   await store.begin(june, 5);
   const [key = ""] = await tenants.keys("*");
   await tenants.set(key, '{"name":"june"}');

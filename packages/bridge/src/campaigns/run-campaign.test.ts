@@ -10,7 +10,7 @@ const keys = Array.from({ length: 120 }, (_, i) => objectKey({ name: `o${i}` }))
 const startedAt = Date.parse("2026-01-01T00:00:00Z");
 const iso = (time: number) => new Date(time).toISOString();
 
-/** A campaign of 120 objects; `wakes` is when each was woken, ms, and `progress` what was said last. */
+/** A campaign of 120 objects; `woken` counts wakes by their time, ms. Leaving the scope stops it. */
 function campaign(more: Partial<CampaignOptions["campaign"]> = {}, begun: CampaignRecord = { startedAt }) {
   const from = Date.now();
   const wakes = new Map<string, number[]>();
@@ -49,12 +49,14 @@ function campaign(more: Partial<CampaignOptions["campaign"]> = {}, begun: Campai
         .entries()
         .map(([at, of]) => [at, of.length]),
     );
-  return { ran, finished, stop, done, woken, reported };
+  const stopped = () => (stop.abort(), done);
+  return { ran, finished, done, woken, reported, [Symbol.asyncDispose]: stopped };
 }
 const seconds = (count: number) => vi.advanceTimersByTimeAsync(count * 1_000);
 
-it("wakes so many a second, and those that have not run once more after ten seconds", async () => {
-  const { woken, reported, stop, done } = campaign({ perSecond: 50 });
+it("wakes at the declared rate, and wakes keys without a run again after ten seconds", async () => {
+  await using running = campaign({ perSecond: 50 });
+  const { woken, reported } = running;
   await seconds(10);
   expect(woken()).toEqual({ 0: 50, 1000: 20, 1400: 50 });
   expect(reported.at(-1)).toMatchObject({
@@ -65,26 +67,22 @@ it("wakes so many a second, and those that have not run once more after ten seco
   });
   await seconds(10);
   expect(woken()).toEqual({ 0: 50, 1000: 20, 1400: 50, 13400: 50, 14400: 20, 14800: 50 });
-  stop.abort();
-  await done;
 });
 
-it("wakes fifty a second where it does not say how many, and none that has run since it began", async () => {
-  const { ran, woken, reported, stop, done } = campaign();
+it("wakes fifty keys a second by default, and none that has run since it began", async () => {
+  await using running = campaign();
+  const { ran, woken, reported } = running;
   for (const key of keys.slice(0, 60)) ran.add(key);
   await seconds(5);
   expect(woken()).toEqual({ 0: 10, 200: 50 });
   expect(reported.at(-1)).toMatchObject({ total: 120, left: 60 });
-  stop.abort();
-  await done;
 });
 
-it("says while it wakes how many are left, and never that none is before it has counted again", async () => {
-  const { reported, stop, done } = campaign({ perSecond: 60 });
+it("reports how many keys are left, and zero only after it has counted again", async () => {
+  await using running = campaign({ perSecond: 60 });
+  const { reported } = running;
   await seconds(2);
   expect(reported.map(({ left }) => left)).toEqual([120, 60, 50, 1]);
-  stop.abort();
-  await done;
 });
 
 it("is done when each object has had a run, by the queue's clock", async () => {
@@ -104,7 +102,7 @@ it("is done when each object has had a run, by the queue's clock", async () => {
   });
 });
 
-it("that was done before it wakes nobody, and says when that was", async () => {
+it("that was done before wakes no keys, and reports when it was done", async () => {
   const { reported, woken, done } = campaign({}, { startedAt, done: { at: startedAt + 5_000, total: 9 } });
   await done;
   expect(woken()).toEqual({});
@@ -124,10 +122,9 @@ it.each([
   [true, "Paused", 0],
   [false, "Running", 120],
 ])("with paused: %s it is %s, and wakes %i", async (paused, state, count) => {
-  const { reported, woken, stop, done } = campaign({ paused, perSecond: 1_000 });
+  await using running = campaign({ paused, perSecond: 1_000 });
+  const { reported, woken } = running;
   await seconds(5);
   expect(reported.at(-1)).toMatchObject({ state, total: 120 });
   expect(Object.values(woken()).reduce((a, b) => a + b, 0)).toBe(count);
-  stop.abort();
-  await done;
 });

@@ -6,7 +6,7 @@ const kind = { group: "example.com", version: "v1", kind: "Gadget", plural: "gad
 const spec = (fields: object) => ReconcileFunction.spec.parse({ for: kind, ...fields });
 const status = (complete: number) => ({ rollout: { revision: complete + 1, template: "t", complete } });
 
-it("is that of the spec, where nothing is said of rollouts", () => {
+it("is that of the spec, unless `onRollout` is set", () => {
   expect(wantedCampaign(spec({ campaign: { name: "a", perSecond: 3 } }), status(4))).toEqual({
     name: "a",
     perSecond: 3,
@@ -14,7 +14,7 @@ it("is that of the spec, where nothing is said of rollouts", () => {
   expect(wantedCampaign(spec({}), status(4))).toBeUndefined();
 });
 
-it("begins anew with every version that has taken over, but not with the first", () => {
+it("begins again with every version that has taken over, except the first", () => {
   const asked = spec({ onRollout: "campaign" });
   expect(wantedCampaign(asked, {})).toBeUndefined();
   expect(wantedCampaign(asked, status(1))).toBeUndefined();
@@ -24,7 +24,7 @@ it("begins anew with every version that has taken over, but not with the first",
   });
 });
 
-it("of what failed is wanted by every version that has taken over, but the first, unless the spec says otherwise", () => {
+it("of failed keys begins with every version that has taken over, except the first, unless the spec disables it", () => {
   expect(wantedRetries(spec({}), {})).toBeUndefined();
   expect(wantedRetries(spec({}), status(1))).toBeUndefined();
   expect(wantedRetries(spec({}), status(2))).toEqual({ name: "rollout-2" });

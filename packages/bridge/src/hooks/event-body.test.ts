@@ -5,7 +5,7 @@ import { headersOf } from "./hook.fixture.ts";
 const parse = (text: string) => parseBody(Buffer.from(text));
 const nested = (depth: number): string => "[".repeat(depth) + "]".repeat(depth);
 
-it("takes JSON, also with brackets in its texts", () => {
+it("accepts JSON, also with brackets in strings", () => {
   const deepText = { text: `${nested(500)}\\"${nested(500)}` };
   expect(parse(JSON.stringify(deepText))).toEqual(deepText);
   expect(parse(nested(100))).toBeDefined();
@@ -13,11 +13,11 @@ it("takes JSON, also with brackets in its texts", () => {
 });
 
 it.each([nested(101), nested(10_000), '{"a":'.repeat(10_000), "[{".repeat(60), `["\\\\",${nested(101)}]`])(
-  "refuses what is nested too deep",
+  "refuses JSON that is nested too deep",
   (text) => expect(() => parse(text)).toThrow(/nested deeper than 100/),
 );
 
-it("refuses more fields than are parsed, wherever they are; colons in texts are none", () => {
+it("refuses more fields than the limit, at any depth; colons in strings are not counted", () => {
   const fields = (count: number) => `{${Array.from({ length: count }, (_, i) => `"${i}":":"`).join()}}`;
   expect(parse(fields(30_000))).toBeDefined();
   expect(() => parse(fields(30_001))).toThrow(/has more than 30000 fields/);
@@ -28,7 +28,7 @@ it.each(["", "{", "a=1", "<html>", "NaN", '{"a":1}{"b":2}'])("refuses %j, which 
   expect(() => parse(text)).toThrow(/not JSON in UTF-8/);
 });
 
-it("refuses what is not UTF-8", () => {
+it("refuses bytes that are not UTF-8", () => {
   expect(() => parseBody(Buffer.from([0x22, 0xff, 0x22]))).toThrow(/not JSON in UTF-8/);
 });
 
@@ -42,7 +42,7 @@ it.each([
 });
 
 it.each(["application/json", "application/json; charset=utf-8", "Application/CloudEvents+JSON"])(
-  "takes %s",
+  "accepts %s",
   (type) => {
     expect(() => refuseType(headersOf({ "content-type": type }))).not.toThrow();
   },

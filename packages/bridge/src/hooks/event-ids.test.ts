@@ -10,7 +10,7 @@ beforeEach(() => redis.flushall());
 const of = { queue: "a", hook: "s3" };
 const key = "{drover-hook:a}:s3";
 
-test("an event is known from when it was recorded on, to its own hook only", async () => {
+test("an event is known after it was recorded, to its own hook only", async () => {
   const ids = openEventIds(redis, of);
   expect(await ids.has("1")).toBe(false);
   await ids.record("1");
@@ -21,7 +21,7 @@ test("an event is known from when it was recorded on, to its own hook only", asy
   expect(await openEventIds(redis, { ...of, queue: "b" }).has("1")).toBe(false);
 });
 
-test("it is forgotten after a while, and all goes away when nothing comes", async () => {
+test("an id expires after its time to live, and so does the key without new ids", async () => {
   const ids = openEventIds(redis, { ...of, ttl: 60_000 });
   const now = Date.now();
   const put = (at: number, id: string) => redis.zadd(key, String(at), id);
@@ -36,7 +36,7 @@ test("it is forgotten after a while, and all goes away when nothing comes", asyn
   expect(await redis.pttl(key)).toBeGreaterThan(50_000);
 });
 
-test("so many are remembered, the latest", async () => {
+test("only the latest ids are kept, up to the limit", async () => {
   const ids = openEventIds(redis, { ...of, most: 3 });
   const now = Date.now();
   for (const [i, id] of ["a", "b", "c"].entries()) await redis.zadd(key, String(now - 3 + i), id);
@@ -44,7 +44,7 @@ test("so many are remembered, the latest", async () => {
   expect(await redis.zrange(key, "0", "-1")).toEqual(["b", "c", "d"]);
 });
 
-test("what somebody else put there is known to nobody, and makes room", async () => {
+test("a value that another program wrote is replaced", async () => {
   await redis.set(key, "garbage");
   const ids = openEventIds(redis, of);
   expect(await ids.has("1")).toBe(false);
@@ -52,7 +52,7 @@ test("what somebody else put there is known to nobody, and makes room", async ()
   expect(await ids.has("1")).toBe(true);
 });
 
-test("a bridge's user may do all of this, and a function's nothing", async () => {
+test("the Redis user of a bridge may do all of this, and that of a function nothing", async () => {
   const as = (role: "bridge" | "function") => connectAs(role, server, redis);
   const [bridge, other] = [await as("bridge"), await as("function")];
   const ids = openEventIds(bridge, of);

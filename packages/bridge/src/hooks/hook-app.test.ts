@@ -42,12 +42,12 @@ let app: ReturnType<typeof hookApp>;
 let admission: Admission;
 let build: (limits: AdmissionLimits) => Promise<PublicServer>;
 let server: PublicServer;
-let told: Wake[][];
+let woken: Wake[][];
 let outcomes: string[];
-/** What Redis does with a wake. */
+/** The reply of Redis to a wake. */
 let redis: () => Promise<void>;
 let known: Set<string>;
-/** Whether Redis keeps no ids for us. */
+/** If true, Redis refuses to store ids. */
 let denied: boolean;
 /** The calls of queue and ids, and the answers to the sender, in order. */
 let order: string[];
@@ -57,7 +57,7 @@ const ids: EventIds = {
   has: (id) => (denied ? Promise.reject(new Error("NOPERM")) : Promise.resolve(known.has(id))),
   record: async (id) => {
     if (denied) throw new Error("NOPERM");
-    // No answer of a server comes at once.
+    // No server replies at once.
     await setImmediate();
     order.push("id");
     known.add(id);
@@ -66,11 +66,11 @@ const ids: EventIds = {
 const wake = async (wakes: readonly Wake[]): Promise<void> => {
   await redis();
   order.push("wake");
-  told.push([...wakes]);
+  woken.push([...wakes]);
 };
 
 beforeEach(async () => {
-  [told, outcomes, known, denied, order, clock] = [[], [], new Set(), false, [], 0];
+  [woken, outcomes, known, denied, order, clock] = [[], [], new Set(), false, [], 0];
   redis = () => Promise.resolve();
   const inUse = openHooksInUse(
     ({ secretRef: { key } }) => Promise.resolve(key === "s3" ? [whsec] : [token]),
@@ -94,16 +94,18 @@ beforeEach(async () => {
       onRefused: (hook = "-", { refusal }) => outcomes.push(`${named(hook)} ${refusal}`),
       onError: (error) => outcomes.push(String(error)),
     });
-    return servePublicly({ app, admission, host: "127.0.0.1", port: 0, settings: "" });
+    return serve();
   };
   server = await build(defaultAdmissionLimits);
 });
 afterEach(async () => {
   await server.close();
-  // Whatever became of a body, it is not counted any more.
+  // No body is counted any more, whether it was accepted or refused.
   await expect.poll(() => admission.held()).toEqual({ unverified: 0, verified: 0 });
 });
 
+const serve = (timeouts?: { readonly headers: number; readonly request: number }): Promise<PublicServer> =>
+  servePublicly({ app, admission, host: "127.0.0.1", port: 0, settings: "", ...(timeouts && { timeouts }) });
 /** Room for eight connections of one peer. */
 const narrow = {
   connection: 1_000,
@@ -127,9 +129,9 @@ const post = async (
 const send = (body: string, as: Parameters<typeof signedHeaders>[1] = {}) =>
   post("s3", body, signedHeaders(body, as));
 const bearer = (more: Record<string, string> = {}) => ({ authorization: `Bearer ${token}`, ...more });
-const keys = (): ObjectKey[] => told.flat().map(({ key }) => key);
+const keys = (): ObjectKey[] => woken.flat().map(({ key }) => key);
 
-/** Writes bytes as they are; `answer` is all that comes back until the server closes. */
+/** Writes raw bytes; `answer` is everything that is received until the server closes. */
 function open(text: string, url = server.url) {
   const socket = connect({ port: Number(new URL(url).port), host: "127.0.0.1" });
   let came = "";
@@ -141,7 +143,7 @@ function open(text: string, url = server.url) {
   return { socket, answer };
 }
 const raw = (text: string, url = server.url): Promise<string> => open(text, url).answer;
-/** The head of a signed event whose body has so many bytes. */
+/** The head of a signed event with a body of that many bytes. */
 const head = (length: number): string =>
   `POST /hooks/web/sites/s3 HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n${lines({ ...json, ...signedHeaders("") })}\r\n`;
 const lines = (headers: Readonly<Record<string, string>>): string =>
@@ -155,18 +157,18 @@ const rawPost = (headers: Readonly<Record<string, string>>, more: string, body: 
   );
 
 describe("an event", () => {
-  it("wakes what it names, and is answered when that is recorded, and after it the id", async () => {
+  it("wakes the objects that it names, and is answered once the wakes and then its id are recorded", async () => {
     const { status, text } = await send(naming("web/a", "web/b"));
     expect({ status, text }).toEqual({ status: 204, text: "" });
-    expect(told).toHaveLength(1);
-    expect(told[0]).toMatchObject(
+    expect(woken).toHaveLength(1);
+    expect(woken[0]).toMatchObject(
       ["web/a", "web/b"].map((key) => ({ key, kind: "hook:s3", reason: "Hook s3", class: "change" })),
     );
     expect(order).toEqual(["wake", "id", "answer"]);
     expect(outcomes).toEqual(["s3 accepted 2"]);
   });
 
-  it("that is signed counts its sender apart from unverified senders, which could not displace it", async () => {
+  it("that is signed counts its sender as verified: unverified senders cannot displace it", async () => {
     const { connection } = defaultAdmissionLimits;
     expect((await post("s3", naming("web/a"), {})).status).toBe(401);
     expect(admission.held().verified).toBe(0);
@@ -174,7 +176,7 @@ describe("an event", () => {
     await expect.poll(() => admission.held().verified).toBe(connection);
   });
 
-  it("that comes again wakes nobody; another body, or other keys, is another event", async () => {
+  it("that is repeated wakes no keys; another body or another id is another event", async () => {
     await send(naming("web/a"));
     const later = { at: Date.now() + 60_000 };
     expect((await send(naming("web/a"), later)).status).toBe(204);
@@ -185,7 +187,7 @@ describe("an event", () => {
     expect(outcomes).toContain("s3 repeated 1");
   });
 
-  it("whose wake was not recorded is not known: sent again it wakes", async () => {
+  it("without a recorded wake wakes when it is sent again", async () => {
     redis = () => Promise.reject(new Error("closed"));
     expect((await send(naming("web/a"))).status).toBe(503);
     redis = () => Promise.resolve();
@@ -193,20 +195,20 @@ describe("an event", () => {
     expect(keys()).toEqual(["web/a"]);
   });
 
-  it("wakes though Redis keeps no ids for us, each time it comes", async () => {
+  it("wakes each time it is sent if Redis refuses to store ids", async () => {
     denied = true;
     for (let i = 0; i < 2; i++) expect((await send(naming("web/a"))).status).toBe(204);
     expect(keys()).toEqual(["web/a", "web/a"]);
     expect(outcomes).toContain("s3 Error: NOPERM");
   });
 
-  it("without an id wakes each time it comes: an equal body is no repetition", async () => {
+  it("without an id wakes each time it is sent: an equal body is not a repetition", async () => {
     for (let i = 0; i < 2; i++) expect((await post("always", naming("web/a"), bearer())).status).toBe(204);
     expect(keys()).toEqual(["web/a", "web/a"]);
-    expect(new Set(told.flat().map(({ resourceVersion }) => resourceVersion)).size).toBe(2);
+    expect(new Set(woken.flat().map(({ resourceVersion }) => resourceVersion)).size).toBe(2);
   });
 
-  it("an id that nobody signs cannot be used up for the event whose it is", async () => {
+  it("is not blocked by another event that was sent with its unsigned id", async () => {
     const sent = (commit: string) =>
       post("git", JSON.stringify({ repository: "a", commit }), bearer({ "x-delivery": "1" }));
     await sent("old");
@@ -215,15 +217,15 @@ describe("an event", () => {
     expect(keys()).toEqual(["web/a", "web/a"]);
   });
 
-  it("that names nobody is well all the same, and counted", async () => {
+  it("that names no object is accepted and counted", async () => {
     expect((await send(naming("other/a"))).status).toBe(204);
     expect(outcomes).toEqual(["s3 nobody 0"]);
-    expect(told).toEqual([]);
+    expect(woken).toEqual([]);
   });
 });
 
-describe("a hook that there is not, and a wrong signature,", () => {
-  it("are answered with the same words", async () => {
+describe("a hook that does not exist, and a wrong signature,", () => {
+  it("get the same answer", async () => {
     const body = naming("web/a");
     const answers = [
       await post("none", body, signedHeaders(body)),
@@ -240,10 +242,10 @@ describe("a hook that there is not, and a wrong signature,", () => {
     }
     expect(answers[0]?.text).toMatch(/^\{"error":"There is no such address, or .*\. Check the URL/);
     expect(outcomes[0]).toBe("- unverified");
-    expect(told).toEqual([]);
+    expect(woken).toEqual([]);
   });
 
-  it("so are a hook of the same name of another function, and an address whose parts are cut elsewhere", async () => {
+  it("as does a hook of the same name of another function, and an address that is split elsewhere", async () => {
     const body = naming("web/a");
     const headers = { ...json, ...signedHeaders(body) };
     const at = ["other/sites/s3", "web/other/s3", "-/sites/s3", "web%2Fsites/s3/x", "web/sites%2Fs3/x"];
@@ -260,7 +262,7 @@ describe("a hook that there is not, and a wrong signature,", () => {
     expect(keys()).toEqual(["web/a"]);
   });
 
-  it("also when a header came twice, and the first or last is good", async () => {
+  it("also if a header was sent twice, and the first or last is good", async () => {
     const body = naming("web/a");
     const good = signedHeaders(body);
     for (const name of ["Webhook-Signature", "webhook-id", "webhook-timestamp"]) {
@@ -299,7 +301,7 @@ describe("refuses", () => {
     expect([answer.status, answer.text]).toEqual([415, expect.stringContaining("compressed")]);
   });
 
-  it("what is no JSON, is nested too deep or names too many; all of it only when it is signed", async () => {
+  it("a body that is not JSON, is nested too deep or names too many objects; each only if it is signed", async () => {
     const deep = "[".repeat(10_000);
     expect((await send(deep)).status).toBe(400);
     expect((await send("nothing")).status).toBe(400);
@@ -323,18 +325,18 @@ describe("refuses", () => {
 
   it("ten thousand signatures", async () => {
     const many = `v1,${"A".repeat(43)}= `.repeat(10_000);
-    // Node closes while they still come, and they may not see its 431.
+    // Node closes while the bytes still arrive, so the sender may not receive its 431.
     const answer = await rawPost({ ...signedHeaders("{}"), "webhook-signature": many }, "", "{}");
     expect(answer).toMatch(/^$|^HTTP\/1\.1 431/);
     expect(outcomes).toEqual([]);
     expect((await send(naming("web/a"))).status).toBe(204);
   });
 
-  it("100 MiB that are announced before they come", async () => {
+  it("100 MiB that are announced before they are sent", async () => {
     expect(await raw(`${head(104_857_600)}{`)).toMatch(/^HTTP\/1\.1 413 [^]*connection: close/i);
   });
 
-  it("100 MiB that come without end, after the first", async () => {
+  it("100 MiB that are streamed without a length, after the first MiB", async () => {
     const before = process.memoryUsage().arrayBuffers;
     const chunk = Buffer.alloc(2 ** 16, " ");
     let sent = 0;
@@ -351,22 +353,15 @@ describe("refuses", () => {
       duplex: "half",
       headers: { ...json, ...signedHeaders("") },
     } as const;
-    // It may be cut off while it still sends, and then hears no answer.
+    // The connection may be closed while the body is still sent, without an answer.
     await fetch(`${server.url}/hooks/web/sites/s3`, endless).catch(() => undefined);
     await expect.poll(() => outcomes).toEqual(["s3 too large"]);
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(64 * 2 ** 20);
     expect((await send(naming("web/a"))).status).toBe(204);
   });
 
-  it("whoever sends his headers or his body slowly", async () => {
-    const hasty = await servePublicly({
-      settings: "",
-      app,
-      admission,
-      host: "127.0.0.1",
-      port: 0,
-      timeouts: { headers: 100, request: 200 },
-    });
+  it("slow headers and slow bodies", async () => {
+    const hasty = await serve({ headers: 100, request: 200 });
     expect(await raw("POST /hooks/web/sites/s3 HTTP/1.1\r\nHost: a\r\n", hasty.url)).toMatch(
       /^HTTP\/1\.1 408/,
     );
@@ -377,7 +372,7 @@ describe("refuses", () => {
 });
 
 describe("limits", () => {
-  it("the rate of events that are signed, and of no others", async () => {
+  it("the rate of signed events only", async () => {
     const body = naming("web/a");
     for (let i = 0; i < 30; i++) expect((await post("s3", body, signedHeaders("other"))).status).toBe(401);
     for (let i = 0; i < 20; i++) expect((await send(body)).status).toBe(204);
@@ -389,7 +384,7 @@ describe("limits", () => {
     expect((await send(body)).status).toBe(429);
   });
 
-  it("how long Redis is waited for, and how many calls are pending meanwhile", async () => {
+  it("the time that it waits for Redis, and the number of calls that are pending meanwhile", async () => {
     const back = Promise.withResolvers<undefined>();
     redis = () => back.promise.then(() => undefined);
     const bodies = ["web/a", "web/b", "web/c", "web/d"].map((name) => naming(name));
@@ -397,14 +392,14 @@ describe("limits", () => {
       const { status, headers } = await send(body);
       expect([status, headers.get("retry-after")]).toEqual([503, "5"]);
     }
-    // Calls that no sender waits for are made when Redis is back, except the one that was too many.
+    // Pending calls are made when Redis is back; the one above the limit is not.
     back.resolve(undefined);
     await expect.poll(keys).toEqual(["web/a", "web/b", "web/c"]);
     for (const body of bodies) expect((await send(body)).status).toBe(204);
     expect(keys()).toEqual(["web/a", "web/b", "web/c", "web/d"]);
   });
 
-  it("the pending calls of one hook, and leaves room for others", async () => {
+  it("the pending calls of one hook, and not those of others", async () => {
     const back = Promise.withResolvers<undefined>();
     redis = () => back.promise.then(() => undefined);
     await Promise.all(Array.from({ length: 3 }, (_, i) => send(naming(`web/${i}`))));
@@ -414,7 +409,7 @@ describe("limits", () => {
     back.resolve(undefined);
   });
 
-  it("what a peer's half-sent bodies hold: the oldest is closed, and the newest is taken", async () => {
+  it("the bytes of one peer's half-sent bodies: the oldest is closed, and the newest accepted", async () => {
     await server.close();
     server = await build({ ...defaultAdmissionLimits, ...narrow });
     const held = Array.from({ length: 20 }, () => open(`${head(2)}{`));
@@ -425,7 +420,7 @@ describe("limits", () => {
     await expect.poll(() => admission.held().unverified).toBe(0);
   });
 
-  it("no body that comes too slowly, judged by the clock", async () => {
+  it("the time that a body takes: a slow one is closed", async () => {
     const slow = open(`${head(1_000)}{`);
     await expect.poll(() => admission.held().unverified).toBeGreaterThan(defaultAdmissionLimits.connection);
     clock += 1_999;

@@ -3,7 +3,7 @@ import { createHmac } from "node:crypto";
 import { type Hook, hooksOf } from "./hook.ts";
 import { sentHeaders } from "./verification/sent-headers.ts";
 
-/** 24 bytes, of the specification's own example. */
+/** The secret of the specification's example: 24 bytes. */
 export const whsec = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 export const otherWhsec = `whsec_${Buffer.from("another secret of 24 bytes and more").toString("base64")}`;
 
@@ -16,7 +16,7 @@ export const declaredHook: object = {
   names: { field: "Records[].name" },
 };
 
-/** The hooks that a spec declares; of a file where `home` is null. */
+/** The hooks that a spec declares. If `home` is null, the spec is from a file. */
 export function hooksIn(
   hooks: readonly object[],
   { home = "web", own = {} }: { home?: string | null; own?: object } = {},
@@ -37,7 +37,7 @@ export const hookOf = (
 export const headersOf = (headers: Readonly<Record<string, string>>) =>
   sentHeaders(Object.entries(headers).flat());
 
-/** The headers of an event that is signed now, unless said otherwise. */
+/** The headers of a signed event; default time: now. */
 export function signedHeaders(
   body: string,
   { secret = whsec, id = "msg_1", at = Date.now() }: { secret?: string; id?: string; at?: number } = {},

@@ -9,7 +9,7 @@ import { hooksOf } from "./hook.ts";
 const hmac = { secretRef, header: "X-Hub-Signature-256" };
 const other = { ...secretRef, key: "other" };
 
-it("fills in what is left out", () => {
+it("fills in the defaults", () => {
   expect(hookOf({ verify: { hmac } })).toMatchObject({
     name: "s3",
     address: "web/sites/s3",
@@ -35,12 +35,16 @@ it.each<[string, object, RegExp]>([
     /give sha256 or sha512; SHA-1 is no longer trusted/,
   ],
   [
-    "a namespace of what is no object",
+    "a namespace of a value that names no object",
     { names: { field: "a", heldBy: "spec.b", namespace: "web" } },
     /names\.namespace: with heldBy/,
   ],
-  ["a path that is none", { names: { field: "a", heldBy: "spec..b" } }, /names\.heldBy: "spec\.\.b" is no/],
-  ["an id where one is signed", { id: { header: "x-id" } }, /webhook-id. Leave it out/],
+  [
+    "an invalid path of values",
+    { names: { field: "a", heldBy: "spec..b" } },
+    /names\.heldBy: "spec\.\.b" is no/,
+  ],
+  ["an id for a scheme that signs its own", { id: { header: "x-id" } }, /webhook-id. Leave it out/],
   ["an id nowhere", { verify: { hmac }, id: {} }, /id: give exactly one of field and header/],
   ["names nowhere", { names: {} }, /names: give exactly one of field and header/],
   [
@@ -49,34 +53,38 @@ it.each<[string, object, RegExp]>([
     /exactly one/,
   ],
   [
-    "names in a header that nobody signs",
+    "names in a header that standardWebhooks does not sign",
     { names: { header: "ce-subject" } },
     /standardWebhooks does not sign this header/,
   ],
   [
-    "the same, with an HMAC",
+    "names in a header that an HMAC does not sign",
     { names: { header: "ce-subject" }, verify: { hmac } },
     /hmac does not sign this header/,
   ],
-  ["a path that is none", { names: { field: "a..b" } }, /names\.field: "a\.\.b" is not a field path/],
+  ["an invalid path of names", { names: { field: "a..b" } }, /names\.field: "a\.\.b" is not a field path/],
   [
     "another namespace",
     { names: { field: "a", namespace: "other" } },
     /may not wake objects in the namespace other/,
   ],
-  ["a name that is no part of a URL", { name: "a/b" }, /DNS label/],
+  ["a name that cannot be part of a URL", { name: "a/b" }, /DNS label/],
   [
     "a secret outside of its folder",
     { verify: { bearer: { secretRef: { name: "a", key: "../b" } } } },
     /Secret's key/,
   ],
-  ["the same", { verify: { bearer: { secretRef: { name: "..", key: "b" } } } }, /Secret's name/],
-  ["a field that it does not know", { verfy: {} }, /verfy/],
+  [
+    "a Secret outside of its folder",
+    { verify: { bearer: { secretRef: { name: "..", key: "b" } } } },
+    /Secret's name/,
+  ],
+  ["an unknown field", { verfy: {} }, /verfy/],
 ])("refuses %s", (_what, more, message) => {
   expect(() => hookOf(more)).toThrow(message);
 });
 
-it("refuses what no cluster-scoped kind has, or is not granted", () => {
+it("refuses namespaces of a cluster-scoped kind, and names across namespaces without a grant", () => {
   const own = { scope: "Cluster" };
   expect(() => hookOf({}, { own })).toThrow(
     /in no namespace, so also not in that of the function. Give acrossNamespaces/,
@@ -86,7 +94,7 @@ it("refuses what no cluster-scoped kind has, or is not granted", () => {
   expect(hookOf({}, { own, home: null }).reach).toBeUndefined();
 });
 
-it("refuses two hooks of one name, and of one secret: an event for one must be none for the other", () => {
+it("refuses two hooks of one name or one secret: an event for one must not be valid for the other", () => {
   const second = { ...declaredHook, name: "git", verify: { standardWebhooks: { secretRef: other } } };
   expect(hooksIn([declaredHook, second])).toHaveLength(2);
   expect(() => hooksIn([declaredHook, { ...second, name: "s3" }])).toThrow(
@@ -102,7 +110,7 @@ it("refuses more than twenty", () => {
   expect(() => hooksIn(many)).toThrow(/20/);
 });
 
-it("takes what the page shows", () => {
+it("accepts the example of docs/bridge.md", () => {
   const page = readFileSync(new URL("../../../../docs/bridge.md", import.meta.url), "utf8");
   const [, example = ""] = /## Hooks\n[^]*?```yaml\n([^]*?)```/.exec(page) ?? [];
   const { spec } = z.object({ spec: ReconcileFunction.spec }).parse(parse(example));

@@ -9,7 +9,7 @@ const open = () =>
     () => 0,
   );
 
-it("keeps what it has of a hook that is declared again, and begins anew with another", () => {
+it("keeps the state of a hook that is declared again unchanged, and resets that of a changed one", () => {
   const hooks = open();
   expect(hooks.areKnown()).toBe(false);
   hooks.want([hookOf()]);
@@ -24,7 +24,7 @@ it("keeps what it has of a hook that is declared again, and begins anew with ano
   expect(hooks.of("web/sites/s3")?.hook.names).toMatchObject({ field: { text: "a" } });
 });
 
-it("forgets one that is gone", () => {
+it("forgets a removed hook", () => {
   const hooks = open();
   hooks.want([hookOf()]);
   hooks.want([]);

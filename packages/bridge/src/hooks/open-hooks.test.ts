@@ -12,7 +12,7 @@ let hooks: Hooks;
 const registry = new Registry();
 const woken: Wake[] = [];
 const warnings: object[] = [];
-/** Which keys hold a value, as a bridge looks it up. */
+/** Looks up the keys of the objects that hold a value. */
 let findByValue: HooksOptions["bridge"]["findByValue"];
 
 beforeAll(async () => {
@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(() => hooks.close());
 
-/** A controller with a hook whose secret has this key. */
+/** A controller with a hook that uses this key of the Secret. */
 const sitesOf = (identity: FunctionIdentity, key: string) =>
   registrationOf(identity, {
     for: { group: "example.com", version: "v1", kind: "Site", plural: "sites", scope: "Namespaced" },
@@ -55,7 +55,7 @@ const send = async () => {
   return { status: answer.status, retryAfter: answer.headers.get("retry-after"), text: await answer.text() };
 };
 
-it("an event whose objects cannot be looked up is to be sent again, and wakes them then", async () => {
+it("an event is answered 503 while its objects cannot be looked up, and wakes them when it is sent again", async () => {
   findByValue = () => Promise.reject(new Error("The queue of sites is not open yet."));
   expect(await send()).toEqual({
     status: 503,
@@ -71,7 +71,7 @@ it("an event whose objects cannot be looked up is to be sent again, and wakes th
   expect(woken).toMatchObject([{ key: "web/photos", kind: "hook:s3" }]);
 });
 
-it("a secret that is a file must be there at once, one of a cluster may come later", async () => {
+it("a secret file must exist at the start; a Secret of the cluster may be created later", async () => {
   await hooks.checkFiles([sitesOf({ namespace: "web", name: "sites", uid: "u" }, "later")]);
   await expect(hooks.checkFiles([sitesOf({ name: "sites" }, "later")])).rejects.toThrow(
     "DROVER_HOOK_SECRETS",

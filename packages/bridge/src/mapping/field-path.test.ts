@@ -14,7 +14,7 @@ const object = {
 const at = (path: string) => valuesAt(object, parseFieldPath(path));
 
 describe("a field path", () => {
-  test("leads to a value, to each item of a list, and to nothing where a part of the way is missing", () => {
+  test("finds a value, each item of a list, and nothing if a part of the path is missing", () => {
     expect(at("spec.size")).toEqual([0]);
     expect(at("spec.volumes[].secret.name")).toEqual(["s", "t"]);
     expect(at('metadata.labels["app.kubernetes.io/name"]')).toEqual(["a"]);
@@ -26,13 +26,13 @@ describe("a field path", () => {
   });
 
   test.each(["", ".spec", "spec..a", "spec.a b", "[]", "spec[0]", 'spec["a', "$(rm)"])(
-    "that cannot be read is refused: %j",
+    "that is invalid is refused: %j",
     (text) => {
       expect(() => parseFieldPath(text)).toThrow(InvalidFieldPathError);
     },
   );
 
-  test("may be followed in metadata alone, or not", () => {
+  test("is in the metadata, or not", () => {
     expect(isInMetadata(parseFieldPath("metadata.generation"))).toBe(true);
     expect(isInMetadata(parseFieldPath("spec.size"))).toBe(false);
     expect(isInMetadata(parseFieldPath("spec.template.metadata.labels"))).toBe(false);

@@ -22,13 +22,13 @@ describe("a fingerprint", () => {
   });
 
   test.each<[string, Partial<ObjectMetadata>]>([
-    ["a change of status alone, which is a new version", { resourceVersion: "8" }],
+    ["a change of only the status, which is a new version", { resourceVersion: "8" }],
     ["the order of labels", { labels: { b: "2", a: "1" } }],
     [
-      "what kubectl notes of itself",
+      "an annotation of kubectl",
       { annotations: { c: "3", "kubectl.kubernetes.io/last-applied-configuration": "{}" } },
     ],
-  ])("is left as it is by %s", (_name, more) => {
+  ])("is not changed by %s", (_name, more) => {
     expect(changed(more)).toBe(fingerprint(metadata));
   });
 
@@ -41,11 +41,11 @@ describe("a fingerprint", () => {
     ["owner", { ownerReferences: [{ apiVersion: "v1", kind: "Owner", name: "o", uid: "o" }] }],
     ["controlling owner", { ownerReferences: [{ ...owner, controller: false }] }],
     ["deletion", { deletionTimestamp: "2026-01-01T00:00:00Z" }],
-  ])("is another one with another %s", (_name, more) => {
+  ])("changes with the %s", (_name, more) => {
     expect(changed(more)).not.toBe(fingerprint(metadata));
   });
 
-  test("is another one for every version of a kind without generation", () => {
+  test("changes with every version of a kind without generation", () => {
     const secret: ObjectMetadata = { name: "a", namespace: "ns", uid: "u", resourceVersion: "7" };
     expect(fingerprint({ ...secret, resourceVersion: "8" })).not.toBe(fingerprint(secret));
   });

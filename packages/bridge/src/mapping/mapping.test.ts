@@ -16,7 +16,7 @@ const pod = (metadata: object = {}, more: object = {}) =>
 const keys = (object: ReturnType<typeof pod>, map: Mapping, target = bucketRef) =>
   keysFor(object, { for: target, map });
 
-test("an object of the controller's own kind names itself", () => {
+test("an object of the controller's own kind maps to its own key", () => {
   expect(keys(pod(), { by: "self" })).toEqual(["ns/p"]);
 });
 
@@ -31,17 +31,17 @@ describe("an object with owners", () => {
   });
   const owned = (...ownerReferences: readonly OwnerReference[]) => pod({ ownerReferences });
 
-  test("names the one that controls it, in its own namespace", () => {
+  test("maps to its controller owner, in its own namespace", () => {
     expect(keys(owned(reference("a"), reference("b", { controller: false })), { by: "owner" })).toEqual([
       "ns/a",
     ]);
   });
 
-  test("names a cluster-scoped owner without a namespace", () => {
+  test("maps to a cluster-scoped owner without a namespace", () => {
     expect(keys(owned(reference("a")), { by: "owner" }, cluster)).toEqual(["a"]);
   });
 
-  test("names its owner whatever version of the kind the reference was written with", () => {
+  test("maps to its owner for any API version in the reference", () => {
     const older = reference("a", { apiVersion: "s3.example.com/v1beta1" });
     expect(keys(owned(older), { by: "owner" })).toEqual(["ns/a"]);
   });
@@ -52,7 +52,7 @@ describe("an object with owners", () => {
     ["is of another group", { apiVersion: "example.com/v1" }],
     ["is of the core group", { apiVersion: "v1" }],
     ["has a name that no object can have", { name: "../../kube-system/a" }],
-  ])("does not name one that %s", (_name, more) => {
+  ])("does not map to an owner that %s", (_name, more) => {
     expect(keys(owned(reference("a", more)), { by: "owner" })).toEqual([]);
   });
 });
@@ -61,29 +61,20 @@ describe("a value that names an object", () => {
   const spec = { refs: [{ name: "a" }, { name: "b" }, { name: "a" }, {}, { name: 7 }], one: "x/y" };
   const named = pod({ labels: { for: "a" }, annotations: { for: "ns/b" } }, { spec });
 
-  test("may be a label's, an annotation's, or stand anywhere in the object, more than once", () => {
+  test("may be in a label, an annotation or a field, more than once", () => {
     expect(keys(named, { by: "label", name: "for" })).toEqual(["ns/a"]);
     expect(keys(named, { by: "annotation", name: "for" })).toEqual(["ns/b"]);
     expect(keys(named, { by: "field", path: parseFieldPath("spec.refs[].name") })).toEqual(["ns/a", "ns/b"]);
     expect(keys(named, { by: "label", name: "toString" })).toEqual([]);
   });
 
-  test("may leave the namespace empty where it means its own", () => {
-    const object = pod(
-      {},
-      {
-        spec: {
-          refs: [
-            { name: "a", namespace: "" },
-            { name: "b", namespace: null },
-          ],
-        },
-      },
-    );
+  test("may leave its own namespace empty", () => {
+    const refs = Object.entries({ a: "", b: null }).map(([name, namespace]) => ({ name, namespace }));
+    const object = pod({}, { spec: { refs } });
     expect(keys(object, { by: "field", path: parseFieldPath("spec.refs[]") })).toEqual(["ns/a", "ns/b"]);
   });
 
-  test("reaches into another namespace, or to the cluster, only where that is granted", () => {
+  test("may name another namespace, or a cluster-scoped object, only if that is granted", () => {
     const elsewhere: Mapping = { by: "field", path: parseFieldPath("spec.one") };
     expect(keys(named, elsewhere)).toEqual([]);
     expect(keys(named, { ...elsewhere, acrossNamespaces: true })).toEqual(["x/y"]);
@@ -91,7 +82,7 @@ describe("a value that names an object", () => {
     expect(keys(named, { by: "label", name: "for", acrossNamespaces: true }, cluster)).toEqual(["a"]);
   });
 
-  test("of a cluster-scoped object may name any", () => {
+  test("of a cluster-scoped object may name any namespace", () => {
     const ofCluster = pod({ namespace: null, labels: { for: "a" } }, { spec });
     expect(keys(ofCluster, { by: "field", path: parseFieldPath("spec.one") })).toEqual(["x/y"]);
     expect(keys(ofCluster, { by: "label", name: "for" })).toEqual([]);

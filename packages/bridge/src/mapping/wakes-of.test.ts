@@ -16,6 +16,7 @@ const bucket: ResourceRef = {
 };
 const key = (name: string) => objectKey({ namespace: "default", name });
 const photos = key("photos");
+const metadata = { name: "photos", uid: "u1", resourceVersion: "7" };
 const own: Subscriber = {
   controller: "buckets",
   queue: "buckets",
@@ -36,7 +37,7 @@ const event = (fields: Partial<ObjectEvent>): ObjectEvent => ({
   missed: false,
   ...fields,
 });
-/** The keys that a lookup finds, by term. */
+/** The names that a lookup finds, by term. */
 const filed: Readonly<Record<string, readonly string[]>> = { a: ["photos"], b: ["films", "photos"] };
 const indexes: ReverseIndexes = {
   async *find(_ref, questions) {
@@ -59,7 +60,7 @@ const woken = async (fields: Partial<ObjectEvent>, subscriber = own) =>
   (await wakes([fields], subscriber)).map(({ key: one, reason, class: of }) => `${of} ${reason} ${one}`);
 
 describe("what wakes a key", () => {
-  it("is that its object comes, changes and goes, with the version to be at least as new as", async () => {
+  it("is an added, changed or deleted object, with the least version to read", async () => {
     expect(await wakes([{ type: "added" }])).toEqual([
       {
         key: photos,
@@ -80,35 +81,33 @@ describe("what wakes a key", () => {
     expect(await woken({ type: "listed" })).toEqual(["listing Listed default/photos"]);
   });
 
-  it("says whether its object is paused by its annotation, and that it is not where that is not known", async () => {
-    const said = async (
+  it("carries whether the object is paused by its annotation, and false if that is not known", async () => {
+    const pausedOf = async (
       fields: Partial<ObjectEvent>,
       annotations: Readonly<Record<string, string>> | undefined,
       ref = bucket,
       map: Mapping = { by: "self" },
     ) => {
-      const metadata = {
-        name: "photos",
-        uid: "u1",
-        resourceVersion: "7",
-        ...(annotations && { annotations }),
+      const object = {
+        apiVersion: "v1",
+        kind: "PartialObjectMetadata",
+        metadata: { ...metadata, ...(annotations && { annotations }) },
       };
-      const object = { apiVersion: "v1", kind: "PartialObjectMetadata", metadata };
       const of: Subscriber = { ...own, subscription: { ...own.subscription, map } };
-      const found = await Array.fromAsync(wakesOf([event({ object, ...fields })], of, { ref, indexes }));
-      return found.flat().map(({ paused }) => paused);
+      const wakes = await Array.fromAsync(wakesOf([event({ object, ...fields })], of, { ref, indexes }));
+      return wakes.flat().map(({ paused }) => paused);
     };
     const paused = { "drover.dev/paused": "true" };
-    expect(await said({}, paused)).toEqual([true]);
-    expect(await said({ type: "listed" }, paused)).toEqual([true]);
-    expect(await said({}, { "drover.dev/paused": "yes" })).toEqual([false]);
-    expect(await said({}, undefined)).toEqual([false]);
-    expect(await said({ object: undefined }, paused)).toEqual([false]);
-    expect(await said({ type: "deleted" }, paused)).toEqual([false]);
-    // Of another kind it says nothing about the key.
-    expect(await said({}, paused, bucket, { by: "owner" })).toEqual([undefined]);
+    expect(await pausedOf({}, paused)).toEqual([true]);
+    expect(await pausedOf({ type: "listed" }, paused)).toEqual([true]);
+    expect(await pausedOf({}, { "drover.dev/paused": "yes" })).toEqual([false]);
+    expect(await pausedOf({}, undefined)).toEqual([false]);
+    expect(await pausedOf({ object: undefined }, paused)).toEqual([false]);
+    expect(await pausedOf({ type: "deleted" }, paused)).toEqual([false]);
+    // An object of another kind does not pause the key.
+    expect(await pausedOf({}, paused, bucket, { by: "owner" })).toEqual([undefined]);
     const functions = { ...bucket, group: "drover.dev", plural: "reconcilefunctions" };
-    expect(await said({}, paused, functions)).toEqual([false]);
+    expect(await pausedOf({}, paused, functions)).toEqual([false]);
   });
 
   it("carries the cached object, of a change or a list, if that is requested", async () => {
@@ -116,12 +115,12 @@ describe("what wakes a key", () => {
       apiVersion: "s3.drover.dev/v1",
       kind: "Bucket",
       spec: { size: 1 },
-      metadata: { name: "photos", uid: "u1", resourceVersion: "7", managedFields: [{}] },
+      metadata: { ...metadata, managedFields: [{}] },
     };
     const asking: Subscriber = { ...own, subscription: { ...own.subscription, copies: true } };
     const brought = async (fields: Partial<ObjectEvent>, subscriber = asking) =>
       (await wakes([{ object, previous: seen(matching("b", "photos")), ...fields }], subscriber)).map(
-        ({ cachedObject: copy }) => copy,
+        ({ cachedObject }) => cachedObject,
       );
     const copy = JSON.stringify({ ...object, metadata: { ...object.metadata, managedFields: undefined } });
     expect(await brought({})).toEqual([copy]);
@@ -144,55 +143,51 @@ describe("what wakes a key", () => {
   });
 
   it("carries the delta of an object of a cached kind, unless that is too long", async () => {
-    const object = {
-      apiVersion: "v1",
-      kind: "Pod",
-      spec: { size: 1 },
-      metadata: { name: "photos", uid: "u1", resourceVersion: "7" },
-    };
+    const object = { apiVersion: "v1", kind: "Pod", spec: { size: 1 }, metadata };
     const knows: Subscriber = {
       ...own,
       subscription: { id: "own", for: bucket, map: { by: "owner" }, news: true },
     };
-    const told = async (fields: Partial<ObjectEvent>, subscriber = knows) =>
-      (await wakes([{ object, ...fields }], subscriber)).map(({ delta: news, uid, cachedObject: copy }) => [
-        news,
+    const carried = async (fields: Partial<ObjectEvent>, subscriber = knows) =>
+      (await wakes([{ object, ...fields }], subscriber)).map(({ delta, uid, cachedObject }) => [
+        delta,
         uid,
-        copy,
+        cachedObject,
       ]);
     const of = { kind: "buckets.s3.drover.dev", key: photos, resourceVersion: "7" };
     const whole = [[JSON.stringify({ ...of, object }), undefined, undefined]];
-    for (const type of ["listed", "added", "modified"] as const) expect(await told({ type })).toEqual(whole);
-    expect(await told({ type: "deleted" })).toEqual([[JSON.stringify(of), undefined, undefined]]);
+    for (const type of ["listed", "added", "modified"] as const)
+      expect(await carried({ type })).toEqual(whole);
+    expect(await carried({ type: "deleted" })).toEqual([[JSON.stringify(of), undefined, undefined]]);
     const long = { ...object, spec: "long ".repeat(4_000) };
-    expect(await told({ object: long })).toEqual([["", undefined, undefined]]);
-    expect(await told({ object: undefined })).toEqual([["", undefined, undefined]]);
-    expect(await told({}, own)).toEqual([[undefined, "u1", undefined]]);
+    expect(await carried({ object: long })).toEqual([["", undefined, undefined]]);
+    expect(await carried({ object: undefined })).toEqual([["", undefined, undefined]]);
+    expect(await carried({}, own)).toEqual([[undefined, "u1", undefined]]);
   });
 
-  it("is not a change that does not matter", async () => {
+  it("is not a change outside of the view", async () => {
     expect(await woken({ previous: seen(matching("a", "photos")) })).toEqual([]);
   });
 
-  it("is in words which other object changed, and of what kind", async () => {
+  it("is given as a reason with the kind and key of another object", async () => {
     const pod: ResourceRef = { group: "", version: "v1", plural: "pods", kind: "Pod", namespaced: true };
-    const said = async (fields: Partial<ObjectEvent>) =>
+    const reasons = async (fields: Partial<ObjectEvent>) =>
       (await Array.fromAsync(wakesOf([event(fields)], own, { ref: pod, indexes })))
         .flat()
         .map(({ reason }) => reason);
-    expect(await said({})).toEqual(["Modified Pod default/photos"]);
-    expect(await said({ type: "deleted", key: key("p-1") })).toEqual(["Deleted Pod default/p-1"]);
-    expect(await said({ type: "listed" })).toEqual(["Listed"]);
+    expect(await reasons({})).toEqual(["Modified Pod default/photos"]);
+    expect(await reasons({ type: "deleted", key: key("p-1") })).toEqual(["Deleted Pod default/p-1"]);
+    expect(await reasons({ type: "listed" })).toEqual(["Listed"]);
   });
 
-  it("is what the object named before, and what it names now", async () => {
+  it("includes the keys that the object mapped to before, and those that it maps to now", async () => {
     expect(await woken({ matched: matching("a", "new"), previous: seen(matching("a", "old")) })).toEqual([
       "change Modified Bucket default/photos default/new",
       "change Modified Bucket default/photos default/old",
     ]);
   });
 
-  it("is that an object is no longer selected, or is again", async () => {
+  it("includes that an object is no longer selected, or is selected again", async () => {
     expect(await woken({ matched: {}, previous: seen(matching("a", "photos")) })).toEqual([
       "change Modified default/photos",
     ]);
@@ -200,19 +195,19 @@ describe("what wakes a key", () => {
     expect(await woken({ matched: {}, previous: seen({}) })).toEqual([]);
   });
 
-  it("is a deletion without an event, from the last seen state", async () => {
+  it("includes a deletion that only a list shows, with the last seen keys", async () => {
     expect(await woken({ type: "deleted", matched: {}, previous: seen(matching("a", "photos")) })).toEqual([
       "change Deleted default/photos",
     ]);
   });
 
-  it("is another object under the same name, whatever the old one was", async () => {
+  it("includes another object under the same name, even with the same view", async () => {
     expect(await woken({ type: "added", previous: seen(matching("a", "photos"), "old") })).toEqual([
       "change Added default/photos",
     ]);
   });
 
-  it("is for who subscribed later that the object is there, and nothing for those who knew", async () => {
+  it("is a listed object for new subscriptions only", async () => {
     const late: Subscriber = { ...own, subscription: { ...own.subscription, id: "late" } };
     const listed: Partial<ObjectEvent> = {
       type: "listed",
@@ -221,19 +216,15 @@ describe("what wakes a key", () => {
     };
     expect(await woken(listed, late)).toEqual(["listing Listed default/photos"]);
     expect(await woken(listed)).toEqual([]);
-    // A change that a list finds, for subscriptions that had the object, is a change, and as urgent.
+    // A change that only a list shows is still a change for earlier subscriptions, with its urgency.
     const before = { ...listed, previous: seen(matching("b", "photos")) };
     expect(await woken(before)).toEqual(["change Modified default/photos"]);
     expect(await woken(before, late)).toEqual(["listing Listed default/photos"]);
   });
 });
 
-it("what one event causes for several subscribers is one wake", async () => {
-  const object = {
-    apiVersion: "s3.drover.dev/v1",
-    kind: "Bucket",
-    metadata: { name: "photos", uid: "u1", resourceVersion: "7" },
-  };
+it("an event wakes a key once for several subscribers", async () => {
+  const object = { apiVersion: "s3.drover.dev/v1", kind: "Bucket", metadata };
   const asking: Subscriber = { ...own, subscription: { ...own.subscription, copies: true } };
   const owner: Subscriber = { ...own, subscription: { ...own.subscription, map: { by: "owner" } } };
   const changed = event({ object, previous: seen(matching("b", "photos")) });
@@ -243,13 +234,13 @@ it("what one event causes for several subscribers is one wake", async () => {
   expect(pieces).toMatchObject([[{ key: photos, uid: "u1", cachedObject: JSON.stringify(object) }]]);
 });
 
-it("a wake by another object says nothing of the uid", async () => {
+it("a wake by another object carries no uid", async () => {
   const owner: Subscriber = { ...own, subscription: { ...own.subscription, map: { by: "owner" } } };
   const [wake] = await wakes([{ type: "added" }], owner);
   expect(wake).not.toHaveProperty("uid");
 });
 
-describe("what is looked up", () => {
+describe("keys that are looked up", () => {
   const looking = (map: Mapping): Subscriber => ({
     ...own,
     subscription: { ...own.subscription, map },
@@ -259,7 +250,7 @@ describe("what is looked up", () => {
     own: { view: sought.join(), keys: [], sought },
   });
 
-  it("are those whom an object was found by before, and those whom it is found by now", async () => {
+  it("are those of the object's lookup terms before and now", async () => {
     const selected = looking({ by: "selectedBy", within: "namespace" });
     expect(await woken({ matched: seeks("a") }, selected)).toEqual(["change Modified default/photos"]);
     expect(await woken({ matched: seeks("none"), previous: seen(seeks("b")) }, selected)).toEqual([
@@ -269,7 +260,7 @@ describe("what is looked up", () => {
     expect(await woken({ matched: seeks("a"), previous: seen(seeks("a")) }, selected)).toEqual([]);
   });
 
-  it("are woken once, however many events ask the same, unless they carry the delta of each", async () => {
+  it("are woken once for several events, unless the wakes carry the delta of each", async () => {
     const all = looking({ by: "all", within: "cluster" });
     const events = ["8", "9"].map((resourceVersion) => ({ matched: seeks("b"), resourceVersion }));
     const versions = async (subscriber: Subscriber) =>

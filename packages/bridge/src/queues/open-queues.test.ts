@@ -24,7 +24,7 @@ const open = (of: Partial<FirstIncarnationStore>, redisFor = own): Queues =>
 const until = (look: () => Promise<void> | void) => vi.waitFor(look, { timeout: 20_000, interval: 5 });
 const refused = () => Promise.reject(new Error("NOPERM"));
 
-it("first incarnations that Redis did not return at first are read again, and those of removed queues are deleted then", async () => {
+it("first incarnations that Redis refused to return are read again, and those of removed queues then deleted", async () => {
   await known.remember("gone", "o");
   let refuses = true;
   const queues = open({ all: () => (refuses ? refused() : known.all()) });
@@ -44,7 +44,7 @@ it("first incarnations that Redis did not return at first are read again, and th
   await until(async () => expect([...(await known.all())]).toEqual([...queues.firstIncarnations]));
 });
 
-it("a silent queue counts as the one that it was, also where that was not readable at first", async () => {
+it("a silent queue keeps its stored first incarnation, even if that was unreadable at first", async () => {
   await known.remember("a", "as it was");
   let refuses = true;
   const queues = open({ all: () => (refuses ? refused() : known.all()) }, () => {
@@ -57,7 +57,7 @@ it("a silent queue counts as the one that it was, also where that was not readab
   await until(() => expect([...queues.firstIncarnations]).toEqual([["a", "as it was"]]));
 });
 
-it("a first incarnation that could not be deleted is deleted the next time, and others are opened meanwhile", async () => {
+it("a first incarnation that could not be deleted is deleted later, and other queues are opened meanwhile", async () => {
   let refuses = true;
   const queues = open({ forget: (names) => (refuses ? refused() : known.forget(names)) });
   queues.want(["a", "b"]);
@@ -71,7 +71,7 @@ it("a first incarnation that could not be deleted is deleted the next time, and 
   await until(async () => expect([...(await known.all()).keys()].sort()).toEqual(["a", "c"]));
 });
 
-it("a controller that comes back after it was gone is not known by what its queue was before", async () => {
+it("a controller that is registered again does not get the first incarnation of its former queue", async () => {
   let isAway = false;
   const queues = open({}, () => {
     if (isAway) throw new Error("not there");
@@ -87,7 +87,7 @@ it("a controller that comes back after it was gone is not known by what its queu
   expect([...queues.firstIncarnations]).toEqual([]);
 });
 
-it("a queue whose Redis is given up is opened on the next one, and none that is gone by then", async () => {
+it("a queue is opened again when its Redis is replaced, unless it was removed", async () => {
   let gone = new AbortController();
   const queues = open({}, () => ({ redis, gone: gone.signal }));
   queues.want(["a", "b"]);
@@ -102,7 +102,7 @@ it("a queue whose Redis is given up is opened on the next one, and none that is 
   expect(() => queues.of("b")).toThrow(/not registered/);
 });
 
-it("a first incarnation that could not be stored at once counts as one change, however often it is tried", async () => {
+it("a first incarnation that is stored after several retries counts as one change", async () => {
   let [gone, refusals] = [new AbortController(), 0];
   const queues = open(
     { remember: (queue, origin) => (refusals-- > 0 ? refused() : known.remember(queue, origin)) },

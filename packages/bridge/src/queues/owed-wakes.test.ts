@@ -1,49 +1,30 @@
-import { objectKey } from "@drover/controller";
-import { type Wake } from "@drover/queue";
+import { objectKey, type ObjectKey } from "@drover/controller";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { redisOfFile } from "../../../queue/src/redis/redis.fixture.ts";
-import { groupOf } from "../streams/bridge-group.ts";
-import { openStreamStore } from "../store/stream-store.ts";
+import { heldStream, openTestStreams, wakeOf } from "../store/held-stream.fixture.ts";
 
 const { redis } = await redisOfFile();
 
 const keys = Array.from({ length: 6 }, (_, i) => objectKey({ namespace: "default", name: `n${i}` }));
-const wake = (key: (typeof keys)[number], version: number): Wake => ({
-  key,
-  kind: "things",
-  resourceVersion: String(version),
-  reason: "Modified",
-  class: "change",
-});
+const wake = (key: ObjectKey, version: number) =>
+  wakeOf(key, { resourceVersion: String(version), reason: "Modified" });
 const step = fc.oneof(
   { weight: 4, arbitrary: fc.subarray(keys, { minLength: 1 }).map((of) => ({ do: "add", of }) as const) },
   fc.constantFrom({ do: "settle" } as const, { do: "begin" } as const, { do: "end" } as const),
 );
 
-it("each wake that a queue has not taken is recorded, or all keys are to be woken", async () => {
+it("each wake that a queue has not accepted is recorded, or all keys are marked to be woken", async () => {
   let streams = 0;
   const property = fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
-    const store = openStreamStore({
-      group: groupOf(),
-      redis,
-      holder: "bridge-1",
-      lease: 60_000,
-      mostOwed: 3,
-    });
-    const held = await store.hold(`v1/things-${streams++}`, {
-      scope: "all",
-      listeners: ["us"],
-      queues: ["a"],
-    });
-    if ("heldBy" in held) throw new Error("held");
+    const held = await heldStream(openTestStreams(redis, { mostOwed: 3 }), `v1/things-${streams++}`);
     const owed = held.owedTo("a");
-    /** By key, the version of which the queue knows nothing yet. */
-    const untold = new Map<string, number>();
-    /** What was untold when it was begun to wake every key. */
-    let telling: ReadonlyMap<string, number> | undefined;
+    /** By key, the version that the queue has not accepted yet. */
+    const pending = new Map<string, number>();
+    /** The pending wakes when waking every key began. */
+    let atBegin: ReadonlyMap<string, number> | undefined;
     const taken = (of: Iterable<readonly [string, number]>): void => {
-      for (const [key, version] of of) if (untold.get(key) === version) untold.delete(key);
+      for (const [key, version] of of) if (pending.get(key) === version) pending.delete(key);
     };
     const recorded = async () => (await Array.fromAsync(owed.batches())).flatMap(({ wakes }) => wakes);
     let version = 0;
@@ -51,7 +32,7 @@ it("each wake that a queue has not taken is recorded, or all keys are to be woke
       if (each.do === "add") {
         version++;
         await owed.add(each.of.map((key) => wake(key, version)));
-        for (const key of each.of) untold.set(key, version);
+        for (const key of each.of) pending.set(key, version);
       } else if (each.do === "settle") {
         for await (const piece of owed.batches()) {
           await owed.remove(piece);
@@ -60,26 +41,24 @@ it("each wake that a queue has not taken is recorded, or all keys are to be woke
       } else if (each.do === "begin") {
         if (!(await owed.remaining()).all) continue;
         await owed.markAll("begin");
-        telling = new Map(untold);
-      } else if (telling) {
+        atBegin = new Map(pending);
+      } else if (atBegin) {
         await owed.markAll("end");
-        taken(telling);
-        telling = undefined;
+        taken(atBegin);
+        atBegin = undefined;
       }
       if ((await owed.remaining()).all) continue;
       const known = new Map(
         (await recorded()).map((one) => [one.key as string, Number(one.resourceVersion)]),
       );
-      for (const [key, wanted] of untold) expect(known.get(key), key).toBeGreaterThanOrEqual(wanted);
+      for (const [key, wanted] of pending) expect(known.get(key), key).toBeGreaterThanOrEqual(wanted);
     }
   });
   await fc.assert(property, { numRuns: 200, seed: 1 });
 });
 
-it("what another program wrote in the place of a wake still wakes its key", async () => {
-  const store = openStreamStore({ group: groupOf(), redis, holder: "bridge-1", lease: 60_000 });
-  const held = await store.hold("v1/foreign", { scope: "all", listeners: ["us"], queues: ["a"] });
-  if ("heldBy" in held) throw new Error("held");
+it("a record of a wake that another program overwrote still wakes its key", async () => {
+  const held = await heldStream(openTestStreams(redis), "v1/foreign");
   const owed = held.owedTo("a");
   await owed.add(keys.slice(0, 2).map((key) => wake(key, 7)));
   await redis.hset("{drover-stream:v1/foreign}:owed:a", keys[0] ?? "", "garbage", "no key /", "{}");
@@ -90,10 +69,8 @@ it("what another program wrote in the place of a wake still wakes its key", asyn
   expect(taken.get(keys[1]!)).toEqual(wake(keys[1]!, 7));
 });
 
-it("hundreds of wakes that are owed are all in the pieces, each once", async () => {
-  const store = openStreamStore({ group: groupOf(), redis, holder: "bridge-1", lease: 60_000 });
-  const held = await store.hold("v1/many", { scope: "all", listeners: ["us"], queues: ["a"] });
-  if ("heldBy" in held) throw new Error("held");
+it("hundreds of owed wakes are each in one batch", async () => {
+  const held = await heldStream(openTestStreams(redis), "v1/many");
   const many = Array.from({ length: 450 }, (_, i) => objectKey({ name: `m${i}` }));
   await held.owedTo("a").add(many.map((key) => wake(key, 1)));
   const pieces = await Array.fromAsync(held.owedTo("a").batches());

@@ -1,7 +1,7 @@
 import { objectKey, silentLog } from "@drover/controller";
 import { openWorkQueue, type Wake } from "@drover/queue";
-import { groupOf } from "../streams/bridge-group.ts";
-import { type HeldStream, openStreamStore } from "../store/stream-store.ts";
+import { heldStream, openTestStreams, us, wakeOf } from "../store/held-stream.fixture.ts";
+import type { HeldStream } from "../store/stream-store.ts";
 import type { OwedWakes } from "./owed-wakes.ts";
 import { beforeEach, expect, it, vi } from "vitest";
 import { redisOfFile } from "../../../queue/src/redis/redis.fixture.ts";
@@ -18,23 +18,13 @@ beforeEach(async () => {
   return () => stop.abort();
 });
 
-/** Of so many keys wakes are recorded. */
+/** Most keys with recorded wakes. */
 const most = 4;
-async function take(stream: string): Promise<HeldStream> {
-  const store = openStreamStore({ redis, group: groupOf(), holder: "test", lease: 60_000, mostOwed: most });
-  const answer = await store.hold(stream, { scope: "", listeners: ["l"], queues: ["q"] });
-  if ("heldBy" in answer) throw new Error("held by another");
-  return answer;
-}
-const wake = (name: string, more: Partial<Wake> = {}): Wake => ({
-  key: objectKey({ namespace: "n", name }),
-  kind: "things",
-  resourceVersion: "1",
-  reason: "Added",
-  class: "change",
-  ...more,
-});
-/** A queue in the test's hands: what it took, and how it answers. */
+const take = (stream: string): Promise<HeldStream> =>
+  heldStream(openTestStreams(redis, { mostOwed: most }), stream, { ...us, queues: ["q"] });
+const wake = (name: string, more: Partial<Wake> = {}): Wake =>
+  wakeOf(objectKey({ namespace: "n", name }), more);
+/** A queue with replies that the test sets; `taken` are the wakes that it accepted. */
 function queueInHand() {
   const queue = {
     taken: [] as Wake[],
@@ -50,6 +40,8 @@ function queueInHand() {
       await queue.force();
       queue.forcedAll++;
     },
+    accept: () => (queue.answer = () => Promise.resolve()),
+    refuse: () => (queue.answer = () => Promise.reject(new Error("no"))),
     names: () => queue.taken.map(({ key }) => key.replace("n/", "")),
   };
   return queue;
@@ -69,11 +61,22 @@ const deliver = (
     times: { replyTimeout: 30, longestBackoff: 20, probation: 0 },
     ...more,
   });
+/** A queue that refuses its wakes, and its delivery. */
+function refusing(more: Partial<DeliveryOptions> = {}) {
+  const queue = queueInHand();
+  queue.refuse();
+  return { queue, delivery: deliver(queue, more) };
+}
+/** The queue accepts wakes again, and has caught up. */
+const catchUp = async (queue: ReturnType<typeof queueInHand>, delivery: QueueDelivery): Promise<void> => {
+  queue.accept();
+  await until(() => expect(delivery.lag()).toBeUndefined());
+};
 const until = (look: () => Promise<void> | void) => vi.waitFor(look, { timeout: 20_000, interval: 5 });
 const never = new Promise<never>(() => undefined);
 const owed = () => redis.hkeys(`{drover-stream:stream-${streams}}:owed:q`);
 
-it("a queue whose Redis does not answer is waited for no longer than the reply timeout, and not once more", async () => {
+it("a queue on a Redis that does not reply delays its stream by one reply timeout, and not again", async () => {
   const queue = queueInHand();
   queue.answer = () => never;
   const replyTimeout = 300;
@@ -86,30 +89,28 @@ it("a queue whose Redis does not answer is waited for no longer than the reply t
   expect(await owed()).toEqual(["n/a", "n/b"]);
 });
 
-it("wakes come straight again when a queue has caught up, and before that not out of turn", async () => {
+it("wakes go directly to a queue again when it has caught up, and not before", async () => {
   const queue = queueInHand();
   const delivery = deliver(queue);
   await delivery.deliver([wake("a")]);
-  queue.answer = () => Promise.reject(new Error("no"));
+  queue.refuse();
   await delivery.deliver([wake("b")]);
   await delivery.deliver([wake("c")]);
   expect(queue.names()).toEqual(["a"]);
-  queue.answer = () => Promise.resolve();
-  await until(() => expect(delivery.lag()).toBeUndefined());
+  await catchUp(queue, delivery);
   expect(queue.names().sort()).toEqual(["a", "b", "c"]);
   expect(await owed()).toEqual([]);
   await delivery.deliver([wake("d", { cachedObject: "{}" })]);
   expect(queue.taken.at(-1)).toMatchObject({ key: "n/d", cachedObject: "{}" });
 });
 
-it("a queue that falls behind again is not waited for again during its probation", async () => {
+it("a queue that falls behind again during its probation delays its stream no more", async () => {
   const queue = queueInHand();
   const times = { replyTimeout: 5_000, longestBackoff: 20, probation: 60_000 };
   const delivery = deliver(queue, { times });
-  queue.answer = () => Promise.reject(new Error("no"));
+  queue.refuse();
   await delivery.deliver([wake("a")]);
-  queue.answer = () => Promise.resolve();
-  await until(() => expect(delivery.lag()).toBeUndefined());
+  await catchUp(queue, delivery);
   queue.answer = () => never;
   const from = performance.now();
   await delivery.deliver([wake("b")]);
@@ -117,10 +118,8 @@ it("a queue that falls behind again is not waited for again during its probation
   expect(await owed()).toEqual(["n/b"]);
 });
 
-it("of a key's wakes the newest is kept, the most urgent class, no cached object, and no delta", async () => {
-  const queue = queueInHand();
-  queue.answer = () => Promise.reject(new Error("no"));
-  const delivery = deliver(queue);
+it("of several wakes of a key the newest version and the most urgent class are kept, without cached object and delta", async () => {
+  const { queue, delivery } = refusing();
   const newestAfter = { incarnation: "e", at: 1 };
   await delivery.deliver([
     wake("a", { resourceVersion: "9", uid: "u1", class: "listing", cachedObject: "{}", newestAfter }),
@@ -138,18 +137,15 @@ it("of a key's wakes the newest is kept, the most urgent class, no cached object
   ]);
   const kept = await redis.hvals(`{drover-stream:stream-${streams}}:owed:q`);
   expect(kept.join()).not.toMatch(/cachedObject|newestAfter|\{\}/);
-  queue.answer = () => Promise.resolve();
-  await until(() => expect(delivery.lag()).toBeUndefined());
+  await catchUp(queue, delivery);
   expect([...queue.taken].sort((a, b) => a.key.localeCompare(b.key))).toEqual([
     wake("a", { resourceVersion: "10", uid: "u2", reason: "Listed" }),
     wake("b", { resourceVersion: "2", delta: "" }),
   ]);
 });
 
-it("of a pause the newest word is kept, though a wake that knows of none comes last", async () => {
-  const queue = queueInHand();
-  queue.answer = () => Promise.reject(new Error("no"));
-  const delivery = deliver(queue);
+it("the newest `paused` is kept, even if the last wake carries none", async () => {
+  const { queue, delivery } = refusing();
   const own = (resourceVersion: string, paused: boolean) => ({ resourceVersion, uid: "u1", paused });
   await delivery.deliver([
     wake("resumed", own("6", true)),
@@ -158,8 +154,7 @@ it("of a pause the newest word is kept, though a wake that knows of none comes l
     wake("paused", own("7", true)),
     wake("paused", own("6", false)),
   ]);
-  queue.answer = () => Promise.resolve();
-  await until(() => expect(delivery.lag()).toBeUndefined());
+  await catchUp(queue, delivery);
   const taken = Object.fromEntries(queue.taken.map((one) => [one.key, one]));
   expect(taken).toMatchObject({
     "n/resumed": { resourceVersion: "9", paused: false },
@@ -167,10 +162,8 @@ it("of a pause the newest word is kept, though a wake that knows of none comes l
   });
 });
 
-it("what is recorded while it is handed over is handed over, too", async () => {
-  const queue = queueInHand();
-  queue.answer = () => Promise.reject(new Error("no"));
-  const delivery = deliver(queue);
+it("wakes that are recorded during a delivery are delivered, too", async () => {
+  const { queue, delivery } = refusing();
   await delivery.deliver([wake("a")]);
   const asked = Promise.withResolvers<undefined>();
   const answer = Promise.withResolvers<undefined>();
@@ -188,7 +181,7 @@ it("what is recorded while it is handed over is handed over, too", async () => {
   expect(await owed()).toEqual([]);
 });
 
-it("what is recorded while it is looked for the last time whether there is more is handed over, too", async () => {
+it("wakes that are recorded during the last check for more are delivered, too", async () => {
   const queue = queueInHand();
   const recorded: Wake[] = [];
   const [asked, answered] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
@@ -220,7 +213,7 @@ it("what is recorded while it is looked for the last time whether there is more 
   expect(queue.names()).toEqual(["a"]);
 });
 
-it("a queue that is owed more than is recorded has every key woken, also those that it alone knows, though its bridge dies meanwhile", async () => {
+it("a queue that is owed more wakes than are recorded has every key woken, also those that only its ledger has, even if its bridge dies meanwhile", async () => {
   const queue = openWorkQueue({ redis, controller: `q${streams}`, log: silentLog });
   const control = `{drover:q${streams}}:control`;
   const key = (name: string) => `{drover:q${streams}}:key:n/${name}`;
@@ -232,13 +225,13 @@ it("a queue that is owed more than is recorded has every key woken, also those t
   const delivery = deliver(queue, { allKeys });
   await delivery.deliver(Array.from({ length: most + 1 }, (_, i) => wake(`new-${i}`)));
   expect(await owed()).toEqual([]);
-  // Its bridge dies in the midst of waking every key.
+  // Its bridge dies while it wakes every key.
   await held.owedTo("q").markAll("begin");
   stop.abort();
   await delivery.stopped();
   await held.release();
   stop = new AbortController();
-  // By a bridge whose clock is minutes ahead of Redis': it counts by its own.
+  // The next bridge's clock is minutes ahead of the clock of Redis: it counts by its own.
   const now = Date.now() + 420_000;
   const clock = vi.spyOn(Date, "now").mockReturnValue(now);
   held = await take(`stream-${streams}`);
@@ -255,40 +248,32 @@ it("a queue that is owed more than is recorded has every key woken, also those t
   await queue.close();
 });
 
-it("a queue has every key woken when another program deleted what it is owed", async () => {
-  const queue = queueInHand();
-  queue.answer = () => Promise.reject(new Error("no"));
-  const told: string[] = [];
+it("a queue has every key woken if another program deleted its owed wakes", async () => {
+  let lists = 0;
   const allKeys = async function* () {
-    told.push("all");
+    lists++;
     yield await Promise.resolve([wake("x")]);
   };
-  const delivery = deliver(queue, { allKeys });
+  const { queue, delivery } = refusing({ allKeys });
   await delivery.deliver([wake("a")]);
   await redis.del(`{drover-stream:stream-${streams}}:owed:q`);
-  queue.answer = () => Promise.resolve();
-  await until(() => expect(delivery.lag()).toBeUndefined());
-  expect([told, queue.names(), queue.forcedAll]).toEqual([["all"], ["x"], 1]);
+  await catchUp(queue, delivery);
+  expect([lists, queue.names(), queue.forcedAll]).toEqual([1, ["x"], 1]);
 });
 
-it("a queue that falls behind again while its own keys are forced has them forced when it takes wakes again", async () => {
-  const queue = queueInHand();
-  queue.answer = () => Promise.reject(new Error("no"));
-  const delivery = deliver(queue);
+it("a queue that falls behind while its own keys are forced has them forced when it accepts wakes again", async () => {
+  const { queue, delivery } = refusing();
   await delivery.deliver(Array.from({ length: most + 1 }, (_, i) => wake(`new-${i}`)));
   queue.force = () => {
     queue.force = () => Promise.resolve();
     return Promise.reject(new Error("no"));
   };
-  queue.answer = () => Promise.resolve();
-  await until(() => expect(delivery.lag()).toBeUndefined());
+  await catchUp(queue, delivery);
   expect(queue.forcedAll).toBe(1);
 });
 
 it("a bridge that has lost the stream records nothing for its queues", async () => {
-  const queue = queueInHand();
-  queue.answer = () => Promise.reject(new Error("no"));
-  const delivery = deliver(queue);
+  const { delivery } = refusing();
   await redis.hset(`{drover-stream:stream-${streams}}:stream`, "until", 1);
   await take(`stream-${streams}`);
   await expect(delivery.deliver([wake("a")])).rejects.toThrow(/another bridge/);

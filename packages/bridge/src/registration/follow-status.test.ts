@@ -13,7 +13,7 @@ import { sandboxOfFile } from "../../../testing/src/sandbox.fixture.ts";
 import type { FollowedStream } from "../streams/follow-stream.ts";
 import type { QueueLag } from "../queues/queue-delivery.ts";
 import type { Registration } from "./registration.ts";
-import { writeFollowStatus } from "./follow-status.ts";
+import { type FollowStatusOptions, writeFollowStatus } from "./follow-status.ts";
 
 const { sandbox, client } = await sandboxOfFile();
 
@@ -30,7 +30,7 @@ const now = async (): Promise<KubeObject> => {
   if (found === undefined) throw new Error("The function is gone.");
   return found;
 };
-/** As the deployer writes conditions. */
+/** Writes conditions as the deployer does. */
 const write = (conditions: readonly Condition[]): Promise<KubeObject> => {
   const body = { status: { conditions } };
   return client.patch(ref, keyOf(object), { type: "merge", body }, { subresource: "status" });
@@ -51,81 +51,100 @@ beforeEach(async () => {
   object = await write([ready]);
 });
 
-/** Writes the status as a bridge that last read this version of the object. @returns the conditions afterwards. */
-const stated = async (
+/** Writes the status of an object, for a bridge without streams and campaigns unless given. Logs no warnings. */
+async function writeStatus(
   of: KubeObject,
-  deployer: Partial<AbsentPart> | "runs" | undefined,
-): Promise<readonly StatusCondition[]> => {
+  bridge: Partial<FollowStatusOptions["bridge"]>,
+  more: Partial<FollowStatusOptions["functions"][number]> = {},
+  deployer?: FollowStatusOptions["deployer"],
+): Promise<void> {
   const warnings: unknown[] = [];
   await writeFollowStatus({
     client,
-    functions: [{ key: keyOf(of), object: of }],
-    bridge: { followed: () => [], campaigns: () => new Map(), unresponsiveQueues: () => new Map() },
-    deployer:
-      typeof deployer !== "object"
-        ? deployer
-        : { part: "deployer", namespace: "drover", since: undefined, ...deployer },
-    log: { ...silentLog, warn: (...words: unknown[]) => void warnings.push(words) },
+    functions: [{ key: keyOf(of), object: of, ...more }],
+    bridge: {
+      followed: () => [],
+      campaigns: () => new Map(),
+      unresponsiveQueues: () => new Map(),
+      ...bridge,
+    },
+    deployer,
+    log: { ...silentLog, warn: (...entry: unknown[]) => void warnings.push(entry) },
   });
   expect(warnings).toEqual([]);
+}
+
+/** Writes the status as a bridge that last read this version of the object. @returns the conditions afterwards. */
+const conditionsAfter = async (
+  of: KubeObject,
+  deployer: Partial<AbsentPart> | "runs" | undefined,
+): Promise<readonly StatusCondition[]> => {
+  await writeStatus(
+    of,
+    {},
+    {},
+    typeof deployer !== "object"
+      ? deployer
+      : { part: "deployer", namespace: "drover", since: undefined, ...deployer },
+  );
   return conditionsOf(await now());
 };
 const absentOf = (conditions: readonly StatusCondition[]) => conditions.find((one) => one.type === type);
 
-it("that no deployer runs is written beside the other conditions, and taken off again", async () => {
-  const alone = await stated(object, {});
+it("a missing deployer is reported beside the other conditions, until one runs", async () => {
+  const alone = await conditionsAfter(object, {});
   expect(alone).toEqual([ready, expect.objectContaining({ type, status: "True" })]);
-  expect(await stated(await now(), "runs")).toEqual([ready]);
+  expect(await conditionsAfter(await now(), "runs")).toEqual([ready]);
 });
 
-it("a bridge that was started just now takes off nothing that another has written", async () => {
-  const alone = await stated(object, {});
-  expect(await stated(await now(), undefined)).toEqual(alone);
+it("a bridge that has just started removes no condition that another bridge wrote", async () => {
+  const alone = await conditionsAfter(object, {});
+  expect(await conditionsAfter(await now(), undefined)).toEqual(alone);
 });
 
-it("what is written already is not written again", async () => {
-  await stated(object, {});
+it("an unchanged status is not written again", async () => {
+  await conditionsAfter(object, {});
   const before = await now();
-  await stated(before, {});
+  await conditionsAfter(before, {});
   expect(await now()).toEqual(before);
 });
 
-it("another deployer that has ended since is named, by the time of the first", async () => {
-  await stated(object, { since: "2026-01-01T00:00:00Z" });
+it("a later deployer that has ended is reported with the transition time of the first", async () => {
+  await conditionsAfter(object, { since: "2026-01-01T00:00:00Z" });
   await write(
     conditionsOf(await now()).map((one) => ({ ...one, lastTransitionTime: "2026-01-02T00:00:00Z" })),
   );
   const { message, lastTransitionTime } =
-    absentOf(await stated(await now(), { since: "2026-03-01T00:00:00Z" })) ?? {};
+    absentOf(await conditionsAfter(await now(), { since: "2026-03-01T00:00:00Z" })) ?? {};
   expect(message).toMatch(/has run since 2026-03-01T00:00:00Z/);
   expect(lastTransitionTime).toBe("2026-01-02T00:00:00Z");
 });
 
 it.each([["Other."], [undefined]])(
-  "a condition that said the opposite, in the words %s, is corrected, and has changed now",
+  "an opposite condition with the message %s is corrected, and gets a new transition time",
   async (message) => {
-    const [, alone] = await stated(object, {});
+    const [, alone] = await conditionsAfter(object, {});
     const before = {
       ...(alone ?? ready),
       status: "False" as const,
       lastTransitionTime: "2026-01-02T00:00:00Z",
     };
     await write([ready, { ...before, ...(message !== undefined && { message }) }]);
-    const { status, lastTransitionTime } = absentOf(await stated(await now(), {})) ?? {};
+    const { status, lastTransitionTime } = absentOf(await conditionsAfter(await now(), {})) ?? {};
     expect(status).toBe("True");
     expect(lastTransitionTime).not.toBe("2026-01-02T00:00:00Z");
   },
 );
 
-it("what a deployer writes meanwhile stays, and the next look goes on from that", async () => {
+it("conditions that a deployer writes meanwhile stay, and the next write keeps them", async () => {
   const older = object;
   const news = { ...ready, status: "False" as const, reason: "NoPodReady" };
   await write([news]);
-  expect(await stated(older, {})).toEqual([news]);
-  expect(absentOf(await stated(await now(), {}))).toBeDefined();
+  expect(await conditionsAfter(older, {})).toEqual([news]);
+  expect(absentOf(await conditionsAfter(await now(), {}))).toBeDefined();
 });
 
-it("what a bridge states is all that the status has of it afterwards, and stated again it writes nothing", async () => {
+it("a bridge replaces all of its own status fields, and writes nothing if they are unchanged", async () => {
   const campaign = (name: string, more: Partial<CampaignProgress>): CampaignProgress => ({
     name,
     state: "Running",
@@ -146,22 +165,15 @@ it("what a bridge states is all that the status has of it afterwards, and stated
     [campaign("two", { startedAt: "2026-01-02T00:00:00Z" }), undefined],
   ] as const) {
     const state = async (): Promise<void> => {
-      const of = await now();
-      await writeFollowStatus({
-        client,
-        deployer: undefined,
-        log: silentLog,
-        functions: [{ key: keyOf(of), object: of, registration, ...(problem !== undefined && { problem }) }],
-        bridge: {
-          followed: () => [],
-          campaigns: () => new Map([["cups", progress]]),
-          unresponsiveQueues: () => new Map(),
-        },
-      });
+      await writeStatus(
+        await now(),
+        { campaigns: () => new Map([["cups", progress]]) },
+        { registration, ...(problem !== undefined && { problem }) },
+      );
     };
     await state();
-    const { campaign: is, problem: said } = (await now())["status"] as Record<string, unknown>;
-    expect({ is, said }).toEqual({ is: progress, said: problem });
+    const status = (await now())["status"] as Record<string, unknown>;
+    expect([status["campaign"], status["problem"]]).toEqual([progress, problem]);
     writes = 0;
     await state();
     expect(writes).toBe(0);
@@ -169,7 +181,7 @@ it("what a bridge states is all that the status has of it afterwards, and stated
   heal();
 });
 
-it("of a kind that several streams follow it reports the worst state, with what to do, and of other functions' streams nothing", async () => {
+it("a kind with several streams has their worst state, with what to do, without other functions' streams", async () => {
   type Status = Partial<ReturnType<FollowedStream["reflector"]["status"]>>;
   const stream = (
     kind: ResourceRef,
@@ -200,32 +212,19 @@ it("of a kind that several streams follow it reports the worst state, with what 
   const forbidden = { kind: "refused", reason: "Forbidden", message: "It may not." } as const;
   const lag = { queue: "names", since: 0, why: "No." };
   const follows = [{ ref: service, queue: "names" }, { ref: pod }];
-  await writeFollowStatus({
-    client,
-    deployer: undefined,
-    log: silentLog,
-    functions: [
-      {
-        key: keyOf(object),
-        object,
-        registration: { controller: "cups", follows } as unknown as Registration,
-      },
-    ],
-    bridge: {
-      followed: () => [
-        stream(pod, following),
-        stream(pod, { ...following, synced: false }),
-        stream(node, { ...following, degraded: forbidden }),
-        stream(node, following),
-        stream(secret, following, lag),
-        stream(secret, following, { ...lag, queue: "another" }),
-        stream(configMap, following, { ...lag, queue: "another" }),
-        stream(builtin.lease, following, lag, "saucers"),
-      ],
-      campaigns: () => new Map(),
-      unresponsiveQueues: () => new Map([["names", "It is away."]]),
-    },
-  });
+  const registration = { controller: "cups", follows } as unknown as Registration;
+  const followed = [
+    stream(pod, following),
+    stream(pod, { ...following, synced: false }),
+    stream(node, { ...following, degraded: forbidden }),
+    stream(node, following),
+    stream(secret, following, lag),
+    stream(secret, following, { ...lag, queue: "another" }),
+    stream(configMap, following, { ...lag, queue: "another" }),
+    stream(builtin.lease, following, lag, "saucers"),
+  ];
+  const silent = new Map([["names", "It is away."]]);
+  await writeStatus(object, { followed: () => followed, unresponsiveQueues: () => silent }, { registration });
   expect((await now())["status"]).toMatchObject({
     follows: {
       pods: { state: "Listing", reason: "NotListedYet" },

@@ -16,11 +16,7 @@ import type { Registration } from "./registration.ts";
 type Follows = NonNullable<ReconcileFunctionStatus["follows"]>;
 type State = Follows[string];
 
-/**
- * Writes how this bridge follows the kinds, and the progress of campaigns, into the status of ReconcileFunctions, where
- * it differs. Each bridge writes only the kinds that it follows, so that bridges do not overwrite each other.
- */
-export async function writeFollowStatus(options: {
+export interface FollowStatusOptions {
   readonly client: KubeClient;
   readonly functions: readonly RegisteredFunction[];
   readonly bridge: Pick<Bridge, "followed" | "campaigns" | "unresponsiveQueues">;
@@ -30,7 +26,13 @@ export async function writeFollowStatus(options: {
    */
   readonly deployer: AbsentPart | "runs" | undefined;
   readonly log: Log;
-}): Promise<void> {
+}
+
+/**
+ * Writes how this bridge follows the kinds, and the progress of campaigns, into the status of ReconcileFunctions, where
+ * it differs. Each bridge writes only the kinds that it follows, so that bridges do not overwrite each other.
+ */
+export async function writeFollowStatus(options: FollowStatusOptions): Promise<void> {
   const { client, functions, bridge, deployer, log } = options;
   const followed = bridge.followed();
   for (const { key, object, problem, registration } of functions) {

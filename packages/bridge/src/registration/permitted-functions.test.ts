@@ -1,61 +1,34 @@
 import { customResourceDefinition, objectKey, ReconcileFunction, silentLog } from "@drover/controller";
-import { builtin, connect, installCrd, type KubeClient, refOf } from "@drover/kube";
-import { permitLabel, permitName, requestedUse } from "@drover/runtime";
-import { type Sandbox, startSandbox } from "@drover/sandbox";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { builtin, installCrd, keyOf, refOf } from "@drover/kube";
+import { requestedUse } from "@drover/runtime";
+import { beforeAll, expect, it, vi } from "vitest";
+import { sandboxOfFile } from "../../../testing/src/sandbox.fixture.ts";
+import { cupKind, permitOf } from "../../../runtime/src/functions/permit.fixture.ts";
 import { followFunctions } from "./registered-functions.ts";
 
 const own = "drover";
-let sandbox: Sandbox;
-let client: KubeClient;
-let folder: string;
+const { client } = await sandboxOfFile();
 beforeAll(async () => {
-  sandbox = await startSandbox({});
-  folder = mkdtempSync(join(tmpdir(), "drover-permitted-"));
-  const kubeconfig = join(folder, "kubeconfig");
-  writeFileSync(kubeconfig, sandbox.kubeconfig(), { mode: 0o600 });
-  client = await connect({ kubeconfig, userAgent: "test", log: silentLog });
   await installCrd(client, { ...customResourceDefinition(ReconcileFunction) });
   await client.create(builtin.namespace, { metadata: { name: own } });
 });
-afterAll(async () => {
-  await client.close();
-  await sandbox.close();
-  rmSync(folder, { recursive: true });
-});
 
 const ref = refOf(ReconcileFunction);
-const kind = (plural: string) => ({
-  group: "example.com",
-  version: "v1",
-  kind: "Cup",
-  plural,
-  scope: "Namespaced",
-});
 const cups = { namespace: "default", name: "cups" };
 const change = (body: object, subresource?: "status") =>
   client.patch(ref, objectKey(cups), { type: "merge", body }, { ...(subresource && { subresource }) });
-/** As the deployer writes it. */
-const permit = async (namespace = own): Promise<void> => {
-  const { metadata, spec } = (await client.get(ref, objectKey(cups))) ?? expect.fail("it is there");
-  const asked = requestedUse(metadata, ReconcileFunction.spec.parse(spec));
-  const named = { namespace, name: permitName(metadata.uid) };
-  await client.delete(builtin.configMap, objectKey(named));
-  const labels = { [permitLabel]: "true" };
-  await client.create(builtin.configMap, {
-    metadata: { ...named, labels },
-    data: { uid: metadata.uid, ...asked },
-  });
+const found = async () => (await client.get(ref, objectKey(cups))) ?? expect.fail("The function is gone.");
+/** Writes a permit as the deployer does. */
+const grant = async (namespace = own): Promise<void> => {
+  const permit = permitOf(await found(), namespace);
+  await client.delete(builtin.configMap, keyOf(permit));
+  await client.create(builtin.configMap, permit);
 };
 const withdraw = async (): Promise<void> => {
-  const { metadata } = (await client.get(ref, objectKey(cups))) ?? expect.fail("it is there");
-  await client.delete(builtin.configMap, objectKey({ namespace: own, name: permitName(metadata.uid) }));
+  await client.delete(builtin.configMap, keyOf(permitOf(await found())));
 };
 
-it("a function is followed as its permit says, and no longer than there is a permit", async () => {
+it("a function is followed for the request of its permit, and only while it has one", async () => {
   const stopping = new AbortController();
   const registrations: (readonly number[])[] = [];
   const functions = followFunctions({
@@ -75,28 +48,28 @@ it("a function is followed as its permit says, and no longer than there is a per
     await expect.poll(() => functions.all()[0]?.object.metadata.labels?.["mark"]).toBe(mark);
   };
 
-  await client.create(ref, { metadata: cups, spec: { for: kind("cups") } });
+  await client.create(ref, { metadata: cups, spec: { for: cupKind() } });
   await becomes(undefined);
-  // What another than the deployer can write is no permit: its status, and a ConfigMap elsewhere.
-  const { metadata } = (await client.get(ref, objectKey(cups))) ?? expect.fail("it is there");
-  const asked = requestedUse(metadata, ReconcileFunction.spec.parse({ for: kind("cups") }));
+  // A status and a ConfigMap elsewhere are not permits: others than the deployer can write them.
+  const { metadata } = await found();
+  const asked = requestedUse(metadata, ReconcileFunction.spec.parse({ for: cupKind() }));
   await change({ status: { permitted: { asked: "x", ...asked } } }, "status");
-  await permit("default");
+  await grant("default");
   await marked("forged");
   expect(followed()).toEqual([undefined]);
-  await permit();
+  await grant();
   await becomes(["cups"]);
-  // While another request is not permitted, it is followed as it was.
-  await change({ spec: { for: kind("saucers") } });
+  // Until another request is permitted, the former one is followed.
+  await change({ spec: { for: cupKind("saucers") } });
   await marked("changed");
   expect(followed()).toEqual([["cups"]]);
-  await permit();
+  await grant();
   await becomes(["saucers"]);
   await withdraw();
   await becomes(undefined);
-  await permit();
+  await grant();
   await becomes(["saucers"]);
-  // Most changes are no other registration: of a label, of a status.
+  // A change of a label or a status does not change the registration.
   const before = registrations.length;
   await marked("last");
   expect(registrations).toHaveLength(before);

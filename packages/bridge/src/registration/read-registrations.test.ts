@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
+import { folderOfTest } from "../../../testing/src/folder.fixture.ts";
 import { readRegistrations } from "./read-registrations.ts";
 
 const bucket = `
@@ -22,14 +22,13 @@ const bucketRef = {
 const pods = (more: string) =>
   `{ group: "", version: v1, kind: Pod, plural: pods, scope: Namespaced, ${more} }`;
 let folder: string;
-beforeEach(() => (folder = mkdtempSync(join(tmpdir(), "drover-registrations-"))));
-afterEach(() => rmSync(folder, { recursive: true }));
+beforeEach(() => void (folder = folderOfTest()));
 const read = (files: Record<string, string>, path = folder) => {
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   return () => readRegistrations(path);
 };
 
-it("reads every ReconcileFunction of a folder, past other kinds", () => {
+it("reads every ReconcileFunction of a folder, and skips other kinds", () => {
   const crd = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n";
   const named = (name: string): string => bucket.replace("buckets.s3", `${name}.s3`);
   const files = {
@@ -51,7 +50,7 @@ it("reads every ReconcileFunction of a folder, past other kinds", () => {
   );
 });
 
-it("reads what else a controller follows, and which of it matters", () => {
+it("reads the other kinds that a controller follows, with their mappings and fields", () => {
   const podSpec = "group: '', version: v1, kind: Pod, plural: pods, scope: Namespaced";
   const more = `  owns: [{ ${podSpec}, namespaces: [b, a] }]
   watches:
@@ -68,14 +67,14 @@ it("reads what else a controller follows, and which of it matters", () => {
   ]);
 });
 
-it("reads whether runs are brought their object, which Secrets never are", () => {
+it("reads if wakes carry cached objects, which is refused for Secrets", () => {
   const [registration] = read({ "a.yaml": `${bucket}  copies: true\n` })();
   expect(registration?.follows[0]).toMatchObject({ subscription: { map: { by: "self" }, copies: true } });
   const secret = bucket.replace("group: s3.drover.dev", 'group: ""').replace("buckets,", "secrets,");
   expect(read({ "a.yaml": `${secret}  copies: true\n` })).toThrow(/spec\.copies: Secrets are not copied/);
 });
 
-it("reads the owned kinds whose deltas wakes carry, however their objects name the keys", () => {
+it("reads the owned kinds with deltas in wakes, for each mapping", () => {
   const of = (plural: string) => `group: '', version: v1, kind: Kind, plural: ${plural}, scope: Namespaced`;
   const owns = (plural: string): string => `  owns: [{ ${of(plural)}, copies: true }]\n`;
   const watches = `  watches:
@@ -83,8 +82,8 @@ it("reads the owned kinds whose deltas wakes carry, however their objects name t
     - { ${of("nodes")}, names: { label: for } }
 `;
   const [registration] = read({ "a.yaml": bucket + owns("pods") + watches })();
-  const told = registration?.follows.map(({ subscription: { news, copies } }) => [news, copies]);
-  expect(told).toEqual([
+  const carried = registration?.follows.map(({ subscription: { news, copies } }) => [news, copies]);
+  expect(carried).toEqual([
     [undefined, undefined],
     [true, undefined],
     [true, undefined],
@@ -99,7 +98,7 @@ it("reads the owned kinds whose deltas wakes carry, however their objects name t
   );
 });
 
-it("reads the lookups, the indexes that they need, and how far they reach", () => {
+it("reads the lookups, the indexes that they need, and their namespaces", () => {
   const secret = "group: '', version: v1, kind: Secret, plural: secrets, scope: Namespaced";
   const node = "group: '', version: v1, kind: Node, plural: nodes, scope: Cluster";
   const more = `  watches:
@@ -137,7 +136,7 @@ it("reads the lookups, the indexes that they need, and how far they reach", () =
   expect([1, 3, 5].map((i) => all[i]?.looksInto)).toEqual([0, 2, 4].map((i) => all[i]));
 });
 
-it("asks code by jobs of a queue of its own, whose keys are the watched objects'", () => {
+it("maps by code with jobs of a separate queue, with the keys of the watched objects", () => {
   const more = `  watches: [${pods("names: { code: true }")}]`;
   const [registration] = read({ "a.yaml": bucket + more })();
   expect(registration?.follows.slice(1)).toMatchObject([
@@ -149,7 +148,7 @@ it("asks code by jobs of a queue of its own, whose keys are the watched objects'
   ]);
 });
 
-it("indexes the values of objects, if a hook's events name these", () => {
+it("indexes the values of objects if a hook's events name them", () => {
   const names = `names: { field: "Records[].s3.bucket.name", heldBy: status.bucketName }`;
   const verify = "verify: { bearer: { secretRef: { name: s3, key: token } } }";
   const [registration] = read({ "a.yaml": `${bucket}  hooks: [{ name: drift, ${verify}, ${names} }]` })();
@@ -169,7 +168,7 @@ it("refuses a controller that is registered twice, naming both files", () => {
   expect(read({ "a.yaml": `${bucket}---\n${bucket}` })).toThrow(/registered in .*a\.yaml already. Rename/);
 });
 
-it("reads hooks of one name of two functions, and refuses one that is misspelt", () => {
+it("reads hooks with the same name of two functions, and refuses a misspelt field", () => {
   const hook =
     "hooks: [{ name: git, verify: { bearer: { secretRef: { name: a, key: b } } }, names: { field: a } }]";
   const both = {
@@ -187,34 +186,30 @@ it("reads hooks of one name of two functions, and refuses one that is misspelt",
 
 it.each([
   [
-    "a field it does not know",
+    "an unknown field",
     bucket.replace("plural", "plurals"),
     /spec\.for\.plurals is not known\. Did you mean plural\?/,
   ],
+  ["a misspelt top-level field", `${bucket}metadat: {}\n`, /metadat is not known\. Did you mean metadata\?/],
+  ["an unknown top-level field", `${bucket}specs: {}\n`, /specs is not known\. Did you mean spec\?/],
+  ["an unknown scope", bucket.replace("Namespaced", "Global"), /spec\.for\.scope/],
   [
-    "a misspelled field of every object",
-    `${bucket}metadat: {}\n`,
-    /metadat is not known\. Did you mean metadata\?/,
-  ],
-  ["a top-level field it does not know", `${bucket}specs: {}\n`, /specs is not known\. Did you mean spec\?/],
-  ["a scope that there is not", bucket.replace("Namespaced", "Global"), /spec\.for\.scope/],
-  [
-    "no way to name",
+    "no mapping",
     `${bucket}  watches: [${pods("names: {}")}]`,
     /spec\.watches\[0\]\.names: give exactly one of/,
   ],
   [
-    "two ways to name",
+    "two mappings",
     `${bucket}  watches: [${pods("names: { label: a, field: b }")}]`,
     /spec\.watches\[0\]\.names: give exactly one of/,
   ],
   [
-    "objects that reach out of their namespace without a grant",
+    "lookups across namespaces without a grant",
     `${bucket.replace("scope: Namespaced", "scope: Cluster")}  watches: [${pods("names: { all: true }")}]`,
     /spec\.watches\[0\]\.names: .* set acrossNamespaces: true/,
   ],
   [
-    "a path that is none",
+    "an invalid path",
     `${bucket}  owns: [${pods('changed: ["a..b"]')}]`,
     /spec\.owns\[0\]\.changed\[0\]: "a\.\.b" is not a field path/,
   ],
@@ -224,17 +219,17 @@ it.each([
     /matchExpressions\[0\]\.values: In takes at least one value/,
   ],
   [
-    "namespaces of a kind that has none",
+    "namespaces of a cluster-scoped kind",
     `${bucket}  owns: [${pods("namespaces: [a]").replace("Namespaced", "Cluster")}]`,
     /spec\.owns\[0\]\.namespaces: a cluster-scoped kind has none/,
   ],
-  ["another version of itself", bucket.replace("v1alpha1\nkind", "v2\nkind"), /apiVersion/],
-  ["what is not YAML", "a: b: c", /not YAML/],
+  ["another version of ReconcileFunction", bucket.replace("v1alpha1\nkind", "v2\nkind"), /apiVersion/],
+  ["text that is not YAML", "a: b: c", /not YAML/],
   ["an empty file", "", /no ReconcileFunction in it/],
 ])("refuses %s", (_what, text, message) => {
   expect(read({ "a.yaml": text })).toThrow(message);
 });
 
-it("refuses a path where nothing is", () => {
+it("refuses a missing path", () => {
   expect(read({}, join(folder, "none"))).toThrow(/no such file or folder/);
 });

@@ -6,24 +6,17 @@ import { registeredFunction } from "./registered-functions.ts";
 
 const kind = { group: "", version: "v1", kind: "Pod", plural: "pods", scope: "Namespaced" };
 const object = (namespace: string, at: string, spec: unknown = { for: kind }): [ObjectKey, KubeObject] => {
-  const metadata = {
-    name: "pods",
-    namespace,
-    uid: `uid-${namespace}`,
-    resourceVersion: "1",
-    creationTimestamp: at,
-  };
-  return [
-    objectKey(metadata),
-    { apiVersion: "drover.dev/v1alpha1", kind: "ReconcileFunction", metadata, spec },
-  ];
+  const identity = { name: "pods", namespace, uid: `uid-${namespace}` };
+  const metadata = { ...identity, resourceVersion: "1", creationTimestamp: at };
+  const type = { apiVersion: "drover.dev/v1alpha1", kind: "ReconcileFunction" };
+  return [objectKey(metadata), { ...type, metadata, spec }];
 };
 const of = (...objects: readonly [ObjectKey, KubeObject][]) =>
   declaredFunctions(new Map(objects))
     .map(registeredFunction)
     .map(({ key, registration, problem }) => [key, registration?.controller ?? problem]);
 
-it("functions of one name in several namespaces are all in use, each with a queue of its own", () => {
+it("functions with the same name in several namespaces are all used, each with its own queue", () => {
   expect(of(object("b", "2026-01-02"), object("a", "2026-01-03"), object("c", "2026-01-02"))).toEqual([
     ["b/pods", "b/pods/uid-b"],
     ["c/pods", "c/pods/uid-c"],
@@ -31,7 +24,7 @@ it("functions of one name in several namespaces are all in use, each with a queu
   ]);
 });
 
-it("hooks of one name are each their function's", () => {
+it("hooks with the same name each belong to their function", () => {
   const hooks = (name: string) => [
     { name, verify: { bearer: { secretRef: { name: "a", key: "b" } } }, names: { field: "name" } },
   ];
@@ -46,21 +39,13 @@ it("hooks of one name are each their function's", () => {
       named("third", "2026-01-02", "s3"),
     ]),
   );
-  const found = functions
-    .map(registeredFunction)
-    .map(({ key, registration, problem }) => [
-      key,
-      registration?.hooks.map(({ address }) => address),
-      problem,
-    ]);
-  expect(found).toEqual([
-    ["a/old", ["a/old/git"], undefined],
-    ["a/third", ["a/third/s3"], undefined],
-    ["a/young", ["a/young/git"], undefined],
-  ]);
+  const found = functions.map(registeredFunction);
+  const addresses = found.map(({ registration }) => registration?.hooks.map(({ address }) => address));
+  expect(addresses).toEqual([["a/old/git"], ["a/third/s3"], ["a/young/git"]]);
+  expect(found.map(({ problem }) => problem)).toEqual([undefined, undefined, undefined]);
 });
 
-it("one that cannot be used says why, and others are", () => {
+it("a function that cannot be used reports why, and others are used", () => {
   const [[, problem] = [], [, other] = []] = of(
     object("a", "2026-01-01", { for: kind, watches: [{ ...kind, names: {} }] }),
   );
@@ -70,7 +55,7 @@ it("one that cannot be used says why, and others are", () => {
   expect(of(object("a", "2026-01-01", null))[0]?.[1]).toMatch(/expected object/);
 });
 
-it("a function that a new version has taken over wants what failed retried, or a campaign", () => {
+it("a new version that has taken over retries the failed keys, or runs a campaign", () => {
   const [key, { spec, ...rest }] = object("a", "2026-01-01");
   const wanted = (more: object, complete: number) => {
     const status = { rollout: { complete, revision: complete, template: "t" } };

@@ -2,7 +2,7 @@ import { objectKey } from "@drover/controller";
 import { expect, it } from "vitest";
 import { memoryReverseIndexes } from "./memory-reverse-indexes.ts";
 
-it("an object is found by its last entries, in each index by itself", async () => {
+it("an object is found by its last entries, in each index separately", async () => {
   const indexes = memoryReverseIndexes();
   const key = objectKey({ name: "a" });
   const under = (text: string) => [{ term: text, note: "" }];

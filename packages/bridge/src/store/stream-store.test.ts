@@ -2,23 +2,16 @@ import { once } from "node:events";
 import { redisOfFile } from "../../../queue/src/redis/redis.fixture.ts";
 import { joinGroup } from "../streams/group-membership.ts";
 import { objectKey, silentLog } from "@drover/controller";
-import type { SeenChange, SeenObject } from "@drover/kube";
-import { connectRedis, disconnectRedis, type RedisRole, type Wake } from "@drover/queue";
+import type { SeenObject } from "@drover/kube";
+import { connectRedis, disconnectRedis, type RedisRole } from "@drover/queue";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { openCampaigns } from "../campaigns/campaign-store.ts";
 import { openReverseIndexes } from "./reverse-indexes.ts";
 import { groupOf } from "../streams/bridge-group.ts";
 import { connectAs } from "../redis-user.fixture.ts";
-import {
-  type SubscriberSet,
-  type IndexUpdate,
-  type HeldStream,
-  openStreamStore,
-  StreamLostError,
-  type StreamStore,
-} from "./stream-store.ts";
+import { heldStream, openTestStreams, seenChange as change, us, wakeOf } from "./held-stream.fixture.ts";
+import { type IndexUpdate, type HeldStream, StreamLostError, type StreamStore } from "./stream-store.ts";
 
-const lease = 60_000;
 const group = groupOf();
 let stream: string;
 let store: StreamStore;
@@ -27,7 +20,7 @@ let streams = 0;
 const { server, redis } = await redisOfFile();
 beforeEach(() => {
   stream = `apps/v1/things-${streams++}`;
-  store = openStreamStore({ group, redis, holder: "bridge-1", lease });
+  store = openTestStreams(redis);
 });
 
 const key = (name: string) => objectKey({ namespace: "default", name });
@@ -37,29 +30,16 @@ const seen = (name: string, resourceVersion = "5"): SeenObject => ({
   resourceVersion,
   matched: { own: { view: "v", keys: [key(name)] }, owner: { view: resourceVersion, keys: [key("other")] } },
 });
-const change = (more: Partial<SeenChange>): SeenChange => ({
-  put: [],
-  forget: [],
-  position: undefined,
-  whole: false,
-  ...more,
-});
-const us = { scope: "all", listeners: ["us"], queues: ["a"] };
-const owedWake = (name: string): Wake => ({
-  key: key(name),
-  kind: "things",
-  resourceVersion: "1",
-  reason: "Added",
-  class: "change",
-});
-const hold = async (audience: SubscriberSet = us): Promise<HeldStream> => {
-  const held = await store.hold(stream, audience);
-  if ("heldBy" in held) throw new Error(`held by ${held.heldBy}`);
+const hold = (subscribers = us): Promise<HeldStream> => heldStream(store, stream, subscribers);
+/** Takes the stream, and writes a list of these objects with its position. */
+const holdWith = async (put: readonly SeenObject[], position: string, subscribers = us) => {
+  const held = await hold(subscribers);
+  await held.seen.write(change({ put, position, whole: true }));
   return held;
 };
 const all = async ({ seen: index }: HeldStream): Promise<readonly SeenObject[]> =>
   (await Array.fromAsync(index.allBut(new Set()))).flat();
-/** As when nobody has renewed it for a lease. */
+/** As when it was not renewed for the time of a lease. */
 const end = () => redis.hset(`{drover-stream:${stream}}:stream`, "until", 1);
 
 describe("a stream", () => {
@@ -67,9 +47,8 @@ describe("a stream", () => {
     expect(await hold()).toMatchObject({ position: undefined, emittedToAll: false });
   });
 
-  test("is taken up where its last holder left it, with all that was seen", async () => {
-    const first = await hold();
-    await first.seen.write(change({ put: [seen("a"), seen("b"), seen("c")], position: "7", whole: true }));
+  test("resumes at the position of its last holder, with all that it has seen", async () => {
+    const first = await holdWith([seen("a"), seen("b"), seen("c")], "7");
     await first.seen.write(change({ put: [seen("a", "8")], forget: [key("b")], position: "8" }));
     await first.release();
     const second = await hold();
@@ -83,20 +62,18 @@ describe("a stream", () => {
     expect(await Array.fromAsync(second.seen.allBut(new Set([key("a")])))).toEqual([[seen("c")]]);
   });
 
-  test.each<[string, SubscriberSet]>([
-    ["others than those that it was emitted to", { ...us, listeners: ["us", "you"] }],
-    ["who hear of another part", { ...us, scope: "some" }],
-  ])("was not emitted to %s", async (_what, audience) => {
-    const first = await hold();
-    await first.seen.write(change({ put: [seen("a")], position: "7", whole: true }));
+  test.each<[string, typeof us]>([
+    ["a subscriber that was added since", { ...us, listeners: ["us", "you"] }],
+    ["subscribers of another part of the kind", { ...us, scope: "some" }],
+  ])("was not emitted to %s", async (_what, subscribers) => {
+    const first = await holdWith([seen("a")], "7");
     await first.release();
-    expect(await hold(audience)).toMatchObject({ position: "7", emittedToAll: false });
+    expect(await hold(subscribers)).toMatchObject({ position: "7", emittedToAll: false });
   });
 
-  test("was emitted to those that stay, and not to one that comes back", async () => {
+  test("was emitted to the subscribers that stay, and not to one that was gone in between", async () => {
     const both = { ...us, listeners: ["us", "you"] };
-    const first = await hold(both);
-    await first.seen.write(change({ put: [seen("a")], position: "7", whole: true }));
+    const first = await holdWith([seen("a")], "7", both);
     await first.release();
     const alone = await hold();
     expect(alone).toMatchObject({ position: "7", emittedToAll: true });
@@ -104,7 +81,7 @@ describe("a stream", () => {
     expect(await hold(both)).toMatchObject({ position: "7", emittedToAll: false });
   });
 
-  test("whose first list did not come to its end begins again, and knows the objects that were emitted already", async () => {
+  test("with an interrupted first list lists again, and has seen the objects that were emitted", async () => {
     const first = await hold();
     await first.seen.write(change({ put: [seen("a")] }));
     await first.release();
@@ -113,9 +90,9 @@ describe("a stream", () => {
     expect(await all(second)).toEqual([seen("a")]);
   });
 
-  test("owes nothing any more to queues that nobody listens by, and the others what it did", async () => {
+  test("drops the owed wakes of queues without a subscriber, and keeps those of others", async () => {
     const first = await hold({ ...us, queues: ["a", "b"] });
-    for (const queue of ["a", "b"]) await first.owedTo(queue).add([owedWake(queue)]);
+    for (const queue of ["a", "b"]) await first.owedTo(queue).add([wakeOf(key(queue))]);
     await first.release();
     const second = await hold();
     expect(await second.owedTo("a").remaining()).toEqual({ keys: 1, all: false });
@@ -125,10 +102,9 @@ describe("a stream", () => {
     ]);
   });
 
-  test("is forgotten whole", async () => {
-    const held = await hold();
-    await held.seen.write(change({ put: [seen("a")], position: "7", whole: true }));
-    await held.owedTo("a").add([owedWake("a")]);
+  test("that is forgotten leaves no keys in Redis", async () => {
+    const held = await holdWith([seen("a")], "7");
+    await held.owedTo("a").add([wakeOf(key("a"))]);
     expect(await store.known()).toContain(stream);
     await held.forget();
     expect(await redis.keys(`{drover-stream:${stream}}*`)).toEqual([]);
@@ -145,7 +121,7 @@ describe("a lease", () => {
     expect(await store.hold(stream, us)).toHaveProperty("seen");
   });
 
-  test("that ended holds on as long as nobody else has taken the stream", async () => {
+  test("that ended is still valid if no other bridge has taken the stream", async () => {
     const held = await hold();
     await end();
     await held.renew();
@@ -154,9 +130,8 @@ describe("a lease", () => {
     expect(await store.hold(stream, us)).toHaveProperty("heldBy");
   });
 
-  test("that was taken over writes nothing more, and says so", async () => {
-    const stale = await hold();
-    await stale.seen.write(change({ put: [seen("a")], position: "7", whole: true }));
+  test("that was taken over writes nothing more, and fires `lost`", async () => {
+    const stale = await holdWith([seen("a")], "7");
     await end();
     const fresh = await hold();
     await stale.seen.write(change({ put: [seen("a", "9")], position: "9" }));
@@ -169,9 +144,8 @@ describe("a lease", () => {
 });
 
 describe("a server that lost the end of what was written", () => {
-  test("is given the stream back all the same by a holder with changes to write, and takes none of them", async () => {
-    const held = await hold();
-    await held.seen.write(change({ put: [seen("a")], position: "7", whole: true }));
+  test("is not written the buffered changes when their holder releases the stream", async () => {
+    const held = await holdWith([seen("a")], "7");
     await held.seen.write(change({ put: [seen("a", "9")], position: "9" }));
     await redis.hset(`{drover-stream:${stream}}:stream`, "writes", 0);
     await held.release();
@@ -181,9 +155,8 @@ describe("a server that lost the end of what was written", () => {
     expect(await next.seen.get([key("a")])).toEqual([seen("a")]);
   });
 
-  test("is noticed by a renewal, and the stream is taken up from where it stands", async () => {
-    const held = await hold();
-    await held.seen.write(change({ put: [seen("a")], position: "7", whole: true }));
+  test("is noticed by a renewal, and the stream resumes at the position that is left", async () => {
+    const held = await holdWith([seen("a")], "7");
     const dump = await redis.hgetall(`{drover-stream:${stream}}:stream`);
     await held.seen.write(change({ put: [seen("a", "9")], position: "9", whole: true }));
     await redis.hset(`{drover-stream:${stream}}:stream`, dump);
@@ -193,19 +166,17 @@ describe("a server that lost the end of what was written", () => {
     expect(await hold()).toMatchObject({ position: "7" });
   });
 
-  test("is another server: not even a position that continues what it has is written there", async () => {
-    const held = await hold();
-    await held.seen.write(change({ position: "7", whole: true }));
-    // Changes that were emitted before this write may be those that the server lacks.
+  test("is another server: no position is written there, even if it follows the stored one", async () => {
+    const held = await holdWith([], "7");
+    // The server may lack changes that were emitted before this write.
     await redis.hset(`{drover-stream:${stream}}:stream`, "server", "another");
     await expect(held.seen.write(change({ position: "9", whole: true }))).rejects.toThrow(StreamLostError);
     await end();
     expect(await hold()).toMatchObject({ position: "7" });
   });
 
-  test("and that has nothing left begins anew", async () => {
-    const held = await hold();
-    await held.seen.write(change({ put: [seen("a")], position: "7", whole: true }));
+  test("and has no data left has the stream listed again", async () => {
+    const held = await holdWith([seen("a")], "7");
     await redis.flushall();
     await held.renew();
     expect(held.lost.aborted).toBe(true);
@@ -215,9 +186,8 @@ describe("a server that lost the end of what was written", () => {
   });
 });
 
-test("a write whose answer was lost is not written twice", async () => {
-  const held = await hold();
-  await held.seen.write(change({ position: "7", whole: true }));
+test("a write with a lost reply is not repeated", async () => {
+  const held = await holdWith([], "7");
   const before = await redis.hget(`{drover-stream:${stream}}:stream`, "writes");
   await redis.hset(`{drover-stream:${stream}}:stream`, "writes", 2); // as if it had been written
   await held.seen.write(change({ position: "8", whole: true }));
@@ -234,26 +204,25 @@ describe("a change of an object that was emitted before", () => {
   ];
   const newer = { ...seen("a"), resourceVersion: "6" };
   const held = async (): Promise<HeldStream> => {
-    const ours = await hold();
-    await ours.seen.write(change({ put: [seen("a")], position: "5", whole: true }));
+    const ours = await holdWith([seen("a")], "5");
     await ours.seen.write(change({ put: [newer], position: "6" }));
     return ours;
   };
 
-  test("is written with the next object that comes", async () => {
+  test("is written with the next new object", async () => {
     const ours = await held();
     expect(await inRedis()).toEqual(["1", "5", "5", null]);
     await ours.seen.write(change({ put: [seen("b", "7")], position: "7" }));
     expect(await inRedis()).toEqual(["2", "7", "6", "7"]);
   });
 
-  test("is written with the position that it came at, though what comes with it has none", async () => {
+  test("is written with its own position if the next change has none", async () => {
     const ours = await held();
     await ours.seen.write(change({ put: [seen("b", "7")] }));
     expect(await inRedis()).toEqual(["2", "6", "6", "7"]);
   });
 
-  test("is written at once where there are too many to be kept", async () => {
+  test("is written at once if the buffer is full", async () => {
     const ours = await hold();
     const many = (version: string) => Array.from({ length: 1_001 }, (_, i) => seen(`o${i}`, version));
     await ours.seen.write(change({ put: [...many("5"), seen("a")], position: "5", whole: true }));
@@ -261,7 +230,7 @@ describe("a change of an object that was emitted before", () => {
     expect(await redis.hget(`{drover-stream:${stream}}:stream`, "position")).toBe("6");
   });
 
-  test("is written soon where nothing follows, and when the stream is given up", async () => {
+  test("is written soon without another change, and when the stream is released", async () => {
     const ours = await held();
     await vi.waitFor(async () => expect(await inRedis()).toEqual(["2", "6", "6", null]));
     await ours.seen.write(change({ position: "9" }));
@@ -269,7 +238,7 @@ describe("a change of an object that was emitted before", () => {
     expect(await inRedis()).toEqual(["3", "9", "6", null]);
   });
 
-  test("is known before it is written, and so is the end of an object", async () => {
+  test("is read back before it is written, and so is a deletion", async () => {
     const ours = await held();
     expect(await ours.seen.get([key("a")])).toEqual([newer]);
     await ours.seen.write(change({ forget: [key("a")], position: "8" }));
@@ -277,7 +246,7 @@ describe("a change of an object that was emitted before", () => {
     expect(await inRedis()).toEqual(["1", "5", "5", null]);
   });
 
-  test("does not outlast the end of its object, nor the stream", async () => {
+  test("is not written after its object is deleted, or the stream lost", async () => {
     const ours = await held();
     await ours.seen.write(change({ forget: [key("a")], position: "8" }));
     expect(await all(ours)).toEqual([]);
@@ -290,13 +259,9 @@ describe("a change of an object that was emitted before", () => {
     expect(await inRedis()).toEqual(["2", "8", null, null]);
   });
 
-  test("that Redis does not take loses the stream, which is taken up from before it", async () => {
+  test("that Redis does not accept loses the stream, which resumes at the position before it", async () => {
     const connection = await connectRedis({ url: server.url, clientName: "own", log: silentLog });
-    const ours = await openStreamStore({ group, redis: connection, holder: "bridge-1", lease }).hold(
-      stream,
-      us,
-    );
-    if ("heldBy" in ours) throw new Error("held");
+    const ours = await heldStream(openTestStreams(connection), stream);
     await ours.seen.write(change({ put: [seen("a")], position: "5", whole: true }));
     await ours.seen.write(change({ put: [newer], position: "6" }));
     connection.disconnect();
@@ -305,23 +270,22 @@ describe("a change of an object that was emitted before", () => {
     expect(await hold()).toMatchObject({ position: "5" });
   });
 
-  test("is written at once where it concerns somebody else, too: they may look it up", async () => {
+  test("is written at once if it also concerns another subscription, which may look it up", async () => {
     const ours = await held();
     const matched = { ...newer.matched, others: { view: "v", keys: [] } };
     await ours.seen.write(change({ put: [{ ...newer, matched }], position: "7" }));
     expect(await inRedis()).toEqual(["2", "7", "6", null]);
   });
 
-  test("is before a sweep what the index is compared by", async () => {
+  test("is in the index that a list is compared with", async () => {
     const ours = await held();
     expect(await all(ours)).toEqual([newer]);
   });
 });
 
-describe("what somebody else wrote", () => {
-  test("in the place of a record counts as not seen", async () => {
-    const held = await hold();
-    await held.seen.write(change({ put: [seen("a"), seen("b"), seen("c")], position: "7", whole: true }));
+describe("a value that another program wrote", () => {
+  test("in place of a record counts as not seen", async () => {
+    const held = await holdWith([seen("a"), seen("b"), seen("c")], "7");
     await redis.hset(`{drover-stream:${stream}}:seen`, key("a"), "garbage", key("b"), "[1]", "%", "[]");
     await held.release();
     const next = await hold();
@@ -330,10 +294,9 @@ describe("what somebody else wrote", () => {
   });
 
   test.each(["seen", "stream"])(
-    "in the place of the %s hash is put aside, and the stream begins anew",
+    "in place of the %s hash is moved to quarantine, and the stream begins again",
     async (name) => {
-      const held = await hold();
-      await held.seen.write(change({ put: [seen("a")], position: "7", whole: true }));
+      const held = await holdWith([seen("a")], "7");
       await redis.set(`{drover-stream:${stream}}:${name}`, "garbage");
       await expect(held.seen.write(change({ put: [seen("b")], position: "8" }))).rejects.toThrow(
         StreamLostError,
@@ -344,9 +307,8 @@ describe("what somebody else wrote", () => {
   );
 });
 
-test("a position is written only after all that was emitted before it, also if that does not fit into one write", async () => {
-  const held = await hold();
-  await held.seen.write(change({ put: [seen("a")], position: "5", whole: true }));
+test("a position is written only after all changes before it, also if they do not fit into one write", async () => {
+  const held = await holdWith([seen("a")], "5");
   // More than Redis takes at once.
   const large = { ...seen("large"), uid: "x".repeat(2 ** 21) };
   const put = [...Array.from({ length: 1_000 }, (_, i) => seen(`o${i}`)), large];
@@ -366,9 +328,8 @@ test("2,000 objects are written and read in one piece", async () => {
   expect(await all(next)).toEqual([]);
 });
 
-test("what a bridge has written itself it does not ask for, among what it does", async () => {
-  const held = await hold();
-  await held.seen.write(change({ put: [seen("a"), seen("b"), seen("c")], position: "7", whole: true }));
+test("objects that a bridge has written itself are not read from Redis", async () => {
+  const held = await holdWith([seen("a"), seen("b"), seen("c")], "7");
   await held.release();
   const next = await hold();
   await next.seen.write(change({ put: [seen("a", "8"), seen("b", "8")], position: "8" }));
@@ -381,7 +342,7 @@ test("what a bridge has written itself it does not ask for, among what it does",
   asked.mockRestore();
 });
 
-test("no more is at hand than a bridge can keep", async () => {
+test("a bridge keeps at most 10,000 written objects in memory", async () => {
   const held = await hold();
   const many = Array.from({ length: 10_001 }, (_, index) => seen(`o${index}`));
   await held.seen.write(change({ put: many, position: "7", whole: true }));
@@ -396,14 +357,13 @@ test.each([
   { role: "embedded", others: "function", group: groupOf("a") },
   { role: "bridge", others: "embedded", group: groupOf() },
 ] as const)(
-  "a user $role may do all of this, and a user $others nothing",
+  "the Redis user of role $role may do all of this, and that of role $others nothing",
   async ({ role, others, group }) => {
     const as = (one: RedisRole) => connectAs(one, server, redis);
     const [bridge, other] = [await as(role), await as(others)];
     await redis.call("ACL", "LOG", "RESET");
-    const mine = openStreamStore({ group, redis: bridge, holder: "b", lease });
-    const held = await mine.hold(stream, us);
-    if ("heldBy" in held) throw new Error("held");
+    const mine = openTestStreams(bridge, { group });
+    const held = await heldStream(mine, stream);
     await held.seen.write(
       change({ put: [seen("a"), seen("b")], forget: [key("b")], position: "7", whole: true }),
     );
@@ -411,8 +371,7 @@ test.each([
     expect(await all(held)).toHaveLength(1);
     await redis.set(`${group.prefixOf(stream)}:seen`, "garbage");
     await held.renew();
-    const again = await mine.hold(stream, us);
-    if ("heldBy" in again) throw new Error("held");
+    const again = await heldStream(mine, stream);
     const entries = { refs: [{ term: "s", note: "" }] };
     await again.updateIndexes([{ key: key("a"), entries }]);
     expect(
@@ -422,19 +381,15 @@ test.each([
     ).toHaveLength(1);
     await again.seen.write(change({ position: "8", whole: true }));
     await again.release();
-    const fewer = await mine.hold(stream, { ...us, listeners: [] });
-    if ("heldBy" in fewer) throw new Error("held");
+    const fewer = await heldStream(mine, stream, { ...us, listeners: [] });
     await fewer.release();
-    const last = await mine.hold(stream, us);
-    if ("heldBy" in last) throw new Error("held");
+    const last = await heldStream(mine, stream);
     await last.forget();
-    const bridges = joinGroup(bridge, group, "b", lease);
+    const bridges = joinGroup(bridge, group, "b", 60_000);
     expect(await bridges.heartbeat()).toContain("b");
     await bridges.leave();
     expect(await redis.call("ACL", "LOG")).toEqual([]);
-    await expect(
-      openStreamStore({ group, redis: other, holder: "f", lease }).hold(stream, us),
-    ).rejects.toThrow(/permi/i);
+    await expect(openTestStreams(other, { group }).hold(stream, us)).rejects.toThrow(/permi/i);
     await Promise.all([bridge, other].map(disconnectRedis));
   },
 );
@@ -463,7 +418,7 @@ describe("the index entries of objects", () => {
     await held.updateIndexes([under("b", { refs: term("s2") }), under("a", {})]);
     expect(await found("refs", "s1")).toEqual([]);
     expect(await found("refs", "s2")).toEqual([key("b")]);
-    // Nothing is kept of an object without entries.
+    // An object without entries has no record.
     expect(await redis.hkeys(`{drover-stream:${stream}}:filed`)).toEqual([key("b")]);
   });
 
@@ -475,7 +430,7 @@ describe("the index entries of objects", () => {
     expect(await found("sel", "ns|", "ns|b=1")).toEqual([]);
   });
 
-  test("find however many there are, for each query", async () => {
+  test("find any number of objects, for each query", async () => {
     const held = await hold();
     const names = Array.from({ length: 1_200 }, (_, i) => `o${String(i).padStart(4, "0")}`);
     await held.updateIndexes(
@@ -523,15 +478,15 @@ describe("the index entries of objects", () => {
     await redis.set(`{drover-stream:${stream}}:file:refs`, "what is this");
     await first.renew();
     expect(first.lost.aborted).toBe(true);
-    const anew = await hold();
-    expect(anew).toMatchObject({ position: undefined });
-    // Else no event would be emitted, and so no entries written again.
-    expect(await anew.seen.get([key("a")])).toEqual([undefined]);
+    const again = await hold();
+    expect(again).toMatchObject({ position: undefined });
+    // Otherwise no event would be emitted, and no entries written again.
+    expect(await again.seen.get([key("a")])).toEqual([undefined]);
     expect(await redis.exists(`{drover-stream:${stream}}:quarantine`)).toBe(1);
   });
 });
 
-test("a campaign's objects are those that mean something to its controller", async () => {
+test("a campaign's objects are those that map to its controller", async () => {
   const held = await hold();
   const other = { ...seen("b"), matched: { owner: { view: "5", keys: [] } } };
   await held.seen.write(change({ put: [seen("a"), other], position: "7", whole: true }));
@@ -541,7 +496,7 @@ test("a campaign's objects are those that mean something to its controller", asy
   expect(objects.flat()).toEqual([key("a")]);
 });
 
-test("what an object is found by is remembered", async () => {
+test("the lookup terms of an object are stored", async () => {
   const held = await hold();
   const matched = { sel: { view: "5", keys: [], sought: ["ns|", "ns|a=1", key("a")] } };
   await held.seen.write(change({ put: [{ ...seen("a"), matched }], position: "7", whole: true }));

@@ -1,6 +1,7 @@
 import { objectKey } from "@drover/controller";
 import type { SeenChange, SeenObject } from "@drover/kube";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { seenChange as change } from "./held-stream.fixture.ts";
 import { writeBuffer } from "./write-buffer.ts";
 
 beforeEach(() => void vi.useFakeTimers());
@@ -12,15 +13,7 @@ const seen = (name: string, resourceVersion: string): SeenObject => ({
   resourceVersion,
   matched: { us: { view: "v", keys: [] } },
 });
-const change = (more: Partial<SeenChange>): SeenChange => ({
-  put: [],
-  forget: [],
-  position: undefined,
-  whole: false,
-  ...more,
-});
-
-it("what is kept is due in time, however many changes follow, and once", () => {
+it("buffered changes are due once, in time, even if more changes follow", () => {
   const due: (SeenChange | undefined)[] = [];
   const kept = writeBuffer(
     () => seen("a", "1"),
@@ -38,7 +31,7 @@ it("what is kept is due in time, however many changes follow, and once", () => {
   expect(due.at(-1)).toEqual(change({ position: "5" }));
 });
 
-it("what is dropped is never due", () => {
+it("dropped changes are never due", () => {
   const kept = writeBuffer(
     () => seen("a", "1"),
     () => expect.unreachable(),

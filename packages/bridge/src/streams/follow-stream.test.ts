@@ -19,9 +19,9 @@ const self: Subscription = { id: "self", for: ref, map: { by: "self" }, copies: 
 const all: Subscription = { id: "all", for: ref, map: { by: "presence", within: "cluster" } };
 
 /**
- * A stream whose first list has `a` at version 3, and is of version 7. `change` is an event of its watch, `end` its end.
+ * A stream with a first list of version 7, which has `a` at version 3. `change` is an event of its watch, `end` its end.
  *
- * @param listed what a comparison lists, at once after the watch has ended.
+ * @param listed the objects that a comparison lists, at once after the watch has ended.
  */
 function following(
   wake: (wakes: readonly Wake[]) => Promise<void> = () => Promise.resolve(),
@@ -127,7 +127,7 @@ it("a change that only a comparison finds is counted as missed, and wakes its ke
   await stream.stop();
 });
 
-it("a wake with a cached object has a time after which that was created, for listed objects and newer ones", async () => {
+it("a wake with a cached object carries a time before the object was created, for listed and newer objects", async () => {
   const { stream, woken, story, change } = following();
   await expect.poll(() => story.at(-1)).toBe("at 7");
   change("b", "8");

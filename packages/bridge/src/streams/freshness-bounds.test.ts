@@ -10,7 +10,7 @@ const subscriber = (queue: string, copies: boolean): StreamPlan["subscribers"][n
   subscription: { id: queue, for: builtin.configMap, map: { by: "self" }, copies },
 });
 
-/** A cluster whose newest version goes up, and queues whose clock does; both are asked after the other. */
+/** A cluster with a newest version, and queues with a clock; each request advances them. */
 function scene(copies = true, others: StreamPlan["subscribers"] = []) {
   const at = { version: 100, ms: 1_000, now: 0, asked: 0, fails: false, isGone: false };
   const client: Pick<KubeClient, "list"> = {
@@ -29,7 +29,7 @@ function scene(copies = true, others: StreamPlan["subscribers"] = []) {
   };
   const subscribers = [subscriber("a", copies), subscriber("b", false), ...others];
   const plan = { ref: builtin.configMap, namespace: undefined, subscribers };
-  const moments = freshnessBounds({
+  const bounds = freshnessBounds({
     plan,
     client,
     signal: new AbortController().signal,
@@ -46,60 +46,60 @@ function scene(copies = true, others: StreamPlan["subscribers"] = []) {
       };
     },
   });
-  return { at, moments };
+  return { at, bounds };
 }
-/** All that was begun has come to its end. */
+/** Waits until all pending promises have settled. */
 const rest = () => new Promise((resolve) => setImmediate(resolve));
 
 it("a list of the newest state gives a time after which newer versions were created", async () => {
-  const { moments } = scene();
-  await moments.beforeListing(true);
-  expect(moments.of("a")).toEqual({ listedAfter: { incarnation: "e", at: 1_000 } });
-  moments.listed("90");
-  expect(moments.of("a").madeAfter).toEqual({ version: "90", moment: { incarnation: "e", at: 1_000 } });
-  expect(moments.of("b")).toEqual({});
-  await moments.beforeListing(false);
-  moments.listed("95");
-  expect(moments.of("a")).toEqual({ madeAfter: { version: "90", moment: { incarnation: "e", at: 1_000 } } });
+  const { bounds } = scene();
+  await bounds.beforeListing(true);
+  expect(bounds.of("a")).toEqual({ listedAfter: { incarnation: "e", at: 1_000 } });
+  bounds.listed("90");
+  expect(bounds.of("a").madeAfter).toEqual({ version: "90", moment: { incarnation: "e", at: 1_000 } });
+  expect(bounds.of("b")).toEqual({});
+  await bounds.beforeListing(false);
+  bounds.listed("95");
+  expect(bounds.of("a")).toEqual({ madeAfter: { version: "90", moment: { incarnation: "e", at: 1_000 } } });
 });
 
-it("asks anew while there are events, every twenty seconds, and keeps what it knows where nobody answers", async () => {
-  const { at, moments } = scene();
-  await moments.beforeListing(true);
-  moments.listed("90");
+it("lists again every twenty seconds while there are events, and keeps its last bound if a list fails", async () => {
+  const { at, bounds } = scene();
+  await bounds.beforeListing(true);
+  bounds.listed("90");
   at.now = 19_999;
-  moments.keepFresh();
+  bounds.keepFresh();
   await rest();
   expect(at.asked).toBe(0);
   at.now = 20_000;
-  moments.keepFresh();
-  moments.keepFresh();
+  bounds.keepFresh();
+  bounds.keepFresh();
   await rest();
   expect(at.asked).toBe(1);
-  expect(moments.of("a").madeAfter).toEqual({ version: "100", moment: { incarnation: "e", at: 1_001 } });
+  expect(bounds.of("a").madeAfter).toEqual({ version: "100", moment: { incarnation: "e", at: 1_001 } });
   at.fails = true;
   at.now = 40_000;
-  moments.keepFresh();
+  bounds.keepFresh();
   await rest();
   expect(at.asked).toBe(2);
-  expect(moments.of("a").madeAfter?.version).toBe("100");
+  expect(bounds.of("a").madeAfter?.version).toBe("100");
 });
 
-it("asks nothing if no subscription gets cached objects", async () => {
-  const { at, moments } = scene(false);
-  await moments.beforeListing(true);
+it("sends no requests if no subscription gets cached objects", async () => {
+  const { at, bounds } = scene(false);
+  await bounds.beforeListing(true);
   at.now = 60_000;
-  moments.keepFresh();
+  bounds.keepFresh();
   await rest();
   expect([at.asked, at.ms]).toEqual([0, 1_000]);
 });
 
-it("for a queue that does not return its time there is no bound, and others and the list do not wait for it", async () => {
-  const { at, moments } = scene(true, [subscriber("c", true), subscriber("d", true)]);
+it("a queue that does not return its time has no bound, and delays neither the list nor others", async () => {
+  const { at, bounds } = scene(true, [subscriber("c", true), subscriber("d", true)]);
   at.isGone = at.fails = true;
-  await moments.beforeListing(true);
-  moments.listed("90");
-  expect([moments.of("a"), moments.of("c")]).toEqual([{}, {}]);
+  await bounds.beforeListing(true);
+  bounds.listed("90");
+  expect([bounds.of("a"), bounds.of("c")]).toEqual([{}, {}]);
   const moment = { incarnation: "e", at: 1_000 };
-  expect(moments.of("d")).toEqual({ listedAfter: moment, madeAfter: { version: "90", moment } });
+  expect(bounds.of("d")).toEqual({ listedAfter: moment, madeAfter: { version: "90", moment } });
 });

@@ -21,14 +21,14 @@ it("the bridges of a group see each other, until they leave", async () => {
   expect(await b.heartbeat()).toEqual(["b"]);
 });
 
-it("a bridge that has said nothing for its time is gone, as is one from before the clock went back", async () => {
+it("a bridge without a heartbeat for its lease is gone, as is one from before the clock was set back", async () => {
   await redis.zadd(fleet.members, (await now()) - 1, "dead");
   await redis.zadd(fleet.members, (await now()) + 11 * lasts, "from the future");
   await redis.zadd(fleet.members, (await now()) + lasts, "alive");
   expect([...(await bridge("a").heartbeat())].sort()).toEqual(["a", "alive"]);
 });
 
-it("what somebody else put in their place makes room", async () => {
+it("a value that another program wrote is replaced", async () => {
   await redis.set(fleet.members, "garbage");
   expect(await bridge("a").heartbeat()).toEqual(["a"]);
 });

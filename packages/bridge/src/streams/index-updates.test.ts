@@ -46,10 +46,10 @@ it("the last one of several changes decides the entries", () => {
   ]);
 });
 
-it("an object that is gone, or no longer matches, has no entries", () => {
+it("a deleted object, and one that no longer matches, has no entries", () => {
   const nothing = [{ key, entries: { refs: [] } }];
   expect(updates(event({}, refs("x"), { type: "deleted" }))).toEqual(nothing);
-  // What was before is not known where that was lost.
+  // The previous state may be lost.
   expect(updates(event({}, undefined, { type: "deleted" }))).toEqual(nothing);
   expect(updates(event({}, refs("x")))).toEqual(nothing);
 });

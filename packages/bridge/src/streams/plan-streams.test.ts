@@ -41,25 +41,25 @@ describe("streams", () => {
       origins,
     );
     expect(
-      plans.map(({ stream, subscribers: who }) => [stream, who.map(({ controller }) => controller)]),
+      plans.map(({ stream, subscribers }) => [stream, subscribers.map(({ controller }) => controller)]),
     ).toEqual([
       ['["","v1","pods","pods","Namespaced"]', ["a", "b"]],
       ['["s3.drover.dev","v1","buckets","buckets","Namespaced"]', ["a"]],
     ]);
   });
 
-  it("are the same in whatever order their followers come: one that is held is not let go for that", () => {
+  it("are the same for any order of their followers, so that a held stream is not released", () => {
     const followers = [registration("a", follow(pods)), registration("b", follow(pods))];
     expect(plan(followers.toReversed()).subscriberSet).toEqual(plan(followers).subscriberSet);
   });
 
-  it("leave out a controller whose queue is not open yet", () => {
+  it("leave out a controller without an open queue", () => {
     expect(plan([registration("a", follow(pods)), registration("c", follow(pods))]).subscribers).toHaveLength(
       1,
     );
   });
 
-  it("ask the server for what all subscribers want only", () => {
+  it("select by labels only if all subscribers have the same selector", () => {
     const on = { matchLabels: { on: "yes" } };
     const one = follow(pods, { selector: on });
     expect(plan([registration("a", one), registration("b", one)])).toMatchObject({ labelSelector: "on=yes" });
@@ -71,7 +71,7 @@ describe("streams", () => {
     });
   });
 
-  it("are one for each namespace that is named, and one of all for those who name none", () => {
+  it("are one for each declared namespace, and one of all namespaces for subscribers that declare none", () => {
     const plans = planStreams(
       [
         registration("a", follow(pods, { namespaces: ["x", "y"] })),
@@ -80,9 +80,9 @@ describe("streams", () => {
       origins,
     );
     const places = (all: readonly StreamPlan[]) =>
-      all.map(({ namespace, subscribers: who }) => [
+      all.map(({ namespace, subscribers }) => [
         namespace,
-        who.map(({ controller, subscription }) => `${controller} ${String(subscription.namespaces)}`),
+        subscribers.map(({ controller, subscription }) => `${controller} ${String(subscription.namespaces)}`),
       ]);
     expect(places(plans)).toEqual([
       ["x", ["a x"]],
@@ -97,7 +97,7 @@ describe("streams", () => {
     ]);
   });
 
-  it("of which one is no more leave the others as they were", () => {
+  it("are not changed when another one is removed", () => {
     const ids = (namespaces: readonly string[]) =>
       planStreams([registration("a", follow(pods, { namespaces }))], origins).map(
         ({ subscriberSet }) => subscriberSet,
@@ -107,11 +107,15 @@ describe("streams", () => {
 
   it.each<[string, Partial<ResourceRef>, Partial<ResourceRef>]>([
     ["group and version that only look the same together", { version: "apps/v1" }, { group: "apps" }],
-    ["version and plural that do", { version: "v1/pods", plural: "x" }, { version: "v1", plural: "pods/x" }],
+    [
+      "version and plural that only look the same together",
+      { version: "v1/pods", plural: "x" },
+      { version: "v1", plural: "pods/x" },
+    ],
     ["kind", { kind: "Pod" }, { kind: "Gadget" }],
     ["scope", {}, { namespaced: false }],
-    ["what JSON is made of", { kind: 'Pod","Namespaced"]' }, { kind: "Pod" }],
-  ])("are not shared by two whose kinds differ in %s", (_what, one, other) => {
+    ["the syntax of JSON", { kind: 'Pod","Namespaced"]' }, { kind: "Pod" }],
+  ])("are not shared by kinds that differ in %s", (_what, one, other) => {
     const of = (part: Partial<ResourceRef>) => follow({ ...pods, ...part });
     const plans = planStreams([registration("a", of(one)), registration("b", of(other))], origins);
     expect(plans.map(({ ref: { namespaced, ...found } }) => [found, namespaced])).toEqual(
@@ -123,7 +127,7 @@ describe("streams", () => {
     expect(new Set(plans.map(({ stream }) => stream)).size).toBe(2);
   });
 
-  it("have names of which none begins with another one", () => {
+  it("have names that are no prefixes of each other", () => {
     const names = [{}, { kind: 'pods","x' }, { plural: "p" }].flatMap((part) =>
       ["x", undefined].map((namespace) => streamOf({ ref: { ...pods, ...part }, namespace })),
     );
@@ -134,19 +138,19 @@ describe("streams", () => {
 describe("a subscriber", () => {
   const same = registration("a", follow(pods));
 
-  it("stays who it is", () => {
+  it("keeps its identity if nothing has changed", () => {
     expect(listeners([same])).toEqual(listeners([registration("a", follow(pods))]));
   });
 
   it.each<[string, Follower, ReadonlyMap<string, string>]>([
     ["declared differently", registration("a", follow(pods, { selector: {} })), origins],
-    ["whose queue lost all that it held", same, new Map([["a", "2"]])],
+    ["with a queue that lost its data", same, new Map([["a", "2"]])],
     ["of another controller", registration("b", follow(pods)), origins],
-  ])("is another one when it is %s", (_what, other, of) => {
+  ])("is another one if it is %s", (_what, other, of) => {
     expect(listeners([other], of)).not.toEqual(listeners([same]));
   });
 
-  it("wakes the keys of the queue that it names, and is another one when that lost all that it held", () => {
+  it("wakes the keys of the queue that it names, and is another one if that lost its data", () => {
     const asking = registration("a", { ...follow(pods), queue: "b" });
     expect(plan([asking]).subscriberSet.queues).toEqual(["b"]);
     const lost = new Map([...origins, ["b", "2"]]);
@@ -155,7 +159,7 @@ describe("a subscriber", () => {
     expect(planStreams([asking], new Map([["a", "1"]]))).toEqual([]);
   });
 
-  it("is another one for each index that it looks into", () => {
+  it("is another one for each index that it uses", () => {
     const indexFollow = (path: string) =>
       follow(buckets, { map: { by: "selects", path: parseFieldPath(path), within: "namespace" } });
     const lookup = (path: string) => ({
@@ -179,7 +183,7 @@ describe("a subscriber", () => {
     );
   });
 
-  it("is another one when the ReconcileFunction is made again under its name", () => {
+  it("is another one if the ReconcileFunction is created again under its name", () => {
     const [one, two] = ["1", "2"].map((uid) => queueOf({ namespace: "web", name: "a", uid }));
     const both = new Map([one, two].map((queue) => [queue ?? "", "1"]));
     const of = (queue = "") => listeners([registration(queue, follow(pods))], both);

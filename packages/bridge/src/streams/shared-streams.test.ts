@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { builtin } from "@drover/kube";
+import { afterEach, beforeEach, expect, it } from "vitest";
 import {
   configMapKind,
   coreKind,
@@ -6,15 +7,13 @@ import {
   openBridgeScene,
   type RunningBridge,
   type BridgeScene,
+  until,
 } from "../bridge-scene.fixture.ts";
 
 let scene: BridgeScene;
 beforeEach(async () => (scene = await openBridgeScene()));
 afterEach(() => scene[Symbol.asyncDispose]());
 
-const until = (look: () => Promise<void> | void) => vi.waitFor(look, { timeout: 30_000, interval: 20 });
-const woken = (queue: string, name: string) =>
-  until(async () => expect(await scene.wakes(queue, name)).toBeGreaterThan(0));
 const places = ({ bridge }: RunningBridge) =>
   bridge
     .followed()
@@ -24,33 +23,21 @@ const places = ({ bridge }: RunningBridge) =>
     )
     .sort();
 
-it("a function that names a kind wrongly is followed apart from those that name it rightly", async () => {
-  const apps = {
-    group: "apps",
-    version: "v1",
-    kind: "Deployment",
-    plural: "deployments",
-    scope: "Namespaced",
-  } as const;
+it("a wrong name of a kind has a stream of its own, apart from the right name", async () => {
+  const apps = { ...coreKind("Deployment", "deployments"), group: "apps" } as const;
   const running = await scene.startBridge();
   running.bridge.register([
     testRegistration("collider", { for: { ...apps, group: "", version: "apps/v1" } }),
     testRegistration("otherwise", { for: { ...apps, scope: "Cluster" } }),
     testRegistration("victim", { for: apps }),
   ]);
-  const response = await fetch(`${scene.sandbox.url}/apis/apps/v1/namespaces/default/deployments`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${scene.sandbox.token}`, "content-type": "application/json" },
-    body: JSON.stringify({
-      metadata: { name: "d" },
-      spec: {
-        selector: { matchLabels: { a: "b" } },
-        template: { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "c" }] } },
-      },
-    }),
+  const labels = { a: "b" };
+  const template = { metadata: { labels }, spec: { containers: [{ name: "c", image: "c" }] } };
+  await scene.client.create(builtin.deployment, {
+    metadata: { name: "d", namespace: "default" },
+    spec: { selector: { matchLabels: labels }, template },
   });
-  expect(response.status).toBe(201);
-  await woken("victim", "d");
+  await scene.woken("victim", "d");
   await until(() => {
     const found = places(running);
     expect(found).toHaveLength(3);
@@ -59,7 +46,7 @@ it("a function that names a kind wrongly is followed apart from those that name 
   });
 });
 
-it("the API server is asked for the named namespaces alone, unless a function asks for all", async () => {
+it("only the declared namespaces are listed, unless a function declares none", async () => {
   const paths = new Set<string>();
   scene.sandbox.faults.respond(({ method, path }) => {
     if (method === "GET" && path.endsWith("/configmaps")) paths.add(path);
@@ -68,39 +55,29 @@ it("the API server is asked for the named namespaces alone, unless a function as
   const inNamespace = (namespace: string) => `/api/v1/namespaces/${namespace}/configmaps`;
   const one = testRegistration("one", { for: { ...configMapKind, namespaces: ["default", "kube-system"] } });
   const two = testRegistration("two", { for: { ...configMapKind, namespaces: ["default"] } });
-  const running = await scene.startBridge();
-  running.bridge.register([one, two]);
   await scene.put("m");
-  await woken("one", "m");
-  await woken("two", "m");
-  await until(() => {
-    expect(running.bridge.followed()).toHaveLength(2);
-    expect(running.bridge.followed().every(({ reflector }) => reflector.status().synced)).toBe(true);
-  });
+  const running = await scene.startFollowing([one, two], 2);
+  await scene.woken("one", "m");
+  await scene.woken("two", "m");
   expect([...paths].sort()).toEqual(["default", "kube-system"].map(inNamespace));
   running.bridge.register([one, two, testRegistration("three")]);
-  await woken("three", "m");
+  await scene.woken("three", "m");
   expect([...paths].sort()).toEqual(["/api/v1/configmaps", ...["default", "kube-system"].map(inNamespace)]);
   expect(await scene.wakes("one", "m")).toBe(1);
 });
 
-it("what is looked up is found in every namespace that is named", async () => {
+it("lookups find objects in each declared namespace", async () => {
   const namespaces = ["another", "default"];
-  const running = await scene.startBridge();
   const secrets = { ...coreKind("Secret", "secrets"), names: { all: true, acrossNamespaces: true } } as const;
-  running.bridge.register([
-    testRegistration("one", { for: { ...configMapKind, namespaces }, watches: [secrets] }),
-  ]);
-  await until(() =>
-    expect(running.bridge.followed().filter(({ reflector }) => reflector.status().synced)).toHaveLength(3),
-  );
+  const one = testRegistration("one", { for: { ...configMapKind, namespaces }, watches: [secrets] });
+  await scene.startFollowing([one], 3);
   await scene.put("m");
-  await woken("one", "m");
+  await scene.woken("one", "m");
   await scene.put("s", {}, "secrets");
   await until(async () => expect(await scene.entry("one", "m")).toHaveProperty("version:secrets"));
 });
 
-it("a campaign of a function that names namespaces looks at its objects in all of them", async () => {
+it("a campaign includes the objects of all declared namespaces", async () => {
   await scene.put("m");
   const running = await scene.startBridge();
   const namespaces = ["default", "kube-system"];

@@ -7,7 +7,7 @@ const well: Partial<ReflectorStatus> = { synced: true, following: true, silentFo
 const failure = { kind: "refused", reason: "Forbidden", message: "it may not" } as const;
 
 it.each<[string, Partial<ReflectorStatus>, string | undefined]>([
-  ["is well", {}, undefined],
+  ["is healthy", {}, undefined],
   ["is not listed", { synced: false }, "pods/v1 in namespace a is not listed yet"],
   [
     "cannot be listed",
@@ -16,7 +16,7 @@ it.each<[string, Partial<ReflectorStatus>, string | undefined]>([
   ],
   ["is not watched", { following: false }, "pods/v1 in namespace a is not watched yet"],
   ["is silent", { silentFor: 91_000 }, "pods/v1 in namespace a has been silent for 91 s"],
-  ["is its controller's trouble alone", { synced: false, degraded: failure }, undefined],
+  ["is degraded, which only its controller reports", { synced: false, degraded: failure }, undefined],
 ])("a stream that %s", (_what, status, problem) => {
   const stream = {
     plan: { ref: builtin.pod, namespace: "a" },

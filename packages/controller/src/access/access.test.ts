@@ -25,7 +25,7 @@ const allows = (rules: readonly PolicyRule[], request: Access, namespace?: strin
   isGranted(request, accessesOf(rules, namespace));
 
 it.each<[string, PolicyRule, Partial<Access>, boolean]>([
-  ["what it says", rule({}), {}, true],
+  ["its own access", rule({}), {}, true],
   ["another verb", rule({}), { verb: "list" }, false],
   ["another group", rule({}), { group: "apps" }, false],
   ["another resource", rule({}), { resource: "secrets" }, false],
@@ -38,8 +38,8 @@ it.each<[string, PolicyRule, Partial<Access>, boolean]>([
     true,
   ],
   ["a subresource by its own name", rule({ resources: ["pods/log"] }), { subresource: "log" }, true],
-  ["what is above a subresource", rule({ resources: ["pods/log"] }), {}, false],
-  ["what is below a resource", rule({}), { subresource: "log" }, false],
+  ["the resource of a subresource", rule({ resources: ["pods/log"] }), {}, false],
+  ["a subresource of a resource", rule({}), { subresource: "log" }, false],
   ["a subresource of every resource", rule({ resources: ["*/scale"] }), { subresource: "scale" }, true],
   [
     "another subresource of every resource",
@@ -49,29 +49,29 @@ it.each<[string, PolicyRule, Partial<Access>, boolean]>([
   ],
   ["one of its names", rule({ resourceNames: ["x", "y"] }), { name: "y" }, true],
   ["another name", rule({ resourceNames: ["x"] }), { name: "z" }, false],
-  ["no name, where it names some", rule({ resourceNames: ["x"] }), {}, false],
-  ["no name, where it names the empty one", rule({ resourceNames: [""] }), {}, true],
-  ["any name, where it names none", rule({ resourceNames: [] }), { name: "z" }, true],
+  ["no name, if it has names", rule({ resourceNames: ["x"] }), {}, false],
+  ["no name, if it has the empty name", rule({ resourceNames: [""] }), {}, true],
+  ["any name, if it has none", rule({ resourceNames: [] }), { name: "z" }, true],
   ["the second of its verbs", rule({ verbs: ["get", "list"] }), { verb: "list" }, true],
-])("a rule allows or not: %s", (_what, one, request, allowed) => {
+])("a rule allows or refuses %s", (_what, one, request, allowed) => {
   expect(allows([one], ask(request))).toBe(allowed);
 });
 
-it("a Role's rules hold in its namespace, and not for all namespaces together", () => {
+it("a Role's rules apply in its namespace, and not to all namespaces", () => {
   expect(allows([rule({})], ask(), "a")).toBe(true);
   expect(allows([rule({})], ask(), "b")).toBe(false);
   expect(allows([rule({})], ask({ namespace: undefined }), "a")).toBe(false);
   expect(allows([rule({})], ask({ namespace: undefined }))).toBe(true);
 });
 
-it("an access to every name is asked with a name that no rule can list", () => {
+it("an access to every name is reviewed with a name that is in no rule", () => {
   const { name } = resourceAttributesOf(ask());
   expect(name).toMatch(/^any-[-0-9a-f]{36}$/);
   expect(resourceAttributesOf(ask({ name: "x" })).name).toBe("x");
   expect(resourceAttributesOf(ask({ name: "" })).name).toBe("");
 });
 
-it("accesses are counted as they would be listed, each rule by itself", () => {
+it("the count of accesses is that of their list, for each rule separately", () => {
   const rules = [
     rule({ resources: ["pods", "secrets"], verbs: ["get", "list", "watch"] }),
     rule({ resourceNames: ["x", "y"] }),

@@ -49,7 +49,7 @@ it.each<[string, object, readonly string[]]>([
       "create pods in namespace web",
     ],
   ],
-  ["has permissions that nobody uses", { permissions: { cluster: [rule] } }, seen("cups")],
+  ["has unused permissions", { permissions: { cluster: [rule] } }, seen("cups")],
   ["is called", { delivery: "webhook" }, [...seen("cups"), ...called("in all namespaces")]],
   [
     "is called for two namespaces",
@@ -60,10 +60,10 @@ it.each<[string, object, readonly string[]]>([
     ],
   ],
   ...(["standardWebhooks", "hmac", "bearer"] as const).map((scheme): [string, object, readonly string[]] => [
-    `takes events that are verified by ${scheme}`,
+    `accepts events that are verified by ${scheme}`,
     { hooks: [verified({ [scheme]: { secretRef, ...(scheme === "hmac" && { header: "X-Signature" }) } })] },
     [...seen("cups"), "get secrets named s in namespace web"],
   ]),
-])("the author of a function that %s must be allowed just that", (_what, spec, access) => {
+])("the author of a function that %s needs exactly these accesses", (_what, spec, access) => {
   expect(needed(spec)).toEqual(access);
 });

@@ -7,6 +7,7 @@ import {
   defineController,
   type ReconcileContext,
 } from "./controller.ts";
+import { saucers } from "../function/cups.fixture.ts";
 import { InvalidControllerError } from "./invalid-controller.ts";
 import { reconcileFunctionOf } from "../function/reconcile-function-of.ts";
 import {
@@ -58,7 +59,7 @@ describe("a controller", () => {
     await expect(controller.finalize({} as Context)).resolves.toBeUndefined();
   });
 
-  it("runs as it says", () => {
+  it("has its declared settings", () => {
     const accounts = { aws: { perSecond: 5, burst: 10 } };
     const controller = defineController({
       for: Bucket,
@@ -80,7 +81,7 @@ describe("a controller", () => {
     });
   });
 
-  it("puts its finalizer on every object, or on those that it says need it", () => {
+  it("needs its finalizer on every object, or as `needsFinalizer` decides", () => {
     const object = { metadata: {}, spec: {} } as Pick<Context, "metadata" | "spec">;
     const needs = (more: Partial<ControllerDefinition<typeof Bucket>>) =>
       controllerFrom({ for: Bucket, reconcile: nothing, finalize: nothing, ...more }).needsFinalizer(object);
@@ -88,19 +89,13 @@ describe("a controller", () => {
     expect(needs({ needsFinalizer: () => false })).toBe(false);
   });
 
-  it("has a finalizer of its own name when it cleans up", () => {
+  it("has a finalizer with its name if it defines `finalize`", () => {
     const controller = defineController({ for: Bucket, name: "b", reconcile: nothing, finalize: nothing });
     expect(controller.finalizer).toBe("drover.dev/b");
   });
 
   it("is registered with what it owns and watches", () => {
-    const secret = {
-      group: "",
-      version: "v1",
-      kind: "Secret",
-      plural: "secrets",
-      scope: "Namespaced",
-    } as const;
+    const secret = { ...saucers, kind: "Secret", plural: "secrets" } as const;
     const map = { ...secret, kind: "ConfigMap", plural: "configmaps" };
     const controller = defineController({
       for: Bucket,
@@ -126,10 +121,9 @@ describe("a controller", () => {
     });
   });
 
-  it("asks its code about a kind once", () => {
-    const kind = { group: "", version: "v1", kind: "Pod", plural: "pods", scope: "Namespaced" } as const;
-    const watched = { kind, names: () => Promise.resolve([]) };
-    const namesake = { ...watched, kind: { ...kind, group: "metrics.k8s.io" } };
+  it("refuses two mapping functions for one kind", () => {
+    const watched = { kind: saucers, names: () => Promise.resolve([]) };
+    const namesake = { ...watched, kind: { ...saucers, group: "metrics.k8s.io" } };
     const watches = [watched, namesake];
     expect(defineController({ for: Bucket, watches, reconcile: nothing }).watches).toEqual(watches);
     expect(() => defineController({ for: Bucket, watches: [watched, watched], reconcile: nothing })).toThrow(
@@ -137,7 +131,7 @@ describe("a controller", () => {
     );
   });
 
-  it("keeps the definition's this", async () => {
+  it("calls functions with the definition as `this`", async () => {
     const definition = {
       for: Bucket,
       arn: "arn:x",
@@ -188,7 +182,7 @@ describe("a controller", () => {
 });
 
 describe("the compiler", () => {
-  it("knows spec and status from the schemas", () => {
+  it("infers spec and status from the schemas", () => {
     expectTypeOf<SpecOf<typeof Bucket>["region"]>().toEqualTypeOf<string>();
     expectTypeOf<SpecOf<typeof Bucket>["versions"]>().toEqualTypeOf<number>();
     expectTypeOf<SpecOf<typeof Bucket>["owner"]>().toEqualTypeOf<string | undefined>();
@@ -199,7 +193,7 @@ describe("the compiler", () => {
     >();
   });
 
-  it("lets everything through that a reconcile may return", () => {
+  it("accepts every valid result of reconcile", () => {
     defineController({ for: Bucket, async reconcile() {} });
     defineController({ for: Bucket, reconcile: nothing });
     defineController({ for: Bucket, reconcile: () => Promise.reject(new Error("down")) });
@@ -232,15 +226,15 @@ describe("the compiler", () => {
     });
   });
 
-  it("lets a generic caller define a controller too", () => {
+  it("accepts a controller of a generic resource", () => {
     const idle = <R extends Resource>(resource: R) => controllerFrom({ for: resource, reconcile: nothing });
     expect(idle(Bucket).for).toBe(Bucket);
   });
 
   it("refuses a status field that does not exist", () => {
-    // @ts-expect-error regiom is no field of this status
+    // @ts-expect-error regiom is not a field of this status
     defineController({ for: Bucket, reconcile: () => Promise.resolve({ status: { arn: "", regiom: "" } }) });
-    // @ts-expect-error nor is it when other returns are right
+    // @ts-expect-error also if other results are right
     defineController({
       for: Bucket,
       async reconcile({ spec }) {
@@ -278,36 +272,36 @@ describe("the compiler", () => {
     defineController({
       for: Bucket,
       reconcile: () =>
-        // @ts-expect-error a condition's status is text
+        // @ts-expect-error a condition's status is a string
         Promise.resolve({ conditions: [{ type: "Ready", status: true, reason: "A", message: "" }] }),
     });
   });
 
-  it("refuses a spec field that does not exist, and writing into a spec's place", () => {
+  it("refuses an unknown spec field, and an assignment of the spec", () => {
     defineController({
       for: Bucket,
       reconcile(context) {
         // @ts-expect-error there is no such field
         const unknown: unknown = context.spec.unknown;
-        // @ts-expect-error a status that was read may lack any field
+        // @ts-expect-error every field of an observed status is optional
         const length = context.status.arn.length;
-        // @ts-expect-error the context is not to be written into
+        // @ts-expect-error the context is read-only
         context.spec = { region: "", versions: 1 };
         return Promise.reject(new Error(`${String(unknown)} ${length}`));
       },
     });
   });
 
-  it("refuses a definition that lacks a part or has one of the wrong type", () => {
+  it("refuses a definition with a missing field or a wrong type", () => {
     // @ts-expect-error concurrency is a number
     expect(() => defineController({ for: Bucket, concurrency: "8", reconcile: nothing })).toThrow("8");
-    // @ts-expect-error what is it for?
+    // @ts-expect-error `for` is missing
     expect(() => defineController({ reconcile: nothing })).toThrow(TypeError);
     // @ts-expect-error a resource, not its name
     defineController({ for: "Bucket", reconcile: nothing });
-    // @ts-expect-error nothing to do
+    // @ts-expect-error `reconcile` is missing
     defineController({ for: Bucket });
-    // @ts-expect-error a duration is text
+    // @ts-expect-error a duration is a string
     expect(() => defineController({ for: Bucket, resyncEvery: 600, reconcile: nothing })).toThrow("600s");
   });
 });

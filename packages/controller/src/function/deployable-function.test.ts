@@ -3,24 +3,13 @@ import { z } from "zod";
 import { defineController } from "../definition/controller.ts";
 import { defineFunction, functionManifestOf } from "./deployable-function.ts";
 import { leastPermissions } from "../access/least-permissions.ts";
-import { defineResource, foreignResource } from "../resource/resource.ts";
+import { foreignResource } from "../resource/resource.ts";
+import { ClusterCup, container, Cup, reconcile, saucers } from "./cups.fixture.ts";
 
-const kind = (scope: "Namespaced" | "Cluster") =>
-  defineResource({
-    group: "example.com",
-    version: "v1",
-    kind: "Cup",
-    scope,
-    spec: z.object({}),
-    status: z.object({}),
-  });
-const Cup = kind("Namespaced");
-const reconcile = () => Promise.resolve(undefined);
 const cups = defineController({ for: Cup, reconcile, resyncEvery: "90s", retry: { attempts: 5 } });
-const container = { image: "cups:1" };
 
 describe("the ReconcileFunction of a function", () => {
-  it("says of its pace what the code says, unless the deployment says another thing", () => {
+  it("has the settings of the controller, unless the deployment overrides them", () => {
     const deployment = { container, concurrency: 2, retry: { first: "1s" } };
     expect(functionManifestOf(defineFunction({ controller: cups, deployment })).spec).toMatchObject({
       resyncEvery: "90s",
@@ -34,12 +23,12 @@ describe("the ReconcileFunction of a function", () => {
     });
   });
 
-  it("has the namespace that the definition names", () => {
+  it("has the namespace of the definition", () => {
     expect(functionManifestOf({ controller: cups, namespace: "tea" }).metadata.namespace).toBe("tea");
     expect(functionManifestOf({ controller: cups }).metadata).toEqual({ name: "cups.example.com" });
   });
 
-  it("adds the author's permissions to those that follow from the code, each once", () => {
+  it("adds the author's permissions to the derived ones, each once", () => {
     const pods = { apiGroups: [""], resources: ["pods"], verbs: ["list"] };
     const status = { apiGroups: ["example.com"], resources: ["cups/status"], verbs: ["update"] };
     const deployment = { container, permissions: { cluster: [status, pods] } };
@@ -49,7 +38,7 @@ describe("the ReconcileFunction of a function", () => {
     ]);
   });
 
-  it("asks for nothing where somebody else runs it, or the gateway calls it", () => {
+  it("has no permissions without a container, or if the gateway calls it", () => {
     expect(functionManifestOf({ controller: cups }).spec.permissions).toBeUndefined();
     const webhook = { container, delivery: "webhook" } as const;
     expect(functionManifestOf({ controller: cups, deployment: webhook }).spec.permissions).toBeUndefined();
@@ -57,14 +46,14 @@ describe("the ReconcileFunction of a function", () => {
 });
 
 describe("the least permissions", () => {
-  it("patch only where there is something to finalize", () => {
+  it("have patch only with a finalizer", () => {
     const verbs = (controller: typeof cups) => leastPermissions(controller).cluster?.[0]?.verbs;
     expect(verbs(cups)).toEqual(["get"]);
     const finalize = () => Promise.resolve();
     expect(verbs(defineController({ for: Cup, reconcile, finalize }))).toEqual(["get", "patch"]);
   });
 
-  it("leave the status of a kind of others alone", () => {
+  it("have no status of a foreign kind", () => {
     const pods = foreignResource({
       group: "",
       version: "v1",
@@ -77,7 +66,7 @@ describe("the least permissions", () => {
     expect(cluster?.map(({ resources }) => resources.join())).toEqual(["pods", "events"]);
   });
 
-  it("read Secrets only where the function says so, and only those that it names", () => {
+  it("have Secrets only if the function declares them, and only those with its names", () => {
     const secrets = (readsSecrets: boolean | string[]) =>
       leastPermissions(cups, { readsSecrets }).cluster?.filter(({ resources }) => resources[0] === "secrets");
     expect(secrets(false)).toEqual([]);
@@ -86,10 +75,9 @@ describe("the least permissions", () => {
     expect(secrets(["a"])?.[0]?.resourceNames).toEqual(["a"]);
   });
 
-  it("allow all that is done with what a controller owns, in its objects' namespace where that is the function's", () => {
-    const saucers = { group: "tea", version: "v1", kind: "Saucer", plural: "saucers" } as const;
+  it("have every verb for owned kinds, in the namespace of the objects if that is the function's", () => {
     const owning = (namespaces: string[] | undefined, scope: "Namespaced" | "Cluster", own?: string[]) => {
-      const owns = [{ kind: { ...saucers, scope }, ...(own && { namespaces: own }) }];
+      const owns = [{ kind: { ...saucers, group: "tea", scope }, ...(own && { namespaces: own }) }];
       const only = namespaces === undefined ? {} : { namespaces };
       const found = leastPermissions(defineController({ for: Cup, only, owns, reconcile }), {
         namespace: "tea",
@@ -110,7 +98,7 @@ describe("the least permissions", () => {
     expect(owning(undefined, "Namespaced", ["coffee"])).toEqual(["cluster"]);
   });
 
-  it("are for the function's own namespace where all its objects are there, and everywhere otherwise", () => {
+  it("are for the function's own namespace if all its objects are there, and for the cluster otherwise", () => {
     const scopes = (namespaces: string[], of = Cup, namespace: string | undefined = "tea") =>
       Object.keys(
         leastPermissions(defineController({ for: of, only: { namespaces }, reconcile }), { namespace }),
@@ -118,20 +106,17 @@ describe("the least permissions", () => {
     expect(scopes(["tea"])).toEqual(["namespace"]);
     expect(scopes(["tea", "coffee"])).toEqual(["cluster"]);
     expect(scopes(["tea"], Cup, "coffee")).toEqual(["cluster"]);
-    expect(scopes(["tea"], kind("Cluster"))).toEqual(["cluster"]);
+    expect(scopes(["tea"], ClusterCup)).toEqual(["cluster"]);
     expect(Object.keys(leastPermissions(cups, { namespace: "tea" }))).toEqual(["cluster"]);
   });
 
-  it("read what the code is asked about, where that is", () => {
-    const saucers = {
-      kind: { group: "", version: "v1", kind: "Saucer", plural: "saucers", scope: "Namespaced" as const },
-      names: () => Promise.resolve([]),
-    };
+  it("have get for kinds that are mapped by code, in the cluster", () => {
+    const watched = { kind: saucers, names: () => Promise.resolve([]) };
     const controller = defineController({
       for: Cup,
       only: { namespaces: ["tea"] },
       reconcile,
-      watches: [saucers, { ...saucers, kind: Cup, names: { label: "cup" } }],
+      watches: [watched, { ...watched, kind: Cup, names: { label: "cup" } }],
     });
     const { cluster } = leastPermissions(controller, { namespace: "tea" });
     expect(cluster).toEqual([{ apiGroups: [""], resources: ["saucers"], verbs: ["get"] }]);

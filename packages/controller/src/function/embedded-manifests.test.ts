@@ -4,27 +4,16 @@ import { defineController } from "../definition/controller.ts";
 import type { DeployableFunction } from "./deployable-function.ts";
 import { embeddedManifestsOf } from "./embedded-manifests.ts";
 import type { FunctionDeployment } from "./reconcile-function-of.ts";
-import { defineResource } from "../resource/resource.ts";
+import { container, Cup, reconcile, saucers } from "./cups.fixture.ts";
 
-const Cup = defineResource({
-  group: "example.com",
-  version: "v1",
-  kind: "Cup",
-  scope: "Namespaced",
-  spec: z.object({}),
-  status: z.object({}),
-});
-const reconcile = () => Promise.resolve(undefined);
-const saucers = { group: "", version: "v1", kind: "Saucer", plural: "saucers", scope: "Namespaced" } as const;
 const cups = defineController({ for: Cup, reconcile, owns: [{ kind: saucers }] });
-const container = { image: "cups:1" };
 
 type Made = Readonly<Record<string, unknown>> & { readonly kind: string };
 const made = (definition: DeployableFunction<typeof Cup>) =>
   new Map((embeddedManifestsOf(definition) as readonly Made[]).map((one) => [one.kind, one]));
 
-describe("what runs a function with a bridge in its process", () => {
-  it("is a Deployment that may do what a function does, and follow what the controller is for and owns", () => {
+describe("a function with a bridge in its process", () => {
+  it("is a Deployment with the permissions of the function and of a bridge for its kinds", () => {
     const all = made({ controller: cups, namespace: "tea", deployment: { container } });
     expect([...all.keys()]).toEqual(["ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Deployment"]);
     expect(all.get("ClusterRole")).toMatchObject({
@@ -44,14 +33,14 @@ describe("what runs a function with a bridge in its process", () => {
     });
   });
 
-  it("is granted no more than its own namespace where all its objects are there", () => {
+  it("has permissions only in its own namespace if all its objects are there", () => {
     const only = { namespaces: ["tea"] };
     const local = defineController({ for: Cup, only, reconcile });
     const all = made({ controller: local, namespace: "tea", deployment: { container } });
     expect([...all.keys()]).toEqual(["ServiceAccount", "Role", "RoleBinding", "Deployment"]);
   });
 
-  it("has the pace, the variables and the processes that the deployment says", () => {
+  it("has the settings, variables and replicas of the deployment", () => {
     const env = [{ name: "CUPS_COLOUR", value: "blue" }];
     const deployment = { container: { ...container, env }, concurrency: 3, scaling: { min: 2 } };
     const spec = made({ controller: cups, deployment }).get("Deployment")?.["spec"];
@@ -59,12 +48,12 @@ describe("what runs a function with a bridge in its process", () => {
     expect(JSON.stringify(spec)).toContain('{"name":"DROVER_CONCURRENCY","value":"3"},{"name":"CUPS_COLOUR"');
   });
 
-  it("has a process also where it may scale to zero: nobody would start one", () => {
+  it("has a replica even if it may scale to zero: no deployer would start one", () => {
     const deployment = { container, scaling: { min: 0 } };
     expect(made({ controller: cups, deployment }).get("Deployment")?.["spec"]).toMatchObject({ replicas: 1 });
   });
 
-  it("has the time to end that its longest run may take, by the deployment or the code", () => {
+  it("has a grace period for its longest run, by the deployment or the controller", () => {
     const slow = defineController({ for: Cup, reconcile, timeout: "5m" });
     const grace = (timeout?: string) => {
       const deployment = { container, ...(timeout !== undefined && { timeout }) };
@@ -98,7 +87,7 @@ describe("what runs a function with a bridge in its process", () => {
       { container: { ...container, env: [{ name: "DROVER_REDIS_URL", value: "redis://own" }] } },
       /deployment\.container\.env: DROVER_REDIS_URL is set by Drover\. Leave it out\./,
     ],
-  ])("is refused, with what to do, for %j", (deployment, said) => {
-    expect(() => embeddedManifestsOf({ controller: cups, deployment })).toThrow(said);
+  ])("is refused with advice for %j", (deployment, problem) => {
+    expect(() => embeddedManifestsOf({ controller: cups, deployment })).toThrow(problem);
   });
 });

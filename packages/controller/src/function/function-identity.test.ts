@@ -13,16 +13,16 @@ const self = queueOf({ name: "sites" });
 const names = namesQueueOf(own, { plural: "secrets", group: "" });
 const selfNames = namesQueueOf(self, { plural: "cups", group: "example.com" });
 
-it("a queue says whose it is", () => {
-  const said = (queue: string) => [
+it("a queue name has its function, its namespace, and if it is unregistered", () => {
+  const partsOf = (queue: string) => [
     functionQueueOf(queue),
     namespaceOfQueue(queue),
     isUnregisteredQueue(queue),
   ];
-  expect(said(own)).toEqual([own, "web", false]);
-  expect(said(names)).toEqual([own, "web", false]);
-  expect(said(self)).toEqual([self, undefined, true]);
-  expect(said(selfNames)).toEqual([self, undefined, true]);
+  expect(partsOf(own)).toEqual([own, "web", false]);
+  expect(partsOf(names)).toEqual([own, "web", false]);
+  expect(partsOf(self)).toEqual([self, undefined, true]);
+  expect(partsOf(selfNames)).toEqual([self, undefined, true]);
   for (const text of [
     "",
     "web",
@@ -34,7 +34,7 @@ it("a queue says whose it is", () => {
     expect([functionQueueOf(text), namespaceOfQueue(text)]).toEqual([undefined, undefined]);
 });
 
-it("no two kinds have one queue of names, whatever their plurals and groups are", () => {
+it("different kinds have different names queues, for any plurals and groups", () => {
   const kinds = [
     ["cups", "example.com"],
     ["cups.example", "com"],
@@ -46,7 +46,7 @@ it("no two kinds have one queue of names, whatever their plurals and groups are"
   expect(queues[0]).toBe(`${own}/names/cups.example.com`);
 });
 
-it("a queue is shown without what people do not know a function by", () => {
+it("a queue is displayed without the uid", () => {
   expect([own, names, self, selfNames, "other"].map(queueDisplayName)).toEqual([
     ...["web/sites.example.com", "web/sites.example.com/names/secrets"],
     ...["sites", "sites/names/cups.example.com", "other"],

@@ -20,7 +20,7 @@ const pod = (more: Partial<FunctionPodOptions["container"]> = {}, grace = 60_000
     secrets: [{ name: "shared", secretName: "cups-webhook", mountPath: "/etc/drover" }],
   });
 
-it("what a container says of where it runs and of what it needs is in its Pod", () => {
+it("scheduling and resources of a container are in its Pod", () => {
   const resources = { limits: { memory: "1Gi" } };
   const nodeSelector = { disk: "ssd" };
   const tolerations = [{ key: "gpu", operator: "Exists" as const }];
@@ -50,7 +50,7 @@ it("what a container says of where it runs and of what it needs is in its Pod", 
   });
 });
 
-it("of what a container mounts only an empty folder can be written", () => {
+it("only an emptyDir is mounted writable", () => {
   const { containers, volumes } = pod({
     volumes: [
       { name: "s", mountPath: "/s", secret: { secretName: "a" } },
@@ -72,25 +72,25 @@ it("of what a container mounts only an empty folder can be written", () => {
   ]);
 });
 
-it("a Pod has longer to end than its process, and that longer than the longest run", () => {
+it("the grace period of a Pod is longer than that of its process, which is longer than a run", () => {
   expect(stopGraceOf(60_000)).toBe(70_000);
   expect(serverVariables({}, 70_000)).toContainEqual({ name: "DROVER_STOP_GRACE", value: "70000ms" });
   expect(pod({}, 70_000).terminationGracePeriodSeconds).toBe(80);
   expect(pod({}, 70_001).terminationGracePeriodSeconds).toBe(81);
 });
 
-it("metrics are open to all who reach the Pod, unless the function says otherwise", () => {
+it("metrics need no token in a Pod, unless the function requires one", () => {
   expect(metricsVariables([{ name: "COLOUR" }])).toEqual([{ name: "DROVER_METRICS_AUTH", value: "none" }]);
   expect(metricsVariables([{ name: "DROVER_METRICS_AUTH" }])).toEqual([]);
 });
 
-it("a variable that Drover sets, too, is found", () => {
+it("a variable that Drover also sets is found", () => {
   const ours = [{ name: "A" }, { name: "B" }];
   expect(duplicateVariable([{ name: "C" }, { name: "B" }], ours)).toBe("B");
   expect(duplicateVariable([{ name: "C" }], ours)).toBeUndefined();
 });
 
-it("a process gets a variable for each setting of its pace that the spec changes", () => {
+it("a process has a variable for each setting in the spec", () => {
   expect(runSettingsVariables({})).toEqual([]);
   const retry = { first: "1s", longest: "2m", attempts: 4 };
   const limits = { runs: { perSecond: 0.5, burst: 9 } };

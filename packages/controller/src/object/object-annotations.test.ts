@@ -4,7 +4,7 @@ import { isPausedByAnnotation } from "./object-annotations.ts";
 const pods = { group: "", plural: "pods" };
 const paused = { annotations: { "drover.dev/paused": "true" } };
 
-it("an object is paused by its annotation, and a ReconcileFunction never: it could keep its permissions from review", () => {
+it("an object is paused by its annotation, but not a ReconcileFunction, which could avoid a review of its permissions", () => {
   expect(isPausedByAnnotation(pods, paused)).toBe(true);
   expect(isPausedByAnnotation(pods, {})).toBe(false);
   for (const value of ["", "false", "True", "yes"])

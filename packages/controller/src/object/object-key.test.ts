@@ -14,7 +14,7 @@ describe("an object key", () => {
     "ａ",
     "😀",
     "n".repeat(253),
-  ])("of the name %j comes back as it went in", (name) => {
+  ])("of the name %j is parsed as it was formatted", (name) => {
     for (const object of [{ name }, { namespace: "default", name }]) {
       const key = objectKey(object);
       expect(splitObjectKey(key)).toEqual(object);
@@ -23,12 +23,12 @@ describe("an object key", () => {
     }
   });
 
-  it("tells look-alikes apart", () => {
+  it("is different for similar characters", () => {
     expect(objectKey({ name: "аdmin" })).not.toBe(objectKey({ name: "admin" }));
     expect(objectKey({ namespace: "a", name: "b" })).not.toBe(objectKey({ name: "b" }));
   });
 
-  it("survives Redis's UTF-8, whatever it is made of", () => {
+  it("is unchanged by the UTF-8 of Redis", () => {
     const key = objectKey({ namespace: "ä", name: "😀:{}%" });
     expect(Buffer.from(key, "utf8").toString("utf8")).toBe(key);
   });
@@ -53,11 +53,11 @@ describe("an object key", () => {
     expect(() => objectKey(object)).toThrow('Give "namespace/name"');
   });
 
-  it.each(["", "/", "a/", "/a", "a/b/c", "../b", " a"])("is not read from the text %j", (text) => {
+  it.each(["", "/", "a/", "/a", "a/b/c", "../b", " a"])("is not parsed from the text %j", (text) => {
     expect(() => parseObjectKey(text)).toThrow(InvalidKeyError);
   });
 
-  it("is refused in few words, however long the text", () => {
+  it("is refused with a short message for any length", () => {
     expect(() => parseObjectKey(`${"a".repeat(1_000_000)}/b/c`)).toThrow(/^.{0,200}$/);
   });
 });

@@ -10,7 +10,7 @@ import { type CustomResourceDefinition, customResourceDefinition } from "./crd.t
 import { durationSchema } from "../duration.ts";
 import { kitchenSink } from "../structural/kitchen-sink.fixture.ts";
 import { ReconcileFunction } from "../function/reconcile-function.ts";
-import { defineResource } from "./resource.ts";
+import { defineResource, type Resource } from "./resource.ts";
 import { immutable } from "../structural/kubernetes-meta.ts";
 import { randomObject } from "../structural/random-schema.fixture.ts";
 
@@ -20,9 +20,9 @@ beforeAll(async () => {
 }, 3_600_000);
 afterAll(() => cluster.stop());
 
-/** kubectl with objects on its standard input. */
-async function kubectl(input: readonly unknown[], ...args: string[]) {
-  const process = spawn(cluster.kubectl, args, { stdio: "pipe" });
+/** Runs a command of kubectl with objects on its standard input. `args` are added to the words of the command. */
+async function kubectl(input: readonly unknown[], command: string, ...args: readonly string[]) {
+  const process = spawn(cluster.kubectl, [...command.split(" "), ...args], { stdio: "pipe" });
   process.stdin.end(input.map((object) => writeJson(object)).join("\n---\n"));
   const [stdout, stderr] = await Promise.all([
     text(process.stdout),
@@ -40,7 +40,7 @@ const stored = z.object({
 });
 const answer = z.union([z.object({ items: z.array(stored) }), stored]);
 
-/** The objects that kubectl printed: a list of them, or one after the other. */
+/** The objects in kubectl's output: a list, or one after the other. */
 const storedOnes = (printed: string) =>
   printed
     .split(/(?<=^\})\n/m)
@@ -51,10 +51,10 @@ const storedOnes = (printed: string) =>
 // Not `--for=condition=...`: that fails at once on a definition which has no conditions yet (kubernetes#66439).
 const established = '--for=jsonpath={.status.conditions[?(@.type=="Established")].status}=True';
 
-/** Install kinds, and see the API server find nothing wrong with them. */
+/** Installs kinds, and expects that the API server reports no problems. */
 async function install(crds: readonly CustomResourceDefinition[]) {
   const names = crds.map(({ metadata }) => `crd/${metadata.name}`);
-  expect(await kubectl(crds, "create", "-f", "-")).toMatchObject({ code: 0, stderr: "" });
+  expect(await kubectl(crds, "create -f -")).toMatchObject({ code: 0, stderr: "" });
   expect(await kubectl([], "wait", established, ...names)).toMatchObject({ code: 0, stderr: "" });
   const { stdout } = await kubectl([], "get", ...names, "-o", "json");
   const conditions = storedOnes(stdout).flatMap(({ status }) => status?.conditions ?? []);
@@ -64,15 +64,21 @@ async function install(crds: readonly CustomResourceDefinition[]) {
   );
 }
 
-/** What the API server would store of each object; the ones that it refuses are missing. */
+const objectOf = ({ apiVersion, kind }: Resource, name: string, spec: unknown) => ({
+  apiVersion,
+  kind,
+  metadata: { name },
+  spec,
+});
+
+/** The objects as the API server would store them, without those that it refuses. */
 async function accepted(objects: readonly unknown[]) {
-  const args = ["create", "--dry-run=server", "--validate=ignore", "-o", "json", "-f", "-"];
-  const { stdout, stderr } = await kubectl(objects, ...args);
+  const { stdout, stderr } = await kubectl(objects, "create --dry-run=server --validate=ignore -o json -f -");
   return { stored: new Map(storedOnes(stdout).map((one) => [one.metadata.name, one.spec])), stderr };
 }
 
 describe("a real API server", () => {
-  it("takes every construct, the values that zod takes, and none that zod refuses", async () => {
+  it("accepts every construct, the values that zod accepts, and none that zod refuses", async () => {
     const Sink = defineResource({
       group: "test.example.com",
       version: "v1",
@@ -91,28 +97,22 @@ describe("a real API server", () => {
       printerColumns: [{ name: "Text", type: "string", jsonPath: ".spec.text", description: "Some text." }],
     });
     await install([customResourceDefinition(Sink), customResourceDefinition(ReconcileFunction)]);
-    const cases = Object.entries(kitchenSink).flatMap(([field, { good, bad }]) => [
-      ...good.map((value, at) => ({
-        name: `${field.toLowerCase()}-good-${at}`,
-        spec: { [field]: value },
-        fits: true,
-      })),
-      ...bad.map((value, at) => ({
-        name: `${field.toLowerCase()}-bad-${at}`,
-        spec: { [field]: value },
-        fits: false,
-      })),
-    ]);
+    const cases = Object.entries(kitchenSink).flatMap(([field, construct]) =>
+      (["good", "bad"] as const).flatMap((which) =>
+        construct[which].map((value, at) => ({
+          name: `${field.toLowerCase()}-${which}-${at}`,
+          spec: { [field]: value },
+          fits: which === "good",
+        })),
+      ),
+    );
     for (const { spec, fits, name } of cases)
       expect([name, Sink.spec.safeParse(spec).success]).toEqual([name, fits]);
-    const { apiVersion, kind } = Sink;
-    const { stored: taken } = await accepted(
-      cases.map(({ name, spec }) => ({ apiVersion, kind, metadata: { name }, spec })),
-    );
+    const { stored: taken } = await accepted(cases.map(({ name, spec }) => objectOf(Sink, name, spec)));
     expect([...taken.keys()].sort()).toEqual(cases.flatMap(({ name, fits }) => (fits ? [name] : [])).sort());
   });
 
-  it("fills defaults in, keeps what is immutable, and writes status apart from spec", async () => {
+  it("sets defaults, refuses changes of immutable fields, and writes the status separately", async () => {
     const Bucket = defineResource({
       group: "test.example.com",
       version: "v1",
@@ -130,23 +130,10 @@ describe("a real API server", () => {
       status: z.object({ arn: z.string(), region: z.string() }),
     });
     await install([customResourceDefinition(Bucket)]);
-    const object = (spec: unknown, status?: unknown) => ({
-      apiVersion: Bucket.apiVersion,
-      kind: Bucket.kind,
-      metadata: { name: "a" },
-      spec,
-      ...(status !== undefined && { status }),
-    });
+    const object = (spec: unknown) => objectOf(Bucket, "a", spec);
 
-    const created = await kubectl(
-      [object({ rules: [{ id: "x", extra: 1 }] })],
-      "create",
-      "--validate=ignore",
-      "-o",
-      "json",
-      "-f",
-      "-",
-    );
+    const unpruned = object({ rules: [{ id: "x", extra: 1 }] });
+    const created = await kubectl([unpruned], "create --validate=ignore -o json -f -");
     const [first] = storedOnes(created.stdout);
     expect(first?.spec).toEqual({
       region: "eu",
@@ -156,13 +143,13 @@ describe("a real API server", () => {
     });
     expect(Bucket.spec.parse(first?.spec)).toEqual(Bucket.spec.parse({ rules: [{ id: "x" }] }));
 
-    const moved = await kubectl([object({ region: "us" })], "apply", "-f", "-");
+    const moved = await kubectl([object({ region: "us" })], "apply -f -");
     expect(moved.stderr).toContain("cannot be changed");
-    const minutes = await kubectl([object({ every: "10" })], "apply", "-f", "-");
+    const minutes = await kubectl([object({ every: "10" })], "apply -f -");
     expect(minutes.stderr).toContain("spec.every");
-    const unknown = await kubectl([object({ regoin: "eu" })], "apply", "-f", "-");
+    const unknown = await kubectl([object({ regoin: "eu" })], "apply -f -");
     expect(unknown.stderr).toContain('unknown field "spec.regoin"');
-    const none = await kubectl([object(undefined)], "create", "--dry-run=server", "-f", "-");
+    const none = await kubectl([object(undefined)], "create --dry-run=server -f -");
     expect(none.stderr).toContain("spec: Required value");
 
     const ready = {
@@ -173,32 +160,19 @@ describe("a real API server", () => {
       observedGeneration: 1,
       lastTransitionTime: "2026-01-01T00:00:00Z",
     };
-    const patch = (status: unknown) =>
-      kubectl(
-        [],
-        "patch",
-        "bucket",
-        "a",
-        "--subresource=status",
-        "--type=merge",
-        "-o",
-        "json",
-        "-p",
-        JSON.stringify({ status }),
-      );
-    expect(await patch({ arn: "arn:a", observedGeneration: 1, conditions: [ready] })).toMatchObject({
-      code: 0,
-    });
-    expect((await patch({ conditions: [{ ...ready, reason: "no word" }] })).stderr).toContain("reason");
-    expect((await patch({ conditions: [{ ...ready, message: "m".repeat(32_769) }] })).stderr).toContain(
-      "message",
-    );
-    expect((await patch({ conditions: [ready, ready] })).stderr).toContain("Duplicate");
-    const { stdout: row } = await kubectl([], "get", "buckets", "-o", "wide");
+    const patch = (status: object) =>
+      kubectl([], "patch bucket a --subresource=status --type=merge -o json -p", JSON.stringify({ status }));
+    const written = await patch({ arn: "arn:a", observedGeneration: 1, conditions: [ready] });
+    expect(written).toMatchObject({ code: 0 });
+    const problemOf = async (...conditions: readonly object[]) => (await patch({ conditions })).stderr;
+    expect(await problemOf({ ...ready, reason: "no word" })).toContain("reason");
+    expect(await problemOf({ ...ready, message: "m".repeat(32_769) })).toContain("message");
+    expect(await problemOf(ready, ready)).toContain("Duplicate");
+    const { stdout: row } = await kubectl([], "get buckets -o wide");
     expect(row).toMatch(/NAME\s+READY\s+REASON\s+AGE\s+a\s+True\s+Reconciled\s+\d+s/);
   });
 
-  // DROVER_TEST_SEED chooses other schemas and values.
+  // DROVER_TEST_SEED selects other schemas and values.
   it("agrees with zod about random values of random schemas", async () => {
     const random = pseudoRandom(Number(process.env["DROVER_TEST_SEED"] ?? 7)).fraction;
     const kinds = Array.from({ length: 24 }, (_, at) => {
@@ -217,23 +191,18 @@ describe("a real API server", () => {
     const cases = kinds.flatMap(({ resource, values }) =>
       values.map((value, at) => ({ resource, name: `${resource.singular}-${at}`, spec: { it: value } })),
     );
-    const objects = cases.map(({ resource: { apiVersion, kind }, name, spec }) => ({
-      apiVersion,
-      kind,
-      metadata: { name },
-      spec,
-    }));
+    const objects = cases.map(({ resource, name, spec }) => objectOf(resource, name, spec));
     const { stored: taken, stderr } = await accepted(objects);
     const verdicts = cases.map(({ resource, name, spec }) => {
       const parsed = resource.spec.safeParse(spec);
-      // Where zod's only complaint is about unknown fields, the API server may prune them instead.
+      // The API server may prune unknown fields that zod refuses.
       const free = parsed.error?.issues.every(({ code }) => code === "unrecognized_keys") === true;
       return { resource, name, spec, parsed, free, taken: taken.has(name), server: taken.get(name) };
     });
     const wrong = verdicts.filter((each) => !each.free && each.parsed.success !== each.taken);
     const why = wrong.map(({ name, spec, parsed }) => [
-      ...[name, JSON.stringify(spec), parsed.error?.message ?? "zod takes it"],
-      stderr.split("\n").find((refusal) => refusal.includes(`"${name}"`)) ?? "the API server takes it",
+      ...[name, JSON.stringify(spec), parsed.error?.message ?? "zod accepts it"],
+      stderr.split("\n").find((refusal) => refusal.includes(`"${name}"`)) ?? "the API server accepts it",
     ]);
     expect(why).toEqual([]);
     for (const { resource, parsed, server } of verdicts) {

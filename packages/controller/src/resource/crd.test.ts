@@ -45,7 +45,7 @@ describe("a CustomResourceDefinition", () => {
     expect(crdOf().spec.names).not.toHaveProperty("shortNames");
   });
 
-  it("is plain JSON, made anew each time", () => {
+  it("is plain JSON, and the same each time", () => {
     const resource = defineResource(definition);
     const crd = customResourceDefinition(resource);
     expect(JSON.parse(JSON.stringify(crd))).toStrictEqual(crd);
@@ -53,7 +53,7 @@ describe("a CustomResourceDefinition", () => {
     expect(brokenRules(crd.spec.versions[0].schema.openAPIV3Schema)).toEqual([]);
   });
 
-  it("requires a spec, and says what it is", () => {
+  it("requires a spec, and has descriptions", () => {
     expect(schemaOf()).toMatchObject({
       type: "object",
       description: "A bucket.",
@@ -67,7 +67,7 @@ describe("a CustomResourceDefinition", () => {
     });
   });
 
-  it("lets a status be written field by field, and each part of it as a whole", () => {
+  it("has an optional status field by field, with complete objects in it", () => {
     const status = schemaOf().properties?.["status"];
     expect(status).not.toHaveProperty("required");
     expect(status?.properties?.["parts"]).toMatchObject({ required: ["id"] });
@@ -113,14 +113,14 @@ describe("a CustomResourceDefinition", () => {
     ]);
   });
 
-  it("is refused with the path and what to write instead", () => {
+  it("is refused with the path and the alternative", () => {
     const spec = z.object({ lifecycle: z.array(z.object({ when: z.tuple([z.string()]) })) });
     expect(() => crdOf({ spec })).toThrow(
       'Resource "Bucket": spec.lifecycle[].when: a tuple has no structural form; use an object or a list',
     );
   });
 
-  it("is refused with all that is wrong", () => {
+  it("is refused with every problem", () => {
     const status = z.object({ at: z.date(), conditions: z.array(z.string()), observedGeneration: z.int() });
     try {
       crdOf({ spec: z.object({ a: z.map(z.string(), z.string()) }), status });

@@ -30,7 +30,7 @@ describe("a resource", () => {
     ["Patch", "patches"],
     ["Mesh", "meshes"],
     ["Cup", "cups"],
-  ])("whose kind is %s has the plural %s", (kind, plural) => {
+  ])("of the kind %s has the plural %s", (kind, plural) => {
     expect(defineResource({ ...bucket, kind }).plural).toBe(plural);
   });
 

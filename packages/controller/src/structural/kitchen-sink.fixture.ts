@@ -1,4 +1,4 @@
-// Every construct that a CRD can carry, with values that must be taken and values that must not.
+// Every construct that a CRD can have, with valid values and invalid ones.
 import { z } from "zod";
 import { durationSchema } from "../duration.ts";
 import { checkedAtRun } from "./checks.ts";

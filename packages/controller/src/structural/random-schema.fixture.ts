@@ -1,8 +1,8 @@
-// Random schemas of the kinds that a CRD can carry, each with a source of values: most fit, some do not.
+// Random schemas that a CRD can have, each with a source of values: most are valid, some are not.
 import { z } from "zod";
 import type { Json } from "./schema.ts";
 
-/** From 0 to 1, as `fraction` of a random(seed) gives them. */
+/** Returns numbers from 0 to 1, like `fraction` of a pseudoRandom. */
 export type Random = () => number;
 
 export interface Sample {
@@ -35,7 +35,7 @@ const anything = (random: Random): Json =>
     { type: "a" },
   ]);
 
-/** A sample that no more than `depth` objects and lists hold. */
+/** A sample with at most `depth` nested objects and lists. */
 export function randomSample(random: Random, depth: number): Sample {
   const makers = depth > 0 && random() < 0.6 ? containers : scalars;
   const sample = wrapped(random, pick(random, makers)(random, depth - 1));
@@ -52,7 +52,7 @@ function mostlyFitting(random: Random, { schema, value }: Sample): Json {
   return found;
 }
 
-/** An object of random fields, as a spec is. */
+/** An object of random fields, like a spec. */
 export function randomObject(random: Random, depth: number): Sample & { readonly schema: z.ZodObject } {
   const fields = ["a", "b", "c", "kind", "$ref", "a b"].slice(below(random, 4)).map((name) => ({
     name,
@@ -73,7 +73,7 @@ function wrapped(random: Random, { schema, value }: Sample): Sample {
   const roll = random();
   if (roll < 0.1) return { schema: schema.nullable(), value: () => (random() < 0.3 ? null : value()) };
   if (roll < 0.15) return { schema: schema.readonly(), value };
-  if (roll < 0.2) return { schema: schema.describe("said"), value };
+  if (roll < 0.2) return { schema: schema.describe("text"), value };
   const given = schema.safeParse(value());
   return roll < 0.3 && given.success ? { schema: schema.default(given.data), value } : { schema, value };
 }
@@ -177,7 +177,7 @@ const containers: readonly [Maker, ...Maker[]] = [
     const item = randomSample(random, depth);
     const keys = z.enum(["x", "y"]);
     return {
-      // A record whose values may be undefined lets its keys be absent, though its type does not.
+      // A record with values that may be undefined accepts missing keys, but its type does not.
       schema:
         random() < 0.5 && !item.schema.safeParse(undefined).success
           ? z.record(keys, item.schema)
@@ -196,7 +196,7 @@ function variants(random: Random, depth: number): Sample {
   const [one, other] = [randomSample(random, depth), randomSample(random, depth)].map((sample) =>
     sample.schema.safeParse(undefined).success ? boundedText(random) : sample,
   );
-  if (one === undefined || other === undefined) throw new Error("two went in");
+  if (one === undefined || other === undefined) throw new Error("There are two variants.");
   const strict = random() < 0.5;
   const object = strict ? z.strictObject : z.object;
   const schema = z.discriminatedUnion("type", [
@@ -209,7 +209,7 @@ function variants(random: Random, depth: number): Sample {
     schema,
     value: () => {
       const type = pick(random, ["a", "b", "c", "d", "e"]);
-      // A field of another variant: zod overlooks it in a plain object, the API server looks at it all the same.
+      // A field of another variant: zod ignores it in a plain object, and the API server validates it.
       const parts = strict ? "one other both" : (own[type] ?? "");
       const values: Readonly<Record<string, Json>> = { one: one.value(), other: other.value(), both: true };
       const some = Object.entries(values).filter(([name]) => parts.includes(name) && random() < 0.7);

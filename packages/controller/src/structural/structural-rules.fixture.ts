@@ -1,5 +1,4 @@
-// Kubernetes' rules for structural schemas, read from its documentation and written down anew: what the generator of
-// schemas is held to.
+// Kubernetes' rules for structural schemas, written from its documentation: the generator of schemas must follow them.
 
 type Node = Readonly<Record<string, unknown>>;
 
@@ -24,7 +23,7 @@ const structureKeys = new Set([
 ]);
 const types = new Set<unknown>(["object", "array", "string", "integer", "number", "boolean"]);
 
-/** Where a schema breaks the rules, and how; nothing for a structural schema. */
+/** @returns each violation of the rules, with its path; empty for a structural schema. */
 export function brokenRules(schema: unknown, path = ""): string[] {
   if (!isNode(schema)) return [`${path}: not an object`];
   const at = (problem: string) => `${path}: ${problem}`;
@@ -37,7 +36,7 @@ export function brokenRules(schema: unknown, path = ""): string[] {
   ];
 }
 
-/** Below a logical keyword nothing may give structure, and every field must be known outside. */
+/** The rules below a logical keyword: no structure there, and every field is declared outside. */
 function brokenNested(node: unknown, outside: Node, path: string): string[] {
   if (!isNode(node)) return [`${path}: not an object`];
   const fields = Object.entries(isNode(node["properties"]) ? node["properties"] : {});
@@ -91,7 +90,7 @@ function valueRules(node: Node): string[] {
   const { type, enum: listed, pattern } = node;
   const bounds = [node["minimum"], node["maximum"]].filter((bound) => bound !== undefined);
   return broken({
-    "a bound that says nothing": bounds.some(
+    "a bound without effect": bounds.some(
       (bound) => Math.abs(Number(bound)) >= Number.MAX_SAFE_INTEGER && type === "integer",
     ),
     "a bound that is no number": bounds.some((bound) => !Number.isFinite(bound)),

@@ -22,7 +22,7 @@ export const cups = defineFunction({
     retry: { first: "50ms" },
     async reconcile({ readSecret }) {
       const { kind: tea } = (await readSecret("tea")) ?? {};
-      if (tea === undefined) throw new Error("There is no tea yet."); // said by an Event
+      if (tea === undefined) throw new Error("There is no tea yet."); // reported by an Event
       return { status: { tea } };
     },
     async finalize() {},

@@ -31,7 +31,7 @@ const versionsIn = (known: RunCache, query = "all") =>
 /** The cache of a run after earlier wakes for pods. */
 const knowing = (cachedLists: ReceivedCache["cachedLists"]) =>
   openRunCache([pod], { cachedLists, versions: { pods: "1" } });
-/** What the next run knows. */
+/** The cache of the next run. */
 function next(known: RunCache, ...deltas: readonly string[]): RunCache {
   const left = known.text();
   return knowing(left === undefined ? undefined : { stored: left, deltas });
@@ -43,14 +43,14 @@ function asked(): RunCache {
   return known;
 }
 
-describe("a run knows", () => {
-  it("what the run before has found, and the news since", () => {
+describe("the cache of a run has", () => {
+  it("the lists of the run before, and the changes since", () => {
     const known = next(asked(), news("c", 33), news("a", 31), news("b", 32, true));
     expect(versionsIn(known)).toEqual(["a 31", "c 33"]);
     const later = next(known, news("e", 36), news("d", 35), news("c", 34, true));
     expect(versionsIn(later)).toEqual(["a 31", "d 35", "e 36"]);
   });
-  it("integers to their last digit, of what was found and of the news", () => {
+  it("integers with all digits, of lists and of changes", () => {
     const n = 2n ** 53n + 1n;
     const known = knowing(undefined);
     known.add(pod, "all", listed(30, { ...podAt("a", 10), spec: { n } }));
@@ -58,7 +58,7 @@ describe("a run knows", () => {
     const delta = deltaText({ kind: "pods", key: keyOfPod("c"), resourceVersion: "33", copy });
     expect(next(known, delta).find(pod, "all", false)).toMatchObject([{ spec: { n } }, { spec: { n: -n } }]);
   });
-  it("nothing of objects that are nested too deep to be written, nor is there a cached object of them", () => {
+  it("no objects that are nested too deep to be stored", () => {
     for (const deepest of ["", "9007199254740993"]) {
       const known = knowing(undefined);
       const spec = parseJson("[".repeat(9_000) + deepest + "]".repeat(9_000));
@@ -67,36 +67,36 @@ describe("a run knows", () => {
       expect(cachedObjectText({ ...podAt("a", 10), spec })).toBeUndefined();
     }
   });
-  it("what it has written itself, once it is answered", () => {
+  it("its own writes, once they are answered", () => {
     const known = asked();
-    const tell = known.observeWrite(pod);
+    const settled = known.observeWrite(pod);
     expect(versionsIn(known)).toBeUndefined();
-    tell?.(podAt("a", 40));
+    settled?.(podAt("a", 40));
     expect(versionsIn(known)).toEqual(["a 40", "b 20"]);
     known.add(pod, "others", listed(39, podAt("a", 10)));
     expect(versionsIn(known)).toEqual(["a 40", "b 20"]);
     known.observeWrite(pod)?.("refused");
     expect(versionsIn(next(known, news("a", 35)))).toEqual(["a 40", "b 20"]);
   });
-  it("nothing of a kind while a write of it is under way, and leaves nothing of it to the next", () => {
+  it("no objects of a kind during a write of it, and stores none for the next run", () => {
     const known = asked();
-    const tell = known.observeWrite(pod);
+    const settled = known.observeWrite(pod);
     expect(known.text()).toBeUndefined();
-    tell?.("refused");
+    settled?.("refused");
     expect(versionsIn(next(known))).toEqual(["a 10", "b 20"]);
   });
-  it("that an object is gone whose deletion has the last version that it had", () => {
+  it("no object with a deletion at its last version", () => {
     for (const deltas of [
       [news("a", 31), news("a", 31, true)],
       [news("a", 31, true), news("a", 31)],
     ])
       expect(versionsIn(next(asked(), ...deltas))).toEqual(["b 20"]);
   });
-  it("the answers to what was asked, and to nothing else", () => {
+  it("the results of the same queries only", () => {
     expect(versionsIn(next(asked()), "others")).toBeUndefined();
     expect(next(asked()).find(builtin.node, "all", false)).toBeUndefined();
   });
-  it("that there are none that name it, if the kind has not affected the key yet, and the changes since", () => {
+  it("an empty result if the kind has not affected the key yet, with the changes since", () => {
     const known = openRunCache([pod], { versions: {} });
     expect(known.find(pod, "strays", true)).toBeUndefined();
     known.add(pod, "all", listed(30));
@@ -105,7 +105,7 @@ describe("a run knows", () => {
     expect(versionsIn(next(known, news("a", 31)), "strays")).toEqual(["a 31"]);
     expect(next(asked()).find(pod, "strays", true)).toBeUndefined();
   });
-  it("nothing old: news of what it knows better, or of what was gone before it asked", () => {
+  it("no older changes: of newer objects, or of objects that were deleted before the list", () => {
     expect(versionsIn(next(asked(), news("a", 9), news("c", 29)))).toEqual(["a 10", "b 20"]);
   });
 });
@@ -113,18 +113,18 @@ describe("a run knows", () => {
 describe("the cache has no list of a kind", () => {
   it.each<[string, RunCache]>([
     ["of a kind that is not requested", knowing({ stored: "{}", deltas: [] })],
-    ["whose stored list cannot be read", knowing({ stored: "no", deltas: [] })],
+    ["with an unreadable stored list", knowing({ stored: "no", deltas: [] })],
     ["with a delta that cannot be read", next(asked(), "no")],
     [
       "with a delta that may be older than a deletion since",
       next(next(asked(), news("c", 40, true)), news("c", 35)),
     ],
     ["with a deletion that may be of another object", next(asked(), news("b", 19, true))],
-    ["whose versions cannot be compared", next(asked(), news("a", 31).replaceAll("31", "zebra"))],
+    ["with incomparable versions", next(asked(), news("a", 31).replaceAll("31", "zebra"))],
   ])("%s", (_, known) => {
     expect(versionsIn(known)).toBeUndefined();
   });
-  it("whose content a write of the run made uncertain, even if the run lists it again; nor does the next run", () => {
+  it("after a write with an unknown outcome, even if the run lists it again; nor has the next run", () => {
     const known = asked();
     known.observeWrite(pod)?.("unknown");
     known.add(pod, "all", listed(50, podAt("a", 10)));
@@ -138,16 +138,16 @@ describe("the cache has no list of a kind", () => {
     expect(known.text()).toBeUndefined();
     expect(cachedObjectText(secret)).toBeUndefined();
   });
-  it("of which there is too much to be left", () => {
+  it("that is too long to be stored", () => {
     const known = asked();
     known.add(pod, "all", listed(30, ...Array.from({ length: 1_000 }, (_, i) => podAt(`p${i}`, 30))));
     expect(known.text()).toBeUndefined();
   });
 });
 
-/** What happens, to one of three pods. `late`: its change is emitted once more. */
+/** A step, for one of three pods. `late`: its change is emitted again. */
 const happening = fc.record({
-  what: fc.constantFrom("change", "change", "delete", "tell", "tell", "late", "write", "run", "run"),
+  what: fc.constantFrom("change", "change", "delete", "emit", "emit", "late", "write", "run", "run"),
   name: fc.constantFrom("a", "b", "c"),
   byListing: fc.boolean(),
   late: fc.nat(10),
@@ -161,7 +161,7 @@ class World {
   #news: string[] = [];
   readonly #written = new Map<string, number>();
   #left: string | undefined;
-  /** Runs that did not have to ask. */
+  /** Number of runs that needed no list. */
   knew = 0;
 
   change(name: string, isGone: boolean): number {
@@ -170,8 +170,8 @@ class World {
     return version;
   }
 
-  /** The next event, in order; that something is gone by its last version, where a listing has found it. */
-  tell(byListing: boolean): void {
+  /** Emits the next event, in order. A deletion that a list shows has the last version of the object. */
+  emit(byListing: boolean): void {
     const event = this.#history[this.#delivered];
     if (event === undefined) return;
     const before = this.#history.slice(0, this.#delivered).findLast(({ name }) => name === event.name);
@@ -180,7 +180,7 @@ class World {
     this.#delivered++;
   }
 
-  tellAgain(late: number): void {
+  emitAgain(late: number): void {
     const event = this.#history[this.#delivered - 1 - late];
     if (event !== undefined) this.#news.push(news(event.name, event.version, event.isGone));
   }
@@ -198,9 +198,9 @@ class World {
       this.#check(new Map(found.map(({ metadata }) => [metadata.name, Number(metadata.resourceVersion)])));
     }
     if (writes !== undefined) {
-      const tell = known.observeWrite(pod);
+      const settled = known.observeWrite(pod);
       const version = this.change(writes, false);
-      tell?.(podAt(writes, version));
+      settled?.(podAt(writes, version));
       this.#written.set(writes, version);
     }
     this.#left = known.text();
@@ -214,7 +214,7 @@ class World {
     return now;
   }
 
-  /** All that was emitted and written is cached, or a later state. */
+  /** Every emitted and written change is cached, or a later state. */
   #check(known: ReadonlyMap<string, number>): void {
     for (const name of ["a", "b", "c"]) {
       const of = this.#history.filter((event) => event.name === name);
@@ -233,15 +233,15 @@ class World {
   }
 }
 
-it("knows all that was emitted and written, whatever happens", () => {
+it("the cache has every emitted and written change, after any steps", () => {
   let knew = 0;
   fc.assert(
     fc.property(fc.array(happening, { minLength: 1, maxLength: 60, size: "max" }), (happenings) => {
       const world = new World();
       for (const { what, name, byListing, late } of happenings)
         if (what === "run" || what === "write") world.run(what === "write" ? name : undefined);
-        else if (what === "tell") world.tell(byListing);
-        else if (what === "late") world.tellAgain(late);
+        else if (what === "emit") world.emit(byListing);
+        else if (what === "late") world.emitAgain(late);
         else world.change(name, what === "delete");
       knew += world.knew;
     }),

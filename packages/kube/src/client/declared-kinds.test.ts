@@ -1,6 +1,5 @@
 import { objectKey } from "@drover/controller";
-import { afterEach, describe, expect, test } from "vitest";
-import { connect } from "./connect.ts";
+import { describe, expect, test } from "vitest";
 import { MalformedReplyError } from "../errors.ts";
 import {
   collectionPath,
@@ -9,9 +8,10 @@ import {
   type ResourceRef,
 } from "../objects/resource-ref.ts";
 import { cachedObjectText } from "../cache/cached-object.ts";
-import { jsonReply, scriptedServer } from "../testing/scripted-server.ts";
+import { scriptedClient } from "../testing/scripted-client.ts";
+import { jsonReply } from "../testing/scripted-server.ts";
 
-// A kind is text out of a declaration, whose author is not trusted.
+// The text of a kind comes from a declaration of an untrusted author.
 const maps: ResourceRef = {
   group: "",
   version: "v1",
@@ -27,6 +27,13 @@ const secrets = {
   metadata: { resourceVersion: "9" },
   items: [{ metadata, data }],
 };
+
+const metadataList = (...items: readonly object[]) => ({
+  ...secrets,
+  apiVersion: "meta.k8s.io/v1",
+  kind: "PartialObjectMetadataList",
+  items,
+});
 
 describe("the path of a declared kind", () => {
   test.each<[Partial<ResourceRef>, string]>([
@@ -58,24 +65,11 @@ describe("the path of a declared kind", () => {
   });
 });
 
-let stack = new AsyncDisposableStack();
-afterEach(async () => {
-  await stack.disposeAsync();
-  stack = new AsyncDisposableStack();
-});
-
-async function answering(answer: object) {
-  const server = stack.use(await scriptedServer(jsonReply(answer)));
-  const client = await connect({ kubeconfig: server.kubeconfig });
-  stack.defer(() => client.close());
-  return client;
-}
-
 const listed = async (answer: object, options: { readonly metadataOnly?: boolean } = {}) =>
-  (await answering(answer)).list(maps, options);
+  (await scriptedClient(jsonReply(answer))).client.list(maps, options);
 
 describe("an answer is refused", () => {
-  test("when it lists another kind, whatever was declared", async () => {
+  test("if it lists another kind than the declared one", async () => {
     await expect(listed(secrets)).rejects.toThrow("it sent v1 Secret instead of v1 ConfigMap");
     await expect(listed({ ...secrets, kind: "PartialObjectMetadataList" })).rejects.toThrow(
       MalformedReplyError,
@@ -84,47 +78,36 @@ describe("an answer is refused", () => {
     await expect(listed(other)).rejects.toThrow("it sent v2 ConfigMapList instead of v1 ConfigMapList");
   });
 
-  test("when one item of a right list is of another kind", async () => {
+  test("if one item of a list is of another kind", async () => {
     const item = { apiVersion: "v1", kind: "Secret", metadata, data };
     await expect(listed({ ...secrets, kind: "ConfigMapList", items: [item] })).rejects.toThrow(
       "it sent v1 Secret instead of v1 ConfigMap",
     );
   });
 
-  test("when it is metadata alone and whole objects were asked for", async () => {
-    const partial = {
-      apiVersion: "meta.k8s.io/v1",
-      kind: "PartialObjectMetadataList",
-      metadata: { resourceVersion: "9" },
-      items: [{ metadata }],
-    };
+  test("if it has only metadata and whole objects were requested", async () => {
+    const partial = metadataList({ metadata });
     await expect(listed(partial)).rejects.toThrow(MalformedReplyError);
     expect((await listed(partial, { metadataOnly: true })).items).toHaveLength(1);
     const one = { apiVersion: "meta.k8s.io/v1", kind: "PartialObjectMetadata", metadata };
-    const client = await answering(one);
+    const { client } = await scriptedClient(jsonReply(one));
     const key = objectKey({ namespace: "payroll", name: "db-root" });
     await expect(client.get(maps, key)).rejects.toThrow(MalformedReplyError);
   });
 
-  test("when metadata alone is of a foreign API", async () => {
-    const items = [{ apiVersion: "evil.example.com/v1", kind: "PartialObjectMetadata", metadata }];
-    const list = {
-      apiVersion: "meta.k8s.io/v1",
-      kind: "PartialObjectMetadataList",
-      metadata: { resourceVersion: "9" },
-      items,
-    };
+  test("if metadata are of another API", async () => {
+    const list = metadataList({ apiVersion: "evil.example.com/v1", kind: "PartialObjectMetadata", metadata });
     await expect(listed(list, { metadataOnly: true })).rejects.toThrow(MalformedReplyError);
   });
 });
 
-test("a list whose kind has a name of its own is taken by the kinds of its items", async () => {
+test("a list kind with another name is accepted by the kinds of its items", async () => {
   const item = { apiVersion: "v1", kind: "ConfigMap", metadata };
   const { items } = await listed({ ...secrets, kind: "MapsList", items: [item] });
   expect(items).toEqual([item]);
 });
 
-test("no Secret is cached, judged by the answer of the API server", () => {
+test("no Secret is cached, by the kind in the API server's answer", () => {
   expect(cachedObjectText({ apiVersion: "v1", kind: "Secret", metadata, data })).toBeUndefined();
   expect(cachedObjectText({ apiVersion: "v1", kind: "ConfigMap", metadata, data })).toContain("c2VjcmV0");
 });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { connect } from "./connect.ts";
 import { createOrReplace, CrdRefusedError, waitEstablished } from "./install-crd.ts";
 import { bucketRef, bucketList, bucketObject } from "../testing/objects.ts";
 import { bucketDefinition } from "../testing/sandbox-client.ts";
-import { jsonReply, raw, refuses, type ReplyScript, scriptedServer } from "../testing/scripted-server.ts";
+import { scriptedClient } from "../testing/scripted-client.ts";
+import { jsonReply, raw, refuses, type ReplyScript } from "../testing/scripted-server.ts";
 import { VirtualTimers } from "@drover/timers";
 import { z } from "zod";
 
@@ -19,17 +19,11 @@ const crdOf = (spec: unknown, ...conditions: readonly object[]): ReplyScript =>
 const named = { type: "NamesAccepted", status: "True" };
 const established = { type: "Established", status: "True" };
 
-async function against(...scripts: readonly ReplyScript[]) {
-  const owned = new AsyncDisposableStack();
-  const server = owned.use(await scriptedServer(...scripts));
-  const client = await connect({ kubeconfig: server.kubeconfig });
-  owned.defer(() => client.close());
-  return { server, client, [Symbol.asyncDispose]: () => owned.disposeAsync() };
-}
+const against = (...scripts: readonly ReplyScript[]) => scriptedClient(scripts);
 
-describe("a kind is there", () => {
-  test("when its definition is established and its objects can be listed, not before", async () => {
-    await using api = await against(
+describe("a kind is established", () => {
+  test("once its definition is established and its objects can be listed, not before", async () => {
+    const api = await against(
       crd(),
       crd(named),
       crd(named, established),
@@ -44,49 +38,47 @@ describe("a kind is there", () => {
     expect(api.server.requests).toHaveLength(6);
   });
 
-  test("in the version that is stored, wherever that stands among those that are served", async () => {
+  test("in its storage version, in any order of the served versions", async () => {
     const { spec } = z
       .object({ spec: z.looseObject({ versions: z.array(z.looseObject({})) }) })
       .parse(bucketDefinition);
     const older = { name: "v1alpha1", served: true, storage: false };
     const several = { ...spec, versions: [older, ...spec.versions] };
-    await using api = await against(crdOf(several, established), jsonReply(bucketList([])));
+    const api = await against(crdOf(several, established), jsonReply(bucketList([])));
     expect(await waitEstablished(api.client, bucketDefinition.metadata.name)).toEqual(bucketRef);
   });
 
-  test("also for who may not list it", async () => {
-    await using api = await against(crd(established), refuses(403, "Forbidden"));
+  test("also for a client that may not list it", async () => {
+    const api = await against(crd(established), refuses(403, "Forbidden"));
     expect(await waitEstablished(api.client, bucketDefinition.metadata.name)).toEqual(bucketRef);
   });
 
-  test("never, when its names belong to another one", async () => {
-    await using api = await against(crd({ type: "NamesAccepted", status: "False", message: "taken" }));
+  test("never, if its names belong to another definition", async () => {
+    const api = await against(crd({ type: "NamesAccepted", status: "False", message: "taken" }));
     const there = waitEstablished(api.client, bucketDefinition.metadata.name);
     await expect(there).rejects.toBeInstanceOf(CrdRefusedError);
     await expect(there).rejects.toThrow(/taken/);
   });
 
-  test("or its caller gives up", async () => {
-    await using api = await against(crd());
+  test("or its caller aborts", async () => {
+    const api = await against(crd());
     const timers = new VirtualTimers();
     const giving = new AbortController();
-    const there = waitEstablished(api.client, bucketDefinition.metadata.name, {
-      timers,
-      signal: giving.signal,
-    });
+    const { signal } = giving;
+    const there = waitEstablished(api.client, bucketDefinition.metadata.name, { timers, signal });
     await timers.waitFor("CRD to be established");
     giving.abort(new Error("enough"));
     await expect(there).rejects.toThrow("enough");
   });
 });
 
-describe("what is created or replaced", () => {
+describe("an object that is created or replaced", () => {
   const absent = refuses(404, "NotFound", { name: "a" });
   const present = (resourceVersion: string): ReplyScript => jsonReply(bucketObject("a", { resourceVersion }));
   const object = { metadata: { name: "a", namespace: "default" } };
 
-  test("may appear, change and vanish meanwhile", async () => {
-    await using api = await against(
+  test("may be created, changed and deleted by others meanwhile", async () => {
+    const api = await against(
       ...[absent, refuses(409, "AlreadyExists")],
       ...[present("1"), refuses(409, "Conflict")],
       ...[present("2"), absent],
@@ -100,10 +92,7 @@ describe("what is created or replaced", () => {
   });
 
   test("needs its namespace", async () => {
-    await using api = await against(
-      absent,
-      refuses(404, "NotFound", { name: "default", kind: "namespaces" }),
-    );
+    const api = await against(absent, refuses(404, "NotFound", { name: "default", kind: "namespaces" }));
     await expect(createOrReplace(api.client, bucketRef, object)).rejects.toMatchObject({ kind: "NotFound" });
   });
 });

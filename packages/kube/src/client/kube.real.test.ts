@@ -2,13 +2,14 @@ import { type ObjectMetadata, silentLog, objectKey, splitObjectKey } from "@drov
 import { type RealCluster, startRealCluster } from "@drover/real-cluster";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { KubeClient } from "./client.ts";
+import { clientContract } from "./client.contract.ts";
 import { connect } from "./connect.ts";
 import { eventRecorder } from "../events/event-recorder.ts";
 import { installCrd } from "./install-crd.ts";
 import { isObjectEvent, type ObjectEvent } from "../reflector/change-events.ts";
 import { type Reflector, runReflector } from "../reflector/run-reflector.ts";
 import { builtin } from "../objects/resource-ref.ts";
-import { type EventLog, eventLog } from "../testing/event-log.ts";
+import { eventLog } from "../testing/event-log.ts";
 import { bucketRef } from "../testing/objects.ts";
 import { bucketDefinition } from "../testing/sandbox-client.ts";
 
@@ -29,47 +30,7 @@ const key = (name: string) => objectKey({ namespace: "default", name });
 const create = (name: string) =>
   client.create(bucketRef, { metadata: { name, namespace: "default" }, spec: { region: "eu" } });
 
-describe("the client, against a real API server", () => {
-  test("an object's life", async () => {
-    expect(await client.get(bucketRef, key("life"))).toBeUndefined();
-    const { metadata } = await create("life");
-    const body = { status: { arn: "arn" } };
-    await client.patch(bucketRef, key("life"), { type: "merge", body }, { subresource: "status" });
-    const stale = { metadata: { resourceVersion: metadata.resourceVersion }, spec: { region: "us" } };
-    await expect(client.patch(bucketRef, key("life"), { type: "merge", body: stale })).rejects.toMatchObject({
-      kind: "Conflict",
-    });
-    await expect(client.delete(bucketRef, key("life"), { uid: "another" })).rejects.toMatchObject({
-      kind: "Conflict",
-    });
-    expect(await client.delete(bucketRef, key("life"), { uid: metadata.uid })).toBe(true);
-    expect(await client.delete(bucketRef, key("life"))).toBe(false);
-  });
-
-  test("refusals of the same kinds as the sandbox's", async () => {
-    const unknown = { ...bucketRef, plural: "baskets", kind: "Basket" };
-    await expect(client.get(unknown, key("a"))).rejects.toMatchObject({ kind: "NotServed" });
-    await expect(client.list({ ...bucketRef, group: "nobody.example.com" })).rejects.toMatchObject({
-      kind: "NotServed",
-    });
-    const nowhere = client.create(builtin.secret, { metadata: { name: "s", namespace: "nowhere" } });
-    await expect(nowhere).rejects.toMatchObject({ kind: "NotFound" });
-    const wrong = client.create(bucketRef, {
-      metadata: { name: "a", namespace: "default" },
-      spec: { region: 1 },
-    });
-    await expect(wrong).rejects.toMatchObject({ kind: "Invalid" });
-  });
-
-  test("pages of metadata", async () => {
-    for (const name of ["p1", "p2", "p3"]) await create(name);
-    const first = await client.list(bucketRef, { limit: 2, metadataOnly: true });
-    expect(first.items[0]).not.toHaveProperty("spec");
-    const second = await client.list(bucketRef, { limit: 2, metadataOnly: true, continue: first.continue });
-    expect(second.resourceVersion).toBe(first.resourceVersion);
-    for (const name of ["p1", "p2", "p3"]) await client.delete(bucketRef, key(name));
-  });
-});
+describe("the client, against a real API server", () => clientContract(() => client));
 
 describe("the reflector, against a real API server", () => {
   let reflector: Reflector | undefined;
@@ -79,9 +40,9 @@ describe("the reflector, against a real API server", () => {
     await reflector?.done;
   });
 
-  test("follows a kind over the death of the API server", { timeout: 120_000 }, async () => {
+  test("follows a kind across a crash of the API server", { timeout: 120_000 }, async () => {
     stopping = new AbortController();
-    const told = eventLog();
+    const emitted = eventLog();
     const events: ObjectEvent[] = [];
     for (const name of ["kept", "again"]) await create(name);
     reflector = runReflector({
@@ -91,14 +52,14 @@ describe("the reflector, against a real API server", () => {
       log: silentLog,
       onEvents: (some) => {
         events.push(...some.filter(isObjectEvent));
-        told.onEvents(some);
+        emitted.onEvents(some);
       },
     });
-    await told.lists(1);
+    await emitted.lists(1);
     const before = await create("before");
-    await told.emitted(`added before@${before.metadata.resourceVersion}`);
+    await emitted.emitted(`added before@${before.metadata.resourceVersion}`);
     await client.delete(bucketRef, key("before"));
-    // What is not told before the death may be told after it, with whatever else has happened, by name.
+    // Events that are not emitted before the death may be emitted later, by name.
     await expect.poll(() => events.at(-1)?.type, { timeout: 60_000 }).toBe("deleted");
 
     await cluster.stopApiServer();
@@ -106,22 +67,22 @@ describe("the reflector, against a real API server", () => {
     await client.delete(bucketRef, key("again"));
     const again = await create("again");
     const after = await create("after");
-    await told.emitted(`added again@${again.metadata.resourceVersion}`);
-    await told.emitted(`added after@${after.metadata.resourceVersion}`);
+    await emitted.emitted(`added again@${again.metadata.resourceVersion}`);
+    await emitted.emitted(`added after@${after.metadata.resourceVersion}`);
     const nameOf = ({ key }: ObjectEvent): string => splitObjectKey(key).name;
     const lines = events.map((event) => `${event.type} ${nameOf(event)}`);
     expect(lines.slice(0, 4)).toEqual(["listed again", "listed kept", "added before", "deleted before"]);
-    // A relist tells them by name, a resumed watch as they happened.
+    // A relist emits them by name, a resumed watch in order.
     expect(lines.slice(4).sort()).toEqual(["added after", "added again", "deleted again"]);
     const [, deleted, added] = events.filter((event) => nameOf(event) === "again");
     expect(added?.uid).not.toBe(deleted?.uid);
     expect(reflector.status().reconnects).toBeGreaterThan(0);
   });
 
-  test("streams its list, and gets changes on the same connection", async () => {
+  test("streams its list, and receives changes on the same connection", async () => {
     stopping = new AbortController();
     await create("streamed");
-    const told = eventLog();
+    const emitted = eventLog();
     const asked: string[] = [];
     const counting = {
       list: (...given: Parameters<KubeClient["list"]>) => {
@@ -133,17 +94,17 @@ describe("the reflector, against a real API server", () => {
         return client.watch(...given);
       },
     };
-    const options = {
+    reflector = runReflector({
+      client: counting,
       ref: bucketRef,
       signal: stopping.signal,
       log: silentLog,
-      onEvents: (some: Parameters<EventLog["onEvents"]>[0]) => told.onEvents(some),
-    };
-    reflector = runReflector({ ...options, client: counting });
-    await told.lists(1);
-    expect(told.lines.some((line) => line.startsWith("listed streamed@"))).toBe(true);
+      onEvents: (some) => emitted.onEvents(some),
+    });
+    await emitted.lists(1);
+    expect(emitted.lines.some((line) => line.startsWith("listed streamed@"))).toBe(true);
     const later = await create("later");
-    await told.emitted(`added later@${later.metadata.resourceVersion}`);
+    await emitted.emitted(`added later@${later.metadata.resourceVersion}`);
     expect(asked).toEqual(["watch"]);
   });
 
@@ -153,7 +114,7 @@ describe("the reflector, against a real API server", () => {
     const types: string[] = [];
     const opened = Promise.withResolvers<undefined>();
     const options = { resourceVersion, timeoutSeconds: 5, metadataOnly: true };
-    // A bookmark comes only when the kind has changed since the watch began.
+    // A bookmark is sent only if the kind has changed since the watch began.
     const changed = opened.promise.then(() => create("seen"));
     const onActivity = (): void => opened.resolve(undefined);
     for await (const frames of client.watch(bucketRef, { ...options, onActivity })) {
@@ -164,7 +125,7 @@ describe("the reflector, against a real API server", () => {
   });
 });
 
-test("events are taken, counted, and taken for objects of the cluster too", async () => {
+test("events are accepted and counted, also for cluster-scoped objects", async () => {
   const recorder = eventRecorder({
     client,
     log: silentLog,
@@ -172,12 +133,12 @@ test("events are taken, counted, and taken for objects of the cluster too", asyn
     instance: "worker-1",
   });
   const object: ObjectMetadata = { name: "a", namespace: "default", uid: "uid-a", resourceVersion: "1" };
-  const said = { type: "Warning", reason: "Failed", action: "CreateBucket", note: "No." } as const;
-  recorder.record({ ...said, regarding: { ref: bucketRef, metadata: object } });
+  const failed = { type: "Warning", reason: "Failed", action: "CreateBucket", note: "No." } as const;
+  recorder.record({ ...failed, regarding: { ref: bucketRef, metadata: object } });
   await recorder.flush();
-  recorder.record({ ...said, regarding: { ref: bucketRef, metadata: object } });
+  recorder.record({ ...failed, regarding: { ref: bucketRef, metadata: object } });
   const team: ObjectMetadata = { name: "team", uid: "uid-team", resourceVersion: "1" };
-  recorder.record({ ...said, regarding: { ref: builtin.namespace, metadata: team } });
+  recorder.record({ ...failed, regarding: { ref: builtin.namespace, metadata: team } });
   await recorder.close();
   const { items } = await client.list(builtin.event, { namespace: "default" });
   const ours = items.filter((item) => item["reportingController"] === "drover.dev/buckets");

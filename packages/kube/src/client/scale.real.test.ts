@@ -26,7 +26,7 @@ const scale = (name: string, replicas: number): Promise<string> =>
     (error: unknown) => String(error),
   );
 
-it("kubectl scale works for a function that KEDA scales, and is refused for others with what to set", async () => {
+it("kubectl scale works for a function that KEDA scales, and is refused for others with advice", async () => {
   const target = { group: "", version: "v1", kind: "Pod", plural: "pods", scope: "Namespaced" };
   const ref = refOf(ReconcileFunction);
   const make = (name: string, scaling?: object) =>
@@ -40,7 +40,7 @@ it("kubectl scale works for a function that KEDA scales, and is refused for othe
   for (const name of ["usual", "own"])
     expect(await scale(name, 2)).toMatch(/set scaling.min and scaling.max instead/);
   expect(await scale("keda", 2)).toMatch(/scaled/);
-  // What is left of KEDA does not stand in the way of other changes.
+  // The replicas that KEDA has left do not block other changes.
   const at = objectKey({ namespace: "default", name: "keda" });
   await client.patch(ref, at, { type: "merge", body: { spec: { scaling: { by: "Drover", max: 4 } } } });
   expect(await scale("keda", 3)).toMatch(/set scaling.min/);

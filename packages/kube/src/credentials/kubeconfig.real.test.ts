@@ -1,62 +1,43 @@
-import { execFile, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
-import { createServer, get, type Server } from "node:https";
+import { get, type Server } from "node:https";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { TLSSocket } from "node:tls";
-import { promisify } from "node:util";
 import { pseudoRandom, type PseudoRandom } from "@drover/random";
 import { buildRealCluster } from "@drover/real-cluster";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
+import { type Certificate, makeCertificate, serveTls } from "../testing/certificate.ts";
 import { openCredentials } from "./credentials.ts";
 import { chooseContext, type Kubeconfig, KubeConfigError, readKubeconfig } from "./kubeconfig.ts";
 
-// Generated pairs of kubeconfigs, read by kubectl and by us: what they say together, what the chosen context is, and what
-// a request of kubectl brings to a server.
+// Generated pairs of kubeconfigs, read by kubectl and by us: the merged config, the chosen context, and the credentials
+// that reach a server.
 
 let kubectl: string;
 let folder: string;
 let origin: string;
 let server: Server;
-const heard: { readonly path: string; readonly says: object }[] = [];
+const received: { readonly path: string; readonly view: object }[] = [];
 
-/** Of each file's folder: a certificate, which is its own authority, and its key. The server has that of the first. */
-const certificates = new Map<string, { readonly cert: string; readonly key: string }>();
-async function makeCertificate(name: string): Promise<void> {
-  const [keyFile, certFile] = [join(folder, `${name}.key`), join(folder, `${name}.crt`)];
-  const curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"];
-  const names = ["-subj", `/CN=${name}`, "-addext", "subjectAltName=IP:127.0.0.1"];
-  await promisify(execFile)("openssl", [
-    ...["req", "-x509", ...curve, ...names],
-    ...["-keyout", keyFile, "-out", certFile],
-  ]);
-  const [key, cert] = await Promise.all([readFile(keyFile, "utf8"), readFile(certFile, "utf8")]);
-  certificates.set(name, { key, cert });
-}
-
+/** The self-signed certificate and key in the folder of each file. The server uses the first. */
+const certificates = new Map<string, Certificate>();
 beforeAll(async () => {
   kubectl = join((await buildRealCluster({ targets: ["kubectl"] })).bin, "kubectl");
   folder = await mkdtemp(join(tmpdir(), "drover-kubeconfigs-"));
-  await Promise.all(["one", "two"].map(makeCertificate));
+  for (const name of ["one", "two"]) certificates.set(name, await makeCertificate(folder, name));
   const identity = { ...certificates.get("one"), requestCert: true, rejectUnauthorized: false };
-  server = createServer(identity, ({ url = "/", headers, socket }, response) => {
+  ({ server, url: origin } = await serveTls(identity, ({ url = "/", headers, socket }, response) => {
     const peer = socket instanceof TLSSocket ? socket.getPeerCertificate().fingerprint256 : undefined;
     const { authorization, "impersonate-user": as } = headers;
-    heard.push({ path: url, says: { peer, authorization, as } });
+    received.push({ path: url, view: { peer, authorization, as } });
     response.setHeader("content-type", "application/json");
     response.end("{}");
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  origin =
-    typeof address === "object" && address !== null
-      ? `https://127.0.0.1:${address.port}`
-      : expect.fail("no port");
+  }));
 }, 600_000);
 afterAll(async () => {
   server.closeAllConnections();
@@ -64,7 +45,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** The same seed chooses the same. */
+/** A source of choices; the same seed makes the same choices. */
 interface Chooser extends PseudoRandom {
   readonly isOdd: boolean;
 }
@@ -87,17 +68,17 @@ function some(chance: Chooser, make: (name: string) => unknown): readonly unknow
   );
 }
 
-/** In two of three pairs nothing is odd; in the others something is in most files. */
+/** Two of three pairs are regular; most files of the others have something odd. */
 const mostly = <T, U>({ below, oneOf, isOdd }: Chooser, usual: T, otherwise: readonly [U, ...U[]]): T | U =>
   isOdd && below(40) === 0 ? oneOf(otherwise) : usual;
 
 const plugin = { apiVersion: "client.authentication.k8s.io/v1", interactiveMode: "Never", args: ["it"] };
 
-/** A kubeconfig, as JSON, which is YAML: often sound, sometimes odd, sometimes wrong. */
+/** A kubeconfig, as JSON, which is YAML: mostly valid, sometimes odd, sometimes invalid. */
 function generated(chance: Chooser, folderName: string): string {
   const { oneOf } = chance;
   const maybe = (value: string) => mostly(chance, value, [undefined, null, "", 1, true, ["x"]]);
-  /** Where nothing is odd, only what kubectl takes together. */
+  /** In a regular pair, only combinations that kubectl accepts. */
   const given = (...choices: readonly [object, ...object[]]): object =>
     chance.isOdd
       ? Object.fromEntries(choices.filter(() => chance.below(2) === 0).flatMap((one) => Object.entries(one)))
@@ -126,7 +107,7 @@ function generated(chance: Chooser, folderName: string): string {
       },
       { exec: mostly(chance, { ...plugin, command: "./plugin" }, [null, { command: 1 }, { args: "a" }]) },
     ),
-    ...(chance.below(8) === 0 ? { as: maybe("somebody") } : {}),
+    ...(chance.below(8) === 0 ? { as: maybe("another-user") } : {}),
   });
   const named = (): string => oneOf(chance.isOdd ? names : ["a", "b"]);
   const context = () => ({
@@ -160,14 +141,8 @@ async function pair(seed: number): Promise<readonly string[]> {
     const own = join(folder, String(seed), name);
     await mkdir(own, { recursive: true });
     const { cert = "", key = "" } = certificates.get(name) ?? {};
-    const contents = {
-      ca: cert,
-      crt: cert,
-      key,
-      token: `of ${name}
-`,
-      plugin: pluginScript(name),
-    };
+    const token = `of ${name}\n`;
+    const contents = { ca: cert, crt: cert, key, token, plugin: pluginScript(name) };
     for (const [content, text] of Object.entries(contents))
       await writeFile(join(own, content), text, { mode: 0o700 });
     const kind = chance.below(20);
@@ -199,10 +174,10 @@ async function asked(files: readonly string[], ...args: readonly string[]) {
 
 const view = async (files: readonly string[], ...args: readonly string[]) => {
   const { stdout, code } = await asked(files, "config", "view", "--raw", "-o", "json", ...args);
-  return code === 0 ? said(viewed.parse(JSON.parse(stdout))) : undefined;
+  return code === 0 ? summary(viewed.parse(JSON.parse(stdout))) : undefined;
 };
 
-/** Without what is left out when it is empty, which differs between Go and JSON of ours. */
+/** Removes empty values, which Go and our JSON omit differently. */
 function bare(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(bare);
   if (typeof value !== "object" || value === null) return value;
@@ -212,19 +187,19 @@ function bare(value: unknown): unknown {
   return new Map(kept.map(([key, one]) => [key, bare(one)]));
 }
 
-const said = ({ clusters, contexts, users, ...view }: z.output<typeof viewed>) => ({
+const summary = ({ clusters, contexts, users, ...view }: z.output<typeof viewed>) => ({
   "current-context": view["current-context"],
   clusters: new Map((clusters ?? []).map((one) => [one.name, bare(one.cluster)])),
   contexts: new Map((contexts ?? []).map((one) => [one.name, bare(one.context)])),
   users: new Map((users ?? []).map((one) => [one.name, bare(one.user)])),
 });
 
-const saysNothing = (view: ReturnType<typeof said>): boolean =>
+const isEmpty = (view: ReturnType<typeof summary>): boolean =>
   Object.values(view).every((part) => part === "" || (part instanceof Map && part.size === 0));
 
 const bareMap = (map: ReadonlyMap<string, object>) =>
   new Map([...map].map(([key, value]) => [key, bare(value)]));
-/** kubectl shows paths as they are written: ours are compared by their last word, and by what a request brings. */
+/** kubectl shows paths as written: ours are compared by their last part, and by the credentials of a request. */
 const unresolved = (value: ReadonlyMap<string, object>, files: readonly string[]) =>
   bareMap(
     new Map(
@@ -260,21 +235,21 @@ async function unlessRefused<T>(answer: () => Promise<T> | T): Promise<T | undef
 }
 
 const pairs = 300;
-test(`${pairs} pairs of kubeconfigs say to us what they say to kubectl`, async () => {
+test(`${pairs} pairs of kubeconfigs are read as kubectl reads them`, async () => {
   const tally = { merged: 0, refused: 0, chosen: 0, unchosen: 0, requests: 0 };
   for (let seed = 1; seed <= pairs; seed += 1) {
     const files = await pair(seed);
     const ours = await unlessRefused(() => readKubeconfig(files.filter((file) => file !== "")));
     const [theirs, chosen] = await Promise.all([view(files), view(files, "--minify")]);
-    // Where no file exists kubectl takes that for an empty one.
+    // If no file exists, kubectl treats that as an empty one.
     const merged = ours === undefined ? undefined : ourView(ours, files);
-    expect({ seed, says: merged ?? "refused" }).toEqual({
+    expect({ seed, view: merged ?? "refused" }).toEqual({
       seed,
-      says: theirs === undefined || (ours === undefined && saysNothing(theirs)) ? "refused" : theirs,
+      view: theirs === undefined || (ours === undefined && isEmpty(theirs)) ? "refused" : theirs,
     });
     tally[merged === undefined ? "refused" : "merged"] += 1;
     const choice = ours === undefined ? undefined : await unlessRefused(() => chooseContext(ours));
-    // A context without a cluster is one for kubectl, which then asks localhost.
+    // kubectl accepts a context without a cluster, and then calls localhost.
     const isWhole = chosen !== undefined && chosen.clusters.size > 0;
     expect({ seed, chooses: choice !== undefined }).toEqual({ seed, chooses: isWhole });
     tally[choice === undefined ? "unchosen" : "chosen"] += 1;
@@ -284,25 +259,25 @@ test(`${pairs} pairs of kubeconfigs say to us what they say to kubectl`, async (
       namespace: (chosen.contexts.get(choice.context) as Map<string, string>).get("namespace"),
       context: chosen["current-context"],
     });
-    if (await askedTheServer(seed, files)) tally.requests += 1;
+    if (await sendTheSame(seed, files)) tally.requests += 1;
   }
   expect(tally.requests, JSON.stringify(tally)).toBeGreaterThan(30);
   expect(tally.refused).toBeGreaterThan(20);
 }, 600_000);
 
-/** Compares what a request of kubectl brings with what one of ours does; whether one came. */
-async function askedTheServer(seed: number, files: readonly string[]): Promise<boolean> {
-  heard.length = 0;
+/** Compares the credentials of a request of kubectl with ours. @returns false if kubectl sent no request. */
+async function sendTheSame(seed: number, files: readonly string[]): Promise<boolean> {
+  received.length = 0;
   const { stderr } = await asked(files, "get", "--raw", "/where");
-  const theirs = heard.splice(0);
+  const theirs = received.splice(0);
   await request(files.filter((file) => file !== ""));
-  // What contradicts itself, such as a CA and no verification, kubectl refuses before it connects.
+  // kubectl refuses contradictions, such as a CA without verification, before it connects.
   if (theirs.length === 0 && !/x509/.test(stderr)) return false;
-  expect({ seed, stderr, heard }).toEqual({ seed, stderr, heard: theirs });
+  expect({ seed, stderr, received }).toEqual({ seed, stderr, received: theirs });
   return theirs.length > 0;
 }
 
-/** A request with our credentials; nothing where there are none, or the server is not believed. */
+/** Sends a request with our credentials, if there are any and the server is trusted. */
 async function request(kubeconfig: readonly string[]): Promise<void> {
   const credentials = await openCredentials({ kubeconfig })
     .then((reader) => reader.read())
@@ -315,6 +290,6 @@ async function request(kubeconfig: readonly string[]): Promise<void> {
     response.resume();
     await once(response, "end");
   } catch {
-    // Then nothing came.
+    // No request was received.
   }
 }

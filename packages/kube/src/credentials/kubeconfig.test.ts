@@ -27,7 +27,7 @@ const whole = (name: string, more = ""): string =>
   `clusters: [${cluster(name)}]\ncontexts: [${context(name)}]\nusers: [${user(name)}]\n${more}`;
 
 describe("several kubeconfigs", () => {
-  test("are one: a context in the second, its current-context where the first has none", async () => {
+  test("are merged: the second adds contexts, and its current-context if the first has none", async () => {
     const kubeconfig = [await write("a", whole("a")), await write("b", whole("b", "current-context: b"))];
     expect(await (await openCredentials({ kubeconfig })).read()).toMatchObject({
       server: new URL("http://b"),
@@ -37,7 +37,7 @@ describe("several kubeconfigs", () => {
     expect(await contextNamespace({ kubeconfig, context: "a" })).toBe("a");
   });
 
-  test("may have the context in one file and what it names in another", async () => {
+  test("may have the context in one file, and its cluster and user in another", async () => {
     const kubeconfig = [
       await write("a", `current-context: x\ncontexts: [${context("x")}]`),
       await write("b", `clusters: [${cluster("x")}]\nusers: [${user("x")}]`),
@@ -47,7 +47,7 @@ describe("several kubeconfigs", () => {
     });
   });
 
-  test("keep of each name what the first file says, and nothing of it from the others", async () => {
+  test("use the first entry of a name, without fields of later ones", async () => {
     const first = `current-context: x\nusers: [{name: x, user: {username: me}}]\ncontexts: [${context("x", "first")}]`;
     const second = `current-context: y\nclusters: [${cluster("x")}]\nusers: [${user("x")}]\ncontexts: [${context("x", "second")}]`;
     const { user: chosen, namespace } = chooseContext(
@@ -58,7 +58,7 @@ describe("several kubeconfigs", () => {
     expect(namespace).toBe("first");
   });
 
-  test("have paths relative to the file in which they stand", async () => {
+  test("have paths relative to their own file", async () => {
     const files = [
       await write(
         "one/config",
@@ -81,7 +81,7 @@ describe("several kubeconfigs", () => {
     expect((await readKubeconfig(inPath)).users.get("x")?.exec?.command).toBe("plugin");
   });
 
-  test("may be missing, empty or null, but for one of them", async () => {
+  test("may be missing, empty or null, except one of them", async () => {
     const kubeconfig = [
       at("absent"),
       await write("empty", ""),
@@ -101,13 +101,13 @@ describe("refuses", () => {
     return String(error);
   };
 
-  test("files none of which exists, with their names", async () => {
+  test("files that do not exist, with their names", async () => {
     expect(await refusal([at("a"), at("b")])).toContain(
       `${at("a")}, ${at("b")} do not exist. Set KUBECONFIG`,
     );
   });
 
-  test("a context that none has, with the files that were read and those that were not found", async () => {
+  test("an unknown context, with the files that were read and those that were not found", async () => {
     const files = [at("absent"), await write("a", whole("a")), await write("b", whole("b"))];
     expect(await refusal(files, "c")).toMatch(
       /a, .*b \(.*absent not found\) has no context "c"; it has: a, b/,
@@ -130,12 +130,12 @@ describe("refuses", () => {
     );
   });
 
-  test("one file that was named and does not exist", async () => {
+  test("one given file that does not exist", async () => {
     expect(await refusal(at("absent"))).toMatch(/absent does not exist/);
   });
 });
 
-test("of content and a path to it the content counts, and of a token and a file of one the file", async () => {
+test("content has precedence over a path to it, and a token file over a token", async () => {
   const content = Buffer.from("content").toString("base64");
   const kubeconfig = await write(
     "a",

@@ -14,12 +14,12 @@ const event = (name: string): RecordedEvent => ({
 test.each([
   ["soon", 1],
   ["as another event", repeatWindow + 1],
-])("an event that is reported again %s is not the oldest, which is dropped for a new one", (_when, later) => {
+])("an event that is reported again %s is not the oldest, which a new one replaces", (_when, later) => {
   const memory = eventMemory(2);
-  const tell = (name: string, at: number): void => memory.record(event(name), at, new Date(at));
-  tell("a", 0);
-  tell("b", 0);
-  tell("a", later);
-  tell("c", later);
+  const report = (name: string, at: number): void => memory.record(event(name), at, new Date(at));
+  report("a", 0);
+  report("b", 0);
+  report("a", later);
+  report("c", later);
   expect(memory.all().map((one) => one.event.regarding.metadata.name)).toEqual(["a", "c"]);
 });

@@ -1,5 +1,5 @@
 import type { Log, ObjectMetadata } from "@drover/controller";
-import { objectKey } from "@drover/controller";
+import { objectKey, silentLog } from "@drover/controller";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { builtin } from "../objects/resource-ref.ts";
 import { bucketRef } from "../testing/objects.ts";
@@ -24,13 +24,7 @@ beforeEach(async () => {
     if (method !== "GET") requests.push(method);
     return undefined;
   });
-  const quiet = (): void => undefined;
-  const log: Log = {
-    debug: quiet,
-    info: quiet,
-    error: quiet,
-    warn: (_fields, message) => void warnings.push(message),
-  };
+  const log: Log = { ...silentLog, warn: (_fields, message) => void warnings.push(message) };
   const start = Date.parse("2026-11-01T12:00:00Z");
   recorder = eventRecorder({
     client: api.client,
@@ -41,12 +35,9 @@ beforeEach(async () => {
     instance: "worker-1",
   });
 });
-afterEach(async () => {
-  await recorder.close();
-  await api[Symbol.asyncDispose]();
-});
+afterEach(() => recorder.close());
 
-// vitest types its matchers as any.
+// The type of vitest's matchers is any.
 const matching = (pattern: RegExp): unknown => expect.stringMatching(pattern);
 
 const metadata = (name: string, more: Partial<ObjectMetadata> = {}): ObjectMetadata => ({
@@ -64,12 +55,16 @@ const created = (name = "a", more: Partial<RecordedEvent> = {}): RecordedEvent =
   note: "The bucket is there.",
   ...more,
 });
+/** Records events, and writes them. */
+const write = (...events: readonly RecordedEvent[]): Promise<void> => {
+  for (const event of events) recorder.record(event);
+  return recorder.flush();
+};
 const stored = async () => (await api.client.list(builtin.event)).items;
 
 describe("an event", () => {
-  test("is written beside its object", async () => {
-    recorder.record(created());
-    await recorder.flush();
+  test("is written in the namespace of its object", async () => {
+    await write(created());
     expect(await stored()).toMatchObject([
       {
         metadata: { namespace: "default", name: matching(/^a\.[0-9a-f]{16}$/) },
@@ -91,16 +86,14 @@ describe("an event", () => {
     ]);
   });
 
-  test("of a cluster-scoped object lives in default", async () => {
+  test("of a cluster-scoped object is in the namespace default", async () => {
     const team: ObjectMetadata = { name: "team", uid: "uid-team", resourceVersion: "7" };
-    recorder.record(created("team", { regarding: { ref: builtin.namespace, metadata: team } }));
-    await recorder.flush();
+    await write(created("team", { regarding: { ref: builtin.namespace, metadata: team } }));
     expect(await stored()).toMatchObject([{ metadata: { namespace: "default" } }]);
   });
 
-  test("of an object whose name no Event can have gets another name", async () => {
-    recorder.record(created("system:node"));
-    await recorder.flush();
+  test("of an object with a name that is invalid for Events gets another name", async () => {
+    await write(created("system:node"));
     expect(await stored()).toMatchObject([{ metadata: { name: matching(/^event\./) } }]);
   });
 
@@ -111,15 +104,13 @@ describe("an event", () => {
     ["photos-", /^event\./],
     ["Photos", /^event\./],
     ["a..b", /^event\./],
-  ])("is named for its object where an Event may have such a name: %s", async (name, expected) => {
-    recorder.record(created(name));
-    await recorder.flush();
+  ])("has the name of its object as a prefix, if that is valid: %s", async (name, expected) => {
+    await write(created(name));
     expect(await stored()).toMatchObject([{ metadata: { name: matching(expected) } }]);
   });
 
-  test("has a note of 1 kB at most", async () => {
-    recorder.record(created("a", { note: "é".repeat(2_000) }));
-    await recorder.flush();
+  test("has a note of at most 1 kB", async () => {
+    await write(created("a", { note: "é".repeat(2_000) }));
     const [event] = await stored();
     const note = typeof event?.["note"] === "string" ? event["note"] : "";
     expect(Buffer.byteLength(note)).toBeLessThanOrEqual(1_024);
@@ -128,9 +119,8 @@ describe("an event", () => {
 });
 
 describe("an event that is recorded again", () => {
-  test("is counted on the one that is there", async () => {
-    recorder.record(created());
-    await recorder.flush();
+  test("is counted in the existing Event", async () => {
+    await write(created());
     for (let time = 0; time < 4; time++) recorder.record(created());
     clock.advance(1_000);
     await recorder.flush();
@@ -140,9 +130,8 @@ describe("an event that is recorded again", () => {
     expect(requests).toEqual(["POST", "PATCH"]);
   });
 
-  test("has its count written by itself, every second at most", async () => {
-    recorder.record(created());
-    await recorder.flush();
+  test("has its count written later, at most every second", async () => {
+    await write(created());
     recorder.record(created());
     expect(await clock.waitFor("events")).toBe(1_000);
     expect(requests).toEqual(["POST"]);
@@ -151,25 +140,21 @@ describe("an event that is recorded again", () => {
     expect(requests).toEqual(["POST", "PATCH"]);
   });
 
-  test("after ten minutes is another one", async () => {
-    recorder.record(created());
-    await recorder.flush();
+  test("is another one after ten minutes", async () => {
+    await write(created());
     clock.advance(10 * 60_000 + 1);
-    recorder.record(created());
-    await recorder.flush();
+    await write(created());
     expect(await stored()).toHaveLength(2);
   });
 
-  test("is created again when Kubernetes has deleted it", async () => {
-    recorder.record(created());
-    await recorder.flush();
+  test("is created again if Kubernetes has deleted it", async () => {
+    await write(created());
     const [first] = await stored();
     await api.client.delete(
       builtin.event,
       objectKey({ namespace: "default", name: first?.metadata.name ?? "" }),
     );
-    recorder.record(created());
-    await recorder.flush();
+    await write(created());
     expect(await stored()).toMatchObject([{ series: { count: 2 } }]);
   });
 
@@ -180,41 +165,33 @@ describe("an event that is recorded again", () => {
     ["note", { note: "Otherwise." }],
     ["object", { regarding: { ref: bucketRef, metadata: metadata("a", { uid: "another" }) } }],
   ])("is another one with another %s", async (_name, more) => {
-    recorder.record(created());
-    recorder.record(created("a", more));
-    await recorder.flush();
+    await write(created(), created("a", more));
     expect(await stored()).toHaveLength(2);
   });
 });
 
-test("an object with too many events is limited by the spam filter, its neighbours are not", async () => {
-  for (let time = 0; time < 100; time++) recorder.record(created("loud", { note: `note ${time}` }));
-  recorder.record(created("quiet"));
-  await recorder.flush();
+test("an object with too many events is limited by the spam filter, and others are not", async () => {
+  for (let time = 0; time < 100; time++)
+    await write(created("loud", { note: `note ${time}` }), created("quiet"));
   expect(await stored()).toHaveLength(burst + 1);
   clock.advance(refillEvery);
   await recorder.flush();
-  expect(await stored(), "what there was no room for is not written late").toHaveLength(burst + 1);
-  recorder.record(created("loud", { note: "later" }));
-  recorder.record(created("loud", { note: "later still" }));
-  await recorder.flush();
+  expect(await stored(), "dropped events are not written later").toHaveLength(burst + 1);
+  await write(created("loud", { note: "later" }), created("loud", { note: "later still" }));
   expect(await stored()).toHaveLength(burst + 2);
 });
 
-describe("where events cannot be written", () => {
-  test("nobody is disturbed, and it is said once", async () => {
+describe("events that cannot be written", () => {
+  test("cause one warning, and no error", async () => {
     api.sandbox.faults.respond(() => ({ status: 403 }));
-    for (const name of ["a", "b", "c"]) recorder.record(created(name));
-    await recorder.flush();
+    for (const name of ["a", "b", "c"]) await write(created(name));
     expect(warnings).toHaveLength(1);
     expect(requests).toHaveLength(3);
   });
 
-  test("what passes is tried again, and not before the server allows", async () => {
+  test("are retried after a transient failure, not before its Retry-After", async () => {
     const heal = api.sandbox.faults.respond(() => ({ status: 429, retryAfterSeconds: 60 }));
-    recorder.record(created("a"));
-    recorder.record(created("b"));
-    await recorder.flush();
+    await write(created("a"), created("b"));
     expect(requests).toHaveLength(1);
     heal();
     clock.advance(59_000);
@@ -227,16 +204,14 @@ describe("where events cannot be written", () => {
   });
 });
 
-test("a closed recorder has written its events, and takes no more", async () => {
+test("a closed recorder has written its events, and accepts no more", async () => {
   recorder.record(created());
   await recorder.close();
-  recorder.record(created("b"));
-  await recorder.flush();
+  await write(created("b"));
   expect(await stored()).toHaveLength(1);
 });
 
-test("a note is scrubbed before it is cut: no half of a secret is left that nobody would recognise", async () => {
-  recorder.record(created("a", { note: `${"x".repeat(990)} http://user:${"canary".repeat(10)}@host/` }));
-  await recorder.flush();
+test("a note is redacted before it is cut, so that no part of a secret is left", async () => {
+  await write(created("a", { note: `${"x".repeat(990)} http://user:${"canary".repeat(10)}@host/` }));
   expect(JSON.stringify(await stored())).not.toContain("canary");
 });

@@ -10,7 +10,7 @@ describe("a label selector", () => {
     expect(selectorQuery({})).toBe("");
   });
 
-  test("holds when all of it does", () => {
+  test("matches if all of its requirements do", () => {
     const both: LabelSelector = {
       matchLabels: { a: "1" },
       matchExpressions: [{ key: "b", operator: "Exists" }],

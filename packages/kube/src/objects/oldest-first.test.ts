@@ -6,7 +6,7 @@ import { bucketObject } from "../testing/objects.ts";
 const born = (name: string, creationTimestamp: string) =>
   kubeObjectSchema.parse(bucketObject(name, { creationTimestamp }));
 
-it("objects are in the order in which they were made, those of one second by key", () => {
+it("objects are in order of creation, and of one second by key", () => {
   const [c, b, a] = [
     born("c", "2026-01-01T00:00:00Z"),
     born("b", "2026-01-02T00:00:00Z"),

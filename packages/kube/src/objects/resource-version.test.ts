@@ -15,6 +15,6 @@ test.each([
   ["007", "8", "incomparable"],
   ["-1", "1", "incomparable"],
   ["1e3", "1", "incomparable"],
-])("%s beside %s is %s", (version, other, order) => {
+])("%s compared with %s is %s", (version, other, order) => {
   expect(versionOrder(version, other)).toBe(order);
 });

@@ -5,7 +5,7 @@ import { bucketObject } from "../testing/objects.ts";
 import { isWellFormed } from "./well-formed.ts";
 
 const owner = { apiVersion: "v1", kind: "Node", name: "n", uid: "u", controller: true };
-/** JSON of an object that has all that there may be. */
+/** JSON of an object with every field. */
 const full = JSON.stringify({
   ...bucketObject("a", {
     generation: 1,
@@ -20,11 +20,11 @@ const full = JSON.stringify({
   spec: { region: "eu", none: null },
 });
 const odd = [`null`, `""`, `0`, `1e999`, `true`, `[]`, `{}`, `"text"`, `["text"]`, `[null]`, `{"a":1}`];
-/** Every value in the text, where it begins and ends. */
+/** Every value in the text. */
 const values = [...full.matchAll(/(?<=[:[,])("[^"]*"|\d+|true|false|null|\{\}|\[\])(?=[,}\]])/g)];
 const names = [...full.matchAll(/"[^"]*"(?=:)/g)];
 
-/** The object with a few values that do not belong there, fields that are missing, and names that mean something. */
+/** The object with a few wrong values, missing fields, and names with a meaning in JavaScript. */
 function spoiled(random: PseudoRandom): unknown {
   const pick = <T>(of: readonly T[]): T | undefined => of[random.below(of.length)];
   let text = full;
@@ -43,7 +43,7 @@ function spoiled(random: PseudoRandom): unknown {
   }
 }
 
-test("what is well-formed is what the schema hands back as it is", () => {
+test("a well-formed object is unchanged by the schema", () => {
   const random = pseudoRandom(1);
   const found = { yes: 0, no: 0 };
   for (let round = 0; round < 20_000; round++) {
@@ -56,18 +56,18 @@ test("what is well-formed is what the schema hands back as it is", () => {
   expect(Math.min(found.yes, found.no)).toBeGreaterThan(3_000);
 });
 
-test("what the API server sends is well-formed", () => {
+test("an object of the API server is well-formed", () => {
   expect(isWellFormed(JSON.parse(full))).toBe(true);
   expect(isWellFormed(bucketObject("a"))).toBe(true);
 });
 
 test.each([
   ["an empty uid", { uid: "" }],
-  ["null for absent", { creationTimestamp: null }],
-  ["null for what nobody asks for", { selfLink: null }],
-  ["a label that is no text", { labels: { a: 1 } }],
+  ["null for an absent field", { creationTimestamp: null }],
+  ["null for an unused field", { selfLink: null }],
+  ["a label that is not a string", { labels: { a: 1 } }],
   ["an owner without uid", { ownerReferences: [{ ...owner, uid: undefined }] }],
-  ["a generation without end", { generation: Infinity }],
+  ["an infinite generation", { generation: Infinity }],
 ])("is left to the schema: %s", (_what, metadata) => {
   expect(isWellFormed(bucketObject("a", metadata))).toBe(false);
 });

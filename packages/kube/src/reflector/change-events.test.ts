@@ -38,20 +38,20 @@ const seen = (uid: string, resourceVersion: string): SeenObject => {
   return { key: event.key, uid, resourceVersion, matched: event.matched };
 };
 
-const emitted = (before: readonly [uid: string, version: string] | undefined, sighting: ObservedObject) =>
-  changeEvents(before && seen(...before), sighting).map(
+const emitted = (before: readonly [uid: string, version: string] | undefined, observed: ObservedObject) =>
+  changeEvents(before && seen(...before), observed).map(
     ({ type, uid, resourceVersion, missed }) =>
       `${missed ? "missed: " : ""}${type} ${uid}@${resourceVersion}`,
   );
 
 describe("a key that was not seen", () => {
-  test("is listed by the first list, and added later", () => {
+  test("is listed by the first list, and added by later ones", () => {
     expect(emitted(undefined, listed("u", "5", { first: true }))).toEqual(["listed u@5"]);
     expect(emitted(undefined, listed("u", "5"))).toEqual(["added u@5"]);
     expect(emitted(undefined, watched("u", "5"))).toEqual(["added u@5"]);
   });
 
-  test("that is deleted is emitted all the same: its addition may have been missed", () => {
+  test("that is deleted is still emitted: its addition may have been missed", () => {
     expect(emitted(undefined, deleted("u", "5"))).toEqual(["deleted u@5"]);
   });
 
@@ -61,22 +61,22 @@ describe("a key that was not seen", () => {
 });
 
 describe("the same object", () => {
-  test("is emitted once a version", () => {
+  test("is emitted once per version", () => {
     expect(emitted(["u", "5"], watched("u", "6"))).toEqual(["modified u@6"]);
     expect(emitted(["u", "5"], watched("u", "5"))).toEqual([]);
   });
 
-  test("never goes back, unless the server is believed", () => {
+  test("never goes back, unless the list is accepted as a restored state", () => {
     expect(emitted(["u", "5"], watched("u", "4"))).toEqual([]);
     expect(emitted(["u", "5"], listed("u", "4"))).toEqual([]);
     expect(emitted(["u", "5"], listed("u", "4", { believed: true }))).toEqual(["modified u@4"]);
   });
 
-  test("with a version that is no number differs when the text does", () => {
+  test("with a version that is not a number differs if the text does", () => {
     expect(emitted(["u", "b"], watched("u", "a"))).toEqual(["modified u@a"]);
   });
 
-  test("is deleted with its last version or a newer one, not by an older echo", () => {
+  test("is deleted with its last version or a newer one, not an older one", () => {
     expect(emitted(["u", "5"], deleted("u", "5"))).toEqual(["deleted u@5"]);
     expect(emitted(["u", "5"], deleted("u", "6"))).toEqual(["deleted u@6"]);
     expect(emitted(["u", "5"], deleted("u", "4"))).toEqual([]);
@@ -92,7 +92,7 @@ describe("the same object", () => {
   });
 });
 
-describe("what a list finds up to the version that a watch has reached", () => {
+describe("a change that a list finds up to the version of the watch", () => {
   test("was missed", () => {
     expect(emitted(undefined, listed("u", "5", { watchedUpTo: "5" }))).toEqual(["missed: added u@5"]);
     expect(emitted(["u", "4"], listed("u", "5", { watchedUpTo: "7" }))).toEqual(["missed: modified u@5"]);
@@ -102,7 +102,7 @@ describe("what a list finds up to the version that a watch has reached", () => {
     ]);
   });
 
-  test("but not what came later, nor to one that begins, nor to a server that went back", () => {
+  test("was not missed if it is newer, in a first list, or from a restored server", () => {
     expect(emitted(undefined, listed("u", "8", { watchedUpTo: "7" }))).toEqual(["added u@8"]);
     expect(emitted(undefined, listed("u", "5", { watchedUpTo: "7", first: true }))).toEqual(["listed u@5"]);
     expect(emitted(["u", "6"], listed("u", "5", { watchedUpTo: "7", believed: true }))).toEqual([
@@ -112,18 +112,18 @@ describe("what a list finds up to the version that a watch has reached", () => {
 });
 
 describe("another uid under the same name", () => {
-  test("is two facts: the old object's end, and the new one's begin, which names the old", () => {
+  test("is a deletion of the old object, and an addition of the new one with the old as previous", () => {
     expect(emitted(["old", "5"], watched("new", "9"))).toEqual(["deleted old@5", "added new@9"]);
     const [, added] = changeEvents(seen("old", "5"), watched("new", "9"));
     expect(added?.previous?.uid).toBe("old");
   });
 
-  test("is not taken with an older version", () => {
+  test("is ignored with an older version", () => {
     expect(emitted(["new", "9"], watched("old", "5"))).toEqual([]);
     expect(emitted(["new", "9"], deleted("old", "6"))).toEqual([]);
   });
 
-  test("may itself be gone by now", () => {
+  test("may already be deleted", () => {
     expect(emitted(["old", "5"], deleted("new", "9"))).toEqual(["deleted old@5", "deleted new@9"]);
     const previous = changeEvents(seen("old", "5"), deleted("new", "9")).map((event) => event.previous?.uid);
     expect(previous).toEqual(["old", undefined]);

@@ -16,7 +16,7 @@ const object = (name: string, resourceVersion: string): KubeObject => ({
 const first = { first: true, before: undefined, after: undefined };
 const listed = (...objects: readonly KubeObject[]) => ({ type: "listed", objects, believed: false }) as const;
 
-/** Emits a list, and returns the events: of each its type, its key, the previous state, and whether it was missed. */
+/** Emits a list, and returns its events: type, key, previous state, and true if the view has changed. */
 async function emitList(seen: SeenIndex, objects: readonly KubeObject[]) {
   const events: ReflectorEvent[] = [];
   const one = emitter({
@@ -36,7 +36,7 @@ async function emitList(seen: SeenIndex, objects: readonly KubeObject[]) {
   return { failed, emitted };
 }
 
-/** What it writes there is lost from the second time on: its process was killed. */
+/** An index that fails at the second write, as if its process was killed. */
 function dyingIndex(seen: SeenIndex): SeenIndex {
   let writes = 0;
   return {
@@ -45,7 +45,7 @@ function dyingIndex(seen: SeenIndex): SeenIndex {
   };
 }
 
-it("an object that was emitted when its emitter died is emitted again, or its deletion when it is gone by then", async () => {
+it("objects that were emitted when the emitter died are emitted again, or deleted if they are gone", async () => {
   const seen = memorySeenIndex();
   const before = await emitList(dyingIndex(seen), [object("stays", "3"), object("goes", "4")]);
   expect(before.failed).toBe(true);
@@ -64,7 +64,7 @@ it("an object that was emitted when its emitter died is emitted again, or its de
   expect((await emitList(seen, [object("stays", "3")])).emitted).toEqual([]);
 });
 
-it("the deletion of an object that a watch showed as new when its emitter died is emitted when it is gone by then", async () => {
+it("an object that a watch added when the emitter died is emitted as deleted if it is gone", async () => {
   const seen = memorySeenIndex();
   const dying = emitter({
     seen: dyingIndex(seen),

@@ -7,7 +7,7 @@ const answered = (kind: ApiErrorKind): ApiError =>
 
 it.each<[string, Error, string]>([
   ["passing", new ConnectionError("GET /x", "ECONNREFUSED", "no connection"), "NoAnswer"],
-  ["doubtful", new MalformedReplyError("GET /x", "it is no JSON."), "MalformedReply"],
+  ["doubtful", new MalformedReplyError("GET /x", "it is not JSON."), "MalformedReply"],
   ["passing", new Error("a fault of ours"), "Unexpected"],
 ])("is %s: %s", (kind, error, reason) => {
   expect(failureOf(error)).toMatchObject({ kind, reason, message: error.message });
@@ -25,11 +25,11 @@ it.each<[string, ApiErrorKind]>([
   ["refused", "NotServed"],
   ["refused", "NotFound"],
   ["refused", "Invalid"],
-])("is %s where the API server has answered %s, and keeps to its Retry-After", (kind, reason) => {
+])("is %s if the API server answered %s, and keeps its Retry-After", (kind, reason) => {
   expect(failureOf(answered(reason))).toMatchObject({ kind, reason, retryAfter: 7 });
 });
 
-it("passes where the receiver of events failed, whatever it failed with", () => {
+it("is transient if the receiver of events failed, with any error", () => {
   expect(receiverFailed(answered("Forbidden"))).toMatchObject({
     kind: "passing",
     reason: "ReceiverFailed",

@@ -1,6 +1,8 @@
 import { describe, expect, test, vi } from "vitest";
 import {
   bucketAt,
+  rawAdded,
+  watchUnderTest,
   rawBookmark,
   reflectorUnderTest,
   rawFrame,
@@ -21,37 +23,19 @@ import {
 import { memorySeenIndex } from "./seen-index.ts";
 
 describe("a broken watch resumes at the last good version", () => {
+  const [first, next] = [rawAdded("a", "8"), bucketAt("b", "9")];
   test.each<[string, ReplyScript]>([
-    ["garbage instead of a frame", streams(rawFrame("ADDED", bucketAt("a", "8")), "%&!\n")],
-    [
-      "a frame of another kind",
-      streams(rawFrame("ADDED", bucketAt("a", "8")), rawFrame("ADDED", { ...bucketAt("b", "9"), kind: "X" })),
-    ],
-    [
-      "a frame of no known type",
-      streams(rawFrame("ADDED", bucketAt("a", "8")), rawFrame("TOUCHED", bucketAt("b", "9"))),
-    ],
-    [
-      "an object without a uid",
-      streams(rawFrame("ADDED", bucketAt("a", "8")), rawFrame("ADDED", bucketAt("b", "9", { uid: null }))),
-    ],
-    [
-      "an ERROR without a code",
-      streams(rawFrame("ADDED", bucketAt("a", "8")), rawFrame("ERROR", { kind: "Status" })),
-    ],
-    ["an ERROR that is no Status", streams(rawFrame("ADDED", bucketAt("a", "8")), rawFrame("ERROR", {}))],
-    [
-      "a frame cut off in the middle",
-      streamsAndEnds(rawFrame("ADDED", bucketAt("a", "8")), '{"type":"ADDED","obj'),
-    ],
-    ["a frame without end", streams(rawFrame("ADDED", bucketAt("a", "8")), "x".repeat(9 * 1024 * 1024))],
-    ["a reset", streamsAndBreaks(rawFrame("ADDED", bucketAt("a", "8")))],
+    ["garbage instead of a frame", streams(first, "%&!\n")],
+    ["a frame of another kind", streams(first, rawFrame("ADDED", { ...next, kind: "X" }))],
+    ["a frame of an unknown type", streams(first, rawFrame("TOUCHED", next))],
+    ["an object without a uid", streams(first, rawFrame("ADDED", bucketAt("b", "9", { uid: null })))],
+    ["an ERROR without a code", streams(first, rawFrame("ERROR", { kind: "Status" }))],
+    ["an ERROR that is not a Status", streams(first, rawFrame("ERROR", {}))],
+    ["a frame cut off in the middle", streamsAndEnds(first, '{"type":"ADDED","obj')],
+    ["a frame without end", streams(first, "x".repeat(9 * 1024 * 1024))],
+    ["a reset", streamsAndBreaks(first)],
   ])("%s", async (_name, script) => {
-    const { server, log, sitOut, reflector } = await reflectorUnderTest([
-      pageReply("7", []),
-      script,
-      streams(rawFrame("ADDED", bucketAt("c", "10"))),
-    ]);
+    const { server, log, sitOut, reflector } = await watchUnderTest(script, streams(rawAdded("c", "10")));
     await sitOut();
     await log.emitted("added c@10");
     expect(log.lines).toEqual(["synced 7", "added a@8", "added c@10"]);
@@ -59,39 +43,32 @@ describe("a broken watch resumes at the last good version", () => {
     expect(reflector.status()).toMatchObject({ relists: 0, reconnects: 1 });
   });
 
-  test("a frame of 2 MiB is none of these", async () => {
+  test("a frame of 2 MiB is not a fault", async () => {
     const big = rawFrame("ADDED", { ...bucketAt("a", "8"), spec: "x".repeat(2 * 1024 * 1024) });
     const { log } = await reflectorUnderTest([pageReply("7", []), streams(big)], { metadataOnly: false });
     await log.emitted("added a@8");
   });
 
-  test("frames that were emitted before are not emitted again", async () => {
-    const told = [
-      rawFrame("ADDED", bucketAt("a", "8")),
+  test("repeated frames are not emitted again", async () => {
+    const frames = [
+      rawAdded("a", "8"),
       rawFrame("MODIFIED", bucketAt("a", "9")),
       rawFrame("DELETED", bucketAt("a", "10")),
     ];
-    const { log } = await reflectorUnderTest([
-      pageReply("7", []),
-      streams(...told, ...told.slice(0, 2), rawFrame("ADDED", bucketAt("b", "11"))),
-    ]);
+    const { log } = await watchUnderTest(streams(...frames, ...frames.slice(0, 2), rawAdded("b", "11")));
     await log.emitted("added b@11");
     expect(log.lines).toEqual(["synced 7", "added a@8", "modified a@9", "deleted a@10", "added b@11"]);
   });
 });
 
 describe("silence", () => {
-  test("of 60 s ends the watch, and the connection with it", async () => {
+  test("of 60 s ends the watch and its connection", async () => {
     const closed = Promise.withResolvers<undefined>();
-    const halfOpen: ReplyScript = (heard, response) => {
+    const halfOpen: ReplyScript = (request, response) => {
       response.on("close", () => closed.resolve(undefined));
-      streams(rawBookmark("8"))(heard, response);
+      streams(rawBookmark("8"))(request, response);
     };
-    const { clock, log, server, reflector } = await reflectorUnderTest([
-      pageReply("7", []),
-      halfOpen,
-      streams(rawBookmark("9")),
-    ]);
+    const { clock, log, server, reflector } = await watchUnderTest(halfOpen, streams(rawBookmark("9")));
     await log.emitted("position 8");
     await clock.waitFor("silence");
     clock.advance(59_999);
@@ -103,27 +80,20 @@ describe("silence", () => {
     expect(reflector.status().silentFor).toBe(0);
   });
 
-  test("before the headers counts too", async () => {
-    const { clock, log, server } = await reflectorUnderTest([
-      pageReply("7", []),
-      hangs,
-      streams(rawBookmark("9")),
-    ]);
+  test("before the headers counts, too", async () => {
+    const { clock, log, server } = await watchUnderTest(hangs, streams(rawBookmark("9")));
     await server.until(2);
     await clock.waitFor("silence");
     clock.advance(60_000);
     await log.emitted("position 9");
   });
 
-  test("begins anew with every byte, though no frame is whole yet", async () => {
+  test("is measured from the last byte, even of an incomplete frame", async () => {
     const dripping = Promise.withResolvers<(piece: string) => void>();
-    const { clock, log, reflector, server } = await reflectorUnderTest([
-      pageReply("7", []),
-      (heard, response) => {
-        streams(rawBookmark("8"))(heard, response);
-        dripping.resolve((piece) => response.write(piece));
-      },
-    ]);
+    const { clock, log, reflector, server } = await watchUnderTest((request, response) => {
+      streams(rawBookmark("8"))(request, response);
+      dripping.resolve((piece) => response.write(piece));
+    });
     const drip = await dripping.promise;
     await log.emitted("position 8");
     await clock.waitFor("silence");
@@ -143,21 +113,17 @@ describe("410", () => {
   const relisted = jsonReply(
     bucketList(
       [
-        bucketAt("kept", "3"),
-        bucketAt("changed", "90"),
-        bucketAt("again", "91", { uid: "another" }),
-        bucketAt("new", "92"),
+        ...[bucketAt("kept", "3"), bucketAt("changed", "90")],
+        ...[bucketAt("again", "91", { uid: "another" }), bucketAt("new", "92")],
       ],
-      {
-        resourceVersion: "100",
-      },
+      { resourceVersion: "100" },
     ),
   );
 
   test.each<[string, ReplyScript]>([
     ["as an ERROR frame", streams(rawFrame("ERROR", gone))],
     ["as an answer", refuses(410, "Expired")],
-  ])("%s: one relist, which tells the differences alone", async (_name, script) => {
+  ])("%s: one relist, which emits only the differences", async (_name, script) => {
     const { log, server, sitOut, reflector } = await reflectorUnderTest([
       pageReply("7", ["kept", "changed", "lost", "again"]),
       script,
@@ -191,18 +157,14 @@ describe("410", () => {
     await sitOut();
     await log.emitted("synced 9");
     expect(log.lines).toEqual(["listed a@3", "listed b@3", "listed c@3", "deleted a@3", "synced 9"]);
-    expect(server.requests.map(({ query }) => query.get("continue")).slice(0, 4)).toEqual([
-      null,
-      "t",
-      null,
-      "u",
-    ]);
+    const tokens = server.requests.map(({ query }) => query.get("continue"));
+    expect(tokens.slice(0, 4)).toEqual([null, "t", null, "u"]);
     expect(reflector.status().relists).toBe(1);
   });
 });
 
 describe("a server in trouble", () => {
-  test("is left alone for as long as it asks", async () => {
+  test("gets no request before its Retry-After", async () => {
     const busy = refuses(429, "TooManyRequests", {}, { "retry-after": "21" });
     const { sitOut, log, server } = await reflectorUnderTest([
       busy,
@@ -220,17 +182,10 @@ describe("a server in trouble", () => {
     ["500", refuses(500, "InternalError")],
     ["no answer", hangsUp],
     ["HTML with 200", raw("<html/>", 200, { "content-type": "text/html" })],
-    ["JSON that is no stream", jsonReply(bucketList([]))],
+    ["JSON that is not a stream", jsonReply(bucketList([]))],
     ["a watch that ends at once", streamsAndEnds()],
-  ])("is asked less and less often for a watch: %s", async (_name, script) => {
-    const { sitOut, log } = await reflectorUnderTest([
-      pageReply("7", []),
-      script,
-      script,
-      script,
-      script,
-      streams(rawBookmark("8")),
-    ]);
+  ])("gets watches with increasing delays: %s", async (_name, script) => {
+    const { sitOut, log } = await watchUnderTest(script, script, script, script, streams(rawBookmark("8")));
     expect([await sitOut(), await sitOut(), await sitOut(), await sitOut()].slice(1)).toEqual([
       1_000,
       2_000,
@@ -244,7 +199,7 @@ describe("a server in trouble", () => {
     ["HTML with 200", raw("<html/>", 200, { "content-type": "text/html" })],
     ["a list without metadata", jsonReply({ kind: "BucketList", items: [] })],
     ["the same continue token for ever", pageReply("7", [], "t")],
-  ])("is asked less and less often for a list: %s", async (_name, script) => {
+  ])("gets lists with increasing delays: %s", async (_name, script) => {
     const { sitOut, reflector, server } = await reflectorUnderTest([script]);
     const waits: number[] = [];
     while (waits.length < 4) waits.push(await sitOut());
@@ -258,11 +213,7 @@ describe("a server in trouble", () => {
     const ends = streamsAndEnds();
     const { log, sitOut, server } = await reflectorUnderTest([
       pageReply("7", ["a"]),
-      ends,
-      ends,
-      ends,
-      ends,
-      ends,
+      ...[ends, ends, ends, ends, ends],
       pageReply("9", ["a"]),
       streams(),
     ]);
@@ -272,11 +223,11 @@ describe("a server in trouble", () => {
   });
 });
 
-describe("what somebody must mend", () => {
+describe("a refusal that needs an operator", () => {
   test.each<[string, ReplyScript, string]>([
     ["a permission", refuses(403, "Forbidden"), "Forbidden"],
     ["a kind that is not served", raw("404 page not found", 404), "NotServed"],
-  ])("%s: reported, retried, and over by itself", async (_name, script, reason) => {
+  ])("%s: is reported, retried, and ends by itself", async (_name, script, reason) => {
     const { log, reflector, clock } = await reflectorUnderTest([
       script,
       script,
@@ -292,7 +243,7 @@ describe("what somebody must mend", () => {
   });
 });
 
-test("after a first list that broke off, deletions meanwhile are emitted, and nothing twice", async () => {
+test("after an interrupted first list, later deletions are emitted, and no object twice", async () => {
   const seen = memorySeenIndex();
   const first = await reflectorUnderTest([pageReply("7", ["a", "b"], "t"), hangs], { seen });
   await first.log.emitted("listed b@3");

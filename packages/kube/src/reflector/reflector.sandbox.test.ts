@@ -26,14 +26,13 @@ beforeEach(async () => {
 afterEach(async () => {
   stopping.abort();
   await running?.done;
-  await api[Symbol.asyncDispose]();
 });
 
 function follow(options: Partial<ReflectorOptions> = {}): Reflector {
   const { client } = api;
-  const onEvents: ReflectorOptions["onEvents"] = (told) => {
-    events.push(...told.filter(isObjectEvent));
-    log.onEvents(told);
+  const onEvents: ReflectorOptions["onEvents"] = (some) => {
+    events.push(...some.filter(isObjectEvent));
+    log.onEvents(some);
   };
   const base = { client, ref: bucketRef, signal: stopping.signal, onEvents, log: silentLog, timers: clock };
   return (running = runReflector({ ...base, ...options }));
@@ -42,28 +41,33 @@ function follow(options: Partial<ReflectorOptions> = {}): Reflector {
 const key = (name: string) => objectKey({ namespace: "default", name });
 const create = (name: string, labels: Readonly<Record<string, string>> = {}) =>
   api.client.create(bucketRef, { metadata: { name, namespace: "default", labels }, spec: { region: "eu" } });
+const patch = (name: string, body: object) => api.client.patch(bucketRef, key(name), { type: "merge", body });
+const labelled = (on: "yes" | null) => patch("a", { metadata: { labels: { on } } });
+/** Watches get this answer. @returns ends it. */
+const watchesGet = (answer: { readonly status: number; readonly retryAfterSeconds?: number }) =>
+  api.sandbox.faults.respond(({ query }) => (query.get("watch") === null ? undefined : answer));
 const sitOut = async (): Promise<void> => clock.advance(await clock.waitFor("reflector"));
 const nameOf = (event: ObjectEvent): string => splitObjectKey(event.key).name;
-const told = (event: ObjectEvent): string => `${event.type} ${nameOf(event)}`;
+const lineOf = (event: ObjectEvent): string => `${event.type} ${nameOf(event)}`;
 const view = (event: ObjectEvent | undefined) => event?.matched["self"]?.view;
-/** The events once the one that a marker object makes has come: nothing before it is still under way. */
+/** The events before that of a new marker object: no earlier event is missing then. */
 const settled = async (): Promise<readonly string[]> => {
   const marker = await create("marker");
   await log.emitted(`added marker@${marker.metadata.resourceVersion}`);
-  return events.slice(0, -1).map(told);
+  return events.slice(0, -1).map(lineOf);
 };
 
-describe("a kind that is there", () => {
+describe("a kind that is served", () => {
   beforeEach(() => installCrd(api.client, bucketDefinition));
 
-  test("is emitted from its first list on, change by change", async () => {
+  test("has each change emitted, after its first list", async () => {
     await create("a");
     follow({
       map: (object) => ({ self: { keys: [keyOf(object)], view: `${object.metadata.generation}` } }),
     });
     await log.count(2);
     await create("b");
-    await api.client.patch(bucketRef, key("b"), { type: "merge", body: { spec: { region: "us" } } });
+    await patch("b", { spec: { region: "us" } });
     const status = { status: { arn: "arn" } };
     await api.client.patch(bucketRef, key("b"), { type: "merge", body: status }, { subresource: "status" });
     await api.client.delete(bucketRef, key("a"));
@@ -77,7 +81,7 @@ describe("a kind that is there", () => {
   test.each([
     ["as a stream", true],
     ["in pages", false],
-  ])("comes %s: 1,201 objects, each once", async (_how, streamsLists) => {
+  ])("is listed %s: 1,201 objects, each once", async (_how, streamsLists) => {
     const names = Array.from({ length: 1_201 }, (_, index) => `b${index}`);
     while (names.length > 0) await Promise.all(names.splice(0, 50).map((name) => create(name)));
     follow({ streamsLists });
@@ -85,7 +89,7 @@ describe("a kind that is there", () => {
     expect(new Set(events.map(({ key: one }) => one)).size).toBe(1_201);
   });
 
-  test("comes in pages where the server refuses to stream", async () => {
+  test("is listed in pages if the server refuses to stream", async () => {
     await create("a");
     api.sandbox.faults.respond(({ query }) =>
       query.get("sendInitialEvents") === null ? undefined : { status: 422 },
@@ -96,7 +100,7 @@ describe("a kind that is there", () => {
     expect(reflector.status()).toMatchObject({ synced: true, failures: 0, relists: 0 });
   });
 
-  test("is resumed where a dropped watch ended", async () => {
+  test("is resumed at the position of a dropped watch", async () => {
     const reflector = follow();
     await log.count(1);
     await create("a");
@@ -108,21 +112,19 @@ describe("a kind that is there", () => {
     expect(reflector.status()).toMatchObject({ relists: 0, reconnects: 1 });
   });
 
-  test("is compared after a gap: what is lost, changed, new, or another one of the same name", async () => {
+  test("is compared after a gap: lost, changed, new and recreated objects are emitted", async () => {
     for (const name of ["kept", "lost", "changed", "again"]) await create(name);
     const first = await api.client.get(bucketRef, key("again"));
     const reflector = follow();
     await log.count(5);
 
-    const heal = api.sandbox.faults.respond(({ query }) =>
-      query.get("watch") === null ? undefined : { status: 503 },
-    );
+    const heal = watchesGet({ status: 503 });
     api.sandbox.faults.dropWatches();
     await clock.waitFor("reflector");
     await api.client.delete(bucketRef, key("lost"));
     await api.client.delete(bucketRef, key("again"));
     const second = await create("again");
-    await api.client.patch(bucketRef, key("changed"), { type: "merge", body: { spec: { region: "us" } } });
+    await patch("changed", { spec: { region: "us" } });
     await create("new");
     api.sandbox.faults.compact();
     heal();
@@ -131,13 +133,8 @@ describe("a kind that is there", () => {
     await sitOut();
     await log.lists(2);
     const gap = await settled();
-    expect([...gap].sort()).toEqual([
-      "added again",
-      "added new",
-      "deleted again",
-      "deleted lost",
-      "modified changed",
-    ]);
+    const expected = ["added again", "added new", "deleted again", "deleted lost", "modified changed"];
+    expect([...gap].sort()).toEqual(expected);
     expect(gap.indexOf("deleted again")).toBe(gap.indexOf("added again") - 1);
     const [ended, begun] = events.filter((event) => nameOf(event) === "again");
     expect([ended?.uid, begun?.uid]).toEqual([first?.metadata.uid, second.metadata.uid]);
@@ -145,12 +142,10 @@ describe("a kind that is there", () => {
     expect(reflector.status().relists).toBe(1);
   });
 
-  test("is left alone for as long as a 429 asks, and caught up after it", async () => {
+  test("gets no request before the Retry-After of a 429, and catches up then", async () => {
     follow();
     await log.count(1);
-    const heal = api.sandbox.faults.respond(({ query }) =>
-      query.get("watch") === null ? undefined : { status: 429, retryAfterSeconds: 20 },
-    );
+    const heal = watchesGet({ status: 429, retryAfterSeconds: 20 });
     api.sandbox.faults.dropWatches();
     await create("a");
     await sitOut();
@@ -160,24 +155,18 @@ describe("a kind that is there", () => {
     expect(await settled()).toEqual(["added a"]);
   });
 
-  test("may be followed in part: what enters and leaves a selection comes and goes", async () => {
+  test("may be followed in part: objects that enter and leave the selection are added and deleted", async () => {
     follow({ labelSelector: "on=yes", namespace: "default" });
     await log.count(1);
     await create("a");
-    await api.client.patch(bucketRef, key("a"), {
-      type: "merge",
-      body: { metadata: { labels: { on: "yes" } } },
-    });
-    await api.client.patch(bucketRef, key("a"), {
-      type: "merge",
-      body: { metadata: { labels: { on: null } } },
-    });
+    await labelled("yes");
+    await labelled(null);
     await log.count(3);
-    expect(events.map(told)).toEqual(["added a", "deleted a"]);
+    expect(events.map(lineOf)).toEqual(["added a", "deleted a"]);
   });
 });
 
-test("a kind that is not served yet is followed as soon as it is", async () => {
+test("a kind that is not served yet is followed once it is", async () => {
   const reflector = follow();
   await clock.waitFor("reflector");
   expect(reflector.status().degraded).toMatchObject({ reason: "NotServed" });

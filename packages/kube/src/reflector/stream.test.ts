@@ -17,7 +17,7 @@ import {
 import type { WatchFrame } from "../client/watch-frames.ts";
 import type { StreamAction, StreamInput } from "./stream.ts";
 
-describe("a stream that knows nothing", () => {
+describe("a new stream", () => {
   test("lists from the first page", () => {
     expect(new StreamRun().last.action).toMatchObject({
       do: "list",
@@ -25,7 +25,7 @@ describe("a stream that knows nothing", () => {
     });
   });
 
-  test("emits page after page, and watches from the list's version", () => {
+  test("emits each page, and watches from the list's version", () => {
     const run = new StreamRun();
     expect(run.then(pageInput("7", [bucketOf("a", "3")], "next"))).toMatchObject({
       do: "list",
@@ -38,7 +38,7 @@ describe("a stream that knows nothing", () => {
     expect(run.state).toMatchObject({ synced: true, position: "7" });
   });
 
-  test("asks for watches of 5 to 10 minutes, at random", () => {
+  test("requests watches of 5 to 10 minutes, at random", () => {
     const span = (random: number): StreamAction => {
       const run = new StreamRun();
       run.random = random;
@@ -53,8 +53,8 @@ test("a stream that starts with a position resumes there, without a list", () =>
   expect(new StreamRun(paged({ position: "42" })).last.action).toMatchObject({ do: "watch", from: "42" });
 });
 
-describe("a watch that goes well", () => {
-  test("emits changes and moves on", () => {
+describe("a watch without faults", () => {
+  test("emits changes and advances its position", () => {
     const run = watching("100");
     expect(run.then(modifiedInput("a", "101"))).toEqual({ do: "read" });
     expect(run.observed).toEqual(["changed"]);
@@ -80,21 +80,21 @@ describe("a watch that goes well", () => {
     expect(run.observed).toEqual(["changed"]);
   });
 
-  test("takes versions that are no numbers as they come", () => {
+  test("accepts versions that are not numbers, in the order of the frames", () => {
     const run = watching("x9");
     run.then(modifiedInput("a", "x10"));
     expect(run.observed).toEqual(["changed"]);
     expect(run.state.position).toBe("x10");
   });
 
-  test("takes a deletion with an older version: some servers send the object's last", () => {
+  test("accepts a deletion with an older version: some servers send the object's last", () => {
     const run = watching("100");
     run.then(deletedInput("a", "3"));
     expect(run.observed).toEqual(["gone"]);
     expect(run.state.position).toBe("100");
   });
 
-  test("that the server ends in time is opened again at once, where it was", () => {
+  test("that the server ends in time is reopened at once, at its position", () => {
     const run = watching("100");
     run.then(modifiedInput("a", "101"));
     expect(run.after(300_000, closed)).toMatchObject({ do: "watch", from: "101" });
@@ -102,7 +102,7 @@ describe("a watch that goes well", () => {
     expect(run.state).toMatchObject({ reconnects: 1, relists: 0, failures: 0 });
   });
 
-  test("but never twice in a second", () => {
+  test("is reopened at most once a second", () => {
     const run = watching("100");
     run.then(modifiedInput("a", "101"), closed);
     expect(run.waits).toEqual([1_000]);
@@ -111,13 +111,13 @@ describe("a watch that goes well", () => {
 });
 
 describe("silence", () => {
-  test("ends a watch, and the next one resumes where it was", () => {
+  test("ends a watch, and the next one resumes at its position", () => {
     const run = watching("100");
     expect(run.after(60_000, silent)).toMatchObject({ do: "watch", from: "100" });
     expect(run.state).toMatchObject({ reconnects: 1, failures: 0 });
   });
 
-  test("of a watch is no failure, and forgives those before it", () => {
+  test("of a watch is not a failure, and resets the failures before it", () => {
     const run = watching("100");
     run.then(failedInput("passing"), failedInput("passing"), failedInput("passing"), opened);
     run.after(60_000, silent);
@@ -125,7 +125,7 @@ describe("silence", () => {
     expect(run.waits.at(-1)).toBe(1_000);
   });
 
-  test("makes watches short until an event comes, so that their end brings a bookmark before the silence", () => {
+  test("shortens watches until an event is received, so that they end with a bookmark before the silence", () => {
     const run = watching("100");
     expect(run.after(60_000, silent)).toHaveProperty("timeoutSeconds", 40);
     run.then(opened, bookmarkInput("200"));
@@ -139,7 +139,7 @@ describe("410", () => {
   test.each<[string, StreamInput]>([
     ["on the watch request", failedInput("expired")],
     ["as an ERROR frame", errorFrame("Expired", 410)],
-  ])("%s makes one listing", (_name, input) => {
+  ])("%s causes one list", (_name, input) => {
     const run = watching("100");
     expect(run.after(5_000, input)).toMatchObject({ do: "list", listing: { pages: 0 } });
     expect(run.waits).toEqual([]);
@@ -147,7 +147,7 @@ describe("410", () => {
     expect(run.state.relists).toBe(1);
   });
 
-  test("on a continue token begins the list again", () => {
+  test("on a continue token restarts the list", () => {
     const run = new StreamRun();
     run.then(pageInput("7", [], "t"));
     expect(run.then(failedInput("expired"))).toMatchObject({
@@ -157,15 +157,15 @@ describe("410", () => {
     expect(run.state.relists).toBe(1);
   });
 
-  test("straight after a list, again and again, waits longer each time", () => {
+  test("directly after a list, repeatedly, backs off", () => {
     const run = watching("100");
     for (let round = 0; round < 6; round++) run.then(failedInput("expired"), pageInput("100"));
     expect(run.waits).toEqual([1_000, 1_000, 2_000, 4_000, 8_000, 15_000]);
   });
 });
 
-describe("what passes by itself", () => {
-  test("is tried again for ever, at most four seconds apart, at the same position", () => {
+describe("a transient failure", () => {
+  test("is retried without end, at most four seconds apart, at the same position", () => {
     const run = watching("100");
     for (let round = 0; round < 20; round++) {
       expect(run.then(failedInput("passing"))).toMatchObject({ do: "watch", from: "100" });
@@ -175,7 +175,7 @@ describe("what passes by itself", () => {
     expect(run.state).toMatchObject({ relists: 0, degraded: undefined });
   });
 
-  test("in a list goes on with the same page", () => {
+  test("in a list resumes with the same page", () => {
     const run = new StreamRun();
     run.then(pageInput("7", [], "t"));
     expect(run.then(failedInput("passing"))).toMatchObject({
@@ -184,13 +184,13 @@ describe("what passes by itself", () => {
     });
   });
 
-  test("never within a Retry-After", () => {
+  test("is not retried before its Retry-After", () => {
     const run = watching();
     run.then(failedInput("passing", 17_000));
     expect(run.waits[0]).toBeGreaterThanOrEqual(17_000);
   });
 
-  test("spreads streams that failed together", () => {
+  test("has retries with jitter", () => {
     const waits = [0, 0.5, 1].map((random) => {
       const run = watching();
       run.random = random;
@@ -200,7 +200,7 @@ describe("what passes by itself", () => {
     expect(waits).toEqual([2_000, 3_000, 4_000]);
   });
 
-  test("does not make the next doubt wait longer, nor the first 410", () => {
+  test("does not increase the delay after a doubtful failure, or after the first 410", () => {
     const run = watching("100");
     run.then(failedInput("passing"), failedInput("passing"), failedInput("passing"), failedInput("doubtful"));
     expect(run.waits.at(-1)).toBe(1_000);
@@ -217,8 +217,8 @@ describe("what passes by itself", () => {
   });
 });
 
-describe("what a retry seldom mends", () => {
-  test("a watch that closes at once waits longer each time, then lists", () => {
+describe("a doubtful failure", () => {
+  test("of a watch that closes at once backs off, then lists", () => {
     const run = watching("100");
     for (let round = 0; round < 4; round++) {
       expect(run.then(closed)).toMatchObject({ do: "watch", from: "100" });
@@ -230,7 +230,7 @@ describe("what a retry seldom mends", () => {
     expect(run.waits.at(-1)).toBe(15_000);
   });
 
-  test("is forgiven by progress: the next one waits as the first, and is counted as such", () => {
+  test("is reset by progress: the next one counts as the first", () => {
     const run = watching("100");
     for (let round = 0; round < 4; round++) run.then(closed, opened);
     run.then(modifiedInput("a", "101"));
@@ -238,28 +238,28 @@ describe("what a retry seldom mends", () => {
     expect(run.waits.at(-1)).toBe(1_000);
   });
 
-  test("so does one that repeats old frames and closes", () => {
+  test("of a watch that repeats old frames and closes leads to a list", () => {
     const run = watching("100");
     for (let round = 0; round < 5; round++) run.then(modifiedInput("a", "99"), closed, opened);
     expect(run.state.relists).toBe(1);
   });
 
-  test("garbage resumes at the last good version", () => {
+  test("of a garbled frame resumes at the last good version", () => {
     const run = watching("100");
     run.then(modifiedInput("a", "105"));
     expect(run.then(failedInput("doubtful"))).toMatchObject({ do: "watch", from: "105" });
     expect(run.state.relists).toBe(0);
   });
 
-  test("an ERROR frame that is no 410 counts as such, whatever its code", () => {
+  test("is any ERROR frame except a 410", () => {
     const run = watching("100");
     for (let round = 0; round < 5; round++) run.then(errorFrame("ServerError", 500), opened);
     expect(run.state.relists).toBe(1);
   });
 });
 
-describe("what somebody must mend", () => {
-  test("is retried slowly, and reported until it is over", () => {
+describe("a refusal that needs an operator", () => {
+  test("is retried slowly, and reported until it ends", () => {
     const run = watching("100");
     run.random = 1;
     for (let round = 0; round < 8; round++) run.then(failedInput("refused"));
@@ -271,7 +271,7 @@ describe("what somebody must mend", () => {
     expect(run.state.degraded).toBeUndefined();
   });
 
-  test("may stand in the way of the list too", () => {
+  test("may also affect the list", () => {
     const run = new StreamRun();
     run.then(failedInput("refused"));
     expect(run.state.degraded).toBeDefined();
@@ -281,14 +281,14 @@ describe("what somebody must mend", () => {
 });
 
 describe("a list that cannot be used", () => {
-  test("hands out the token that it was asked with", () => {
+  test("returns the continue token of its request", () => {
     const run = new StreamRun();
     run.then(pageInput("7", [], "t"));
     expect(run.then(pageInput("7", [], "t"))).toMatchObject({ do: "list", listing: { pages: 0 } });
     expect(run.state.lastFailure).toMatchObject({ reason: "BrokenListing" });
   });
 
-  test.each([2, 3, 7, 100])("goes in circles of %i pages", (circle) => {
+  test.each([2, 3, 7, 100])("repeats a cycle of %i pages", (circle) => {
     const run = new StreamRun();
     let pages = 0;
     while (run.state.lastFailure === undefined) run.then(pageInput("7", [], `t${pages++ % circle}`));
@@ -318,7 +318,7 @@ describe("a comparison", () => {
   };
   const exactly = (version: string) => ({ do: "list", listing: { pages: 0, exact: version } });
 
-  test("is made at the end of a watch, once it is time, with the state at just the position", () => {
+  test("is made at the end of a watch, when it is due, with the state at exactly the position", () => {
     const run = comparing();
     expect(run.after(40_000, modifiedInput("a", "105"), closed)).toMatchObject({ do: "watch", from: "105" });
     run.then(opened);
@@ -329,14 +329,14 @@ describe("a comparison", () => {
     expect(run.after(40_000, closed)).toMatchObject({ do: "watch" });
   });
 
-  test("is made though the watch sent nothing and seems a moment shorter than it was to be", () => {
+  test("is made even if the watch was silent and slightly too short", () => {
     const run = new StreamRun(paged({ position: "100", compareEvery: 5_000 }));
     run.then(opened);
     expect(run.after(4_990, closed)).toMatchObject(exactly("100"));
     expect(run.state.failures).toBe(0);
   });
 
-  test("comes in pages of the same version, and its end says that it was exact", () => {
+  test("has pages of one version, and ends with an exact list", () => {
     const run = comparing();
     run.after(60_000, closed);
     expect(run.then(pageInput("100", [bucketOf("a", "5")], "t"))).toMatchObject({
@@ -347,14 +347,15 @@ describe("a comparison", () => {
     expect(run.last.observations.at(-1)).toEqual({ type: "complete", resourceVersion: "100", exact: true });
   });
 
-  test("makes watches no longer than the time between two", () => {
-    expect(new StreamRun(paged({ position: "1", compareEvery: 5_000 })).last.action).toHaveProperty(
-      "timeoutSeconds",
-      5,
-    );
+  test.each([
+    [5_000, 5],
+    [500, 1],
+  ])("every %i ms limits watches to %i s, at least to one", (compareEvery, timeoutSeconds) => {
+    const { action } = new StreamRun(paged({ position: "1", compareEvery })).last;
+    expect(action).toHaveProperty("timeoutSeconds", timeoutSeconds);
   });
 
-  test("of a version that the server has forgotten becomes a list", () => {
+  test("of an expired version becomes a list", () => {
     const run = comparing();
     run.after(60_000, closed);
     expect(run.then(failedInput("expired"))).toMatchObject({ do: "list", listing: { exact: undefined } });
@@ -363,7 +364,7 @@ describe("a comparison", () => {
     expect(run.state).toMatchObject({ relists: 1, comparisons: 1 });
   });
 
-  test("is left out where the server does not list the past", () => {
+  test("is skipped if the server does not list old versions", () => {
     const run = comparing();
     run.after(60_000, closed);
     expect(run.then(failedInput("refused"))).toMatchObject({ do: "watch", from: "100" });
@@ -372,14 +373,14 @@ describe("a comparison", () => {
     expect(run.after(40_000, closed)).toMatchObject({ do: "watch" });
   });
 
-  test("goes on after what passes by itself", () => {
+  test("is resumed after a transient failure", () => {
     const run = comparing();
     run.after(60_000, closed);
     expect(run.then(failedInput("passing"))).toMatchObject(exactly("100"));
   });
 });
 
-test("a stream that resumes follows once its watch has sent something, or it has listed", () => {
+test("a resumed stream is following once its watch has sent a frame, or it has listed", () => {
   const run = new StreamRun(paged({ position: "100" }));
   run.then(opened);
   expect(run.state).toMatchObject({ synced: true, following: false });
@@ -391,7 +392,7 @@ test("a stream that resumes follows once its watch has sent something, or it has
   expect(run.state.following).toBe(true);
 });
 
-test("a stream to which somebody has subscribed since lists, no older a state than its position", () => {
+test("a stream with a new subscriber lists, no older state than its position", () => {
   const run = new StreamRun(paged({ position: "100", emittedToAll: false }));
   expect(run.last.action).toMatchObject({ do: "list", listing: { exact: undefined } });
   expect(run.state.synced).toBe(false);
@@ -401,7 +402,7 @@ test("a stream to which somebody has subscribed since lists, no older a state th
   expect(run.state.lastFailure).toMatchObject({ reason: "StaleListing" });
 });
 
-test("frames that came together are emitted together, up to the one that ends the watch", () => {
+test("frames of one read are emitted together, up to the one that ends the watch", () => {
   const run = watching("100");
   const error = errorFrame("Expired", 410);
   if (error.type !== "frames") throw new Error("no frames");
@@ -422,7 +423,7 @@ test("frames that came together are emitted together, up to the one that ends th
 });
 
 describe("a list older than the position", () => {
-  test("is not emitted, and requested again", () => {
+  test("is not emitted, but requested again", () => {
     const run = watching("100");
     run.then(failedInput("expired"));
     run.take(pageInput("90", [bucketOf("a", "3")]));
@@ -430,7 +431,7 @@ describe("a list older than the position", () => {
     expect(run.state).toMatchObject({ position: "100", lastFailure: { reason: "StaleListing" } });
   });
 
-  test("is believed the third time: etcd was restored", () => {
+  test("is accepted the third time: etcd was restored", () => {
     const run = watching("100");
     run.then(failedInput("expired"), pageInput("90"), pageInput("91"));
     run.take(pageInput("90", [bucketOf("a", "3")], "t"));

@@ -22,26 +22,23 @@ const streamed = (): StreamRun => {
   run.then(opened);
   return run;
 };
-/** A stream that has emitted changes up to 100, and whose position has expired. */
+/** A stream that has emitted changes up to 100, with an expired position. */
 const expired = (): StreamRun => {
   const run = new StreamRun(newStream({ position: "100" }));
   run.then(opened);
   run.after(5_000, errorFrame("Expired", 410));
   return run;
 };
-const anew = { do: "stream" };
+const streamAgain = { do: "stream" };
 const inPages = { do: "list", listing: { pages: 0, continue: undefined, exact: undefined } };
 
 describe("a streamed list", () => {
-  test("is asked for by a stream that knows nothing: the newest state", () => {
-    expect(new StreamRun(newStream()).last.action).toEqual({
-      do: "stream",
-      from: undefined,
-      timeoutSeconds: 300,
-    });
+  test("is requested by a new stream, for the newest state", () => {
+    const action = { do: "stream", from: undefined, timeoutSeconds: 300 };
+    expect(new StreamRun(newStream()).last.action).toEqual(action);
   });
 
-  test("is emitted as it comes, is complete at its end, and goes on as the watch", () => {
+  test("is emitted as it is received, complete at its end, and continues as the watch", () => {
     const run = streamed();
     expect(run.then(addedInput("a", "3"))).toEqual({ do: "read" });
     expect(run.observed).toEqual(["listed"]);
@@ -54,7 +51,7 @@ describe("a streamed list", () => {
     expect(run.after(300_000, closed)).toMatchObject({ do: "watch", from: "8" });
   });
 
-  test("may come at once, with the changes of the watch after it", () => {
+  test("may arrive in one read, with later changes of the watch", () => {
     const run = streamed();
     run.take({
       type: "frames",
@@ -78,55 +75,56 @@ describe("a streamed list", () => {
     expect(run.state).toMatchObject({ synced: false, position: undefined });
   });
 
-  test("follows a 410, once, of no older a state than the position", () => {
+  test("follows a 410, once, with no older state than the position", () => {
     const run = expired();
     expect(run.last.action).toMatchObject({ do: "stream", from: "100" });
     run.then(opened, end("200"));
     expect(run.state).toMatchObject({ relists: 1, position: "200", following: true });
   });
 
-  test("is not asked for in a hurry: a short watch would not see its end", () => {
+  test("is requested with the full timeout: a short watch may end before the list", () => {
     const run = new StreamRun(newStream({ position: "100" }));
     run.then(opened);
     run.after(60_000, silent, errorFrame("Expired", 410));
     expect(run.last.action).toMatchObject({ do: "stream", timeoutSeconds: 300 });
   });
 
-  test("says that a kind can be followed again", () => {
+  test("ends the degraded state of a kind", () => {
     const run = new StreamRun(newStream());
-    expect(run.then(failedInput("refused"))).toMatchObject(anew);
+    expect(run.then(failedInput("refused"))).toMatchObject(streamAgain);
     expect(run.state.degraded).toBeDefined();
     run.then(opened);
     expect(run.state.degraded).toBeUndefined();
   });
 });
 
-describe("a streamed list that breaks off", () => {
-  test("is never taken for whole, and begins anew", () => {
+describe("an interrupted streamed list", () => {
+  test("is never complete, and is restarted", () => {
     const run = streamed();
-    expect(run.then(addedInput("a", "3"), failedInput("passing"))).toMatchObject(anew);
+    expect(run.then(addedInput("a", "3"), failedInput("passing"))).toMatchObject(streamAgain);
     expect(run.state).toMatchObject({ synced: false, position: undefined });
     expect(run.waits).toEqual([1_000]);
   });
 
-  test("a second time is listed in pages, which go on where they broke off", () => {
+  test("is listed in pages the second time, and streamed again later", () => {
     const run = streamed();
     run.then(failedInput("passing"), opened, addedInput("a", "3"));
     expect(run.then(failedInput("passing"))).toMatchObject(inPages);
     run.then(pageInput("7"), opened);
     run.then(errorFrame("Expired", 410));
-    expect(run.last.action).toMatchObject(anew);
+    expect(run.last.action).toMatchObject(streamAgain);
   });
 
-  test("never begins within a Retry-After", () => {
+  test("is not restarted before its Retry-After", () => {
     const run = new StreamRun(newStream());
-    expect(run.then(failedInput("passing", 17_000))).toMatchObject(anew);
+    expect(run.then(failedInput("passing", 17_000))).toMatchObject(streamAgain);
     expect(run.waits[0]).toBeGreaterThanOrEqual(17_000);
   });
 
-  test("before it began may be asked for as often as need be", () => {
+  test("that has not begun is retried without limit", () => {
     const run = new StreamRun(newStream());
-    for (let round = 0; round < 5; round++) expect(run.then(failedInput("passing"))).toMatchObject(anew);
+    for (let round = 0; round < 5; round++)
+      expect(run.then(failedInput("passing"))).toMatchObject(streamAgain);
     expect(Math.min(...run.waits)).toBeGreaterThanOrEqual(1_000);
   });
 
@@ -143,7 +141,7 @@ describe("a streamed list that breaks off", () => {
     expect(run.waits.length).toBe(1);
   });
 
-  test("again and again waits longer each time", () => {
+  test("backs off when it expires repeatedly", () => {
     const run = new StreamRun(newStream());
     for (let round = 0; round < 4; round++) run.then(failedInput("expired"));
     expect(run.waits).toEqual([1_000, 1_000, 2_000, 4_000]);
@@ -156,7 +154,7 @@ describe("a server that does not stream lists", () => {
     failure: { kind: "refused", reason: "Invalid", message: "sendInitialEvents is forbidden" },
   };
 
-  test("says so, and is asked for pages at once, from then on", () => {
+  test("may refuse the request, and is then asked for pages at once, and always after that", () => {
     const run = new StreamRun(newStream());
     expect(run.then(invalid)).toMatchObject(inPages);
     expect(run.waits).toEqual([]);
@@ -165,31 +163,31 @@ describe("a server that does not stream lists", () => {
     expect(run.after(5_000, errorFrame("Expired", 410))).toMatchObject(inPages);
   });
 
-  test("may watch instead, which its first bookmark shows", () => {
+  test("may watch instead, as its first bookmark shows", () => {
     const run = streamed();
     expect(run.then(addedInput("a", "3"), bookmarkInput("9"))).toMatchObject(inPages);
     expect(run.state).toMatchObject({ synced: false, position: undefined, streamsLists: false });
     expect(run.waits).toEqual([1_000]);
   });
 
-  test("may say so in the stream, which was a request all the same", () => {
+  test("may refuse in the stream, which counts as a request", () => {
     const run = streamed();
     expect(run.then(errorFrame("Invalid", 422))).toMatchObject(inPages);
     expect(run.waits).toEqual([1_000]);
   });
 
-  test("may watch in silence", () => {
+  test("may send nothing", () => {
     expect(streamed().after(60_000, silent)).toMatchObject(inPages);
   });
 
-  test("may refuse the pages, too", () => {
+  test("may also refuse pages", () => {
     const run = new StreamRun(newStream());
     run.then(invalid, invalid);
     expect(run.state.degraded).toMatchObject({ reason: "Invalid" });
   });
 });
 
-test("a streamed list older than the position is not taken for complete; pages are believed the third time", () => {
+test("a streamed list older than the position is not complete; pages are accepted the third time", () => {
   const run = expired();
   run.then(opened, addedInput("a", "3"));
   run.take(end("90"));
@@ -201,7 +199,7 @@ test("a streamed list older than the position is not taken for complete; pages a
   expect(run.last.observations).toMatchObject([{ type: "listed", believed: true }, { type: "complete" }]);
 });
 
-test("a comparison comes in pages of just the position", () => {
+test("a comparison is listed in pages at exactly the position", () => {
   const run = new StreamRun(newStream({ position: "100", compareEvery: 60_000 }));
   run.then(opened);
   expect(run.after(60_000, closed)).toMatchObject({ do: "list", listing: { exact: "100", streamed: false } });

@@ -1,22 +1,21 @@
 import { VirtualTimers } from "@drover/timers";
 import { expect, test } from "vitest";
-import { connect } from "../client/connect.ts";
 import { bucketAt, rawFrame } from "../testing/reflector-under-test.ts";
 import { bucketRef } from "../testing/objects.ts";
-import { scriptedServer, streams } from "../testing/scripted-server.ts";
+import { scriptedClient } from "../testing/scripted-client.ts";
+import { streams } from "../testing/scripted-server.ts";
 import { watchConnection } from "./watch-connection.ts";
 
-test("closing a watch of which frames are unread ends its connection to the server", async () => {
+test("closing a watch with unread frames ends its connection to the server", async () => {
   const ended = Promise.withResolvers<undefined>();
-  await using server = await scriptedServer((heard, response) => {
+  const { client } = await scriptedClient((request, response) => {
     response.once("close", () => ended.resolve(undefined));
-    // More than sockets hold: the server waits to be read.
+    // More than the socket buffers: the server blocks.
     const unread = Array.from({ length: 20 }, (_, i) =>
       rawFrame("ADDED", { ...bucketAt(`b${i}`, `${9 + i}`), spec: "x".repeat(2 ** 20) }),
     );
-    streams(rawFrame("ADDED", bucketAt("a", "8")), ...unread)(heard, response);
+    streams(rawFrame("ADDED", bucketAt("a", "8")), ...unread)(request, response);
   });
-  const client = await connect({ kubeconfig: server.kubeconfig });
   const watch = { resourceVersion: "7", signal: new AbortController().signal };
   const connection = watchConnection({
     client,
@@ -30,5 +29,4 @@ test("closing a watch of which frames are unread ends its connection to the serv
   expect(await connection.read()).toMatchObject({ type: "frames" });
   connection.close();
   await ended.promise;
-  await client.close();
 });

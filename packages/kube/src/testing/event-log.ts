@@ -1,15 +1,15 @@
 import { splitObjectKey } from "@drover/controller";
 import { isObjectEvent, type ReflectorEvent } from "../reflector/change-events.ts";
 
-/** What a reflector told, as lines such as `added a@7`, to be waited for. */
+/** The events of a reflector, as lines such as `added a@7`. */
 export interface EventLog {
   readonly lines: readonly string[];
   onEvents(events: readonly ReflectorEvent[]): void;
-  /** Resolves when the line was told. */
+  /** Resolves once that line was emitted. */
   emitted(line: string): Promise<void>;
-  /** Resolves when so many lines were told. */
+  /** Resolves once that many lines were emitted. */
   count(lines: number): Promise<void>;
-  /** Resolves when so many listings were told to their end. */
+  /** Resolves once that many lists are complete. */
   lists(whole: number): Promise<void>;
 }
 

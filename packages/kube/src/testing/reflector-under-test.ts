@@ -1,27 +1,18 @@
 import { silentLog } from "@drover/controller";
-import { afterEach } from "vitest";
-import { connect } from "../client/connect.ts";
+import { onTestFinished } from "vitest";
 import { type ReflectorOptions, runReflector } from "../reflector/run-reflector.ts";
 import { eventLog } from "./event-log.ts";
 import { bucketRef, bucketList, bucketObject } from "./objects.ts";
-import { jsonReply, type ReplyScript, scriptedServer } from "./scripted-server.ts";
+import { scriptedClient } from "./scripted-client.ts";
+import { jsonReply, type ReplyScript } from "./scripted-server.ts";
 import { VirtualTimers } from "@drover/timers";
 
-const stack: AsyncDisposableStack[] = [];
-afterEach(async () => {
-  while (stack.length > 0) await stack.pop()?.disposeAsync();
-});
-
-/** A reflector against scripted answers, on a clock that the test holds. It lists in pages unless it is told otherwise. */
+/** A reflector with scripted answers and a virtual clock. It lists in pages, unless `streamsLists` is set. */
 export async function reflectorUnderTest(
   scripts: readonly ReplyScript[],
   options: Partial<ReflectorOptions> = {},
 ) {
-  const owned = new AsyncDisposableStack();
-  stack.push(owned);
-  const server = owned.use(await scriptedServer(...scripts));
-  const client = await connect({ kubeconfig: server.kubeconfig });
-  owned.defer(() => client.close());
+  const { server, client } = await scriptedClient(scripts);
   const clock = new VirtualTimers();
   const log = eventLog();
   const stopping = new AbortController();
@@ -36,11 +27,11 @@ export async function reflectorUnderTest(
     streamsLists: false,
     ...options,
   });
-  owned.defer(async () => {
+  onTestFinished(async () => {
     stopping.abort();
     await reflector.done;
   });
-  /** Sits out the wait that the reflector is in, or comes to; its span. */
+  /** Ends the current or next wait of the reflector. @returns its length, ms. */
   const sitOut = async (): Promise<number> => {
     const span = await clock.waitFor("reflector");
     clock.advance(span);
@@ -49,20 +40,25 @@ export async function reflectorUnderTest(
   return { server, client, clock, log, reflector, stopping, sitOut };
 }
 
+/** A reflector that has listed no objects at version 7, and then gets the answers to its watches. */
+export const watchUnderTest = (...watches: readonly ReplyScript[]) =>
+  reflectorUnderTest([pageReply("7", []), ...watches]);
+
 /** A bucket of this version. */
 export const bucketAt = (name: string, resourceVersion: string, more: object = {}) =>
   bucketObject(name, { resourceVersion, ...more });
 export const rawFrame = (type: string, object: object) => ({ type, object });
+export const rawAdded = (name: string, version = "3") => rawFrame("ADDED", bucketAt(name, version));
 export const rawBookmark = (resourceVersion: string, metadata: object = {}) =>
   rawFrame("BOOKMARK", {
     apiVersion: "s3.example.com/v1",
     kind: "Bucket",
     metadata: { ...metadata, resourceVersion },
   });
-/** The end of a streamed listing of this version. */
+/** The end of a streamed list of this version. */
 export const rawListEnd = (resourceVersion: string) =>
   rawBookmark(resourceVersion, { annotations: { "k8s.io/initial-events-end": "true" } });
-/** A page of a listing of this version. */
+/** A page of a list of this version. */
 export const pageReply = (resourceVersion: string, names: readonly string[], token?: string) =>
   jsonReply(
     bucketList(

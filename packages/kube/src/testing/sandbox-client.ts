@@ -1,25 +1,19 @@
-import { type Sandbox, type SandboxOptions, startSandbox } from "@drover/sandbox";
-import type { KubeClient, NewObject } from "../client/client.ts";
+import { startSandbox } from "@drover/sandbox";
+import { onTestFinished } from "vitest";
+import type { NewObject } from "../client/client.ts";
 import { connect } from "../client/connect.ts";
 
-/** An API server of its own, and a client of it. */
-export interface SandboxClient extends AsyncDisposable {
-  readonly sandbox: Sandbox;
-  readonly client: KubeClient;
-}
-
-export async function sandboxClient(options: SandboxOptions = {}): Promise<SandboxClient> {
-  const sandbox = await startSandbox(options);
+/** An API server and a client of it, until the current test has ended. */
+export async function sandboxClient() {
+  const sandbox = await startSandbox({});
   const client = await connect({ server: sandbox.url, token: sandbox.token });
-  return {
-    sandbox,
-    client,
-    [Symbol.asyncDispose]: async () => {
-      await client.close();
-      await sandbox.close();
-    },
-  };
+  onTestFinished(async () => {
+    await client.close();
+    await sandbox.close();
+  });
+  return { sandbox, client };
 }
+export type SandboxClient = Awaited<ReturnType<typeof sandboxClient>>;
 
 /** The definition of the buckets of `objects.ts`. */
 export const bucketDefinition: NewObject = {

@@ -16,9 +16,9 @@ export interface ReceivedRequest {
   readonly from: number | undefined;
 }
 
-export type ReplyScript = (heard: ReceivedRequest, response: ServerResponse) => void;
+export type ReplyScript = (request: ReceivedRequest, response: ServerResponse) => void;
 
-/** Real HTTP whose answers a test writes, one script after the other: for what no API server would say. */
+/** An HTTP server with scripted answers, one after the other: for answers that no API server gives. */
 export interface ScriptedServer extends AsyncDisposable {
   readonly url: string;
   /** Path of a kubeconfig that leads here. */
@@ -33,22 +33,16 @@ export interface ScriptedServer extends AsyncDisposable {
 
 export async function scriptedServer(...first: readonly ReplyScript[]): Promise<ScriptedServer> {
   let scripts = [...first];
-  const heard: ReceivedRequest[] = [];
+  const received: ReceivedRequest[] = [];
   const waiting = new Set<() => void>();
   const server = createServer((request, response) => {
     void text(request).then((body) => {
       const url = new URL(request.url ?? "/", "http://scripted");
       const { method = "", headers } = request;
       const from = request.socket.remotePort;
-      const one: ReceivedRequest = {
-        method,
-        path: url.pathname,
-        query: url.searchParams,
-        headers,
-        body,
-        from,
-      };
-      heard.push(one);
+      const { pathname: path, searchParams: query } = url;
+      const one: ReceivedRequest = { method, path, query, headers, body, from };
+      received.push(one);
       const script = scripts.length > 1 ? scripts.shift() : scripts[0];
       (script ?? hangs)(one, response);
       waiting.forEach((check) => check());
@@ -65,12 +59,12 @@ export async function scriptedServer(...first: readonly ReplyScript[]): Promise<
   return {
     url,
     kubeconfig,
-    requests: heard,
+    requests: received,
     answer: (...next) => (scripts = [...next]),
     until: (requests) =>
       new Promise((resolve) => {
         const check = (): void => {
-          if (heard.length < requests) return;
+          if (received.length < requests) return;
           waiting.delete(check);
           resolve();
         };
@@ -80,7 +74,7 @@ export async function scriptedServer(...first: readonly ReplyScript[]): Promise<
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections();
       server.close();
-      await rm(folder, { recursive: true });
+      await rm(folder, { recursive: true, force: true });
     },
   };
 }
@@ -99,20 +93,20 @@ export const kubeconfigOf = (server: string, user: object = {}): string =>
 /** Answers with JSON. */
 export const jsonReply =
   (body: object, status = 200, headers: Readonly<Record<string, string>> = {}): ReplyScript =>
-  (_heard, response) => {
+  (_request, response) => {
     response.writeHead(status, { "content-type": "application/json", ...headers });
     response.end(JSON.stringify(body));
   };
 
-/** Answers with text as it is. */
+/** Answers with this text. */
 export const raw =
   (body: string | Buffer, status = 200, headers: Readonly<Record<string, string>> = {}): ReplyScript =>
-  (_heard, response) => {
+  (_request, response) => {
     response.writeHead(status, headers);
     response.end(body);
   };
 
-/** A refusal, as an API server words it. */
+/** A refusal in the format of an API server. */
 export const refuses = (
   code: number,
   reason: string,
@@ -128,33 +122,33 @@ export const refuses = (
 /** A watch that sends these frames, and stays open. */
 export const streams =
   (...frames: readonly (object | string)[]): ReplyScript =>
-  (_heard, response) => {
+  (_request, response) => {
     response.writeHead(200, { "content-type": "application/json" });
     response.flushHeaders();
     for (const frame of frames)
       response.write(typeof frame === "string" ? frame : `${JSON.stringify(frame)}\n`);
   };
 
-/** A watch that sends these frames, and ends in good order. */
+/** A watch that sends these frames, and ends normally. */
 export const streamsAndEnds =
   (...frames: readonly (object | string)[]): ReplyScript =>
-  (heard, response) => {
-    streams(...frames)(heard, response);
+  (request, response) => {
+    streams(...frames)(request, response);
     response.end();
   };
 
 /** A watch that sends these frames, and breaks. */
 export const streamsAndBreaks =
   (...frames: readonly (object | string)[]): ReplyScript =>
-  (heard, response) => {
-    streams(...frames)(heard, response);
+  (request, response) => {
+    streams(...frames)(request, response);
     setImmediate(() => response.socket?.resetAndDestroy());
   };
 
 /** Never answers. */
 export const hangs: ReplyScript = () => undefined;
 
-/** Closes the connection without a word. */
-export const hangsUp: ReplyScript = (_heard, response) => {
+/** Closes the connection without an answer. */
+export const hangsUp: ReplyScript = (_request, response) => {
   response.socket?.destroy();
 };

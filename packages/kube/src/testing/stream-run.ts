@@ -36,11 +36,11 @@ export const failedInput = (kind: Failure["kind"], retryAfter?: number): StreamI
   failure: { kind, reason: "Because", message: "", retryAfter },
 });
 
-/** A stream whose server does not stream listings. */
+/** A stream of a server that does not stream lists. */
 export const paged = (beginning: StreamStart = {}): StreamState =>
   newStream({ ...beginning, streamsLists: false });
 
-/** Takes steps on a clock of its own. Waits are sat out, and remembered. */
+/** Steps a stream on a virtual clock. `waits` records the waits, ms, which end at once. */
 export class StreamRun {
   state: StreamState;
   last: StreamStep;
@@ -56,7 +56,7 @@ export class StreamRun {
     this.state = this.last.state;
     return this.last;
   }
-  /** Gives inputs; sits out the wait that follows each, if one does. */
+  /** Takes inputs, and ends the wait after each, if there is one. */
   then(...inputs: readonly StreamInput[]): StreamAction {
     for (const input of inputs) {
       this.take(input);

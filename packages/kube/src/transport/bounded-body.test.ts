@@ -3,7 +3,7 @@ import { readBounded } from "./bounded-body.ts";
 import { ConnectionError, MalformedReplyError } from "../errors.ts";
 import type { StreamReply } from "./transport.ts";
 
-/** A reply whose body comes in these parts, and breaks off where one is an error. */
+/** A reply with a body of these parts, which fails at an error. */
 function replyOf(...parts: readonly (string | Error)[]) {
   let isDestroyed = false;
   async function* body() {
@@ -19,13 +19,13 @@ function replyOf(...parts: readonly (string | Error)[]) {
   return { reply, isDestroyed: () => isDestroyed };
 }
 
-it("reads a body that has as many bytes as it may have", async () => {
+it("reads a body of exactly the limit", async () => {
   const { reply, isDestroyed } = replyOf("ab", "", "cd");
   expect(Buffer.from(await readBounded(reply, 4)).toString()).toBe("abcd");
   expect(isDestroyed()).toBe(false);
 });
 
-it("reads no more of a body with a byte more", async () => {
+it("stops reading a body that is one byte larger", async () => {
   const { reply, isDestroyed } = replyOf("ab", "cde", "never read");
   const error: unknown = await readBounded(reply, 4).catch((cause: unknown) => cause);
   expect(error).toBeInstanceOf(MalformedReplyError);
@@ -33,7 +33,7 @@ it("reads no more of a body with a byte more", async () => {
   expect(isDestroyed()).toBe(true);
 });
 
-it("a body that breaks off is an error of the connection", async () => {
+it("an interrupted body is a connection error", async () => {
   const { reply, isDestroyed } = replyOf("ab", new Error("reset"));
   await expect(readBounded(reply, 4)).rejects.toBeInstanceOf(ConnectionError);
   expect(isDestroyed()).toBe(true);

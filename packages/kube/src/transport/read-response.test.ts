@@ -23,7 +23,7 @@ afterAll(async () => {
   server.close();
 });
 
-const gathered = (more: Partial<ResponseRequest> = {}) =>
+const responseOf = (more: Partial<ResponseRequest> = {}) =>
   readResponse({
     dispatcher,
     name: "GET /x",
@@ -33,35 +33,35 @@ const gathered = (more: Partial<ResponseRequest> = {}) =>
     ...more,
   });
 
-it("gathers a body that has as many bytes as it may have", async () => {
+it("reads a body of exactly the limit", async () => {
   serve = (response) => response.writeHead(201, { a: "b" }).end("abcd");
-  const { status, headers, body } = await gathered();
+  const { status, headers, body } = await responseOf();
   expect([status, headers["a"], Buffer.from(body).toString()]).toEqual([201, "b", "abcd"]);
 });
 
-it("refuses a larger one", async () => {
+it("refuses a larger body", async () => {
   serve = (response) => response.end("abcde");
-  await expect(gathered()).rejects.toBeInstanceOf(MalformedReplyError);
+  await expect(responseOf()).rejects.toBeInstanceOf(MalformedReplyError);
 });
 
 it.each([
   ["before an answer", () => undefined],
   ["in the middle of a body", (response: ServerResponse) => void response.write("a")],
-])("a request that is given up %s rejects at once with the reason", async (_, answer) => {
+])("a request that is aborted %s rejects at once with the reason", async (_, answer) => {
   const asked = Promise.withResolvers<undefined>();
   serve = (response) => {
     answer(response);
     asked.resolve(undefined);
   };
   const given = new AbortController();
-  const reply = gathered({ signal: given.signal });
+  const reply = responseOf({ signal: given.signal });
   await asked.promise;
   const reason = new Error("The lease is over.");
   given.abort(reason);
   await expect(reply).rejects.toBe(reason);
 });
 
-it("what is thrown before it is sent is the reason, and nothing is sent", async () => {
+it("an error of `beforeSend` rejects the request, and nothing is sent", async () => {
   let asked = 0;
   serve = (response) => {
     asked++;
@@ -69,7 +69,7 @@ it("what is thrown before it is sent is the reason, and nothing is sent", async 
   };
   const refused = new Error("The lease is over.");
   await expect(
-    gathered({
+    responseOf({
       beforeSend: () => {
         throw refused;
       },
@@ -78,10 +78,10 @@ it("what is thrown before it is sent is the reason, and nothing is sent", async 
   expect(asked).toBe(0);
 });
 
-it("an answer that breaks off is an error of the connection", async () => {
+it("an interrupted answer is a connection error", async () => {
   serve = (response) => {
     response.write("a");
     response.destroy();
   };
-  await expect(gathered()).rejects.toBeInstanceOf(ConnectionError);
+  await expect(responseOf()).rejects.toBeInstanceOf(ConnectionError);
 });

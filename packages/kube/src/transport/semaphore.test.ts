@@ -3,7 +3,7 @@ import { semaphore } from "./semaphore.ts";
 
 const never = new AbortController().signal;
 
-test("as many are at work as there are places, and who waits comes in turn", async () => {
+test("runs as many calls as there are places, and the others in order", async () => {
   const { run } = semaphore(2);
   const ends: (() => void)[] = [];
   const begun: number[] = [];
@@ -32,7 +32,7 @@ test("a place is free again after a failure", async () => {
   expect(await run(never, () => Promise.resolve("done"))).toBe("done");
 });
 
-test("a waiting caller leaves at once when its signal fires, and takes no place", async () => {
+test("a waiting call rejects at once when its signal fires, and takes no place", async () => {
   const { run } = semaphore(1);
   const held = Promise.withResolvers<undefined>();
   const first = run(never, () => held.promise);

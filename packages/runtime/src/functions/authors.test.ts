@@ -16,11 +16,11 @@ it.each(
   [[], ["a"], ["a", "b"], ["a\nb", "c"], ["a\\", "nb"], ["\\n"], ["a", ""]].map(
     (groups) => [groups] as const,
   ),
-)("an author's groups are read as they were written: %j", (groups) => {
+)("an author's groups are parsed as they were formatted: %j", (groups) => {
   expect(authorOf(named("ada", formatGroups(groups)))).toEqual({ user: "ada", groups });
 });
 
-it("no author is read where none is named, or the groups are not written as they must be", () => {
+it("there is no author without a name, or with invalid groups", () => {
   expect(authorOf(named("ada"))).toEqual({ user: "ada", groups: [] });
   expect(authorOf(named(undefined, "a"))).toBeUndefined();
   expect(authorOf(named("", "a"))).toBeUndefined();

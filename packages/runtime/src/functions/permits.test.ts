@@ -2,19 +2,13 @@ import { type ObjectMetadata, ReconcileFunction, silentLog } from "@drover/contr
 import type { KubeClient, WatchFrame, WatchOptions } from "@drover/kube";
 import { expect, it } from "vitest";
 import { authorAnnotations } from "./authors.ts";
+import { cupKind } from "./permit.fixture.ts";
 import { deniedAccesses, followPermits, permitName, requestedUse } from "./permits.ts";
 
-const kind = (plural: string) => ({
-  group: "example.com",
-  version: "v1",
-  kind: "Cup",
-  plural,
-  scope: "Namespaced",
-});
 const asked = (spec: object = {}, metadata: Partial<ObjectMetadata> = {}) =>
   requestedUse(
     { name: "cups", namespace: "web", uid: "u", resourceVersion: "1", ...metadata },
-    ReconcileFunction.spec.parse({ for: kind("cups"), delivery: "webhook", ...spec }),
+    ReconcileFunction.spec.parse({ for: cupKind(), delivery: "webhook", ...spec }),
   );
 const hook = (name: string) => ({
   name: "h",
@@ -23,7 +17,7 @@ const hook = (name: string) => ({
 });
 
 it.each<[string, ReturnType<typeof asked>, { readonly followed: boolean; readonly called: boolean }]>([
-  ["the same once more", asked(), { followed: false, called: false }],
+  ["the same", asked(), { followed: false, called: false }],
   ["another pace", asked({ timeout: "5s", paused: true }), { followed: false, called: false }],
   ["another image", asked({ container: { image: "i" } }), { followed: false, called: false }],
   [
@@ -32,24 +26,16 @@ it.each<[string, ReturnType<typeof asked>, { readonly followed: boolean; readonl
     { followed: false, called: true },
   ],
   ["another address", asked({ webhook: { path: "/x" } }), { followed: false, called: true }],
-  ["another kind", asked({ for: kind("saucers") }), { followed: true, called: true }],
-  ["a kind that it owns", asked({ owns: [kind("saucers")] }), { followed: true, called: false }],
+  ["another kind", asked({ for: cupKind("saucers") }), { followed: true, called: true }],
+  ["a kind that it owns", asked({ owns: [cupKind("saucers")] }), { followed: true, called: false }],
   [
     "a kind that it watches",
-    asked({ watches: [{ ...kind("saucers"), names: { label: "l" } }] }),
+    asked({ watches: [{ ...cupKind("saucers"), names: { label: "l" } }] }),
     { followed: true, called: false },
   ],
-  [
-    "a Secret that its hook is compared with",
-    asked({ hooks: [hook("s")] }),
-    { followed: true, called: false },
-  ],
-  [
-    "fewer namespaces",
-    asked({ for: { ...kind("cups"), namespaces: ["a"] } }),
-    { followed: true, called: true },
-  ],
-])("a permit is no longer right for what asks for %s", (_what, use, is) => {
+  ["the Secret of a hook", asked({ hooks: [hook("s")] }), { followed: true, called: false }],
+  ["fewer namespaces", asked({ for: { ...cupKind(), namespaces: ["a"] } }), { followed: true, called: true }],
+])("a permit is invalid for a request with %s, if that changes its use", (_what, use, is) => {
   const before = asked();
   expect({ followed: use.followed !== before.followed, called: use.called !== before.called }).toEqual(is);
 });
@@ -63,7 +49,7 @@ it("a hook's Secret in another namespace, or another Secret, is another request"
   expect(new Set(uses.map(({ followed }) => followed)).size).toBe(3);
 });
 
-it("of what is needed all is reviewed, some at once, and no more than who asks wants to hear of", async () => {
+it("all needed accesses are reviewed, several at a time, and only as far as the caller reads", async () => {
   const needed = Array.from({ length: 20 }, (_, i) => i);
   const reviewed: number[] = [];
   const denied = deniedAccesses(needed, (one) => {
@@ -76,7 +62,7 @@ it("of what is needed all is reviewed, some at once, and no more than who asks w
   expect(reviewed).toEqual(needed);
 });
 
-it("permits are known only once all of them are listed, and changes are noticed from then on", async () => {
+it("permits are synced once all are listed, and changes are emitted after that", async () => {
   const given = new AbortController();
   const sent: WatchFrame[][] = [];
   let arrived = Promise.withResolvers<undefined>();

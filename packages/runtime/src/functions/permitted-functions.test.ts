@@ -1,33 +1,23 @@
 import { customResourceDefinition, ReconcileFunction, silentLog } from "@drover/controller";
-import { builtin, connect, installCrd, refOf } from "@drover/kube";
-import { startSandbox } from "@drover/sandbox";
+import { builtin, installCrd, refOf } from "@drover/kube";
 import { expect, it, onTestFinished } from "vitest";
+import { sandboxOfFile } from "../../../testing/src/sandbox.fixture.ts";
 import { followPermittedFunctions, listingProblem } from "./permitted-functions.ts";
-import { permitLabel, permitName, requestedUse } from "./permits.ts";
+import { cupKind, permitOf } from "./permit.fixture.ts";
 
-it("functions are reported once all permits are listed, each of which permits one use and no other", async () => {
-  const sandbox = await startSandbox({});
-  const client = await connect({ server: sandbox.url, token: sandbox.token });
+const { sandbox, client } = await sandboxOfFile();
+
+it("functions are reported once all permits are listed, and each permit allows one use only", async () => {
   const stopping = new AbortController();
-  onTestFinished(async () => {
-    stopping.abort();
-    await client.close();
-    await sandbox.close();
-  });
+  onTestFinished(() => stopping.abort());
   await installCrd(client, { ...customResourceDefinition(ReconcileFunction) });
   await client.create(builtin.namespace, { metadata: { name: "drover" } });
-  const kind = { group: "a.dev", version: "v1", kind: "Cup", plural: "cups", scope: "Namespaced" };
   for (const name of ["followed", "called"] as const) {
-    const { metadata, spec } = await client.create(refOf(ReconcileFunction), {
+    const object = await client.create(refOf(ReconcileFunction), {
       metadata: { name, namespace: "default" },
-      spec: { for: kind },
+      spec: { for: cupKind() },
     });
-    const asked = requestedUse(metadata, ReconcileFunction.spec.parse(spec));
-    const none = { followed: "", called: "" };
-    await client.create(builtin.configMap, {
-      metadata: { name: permitName(metadata.uid), namespace: "drover", labels: { [permitLabel]: "true" } },
-      data: { uid: metadata.uid, ...none, [name]: asked[name] },
-    });
+    await client.create(builtin.configMap, permitOf(object, "drover", [name]));
   }
   let isFollowed = false;
   sandbox.faults.respond(({ path, query }) => {
@@ -42,7 +32,7 @@ it("functions are reported once all permits are listed, each of which permits on
     authors: "checked",
     namespace: "drover",
     onChange(functions, permits) {
-      const uses = functions.map(({ object, spec = expect.fail("it is well") }) => {
+      const uses = functions.map(({ object, spec = expect.fail("The spec is invalid.") }) => {
         const allows = (use: "followed" | "called") => permits?.allows(object, spec, use);
         return [object.metadata.name, { followed: allows("followed"), called: allows("called") }];
       });
@@ -63,7 +53,7 @@ it.each([
     { synced: false, lastFailure: { message: "no permission" } },
     "ReconcileFunctions and their permits are not listed yet: no permission",
   ],
-])("why functions are not known yet: %j", (status, why) => {
+])("the reason why functions are not listed yet: %j", (status, why) => {
   expect(listingProblem({ status: () => status } as unknown as Parameters<typeof listingProblem>[0])).toBe(
     why,
   );

@@ -8,17 +8,17 @@ import { type Admission, type AdmissionLimits, openAdmission, defaultAdmissionLi
 import { peerOf } from "./counted-connections.ts";
 import { type PublicServer, servePublicly } from "./public-server.ts";
 
-/** Of a group: its bodies are not answered before the test says so. */
+/** By group: its bodies are answered once the test resolves this. */
 let gates: Map<string, PromiseWithResolvers<undefined>>;
 let clock: number;
 let admission: Admission;
 let server: PublicServer;
 let port: number;
 let sockets: Socket[];
-/** Why bodies were refused. */
+/** The errors of refused bodies. */
 let refused: string[];
 
-/** Takes a body; `x-secret` shows that the sender may send, before the body or after it. */
+/** Reads bodies; `x-secret` marks the sender as verified, before or after the body. */
 async function start(limits: AdmissionLimits): Promise<void> {
   admission = openAdmission(() => clock, limits);
   const reasons = refused;
@@ -59,7 +59,7 @@ afterEach(async () => {
   await server.close();
 });
 
-/** From an address of loopback's network: each is a peer. */
+/** Connects from a loopback address; each address is a peer. */
 async function open(localAddress: string, text = ""): Promise<Socket> {
   const socket = connect({ port, host: "127.0.0.1", localAddress });
   sockets.push(socket);
@@ -93,8 +93,8 @@ const isClosed = async (socket: Socket): Promise<unknown> => socket.closed || on
 describe("a flood of half-sent requests", () => {
   it.each([
     ["of connections that send nothing", ""],
-    ["of half a head", "POST /a HTTP/1.1\r\nHost: a\r\n"],
-    ["of bodies of which one byte came", half()],
+    ["of half-sent headers", "POST /a HTTP/1.1\r\nHost: a\r\n"],
+    ["of bodies with one byte", half()],
   ])("%s stops neither another sender nor a new one from the same address", async (_what, text) => {
     const flood = await Promise.all(Array.from({ length: 3_000 }, () => open("127.0.0.2", text)));
     await isClosed(flood[0]!);
@@ -103,7 +103,7 @@ describe("a flood of half-sent requests", () => {
     expect(admission.held().unverified).toBeLessThanOrEqual(limits.unverified.peer);
   });
 
-  it("from many addresses holds no more than there is room for, and drops what came first of the largest", async () => {
+  it("from many addresses stays within the limit, and drops the oldest bodies of the largest peer", async () => {
     const mine = await open("127.0.0.9", half("b"));
     for (let round = 0; round < 3; round++) {
       await Promise.all(
@@ -115,7 +115,7 @@ describe("a flood of half-sent requests", () => {
     expect(await post("127.0.0.8")).toBe(401);
   });
 
-  it("of one group leaves room in the others, and for other senders of that group", async () => {
+  it("of one group leaves room for other groups, and for other senders of the group", async () => {
     const mine = await open("127.0.0.9", half("hook"));
     const flood = await Promise.all(
       [1, 2].map((i) => open("127.0.0.2", half("hook", "", " ".repeat(500_000 + i)))),
@@ -128,7 +128,7 @@ describe("a flood of half-sent requests", () => {
 });
 
 describe("a sender that was verified", () => {
-  it("is not dropped for unverified bodies, while it sends, waits or is idle; nor for others of its address", async () => {
+  it("is not dropped for unverified bodies while it sends, waits or is idle, also of its own address", async () => {
     gates.set("slow", Promise.withResolvers());
     const idle = await open(
       "127.0.0.2",
@@ -148,7 +148,7 @@ describe("a sender that was verified", () => {
     expect(String(answer)).toMatch(/^HTTP\/1\.1 200/);
   });
 
-  it("is bounded, too: its own oldest bodies are dropped", async () => {
+  it("is limited, too: its own oldest bodies are dropped", async () => {
     const flood = await Promise.all(
       Array.from({ length: 4 }, (_, i) =>
         open("127.0.0.2", half(`g${i}`, "x-secret: before\r\n", " ".repeat(400_000))),
@@ -160,8 +160,8 @@ describe("a sender that was verified", () => {
   });
 });
 
-describe("a body that comes too slowly", () => {
-  it("ends its connection, by the clock; one that comes fast enough goes on", async () => {
+describe("a body that is too slow", () => {
+  it("has its connection closed, and a faster one has not", async () => {
     const slow = await open("127.0.0.2", half());
     const fast = await open("127.0.0.2", half("b", "", " ".repeat(20_000)));
     await expect.poll(() => admission.held().unverified).toBe(22_001);
@@ -178,7 +178,7 @@ describe("a body that comes too slowly", () => {
   });
 });
 
-it("nothing is counted any more once all connections are closed", async () => {
+it("no bytes are counted once all connections are closed", async () => {
   await Promise.all(Array.from({ length: 200 }, (_, i) => open(`127.0.0.${2 + (i % 7)}`, half(`g${i % 3}`))));
   await post("127.0.0.2", { headers: { "x-secret": "after" } });
   for (const socket of sockets) socket.destroy();

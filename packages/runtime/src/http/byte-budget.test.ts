@@ -9,18 +9,18 @@ beforeEach(() => void ([budget, dropped] = [byteBudget(limits), []]));
 const hold = (name: string, peer: string, bytes: number, group?: string): HeldBytes =>
   budget.hold({ peer, bytes, ...(group !== undefined && { group }), onDropped: () => dropped.push(name) });
 
-describe("when a peer holds too much", () => {
-  it("its oldest holding is dropped, and never the newest", () => {
+describe("if a peer exceeds its limit", () => {
+  it("its oldest bytes are dropped, and never the newest", () => {
     for (let i = 0; i < 10; i++) hold(`flood ${i}`, "a", 100);
     expect(dropped).toEqual(["flood 0", "flood 1", "flood 2", "flood 3", "flood 4", "flood 5"]);
     expect(budget.held()).toBe(400);
   });
-  it("nothing of other peers is dropped, though theirs is older", () => {
+  it("no bytes of other peers are dropped, even if they are older", () => {
     hold("old", "b", 100);
     for (let i = 0; i < 100; i++) hold("flood", "a", 100);
     expect(dropped).not.toContain("old");
   });
-  it("also as bytes arrive; a holding that grows is dropped where it is the oldest", () => {
+  it("the oldest are also dropped when others grow", () => {
     const first = hold("first", "a", 100);
     const second = hold("second", "a", 100);
     second.grow(200);
@@ -32,8 +32,8 @@ describe("when a peer holds too much", () => {
   });
 });
 
-describe("when a group holds too much", () => {
-  it("the oldest of its largest peer is dropped, and no other group's", () => {
+describe("if a group exceeds its limit", () => {
+  it("the oldest bytes of its largest peer are dropped, and no other group's", () => {
     hold("quiet", "b", 100, "hook");
     hold("beside", "a", 100, "other");
     hold("flood 0", "a", 150, "hook");
@@ -42,21 +42,21 @@ describe("when a group holds too much", () => {
   });
 });
 
-it("a large holding that comes into a flood of small ones, from as many peers, is not dropped for it", () => {
+it("large bytes are not dropped for a flood of small ones from many peers", () => {
   for (let i = 0; i < 30; i++) hold(`small ${i}`, `p${i}`, 10, "hook");
   hold("large", "mine", 200, "hook");
   expect(dropped).toEqual(Array.from({ length: 20 }, (_, i) => `small ${i}`));
 });
 
-describe("when all hold too much", () => {
-  it("the oldest of the largest peer is dropped", () => {
+describe("if the total exceeds its limit", () => {
+  it("the oldest bytes of the largest peer are dropped", () => {
     for (const peer of ["a", "b", "c"]) for (let i = 0; i < 3; i++) hold(`${peer} ${i}`, peer, 100);
     hold("d", "d", 200);
     expect(dropped).toEqual(["a 0"]);
   });
 });
 
-it("a holding that has no bytes yet is counted in its group as they arrive", () => {
+it("bytes that grow from zero are counted in their group", () => {
   const one = hold("one", "a", 0, "hook");
   hold("gone", "b", 0, "hook").release();
   one.grow(200);
@@ -64,7 +64,7 @@ it("a holding that has no bytes yet is counted in its group as they arrive", () 
   expect(dropped).toEqual(["one"]);
 });
 
-it("a holding that was released is neither counted nor dropped", () => {
+it("released bytes are neither counted nor dropped", () => {
   const one = hold("one", "a", 400);
   one.release();
   one.release();
@@ -72,7 +72,7 @@ it("a holding that was released is neither counted nor dropped", () => {
   expect([budget.held(), dropped]).toEqual([400, []]);
 });
 
-it("by any order of holding, growing and releasing, no limit is passed and the count is right", () => {
+it("no limit is exceeded and the count is right after any order of holding, growing and releasing", () => {
   const random = pseudoRandom(5);
   const held = new Map<HeldBytes, { peer: string; group: string | undefined; bytes: number }>();
   for (let i = 0; i < 20_000; i++) {

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { cacheWithTtl } from "./cache-with-ttl.ts";
 
-it("makes a value again only when the last one is too old; calls meanwhile share it", async () => {
+it("computes a value again only if the last one has expired; concurrent calls share it", async () => {
   let [now, made] = [0, 0];
   const value = cacheWithTtl(
     () => Promise.resolve((made += 1)),
@@ -15,7 +15,7 @@ it("makes a value again only when the last one is too old; calls meanwhile share
   expect(await value()).toBe(2);
 });
 
-it("does not keep what fails", async () => {
+it("does not cache a failure", async () => {
   let tries = 0;
   const value = cacheWithTtl(
     () => (++tries === 1 ? Promise.reject(new Error("away")) : Promise.resolve(tries)),
@@ -26,7 +26,7 @@ it("does not keep what fails", async () => {
   expect(await value()).toBe(2);
 });
 
-it("keeps what was made since, where what was made before fails late", async () => {
+it("keeps a newer value if an older one fails late", async () => {
   let [now, made] = [0, 0];
   const first = Promise.withResolvers<number>();
   const value = cacheWithTtl(

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { byteBudget } from "./byte-budget.ts";
 import { countedConnections } from "./counted-connections.ts";
 
-it("a connection that is closed counts for nothing any more, also when its request ends after that", () => {
+it("a closed connection is not counted, also if its request ends later", () => {
   const limits = { total: 10_000, peer: 10_000, group: 10_000 };
   const budgets = { unverified: byteBudget(limits), verified: byteBudget(limits) };
   const socket = Object.assign(new EventEmitter(), {

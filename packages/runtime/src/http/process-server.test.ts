@@ -62,14 +62,14 @@ describe("on loopback", () => {
   );
 });
 
-it("answers below the paths that were named, and nowhere else", async () => {
+it("answers below the paths of its endpoints only", async () => {
   const url = await start({});
   expect(await ask(`${url}/of/a`)).toMatchObject({ status: 200, text: '{"is":"a"}' });
   for (const path of ["/", "/of", "/of/", "/of/b", "/other/of/a"])
     expect((await ask(url + path)).status, path).toBe(404);
 });
 
-it("a process is ready once nothing keeps it from that; what is only not well does not", async () => {
+it("a process is ready without problems; notes do not count", async () => {
   const ready = new Map<string, ReadinessCheck>([
     ["starting", () => "not yet"],
     ["failing", () => Promise.reject(new Error("no answer"))],
@@ -88,7 +88,7 @@ it("a process is ready once nothing keeps it from that; what is only not well do
   expect((await ask(`${url}/healthz`)).status).toBe(200);
 });
 
-it("who listens on loopback needs no token, and who listens elsewhere does", () => {
+it("a server on loopback needs no token, and any other needs one", () => {
   expect(["127.0.0.1", "localhost", "::1", "127.9.9.9"].map(defaultMetricsAuth)).toEqual(
     Array(4).fill("none"),
   );
@@ -97,7 +97,7 @@ it("who listens on loopback needs no token, and who listens elsewhere does", () 
   );
 });
 
-describe("where a token is needed", () => {
+describe("with required tokens", () => {
   const asked: unknown[] = [];
   const access: ReadAuthorizer = (token, what) => {
     asked.push(what);
@@ -106,7 +106,7 @@ describe("where a token is needed", () => {
   };
   const good = { authorization: "Bearer good" };
 
-  it("metrics and answers are refused without one, and health is not", async () => {
+  it("metrics and endpoints are refused without one, and health is not", async () => {
     const url = await start({ access });
     for (const path of ["/metrics", "/of/a", "/of/nothing"]) {
       expect(await ask(url + path)).toMatchObject({
@@ -124,7 +124,7 @@ describe("where a token is needed", () => {
     expect(asked).toContainEqual({ nonResourceAttributes: { path: "a", verb: "get" } });
   });
 
-  it("a probe learns which part is not ready, and only who may read metrics learns why", async () => {
+  it("a probe gets the part that is not ready, and only a reader of metrics gets the reason", async () => {
     const warnings: unknown[] = [];
     const ready = new Map<string, ReadinessCheck>([
       ["streams", () => "secrets of the tenant shop cannot be listed"],
@@ -133,14 +133,14 @@ describe("where a token is needed", () => {
     for (const headers of [{}, { authorization: "Bearer bad" }])
       expect(await ask(url, headers)).toMatchObject({ status: 503, text: "streams: not ready\n" });
     expect((await ask(url, good)).text).toBe("streams: secrets of the tenant shop cannot be listed\n");
-    // The log says it once.
+    // It is logged once.
     expect(warnings).toEqual([
       { problems: [{ part: "streams", why: "secrets of the tenant shop cannot be listed" }] },
     ]);
   });
 });
 
-it("metrics are collected once a second, however often they are asked for", async () => {
+it("metrics are collected at most once a second", async () => {
   const registry = new Registry();
   let collected = 0;
   new Counter({

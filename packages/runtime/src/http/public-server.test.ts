@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import { openAdmission } from "./admission.ts";
 import { type PublicServer, servePublicly } from "./public-server.ts";
 
-/** A server that answers when the test says so. */
+/** A server that answers once the test resolves `answered`. */
 async function serving() {
   const [asked, answered] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
   const app = new Hono<{ Bindings: HttpBindings }>();
@@ -25,7 +25,7 @@ async function serving() {
   return { server, asked, answered };
 }
 
-it("a server that closes lets the requests under way end, and lets nothing new in", async () => {
+it("a server that closes finishes the requests in progress, and accepts no new ones", async () => {
   const { server, asked, answered } = await serving();
   const answer = fetch(server.url);
   await asked.promise;
@@ -36,7 +36,7 @@ it("a server that closes lets the requests under way end, and lets nothing new i
   await closed;
 });
 
-it("a server that closes waits for its grace at most, and then cuts off what is under way", async () => {
+it("a server that closes aborts requests in progress after its grace period", async () => {
   const { server, asked } = await serving();
   const answer = fetch(server.url).then(
     () => "answered",
@@ -47,7 +47,7 @@ it("a server that closes waits for its grace at most, and then cuts off what is 
   expect(await answer).toBe("cut off");
 });
 
-it("a connection on which nothing was asked does not keep a server from closing", async () => {
+it("an idle connection does not delay the close of a server", async () => {
   const { server } = await serving();
   const { hostname, port } = new URL(server.url);
   const idle = connect(Number(port), hostname);
@@ -57,7 +57,7 @@ it("a connection on which nothing was asked does not keep a server from closing"
   await ended;
 });
 
-it("a request of HTTP/1.0, which names no host, is answered as any other", async () => {
+it("a request of HTTP/1.0 without a Host header is answered", async () => {
   const { server, answered } = await serving();
   answered.resolve(undefined);
   const socket = connect(Number(new URL(server.url).port), "127.0.0.1");

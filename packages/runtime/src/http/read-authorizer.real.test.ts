@@ -32,7 +32,7 @@ async function clientOf(namespace: string, name: string): Promise<KubeClient> {
   return client;
 }
 
-/** What a part of Drover serves, as the ServiceAccount of its manifest reviews it. */
+/** The server of a part of Drover, which reviews requests with the ServiceAccount of its manifest. */
 async function serve(namespace: string, name: string): Promise<ProcessServer> {
   const scale = { group: "drover.dev", resource: "reconcilefunctions", subresource: "scale" };
   const server = await serveProcess({
@@ -127,13 +127,13 @@ it("a scaler that may get the scale of one function reads its figure, and no oth
   expect(await status(server, "/scaling/default/tasks", await tokenOf("prometheus"))).toBe(403);
 });
 
-it("a token for another audience is refused: whoever was sent it cannot use it here", async () => {
+it("a token for another audience is refused, so that its recipients cannot use it here", async () => {
   const server = await serve("drover", "deployer");
   const elsewhere = await kubectl("create", "token", "prometheus", "--audience=elsewhere");
   expect(await status(server, "/metrics", elsewhere)).toBe(401);
 });
 
-it("a process that may not ask says so, and shows nothing", async () => {
+it("a process without permission to review reports that, and shows no metrics", async () => {
   const server = await serve("default", "stranger");
   const answer = await fetch(`${server.url}/metrics`, {
     headers: { authorization: `Bearer ${await tokenOf("prometheus")}` },

@@ -2,18 +2,19 @@ import { ApiError, builtin, type KubeClient, type ResourceRef } from "@drover/ku
 import { beforeEach, expect, it } from "vitest";
 import { kubernetesAuthorizer, type ReadAuthorizer, type ReadAttributes } from "./read-authorizer.ts";
 
-// What holds with a real API server: read-authorizer.real.test.ts. Here it is how often it is asked, and what if it fails.
+// The tests with a real API server are in read-authorizer.real.test.ts. Here: the number of its requests, and failures.
 
 let now: number;
 let reviews: string[];
 let answer: (ref: ResourceRef) => Promise<unknown>;
 let access: ReadAuthorizer;
+const allow = (ref: ResourceRef) =>
+  Promise.resolve(
+    ref === builtin.tokenReview ? { authenticated: true, user: { username: "ann" } } : { allowed: true },
+  );
 beforeEach(() => {
   [now, reviews] = [0, []];
-  answer = (ref) =>
-    Promise.resolve(
-      ref === builtin.tokenReview ? { authenticated: true, user: { username: "ann" } } : { allowed: true },
-    );
+  answer = allow;
   const review: KubeClient["review"] = (ref) => {
     reviews.push(ref.kind);
     return answer(ref);
@@ -23,7 +24,7 @@ beforeEach(() => {
 const path = (name: string): ReadAttributes => ({ nonResourceAttributes: { path: name, verb: "get" } });
 const metrics = path("/metrics");
 
-it("a decision holds for 10 seconds, for this token and this read alone", async () => {
+it("a decision is cached for 10 seconds, for the same token and read only", async () => {
   expect([await access("a", metrics), await access("a", metrics)]).toEqual(["allowed", "allowed"]);
   expect(reviews).toEqual(["TokenReview", "SubjectAccessReview"]);
   await access("b", metrics);
@@ -37,7 +38,7 @@ it("a decision holds for 10 seconds, for this token and this read alone", async 
   expect(await access("a", metrics)).toMatchObject({ status: 401 });
 });
 
-it("a sender is asked about with all that its token says of it, and what it reads", async () => {
+it("a review has all user fields of the token, and the read", async () => {
   const groups = ["system:authenticated", "ops"];
   const user = { username: "ann", uid: "u-1", groups, extra: { scopes: ["a", "b"] } };
   const asked: unknown[] = [];
@@ -52,12 +53,12 @@ it("a sender is asked about with all that its token says of it, and what it read
   expect(asked).toEqual([{ token: "token" }, { user: username, ...more, resourceAttributes }]);
 });
 
-it("no token costs the API server nothing", async () => {
+it("a request without a token causes no review", async () => {
   expect(await access(undefined, metrics)).toMatchObject({ status: 401 });
   expect(reviews).toEqual([]);
 });
 
-it("the same question, asked many times at once, is asked once; of many at once, eight go to the API server", async () => {
+it("concurrent equal reviews are sent once, and at most eight different ones at a time", async () => {
   const free = Promise.withResolvers<undefined>();
   answer = async () => (await free.promise, { authenticated: false });
   const same = Array.from({ length: 20 }, () => access("same", metrics));
@@ -69,14 +70,14 @@ it("the same question, asked many times at once, is asked once; of many at once,
   expect(statuses.filter((one) => one === 503)).toHaveLength(13);
 });
 
-it("a flood of wrong tokens does not displace a right one, and memory stays bounded", async () => {
+it("a flood of wrong tokens does not displace a right one, and the cache is bounded", async () => {
   await access("right", metrics);
   answer = () => Promise.resolve({ authenticated: false });
   for (let i = 0; i < 1_100; i++) await access(`wrong ${i}`, metrics);
   const asked = reviews.length;
   expect(await access("right", metrics)).toBe("allowed");
   expect(reviews).toHaveLength(asked);
-  // The oldest wrong one is forgotten, the newest is not.
+  // The oldest wrong one was evicted, the newest was not.
   await access("wrong 1099", metrics);
   expect(reviews).toHaveLength(asked);
   await access("wrong 0", metrics);
@@ -84,15 +85,15 @@ it("a flood of wrong tokens does not displace a right one, and memory stays boun
 });
 
 it.each<[string, unknown, unknown]>([
-  ["an answer of another shape", {}, 401],
+  ["an answer with another schema", {}, 401],
   ["a user without a name", { authenticated: true, user: {} }, 401],
   ["not authenticated", { authenticated: false, user: { username: "ann" } }, 401],
-])("%s is no user", async (_what, status, expected) => {
+])("%s is refused", async (_what, status, expected) => {
   answer = () => Promise.resolve(status);
   expect(await access("a", metrics)).toMatchObject({ status: expected });
 });
 
-it("what fails is not kept, and says what to do", async () => {
+it("a failure is not cached, and has advice", async () => {
   answer = () =>
     Promise.reject(
       new ApiError({
@@ -112,9 +113,6 @@ it("what fails is not kept, and says what to do", async () => {
     status: 503,
     message: "The API server cannot check the sender now. Send the request again.",
   });
-  answer = (ref) =>
-    Promise.resolve(
-      ref === builtin.tokenReview ? { authenticated: true, user: { username: "ann" } } : { allowed: true },
-    );
+  answer = allow;
   expect(await access("a", metrics)).toBe("allowed");
 });

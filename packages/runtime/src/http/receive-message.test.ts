@@ -46,7 +46,7 @@ it("a refusal ends the connection if the body was not read to its end", () => {
   expect([headers.get("connection"), headers.get("retry-after")]).toEqual(["close", "1"]);
 });
 
-it("the wait for newer secrets ends when the connection closes, and the body is not kept", async () => {
+it("the wait for newer secrets ends when the connection closes, and the body is released", async () => {
   const [used, other] = [1, 2].map((byte) => `whsec_${Buffer.alloc(24, byte).toString("base64")}`);
   const headers: Readonly<Record<string, string>> = signMessage([other ?? ""], { id: "m", at: 0 }, "{}");
   const connection = new AbortController();
@@ -62,7 +62,7 @@ it("the wait for newer secrets ends when the connection closes, and the body is 
     body: {
       read: () => Promise.resolve(Buffer.from("{}")),
       signal: connection.signal,
-      verified: () => expect.unreachable("It is not verified."),
+      verified: () => expect.unreachable("The message is not verified."),
     },
   });
   await expect(verified).rejects.toMatchObject({ refusal: "unavailable" });

@@ -8,7 +8,7 @@ beforeEach(() => void vi.useFakeTimers().setTimerTickMode("nextTimerAsync"));
 afterEach(() => void vi.useRealTimers());
 
 const holds = 40_000;
-/** Keeps a Lease on an API server that gives one answer after the other. */
+/** Keeps a Lease on an API server with these answers. */
 async function keptWhile(answers: readonly ("yes" | "no")[]) {
   const startedAt = Date.now();
   const renewed: number[] = [];
@@ -26,18 +26,18 @@ async function keptWhile(answers: readonly ("yes" | "no")[]) {
     part: "bridge",
     holds,
     signal: ending.signal,
-    log: { ...silentLog, warn: (...words: unknown[]) => void warnings.push(String(words.at(-1))) },
+    log: { ...silentLog, warn: (...entry: unknown[]) => void warnings.push(String(entry.at(-1))) },
   });
   return { renewed, warnings };
 }
 
-it("a Lease is renewed four times in the time that it holds, and as often while that fails", async () => {
+it("a Lease is renewed four times in its duration, and as often while renewals fail", async () => {
   const { renewed } = await keptWhile(["yes", "yes", "no", "no", "yes"]);
   expect(renewed).toEqual([0, 10_000, 20_000, 30_000, 40_000]);
 });
 
-it("that it cannot be renewed is logged once, and once more when it was and cannot be again", async () => {
+it("a failure to renew is logged once, and again after a success", async () => {
   const { warnings } = await keptWhile(["no", "no", "yes", "yes", "no", "no", "yes"]);
-  const words = "Could not renew the Lease drover/bridge: functions will be reported to have no bridge";
-  expect(warnings).toEqual([words, words]);
+  const message = "Could not renew the Lease drover/bridge: functions will be reported to have no bridge";
+  expect(warnings).toEqual([message, message]);
 });

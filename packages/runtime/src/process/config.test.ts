@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { folderOfFile } from "../../../testing/src/folder.fixture.ts";
 import { defaultKubeconfig } from "./config.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "drover-config-"));
+const folder = folderOfFile();
 const [present, absent, home] = ["present", "absent", "home"].map((name) => join(folder, name)) as [
   string,
   string,
@@ -16,16 +16,15 @@ const listed = (...paths: readonly string[]): unknown => vi.stubEnv("KUBECONFIG"
 
 beforeEach(() => void pod(""));
 afterEach(() => void vi.unstubAllEnvs());
-afterAll(() => rmSync(folder, { recursive: true }));
 
-test("all files that KUBECONFIG lists count, in their order, whether they exist or not", () => {
+test("all files of KUBECONFIG are used, in order, even if they do not exist", () => {
   listed(absent, "", present);
   expect(defaultKubeconfig([home])).toEqual([absent, present]);
   listed(absent);
   expect(defaultKubeconfig([home])).toEqual([absent]);
 });
 
-test("the file of the home folder counts where KUBECONFIG is not set, and only there", () => {
+test("the file of the home folder is used only if KUBECONFIG is not set", () => {
   listed("");
   expect(defaultKubeconfig([home])).toEqual([home]);
   expect(defaultKubeconfig()).toBeUndefined();
@@ -33,7 +32,7 @@ test("the file of the home folder counts where KUBECONFIG is not set, and only t
   expect(defaultKubeconfig([home])).toBeUndefined();
 });
 
-test("in a Pod its ServiceAccount counts, unless there is a file", () => {
+test("in a Pod the ServiceAccount is used, unless a file exists", () => {
   pod("10.0.0.1");
   listed(absent);
   expect(defaultKubeconfig([present])).toBeUndefined();

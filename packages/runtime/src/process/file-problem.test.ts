@@ -1,10 +1,10 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { folderOfFile } from "../../../testing/src/folder.fixture.ts";
 import { fileProblem } from "./file-problem.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "drover-files-"));
+const folder = folderOfFile();
 const file = join(folder, "file");
 writeFileSync(file, "");
 
@@ -22,21 +22,16 @@ it.each([
     () => mkdirSync(join(file, "folder")),
     /could not be written: a part of its path/,
   ],
-  ["a file of the name", () => mkdirSync(file), /could not be written: something else has/],
+  ["a file of the same name", () => mkdirSync(file), /could not be written: something else has/],
   ["a folder in the way of a file", () => writeFileSync(folder, ""), /could not be opened: it is a folder/],
-  ["a folder that is none", () => readdirSync(file), /could not be read: a part of its path is a file/],
-  [
-    "a file that is not there",
-    () => readFileSync(join(folder, "none")),
-    /none could not be opened: it does not/,
-  ],
+  ["a file in place of a folder", () => readdirSync(file), /could not be read: a part of its path is a file/],
+  ["a missing file", () => readFileSync(join(folder, "none")), /none could not be opened: it does not/],
   ["a full disk", () => writeFileSync("/dev/full", "text"), /^A file could not be written: the disk is full/],
-])("says what happened to %s", (_what, act, words) => {
-  expect(fileProblem(thrown(act))).toMatch(words);
+])("describes the problem of %s", (_what, act, expected) => {
+  expect(fileProblem(thrown(act))).toMatch(expected);
 });
 
-it("says nothing about what is no problem of a file", () => {
+it("returns nothing for other errors", () => {
   const refused = Object.assign(new Error("no"), { code: "ECONNREFUSED", syscall: "connect" });
   expect([new TypeError("x"), refused, "EACCES"].map(fileProblem)).toEqual([undefined, undefined, undefined]);
-  rmSync(folder, { recursive: true });
 });

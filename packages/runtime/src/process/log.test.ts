@@ -1,31 +1,28 @@
 import type { Log } from "@drover/controller";
 import type { RunOutcome } from "@drover/queue";
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { logRun } from "./log.ts";
+import { here, loggedProcess } from "./logged-process.fixture.ts";
 import { runOf } from "../run/widgets.fixture.ts";
 
-const run = promisify(execFile);
-const here = new URL(".", import.meta.url).href;
-
-/** What a process prints that logs: pino writes to the file descriptor itself. */
-async function printed(program: string): Promise<string> {
-  const script = `
+/** The output of a process that logs: pino writes to the file descriptor directly. */
+const printed = async (program: string): Promise<string> => {
+  const { text } = await loggedProcess(`
     import { openLog } from "${here}log.ts";
     import { logUncaught } from "${here}process-lifecycle.ts";
     const log = openLog({ process: "test", level: "debug" });
     const bad = (message) => Object.assign(new Error(message), {
       config: { headers: { Authorization: "Bearer canary" } }, command: { args: ["canary"] } });
-    ${program}`;
-  const ended = run(process.execPath, ["--input-type=module", "-e", script]);
-  const { stdout, stderr } = await ended.catch((error: unknown) => error as Awaited<typeof ended>);
-  return stdout + stderr;
-}
+    ${program}`);
+  return text;
+};
 
 it.each([
   ["as err", `log.warn({ err: bad("it") }, "failed")`],
-  ["of what is no error", `log.warn({ it: 1, err: { message: "it", body: "canary" } }, "failed")`],
+  [
+    "of an object that is not an Error",
+    `log.warn({ it: 1, err: { message: "it", body: "canary" } }, "failed")`,
+  ],
   ["alone", `log.warn(bad("it https://a:canary@h"))`],
   ["under another name", `log.warn({ error: bad("it") }, "failed")`],
   ["deep in fields", `log.warn({ a: [{ b: { cause: bad("it") } }] }, "failed")`],
@@ -43,20 +40,20 @@ it.each([
   ["in a URL", `log.warn({ it: new URL("http://a:canary@h/x") }, "failed")`],
   ["in a getter that throws", `log.warn({ it: 1, a: { get b() { throw bad("canary") } } }, "failed")`],
   [
-    "in what throws whatever is asked of it",
+    "in a proxy that throws on every access",
     `const thrower = () => { throw bad("canary"); };
     const traps = { get: thrower, has: thrower, getPrototypeOf: thrower, ownKeys: thrower };
     log.warn({ it: new Proxy({}, traps), all: [new Proxy({}, traps)] }, "failed")`,
   ],
-  ["that nothing caught", `logUncaught(() => log); setTimeout(() => { throw bad("it") })`],
-  ["of a promise that nothing caught", `logUncaught(() => log); void Promise.reject(bad("it"))`],
-])("shows nothing of an error's other fields: %s", async (_, program) => {
+  ["that is uncaught", `logUncaught(() => log); setTimeout(() => { throw bad("it") })`],
+  ["of an unhandled rejection", `logUncaught(() => log); void Promise.reject(bad("it"))`],
+])("shows no other fields of an error: %s", async (_, program) => {
   const text = await printed(program);
   expect(text).toContain("it");
   expect(text).not.toMatch(/canary|99,97,110/);
 });
 
-it("writes one line for each call, without characters that a terminal or a reader of lines takes for more", async () => {
+it("writes one line for each call, without characters that a terminal or a line reader treats as line breaks", async () => {
   const text = await printed(
     String.raw`const odd = "a\n{\"level\":\"fatal\"}\r\u2028\u0085\u009b31m\u200e\u200f\u061c\u202e\u2066b";
     log.info({ key: odd, [odd]: 1, deep: [odd] }, odd);`,
@@ -69,12 +66,10 @@ it("writes one line for each call, without characters that a terminal or a reade
   );
 });
 
-it("ends a process with 1 for an error that nothing caught", async () => {
-  const script = `import { logUncaught } from "${here}process-lifecycle.ts";
-    logUncaught(() => console); setTimeout(() => { throw new Error("a") }); setInterval(() => {}, 1000);`;
-  await expect(run(process.execPath, ["--input-type=module", "-e", script])).rejects.toMatchObject({
-    code: 1,
-  });
+it("exits with 1 after an uncaught error", async () => {
+  const { code } = await loggedProcess(`import { logUncaught } from "${here}process-lifecycle.ts";
+    logUncaught(() => console); setTimeout(() => { throw new Error("a") }); setInterval(() => {}, 1000);`);
+  expect(code).toBe(1);
 });
 
 it.each<[string, RunOutcome]>([

@@ -1,22 +1,22 @@
 import { execFile } from "node:child_process";
 
-/** How a process ended, and the lines of its log. */
+/** The exit code of a process, and the lines of its log. */
 export interface LoggedProcess {
   readonly code: unknown;
   readonly logged: readonly unknown[];
+  /** Standard output and standard error. */
+  readonly text: string;
 }
 
-/** Where the package's files are, for the module's imports. */
+/** The URL of this folder, for imports of a module. */
 export const here = new URL(".", import.meta.url).href;
 
-/** Runs a module in a process of its own, to its end. */
+/** Runs a module in a separate process, to its end. */
 export const loggedProcess = (module: string): Promise<LoggedProcess> =>
   new Promise((resolve) => {
-    execFile(process.execPath, ["--input-type=module", "-e", module], (error, stdout) => {
+    execFile(process.execPath, ["--input-type=module", "-e", module], (error, stdout, stderr) => {
       const lines = stdout.split("\n").filter((line) => line !== "");
-      resolve({
-        code: error === null ? 0 : error.code,
-        logged: lines.map((line) => JSON.parse(line) as unknown),
-      });
+      const logged = lines.map((line) => JSON.parse(line) as unknown);
+      resolve({ code: error === null ? 0 : error.code, logged, text: stdout + stderr });
     });
   });

@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import { listenOn } from "../http/listen-on.ts";
 import { closeAll, type Closeable } from "./process-lifecycle.ts";
 
-it("what was opened is closed in reverse order, also behind one that fails, and every failure is told", async () => {
+it("resources are closed in reverse order, also after a failure, and every failure is reported", async () => {
   const closed: string[] = [];
   const opened = ["a", "b", "c", "d"].map((name): Closeable => ({
     name,
@@ -21,7 +21,7 @@ it("what was opened is closed in reverse order, also behind one that fails, and 
   expect((error as AggregateError).errors.map(String)).toEqual(["Error: c is stuck", "Error: a is stuck"]);
 });
 
-it("a port that is taken is named, with the setting for another", async () => {
+it("a port in use is reported, with the setting for another one", async () => {
   const first = createServer().listen(0, "127.0.0.1");
   await once(first, "listening");
   const { port } = first.address() as AddressInfo;

@@ -12,7 +12,7 @@ const queue = (controller: string, answers: boolean): WorkQueue =>
 const scraped = async (registry: ReturnType<typeof openRegistry>, name: string) =>
   (await registry.metrics()).split("\n").filter((line) => line.startsWith(`${name}{`));
 
-it("the state of each queue that answers is shown, as it is now, in seconds and without the function's uid", async () => {
+it("metrics show the current state of each queue that replies, in seconds and without the function's uid", async () => {
   const registry = openRegistry();
   let queues = [queue("web/sites/u", true), queue("web/cups/u", false)];
   queueMetrics(registry, () => queues);
@@ -29,7 +29,7 @@ it("the state of each queue that answers is shown, as it is now, in seconds and 
   expect(await scraped(registry, "drover_queue_oldest_due_seconds")).toEqual([]);
 });
 
-it("runs are counted by outcome, by how their key came and their object was read, and measured in seconds", async () => {
+it("runs are counted by outcome, arrival of the key and read of the object, and measured in seconds", async () => {
   const registry = openRegistry();
   const metrics = runMetrics(registry);
   const run = runOf("w");

@@ -1,9 +1,9 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { rootCertificates } from "node:tls";
-import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { folderOfFile, folderOfTest } from "../../../testing/src/folder.fixture.ts";
 import { functionSettings } from "./function-settings.ts";
 import { InvalidSettingsError, nonSecret, readSettings, nonSecretProblem, wholeNumber } from "./settings.ts";
 
@@ -18,7 +18,7 @@ const problems = (env: Record<string, string>, schema: z.ZodObject = functionSet
   return [];
 };
 
-it("reads each field from its variable, ignores what is not Drover's, and fills in defaults", () => {
+it("reads each field from its variable, ignores other variables, and fills in defaults", () => {
   const settings = readSettings(functionSettings, {
     ...redis,
     DROVER_LEASE: "9s",
@@ -34,40 +34,32 @@ it("reads each field from its variable, ignores what is not Drover's, and fills 
   });
 });
 
-describe("refuses with what to do", () => {
+describe("refuses with advice", () => {
   it.each([
     ["nothing at all", {}, ["DROVER_REDIS_URL is not set. Set it."]],
     [
-      "an unknown variable, saying which was meant",
+      "an unknown variable, with a suggestion",
       { ...redis, DROVER_REDIS_URI: "x" },
       ["DROVER_REDIS_URI is not a setting of this process. Did you mean DROVER_REDIS_URL?"],
     ],
     [
       "an unknown variable like no other",
       { ...redis, DROVER_XYZZY_ABC: "x" },
-      [/is not a setting.*Known are: DROVER_/],
+      [/setting.*Known are: DROVER_/],
     ],
-    [
-      "a number for a duration",
-      { ...redis, DROVER_LEASE: "5" },
-      [/"5" has no unit\. Write "5s" if seconds are meant/],
-    ],
-    [
-      "a negative duration",
-      { ...redis, DROVER_LEASE: "-5s" },
-      [/is not a duration\. Write a number and a unit/],
-    ],
+    ["a number for a duration", { ...redis, DROVER_LEASE: "5" }, [/"5" has no unit\. Write "5s" if seconds/]],
+    ["a negative duration", { ...redis, DROVER_LEASE: "-5s" }, [/a duration\. Write a number and a unit/]],
     ["NaN", { ...redis, DROVER_STOP_GRACE: "NaN" }, [/is not a duration/]],
     ["1e308", { ...redis, DROVER_STOP_GRACE: "1e308s" }, [/is not a duration/]],
-    ["more than a timer holds", { ...redis, DROVER_STOP_GRACE: "600h" }, [/longer than 24 days/]],
+    ["more than a timer supports", { ...redis, DROVER_STOP_GRACE: "600h" }, [/longer than 24 days/]],
     ["concurrency 0", { ...redis, DROVER_CONCURRENCY: "0" }, [/give a whole number from 1 to 10000/]],
-    ["half a run at once", { ...redis, DROVER_CONCURRENCY: "1.5" }, [/give a whole number from 1 to 10000/]],
-    ["a port that is none", { ...redis, DROVER_HTTP_PORT: "70000" }, [/from 0 to 65535/]],
     [
-      "a URL that is none",
-      { DROVER_REDIS_URL: "localhost" },
-      [/give a URL such as redis:\/\/127\.0\.0\.1:6379/],
+      "a fractional concurrency",
+      { ...redis, DROVER_CONCURRENCY: "1.5" },
+      [/give a whole number from 1 to 10000/],
     ],
+    ["an invalid port", { ...redis, DROVER_HTTP_PORT: "70000" }, [/from 0 to 65535/]],
+    ["an invalid URL", { DROVER_REDIS_URL: "localhost" }, [/give a URL such as redis:\/\/127\.0\.0\.1:6379/]],
   ])("%s", (_what, env, expected) => {
     const found = problems(env);
     expect(found).toHaveLength(expected.length);
@@ -78,7 +70,7 @@ describe("refuses with what to do", () => {
   });
 });
 
-describe("values that do not fit", () => {
+describe("invalid values", () => {
   const canary = "canary-Pw-9";
   const problemWith = (field: z.ZodType, value = canary): string =>
     problems({ ...redis, DROVER_IT: value }, functionSettings.extend({ it: field }))[0] ?? "none";
@@ -93,12 +85,12 @@ describe("values that do not fit", () => {
     expect(problem).toMatch(words);
     expect(problem).not.toMatch(/canary|admin/i);
   });
-  it("are shown of a field that is marked plain", () => {
+  it("are shown for a field that is marked as not secret", () => {
     expect(problemWith(nonSecret(wholeNumber({ least: 1, most: 2 })))).toBe(
       `DROVER_IT="${canary}" cannot be used: give a whole number from 1 to 2`,
     );
   });
-  it("of other fields are not, but the words that do not depend on them are", () => {
+  it("are not shown for other fields, but messages without them are", () => {
     expect(problemWith(wholeNumber({ least: 1, most: 2 }))).toBe(
       "DROVER_IT cannot be used: give a whole number from 1 to 2",
     );
@@ -112,9 +104,9 @@ describe("values that do not fit", () => {
       "repeats it in capitals",
       z.string().refine(() => false, { error: (i) => String(i.input).toUpperCase() }),
     ],
-    ["has it from JSON's parser", z.string().transform((text) => JSON.parse(text) as unknown)],
+    ["repeats it in a parse error", z.string().transform((text) => JSON.parse(text) as unknown)],
     [
-      "has it of its content",
+      "repeats it as a field name",
       z
         .string()
         .transform((text) => ({ [text]: 1 }))
@@ -129,26 +121,26 @@ describe("values that do not fit", () => {
     ],
     ["throws it", z.string().transform((text) => new URL(text))],
     [
-      "was marked, but not around all of it",
+      "is outside of the marked part",
       nonSecret(z.string()).refine(() => false, { error: (i) => String(i.input) }),
     ],
   ])("are not shown by a check that %s", (_, field) => {
     expect(problemWith(field)).toMatch(/^DROVER_IT cannot be used: /);
     expect(problemWith(field)).not.toMatch(/canary|na|pw-9/i);
   });
-  it("may be stated by a check that says so", () => {
+  it("may be shown by a check that marks its message", () => {
     const field = z
       .string()
       .superRefine((text, context) => context.addIssue(nonSecretProblem(`${text} is odd`)));
     expect(problemWith(field)).toBe(`DROVER_IT cannot be used: ${canary} is odd`);
   });
-  it("are not shown of checks over several fields", () => {
+  it("are not shown by checks of several fields", () => {
     const schema = z
       .object({ it: z.string(), redisUrl: z.string() })
       .refine(() => false, { error: ({ input }) => JSON.stringify(input) });
     expect(problems({ ...redis, DROVER_IT: canary }, schema).join()).not.toContain("canary");
   });
-  it("are not shown where a secret stands in place of the file's path", () => {
+  it("are not shown if a secret is given in place of a file's path", () => {
     const [problem] = problems({ ...redis, DROVER_REDIS_PASSWORD_FILE: canary });
     expect(problem).toMatch(/no file of that name\. Give the absolute path/);
     expect(problem).not.toContain(canary);
@@ -159,11 +151,10 @@ describe("a secret file", () => {
   let folder: string;
   let path: string;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), "drover-settings-"));
+    folder = folderOfTest();
     path = join(folder, "password");
     writeFileSync(path, "hunter2\n", { mode: 0o600 });
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
 
   it("is read without its line break", () => {
     const settings = readSettings(functionSettings, { ...redis, DROVER_REDIS_PASSWORD_FILE: path });
@@ -172,40 +163,36 @@ describe("a secret file", () => {
     const windows = readSettings(functionSettings, { ...redis, DROVER_REDIS_PASSWORD_FILE: path });
     expect(windows.redisPasswordFile).toBe(" hunter2 ");
   });
-  it("that everybody may read is refused, and its content is not shown", () => {
+  it("that every user may read is refused, without its content", () => {
     chmodSync(path, 0o644);
     const [problem] = problems({ ...redis, DROVER_REDIS_PASSWORD_FILE: path });
     expect(problem).toContain(`chmod 600 ${path}`);
     expect(problem).not.toContain("hunter2");
   });
-  it("that is missing is refused", () => {
-    expect(problems({ ...redis, DROVER_REDIS_PASSWORD_FILE: `${path}x` })[0]).toMatch(
-      /does not exist\. Create it/,
-    );
-  });
-  it("that is a folder is refused", () => {
-    expect(problems({ ...redis, DROVER_REDIS_PASSWORD_FILE: folder })[0]).toMatch(/is not a file/);
+  it("that is missing, or a folder, is refused", () => {
+    const problemOf = (file: string) => problems({ ...redis, DROVER_REDIS_PASSWORD_FILE: file })[0];
+    expect(problemOf(`${path}x`)).toMatch(/does not exist\. Create it/);
+    expect(problemOf(folder)).toMatch(/is not a file/);
   });
 });
 
 describe("a file of certificates", () => {
-  const folder = mkdtempSync(join(tmpdir(), "drover-settings-"));
+  const folder = folderOfFile();
   const path = join(folder, "ca.pem");
   const read = (text: string) => {
     writeFileSync(path, text);
     return problems({ ...redis, DROVER_REDIS_CA_FILE: path });
   };
   const [first = "", second = ""] = rootCertificates;
-  afterAll(() => rmSync(folder, { recursive: true }));
-  it("is taken with all that it has", () => {
+  it("is read with all its certificates", () => {
     expect(read(`a comment\n${first}\n${second}\n`)).toEqual([]);
     const settings = readSettings(functionSettings, { ...redis, DROVER_REDIS_CA_FILE: path });
     expect(settings.redisCaFile).toContain(second);
   });
   it.each([
-    ["has none", "password", /has no certificate in it/],
-    ["has one that is broken", first.replace("MII", "AAA"), /cannot be read/],
-  ])("that %s is refused, and its content is not shown", (_, text, words) => {
+    ["has no certificate", "password", /has no certificate in it/],
+    ["has a broken certificate", first.replace("MII", "AAA"), /cannot be read/],
+  ])("that %s is refused, without its content", (_, text, words) => {
     const [problem] = read(text);
     expect(problem).toMatch(words);
     expect(problem).not.toContain(text);

@@ -2,7 +2,7 @@ import { silentLog } from "@drover/controller";
 import { expect, it } from "vitest";
 import { throttledWarnings } from "./throttled-warnings.ts";
 
-it("warns of each thing at most once in a while, and says then how often it was", () => {
+it("logs each warning at most once per interval, with the number of dropped ones", () => {
   let now = 1_000;
   const warnings: unknown[] = [];
   const log = {

@@ -1,71 +1,26 @@
-import {
-  type ObjectClient,
-  type ControllerDefinition,
-  customResourceDefinition,
-  defineController,
-  defineResource,
-  objectKey,
-  silentLog,
-} from "@drover/controller";
-import {
-  builtin,
-  connect,
-  cachedObjectText,
-  installCrd,
-  type KubeClient,
-  type KubeObject,
-  kindOf,
-  deltaText,
-  refOf,
-} from "@drover/kube";
+import { type ObjectClient, objectKey } from "@drover/controller";
+import { builtin, cachedObjectText, type KubeObject, kindOf, deltaText, refOf } from "@drover/kube";
 import type { Claim, RunOutcome } from "@drover/queue";
-import { type Sandbox, startSandbox } from "@drover/sandbox";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { z } from "zod";
-import { reconcileOnce } from "./reconcile-once.ts";
+import { beforeEach, expect, it } from "vitest";
+import {
+  reconcileWidget,
+  runOf as firstRunOf,
+  Widget,
+  type WidgetDefinition as Definition,
+  widgetsOfFile,
+} from "./widgets.fixture.ts";
 
-const Widget = defineResource({
-  group: "tests.drover.dev",
-  version: "v1",
-  kind: "Widget",
-  scope: "Namespaced",
-  spec: z.object({ size: z.number().int() }),
-  status: z.object({}),
-});
-const key = objectKey({ namespace: "default", name: "w" });
 const { configMap } = builtin;
-
-let sandbox: Sandbox;
-let client: KubeClient;
-let folder: string;
 const requests: string[] = [];
-
-beforeAll(async () => {
-  sandbox = await startSandbox({});
-  folder = mkdtempSync(join(tmpdir(), "drover-runtime-"));
-  writeFileSync(join(folder, "kubeconfig"), sandbox.kubeconfig(), { mode: 0o600 });
-  client = await connect({ kubeconfig: join(folder, "kubeconfig") });
-  await installCrd(client, { ...customResourceDefinition(Widget) });
-  await client.create(refOf(Widget), { metadata: { namespace: "default", name: "w" }, spec: { size: 1 } });
-  sandbox.faults.respond(({ method, path }) => {
-    if (path.includes("configmaps")) requests.push(method);
-    return undefined;
-  });
-});
-afterAll(async () => {
-  await client.close();
-  await sandbox.close();
-  rmSync(folder, { recursive: true });
+const { sandbox, client, create } = await widgetsOfFile();
+await create("w");
+sandbox.faults.respond(({ method, path }) => {
+  if (path.includes("configmaps")) requests.push(method);
+  return undefined;
 });
 beforeEach(() => void requests.splice(0));
 
 type Work = (client: ObjectClient) => Promise<unknown>;
-
-type Definition = Partial<ControllerDefinition<typeof Widget>>;
-const nothing = () => Promise.resolve(undefined);
 
 /** Runs `work`, with cached lists in the claim. */
 const run = (work: Work, cachedLists?: Claim["cachedLists"], copies = true): Promise<RunOutcome> =>
@@ -81,12 +36,8 @@ const run = (work: Work, cachedLists?: Claim["cachedLists"], copies = true): Pro
   );
 
 function runOf(definition: Definition, cachedLists?: Claim["cachedLists"]): Promise<RunOutcome> {
-  const controller = defineController({ for: Widget, reconcile: nothing, ...definition });
-  const claim: Claim = { fails: 0, reasons: [], class: "change", versions: {}, cachedLists };
-  return reconcileOnce(
-    { controller, client, log: silentLog, announce: () => undefined },
-    { key, token: "t", claim, signal: new AbortController().signal, hasLease: () => true },
-  );
+  const run = firstRunOf("w");
+  return reconcileWidget(client, definition, { ...run, claim: { ...run.claim, cachedLists } });
 }
 
 const mine = { namespace: "default", selector: { matchLabels: { of: "w" } } };
@@ -95,7 +46,7 @@ const names = (found: readonly KubeObject[]) => found.map(({ metadata }) => meta
 const make = (of: ObjectClient, name: string, labels = mine.selector.matchLabels) =>
   of.create(configMap, { metadata: { namespace: "default", name, labels } });
 
-it("a run has the objects that the run before found and made, with the changes since, and requests none of them", async () => {
+it("a run has the objects that the run before found and created, with the changes since, without requests", async () => {
   await make(client, "old");
   const first = await run(async (of) => {
     expect(names(await find(of))).toEqual(["old"]);
@@ -111,21 +62,14 @@ it("a run has the objects that the run before found and made, with the changes s
     const of = { kind: "configmaps", key: objectKey({ namespace: "default", name }), resourceVersion };
     return deltaText({ ...of, copy: cachedObjectText(object) ?? "" });
   });
-  const second = await run(async (of) => expect(names(await find(of))).toEqual(["old", "own", "since"]), {
-    stored,
-    deltas,
-  });
+  const found = async (of: ObjectClient) => expect(names(await find(of))).toEqual(["old", "own", "since"]);
+  const second = await run(found, { stored, deltas });
   expect(requests).toEqual([]);
   expect(JSON.parse(second.observed?.cachedLists ?? "")).toMatchObject({
     configmaps: { objects: { length: 4 } },
   });
-  await run(
-    async (of) => expect(names(await of.find(configMap, { namespace: "default" }))).toContain("theirs"),
-    {
-      stored,
-      deltas,
-    },
-  );
+  const all = async (of: ObjectClient) => names(await of.find(configMap, { namespace: "default" }));
+  await run(async (of) => expect(await all(of)).toContain("theirs"), { stored, deltas });
   expect(requests).toEqual(["GET"]);
 });
 
@@ -137,14 +81,14 @@ it.each<[string, Work, boolean]>([
   ],
   ["of a controller that has no copies", () => Promise.resolve(), false],
   [
-    "whose write is still under way",
+    "with a pending write",
     (of) => {
       void make(of, "late").catch(() => undefined);
       return Promise.resolve();
     },
     true,
   ],
-])("no cached lists are left by a run %s", async (_, work, copies) => {
+])("no cached lists are stored by a run %s", async (_, work, copies) => {
   const { observed } = await run(async (of) => (await find(of), work(of)), undefined, copies);
   expect(observed).toBeDefined();
   expect(observed).not.toHaveProperty("cachedLists");
@@ -157,7 +101,7 @@ const label: Definition["reconcile"] = async ({ client: its, key: of }) => {
 };
 const soon: Definition["reconcile"] = () => Promise.resolve({ requeueAfter: "5s" });
 
-it("a run leaves its object as it has written it", async () => {
+it("a run stores its object as written", async () => {
   const { observed } = await runOf({ copies: true, owns, reconcile: label });
   expect(JSON.parse(observed?.cachedObject ?? "")).toMatchObject({
     metadata: { labels: { a: "b" } },
@@ -166,13 +110,13 @@ it("a run leaves its object as it has written it", async () => {
 });
 
 it.each<[string, Definition]>([
-  ["whose keys other kinds wake", { owns }],
+  ["for keys that other kinds wake", { owns }],
   ["that runs again soon", { reconcile: soon }],
-])("a cached object is left by a controller with copies, %s", async (_, definition) => {
+])("a cached object is stored by a controller with copies, %s", async (_, definition) => {
   expect((await runOf({ copies: true, ...definition })).observed).toHaveProperty("cachedObject");
   expect((await runOf(definition)).observed).not.toHaveProperty("cachedObject");
 });
 
-it("no cached object is left if the next wake of the key brings its own", async () => {
+it("no cached object is stored if the next wake of the key carries one", async () => {
   expect((await runOf({ copies: true })).observed).not.toHaveProperty("cachedObject");
 });

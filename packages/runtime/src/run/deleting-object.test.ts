@@ -1,68 +1,65 @@
-import { type ControllerDefinition, defineController, silentLog } from "@drover/controller";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { reconcileOnce } from "./reconcile-once.ts";
+import { LeaseLostError, type Run, RunTimeoutError, StoppingError } from "@drover/queue";
+import { beforeEach, describe, expect, it } from "vitest";
 import {
-  openWidgets,
+  reconcileWidget,
   runOf,
-  Widget,
+  type WidgetDefinition,
   widgetFinalizers as own,
-  type WidgetSandbox,
+  widgetsOfFile,
   widgets as ref,
 } from "./widgets.fixture.ts";
 
-let sandbox: WidgetSandbox;
+const { client, writes, create: createWidget } = await widgetsOfFile();
 let name: string;
 let serial = 0;
-/** What was called, in turn. */
+/** The calls of the controller, in order. */
 let acts: string[];
-beforeAll(async () => (sandbox = await openWidgets()));
-afterAll(() => sandbox.close());
 beforeEach(() => void ([acts, name] = [[], `w${serial++}`]));
 
-type Definition = Partial<ControllerDefinition<typeof Widget>>;
-async function run(definition: Definition) {
-  const controller = defineController({
-    for: Widget,
+async function run(
+  definition: WidgetDefinition,
+  more: Partial<Run> = {},
+  announce?: Parameters<typeof reconcileWidget>[3],
+) {
+  writes.splice(0);
+  const calls = {
     reconcile: () => (acts.push("reconcile"), Promise.resolve(undefined)),
     finalize: () => (acts.push("finalize"), Promise.resolve()),
-    ...definition,
-  });
-  const { client } = sandbox;
-  sandbox.writes.splice(0);
-  return reconcileOnce({ controller, client, log: silentLog, announce: () => undefined }, runOf(name));
-}
-const create = (finalizers: readonly string[] = []) =>
-  sandbox.client.create(ref, { metadata: { name, namespace: "default", finalizers }, spec: { size: 3 } });
-const read = () => sandbox.client.get(ref, runOf(name).key);
-
-describe("an object that is being deleted, and that others hold", () => {
-  const other = "other.dev/keep";
-  const held = async (...finalizers: readonly string[]): Promise<void> => {
-    await create([other, ...finalizers]);
-    await sandbox.client.delete(ref, runOf(name).key);
   };
+  return reconcileWidget(client, { ...calls, ...definition }, runOf(name, more), announce);
+}
+const create = (finalizers: readonly string[] = []) => createWidget(name, { finalizers });
+const deleting = async (...finalizers: readonly string[]): Promise<void> => {
+  await create(finalizers);
+  await client.delete(ref, runOf(name).key);
+};
+const read = () => client.get(ref, runOf(name).key);
+
+describe("an object that is being deleted, and has other finalizers", () => {
+  const other = "other.dev/keep";
+  const held = (...finalizers: readonly string[]) => deleting(other, ...finalizers);
   const conditions = [{ type: "Ready", status: "False", reason: "Going", message: "" }] as const;
   const whileDeleting = () => (acts.push("whileDeleting"), Promise.resolve({ conditions }));
 
-  it("is still said of where the controller does so, and neither reconciled nor given a finalizer", async () => {
+  it("gets a status of `whileDeleting`, and is neither reconciled nor given a finalizer", async () => {
     await held();
     expect(await run({ whileDeleting })).toMatchObject({ kind: "done" });
     expect(acts).toEqual(["whileDeleting"]);
-    const { metadata, ...object } = (await read()) ?? expect.fail("it is there");
+    const { metadata, ...object } = (await read()) ?? expect.fail("The object is gone.");
     expect(metadata.finalizers).toEqual([other]);
     expect(object["status"]).toMatchObject({
       conditions: expect.arrayContaining([expect.objectContaining(conditions[0])]) as unknown,
     });
   });
 
-  it("is left alone by a controller that does not", async () => {
+  it("is not written by a controller without `whileDeleting`", async () => {
     await held();
     expect(await run({})).toMatchObject({ kind: "done" });
     expect(acts).toEqual([]);
-    expect(sandbox.writes).toEqual([]);
+    expect(writes).toEqual([]);
   });
 
-  it("is finalized before that", async () => {
+  it("is finalized first", async () => {
     await held(...own);
     await run({ whileDeleting });
     await run({ whileDeleting });
@@ -70,11 +67,39 @@ describe("an object that is being deleted, and that others hold", () => {
   });
 });
 
-it("the finalizer is put on those objects alone that the controller says need it", async () => {
+it("the finalizer is added only to objects for which `needsFinalizer` is true", async () => {
   await create();
-  const needs = (least: number): Definition => ({ needsFinalizer: ({ spec }) => spec.size >= least });
-  await run(needs(4));
+  const needs = (least: number): WidgetDefinition => ({ needsFinalizer: ({ spec }) => spec.size >= least });
+  await run(needs(2));
   expect((await read())?.metadata.finalizers).toBeUndefined();
-  await run(needs(3));
+  await run(needs(1));
   expect((await read())?.metadata.finalizers).toEqual(own);
+});
+
+it.each([
+  ["timed out", new RunTimeoutError("time is up"), "retry"],
+  ["stopping", new StoppingError("the process stops"), "interrupted"],
+  ["taken over", new LeaseLostError("the lease was taken over"), "interrupted"],
+])("a finalizer stays if finalize succeeds in an aborted run: %s", async (_what, reason, kind) => {
+  await deleting(...own);
+  const stop = new AbortController();
+  const announced: string[] = [];
+  const finalize = () => {
+    stop.abort(reason);
+    return Promise.resolve();
+  };
+  const stopped = await run(
+    { finalize },
+    { signal: stop.signal },
+    (_, one) => void announced.push(one.reason),
+  );
+  expect(stopped.kind).toBe(kind);
+  expect(announced).not.toContain("Finalized");
+  expect((await read())?.metadata.finalizers).toEqual(own);
+  // The removal was not tried: the only write is the status of the failed run.
+  expect(writes.filter((one) => !one.endsWith("/status"))).toEqual([]);
+
+  expect(await run({})).toMatchObject({ kind: "done" });
+  expect(acts).toEqual(["finalize"]);
+  expect(await read()).toBeUndefined();
 });

@@ -29,40 +29,37 @@ it.each<[string, unknown, Partial<RunOutcome>, string | undefined]>([
   ["a conflict", new ConflictError("again"), { kind: "conflict" }, undefined],
   ["a failure with a reason", new RetryError("no", { reason: "Odd" }), retry(), "Odd"],
   ["any other error", new TypeError("no"), retry(), "Failed"],
-  ["what is no error", "no", retry(), "Failed"],
+  ["a thrown string", "no", retry(), "Failed"],
   ["a write that its guard refused", new WriteRefusedError("PUT /"), { kind: "interrupted" }, undefined],
   [
-    "an API server that is not there",
+    "an API server that is not reachable",
     new ConnectionError("GET /", "", "no"),
     retry(),
     "ApiServerUnreachable",
   ],
   ["a change by another", api("Conflict"), { kind: "conflict" }, undefined],
   ["too many requests", api("TooManyRequests", 3_000), retry(3_000), "TooManyRequests"],
-  ["an API server that is unwell", api("ServerError", 4_000), retry(4_000), "ServerError"],
-  ["an API server that is unwell, and says not for how long", api("ServerError"), retry(), "ServerError"],
-  ["a permission that is missing", api("Forbidden"), retry(), "Forbidden"],
+  ["a server error with Retry-After", api("ServerError", 4_000), retry(4_000), "ServerError"],
+  ["a server error", api("ServerError"), retry(), "ServerError"],
+  ["a missing permission", api("Forbidden"), retry(), "Forbidden"],
   ["a kind that is not served", api("NotServed"), retry(), "NotServed"],
-  ["an API server that ran out of time", api("Timeout"), retry(), "Timeout"],
-])(
-  "%s comes to what happens next, and to a word in the Ready condition",
-  (_what, error, expected, reason) => {
-    const outcome = outcomeOfError(error, undefined);
-    expect(outcome.outcome).toMatchObject(expected);
-    expect("after" in outcome.outcome).toBe("after" in expected);
-    expect(outcome.ready?.reason).toBe(reason);
-    if (outcome.ready) expect(outcome.ready).toMatchObject({ type: "Ready", status: "False" });
-  },
-);
+  ["a timeout of the API server", api("Timeout"), retry(), "Timeout"],
+])("%s has its outcome, and its reason in the Ready condition", (_what, error, expected, reason) => {
+  const outcome = outcomeOfError(error, undefined);
+  expect(outcome.outcome).toMatchObject(expected);
+  expect("after" in outcome.outcome).toBe("after" in expected);
+  expect(outcome.ready?.reason).toBe(reason);
+  if (outcome.ready) expect(outcome.ready).toMatchObject({ type: "Ready", status: "False" });
+});
 
 it.each<[string, Error, RunOutcome["kind"], string | undefined]>([
-  ["its time is up", new RunTimeoutError("time is up"), "retry", "TimedOut"],
-  ["its process stops", new StoppingError("stopping"), "interrupted", undefined],
-  ["its lease is lost", new LeaseLostError("lost"), "interrupted", undefined],
-])("whatever is thrown once %s is its echo", (_what, reason, kind, word) => {
+  ["its timeout", new RunTimeoutError("time is up"), "retry", "TimedOut"],
+  ["a stop of its process", new StoppingError("stopping"), "interrupted", undefined],
+  ["the loss of its lease", new LeaseLostError("lost"), "interrupted", undefined],
+])("every error after %s has the outcome of the abort", (_what, reason, kind, expected) => {
   for (const error of [new TerminalError("no"), new RetryAfterError("later", { after: "1h" }), reason]) {
     const { outcome, ready } = outcomeOfError(error, reason);
     expect(outcome.kind).toBe(kind);
-    expect(ready?.reason).toBe(word);
+    expect(ready?.reason).toBe(expected);
   }
 });

@@ -8,12 +8,12 @@ const secret = objectKey({ namespace: "a", name: "token" });
 const cup = objectKey({ namespace: "a", name: "cup" });
 const bowl = objectKey({ namespace: "a", name: "bowl" });
 
-/** One run of a watched Secret; `order` is what was done, in turn. */
-async function name(parts: {
+/** Maps a watched Secret once; `order` has the calls, in order. */
+async function mapped(parts: {
   readonly get?: () => Promise<unknown>;
   readonly names?: () => readonly ObjectKey[] | Promise<readonly ObjectKey[]>;
   readonly wake?: () => Promise<void>;
-  /** Whom it concerned the last time. */
+  /** The keys of the last mapping. */
   readonly before?: readonly ObjectKey[];
   readonly signal?: AbortSignal;
   readonly claim?: Partial<Run["claim"]>;
@@ -37,7 +37,7 @@ async function name(parts: {
       },
       named: {
         get: () => Promise.resolve(parts.before ?? []),
-        store: (_, keys) => Promise.resolve(void order.push(`remember ${keys.join(", ")}`)),
+        store: (_, keys) => Promise.resolve(void order.push(`store ${keys.join(", ")}`)),
       },
       log: silentLog,
     } satisfies MapOnceOptions,
@@ -50,43 +50,43 @@ async function name(parts: {
   return { outcome: kind, order };
 }
 
-it("wakes whom an object concerns, and remembers them after that", async () => {
-  expect(await name({})).toEqual({ outcome: "done", order: [`wake ${cup}`, `remember ${cup}`] });
+it("wakes the keys of an object, and then stores them", async () => {
+  expect(await mapped({})).toEqual({ outcome: "done", order: [`wake ${cup}`, `store ${cup}`] });
 });
 
-it("wakes also whom an object does not concern any more, and forgets them", async () => {
+it("also wakes the keys that an object no longer maps to, and removes them", async () => {
   const before = [bowl, cup];
-  expect((await name({ before })).order).toEqual([`wake ${bowl}, ${cup}`, `remember ${cup}`]);
-  const gone = await name({ before, get: () => Promise.resolve(undefined) });
-  expect(gone).toEqual({ outcome: "gone", order: [`wake ${bowl}, ${cup}`, "remember "] });
+  expect((await mapped({ before })).order).toEqual([`wake ${bowl}, ${cup}`, `store ${cup}`]);
+  const gone = await mapped({ before, get: () => Promise.resolve(undefined) });
+  expect(gone).toEqual({ outcome: "gone", order: [`wake ${bowl}, ${cup}`, "store "] });
 });
 
-it.each<[string, Parameters<typeof name>[0]]>([
+it.each<[string, Parameters<typeof mapped>[0]]>([
   ["the object cannot be read", { get: () => Promise.reject(new Error("no answer")) }],
   ["the controller's code throws", { names: () => Promise.reject(new Error("a bug")) }],
   ["Redis does not take the wakes", { wake: () => Promise.reject(new Error("READONLY")) }],
-])("tries again, and remembers nobody, where %s", async (_, parts) => {
-  const { outcome, order } = await name(parts);
+])("is retried, and stores no keys, if %s", async (_, parts) => {
+  const { outcome, order } = await mapped(parts);
   expect(outcome).toBe("retry");
-  expect(order.filter((one) => one.startsWith("remember"))).toEqual([]);
+  expect(order.filter((one) => one.startsWith("store"))).toEqual([]);
 });
 
-it("wakes nobody once the run is told to stop", async () => {
+it("wakes no keys once the run is aborted", async () => {
   const stopping = new AbortController();
   const names = (): readonly ObjectKey[] => {
     stopping.abort(new Error("the lease is lost"));
     return [cup];
   };
-  expect((await name({ names, signal: stopping.signal })).order).toEqual([]);
+  expect((await mapped({ names, signal: stopping.signal })).order).toEqual([]);
 });
 
-it("hands on what it was woken for: how urgently, why, by which version, and in which trace", async () => {
+it("passes on the class, reason, version and trace of its own wake", async () => {
   const woken: Wake[] = [];
   const claim = { reasons: ["Deleted", "Listed"], trace: "00-a-b-01", versions: { secrets: "9" } };
   const parts = { claim, before: [cup], onWakes: (wakes: readonly Wake[]) => void woken.push(...wakes) };
-  await name(parts);
-  await name({ ...parts, get: () => Promise.resolve(undefined) });
-  await name({ ...parts, claim: { reasons: [] }, get: () => Promise.resolve(undefined) });
+  await mapped(parts);
+  await mapped({ ...parts, get: () => Promise.resolve(undefined) });
+  await mapped({ ...parts, claim: { reasons: [] }, get: () => Promise.resolve(undefined) });
   const wake = { key: cup, kind: "secrets", reason: "Deleted", class: "listing", trace: "00-a-b-01" };
   expect(woken).toEqual([
     { ...wake, resourceVersion: "7" },

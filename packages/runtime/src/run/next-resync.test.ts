@@ -15,13 +15,13 @@ it("spreads resyncs over a tenth of the period", () => {
   expect(new Set(times).size).toBeGreaterThan(190);
 });
 
-it("wakes a function that scales to zero four times a period, whenever its objects were last looked at", () => {
+it("wakes a function that scales to zero four times a period, for any time of the last runs", () => {
   const times = [0, 1, 123_456, 900_000, 3_599_999].flatMap((now) => at(1_000 * every + now, true));
   const withinPeriod = new Set(times.map((time) => time % every));
   expect([...withinPeriod].sort((a, b) => a - b)).toEqual([0, 900_000, 1_800_000, 2_700_000]);
 });
 
-it("never waits longer than the period, nor not at all", () => {
+it("waits for more than zero and at most a period", () => {
   const now = 1_000 * every;
   const waits = at(now, true).map((time) => time - now);
   expect(Math.min(...waits)).toBeGreaterThan(0);

@@ -13,7 +13,7 @@ const at = (resourceVersion: string, metadata: object = {}): KubeObject => ({
 });
 const copy = (object: KubeObject): string => JSON.stringify(object);
 
-/** A run of a widget that the API server has at version 9. */
+/** A run of a widget that has version 9 on the API server. */
 function running(claim: Partial<Claim> = {}, { copies = true, live = at("9") } = {}) {
   const run = runOf("w");
   const own = objectReader({ ref, copies }, { ...run, claim: { ...run.claim, ...claim } });
@@ -27,30 +27,15 @@ function running(claim: Partial<Claim> = {}, { copies = true, live = at("9") } =
   };
 }
 
+const woken = { cachedObject: copy(at("7")), uid: "u", versions: { [kind]: "7" } };
 it.each<[string, Partial<Claim>, boolean]>([
-  [
-    "of the version that woke the run",
-    { cachedObject: copy(at("7")), uid: "u", versions: { [kind]: "7" } },
-    false,
-  ],
-  [
-    "of another version than woke the run",
-    { cachedObject: copy(at("7")), uid: "u", versions: { [kind]: "8" } },
-    true,
-  ],
-  ["of a run that no version woke", { cachedObject: copy(at("7")), uid: "u", versions: {} }, true],
-  [
-    "of another object of the name",
-    { cachedObject: copy(at("7")), uid: "v", versions: { [kind]: "7" } },
-    true,
-  ],
-  [
-    "of an object of another name",
-    { cachedObject: copy(at("7", { name: "x" })), uid: "u", versions: { [kind]: "7" } },
-    true,
-  ],
-  ["that is no object", { cachedObject: "{", uid: "u", versions: { [kind]: "7" } }, true],
-  ["that there is not", { uid: "u", versions: { [kind]: "7" } }, true],
+  ["of the version that woke the run", woken, false],
+  ["of another version than woke the run", { ...woken, versions: { [kind]: "8" } }, true],
+  ["of a run without a version", { ...woken, versions: {} }, true],
+  ["of another object of the name", { ...woken, uid: "v" }, true],
+  ["of an object of another name", { ...woken, cachedObject: copy(at("7", { name: "x" })) }, true],
+  ["that is not an object", { ...woken, cachedObject: "{" }, true],
+  ["that is missing", { ...woken, cachedObject: undefined }, true],
 ])("a cached object %s is used, or the object is read live", async (_what, claim, isLive) => {
   expect(await running(claim).read()).toEqual({ version: isLive ? "9" : "7", isLive });
   expect(await running(claim, { copies: false }).read()).toEqual({ version: "9", isLive: true });
@@ -82,7 +67,7 @@ it("a run that may have written a newer version has observed none", async () => 
   expect(observed()).toBeDefined();
 });
 
-it("writes of other objects and of other kinds say nothing of a run's own", async () => {
+it("writes of other objects and kinds do not change the observed version", async () => {
   const { own, read, observed } = running();
   await read();
   own.observeWrite(ref, objectKey({ namespace: "default", name: "x" }))("unknown");
@@ -90,7 +75,7 @@ it("writes of other objects and of other kinds say nothing of a run's own", asyn
   expect(observed()).toMatchObject({ resourceVersion: "9" });
 });
 
-it("an object is left for the next run as it was seen last, unless it is about to go", async () => {
+it("the last observed object is stored for the next run, unless it is being deleted", async () => {
   const { read, write, observed } = running();
   await read();
   expect(observed(true)?.cachedObject).toBe(copy(at("9")));

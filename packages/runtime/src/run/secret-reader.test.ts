@@ -5,7 +5,7 @@ import { NoNamespaceError, secretReader } from "./secret-reader.ts";
 
 const encoded = (text: string): string => Buffer.from(text).toString("base64");
 
-/** What a run of the object reads; `asked` is what the API server was asked for. */
+/** A reader for a run of the object; `asked` has the requests to the API server. */
 function reading(object: Parameters<typeof objectKey>[0], secret: unknown) {
   const asked: string[] = [];
   const client = {
@@ -17,7 +17,7 @@ function reading(object: Parameters<typeof objectKey>[0], secret: unknown) {
   return { asked, read: secretReader(client, objectKey(object), new AbortController().signal) };
 }
 
-it("a run reads the Secrets beside its object, decoded, each time anew", async () => {
+it("a run reads the Secrets of its namespace, decoded, with a request each time", async () => {
   const { asked, read } = reading(
     { namespace: "web", name: "a" },
     { data: { user: encoded("ada"), empty: "", text: encoded("é") } },
@@ -27,12 +27,12 @@ it("a run reads the Secrets beside its object, decoded, each time anew", async (
   expect(asked).toEqual(["Secret web/token", "Secret web/token"]);
 });
 
-it("a Secret without data is empty, and one that there is not is nothing", async () => {
+it("a Secret without data is empty, and a missing one is undefined", async () => {
   expect(await reading({ namespace: "web", name: "a" }, { data: null }).read("token")).toEqual({});
   expect(await reading({ namespace: "web", name: "a" }, undefined).read("token")).toBeUndefined();
 });
 
-it("no run reads a Secret of another namespace, and one of a cluster-scoped object none at all", async () => {
+it("no run reads a Secret of another namespace, and a run of a cluster-scoped object none", async () => {
   const { asked, read } = reading({ namespace: "web", name: "a" }, {});
   await expect(read("other/token")).rejects.toThrow();
   const cluster = reading({ name: "a" }, {});

@@ -10,9 +10,10 @@ import type { RunOutcome } from "@drover/queue";
 import { type RealCluster, startRealCluster } from "@drover/real-cluster";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { z } from "zod";
+import { runOf } from "./widgets.fixture.ts";
 import { reconcileOnce } from "./reconcile-once.ts";
 
-/* What a real API server says to a status that it does not take, and what kubectl then shows of the object. */
+/* A status that a real API server refuses is reported in the object and in Events. */
 const Cup = defineResource({
   group: "tests.drover.dev",
   version: "v1",
@@ -48,15 +49,9 @@ async function run(status: unknown): Promise<RunOutcome> {
       controller,
       client,
       log: silentLog,
-      announce: ({ metadata }, said) => recorder.record({ regarding: { ref, metadata }, ...said }),
+      announce: ({ metadata }, event) => recorder.record({ regarding: { ref, metadata }, ...event }),
     },
-    {
-      key,
-      token: "t",
-      signal: new AbortController().signal,
-      hasLease: () => true,
-      claim: { fails: 0, reasons: [], class: "change", versions: {} },
-    },
+    runOf("cup"),
   );
   await recorder.close();
   return outcome;
@@ -73,7 +68,7 @@ const notes = async () => {
 
 it.each<[string, unknown, string, RegExp]>([
   ["NaN", { n: NaN }, "InvalidResult", /status\.n: JSON has no NaN/],
-  ["too long a text", { text: "too long by far" }, "WriteRefused", /status\.text: Too long/],
+  ["a string that is too long", { text: "too long by far" }, "WriteRefused", /status\.text: Too long/],
 ])("a status with %s is reported in the object and in an Event", async (_, status, reason, words) => {
   expect(await run({ text: "before", n: 1 })).toMatchObject({ kind: "done" });
   expect(await run(status)).toMatchObject({ kind: "retry" });

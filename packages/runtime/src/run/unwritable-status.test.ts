@@ -12,23 +12,13 @@ import {
   RetryAfterError,
   silentLog,
 } from "@drover/controller";
-import {
-  ApiError,
-  builtin,
-  connect,
-  installCrd,
-  type KubeClient,
-  type KubeObject,
-  refOf,
-} from "@drover/kube";
+import { ApiError, builtin, installCrd, type KubeObject, refOf } from "@drover/kube";
 import type { Run, RunOutcome } from "@drover/queue";
-import { type Sandbox, startSandbox } from "@drover/sandbox";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { checkedResult } from "../schema/checked-result.ts";
+import { sandboxOfFile } from "../../../testing/src/sandbox.fixture.ts";
+import { runOf as firstRunOf } from "./widgets.fixture.ts";
 import { reconcileOnce } from "./reconcile-once.ts";
 
 const few = (status: { readonly list?: readonly string[] | undefined }): boolean =>
@@ -54,9 +44,7 @@ const Cup = defineResource({
 });
 const ref = refOf(Cup);
 
-let sandbox: Sandbox;
-let client: KubeClient;
-let folder: string;
+const { sandbox, client } = await sandboxOfFile();
 let key: ObjectKey;
 let serial = 0;
 let clock = Date.parse("2026-01-01T00:00:00Z");
@@ -64,10 +52,6 @@ const announced: Announcement[] = [];
 const written: string[] = [];
 
 beforeAll(async () => {
-  sandbox = await startSandbox({});
-  folder = mkdtempSync(join(tmpdir(), "drover-status-"));
-  writeFileSync(join(folder, "kubeconfig"), sandbox.kubeconfig(), { mode: 0o600 });
-  client = await connect({ kubeconfig: join(folder, "kubeconfig") });
   // Stricter than the schema in the code, as when the CRD was changed and the function was not.
   const crd = JSON.stringify(customResourceDefinition(Cup));
   const stricter = crd.replace('"text":{"type":"string"', '$&,"maxLength":12');
@@ -76,11 +60,6 @@ beforeAll(async () => {
     if (method !== "GET") written.push(`${method} ${path.replace(/.*cups\//, "")}`);
     return undefined;
   });
-});
-afterAll(async () => {
-  await client.close();
-  await sandbox.close();
-  rmSync(folder, { recursive: true });
 });
 beforeEach(async () => {
   const name = `c${serial++}`;
@@ -99,13 +78,8 @@ async function runOf<R extends Resource>(
   controller: Controller<R>,
   fails = 0,
 ): Promise<Omit<RunOutcome, "observed">> {
-  const one: Run = {
-    key,
-    token: "t",
-    signal: new AbortController().signal,
-    hasLease: () => true,
-    claim: { fails, reasons: [], class: "change", versions: {} },
-  };
+  const first = firstRunOf(key.slice(8));
+  const one: Run = { ...first, claim: { ...first.claim, fails } };
   const announce = (_: KubeObject, announcement: Announcement) => void announced.push(announcement);
   const now = () => new Date((clock += 60_000));
   const { observed: _, ...outcome } = await reconcileOnce(
@@ -114,7 +88,7 @@ async function runOf<R extends Resource>(
   );
   return outcome;
 }
-/** What code that TypeScript does not check returns. */
+/** A controller that returns a result of a wrong type. */
 const returning = (result: unknown): Definition => ({ reconcile: () => Promise.resolve(result as never) });
 const inStatus = (status: unknown): Definition => returning({ status });
 
@@ -136,41 +110,37 @@ describe("a result that cannot be written is refused, with the path:", () => {
     ["NaN", { n: 0 / 0 }, "status.n: JSON has no NaN"],
     ["Infinity", { n: 1 / 0 }, "status.n: JSON has no Infinity"],
     ["NaN far inside", { inner: { deep: { n: NaN } } }, "status.inner.deep.n: JSON has no NaN"],
-    ["NaN where anything goes", { any: [{ a: NaN }] }, "status.any.0.a: JSON has no NaN"],
+    ["NaN in any JSON", { any: [{ a: NaN }] }, "status.any.0.a: JSON has no NaN"],
     ["a bigint for a number", { n: 2n ** 53n + 1n }, "status.n: a JavaScript number cannot hold an integer"],
     ["a bigint of 65 bits", { any: { big: 2n ** 63n } }, "status.any.big: it has more than 64 bits"],
     ["a bigint of 65 bits below 0", { any: [-(2n ** 63n) - 1n] }, "status.any.0: it has more than 64 bits"],
     ["a circle", circular, "status.inner: it contains itself"],
-    ["a circle where anything goes", { any: within }, "status.any.0.within: it contains itself"],
-    ["what is nested too deep", { any: deep }, "is nested deeper than 100"],
+    ["a circle in any JSON", { any: within }, "status.any.0.within: it contains itself"],
+    ["deep nesting", { any: deep }, "is nested deeper than 100"],
     ["a function", { text: () => 1 }, "status.text: JSON has no function"],
     ["a symbol", { any: Symbol("a") }, "status.any: JSON has no symbol"],
     ["a Date", { text: new Date(0) }, "status.text: a Date is not the same in JSON"],
     ["an Error", { text: new Error("x") }, "status.text: an Error is not the same in JSON"],
     ["a Map", { counts: new Map([["a", 1]]) }, "status.counts: a Map is not the same in JSON"],
     ["a promise", { any: Promise.resolve(1) }, "status.any: a Promise is not the same in JSON"],
-    ["what writes itself", { any: { toJSON: () => 1 } }, "status.any: an Object is not the same in JSON"],
-    ["nothing in a list", { list: [undefined, "x"] }, "status.list.0: JSON has no undefined"],
+    ["an object with toJSON", { any: { toJSON: () => 1 } }, "status.any: an Object is not the same in JSON"],
+    ["undefined in a list", { list: [undefined, "x"] }, "status.list.0: JSON has no undefined"],
     ["half a character", { text: "a\ud800" }, "status.text: half of a surrogate pair"],
-    ["a number for a text", { text: 5 }, "status.text: Invalid input: expected string"],
+    ["a number for a string", { text: 5 }, "status.text: Invalid input: expected string"],
     ["null", { text: null }, "status.text: Invalid input: expected string"],
-    ["a text for a number", { counts: { a: "1" } }, "status.counts.a: Invalid input"],
+    ["a string for a number", { counts: { a: "1" } }, "status.counts.a: Invalid input"],
     ["an unknown field", { text: "a", extra: 1 }, "status.extra: the kind's status schema has no such field"],
-    [
-      "an unknown field inside",
-      { inner: { depe: 1 } },
-      "status.inner.depe: the kind's status schema has no such",
-    ],
-    [
-      "an unknown field in a list",
-      { items: [{}, { m: 1 }] },
-      "status.items.1.m: the kind's status schema has no",
-    ],
+    ["an unknown field inside", { inner: { depe: 1 } }, "status.inner.depe: the kind's status schema has"],
+    ["an unknown field in a list", { items: [{}, { m: 1 }] }, "status.items.1.m: the kind's status schema"],
     ["a field __proto__", JSON.parse('{"__proto__":{"x":1}}'), "status.__proto__: the kind's status schema"],
     ["conditions", { conditions: [] }, "status.conditions: return conditions next to status, not in it"],
     ["observedGeneration", { observedGeneration: 99 }, "status.observedGeneration: the runtime writes it"],
-    ["what the author refuses", { list: ["a", "b", "c", "d"] }, "status: Three are enough."],
-    ["a text", "hello", "status: Invalid input: expected object"],
+    [
+      "a value that the schema's refinement refuses",
+      { list: ["a", "b", "c", "d"] },
+      "status: Three are enough.",
+    ],
+    ["a string", "hello", "status: Invalid input: expected object"],
     ["a list", [1], "status: Invalid input: expected object"],
     ["more than a mebibyte", { text: "x".repeat(2 ** 20) }, "status: it has more than 1048576 bytes"],
   ])("%s", async (_, status, problem) => {
@@ -184,16 +154,16 @@ describe("a result that cannot be written is refused, with the path:", () => {
 
     written.splice(0);
     await run(inStatus(status));
-    expect(written, "what is known is not written again").toEqual([]);
+    expect(written, "an unchanged status is not written again").toEqual([]);
     await run(inStatus({ text: "after" }));
     expect((await look()).condition("Ready")).toMatchObject({ status: "True" });
   });
 
   const condition = { type: "Full", status: "True", reason: "Poured", message: "It is." };
   it.each<[string, unknown, string]>([
-    ["a result that is none", 5, "the result: Invalid input: expected object"],
+    ["a result that is not an object", 5, "the result: Invalid input: expected object"],
     ["an unknown field", { requeAfter: "5s" }, 'the result: Unrecognized key: "requeAfter"'],
-    ["a duration that is none", { requeueAfter: "5" }, "requeueAfter: "],
+    ["an invalid duration", { requeueAfter: "5" }, "requeueAfter: "],
     ["a number for a duration", { requeueAfter: 5 }, "requeueAfter: Invalid input: expected string"],
     ["a condition's type", { conditions: [{ ...condition, type: "not a word" }] }, "conditions.0.type: "],
     ["a condition's status", { conditions: [{ ...condition, status: true }] }, "conditions.0.status: "],
@@ -208,13 +178,16 @@ describe("a result that cannot be written is refused, with the path:", () => {
 
   it.each<[string, unknown]>([
     ["fields that are undefined", { text: undefined, inner: undefined }],
-    ["what only a status itself may not have", { counts: { conditions: 1, observedGeneration: 2 } }],
+    [
+      "nested names that the status itself may not have",
+      { counts: { conditions: 1, observedGeneration: 2 } },
+    ],
     ["an object twice", { any: [condition, condition] }],
     ["an object of a class", { inner: Object.create({ inherited: 1 }) as object }],
     ["NUL, and any character", { text: "a\u0000\u{1f4a7}\u2028" }],
     ["an empty status", {}],
     ["minus zero", { n: -0 }],
-  ])("%s can be, and is written once", async (_, status) => {
+  ])("%s is valid, and is written once", async (_, status) => {
     expect(await run(inStatus(status))).toMatchObject({ kind: "done" });
     expect((await look()).condition("Ready")).toMatchObject({ status: "True" });
     written.splice(0);
@@ -223,7 +196,7 @@ describe("a result that cannot be written is refused, with the path:", () => {
   });
 });
 
-it("a status is written as its schema gives it out: with the defaults that its CRD has", () => {
+it("a status is written as the output of its schema, with the defaults of its CRD", () => {
   const status = z.object({ n: z.number().default(3), text: z.string().optional() });
   const given = { status: { text: "a" }, requeueAfter: "5s", account: "b" };
   expect(checkedResult({ ...Cup, status }, given)).toEqual({ ...given, status: { n: 3, text: "a" } });
@@ -240,7 +213,7 @@ describe("a write that the API server refuses", () => {
     });
   };
 
-  it("because its schema is stricter is said in the conditions and an Event, and retried with backoff", async () => {
+  it("because its schema is stricter is reported in the conditions and an Event, and retried with backoff", async () => {
     await run(inStatus({ text: "before", n: 1 }));
     expect(await run(inStatus({ text: "too long by far" }))).toMatchObject({ kind: "retry" });
     const { fields, condition } = await look();
@@ -255,7 +228,7 @@ describe("a write that the API server refuses", () => {
     expect((await look()).condition("Ready")).toMatchObject({ status: "True" });
   });
 
-  it("of a function that is called, whose schema is its CRD's alone, is said there, too", async () => {
+  it("of a called function, which has only the CRD's schema, is reported there, too", async () => {
     const anything = z.looseObject({});
     const called = { ...Cup, spec: anything, status: anything };
     const returned = { status: { n: "five" } };
@@ -266,14 +239,14 @@ describe("a write that the API server refuses", () => {
     expect(ready?.["message"]).toContain("status.n");
   });
 
-  it.each([400, 413])("with %d, the same", async (code) => {
+  it.each([400, 413])("with %d is reported in the conditions", async (code) => {
     const healed = refuse(code, 1);
     expect(await run(inStatus({ text: "a" }))).toMatchObject({ kind: "retry" });
     healed();
     expect((await look()).condition("Ready")).toMatchObject({ status: "False", reason: "WriteRefused" });
   });
 
-  it("because of what stands is said in conditions alone", async () => {
+  it("because of existing fields is reported with only conditions", async () => {
     await run(inStatus({ text: "stands" }));
     const healed = refuse(422, 1);
     await run({ reconcile: () => Promise.reject(new Error("no")) });
@@ -283,7 +256,7 @@ describe("a write that the API server refuses", () => {
     expect(condition("Ready")).toMatchObject({ status: "False", message: "no" });
   });
 
-  it.each([403, 422])("whatever it says is said in an Event: %d", async (code) => {
+  it.each([403, 422])("of every status is reported in an Event: %d", async (code) => {
     const healed = refuse(code);
     expect(await run(inStatus({ text: "a" }))).toMatchObject({ kind: "retry" });
     healed();
@@ -293,14 +266,14 @@ describe("a write that the API server refuses", () => {
     expect(announced[0]?.note).toContain("Too long");
   });
 
-  it("of a finalizer is said in the conditions", async () => {
+  it("of a finalizer is reported in the conditions", async () => {
     const healed = sandbox.faults.respond(({ method }) => (method === "PATCH" ? { status: 403 } : undefined));
     expect(await run({ finalize: () => Promise.resolve() })).toMatchObject({ kind: "retry" });
     healed();
     expect((await look()).condition("Ready")).toMatchObject({ status: "False", reason: "Forbidden" });
   });
 
-  it("because another came first is quiet", async () => {
+  it("because of a conflict is not announced", async () => {
     const healed = refuse(409);
     expect(await run(inStatus({ text: "a" }))).toEqual({ kind: "conflict" });
     healed();
@@ -308,12 +281,12 @@ describe("a write that the API server refuses", () => {
   });
 });
 
-describe("a run that asks for the next one at once", () => {
+describe("a run that is requeued at once", () => {
   const again = (message: string): Definition => ({
     reconcile: () => Promise.reject(new RetryAfterError(message, { after: "1ms", reason: "Working" })),
   });
 
-  it("and says nothing new is retried with backoff, and after some tries that is a condition", async () => {
+  it("with the same message is retried with backoff, and Stalled after some retries", async () => {
     expect(await run(again("One by one."))).toEqual({ kind: "wait", after: 1 });
     expect(await run(again("One by one."), 0)).toMatchObject({ kind: "retry" });
     expect(await run(again("One by one."), 1)).toMatchObject({ kind: "retry" });
@@ -332,23 +305,23 @@ describe("a run that asks for the next one at once", () => {
     expect((await look()).condition("Stalled")).toBeUndefined();
   });
 
-  it("with the status that stands, the same", async () => {
+  it("with the same status is retried with backoff, and then Stalled", async () => {
     const result = returning({ status: { n: 1 }, requeueAfter: "999ms", account: "a" });
     expect(await run(result)).toEqual({ kind: "done", after: 999, account: "a" });
     expect(await run(result)).toMatchObject({ kind: "retry", account: "a" });
     await run(result, 2);
     expect((await look()).condition("Stalled")).toMatchObject({ reason: "NoProgress" });
     await run(returning({ status: { n: 1 } }), 3);
-    expect((await look()).condition("Stalled"), "it asks for nothing").toBeUndefined();
+    expect((await look()).condition("Stalled"), "it is not requeued").toBeUndefined();
   });
 
-  it("has written something, and goes on", async () => {
+  it("is not delayed if it has written an object", async () => {
     let made = 0;
     const making: Definition = {
       async reconcile(context) {
         const metadata = { namespace: "default", name: `made-${serial}-${made++}` };
         await context.client.create(builtin.configMap, { metadata });
-        // It is there by now: refused, which takes nothing back.
+        // A second create is refused, which is not progress, but does not undo it.
         await context.client.create(builtin.configMap, { metadata }).catch(() => undefined);
         throw new RetryAfterError("Making.", { after: "1ms" });
       },
@@ -356,7 +329,7 @@ describe("a run that asks for the next one at once", () => {
     for (let runs = 0; runs < 3; runs++) expect(await run(making)).toEqual({ kind: "wait", after: 1 });
   });
 
-  it("and whose write was refused, the same", async () => {
+  it("is retried with backoff if its write was refused", async () => {
     const refused: Definition = {
       async reconcile(context) {
         const body = { metadata: { resourceVersion: "1", labels: { a: "b" } } };
@@ -368,14 +341,14 @@ describe("a run that asks for the next one at once", () => {
     expect(await run(refused)).toMatchObject({ kind: "retry" });
   });
 
-  it("in its own time, it looks again", async () => {
+  it("after at least its resync or a second is not delayed", async () => {
     const result = returning({ requeueAfter: "1s" });
     for (let runs = 0; runs < 3; runs++) expect(await run(result)).toEqual({ kind: "done", after: 1_000 });
     const often: Definition = { resyncEvery: "100ms" };
     for (let runs = 0; runs < 3; runs++) expect(await run(often)).toEqual({ kind: "done", after: 100 });
   });
 
-  it("because a server said so after a failure, keeps to its time and its words", async () => {
+  it("by the Retry-After of a server keeps that time and message", async () => {
     const detail = { status: 429, reason: "", serverMessage: "busy", request: "GET /", retryAfter: 500 };
     const error = new ApiError({ kind: "TooManyRequests", ...detail });
     const busy: Definition = { reconcile: () => Promise.reject(error) };
@@ -383,7 +356,7 @@ describe("a run that asks for the next one at once", () => {
       expect(await run(busy)).toEqual({ kind: "retry", error: error.message, after: 500 });
   });
 
-  it("in an object's end, the same", async () => {
+  it("in finalize is retried with backoff", async () => {
     const definition = (message: string): Definition => ({
       finalize: () => Promise.reject(new RetryAfterError(message, { after: "1ms" })),
     });
@@ -394,8 +367,8 @@ describe("a run that asks for the next one at once", () => {
   });
 });
 
-it("a run that did not fail is announced as progress, unless it is stalled", async () => {
-  const stating = (...types: readonly string[]) =>
+it("a run without an error is announced as Normal, unless it is stalled", async () => {
+  const announcing = (...types: readonly string[]) =>
     run({
       reconcile: () =>
         Promise.resolve({
@@ -407,8 +380,8 @@ it("a run that did not fail is announced as progress, unless it is stalled", asy
           })),
         }),
     });
-  await stating("Ready");
-  await stating("Ready", "Stalled");
+  await announcing("Ready");
+  await announcing("Ready", "Stalled");
   expect(announced.map(({ type, reason }) => [type, reason])).toEqual([
     ["Normal", "RollingOut"],
     ["Warning", "RollingOut"],

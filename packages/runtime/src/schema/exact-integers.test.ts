@@ -9,30 +9,30 @@ const deep: z.ZodType = z.lazy(() => z.object({ n: z.number(), deeper: deep.opti
 describe("an integer that a double cannot hold", () => {
   it.each<[string, z.ZodType, unknown, string]>([
     ["for a field", z.object({ n: z.number() }), { n: large }, "n"],
-    ["for a whole field", z.object({ n: z.int() }), { n: large }, "n"],
+    ["for an integer field", z.object({ n: z.int() }), { n: large }, "n"],
     ["for a field that may be missing", z.object({ n: z.number().optional().nullable() }), { n: large }, "n"],
     ["for a field with a default", z.object({ n: z.number().default(1) }), { n: large }, "n"],
     ["for an item", z.array(z.number()), [1, large], "1"],
     ["for a value of a map", z.record(z.string(), z.number()), { a: large }, "a"],
-    ["for one of several", z.object({ n: z.union([z.int(), z.string()]) }), { n: large }, "n"],
-    ["deep in one of several", z.union([z.string(), z.object({ n: z.number() })]), { n: large }, "n"],
+    ["for a union", z.object({ n: z.union([z.int(), z.string()]) }), { n: large }, "n"],
+    ["inside a union", z.union([z.string(), z.object({ n: z.number() })]), { n: large }, "n"],
     ["for any JSON", z.object({ any: z.json() }), { any: { a: [large] } }, "any.a.0"],
-    ["for a number that is made of anything", z.object({ n: z.coerce.number() }), { n: large }, "n"],
-    ["for a schema that refers to itself", deep, { n: 1, deeper: { n: large } }, "deeper.n"],
+    ["for a coerced number", z.object({ n: z.coerce.number() }), { n: large }, "n"],
+    ["for a recursive schema", deep, { n: 1, deeper: { n: large } }, "deeper.n"],
     ["for unknown fields", z.object({}).catchall(z.number()), { n: large }, "n"],
     [
-      "for one of several kinds",
+      "for a discriminated union",
       z.discriminatedUnion("k", [z.object({ k: z.literal("a"), n: z.number() })]),
       { k: "a", n: large },
       "n",
     ],
-  ])("%s is refused, by its path", (_where, schema, value, path) => {
+  ])("%s is refused, with its path", (_where, schema, value, path) => {
     const { error } = withExactIntegers(schema).safeParse(value);
     const [issue] = expandUnionIssues(error?.issues ?? []);
     expect([issue?.path.join("."), issue?.message]).toEqual([path, expect.stringContaining(tooLarge)]);
   });
 
-  it("is a number where a double has the same digits, and z.number() asks for no whole one", () => {
+  it("is a number if a double has the same digits, and z.number() allows it", () => {
     const schema = withExactIntegers(z.object({ n: z.number(), m: z.number().max(1e19) }));
     expect(schema.parse({ n: 10n ** 18n, m: 1152921504606847000n })).toEqual({ n: 1e18, m: 2 ** 60 });
     expect(withExactIntegers(z.int()).safeParse(10n ** 18n).success).toBe(false);
@@ -41,7 +41,7 @@ describe("an integer that a double cannot hold", () => {
 });
 
 describe("z.bigint()", () => {
-  it("takes every integer, and gives BigInts", () => {
+  it("accepts every integer, and returns BigInts", () => {
     const schema = withExactIntegers(z.object({ n: z.bigint(), list: z.array(z.int64()).optional() }));
     expect(schema.parse({ n: 5, list: [0, large] })).toEqual({ n: 5n, list: [0n, large] });
     expect(schema.parse({ n: -large })).toEqual({ n: -large });
@@ -54,6 +54,6 @@ describe("z.bigint()", () => {
   });
 });
 
-it("a small BigInt is a number to z.number()", () => {
+it("z.number() accepts a small BigInt as a number", () => {
   expect(withExactIntegers(z.object({ n: z.int() })).parse({ n: 5n })).toEqual({ n: 5 });
 });

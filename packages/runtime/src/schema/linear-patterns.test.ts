@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { withLinearPatterns } from "./linear-patterns.ts";
 
-/** JavaScript takes this blank for one, RE2 does not: so it shows which of them matched. */
+/** JavaScript matches this blank and RE2 does not, so the result shows which of them matched. */
 const blank = () => z.string().regex(/^\s$/);
 const text = "\u00a0";
 
@@ -14,14 +14,14 @@ describe("RE2 matches a pattern", () => {
     ["of an item", z.object({ names: z.array(blank()).max(5) }), { names: [text] }],
     ["of a key", z.record(blank(), z.string()), { [text]: "" }],
     ["of a value", z.record(z.string(), blank()), { a: text }],
-    ["of one of several", z.union([z.number(), z.object({ name: blank() })]), { name: text }],
+    ["of a union", z.union([z.number(), z.object({ name: blank() })]), { name: text }],
     [
-      "of one of several kinds",
+      "of a discriminated union",
       z.discriminatedUnion("kind", [z.object({ kind: z.literal("a"), name: blank() })]),
       { kind: "a", name: text },
     ],
     [
-      "of both",
+      "of an intersection",
       z.intersection(z.object({ a: z.string() }), z.object({ name: blank() })),
       { a: "", name: text },
     ],
@@ -31,15 +31,15 @@ describe("RE2 matches a pattern", () => {
     ["of a tuple's rest", z.tuple([z.string()], blank()), ["", text]],
     ["between other checks", z.string().min(1).regex(/^.$/).regex(/^\s$/).max(100), text],
     ["that is a format", z.stringFormat("blank", /^\s$/), text],
-    ["of a schema that refers to itself", deep, { name: " ", deeper: { name: text } }],
-    ["of a type that is read on", blank().pipe(z.string()).readonly(), text],
+    ["of a recursive schema", deep, { name: " ", deeper: { name: text } }],
+    ["of a pipe", blank().pipe(z.string()).readonly(), text],
   ])("%s", (_where, schema, value) => {
     expect(schema.safeParse(value)).toMatchObject({ success: true });
     expect(withLinearPatterns(schema).safeParse(value)).toMatchObject({ success: false });
   });
 });
 
-it("a pattern is matched as the API server does: blanks are ASCII's, and characters are whole", () => {
+it("a pattern is matched as by the API server: blanks are ASCII, and a character is a code point", () => {
   const spec = withLinearPatterns(
     z.object({ blank: z.string().regex(/^\s$/), one: z.string().regex(/^.$/) }),
   );
@@ -48,7 +48,7 @@ it("a pattern is matched as the API server does: blanks are ASCII's, and charact
   expect(spec.safeParse({ blank: "\t", one: "\ud800" }).success).toBe(true);
 });
 
-it("a format of zod takes what it took, and names its pattern", () => {
+it("a format of zod accepts the same values, and names its pattern", () => {
   const spec = withLinearPatterns(
     z.object({ id: z.uuid(), mail: z.email(), at: z.iso.datetime(), ip: z.ipv4() }),
   );
@@ -66,20 +66,20 @@ it("a format of zod takes what it took, and names its pattern", () => {
   ]);
 });
 
-it("a pattern that RE2 does not read is JavaScript's", () => {
+it("a pattern that RE2 does not support is matched by JavaScript", () => {
   const spec = withLinearPatterns(z.string().regex(/^(?!x)[A-Z]+$/i, checkedAtRun));
   expect(spec.safeParse("abc").success).toBe(true);
   expect(spec.safeParse("xbc").success).toBe(false);
 });
 
-it("the schema stays its author's: the same object, whose patterns say what was written", () => {
+it("the schema is the same object, with its original patterns", () => {
   const pattern = /^([a-z0-9]+-?)+$/;
   const schema = z.object({ name: z.string().regex(pattern) });
   expect(withLinearPatterns(schema)).toBe(schema);
   expect(z.toJSONSchema(schema)).toMatchObject({ properties: { name: { pattern: pattern.source } } });
 });
 
-it("RE2 matches every pattern of zod that a CRD takes", () => {
+it("RE2 supports every pattern of zod that a CRD accepts", () => {
   const patterns = Object.values(z.regexes).filter((pattern) => pattern instanceof RegExp);
   const carried = patterns.filter((pattern) => goPatternProblem(pattern) === undefined);
   expect(carried.length).toBeGreaterThan(20);

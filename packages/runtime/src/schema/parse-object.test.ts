@@ -31,33 +31,29 @@ const read = (status: unknown, spec: unknown = { size: 1 }) => {
   return parsed.ok ? parsed.object : parsed.problem;
 };
 
-it("a spec is read with its defaults, and what does not fit is said with its path", () => {
+it("a spec is parsed with its defaults, and a problem has its path", () => {
   expect(read({})).toMatchObject({ spec: { size: 1, colour: "grey" } });
   expect(read({}, { size: "1" })).toMatch(/^spec\.size: /);
   expect(read({}, null)).toMatch(/^spec: /);
 });
 
 it.each<[string, unknown, object]>([
-  ["that was written in part, as steps do", { made: 1 }, { made: 1 }],
-  ["that the author would refuse whole", { made: 1, text: "" }, { made: 1, text: "" }],
+  ["with some of its fields", { made: 1 }, { made: 1 }],
+  ["that the schema's refinement refuses", { made: 1, text: "" }, { made: 1, text: "" }],
   [
-    "beside what the runtime wrote",
+    "with the fields of the runtime",
     { made: 1, observedGeneration: 3, conditions: [condition] },
     { made: 1, observedGeneration: 3, conditions: [condition] },
   ],
-  [
-    "whose fields do not fit, which is as good as none",
-    { made: "1", observedGeneration: 3 },
-    { observedGeneration: 3 },
-  ],
-  ["with conditions that are none", { made: 1, conditions: "x" }, { made: 1, conditions: [] }],
-  ["that is not there", undefined, {}],
-])("a status is read %s", (_what, status, expected) => {
+  ["with invalid fields, which are ignored", { made: "1", observedGeneration: 3 }, { observedGeneration: 3 }],
+  ["with invalid conditions", { made: 1, conditions: "x" }, { made: 1, conditions: [] }],
+  ["that is missing", undefined, {}],
+])("a status is parsed %s", (_what, status, expected) => {
   const object = read(status);
   expect(typeof object === "object" && object.status).toEqual(expected);
 });
 
-it("conditions are read whatever else a status is", () => {
+it("conditions are parsed for any other fields", () => {
   const of = (status: unknown) =>
     conditionsOf({
       apiVersion: "v1",

@@ -1,20 +1,20 @@
 import { type Condition, type StatusCondition, timestamp } from "@drover/controller";
 import fc from "fast-check";
-import { expect, it } from "vitest";
-import { hasReadyChanged, statusToWrite } from "./status-writer.ts";
+import { describe, expect, it } from "vitest";
+import { hasReadyChanged, kstatusConditions, statusToWrite } from "./status-writer.ts";
 
 it.each([32_767, 32_768])(
-  "a message that is cut within a character is text, and is not written anew by each run: %i letters",
+  "a message that is cut within a character is well-formed, and not written again by each run: %i letters",
   (letters) => {
     const metadata = { name: "a", uid: "u", resourceVersion: "1", generation: 1 };
     const raw = { apiVersion: "a/v1", kind: "A", metadata };
     const message = `${"x".repeat(letters - 1)}🏺🏺`;
-    const statement = {
+    const report = {
       fields: undefined,
       keepOthers: false,
       conditions: [{ type: "Ready", status: "True", reason: "Well", message } as const],
     };
-    const status = statusToWrite(raw, statement, new Date(0)) as {
+    const status = statusToWrite(raw, report, new Date(0)) as {
       conditions: readonly { message: string }[];
     };
     const written = status.conditions[0]?.message ?? "";
@@ -24,11 +24,11 @@ it.each([32_767, 32_768])(
     const stored = JSON.parse(
       new TextDecoder().decode(new TextEncoder().encode(JSON.stringify(status))),
     ) as object;
-    expect(statusToWrite({ ...raw, status: stored }, statement, new Date(1))).toBeUndefined();
+    expect(statusToWrite({ ...raw, status: stored }, report, new Date(1))).toBeUndefined();
   },
 );
 
-it("a status with another integer is written, also where a double is the same; with the same one it is not", () => {
+it("a status with another integer is written, even if their doubles are equal, and not with an equal one", () => {
   const metadata = { name: "a", uid: "u", resourceVersion: "1", generation: 1 };
   const raw = { apiVersion: "a/v1", kind: "A", metadata };
   const stated = (n: number | bigint) =>
@@ -45,12 +45,13 @@ it("a status with another integer is written, also where a double is the same; w
   expect(statusToWrite(before(5), stated(5n), new Date(1))).toBeUndefined();
 });
 
-it("a condition's lastTransitionTime is when its status changed last, whatever its reason, message and generation are", () => {
+it("a condition's lastTransitionTime is the last change of its status, for any reason, message and generation", () => {
   const message = fc.constantFrom("A", "B");
   const status = fc.constantFrom("True" as const, "False" as const, "Unknown" as const);
-  const said = (type: string) => fc.record({ type: fc.constant(type), status, reason: message, message });
+  const conditionOf = (type: string) =>
+    fc.record({ type: fc.constant(type), status, reason: message, message });
   const step = fc.record({
-    conditions: fc.tuple(said("Ready"), said("Scaled")),
+    conditions: fc.tuple(conditionOf("Ready"), conditionOf("Scaled")),
     passed: fc.integer({ min: 1, max: 100 }),
     generation: fc.nat(3),
     keepOthers: fc.boolean(),
@@ -82,10 +83,10 @@ it("a condition's lastTransitionTime is when its status changed last, whatever i
 it.each<[string, Partial<Condition> | undefined, Partial<Condition>, boolean]>([
   ["another status", { status: "False" }, { status: "True" }, true],
   ["another reason", { status: "False", reason: "Waiting" }, { status: "False", reason: "Failed" }, true],
-  ["other words alone", { message: "one" }, { message: "two" }, false],
-  ["what is not well, at the first look", undefined, { status: "False" }, true],
-  ["what is well, at the first look", undefined, { status: "True" }, false],
-])("people are told of %s, or not", (_what, before, now, isNews) => {
+  ["only another message", { message: "one" }, { message: "two" }, false],
+  ["a failure, at first", undefined, { status: "False" }, true],
+  ["a success, at first", undefined, { status: "True" }, false],
+])("hasReadyChanged is right for %s", (_what, before, now, expected) => {
   const ready = { type: "Ready", status: "True" as const, reason: "Well", message: "" };
   const stated = { ...ready, ...before, lastTransitionTime: "2026-01-01T00:00:00Z" };
   const raw = {
@@ -94,5 +95,52 @@ it.each<[string, Partial<Condition> | undefined, Partial<Condition>, boolean]>([
     metadata: { name: "a", uid: "u", resourceVersion: "1" },
     status: { conditions: [{ ...stated, type: "Full", status: "False" }, ...(before ? [stated] : [])] },
   };
-  expect(hasReadyChanged(raw, { ...ready, ...now })).toBe(isNews);
+  expect(hasReadyChanged(raw, { ...ready, ...now })).toBe(expected);
+});
+
+const condition = (type: string, status: Condition["status"]): Condition => ({
+  type,
+  status,
+  reason: "Why",
+  message: "A message.",
+});
+const of = (conditions: readonly Condition[], parked = false) =>
+  kstatusConditions(conditions, { parked }).map(({ type, status, reason }) => [type, status, reason]);
+
+describe("the condition for kstatus is", () => {
+  const notReady = condition("Ready", "False");
+  it.each([
+    ["none, if it is Ready", [condition("Ready", "True")], false, []],
+    ["Reconciling, if it is not Ready", [notReady], false, [["Reconciling", "True", "Why"]]],
+    [
+      "Reconciling, if Ready is Unknown",
+      [condition("Ready", "Unknown")],
+      false,
+      [["Reconciling", "True", "Why"]],
+    ],
+    ["Stalled, if it is parked", [notReady], true, [["Stalled", "True", "Why"]]],
+    ["none, if the function sets one", [notReady, condition("Stalled", "True")], false, []],
+    ["none, without Ready", [condition("Other", "False")], false, []],
+  ] as const)("%s", (_, conditions, parked, expected) => {
+    expect(of(conditions, parked)).toEqual(expected);
+  });
+
+  it("one of the two, and replaces the former one", () => {
+    const metadata = { name: "a", uid: "u", resourceVersion: "1", generation: 2 };
+    let raw = { apiVersion: "a/v1", kind: "A", metadata, status: {} };
+    const typesAfter = (ready: Condition["status"], parked: boolean): readonly string[] => {
+      const conditions = [condition("Ready", ready)];
+      const status = statusToWrite(
+        raw,
+        { fields: undefined, conditions, keepOthers: true, parked },
+        new Date(0),
+      );
+      raw = { ...raw, status: status ?? raw.status };
+      return (raw.status as { conditions: readonly Condition[] }).conditions.map(({ type }) => type);
+    };
+    expect(typesAfter("False", false)).toEqual(["Ready", "Reconciling"]);
+    expect(typesAfter("False", true)).toEqual(["Ready", "Stalled"]);
+    expect(typesAfter("False", false)).toEqual(["Ready", "Reconciling"]);
+    expect(typesAfter("True", false)).toEqual(["Ready"]);
+  });
 });

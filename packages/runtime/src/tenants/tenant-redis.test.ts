@@ -1,21 +1,18 @@
 import { queueOf, silentLog } from "@drover/controller";
 import { type RedisServer, startForwarder, startRedis } from "@drover/local-servers";
 import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/queue";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { Registry } from "prom-client";
+import { redisOfFile } from "../../../queue/src/redis/redis.fixture.ts";
 import { serveTenants } from "./serve-tenants.ts";
-import { openTenantRedis, type TenantRedis, TenantRedisError } from "./tenant-redis.ts";
+import { type TenantRedis, TenantRedisError } from "./tenant-redis.ts";
+import { openTestTenants, tenantOf } from "./tenants.fixture.ts";
 import type { Tenant } from "./tenants-file.ts";
 
-let drover: RedisServer;
-let main: RedisConnection;
+const { server: drover, redis: main } = await redisOfFile();
 let a: RedisServer;
 let b: RedisServer;
 let opened: TenantRedis[];
-beforeAll(async () => {
-  drover = await startRedis({ persistence: false });
-  main = await connectRedis({ url: drover.url, clientName: "test", log: silentLog });
-});
 beforeEach(async () => {
   opened = [];
   [a, b] = await Promise.all([startRedis({ persistence: false }), startRedis({ persistence: false })]);
@@ -24,28 +21,12 @@ afterEach(async () => {
   await Promise.all(opened.map((each) => each.close()));
   await Promise.all([a.stop(), b.stop()]);
 });
-afterAll(async () => {
-  await disconnectRedis(main);
-  await drover.stop();
-});
-
 const open = (...tenants: readonly Tenant[]): TenantRedis => openBeside(main, ...tenants);
 const openBeside = (own: RedisConnection, ...tenants: readonly Tenant[]): TenantRedis => {
-  const redis = openTenantRedis({
-    tenants,
-    main: own,
-    clientName: "test",
-    loadsScripts: true,
-    log: silentLog,
-    times: { checkInterval: 20, checkTimeout: 500, connectTimeout: 500 },
-  });
+  const redis = openTestTenants(own, tenants);
   opened.push(redis);
   return redis;
 };
-const tenantOf = (namespace: string, { url }: { readonly url: string }): Tenant => ({
-  namespaces: [namespace],
-  url,
-});
 const queueIn = (namespace: string): string => queueOf({ namespace, name: "sites", uid: "u" });
 const until = (look: () => Promise<void> | void) => vi.waitFor(look, { timeout: 30_000, interval: 20 });
 const used = (redis: TenantRedis, namespace: string) =>
@@ -58,7 +39,7 @@ const refused = (redis: TenantRedis, namespace: string, why: RegExp) =>
 const portOf = async (redis: RedisConnection): Promise<string | undefined> =>
   /tcp_port:(\d+)/.exec(await redis.info("server"))?.[1];
 
-it("leads each queue to the server of its namespace, names queues as well, and all others to Drover's own", async () => {
+it("uses the server of the namespace for each queue and names queue, and Drover's own for all others", async () => {
   const redis = open(tenantOf("a", a), tenantOf("b", b));
   for (const [namespace, server] of [
     ["a", a],
@@ -73,7 +54,7 @@ it("leads each queue to the server of its namespace, names queues as well, and a
   expect(redis.problems()).toEqual([]);
 });
 
-it("serves a tenant while another's server is away, and that one when it comes", async () => {
+it("serves a tenant while another's server is away, and that one when it is back", async () => {
   await a.kill();
   const redis = open(tenantOf("a", a), tenantOf("b", b));
   await used(redis, "b");
@@ -83,7 +64,7 @@ it("serves a tenant while another's server is away, and that one when it comes",
   await used(redis, "a");
 });
 
-it("keeps the connection of a server that stands still, and says meanwhile that it does not answer", async () => {
+it("keeps the connection of a server that does not reply, and reports that meanwhile", async () => {
   const redis = open(tenantOf("a", a), tenantOf("b", b));
   const before = await used(redis, "a");
   await used(redis, "b");
@@ -95,25 +76,25 @@ it("keeps the connection of a server that stands still, and says meanwhile that 
   expect(before.gone.aborted).toBe(false);
 });
 
-it.each<[what: string, command: readonly [string, ...string[]], says: RegExp]>([
+it.each<[what: string, command: readonly [string, ...string[]], problem: RegExp]>([
   ["evicts", ["CONFIG", "SET", "maxmemory-policy", "allkeys-lru"], /maxmemory-policy allkeys-lru/],
   ["is a replica", ["REPLICAOF", "127.0.0.1", "1"], /read-only replica/],
   ["wants a password", ["CONFIG", "SET", "requirepass", "x"], /Check user and password/],
-])("writes nothing to a server that %s, and serves the others", async (_what, command, says) => {
+])("writes nothing to a server that %s, and serves the others", async (_what, command, problem) => {
   const admin = await connectRedis({ url: a.url, clientName: "admin", log: silentLog, loadsScripts: false });
   await admin.call(...command);
   const redis = open(tenantOf("a", a), tenantOf("b", b));
   await used(redis, "b");
-  await refused(redis, "a", says);
+  await refused(redis, "a", problem);
   expect(redis.servers()).toHaveLength(2);
   await disconnectRedis(admin);
 });
 
-it("gives up the connection to a server that has become unfit, and uses it again when it is fit", async () => {
+it("closes the connection to a server with an unsafe setting, and opens one when the setting is safe", async () => {
   const redis = open(tenantOf("a", a));
   const { redis: before, gone } = await used(redis, "a");
   const asked: unknown[] = [];
-  // Who used it asks for another at once, and must not get the same again.
+  // A user of the connection requests another one at once, and must not get the same again.
   gone.addEventListener("abort", () => {
     try {
       asked.push(redis.redisFor(queueIn("a")).redis);
@@ -133,7 +114,7 @@ it("gives up the connection to a server that has become unfit, and uses it again
   await disconnectRedis(admin);
 });
 
-it("sees through another address that two tenants have one server, or one has Drover's, and serves neither", async () => {
+it("detects a shared server behind another address, of two tenants or of Drover, and uses it for neither", async () => {
   const [alias, own] = await Promise.all([startForwarder(a.port), startForwarder(drover.port)]);
   const redis = open(
     tenantOf("a", a),
@@ -149,7 +130,7 @@ it("sees through another address that two tenants have one server, or one has Dr
   await Promise.all([alias.stop(), own.stop()]);
 });
 
-it("goes on with a tenant's server while Drover's own does not answer which one it is", async () => {
+it("keeps a tenant's server while Drover's own refuses INFO", async () => {
   const own = await connectRedis({ url: b.url, clientName: "own", log: silentLog });
   const redis = openBeside(own, tenantOf("a", a));
   const before = await used(redis, "a");
@@ -165,7 +146,7 @@ it("goes on with a tenant's server while Drover's own does not answer which one 
   await disconnectRedis(own);
 });
 
-it("a process shows by its readiness and a metric which tenants' servers it does not use", async () => {
+it("readiness and a metric show the tenants' servers that are not used", async () => {
   const checks: (() => unknown)[] = [];
   const registries: Registry[] = [];
   const stopped = { url: `redis://127.0.0.1:1` };

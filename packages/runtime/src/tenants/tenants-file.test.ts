@@ -1,15 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import { folderOfFile } from "../../../testing/src/folder.fixture.ts";
 import { readSettings } from "../process/settings.ts";
 import { partSettings } from "../parts/part-settings.ts";
 import { refuseReserved, type Tenant } from "./tenants-file.ts";
 
-let folder: string;
-beforeAll(() => (folder = mkdtempSync(join(tmpdir(), "drover-tenants-"))));
-afterAll(() => rmSync(folder, { recursive: true }));
-
+const folder = folderOfFile();
 const file = (content: string, mode = 0o600): string => {
   const path = join(folder, "tenants.yaml");
   writeFileSync(path, content, { mode });
@@ -18,7 +15,7 @@ const file = (content: string, mode = 0o600): string => {
 const read = (content: string): readonly Tenant[] =>
   readSettings(partSettings, { DROVER_TENANTS_FILE: file(content) }).tenantsFile;
 
-it("says which namespaces have which Redis, with passwords from files beside it", () => {
+it("assigns a Redis to namespaces, with passwords from files in its folder", () => {
   writeFileSync(join(folder, "password"), "s3cret\n", { mode: 0o600 });
   const tenants = read(`
 - namespaces: [a, b]
@@ -36,20 +33,20 @@ it("says which namespaces have which Redis, with passwords from files beside it"
   expect(readSettings(partSettings, {}).tenantsFile).toEqual([]);
 });
 
-it.each<[what: string, content: string, says: RegExp]>([
-  ["no YAML", "a: [", /it is not YAML/],
-  ["no list", "namespaces: [a]", /it is not a list. Give entries with namespaces, url/],
+it.each<[what: string, content: string, problem: RegExp]>([
+  ["text that is not YAML", "a: [", /it is not YAML/],
+  ["YAML that is not a list", "namespaces: [a]", /it is not a list. Give entries with namespaces, url/],
   [
     "a misspelt field",
     "[{namespaces: [a], url: 'redis://a', passwordfile: x}]",
     /entry 1: .*"passwordfile".*passwordFile/,
   ],
   [
-    "a URL of nothing",
+    "a URL of another scheme",
     "[{namespaces: [a], url: 'http://u:canary@a'}]",
     /entry 1, url: This is not a URL of Redis/,
   ],
-  ["a name that is none", "[{namespaces: ['*'], url: 'redis://a'}]", /entry 1, namespaces, 0: give the name/],
+  ["an invalid name", "[{namespaces: ['*'], url: 'redis://a'}]", /entry 1, namespaces, 0: give the name/],
   [
     "a user for functions",
     "[{namespaces: [a], url: 'redis://a', functionsUrl: 'redis://u@b'}]",
@@ -61,7 +58,7 @@ it.each<[what: string, content: string, says: RegExp]>([
     /entry 1, functionsUrl: give the one address/,
   ],
   [
-    "a file that is not there",
+    "a missing file",
     "[{namespaces: [a], url: 'redis://a', passwordFile: none}]",
     /entry 1, passwordFile: the file .*none does not exist/,
   ],
@@ -71,12 +68,12 @@ it.each<[what: string, content: string, says: RegExp]>([
     /the namespace a is in entries 1 and 2/,
   ],
   [
-    "a namespace twice in one",
+    "a namespace twice in one entry",
     "[{namespaces: [a, a], url: 'redis://a'}]",
     /the namespace a is in entries 1 and 1/,
   ],
   [
-    "one server, however it is written",
+    "one server with different URLs",
     "[{namespaces: [a], url: 'redis://LOCALHOST'}, {namespaces: [b], url: 'rediss://u:canary@127.0.0.1:6379/3'}]",
     /the server 127.0.0.1:6379 is in entries 1 and 2/,
   ],
@@ -91,23 +88,17 @@ it.each<[what: string, content: string, says: RegExp]>([
     "[{namespaces: [a], url: 'redis://a', functionsUrl: 'redis://in:1'}, {namespaces: [b], url: 'redis://in.:1'}]",
     /the server in:1 is in entries 1 and 2/,
   ],
-])("refuses %s", (_what, content, says) => {
-  let said = "";
-  try {
-    read(content);
-  } catch (error) {
-    said = String(error);
-  }
-  expect(said).toMatch(says);
-  expect(said).not.toContain("canary");
+])("refuses %s", (_what, content, problem) => {
+  expect(() => read(content)).toThrow(problem);
+  expect(() => read(content)).not.toThrow("canary");
 });
 
-it("refuses a file that everybody reads as a password", () => {
+it("refuses a password file that every user may read", () => {
   writeFileSync(join(folder, "open"), "x", { mode: 0o644 });
   expect(() => read("[{namespaces: [a], url: 'redis://a', passwordFile: open}]")).toThrow(/chmod 600/);
 });
 
-it("leaves to Drover what is its own", () => {
+it("refuses the namespaces and the server of Drover", () => {
   const tenants = read("[{namespaces: [a, drover], url: 'redis://main:6379'}]");
   const own = { own: ["drover"], redisUrl: "redis://u@other", functionsUrl: "redis://MAIN:6379" };
   expect(() => refuseReserved(tenants, own)).toThrow(

@@ -10,7 +10,7 @@ import { here, loggedProcess } from "../process/logged-process.fixture.ts";
 import { type PublicServer, servePublicly } from "../http/public-server.ts";
 import { webhookApp } from "./serve-function.ts";
 
-it("a process whose settings are wrong ends with 1, and its log has all that is wrong", async () => {
+it("a process with invalid settings exits with 1, and logs every problem", async () => {
   const { code, logged } = await loggedProcess(`
     import { serveFunction, servedSettings } from "${here}../webhook/serve-function.ts";
     import { readSettings } from "${here}settings.ts";
@@ -19,7 +19,7 @@ it("a process whose settings are wrong ends with 1, and its log has all that is 
   expect(code).toBe(1);
   const all = /HTTP_PORT="x" cannot.*\n.*AUDIENCE is not set.*\n.*SECRETS is not set/;
   expect(logged).toHaveLength(2);
-  // In any order: what is written as a process exits may overtake what was on its way.
+  // In any order: a line that is written at the exit may overtake an earlier one.
   for (const line of [
     { level: "fatal", process: "test", msg: expect.stringMatching(all) as unknown },
     { msg: "Stopped" },
@@ -55,12 +55,12 @@ describe("a call", () => {
     return { status, connection: headers.connection, body: await text(reply) };
   }
 
-  it("that fails is answered with 500 without the reason, which is logged, and leaves its place to others", async () => {
+  it("that fails is answered with 500 without the reason, which is logged, and frees its place", async () => {
     answer = ({ onVerified }) => {
       onVerified?.();
       return Promise.reject(new Error("the reason"));
     };
-    // As many as are answered at once.
+    // The most calls that are answered at once.
     const replies = await Promise.all(Array.from({ length: 1_000 }, () => post("{}")));
     for (const { status, body } of replies)
       expect([status, body]).toEqual([500, '{"error":"The call could not be answered."}']);
@@ -72,7 +72,7 @@ describe("a call", () => {
     await expect.poll(() => admission.held()).toEqual({ unverified: 0, verified: 0 });
   });
 
-  it("that is too large is refused with the reason, never run, and ends its connection", async () => {
+  it("that is too large is refused with the reason, not run, and closes its connection", async () => {
     const taken: number[] = [];
     answer = ({ body }) => {
       taken.push(body.length);

@@ -37,9 +37,9 @@ const otherSecret = `whsec_${Buffer.alloc(24, 2).toString("base64")}`;
 let now: number;
 let secrets: readonly string[];
 let stopping: AbortController;
-/** Keys of the runs that there were. */
+/** The keys of all runs. */
 let runs: string[];
-/** What a run does. */
+/** The reconcile function. */
 let act: (signal: AbortSignal, client: ObjectClient) => Promise<{ status: { text: string } } | undefined>;
 let answer: (request: WebhookRequest) => Promise<SentAnswer>;
 
@@ -69,29 +69,29 @@ beforeEach(() => {
   });
 });
 const scene = (): SigningContext => ({ secret, otherSecret, now });
-const taken = ({ headers, body }: SignedMessage): Promise<SentAnswer> =>
+const sendMessage = ({ headers, body }: SignedMessage): Promise<SentAnswer> =>
   answer({ headers, body: Buffer.from(body) });
 const called = (call: Call, at = now): Promise<SentAnswer> =>
-  taken(signedMessage(call, call.token, scene(), at));
+  sendMessage(signedMessage(call, call.token, scene(), at));
 const outcomeIn = ({ body }: SentAnswer): unknown => (JSON.parse(body) as { outcome?: unknown }).outcome;
 const object = (call: Call, more: object): Call => ({
   ...call,
   object: { ...call.object, metadata: { ...call.object.metadata, ...more } },
 });
 
-it("runs a call, and signs what it answers under the call's id", async () => {
+it("runs a call, and signs its answer with the call's id", async () => {
   const call = callAt(now);
-  const said = await called(call);
-  expect(said).toMatchObject({ status: 200, body: '{"outcome":"done","status":{"text":"hi"}}' });
-  const { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signature } = said.headers;
+  const reply = await called(call);
+  expect(reply).toMatchObject({ status: 200, body: '{"outcome":"done","status":{"text":"hi"}}' });
+  const { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signature } = reply.headers;
   expect(
-    parseSignatureClaim({ id, timestamp, signature }, now).isMadeWith(secret, Buffer.from(said.body)),
+    parseSignatureClaim({ id, timestamp, signature }, now).isMadeWith(secret, Buffer.from(reply.body)),
   ).toBe(true);
   expect(id).toBe(call.token);
   expect(runs).toEqual([call.key]);
 });
 
-it("signs what it answers with all secrets that are good then, while they are changed", async () => {
+it("signs its answer with all current secrets, also if they change during the run", async () => {
   secrets = [secret];
   act = () => {
     secrets = [otherSecret, secret];
@@ -111,8 +111,8 @@ it.each<[string, Partial<Call>, () => void]>([
     { deadline: new Date(Date.parse("2026-01-01T00:00:00.050Z")).toISOString() },
     () => undefined,
   ],
-  ["when the process must stop", {}, () => stopping.abort(new Error("stopping"))],
-])("a run is told to end %s", async (_when, more, stop) => {
+  ["when the process stops", {}, () => stopping.abort(new Error("stopping"))],
+])("a run is aborted %s", async (_when, more, stop) => {
   const going = Promise.withResolvers<undefined>();
   act = async (signal) => {
     going.resolve(undefined);
@@ -125,7 +125,7 @@ it.each<[string, Partial<Call>, () => void]>([
   expect(outcomeIn(await answered)).toBe("failed");
 });
 
-it("finalizes, and says so", async () => {
+it("finalizes, and returns that outcome", async () => {
   const call = callAt(now, { type: "dev.drover.finalize.v2" });
   expect(await called(call)).toMatchObject({ status: 200, body: '{"outcome":"finalized"}' });
   expect(runs).toEqual([`${call.key} finalized`]);
@@ -154,13 +154,17 @@ it.each<[string, Error, object]>([
     { outcome: "failed", message: "oops", reason: "Odd" },
   ],
   ["Error", new Error("oops"), { outcome: "failed", message: "oops" }],
-  ["Error of endless words", new Error("x".repeat(1e5)), { outcome: "failed", message: "x".repeat(32_768) }],
+  [
+    "Error with a long message",
+    new Error("x".repeat(1e5)),
+    { outcome: "failed", message: "x".repeat(32_768) },
+  ],
 ])("a %s becomes an outcome in the signed body, with status 200", async (_name, error, body) => {
   act = () => Promise.reject(error);
-  const said = await called(callAt(now));
-  expect(said.status).toBe(200);
-  expect(JSON.parse(said.body)).toEqual(body);
-  expect(said.headers["webhook-signature"]).toMatch(/^v1,/);
+  const reply = await called(callAt(now));
+  expect(reply.status).toBe(200);
+  expect(JSON.parse(reply.body)).toEqual(body);
+  expect(reply.headers["webhook-signature"]).toMatch(/^v1,/);
 });
 
 it.each<[string, (client: ObjectClient) => Promise<unknown>]>([
@@ -168,37 +172,37 @@ it.each<[string, (client: ObjectClient) => Promise<unknown>]>([
   ["list", (client) => client.list(builtin.configMap)],
   ["find", (client) => client.find(builtin.configMap)],
   ["write", (client) => client.create(builtin.configMap, { metadata: { name: "a" } })],
-])("a %s of the cluster parks the object, and says what to do", async (_name, asked) => {
+])("a %s of the cluster parks the object, with advice", async (_name, asked) => {
   act = (_, client) => asked(client).then(() => undefined);
-  const said = JSON.parse((await called(callAt(now))).body) as { message: string };
-  expect(said).toMatchObject({ outcome: "parked" });
-  expect(said.message).toContain("leave out `delivery: webhook`");
+  const reply = JSON.parse((await called(callAt(now))).body) as { message: string };
+  expect(reply).toMatchObject({ outcome: "parked" });
+  expect(reply.message).toContain("leave out `delivery: webhook`");
 });
 
 it.each<[string, unknown, string]>([
   ["NaN", { status: { text: NaN } }, "status.text: JSON has no NaN"],
-  ["a bigint for a text", { status: { text: 5n } }, "status.text: Invalid input: expected string"],
+  ["a bigint for a string", { status: { text: 5n } }, "status.text: Invalid input: expected string"],
   ["a wrong type", { status: { text: 5 } }, "status.text: Invalid input: expected string"],
   ["an unknown field", { status: { txet: "hi" } }, "status.txet: the kind's status schema has no such field"],
-  ["a condition that is none", { conditions: [{ type: "Ready" }] }, "conditions.0.status: "],
-  ["an unknown word", { requeAfter: "5s" }, 'Unrecognized key: "requeAfter"'],
+  ["an invalid condition", { conditions: [{ type: "Ready" }] }, "conditions.0.status: "],
+  ["an unknown field of the result", { requeAfter: "5s" }, 'Unrecognized key: "requeAfter"'],
 ])("a result with %s fails, with the path", async (_name, result, problem) => {
   act = () => Promise.resolve(result as never);
-  const said = JSON.parse((await called(callAt(now))).body) as { message: string };
-  expect(said).toMatchObject({ outcome: "failed", reason: "InvalidResult" });
-  expect(said.message).toContain(problem);
+  const reply = JSON.parse((await called(callAt(now))).body) as { message: string };
+  expect(reply).toMatchObject({ outcome: "failed", reason: "InvalidResult" });
+  expect(reply.message).toContain(problem);
 });
 
-it("a call that comes after its deadline is refused, though it was sent before that", async () => {
+it("a call that arrives after its deadline is refused, even if it was sent before", async () => {
   const call = callAt(now, { deadline: new Date(now - 30_000).toISOString() });
   expect((await called(call, now - 60_000)).status).toBe(408);
   expect(runs).toEqual([]);
 });
 
-it("a spec that does not parse never reaches the function", async () => {
+it("a spec that does not parse is not passed to the function", async () => {
   const call = callAt(now);
-  const said = await called({ ...call, object: { ...call.object, spec: { name: 1 } } });
-  expect(JSON.parse(said.body)).toEqual({
+  const reply = await called({ ...call, object: { ...call.object, spec: { name: 1 } } });
+  expect(JSON.parse(reply.body)).toEqual({
     outcome: "parked",
     reason: "InvalidSpec",
     message: expect.stringContaining("spec.name") as string,
@@ -206,7 +210,7 @@ it("a spec that does not parse never reaches the function", async () => {
   expect(runs).toEqual([]);
 });
 
-it("the same call is answered as before, also while it runs, and not run again", async () => {
+it("a repeated call gets the same answer, also during the run, and is not run again", async () => {
   const call = callAt(now);
   const gate = Promise.withResolvers<undefined>();
   act = async () => (await gate.promise, { status: { text: String(runs.length) } });
@@ -225,32 +229,29 @@ describe("a newer run of a key", () => {
   it.each([
     ["dev.drover.reconcile.v2", "done"],
     ["dev.drover.finalize.v2", "finalized"],
-  ] as const)(
-    "stops the older one, waits for its end, and does not believe it: %s",
-    async (type, success) => {
-      const call = callAt(now, { type });
-      const [stopped, going] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
-      const story: string[] = [];
-      act = async (signal) => {
-        going.resolve(undefined);
-        await new Promise((resolve) => signal.addEventListener("abort", resolve));
-        story.push("told to stop");
-        await stopped.promise;
-        story.push("stopped");
-        return undefined;
-      };
-      const first = called(call);
-      await going.promise;
-      act = () => (story.push("newer"), Promise.resolve(undefined));
-      const second = called({ ...call, token: "newer" });
-      stopped.resolve(undefined);
-      expect(outcomeIn(await second)).toBe(success);
-      expect(outcomeIn(await first)).toBe("failed");
-      expect(story).toEqual(["told to stop", "stopped", "newer"]);
-    },
-  );
+  ] as const)("stops the older one, waits for its end, and ignores its result: %s", async (type, success) => {
+    const call = callAt(now, { type });
+    const [stopped, going] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
+    const story: string[] = [];
+    act = async (signal) => {
+      going.resolve(undefined);
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      story.push("aborted");
+      await stopped.promise;
+      story.push("stopped");
+      return undefined;
+    };
+    const first = called(call);
+    await going.promise;
+    act = () => (story.push("newer"), Promise.resolve(undefined));
+    const second = called({ ...call, token: "newer" });
+    stopped.resolve(undefined);
+    expect(outcomeIn(await second)).toBe(success);
+    expect(outcomeIn(await first)).toBe("failed");
+    expect(story).toEqual(["aborted", "stopped", "newer"]);
+  });
 
-  it("waits for the one that goes on, also where one between them was superseded while it waited", async () => {
+  it("waits for the run in progress, also if a run in between was superseded while it waited", async () => {
     const call = callAt(now);
     const stopped = Promise.withResolvers<undefined>();
     const story: string[] = [];
@@ -265,7 +266,7 @@ describe("a newer run of a key", () => {
     const second = called({ ...call, token: "second" });
     const third = called({ ...call, token: "third" });
     expect(outcomeIn(await second)).toBe("failed");
-    // Whatever the second one's end sets going begins before the next turn of the event loop.
+    // Effects of the second one's end begin before the next turn of the event loop.
     await new Promise(setImmediate);
     stopped.resolve(undefined);
     expect(outcomeIn(await first)).toBe("failed");
@@ -273,7 +274,7 @@ describe("a newer run of a key", () => {
     expect(story).toEqual(["the first has ended", "another runs"]);
   });
 
-  it("is not followed by an older one", async () => {
+  it("rejects older ones", async () => {
     const call = object(callAt(now), { resourceVersion: "1000" });
     await called(call);
     const stale = [
@@ -287,20 +288,20 @@ describe("a newer run of a key", () => {
   });
 });
 
-it("none of 100,000 calls that are forged, misdirected, expired or malformed is run", async () => {
+it("runs none of 100,000 calls that are forged, misdirected, expired or malformed", async () => {
   const random = pseudoRandom(42);
   const found = new Set<string>();
   for (let i = 0; i < 100_000; i++) {
     const { what, sent } = callMutant(random, callAt(now), scene());
-    const said = await taken(sent);
-    found.add(`${what} ${said.status}`);
-    if (said.status < 300 || runs.length > 0) throw new Error(`${what} was run: ${JSON.stringify(sent)}`);
+    const reply = await sendMessage(sent);
+    found.add(`${what} ${reply.status}`);
+    if (reply.status < 300 || runs.length > 0) throw new Error(`${what} was run: ${JSON.stringify(sent)}`);
   }
   expect(found.size).toBeGreaterThan(35);
   expect(outcomeIn(await called(callAt(now)))).toBe("done");
 }, 300_000);
 
-it("of 10,000 calls that are replayed, late or repeated under the same id, each key is run as often as it was called", async () => {
+it("runs each key once of 10,000 calls that are replayed, late or repeated with the same id", async () => {
   const random = pseudoRandom(43);
   const called: SignedMessage[] = [];
   for (let i = 0; i < 10_000; i++) {
@@ -308,8 +309,8 @@ it("of 10,000 calls that are replayed, late or repeated under the same id, each 
     const sent = signedMessage(call, call.token, scene());
     if (i % 10 === 0) {
       called.push(sent);
-      expect(outcomeIn(await taken(sent))).toBe("done");
-    } else await taken(random.oneOf(called));
+      expect(outcomeIn(await sendMessage(sent))).toBe("done");
+    } else await sendMessage(random.oneOf(called));
     if (i % 100 === 0) now += random.below(1_000);
   }
   expect(runs).toHaveLength(called.length);

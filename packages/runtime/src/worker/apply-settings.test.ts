@@ -1,19 +1,11 @@
-import { defineController, defineResource } from "@drover/controller";
+import { defineController } from "@drover/controller";
 import { expect, it } from "vitest";
-import { z } from "zod";
 import { functionSettings } from "../process/function-settings.ts";
+import { Widget } from "../run/widgets.fixture.ts";
 import { applySettings } from "./apply-settings.ts";
 
-const Cup = defineResource({
-  group: "tests.drover.dev",
-  version: "v1",
-  kind: "Cup",
-  scope: "Namespaced",
-  spec: z.object({}),
-  status: z.object({}),
-});
 const controller = defineController({
-  for: Cup,
+  for: Widget,
   resyncEvery: "1h",
   concurrency: 3,
   timeout: "9s",
@@ -28,7 +20,7 @@ const paced = (variables: Readonly<Record<string, string>>) => {
   );
   return { resyncEvery, concurrency, timeout, retry, limits };
 };
-const asWritten = {
+const asDefined = {
   resyncEvery: 3_600_000,
   concurrency: 3,
   timeout: 9_000,
@@ -42,15 +34,15 @@ it.each<[string, Readonly<Record<string, string>>, object]>([
   ["resyncEvery", { resyncEvery: "2h" }, { resyncEvery: 7_200_000 }],
   ["concurrency", { concurrency: "1" }, { concurrency: 1 }],
   ["timeout", { timeout: "30s" }, { timeout: 30_000 }],
-  ["retryFirst", { retryFirst: "2s" }, { retry: { ...asWritten.retry, first: 2_000 } }],
-  ["retryLongest", { retryLongest: "2m" }, { retry: { ...asWritten.retry, longest: 120_000 } }],
-  ["retryAttempts", { retryAttempts: "9" }, { retry: { ...asWritten.retry, attempts: 9 } }],
+  ["retryFirst", { retryFirst: "2s" }, { retry: { ...asDefined.retry, first: 2_000 } }],
+  ["retryLongest", { retryLongest: "2m" }, { retry: { ...asDefined.retry, longest: 120_000 } }],
+  ["retryAttempts", { retryAttempts: "9" }, { retry: { ...asDefined.retry, attempts: 9 } }],
   ["runsPerSecond", { runsPerSecond: "0.5" }, { limits: { runs: { perSecond: 0.5, burst: 1 }, accounts } }],
   [
     "runsPerSecond and runsBurst",
     { runsPerSecond: "2.5", runsBurst: "9" },
     { limits: { runs: { perSecond: 2.5, burst: 9 }, accounts } },
   ],
-])("a controller runs as its code says, but for what the settings say: %s", (_what, variables, more) => {
-  expect(paced(variables)).toEqual({ ...asWritten, ...more });
+])("the settings override the controller: %s", (_what, variables, more) => {
+  expect(paced(variables)).toEqual({ ...asDefined, ...more });
 });

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { FunctionGoneError, resolveIdentity } from "./resolve-identity.ts";
 import type { ReadinessCheck } from "../http/process-server.ts";
 
-/** A process that runs for `web/cups`, whose object is what `found` says. */
+/** A process for the function `web/cups`; its reads return `found`. */
 function processFor(found: { uid?: string; error?: Error }) {
   const stopping = new AbortController();
   let reads = 0;
@@ -24,7 +24,7 @@ function processFor(found: { uid?: string; error?: Error }) {
     fail: (error: Error) => void failures.push(error),
   };
   const problem = () => checks.get("function")?.();
-  /** The object was read twice, and so once after all before this. */
+  /** Waits for two reads, so that one began after this call. */
   const looked = async (): Promise<void> => {
     const before = reads;
     await expect.poll(() => reads).toBeGreaterThan(before + 1);
@@ -33,7 +33,7 @@ function processFor(found: { uid?: string; error?: Error }) {
 }
 const cups = { namespace: "web", name: "cups" };
 
-it("a process waits for its function, and says why, and runs for the one that comes", async () => {
+it("a process waits for its function, reports why, and runs once the function is created", async () => {
   const found: { uid?: string; error?: Error } = {};
   const { process, stopping, problem, looked } = processFor(found);
   const identity = resolveIdentity(cups, process, 1);
@@ -50,8 +50,8 @@ it("a process waits for its function, and says why, and runs for the one that co
 
 it.each<[string, string | undefined]>([
   ["is deleted", undefined],
-  ["is made again under its name", "u-2"],
-])("a process ends when its function %s, and not while that cannot be read", async (_what, uid) => {
+  ["is created again under its name", "u-2"],
+])("a process ends when its function %s, and not while the function cannot be read", async (_what, uid) => {
   const found: { uid?: string | undefined; error?: Error } = { uid: "u-1" };
   const { process, failures, looked } = processFor(found as { uid?: string });
   await resolveIdentity(cups, process, 1);
@@ -65,7 +65,7 @@ it.each<[string, string | undefined]>([
   expect(failures[0]).toBeInstanceOf(FunctionGoneError);
 });
 
-it("a process whose settings name its function does not look it up, and one that is stopped waits no longer", async () => {
+it("a process with the uid in its settings reads no function, and a stopped one stops waiting", async () => {
   const { process, stopping } = processFor({ error: new Error("no answer") });
   expect(await resolveIdentity({ ...cups, uid: "u-3" }, process, 1)).toEqual({ ...cups, uid: "u-3" });
   const waiting = resolveIdentity(cups, process, 1_000_000);

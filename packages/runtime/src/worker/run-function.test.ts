@@ -9,40 +9,24 @@ import {
   silentLog,
 } from "@drover/controller";
 import { builtin, kindOf } from "@drover/kube";
-import { type RedisServer, startRedis } from "@drover/local-servers";
-import {
-  connectRedis,
-  disconnectRedis,
-  type KeyReport,
-  openWorkQueue,
-  type RedisConnection,
-  type WorkQueue,
-} from "@drover/queue";
+import { type KeyReport, openWorkQueue, type WorkQueue } from "@drover/queue";
 import pino from "pino";
-import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { afterEach, expect, it } from "vitest";
 import { functionSettings } from "../process/function-settings.ts";
 import { openRegistry } from "../process/process-metrics.ts";
 import type { ReadinessCheck } from "../http/process-server.ts";
 import { serveController } from "./run-function.ts";
 import { readSettings } from "../process/settings.ts";
-import { openWidgets, Widget, type WidgetSandbox, widgets as ref } from "../run/widgets.fixture.ts";
+import { redisOfFile } from "../../../queue/src/redis/redis.fixture.ts";
+import { Widget, widgetsOfFile } from "../run/widgets.fixture.ts";
 
-let sandbox: WidgetSandbox;
-let server: RedisServer;
-let redis: RedisConnection;
+const { client, create } = await widgetsOfFile();
+const { server, redis } = await redisOfFile();
 let serial = 0;
-/** What a part has left to be closed, and what readiness asks. */
+/** The closings of a part, and its readiness checks. */
 const closings: (() => Promise<void>)[] = [];
 let checks: Map<string, ReadinessCheck>;
 
-beforeAll(async () => {
-  [sandbox, server] = await Promise.all([openWidgets(), startRedis({ persistence: false })]);
-  redis = await connectRedis({ url: server.url, clientName: "test", log: silentLog, loadsScripts: true });
-});
-afterAll(async () => {
-  await disconnectRedis(redis);
-  await Promise.all([sandbox.close(), server.stop()]);
-});
 const close = async (): Promise<void> => {
   for (const closing of closings.splice(0).reverse()) await closing();
 };
@@ -54,7 +38,7 @@ interface Served {
   readonly closed?: () => void;
 }
 
-/** A controller that is served as a part of a process, and its queue as others see it. */
+/** Serves a controller as a part of a process. Returns another connection of its queue. */
 function serve(
   definition: Partial<ControllerDefinition<typeof Widget>>,
   { settings = {}, identity = { namespace: "web", name: "w", uid: `f-${++serial}` }, closed }: Served = {},
@@ -69,7 +53,7 @@ function serve(
     { controller, ...(closed && { close: closed }) },
     {
       redis,
-      client: sandbox.client,
+      client,
       log: pino({ level: "silent" }),
       registry: openRegistry(),
       settings: readSettings(functionSettings, { DROVER_REDIS_URL: server.url, ...settings }),
@@ -89,13 +73,10 @@ function queueNamed(controller: ReturnType<typeof queueOf>): WorkQueue {
   return queue;
 }
 
-/** A new widget, whose key is due in a queue; the key. */
+/** Creates a widget, and wakes its key in a queue. @returns the key. */
 async function due(queue: WorkQueue, kind = "widgets.tests.drover.dev") {
   const name = `w-${++serial}`;
-  const { metadata } = await sandbox.client.create(ref, {
-    metadata: { name, namespace: "default" },
-    spec: { size: 1 },
-  });
+  const { metadata } = await create(name);
   const key = objectKey({ namespace: "default", name });
   const { resourceVersion } = metadata;
   await queue.wake([{ key, kind, resourceVersion, reason: "Added", class: "change" }]);
@@ -105,7 +86,7 @@ const report = async (queue: WorkQueue, key: KeyReport["key"]): Promise<KeyRepor
   (await queue.inspect(key)).key;
 const fails = () => Promise.reject(new RetryError("no"));
 
-it("a run that is under way when its process stops ends, before what its controller stands on is given back", async () => {
+it("a run in progress ends when its process stops, before the resources of its controller are closed", async () => {
   const story: string[] = [];
   const [begun, ended] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
   const { queue } = serve(
@@ -128,7 +109,7 @@ it("a run that is under way when its process stops ends, before what its control
   expect(story).toEqual(["the run ended", "closed"]);
 });
 
-it("what fails is parked after as many attempts as its settings say, else it waits as long as they say", async () => {
+it("a failing key is parked after the attempts of the settings, and waits for their backoff before", async () => {
   const { queue } = serve({ reconcile: fails }, { settings: { DROVER_RETRY_ATTEMPTS: "1" } });
   const key = await due(queue);
   await expect.poll(() => report(queue, key)).toMatchObject({ state: "parked", fails: 1 });
@@ -142,7 +123,7 @@ it("what fails is parked after as many attempts as its settings say, else it wai
   expect(left).toBeGreaterThan(20 * 60_000);
 });
 
-it("as many objects are reconciled at once as its settings say", async () => {
+it("the settings override the concurrency", async () => {
   const both = Promise.withResolvers<undefined>();
   let underWay = 0;
   const { queue } = serve(
@@ -159,7 +140,7 @@ it("as many objects are reconciled at once as its settings say", async () => {
   await both.promise;
 });
 
-it("a run is aborted when its time is up", async () => {
+it("a run is aborted after its timeout", async () => {
   const { queue } = serve(
     {
       reconcile: ({ signal }) =>
@@ -171,7 +152,7 @@ it("a run is aborted when its time is up", async () => {
   await expect.poll(() => report(queue, key)).toMatchObject({ fails: 1 });
 });
 
-it("an object is looked at again with the others of its quarter, where its function rests", async () => {
+it("a resync is aligned to a quarter of the period if the function scales to zero", async () => {
   const { queue } = serve({ resyncEvery: "4h" }, { settings: { DROVER_RESTS: "true" } });
   const [minute, hour] = [60_000, 3_600_000];
   const keys = await Promise.all([due(queue), due(queue), due(queue)]);
@@ -181,7 +162,7 @@ it("an object is looked at again with the others of its quarter, where its funct
   }
 });
 
-it("a key that a newer version has run does not go back to one before, though that one is free", async () => {
+it("a key that a newer version has run is not run by an older one, even if that is idle", async () => {
   const ran: string[] = [];
   const busy = Promise.withResolvers<undefined>();
   const running = (version: string) => ({
@@ -205,28 +186,25 @@ it("a key that a newer version has run does not go back to one before, though th
   await expect.poll(() => ran.filter((one) => one === `2 ${key}`)).toHaveLength(2);
 });
 
-it("a controller that nobody registered takes the keys of its own name, and no others", () => {
+it("a controller without a ReconcileFunction serves only the queue of its own name", () => {
   const { served } = serve({ name: "mine" }, { identity: { name: "mine" } });
   expect(served.map(({ controller }) => controller)).toEqual([queueOf({ name: "mine" })]);
 });
 
-it("whom an object of another kind concerns is a job of its own, whose queue is served and asked for, too", async () => {
+it("mapping an object by code is a job of a separate queue, which is served and checked, too", async () => {
   const kind = kindOf(builtin.configMap);
   const ran: string[] = [];
   const { served, identity } = serve({
-    watches: [{ kind, names: () => Promise.resolve([concerned]) }],
+    watches: [{ kind, names: () => Promise.resolve([named]) }],
     reconcile: ({ key }) => (ran.push(key), Promise.resolve(undefined)),
   });
-  const concerned = objectKey({ namespace: "default", name: `w-${++serial}` });
-  await sandbox.client.create(ref, {
-    metadata: { name: `w-${serial}`, namespace: "default" },
-    spec: { size: 1 },
-  });
+  const named = objectKey({ namespace: "default", name: `w-${++serial}` });
+  await create(`w-${serial}`);
   const names = namesQueueOf(queueOf(identity), kind);
   expect(served.map(({ controller }) => controller)).toEqual([queueOf(identity), names]);
   expect([...checks.keys()]).toEqual([`redis ${queueOf(identity)}`, `redis ${names}`]);
   const metadata = { name: `c-${++serial}`, namespace: "default" };
-  const made = await sandbox.client.create(builtin.configMap, { metadata });
+  const made = await client.create(builtin.configMap, { metadata });
   await queueNamed(names).wake([
     {
       key: objectKey(metadata),
@@ -236,10 +214,10 @@ it("whom an object of another kind concerns is a job of its own, whose queue is 
       resourceVersion: made.metadata.resourceVersion,
     },
   ]);
-  await expect.poll(() => ran).toEqual([concerned]);
+  await expect.poll(() => ran).toEqual([named]);
 });
 
-it("an object of another kind concerns others as often as it changes, however few runs may start", async () => {
+it("mapping by code is not limited by the rate of runs", async () => {
   const kind = kindOf(builtin.configMap);
   const asked: string[] = [];
   const { identity } = serve(
@@ -249,7 +227,7 @@ it("an object of another kind concerns others as often as it changes, however fe
   const names = queueNamed(namesQueueOf(queueOf(identity), kind));
   for (const name of ["a", "b", "c"]) {
     const key = objectKey({ namespace: "default", name: `${name}-${++serial}` });
-    await sandbox.client.create(builtin.configMap, {
+    await client.create(builtin.configMap, {
       metadata: { name: `${name}-${serial}`, namespace: "default" },
     });
     await names.wake([{ key, kind: "configmaps", reason: "Added", class: "change", resourceVersion: "1" }]);
@@ -257,21 +235,27 @@ it("an object of another kind concerns others as often as it changes, however fe
   await expect.poll(() => asked.length).toBe(3);
 });
 
-it("what a run announces is an Event beside its object", async () => {
+it("an announcement of a run is an Event for its object, and its count is written when the process stops", async () => {
+  let runs = 0;
   const { queue } = serve({
     name: "announcing",
     reconcile: ({ announce }) => {
       announce({ type: "Normal", reason: "Greeted", action: "Greet", note: "Hello." });
+      runs++;
       return Promise.resolve(undefined);
     },
   });
   const key = await due(queue);
-  const events = async () => (await sandbox.client.list(builtin.event)).items;
-  await expect.poll(events).toContainEqual(
-    expect.objectContaining({
-      reason: "Greeted",
-      reportingController: "drover.dev/announcing",
-      regarding: expect.objectContaining({ kind: "Widget", name: key.split("/")[1] }) as unknown,
-    }),
-  );
+  const events = async () => (await client.list(builtin.event)).items;
+  const greeted = {
+    reason: "Greeted",
+    reportingController: "drover.dev/announcing",
+    regarding: expect.objectContaining({ kind: "Widget", name: key.split("/")[1] }) as unknown,
+  };
+  await expect.poll(events).toContainEqual(expect.objectContaining(greeted));
+  await queue.force([key]);
+  await expect.poll(() => runs).toBe(2);
+  await close();
+  const series = expect.objectContaining({ count: 2 }) as unknown;
+  expect(await events()).toContainEqual(expect.objectContaining({ ...greeted, series }));
 });

@@ -19,7 +19,7 @@ const isGood = (value: string, form = github, text = body) =>
     .claimOf(headersOf({ [form.header]: value }), 0)
     .isMadeWith(secret, Buffer.from(text));
 
-it("believes GitHub's example, whatever the letters of the header", () => {
+it("accepts GitHub's example, in any letter case of the header", () => {
   expect(isGood(`sha256=${signature}`)).toBe(true);
   const claim = hmac(github).claimOf(
     headersOf({ "x-hub-signature-256": `sha256=${signature.toUpperCase()}` }),
@@ -28,14 +28,14 @@ it("believes GitHub's example, whatever the letters of the header", () => {
   expect(claim.isMadeWith(secret, Buffer.from(body))).toBe(true);
 });
 
-it("believes the form that is declared and no other", () => {
+it("accepts only the declared algorithm and encoding", () => {
   const sha512 = createHmac("sha512", secret).update(body).digest("base64");
   const form: HmacFormat = { ...github, algorithm: "sha512", prefix: "", encoding: "base64" };
   expect(isGood(sha512, form)).toBe(true);
   expect(isGood(createHmac("sha256", secret).update(body).digest("base64"), form)).toBe(false);
 });
 
-it("does not believe a right signature on another body, nor a part of one", () => {
+it("refuses a right signature on another body, and a part of a signature", () => {
   expect(isGood(`sha256=${signature}`, github, `${body} `)).toBe(false);
   expect(isGood(`sha256=${signature.slice(0, 62)}`)).toBe(false);
   expect(isGood(`sha256=${signature}00`)).toBe(false);
@@ -49,11 +49,11 @@ it.each([
   "sha256=xyz",
   `sha256=${"0".repeat(201)}`,
   `sha256=${signature} `,
-])("does not look at a body for %j", (value) => {
+])("refuses the header %j without reading the body", (value) => {
   expect(() => isGood(value)).toThrow(/no such address, or the message is not signed/);
 });
 
-it("does not take a secret that can be guessed", () => {
+it("refuses a secret that is too short", () => {
   expect(hmac(github).secretProblem("fifteen letters")).toMatch(/less than 16 bytes/);
   expect(hmac(github).secretProblem("sixteen letters!")).toBeUndefined();
 });

@@ -16,18 +16,18 @@ const claimOf = (more: Record<string, string> = {}, now = at) =>
 const isGood = (more: Record<string, string> = {}, text = body, secret = whsec) =>
   claimOf(more).isMadeWith(secret, Buffer.from(text));
 
-it("believes the specification's example, and its id", () => {
+it("accepts the specification's example, and returns its id", () => {
   expect(isGood()).toBe(true);
   expect(claimOf().id).toBe(sent["webhook-id"]);
 });
 
-it("believes one good signature among several, and passes over kinds that it does not know", () => {
+it("accepts one good signature among several, and skips unknown versions", () => {
   const bad = `v1,${"A".repeat(43)}=`;
   expect(isGood({ "webhook-signature": `${bad} v1a,xyz ${sent["webhook-signature"]}` })).toBe(true);
   expect(isGood({ "webhook-signature": `${bad} ${bad}` })).toBe(false);
 });
 
-describe("does not believe", () => {
+describe("refuses", () => {
   it.each([
     ["another body", {}, `${body} `, whsec],
     ["another id", { "webhook-id": "msg_2" }, body, whsec],
@@ -57,7 +57,7 @@ describe("does not believe", () => {
     ["no id", { "webhook-id": "" }],
     ["an id with a dot, which could move between id, time and body", { "webhook-id": "a.1" }],
     ["a very long id", { "webhook-id": "a".repeat(257) }],
-    ["a time that is no number", { "webhook-timestamp": "1614265330.0" }],
+    ["a time that is not a number", { "webhook-timestamp": "1614265330.0" }],
     ["a time as a date", { "webhook-timestamp": "2021-02-25T15:02:10Z" }],
     ["an endless time", { "webhook-timestamp": "1".repeat(400) }],
     ["no signature", { "webhook-signature": "" }],
@@ -68,7 +68,7 @@ describe("does not believe", () => {
   });
 });
 
-it("looks at fifty signatures of ten thousand", () => {
+it("checks only the first fifty signatures", () => {
   const bad = `v1,${"A".repeat(43)}=`;
   const many = Array.from({ length: 10_000 }, () => bad);
   const good = sent["webhook-signature"];
@@ -76,7 +76,7 @@ it("looks at fifty signatures of ten thousand", () => {
   expect(isGood({ "webhook-signature": [...many, good].join(" ") })).toBe(false);
 });
 
-it("says what is wrong with a secret", () => {
+it("reports the fault of a secret", () => {
   expect(standardWebhooks.secretProblem(whsec)).toBeUndefined();
   expect(standardWebhooks.secretProblem("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")).toMatch(/whsec_<base64>/);
   expect(standardWebhooks.secretProblem("whsec_not base64")).toMatch(/whsec_<base64>/);
@@ -84,7 +84,7 @@ it("says what is wrong with a secret", () => {
   expect(standardWebhooks.secretProblem("whsec_")).toMatch(/whsec_<base64>/);
 });
 
-it("agrees with the fixture that the other tests sign with", () => {
+it("accepts the signatures of the fixture that other tests use", () => {
   const headers = headersOf(signedHeaders(body, { at }));
   expect(standardWebhooks.claimOf(headers, at).isMadeWith(whsec, Buffer.from(body))).toBe(true);
 });

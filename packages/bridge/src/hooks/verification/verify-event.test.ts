@@ -7,7 +7,7 @@ import { type SentHeaders, sentHeaders } from "./sent-headers.ts";
 import { verifyEvent } from "./verify-event.ts";
 
 const body = '{"a":1}';
-/** A sender and a hook; `secrets` is what the Secret holds, `clock` the time that passes. */
+/** A sender and a hook; `secrets` is the content of the Secret, `clock` the time, ms. */
 const stage = (verify: Verification, initial: readonly string[]) => {
   const world = { secrets: initial, clock: 0, reads: 0, bodies: 0, broken: false, verified: false };
   const secrets = cacheSecrets(
@@ -38,7 +38,7 @@ const standard = { by: "standardWebhooks" } as const;
 const by = (secret: string) => headersOf(signedHeaders(body, { secret }));
 const bearing = (token: string) => headersOf({ authorization: `Bearer ${token}` });
 
-it("any of several secrets is good", async () => {
+it("any of several secrets is accepted", async () => {
   const { world, send } = stage(standard, [otherWhsec, whsec]);
   expect(await send(by(whsec))).toBe("msg_1");
   expect(await send(by(otherWhsec))).toBe("msg_1");
@@ -47,7 +47,7 @@ it("any of several secrets is good", async () => {
   expect(world.reads).toBe(1);
 });
 
-it("a new secret is good at once, and the old one no longer", async () => {
+it("a new secret is accepted at once, and the old one no longer", async () => {
   const { world, send } = stage(standard, [whsec]);
   expect(await send(by(whsec))).toBe("msg_1");
   world.secrets = [otherWhsec];
@@ -56,7 +56,7 @@ it("a new secret is good at once, and the old one no longer", async () => {
   expect(world.reads).toBe(2);
 });
 
-it("a secret that was taken back is believed for half a minute at most, though no other comes", async () => {
+it("a removed secret is accepted for at most 30 s, even if no other is used", async () => {
   const { world, send } = stage(standard, [whsec]);
   expect(await send(by(whsec))).toBe("msg_1");
   world.secrets = [otherWhsec];
@@ -64,7 +64,7 @@ it("a secret that was taken back is believed for half a minute at most, though n
   expect(await send(by(whsec))).toBe("unverified");
 });
 
-it("forgeries do not have the secret read for each", async () => {
+it("forgeries do not cause a read of the secret each", async () => {
   const { world, send } = stage(standard, [whsec]);
   for (let i = 0; i < 100; i++) {
     world.clock += 50;
@@ -73,7 +73,7 @@ it("forgeries do not have the secret read for each", async () => {
   expect(world.reads).toBeLessThanOrEqual(6);
 });
 
-it("while the secret cannot be read nothing is good or bad, and it is not asked for at once again", async () => {
+it("an event is unavailable while the secret cannot be read, and the read is not repeated at once", async () => {
   const { world, send } = stage(standard, [whsec]);
   world.broken = true;
   expect(await send(by(whsec))).toBe("unavailable");
@@ -84,7 +84,7 @@ it("while the secret cannot be read nothing is good or bad, and it is not asked 
   expect(await send(by(whsec))).toBe("msg_1");
 });
 
-it("a bearer is looked at before the body is read", async () => {
+it("a bearer token is checked before the body is read", async () => {
   const { world, send } = stage({ by: "bearer" }, ["sixteen letters!"]);
   expect(await send(bearing("sixteen-letters-"))).toBe("unverified");
   expect(await send(headersOf({}))).toBe("unverified");
@@ -92,20 +92,20 @@ it("a bearer is looked at before the body is read", async () => {
   expect(world.bodies).toBe(0);
 });
 
-it("a bearer is good by itself", async () => {
+it("a bearer token is enough", async () => {
   const { world, send } = stage({ by: "bearer" }, ["sixteen-letters!"]);
   expect(await send(bearing("sixteen-letters!"))).toBe("good");
   expect(world.bodies).toBe(1);
 });
 
-it("a signature that cannot be right costs no body", async () => {
+it("a body is not read for an expired signature", async () => {
   const { world, send } = stage(standard, [whsec]);
   const old = signedHeaders(body, { at: Date.now() - 10 * 60_000 });
   expect(await send(headersOf(old))).toBe("unverified");
   expect(world).toMatchObject({ bodies: 0, reads: 0 });
 });
 
-it("a doubled header is answered as a wrong signature is", async () => {
+it("a doubled header is refused like a wrong signature", async () => {
   const { send } = stage(standard, [whsec]);
   const good = Object.entries(signedHeaders(body)).flat();
   expect(await send(sentHeaders([...good, "Webhook-Id", "msg_2"]))).toBe("unverified");
