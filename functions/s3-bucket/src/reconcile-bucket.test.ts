@@ -1,6 +1,6 @@
 import { PutBucketVersioningCommand } from "@aws-sdk/client-s3";
 import { parseDuration, RetryAfterError, TerminalError } from "@drover/controller";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { Bucket } from "./bucket.ts";
 import { s3ConfigSchema } from "./config.ts";
 import { s3BucketStores } from "./s3/s3-bucket-store.ts";
@@ -9,22 +9,16 @@ import {
   deleteBehindBack,
   expectError,
   makeBucket,
-  openBucketScene,
   putObject,
   readyOf,
   expectRefusal,
-  type BucketScene,
   setTags,
   tagsOf,
 } from "./testing/bucket-scene.ts";
+import { bucketSceneOfFile } from "./testing/bucket-scene.fixture.ts";
 import { type S3Fault } from "./testing/s3-fault-proxy.ts";
 
-let scene: BucketScene;
-beforeAll(async () => {
-  scene = await openBucketScene();
-});
-afterAll(() => scene.close());
-beforeEach(() => scene.proxy.forget());
+const scene = await bucketSceneOfFile();
 
 describe("a new object", () => {
   test("gets a bucket with its settings, its tags and its owner, and says where it is", async () => {
@@ -59,8 +53,7 @@ describe("a new object", () => {
   });
 
   test("sends the owner along with the creation, for servers that take tags there", async () => {
-    const object = scene.object({ tags: { team: "a" } });
-    await object.reconcileUntilStable();
+    const object = await scene.stableObject({ tags: { team: "a" } });
     const [creation] = scene.proxy.calls.filter(({ operation }) => operation === "CreateBucket");
     expect(creation?.body).toContain(
       `<Tag><Key>drover.dev/owner-uid</Key><Value>${object.uid}</Value></Tag>`,
@@ -88,8 +81,7 @@ describe("a new object", () => {
   });
 
   test("only reads once everything is as asked for", async () => {
-    const object = scene.object({ versioning: "Enabled", tags: { team: "a" } });
-    await object.reconcileUntilStable();
+    const object = await scene.stableObject({ versioning: "Enabled", tags: { team: "a" } });
     scene.proxy.forget();
     const { status, result } = { status: object.status, result: await object.reconcile() };
     expect(scene.proxy.writes()).toEqual([]);
@@ -102,8 +94,7 @@ describe("a new object", () => {
   });
 
   test("leaves settings alone that its spec leaves out", async () => {
-    const object = scene.object();
-    await object.reconcileUntilStable();
+    const object = await scene.stableObject();
     await scene.s3.send(
       new PutBucketVersioningCommand({
         Bucket: object.bucketName,
@@ -126,8 +117,7 @@ describe("a new object", () => {
 
 describe("drift", () => {
   test("in versioning is put right", async () => {
-    const object = scene.object({ versioning: "Enabled" });
-    await object.reconcileUntilStable();
+    const object = await scene.stableObject({ versioning: "Enabled" });
     await scene.s3.send(
       new PutBucketVersioningCommand({
         Bucket: object.bucketName,
@@ -139,8 +129,7 @@ describe("drift", () => {
   });
 
   test("in tags is put right, and the tags of others stay", async () => {
-    const object = scene.object({ tags: { team: "a", tier: "1" } });
-    await object.reconcileUntilStable();
+    const object = await scene.stableObject({ tags: { team: "a", tier: "1" } });
     const tags = await tagsOf(scene.s3, object.bucketName);
     await setTags(scene.s3, object.bucketName, { ...tags, team: "wrong", cost: "42" });
     await object.reconcile();
@@ -148,8 +137,7 @@ describe("drift", () => {
   });
 
   test("a tag taken out of the spec comes off the bucket; the same tag, set by others, does not", async () => {
-    const object = scene.object({ tags: { team: "a", tier: "1" } });
-    await object.reconcileUntilStable();
+    const object = await scene.stableObject({ tags: { team: "a", tier: "1" } });
     await setTags(scene.s3, object.bucketName, {
       ...(await tagsOf(scene.s3, object.bucketName)),
       cost: "42",
@@ -162,8 +150,7 @@ describe("drift", () => {
   });
 
   test("a bucket that was deleted behind our back is made again", async () => {
-    const object = scene.object({ tags: { team: "a" } });
-    await object.reconcileUntilStable();
+    const object = await scene.stableObject({ tags: { team: "a" } });
     await deleteBehindBack(scene.s3, object.bucketName);
     await object.reconcileUntilStable();
     expect(await tagsOf(scene.s3, object.bucketName)).toMatchObject({
@@ -173,8 +160,7 @@ describe("drift", () => {
   });
 
   test("a bucket whose tags somebody replaced, the owner's too, is known again and tagged again", async () => {
-    const object = scene.object({ tags: { team: "a" } });
-    await object.reconcileUntilStable();
+    const object = await scene.stableObject({ tags: { team: "a" } });
     await putObject(scene.s3, object.bucketName);
     await setTags(scene.s3, object.bucketName, { cost: "42" });
     await object.reconcileUntilStable();
@@ -186,8 +172,7 @@ describe("drift", () => {
   });
 
   test("converges under somebody who rewrites the tags all the time, and whose tags stay", async () => {
-    const object = scene.object({ tags: { team: "a" } });
-    await object.reconcileUntilStable();
+    const object = await scene.stableObject({ tags: { team: "a" } });
     let rounds = 0;
     const rewriting = (async () => {
       while (rounds < 50) await setTags(scene.s3, object.bucketName, { cost: String(++rounds) });
@@ -209,14 +194,12 @@ describe("drift", () => {
   });
 
   test("what somebody tags while we are about to tag is kept", async () => {
-    const object = scene.object({ tags: { team: "a" } });
-    await object.reconcileUntilStable();
+    const object = await scene.stableObject({ tags: { team: "a" } });
     object.spec = { ...object.spec, tags: { team: "b" } };
-    scene.proxy.fault = async ({ operation }): Promise<S3Fault> => {
+    scene.proxy.before("HeadBucket", async () => {
       const tags = await tagsOf(scene.s3, object.bucketName);
-      if (operation === "HeadBucket") await setTags(scene.s3, object.bucketName, { ...tags, cost: "42" });
-      return "none";
-    };
+      await setTags(scene.s3, object.bucketName, { ...tags, cost: "42" });
+    });
     await object.reconcile();
     expect(await tagsOf(scene.s3, object.bucketName)).toMatchObject({ team: "b", cost: "42" });
   });
@@ -276,8 +259,7 @@ test.each([
 });
 
 test("a bucket is looked for where it was made, though the function's own region is another now", async () => {
-  const object = scene.object();
-  await object.reconcileUntilStable();
+  const object = await scene.stableObject();
   object.status = { ...object.status, region: "eu-west-3" };
   scene.proxy.forget();
   await object.reconcile();
@@ -286,17 +268,15 @@ test("a bucket is looked for where it was made, though the function's own region
 
 describe("a bucket", () => {
   test("whose tags may be read, and which may not be looked at, is where it answered", async () => {
-    const object = scene.object();
-    await object.reconcileUntilStable();
-    scene.proxy.fault = ({ operation }) => (operation === "HeadBucket" ? { status: 403, body: "" } : "none");
+    const object = await scene.stableObject();
+    scene.proxy.faultOn("HeadBucket", { status: 403, body: "" });
     expect((await object.reconcile()).status).toMatchObject({ region: "us-east-1" });
   });
 
   test.each(["NoSuchTagSet", "NoSuchTagSetError"])("without tags (%s) is there", async (code) => {
     const object = scene.object();
     await makeBucket(scene.s3, object.bucketName);
-    scene.proxy.fault = ({ operation }) =>
-      operation === "GetBucketTagging" ? { status: 404, code } : "none";
+    scene.proxy.faultOn("GetBucketTagging", { status: 404, code });
     expect(await expectRefusal(object.reconcileUntilStable())).toMatchObject({ reason: "BucketNotOurs" });
   });
 
@@ -347,8 +327,7 @@ describe("a bucket", () => {
 
 test("a setting that is refused, and is not lacking, is an error", async () => {
   const object = scene.object({ versioning: "Enabled" });
-  scene.proxy.fault = ({ operation }) =>
-    operation === "PutBucketVersioning" ? { status: 403, code: "AccessDenied" } : "none";
+  scene.proxy.faultOn("PutBucketVersioning", { status: 403, code: "AccessDenied" });
   expect(await expectRefusal(object.reconcileUntilStable())).toMatchObject({ reason: "AccessDenied" });
 });
 
@@ -372,8 +351,7 @@ test("a server that never answers is an error after the time that a request may 
 
 describe("what cannot be changed", () => {
   test("a new name is refused, and the bucket stays", async () => {
-    const object = scene.object();
-    await object.reconcileUntilStable();
+    const object = await scene.stableObject();
     object.spec = { ...object.spec, bucketName: `${object.bucketName}-new` };
     expect(await expectRefusal(object.reconcileUntilStable())).toMatchObject({
       reason: "BucketNameImmutable",
@@ -384,7 +362,7 @@ describe("what cannot be changed", () => {
   test("a new name is refused for a bucket that a run made and died over", async () => {
     const object = scene.object();
     await object.reconcile();
-    scene.proxy.fault = ({ operation }) => (operation === "CreateBucket" ? "cut-after" : "none");
+    scene.proxy.faultOn("CreateBucket", "cut-after");
     await expectError(object.reconcile());
     scene.proxy.forget();
     object.spec = { ...object.spec, bucketName: `${object.bucketName}-new` };
@@ -396,7 +374,7 @@ describe("what cannot be changed", () => {
   test("a new name waits while the bucket of the old one may yet be made, and is refused when it is", async () => {
     const object = scene.object();
     await object.reconcile();
-    scene.proxy.fault = ({ operation }) => (operation === "CreateBucket" ? "cut-before" : "none");
+    scene.proxy.faultOn("CreateBucket", "cut-before");
     await expectError(object.reconcile());
     scene.proxy.forget();
     const former = object.bucketName;
@@ -421,8 +399,7 @@ describe("what cannot be changed", () => {
   });
 
   test("a new region is refused, saying where the bucket is", async () => {
-    const object = scene.object({ region: "eu-west-1" });
-    await object.reconcileUntilStable();
+    const object = await scene.stableObject({ region: "eu-west-1" });
     expect(object.status.region).toBe("eu-west-1");
     object.spec = { ...object.spec, region: "eu-west-2", tags: { team: "a" }, versioning: "Enabled" };
     scene.proxy.forget();
@@ -438,8 +415,7 @@ describe("a server that lacks something", () => {
     "has no %s: a condition says so, the rest is done, and it is looked at again at leisure",
     async (missing) => {
       const object = scene.object({ versioning: "Enabled", tags: { team: "a" } });
-      scene.proxy.fault = ({ operation }) =>
-        operation === missing ? { status: 501, code: "NotImplemented" } : "none";
+      scene.proxy.faultOn(missing, { status: 501, code: "NotImplemented" });
       const result = await object.reconcileUntilStable();
       expect(result.requeueAfter).toBe("5m");
       expect(result.conditions).toMatchObject([
@@ -452,8 +428,7 @@ describe("a server that lacks something", () => {
 
   test("keeps no tags: no bucket is made that nobody could tell from others", async () => {
     const object = scene.object();
-    scene.proxy.fault = ({ operation }) =>
-      operation === "GetBucketTagging" ? { status: 405, code: "MethodNotAllowed" } : "none";
+    scene.proxy.faultOn("GetBucketTagging", { status: 405, code: "MethodNotAllowed" });
     expect(await expectRefusal(object.reconcileUntilStable())).toMatchObject({
       reason: "TaggingNotSupported",
     });
@@ -472,8 +447,7 @@ describe("a server that lacks something", () => {
 });
 
 test("every request says which account the bucket must belong to", async () => {
-  const object = scene.object({ accountId: "123456789012", versioning: "Enabled" });
-  await object.reconcileUntilStable();
+  await scene.stableObject({ accountId: "123456789012", versioning: "Enabled" });
   const silent = scene.proxy.calls
     .filter(({ headers }) => headers["x-amz-expected-bucket-owner"] !== "123456789012")
     .map(({ operation }) => operation);

@@ -1,28 +1,22 @@
 import { S3Client } from "@aws-sdk/client-s3";
 import { RetryAfterError } from "@drover/controller";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 
 import {
   bucketIn,
   deleteBehindBack,
   expectError,
   makeBucket,
-  openBucketScene,
   putObject,
   readyOf,
   expectRefusal,
-  type BucketScene,
   setTags,
   tagsOf,
 } from "../testing/bucket-scene.ts";
+import { bucketSceneOfFile } from "../testing/bucket-scene.fixture.ts";
 import { type S3Fault } from "../testing/s3-fault-proxy.ts";
 
-let scene: BucketScene;
-beforeAll(async () => {
-  scene = await openBucketScene();
-});
-afterAll(() => scene.close());
-beforeEach(() => scene.proxy.forget());
+const scene = await bucketSceneOfFile();
 
 describe("a bucket that was there before", () => {
   test("is left alone, whatever it looks like, and the condition says how to take it", async () => {
@@ -60,8 +54,7 @@ describe("a bucket that was there before", () => {
   });
 
   test("and is another object's is never adopted", async () => {
-    const first = scene.object({ tags: { team: "a" } });
-    await first.reconcileUntilStable();
+    const first = await scene.stableObject({ tags: { team: "a" } });
     const before = await bucketIn(scene.s3, first.bucketName);
     scene.proxy.forget();
     const second = scene.object({ bucketName: first.bucketName, adopt: "IfUnowned", tags: { team: "b" } });
@@ -92,8 +85,7 @@ describe("a bucket that was there before", () => {
   });
 
   test("and was ours, but is another bucket of that name now, is left alone", async () => {
-    const object = scene.object();
-    await object.reconcileUntilStable();
+    const object = await scene.stableObject();
     do {
       await deleteBehindBack(scene.s3, object.bucketName);
       await makeBucket(scene.s3, object.bucketName);
@@ -113,13 +105,10 @@ describe("between our last look and the creation", () => {
     async (region) => {
       const object = scene.object({ region });
       await object.reconcile();
-      scene.proxy.fault = async ({ operation }): Promise<S3Fault> => {
-        if (operation === "CreateBucket") {
-          await makeBucket(scene.s3, object.bucketName);
-          await putObject(scene.s3, object.bucketName);
-        }
-        return "none";
-      };
+      scene.proxy.before("CreateBucket", async () => {
+        await makeBucket(scene.s3, object.bucketName);
+        await putObject(scene.s3, object.bucketName);
+      });
       const error = await expectError(object.reconcile());
       expect(error).toMatchObject({ reason: "BucketNotOurs" });
       expect(await tagsOf(scene.s3, object.bucketName)).toEqual({});
@@ -128,8 +117,7 @@ describe("between our last look and the creation", () => {
 
   test("we are refused; a bucket that somebody then makes for us by hand is not taken for ours", async () => {
     const object = scene.object();
-    scene.proxy.fault = ({ operation }) =>
-      operation === "CreateBucket" ? { status: 403, code: "AccessDenied" } : "none";
+    scene.proxy.faultOn("CreateBucket", { status: 403, code: "AccessDenied" });
     const result = await object.reconcileUntilStable();
     expect(readyOf(result)).toMatchObject({ status: "False", reason: "AccessDenied" });
     expect(object.status.creating).toBeUndefined();
@@ -173,8 +161,7 @@ test.each([
 test("a bucket whose owner was written and cannot be read yet is waited for, and its settings are not touched", async () => {
   const object = scene.object({ adopt: "IfUnowned", versioning: "Enabled" });
   await makeBucket(scene.s3, object.bucketName);
-  scene.proxy.fault = ({ operation }) =>
-    operation === "GetBucketTagging" ? { status: 404, code: "NoSuchTagSet" } : "none";
+  scene.proxy.faultOn("GetBucketTagging", { status: 404, code: "NoSuchTagSet" });
   expect(await expectRefusal(object.reconcileUntilStable())).toMatchObject({
     reason: "OwnerNotVisible",
     after: "1s",
@@ -224,8 +211,7 @@ describe("tags of a bucket that is nobody's", () => {
 
 describe("where the credentials may not list buckets", () => {
   const unlisted = () => {
-    scene.proxy.fault = ({ operation }) =>
-      operation === "ListBuckets" ? { status: 403, code: "AccessDenied" } : "none";
+    scene.proxy.faultOn("ListBuckets", { status: 403, code: "AccessDenied" });
   };
   test("a bucket is adopted only when the spec says of which account it must be", async () => {
     const object = scene.object({ adopt: "IfUnowned", pollInterval: "90s" });
@@ -273,8 +259,7 @@ test("a bucket is found in the list of an account's buckets on whichever page it
 });
 
 test("an owner whose name is longer than a tag may be is written as far as it fits", async () => {
-  const object = scene.object({ bucketName: "long-owner" }, { name: "n".repeat(253) });
-  await object.reconcileUntilStable();
+  const object = await scene.stableObject({ bucketName: "long-owner" }, { name: "n".repeat(253) });
   expect(await tagsOf(scene.s3, "long-owner")).toMatchObject({
     "drover.dev/owner-uid": object.uid,
     "drover.dev/owner": object.key.slice(0, 256),

@@ -54,6 +54,8 @@ export interface BucketScene {
   readonly secrets: Map<string, Record<string, string>>;
   readonly logged: object[];
   object(spec?: z.input<typeof Bucket.spec>, identity?: { uid?: string; name?: string }): TestBucket;
+  /** An object whose bucket is as its spec asks. */
+  stableObject(...asked: Parameters<BucketScene["object"]>): Promise<TestBucket>;
   close(): Promise<void>;
 }
 
@@ -72,6 +74,8 @@ export async function openBucketScene({ region = "us-east-1", timeout = "5s" } =
   });
   const secrets = new Map([["keys", { accessKeyId, secretAccessKey }]]);
   const logged: object[] = [];
+  const object: BucketScene["object"] = (spec, identity) =>
+    testObject({ stores, secrets, logged }, spec, identity);
   return {
     server,
     proxy,
@@ -79,7 +83,12 @@ export async function openBucketScene({ region = "us-east-1", timeout = "5s" } =
     s3,
     secrets,
     logged,
-    object: (spec, identity) => testObject({ stores, secrets, logged }, spec, identity),
+    object,
+    async stableObject(...asked) {
+      const stable = object(...asked);
+      await stable.reconcileUntilStable();
+      return stable;
+    },
     async close() {
       stores.close();
       s3.destroy();

@@ -45,6 +45,10 @@ export interface S3FaultProxy {
   writes(): readonly string[];
   /** Decides on each call, in the order in which they come. */
   fault: (call: S3Call) => S3Fault | Promise<S3Fault>;
+  /** Meets every call of this operation with a fault, and no other call. */
+  faultOn(operation: string, fault: S3Fault): void;
+  /** Does something before every call of this operation is forwarded. */
+  before(operation: string, act: () => unknown): void;
   /** Has the server list versions in pages of so many. */
   pageSize: number | undefined;
   /** Forgets calls, faults and the size of pages. */
@@ -63,6 +67,15 @@ export async function startS3FaultProxy(target: string): Promise<S3FaultProxy> {
     calls,
     writes: () => calls.filter(isWrite).map(({ operation }) => operation),
     fault: () => "none",
+    faultOn(operation, fault) {
+      proxy.fault = (call) => (call.operation === operation ? fault : "none");
+    },
+    before(operation, act) {
+      proxy.fault = async (call): Promise<S3Fault> => {
+        if (call.operation === operation) await act();
+        return "none";
+      };
+    },
     pageSize: undefined,
     forget() {
       calls.length = 0;
