@@ -1,6 +1,7 @@
 import { ReconcileFunction, RetryAfterError } from "@drover/controller";
 import { expect, it } from "vitest";
 import { kedaObjects } from "./keda-objects.ts";
+import { cup } from "../testing/cups.ts";
 
 const functionRef = { namespace: "tea", name: "cups", uid: "1" };
 const account = { namespace: "keda", name: "keda-operator" };
@@ -13,7 +14,7 @@ const objectsOf = (
   kedaObjects(
     functionRef,
     ReconcileFunction.spec.parse({
-      for: { group: "a.b", version: "v1", kind: "Cup", plural: "cups", scope: "Namespaced" },
+      for: cup,
       container: { image: "i" },
       scaling: { by: "KEDA", ...scaling },
     }),

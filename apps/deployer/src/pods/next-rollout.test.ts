@@ -3,9 +3,10 @@ import { describe, expect, it } from "vitest";
 import { isTried, minPods, nextRollout } from "./next-rollout.ts";
 import type { ObservedPod } from "./observe-pods.ts";
 import { functionConditions } from "../function-conditions.ts";
+import { cup } from "../testing/cups.ts";
 
 const withImage = (image: string, more: object = {}): ReconcileFunctionSpec => ({
-  for: { group: "a.b", version: "v1", kind: "Cup", plural: "cups", scope: "Namespaced" },
+  for: cup,
   container: { image, port: 8080 },
   ...more,
 });
@@ -69,18 +70,27 @@ describe("a revision", () => {
   });
 });
 
+type Observed = Partial<Parameters<typeof functionConditions>[0]>;
+const conditionsOf = (more: Observed) =>
+  functionConditions({
+    spec,
+    status: { rollout: rolledOut },
+    pods: [],
+    revision: 1,
+    wanted: 1,
+    load: { allPaused: false },
+    ...more,
+  });
+/** Status, reason and message of a condition. */
+const conditionOf = (type: string, more: Observed) => {
+  const { status, reason, message } = conditionsOf(more).find((one) => one.type === type) ?? {};
+  return [status, reason, message];
+};
+const noImage = { reason: "ImageNotPulled", message: "no such image" } as const;
+const crash = { reason: "NewPodsDoNotStart", message: "exit code 3" } as const;
+const isTriedNow = { status: { rollout: tried } };
+
 describe("RolledOut", () => {
-  const said = (
-    pods: readonly ObservedPod[],
-    more: Partial<Parameters<typeof functionConditions>[0]> = {},
-  ) => {
-    const known = { spec, status: { rollout: rolledOut }, pods, revision: 1, wanted: 1 };
-    const all = functionConditions({ ...known, load: { allPaused: false }, ...more });
-    const { status, reason, message } = all.find(({ type }) => type === "RolledOut") ?? {};
-    return [status, reason, message];
-  };
-  const noImage = { reason: "ImageNotPulled", message: "no such image" } as const;
-  const isTriedNow = { status: { rollout: tried } };
   it.each([
     ["nothing was started yet", [], {}, ["False", "FirstPodStarting"]],
     ["the first Pod lacks its image", [pod(1, false, { problem: noImage })], {}, ["False", "ImageNotPulled"]],
@@ -103,23 +113,15 @@ describe("RolledOut", () => {
     ["it is paused and was never tried", [], { load: { allPaused: true } }, ["Unknown", "Paused"]],
     ["it has no container", [], { spec: { for: spec.for } }, []],
   ])("when %s", (_, pods, more, expected) => {
-    expect(said(pods, more).slice(0, expected.length)).toEqual(expected);
+    expect(conditionOf("RolledOut", { pods, ...more }).slice(0, expected.length)).toEqual(expected);
   });
 });
 
 describe("whether work is under way", () => {
-  const work = (
-    pods: readonly ObservedPod[],
-    more: Partial<Parameters<typeof functionConditions>[0]> = {},
-  ) => {
-    const known = { spec, status: { rollout: rolledOut }, pods, revision: 1, wanted: 1 };
-    return functionConditions({ ...known, load: { allPaused: false }, ...more })
+  const work = (pods: readonly ObservedPod[], more: Observed) =>
+    conditionsOf({ pods, ...more })
       .filter(({ type }) => type === "Reconciling" || type === "Stalled")
       .map(({ type, status, reason, message }) => [type, status, reason, message]);
-  };
-  const noImage = { reason: "ImageNotPulled", message: "no such image" } as const;
-  const crash = { reason: "NewPodsDoNotStart", message: "exit code 3" } as const;
-  const isTriedNow = { status: { rollout: tried } };
   it.each([
     [
       "its first Pod starts",
@@ -167,17 +169,10 @@ describe("whether work is under way", () => {
 });
 
 describe("Ready", () => {
-  const stated = (type: string, more: Partial<Parameters<typeof functionConditions>[0]>) => {
-    const known = { spec, status: { rollout: tried }, pods: [pod(1, true)], revision: 1, wanted: 1 };
-    const { status, reason, message } =
-      functionConditions({ ...known, load: { allPaused: false }, ...more }).find(
-        (one) => one.type === type,
-      ) ?? {};
-    return [status, reason, message];
-  };
+  const stated = (type: string, more: Observed) =>
+    conditionOf(type, { ...isTriedNow, pods: [pod(1, true)], ...more });
   const problem = { rollout: tried, problem: "Another one." };
   const leaving = pod(1, true, { deleting: true });
-  const crash = { reason: "NewPodsDoNotStart", message: "exit code 3" } as const;
   it.each([
     ["a Pod is Ready", {}, ["True", "Running", "1 of 1 Pods are Ready."]],
     [

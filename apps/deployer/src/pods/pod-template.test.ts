@@ -1,6 +1,7 @@
 import { ReconcileFunction } from "@drover/controller";
 import { expect, it } from "vitest";
 import { fingerprintOf, podManifest, type PodTemplateInput } from "./pod-template.ts";
+import { environment as testEnvironment } from "../testing/cups.ts";
 
 const kind = { group: "example.com", version: "v1", kind: "Gadget", plural: "gadgets", scope: "Namespaced" };
 function templateOf(container: object, fields: object = {}, password = "p"): PodTemplateInput {
@@ -13,14 +14,7 @@ function templateOf(container: object, fields: object = {}, password = "p"): Pod
   return {
     functionRef: { name: "gadgets", namespace: "web", uid: "u-1" },
     spec: { ...spec, container: spec.container },
-    environment: {
-      keda: { scalingUrl: undefined, account: { namespace: "keda", name: "keda-operator" } },
-      network: { namespace: "drover", monitoring: [], egress: { pods: true, networks: [], except: [] } },
-      redisUrl: "redis://redis:6379/2",
-      redisCa: undefined,
-      bridge: { namespace: "drover", name: "bridge" },
-      gateway: { namespace: "drover", name: "gateway" },
-    },
+    environment: { ...testEnvironment, redisUrl: "redis://redis:6379/2" },
     password,
   };
 }
