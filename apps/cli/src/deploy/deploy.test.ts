@@ -6,7 +6,6 @@ import {
   ReconcileFunction,
 } from "@drover/controller";
 import {
-  connect,
   builtin,
   installCrd,
   type KubeClient,
@@ -16,30 +15,20 @@ import {
   type ResourceRef,
 } from "@drover/kube";
 import { AuthorEpoch } from "@drover/runtime";
-import { type Sandbox, startSandbox } from "@drover/sandbox";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { sandboxOfFile } from "../../../../packages/testing/src/sandbox.fixture.ts";
 import { repositoryPath } from "../repository-path.ts";
 import { spawnDrover } from "../testing/run-command.ts";
 import { deploy } from "./deploy.ts";
 
-let folder: string;
-let sandbox: Sandbox;
-let client: KubeClient;
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "drover-deploy-"));
-  sandbox = await startSandbox({});
-  writeFileSync(join(folder, "kubeconfig"), sandbox.kubeconfig());
-  client = await connect({ kubeconfig: join(folder, "kubeconfig") });
-});
-afterAll(async () => {
-  await client.close();
-  await sandbox.close();
-  rmSync(folder, { recursive: true });
-});
+const { sandbox, client } = await sandboxOfFile();
+const folder = mkdtempSync(join(tmpdir(), "drover-deploy-"));
+writeFileSync(join(folder, "kubeconfig"), sandbox.kubeconfig());
+afterAll(() => rmSync(folder, { recursive: true }));
 
 const deployBuckets = (kubeconfig: string) =>
   spawnDrover(["deploy", "--dir", repositoryPath("functions/s3-bucket/deploy")], {
@@ -109,14 +98,17 @@ describe("of a folder", () => {
     for (const name of ["tea", "milk"]) await client.create(builtin.namespace, { metadata: { name } });
   });
   beforeEach(async () => {
-    for (const { metadata } of await listAll(client, ref, {}))
-      await client.delete(ref, objectKey({ name: metadata.name, namespace: metadata.namespace }));
-    for (const name of made) await client.delete(builtin.crd, objectKey({ name }));
+    await deleteAll();
     manifests = mkdtempSync(join(folder, "manifests-"));
     [said, writes] = [[], []];
     write(files);
   });
 
+  async function deleteAll(): Promise<void> {
+    for (const { metadata } of await listAll(client, ref, {}))
+      await client.delete(ref, objectKey({ name: metadata.name, namespace: metadata.namespace }));
+    for (const name of made) await client.delete(builtin.crd, objectKey({ name }));
+  }
   function write(all: typeof files): void {
     for (const [name, documents] of Object.entries(all))
       writeFileSync(join(manifests, name), documents.map((one) => JSON.stringify(one)).join("\n---\n"));
@@ -213,9 +205,7 @@ describe("of a folder", () => {
     count();
     await expectAll();
     for (const [nth, request] of asked.entries()) {
-      for (const { metadata } of await listAll(client, ref, {}))
-        await client.delete(ref, objectKey({ name: metadata.name, namespace: metadata.namespace }));
-      for (const name of made) await client.delete(builtin.crd, objectKey({ name }));
+      await deleteAll();
       let left = nth;
       const heal = sandbox.faults.respond(() => (left-- === 0 ? { status: 400, message: "no" } : undefined));
       const failed = await deployed({ who: ada }).then(

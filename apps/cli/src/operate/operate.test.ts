@@ -1,27 +1,12 @@
 import { objectKey, queueOf, ReconcileFunction, silentLog } from "@drover/controller";
-import { builtin, type KubeClient, refOf } from "@drover/kube";
-import {
-  openWorkQueue,
-  type QueueWorker,
-  type RedisConnection,
-  redisUserRules,
-  type Run,
-  type RunOutcome,
-  type Wake,
-  type WorkQueue,
-} from "@drover/queue";
+import { builtin, refOf } from "@drover/kube";
+import { openWorkQueue, type QueueWorker, redisUserRules, type Run, type RunOutcome } from "@drover/queue";
 import { hostname } from "node:os";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Note } from "../testing/notes.ts";
-import { type NotesWorld, startNotesWorld } from "../testing/notes-world.ts";
+import { noteKey, notesWorldOfFile, noteWake } from "../testing/notes-world.fixture.ts";
 import { spawnDrover } from "../testing/run-command.ts";
 import { operatorName } from "./target.ts";
-
-let world: NotesWorld;
-let connection: RedisConnection;
-let client: KubeClient;
-let queue: WorkQueue;
-let env: Record<string, string>;
 
 const bell = "\u001b[31mred\u009b alert\u202e";
 const verdicts: Readonly<Record<string, RunOutcome>> = {
@@ -30,29 +15,18 @@ const verdicts: Readonly<Record<string, RunOutcome>> = {
   well: { kind: "done", after: 3_600_000 },
   resting: { kind: "done" },
 };
-const names = [...Object.keys(verdicts), "due", "unheard"];
-const noted = (name: string, namespace = "default") => objectKey({ namespace, name });
-const wakeOf = (name: string, namespace = "default"): Wake => ({
-  key: noted(name, namespace),
-  kind: "notes.example.com",
-  resourceVersion: "1",
-  reason: "Modified",
-  class: "change",
-});
+const world = await notesWorldOfFile([...Object.keys(verdicts), "due", "unqueued"]);
+const { connection, client, queue, redis, controller, kubeconfig } = world;
+const env = { KUBECONFIG: kubeconfig, DROVER_REDIS_URL: redis.url.replace("//", "//operator:secret@") };
 /** What an operator runs, as that user of Redis. */
 const drover = (...words: readonly string[]) => spawnDrover(words, { env });
 
 beforeAll(async () => {
-  world = await startNotesWorld(names);
-  ({ connection, client, queue } = world);
-  const { redis, controller, kubeconfig } = world;
   for (const name of ["other", "def"]) await client.create(builtin.namespace, { metadata: { name } });
   await queue.stats(10_000);
   const rules = redisUserRules({ role: "operator", controllers: [controller] });
   await connection.call("ACL", "SETUSER", "operator", ...rules.split(" "), ">secret");
-  env = { KUBECONFIG: kubeconfig, DROVER_REDIS_URL: redis.url.replace("//", "//operator:secret@") };
 });
-afterAll(() => world.stop());
 
 const keysIn = (table: string): readonly string[] =>
   table
@@ -79,10 +53,10 @@ describe("of objects whose runs have ended", () => {
   beforeEach(async () => {
     ran = [];
     const first = runs(verdicts);
-    await queue.wake(Object.keys(verdicts).map((name) => wakeOf(name)));
+    await queue.wake(Object.keys(verdicts).map((name) => noteWake(name)));
     await expect.poll(() => new Set(ran).size, { timeout: 20_000 }).toBe(Object.keys(verdicts).length);
     await first.drain(0);
-    await queue.wake([wakeOf("due")]);
+    await queue.wake([noteWake("due")]);
     ran = [];
   });
   afterEach(async () => {
@@ -92,7 +66,7 @@ describe("of objects whose runs have ended", () => {
     for (const scope of [
       { kind: "controller" },
       { kind: "namespace", namespace: "default" },
-      { kind: "object", key: noted("parked") },
+      { kind: "object", key: noteKey("parked") },
     ] as const)
       await queue.resume(scope);
     await queue.forceAll();
@@ -159,8 +133,8 @@ describe("of objects whose runs have ended", () => {
         expect.objectContaining({ verdict: "terminal", error: "colour is immutable" }),
       ]),
     );
-    expect((await drover("history", "note/unheard")).stderr).toBe(
-      "No run of Note default/unheard is recorded.\n",
+    expect((await drover("history", "note/unqueued")).stderr).toBe(
+      "No run of Note default/unqueued is recorded.\n",
     );
   });
 
@@ -217,7 +191,7 @@ describe("of objects whose runs have ended", () => {
         /was not paused by itself\. It still does not run: .* is paused by/,
       );
       runs({});
-      await queue.wake([wakeOf("elsewhere", "other")]);
+      await queue.wake([noteWake("elsewhere", "other")]);
       await expect.poll(() => ran).toEqual(given.length === 2 ? ["other/elsewhere"] : []);
       expect((await drover("resume", "notes", ...given)).stdout).toMatch(/^Resumed: all objects/);
       await expect.poll(() => ran).toContain("default/due");
@@ -232,11 +206,11 @@ it("drover list reads 100,000 objects in little memory", async () => {
     spec: { for: { group, version, kind, plural, scope }, container: { image: "notes" } },
   });
   const large = openWorkQueue({ redis: connection, controller: queueOf(metadata), log: silentLog });
-  await large.wake(Array.from({ length: 100_000 }, (_, i) => wakeOf(`n${i}`, "other")));
+  await large.wake(Array.from({ length: 100_000 }, (_, i) => noteWake(`n${i}`, "other")));
   await large.close();
   // All of them at once would not fit into this heap.
   const { stdout, stderr, code } = await spawnDrover(["list", "other/many", "--state", "due"], {
-    env: { ...env, DROVER_REDIS_URL: world.redis.url, NODE_OPTIONS: "--max-old-space-size=80" },
+    env: { ...env, DROVER_REDIS_URL: redis.url, NODE_OPTIONS: "--max-old-space-size=80" },
   });
   expect({ stderr, code }).toEqual({ stderr: "", code: 0 });
   expect(new Set(keysIn(stdout)).size).toBe(100_000);
@@ -278,7 +252,7 @@ const answering = async (status: number, part: string, ...words: readonly string
 };
 
 it.each([
-  ["/notes/due", ["note/due"], { kind: "object", key: noted("due") }],
+  ["/notes/due", ["note/due"], { kind: "object", key: noteKey("due") }],
   ["/namespaces/nowhere", ["notes", "--in", "nowhere"], { kind: "namespace", namespace: "nowhere" }],
 ] as const)(
   "who may not read %s may pause it, and any other refusal is an error",
@@ -286,8 +260,8 @@ it.each([
     const { said, code } = await answering(400, part, "pause", ...words);
     expect([said, code]).toEqual([expect.stringContaining("The API server answered 400"), 1]);
     const pauses = async () =>
-      (await queue.inspect(noted("due", "nowhere"))).key.pauses.concat(
-        (await queue.inspect(noted("due"))).key.pauses,
+      (await queue.inspect(noteKey("due", "nowhere"))).key.pauses.concat(
+        (await queue.inspect(noteKey("due"))).key.pauses,
       );
     expect(await pauses()).toEqual([]);
     expect(await answering(403, part, "pause", ...words)).toMatchObject({
