@@ -144,7 +144,7 @@ describe("revisions", () => {
     metadata: { ...one.metadata, annotations: { [revision]: at } },
   });
 
-  it("go up by one with every new set, and the Deployment tells which it is at", () => {
+  it("go up by one with every new set, and the Deployment has the current one", () => {
     const draft = decided({ replicas: 1 }, noted(set("web:old", 1), "4"));
     expect(draft.sets.map(({ annotations }) => annotations[revision])).toEqual(["4", "5"]);
     expect(draft.annotations[revision]).toBe("5");
@@ -165,7 +165,7 @@ describe("revisions", () => {
     expect(draft.annotations[revision]).toBe(after);
   });
 
-  it("order the sets that are let go of, beyond what a double tells apart", () => {
+  it("order the sets that are deleted, beyond the precision of a double", () => {
     const sets = [
       noted(set("web:a", 0), "9007199254740993"),
       noted(set("web:b", 0, 0, [10, 10], 1), "9007199254740992"),
@@ -175,7 +175,7 @@ describe("revisions", () => {
     expect(draft.sets.map(({ isToBeDeleted }) => isToBeDeleted)).toEqual([false, true, false]);
   });
 
-  it("are remembered by a set that somebody goes back to", () => {
+  it("are remembered by a set that is rolled back to", () => {
     const draft = decided(
       { replicas: 1 },
       noted(set("web:new", 0, 0, [1, 2]), "1"),

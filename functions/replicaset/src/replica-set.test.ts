@@ -22,7 +22,10 @@ const open = async (
   (cluster = await testCluster(
     ({ now }) => {
       const controller = replicaSetController(now);
-      return { ...controller, reconcile: (context: Context) => around(controller.reconcile, context) };
+      return {
+        ...controller,
+        reconcile: (context: Context) => around((asked) => controller.reconcile(asked), context),
+      };
     },
     { deployedAs },
   ));
@@ -36,7 +39,7 @@ const applied = async (opened: TestCluster, manifest: Manifest): Promise<void> =
   await opened.runUntilIdle();
 };
 
-it("makes as many pods as are asked for, and says so", async () => {
+it("makes as many pods as are asked for, and counts them in its status", async () => {
   const opened = await open();
   await applied(opened, web(3));
   expect((await opened.list(pods)).map(({ metadata }) => metadata.name)).toHaveLength(3);
@@ -51,7 +54,7 @@ it("makes as many pods as are asked for, and says so", async () => {
 const namesOf = (all: Awaited<ReturnType<TestCluster["list"]>>) => all.map(({ metadata }) => metadata.name);
 const statusNow = async (opened: TestCluster) => (await opened.get(sets, "web"))?.["status"];
 
-it("says how its pods are whenever that changes, and replaces those that end", async () => {
+it("counts its pods by their state whenever that changes, and replaces those that end", async () => {
   const opened = await open();
   await applied(opened, web(3));
   const [ready = "", failed = "", held = ""] = namesOf(await opened.list(pods));
@@ -79,7 +82,7 @@ it("says how its pods are whenever that changes, and replaces those that end", a
   await opened.runUntilIdle();
   expect(await opened.list(pods)).toHaveLength(5);
   expect(await statusNow(opened)).toMatchObject({ replicas: 3, readyReplicas: 1, terminatingReplicas: 1 });
-  // What has ended is neither counted nor taken for one that is too many.
+  // Ended pods are not counted, and not deleted as surplus.
   await applied(opened, web(2));
   const left = namesOf(await opened.list(pods));
   expect(left).toEqual(expect.arrayContaining([ready, failed, held]));
@@ -87,7 +90,7 @@ it("says how its pods are whenever that changes, and replaces those that end", a
   expect(await statusNow(opened)).toMatchObject({ replicas: 2, terminatingReplicas: 1 });
 });
 
-it("makes no pods while it is being deleted, and still says how many there are", async () => {
+it("makes no pods while it is being deleted, and still counts those left", async () => {
   const opened = await open();
   const { metadata, ...rest } = web(2);
   await applied(opened, { ...rest, metadata: { ...metadata, finalizers: ["example.com/hold"] } });
@@ -245,7 +248,7 @@ it("tries again soon when what was refused may have become possible, and then wi
   expect(await opened.list(pods)).toHaveLength(1);
 });
 
-it("says that pods could not be deleted, and deletes them when they can be", async () => {
+it("reports that pods could not be deleted, and deletes them when they can be", async () => {
   let refuses = false;
   const opened = await open(async (reconcile, context) => {
     const { client } = context;

@@ -68,13 +68,13 @@ describe("onDelete: Delete", () => {
     expect(await tagsOf(scene.s3, object.bucketName)).toMatchObject({ "drover.dev/owner-uid": next.uid });
   });
 
-  test("waits for a Secret that is gone, and says so", async () => {
+  test("waits for a Secret that is gone, and reports it", async () => {
     const object = await scene.stableObject({ onDelete: "Delete" });
     object.spec = { ...object.spec, credentialsSecret: { name: "gone" } };
     expect(await expectRefusal(object.finalize())).toMatchObject({ reason: "SecretMissing" });
   });
 
-  test("never empties a bucket unasked, does not touch it meanwhile, and says what to do", async () => {
+  test("never empties a bucket unasked, does not touch it meanwhile, and names the option", async () => {
     const object = await scene.stableObject({ onDelete: "Delete" });
     await putObject(scene.s3, object.bucketName);
     scene.proxy.forget();
@@ -135,7 +135,7 @@ describe("onDelete: Delete", () => {
 
   test("a bucket that does not get empty is left for the next run, which comes at once", async () => {
     const object = await scene.stableObject({ onDelete: "Delete", emptyOnDelete: true });
-    // Somebody writes again and again: each page is followed by another.
+    // Another client writes again and again: each page is followed by another.
     let wrote = 0;
     scene.proxy.before("ListObjectVersions", () => putObject(scene.s3, object.bucketName, `k${wrote++}`));
     expect(await expectRefusal(object.finalize())).toMatchObject({ reason: "Emptying", after: "1ms" });
@@ -156,7 +156,7 @@ describe("a bucket that is not the object's", () => {
     expect(await bucketIn(scene.s3, owner.bucketName)).toEqual(before);
   });
 
-  test("nor anybody's, is left alone", async () => {
+  test("nor any other object's, is left alone", async () => {
     const object = scene.object({ onDelete: "Delete", emptyOnDelete: true });
     await makeBucket(scene.s3, object.bucketName);
     await putObject(scene.s3, object.bucketName);
@@ -165,7 +165,7 @@ describe("a bucket that is not the object's", () => {
   });
 
   test.each(["PutBucketTagging", "ListObjectVersions", "ListMultipartUploads"])(
-    "any more, because somebody took it over just before %s, is not deleted",
+    "any more, because another owner took it over just before %s, is not deleted",
     async (moment) => {
       const object = await scene.stableObject({ onDelete: "Delete", emptyOnDelete: true });
       scene.proxy.fault = async ({ operation }): Promise<S3Fault> => {
@@ -253,7 +253,7 @@ describe("what cannot be known", () => {
 });
 
 test.each(["Retain", "Delete"] as const)(
-  "a bucket that somebody takes over between our look and our tagging keeps those tags, with onDelete: %s",
+  "a bucket that another owner takes over between our read and our tagging keeps those tags, with onDelete: %s",
   async (onDelete) => {
     const object = await scene.stableObject({ onDelete });
     const others = { "drover.dev/owner-uid": "another" };
@@ -310,7 +310,7 @@ test("a delete marker alone keeps the bucket", async () => {
   expect(await expectRefusal(object.finalize())).toMatchObject({ reason: "BucketNotEmpty" });
 });
 
-test("a bucket that somebody else deletes at the same moment is gone, and that is all", async () => {
+test("a bucket that another client deletes at the same moment is gone, without an error", async () => {
   const object = await scene.stableObject({ onDelete: "Delete" });
   scene.proxy.before("DeleteBucket", () => deleteBehindBack(scene.s3, object.bucketName));
   await object.finalize();

@@ -21,7 +21,7 @@ import { type S3Fault } from "./testing/s3-fault-proxy.ts";
 const scene = await bucketSceneOfFile();
 
 describe("a new object", () => {
-  test("gets a bucket with its settings, its tags and its owner, and says where it is", async () => {
+  test("gets a bucket with its settings, its tags and its owner, and its status has the address", async () => {
     const object = scene.object({ versioning: "Enabled", tags: { team: "a" } });
     const result = await object.reconcileUntilStable();
 
@@ -44,7 +44,7 @@ describe("a new object", () => {
     expect(result.conditions).toMatchObject([{ type: "Versioning", status: "True" }]);
   });
 
-  test("says that a bucket is about to be made before it makes one", async () => {
+  test("writes its intent into the status before it makes a bucket", async () => {
     const object = scene.object();
     const result = await object.reconcile();
     expect(readyOf(result)).toMatchObject({ status: "Unknown", reason: "Creating" });
@@ -106,7 +106,7 @@ describe("a new object", () => {
     expect((await bucketIn(scene.s3, object.bucketName))?.versioning).toBe("Enabled");
   });
 
-  test("whose name makes no bucket name is told to set one", async () => {
+  test("whose name makes no valid bucket name gets an error with the field to set", async () => {
     const object = scene.object({}, { name: "n".repeat(60) });
     const error = await expectRefusal(object.reconcile());
     expect(error).toBeInstanceOf(TerminalError);
@@ -159,7 +159,7 @@ describe("drift", () => {
     });
   });
 
-  test("a bucket whose tags somebody replaced, the owner's too, is known again and tagged again", async () => {
+  test("a bucket whose tags were replaced, the owner's too, is recognised and tagged again", async () => {
     const object = await scene.stableObject({ tags: { team: "a" } });
     await putObject(scene.s3, object.bucketName);
     await setTags(scene.s3, object.bucketName, { cost: "42" });
@@ -171,13 +171,13 @@ describe("drift", () => {
     });
   });
 
-  test("converges under somebody who rewrites the tags all the time, and whose tags stay", async () => {
+  test("converges while another client rewrites the tags all the time, and keeps that client's tags", async () => {
     const object = await scene.stableObject({ tags: { team: "a" } });
     let rounds = 0;
     const rewriting = (async () => {
       while (rounds < 50) await setTags(scene.s3, object.bucketName, { cost: String(++rounds) });
     })();
-    // A run may lose against the other; then it says so and waits.
+    // A run may lose against the other; then it returns an error and waits.
     while (rounds < 50) {
       await object.reconcile().catch((error: unknown) => {
         expect(error).toBeInstanceOf(RetryAfterError);
@@ -193,7 +193,7 @@ describe("drift", () => {
     });
   });
 
-  test("what somebody tags while we are about to tag is kept", async () => {
+  test("tags that are written while we are about to tag are kept", async () => {
     const object = await scene.stableObject({ tags: { team: "a" } });
     object.spec = { ...object.spec, tags: { team: "b" } };
     scene.proxy.before("HeadBucket", async () => {
@@ -230,7 +230,7 @@ describe("a bucket that is about to be made", () => {
     expect(object.status.creating).toMatchObject({ since: "2030-01-01T00:00:00.000Z" });
   });
 
-  test("and was made, and may not be looked at, says so", async () => {
+  test("and was made, and may not be read, is reported", async () => {
     const object = scene.object();
     await object.reconcile();
     let isMade = false;
@@ -389,7 +389,7 @@ describe("what cannot be changed", () => {
     expect(await expectRefusal(object.reconcile())).toMatchObject({ reason: "BucketNameImmutable" });
   });
 
-  test("a new name is taken when the bucket of the old one was somebody else's", async () => {
+  test("a new name is accepted when the bucket of the old one was a foreign one", async () => {
     const object = scene.object();
     await makeBucket(scene.s3, object.bucketName);
     await expectRefusal(object.reconcileUntilStable());
@@ -412,7 +412,7 @@ describe("what cannot be changed", () => {
 
 describe("a server that lacks something", () => {
   test.each(["GetBucketVersioning", "PutBucketVersioning"])(
-    "has no %s: a condition says so, the rest is done, and it is looked at again at leisure",
+    "has no %s: a condition reports it, the rest is done, and it is checked again after pollInterval",
     async (missing) => {
       const object = scene.object({ versioning: "Enabled", tags: { team: "a" } });
       scene.proxy.faultOn(missing, { status: 501, code: "NotImplemented" });
@@ -426,7 +426,7 @@ describe("a server that lacks something", () => {
     },
   );
 
-  test("keeps no tags: no bucket is made that nobody could tell from others", async () => {
+  test("keeps no tags: no bucket is made, because its owner could not be recorded", async () => {
     const object = scene.object();
     scene.proxy.faultOn("GetBucketTagging", { status: 405, code: "MethodNotAllowed" });
     expect(await expectRefusal(object.reconcileUntilStable())).toMatchObject({
@@ -446,7 +446,7 @@ describe("a server that lacks something", () => {
   });
 });
 
-test("every request says which account the bucket must belong to", async () => {
+test("every request names the account that must own the bucket", async () => {
   await scene.stableObject({ accountId: "123456789012", versioning: "Enabled" });
   const silent = scene.proxy.calls
     .filter(({ headers }) => headers["x-amz-expected-bucket-owner"] !== "123456789012")
@@ -499,7 +499,7 @@ test("credentials are sent as the Secret has them, without blanks around them, a
   }
 });
 
-test("what a spec may say", () => {
+test("valid and invalid specs", () => {
   const parse = (spec: object) => Bucket.spec.safeParse(spec).success;
   expect(Bucket.spec.parse({})).toEqual({
     tags: {},

@@ -19,7 +19,7 @@ import { type S3Fault } from "../testing/s3-fault-proxy.ts";
 const scene = await bucketSceneOfFile();
 
 describe("a bucket that was there before", () => {
-  test("is left alone, whatever it looks like, and the condition says how to take it", async () => {
+  test("is left alone, whatever its settings, and the condition names the option to adopt it", async () => {
     const object = scene.object({ versioning: "Enabled", tags: { team: "a" } });
     await makeBucket(scene.s3, object.bucketName);
     const error = await expectRefusal(object.reconcileUntilStable());
@@ -29,7 +29,7 @@ describe("a bucket that was there before", () => {
     expect(scene.proxy.writes()).toEqual([]);
   });
 
-  test("is adopted with its content and its tags where the spec says so", async () => {
+  test("is adopted with its content and its tags where the spec allows it", async () => {
     const object = scene.object({ adopt: "IfUnowned", tags: { team: "a" } });
     await makeBucket(scene.s3, object.bucketName);
     await setTags(scene.s3, object.bucketName, { cost: "42" });
@@ -44,7 +44,7 @@ describe("a bucket that was there before", () => {
     expect((await object.reconcile()).status?.adopted).toBe(true);
   });
 
-  test("is known to be adopted by the run after one that died before it could say so", async () => {
+  test("is known to be adopted by the run after one that died before its status write", async () => {
     const object = scene.object({ adopt: "IfUnowned" });
     await makeBucket(scene.s3, object.bucketName);
     await object.reconcile();
@@ -101,7 +101,7 @@ describe("a bucket that was there before", () => {
 
 describe("between our last look and the creation", () => {
   test.each(["us-east-1", "eu-west-1"])(
-    "somebody else makes the bucket and uses it, in %s",
+    "another client makes the bucket and uses it, in %s",
     async (region) => {
       const object = scene.object({ region });
       await object.reconcile();
@@ -115,7 +115,7 @@ describe("between our last look and the creation", () => {
     },
   );
 
-  test("we are refused; a bucket that somebody then makes for us by hand is not taken for ours", async () => {
+  test("we are refused; a bucket that is then made by hand is not adopted", async () => {
     const object = scene.object();
     scene.proxy.faultOn("CreateBucket", { status: 403, code: "AccessDenied" });
     const result = await object.reconcileUntilStable();
@@ -128,7 +128,7 @@ describe("between our last look and the creation", () => {
   });
 });
 
-test("two objects that reach for one bucket at once: one has it, the other is told so", async () => {
+test("of two objects that claim one bucket at once, one gets it and the other an error", async () => {
   const bucketName = scene.object().bucketName;
   const objects = [scene.object({ bucketName }), scene.object({ bucketName })];
   await Promise.allSettled(objects.map((object) => object.reconcileUntilStable()));
@@ -182,10 +182,10 @@ test("a bucket that another object tags between our look and our tagging keeps t
   expect(await tagsOf(scene.s3, object.bucketName)).toEqual(others);
 });
 
-describe("tags of a bucket that is nobody's", () => {
+describe("tags of a bucket without an owner", () => {
   test.each([
     ["of another object, beside our own mark of removal", { "drover.dev/owner-uid": "another" }, true],
-    ["that say that another object deletes it", { "drover.dev/removed-by": "another" }, false],
+    ["that mark it as being deleted by another object", { "drover.dev/removed-by": "another" }, false],
   ])("%s: it is never taken", async (_, tags, isRemoved) => {
     const object = scene.object({ adopt: "IfUnowned" });
     await makeBucket(scene.s3, object.bucketName);
@@ -199,7 +199,7 @@ describe("tags of a bucket that is nobody's", () => {
     expect(scene.proxy.writes()).toEqual([]);
   });
 
-  test("of somebody who made it while we were about to, empty as it is", async () => {
+  test("of another client that made it while we were about to, empty as it is", async () => {
     const object = scene.object();
     await object.reconcile();
     await makeBucket(scene.s3, object.bucketName);
@@ -213,7 +213,7 @@ describe("where the credentials may not list buckets", () => {
   const unlisted = () => {
     scene.proxy.faultOn("ListBuckets", { status: 403, code: "AccessDenied" });
   };
-  test("a bucket is adopted only when the spec says of which account it must be", async () => {
+  test("a bucket is adopted only when the spec names its account", async () => {
     const object = scene.object({ adopt: "IfUnowned", pollInterval: "90s" });
     await makeBucket(scene.s3, object.bucketName);
     unlisted();
@@ -225,7 +225,7 @@ describe("where the credentials may not list buckets", () => {
     expect((await object.reconcileUntilStable()).status).toMatchObject({ adopted: true });
   });
 
-  test("the status says nothing of when the bucket was made, and the next look asks for it again", async () => {
+  test("the status has no time of creation, and the next run asks for it again", async () => {
     const object = scene.object({ adopt: "IfUnowned", accountId: "123456789012" });
     await makeBucket(scene.s3, object.bucketName);
     unlisted();

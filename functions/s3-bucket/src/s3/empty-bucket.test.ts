@@ -295,7 +295,7 @@ describe("a run", () => {
   });
 });
 
-test("a bucket that is filled again and again says so, with backoff", async () => {
+test("a bucket that is filled again and again is reported, with backoff", async () => {
   const object = await emptied();
   scene.proxy.before("DeleteBucket", () => putObject(scene.s3, object.bucketName, "again"));
   const error = await expectError(object.finalize());

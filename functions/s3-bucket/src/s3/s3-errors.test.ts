@@ -111,7 +111,7 @@ test("credentials that S3 refuses are waited for, and nothing of them is in the 
   expect(inspect(scene.logged, { depth: 10 })).not.toMatch(/canary/i);
 });
 
-test("a server that cannot be reached is an error that is retried, and says so", async () => {
+test("a server that cannot be reached is an error that is retried", async () => {
   scene.proxy.fault = () => "cut-before";
   const error = await expectError(scene.object().reconcile());
   expect(error).not.toBeInstanceOf(RetryAfterError);

@@ -31,7 +31,7 @@ import { type S3FaultProxy, startS3FaultProxy } from "./s3-fault-proxy.ts";
 
 type Result = ReconcileResult<typeof Bucket>;
 
-/** A Bucket object in a cluster that keeps what the function says of it. */
+/** A Bucket object in a cluster that keeps the status that the function returns. */
 export interface TestBucket {
   readonly key: string;
   readonly bucketName: string;
@@ -177,7 +177,7 @@ export async function expectRefusal(of: Promise<unknown>): Promise<RetryAfterErr
 export const readyOf = ({ conditions = [] }: Result): Condition | undefined =>
   conditions.find(({ type }) => type === "Ready");
 
-/** What S3 says of a bucket; undefined when there is none. */
+/** The state of a bucket in S3; undefined when there is none. */
 export async function bucketIn(s3: S3Client, name: string) {
   const { Buckets = [] } = await s3.send(new ListBucketsCommand({}));
   const found = Buckets.find(({ Name }) => Name === name);
