@@ -114,7 +114,7 @@ it("what is made for a function is in its status first: how it comes by its keys
   ]);
 });
 
-it("nothing is made for a function that is not permitted, nor for one whose spec says two things", async () => {
+it("nothing is made for a function that is not permitted, nor for one with a contradictory spec", async () => {
   await create({ container: { image: "cups:1" } });
   const refused = new Error("refused");
   const permits = {
@@ -136,7 +136,7 @@ it.each([
   ["asks for it, and it is so", true, true, true, []],
   ["does not ask for it any more", false, true, true, ["resume"]],
   ["never asked for it, and an operator did", false, true, false, []],
-  ["does not ask for it, and nobody did", false, false, true, []],
+  ["does not ask for it, and is not paused", false, false, true, []],
 ])("a queue is paused where the spec %s", async (_, paused, allPaused, was, expected) => {
   await create({ paused });
   await setStatus({ paused: was });
@@ -169,7 +169,7 @@ describe("a function is looked at again", () => {
     [{ due: 1 }, true],
     [{ running: 1 }, true],
     [{ parked: 1 }, false],
-  ])("that somebody else runs with %j: %s", async (busy, isAgain) => {
+  ])("that runs outside of Drover with %j: %s", async (busy, isAgain) => {
     await create({});
     load = { ...idle, ...busy };
     expect("requeueAfter" in (await runUntilDone())).toBe(isAgain);
@@ -223,7 +223,7 @@ it("a Pod that is labelled as the function's and is not controlled by it is neit
   );
 });
 
-it("what the bridge says of a function in the same status stays", async () => {
+it("the bridge's fields in the function's status stay", async () => {
   await create({});
   const bridges = {
     problem: "Another one.",
@@ -233,7 +233,7 @@ it("what the bridge says of a function in the same status stays", async () => {
   expect((await run()).status).toMatchObject(bridges);
 });
 
-it("what Pods need stays until the last one has gone of a function that somebody else runs from now on", async () => {
+it("when a function's container is removed, the objects that its Pods need stay until the last Pod has gone", async () => {
   await create({
     container: { image: "cups:1" },
     permissions: { namespace: [{ apiGroups: [""], resources: ["pods"], verbs: ["get"] }] },
@@ -300,7 +300,7 @@ it("a function that is called, and runs elsewhere, has an account as which the g
   expect([await namesOf(builtin.service), await podsNow(), done]).toEqual([[], [], []]);
 });
 
-it("says of the parts that it needs which do not run: of the gateway only where it is called", async () => {
+it("reports the needed parts that do not run: the gateway only for delivery by webhook", async () => {
   absent = (["bridge", "gateway"] as const).map((part) => ({ part, namespace: "drover", since: undefined }));
   const types = async () => {
     const { conditions } = await runUntilDone();

@@ -20,7 +20,10 @@ function gatewayInHand() {
   /** Fires when a worker's Redis is not used any more, by function and revision. */
   const gone = new Map<string, AbortController>();
   const warnings: object[] = [];
-  const hand = { isAway: false, beforeStop: (_words: string): Promise<unknown> => Promise.resolve() };
+  const hand: { isAway: boolean; beforeStop: (words: string) => Promise<unknown> } = {
+    isAway: false,
+    beforeStop: () => Promise.resolve(),
+  };
   const work = (fn: WebhookFunction): FunctionWorker => {
     if (hand.isAway) throw new TenantRedisError("The Redis is away.");
     const words = `${fn.controller} ${fn.revision}`;

@@ -166,7 +166,7 @@ it("calls one after another go over one connection", async () => {
   expect(ports[0]).toBeGreaterThan(0);
 });
 
-it("a call says by when its run must have ended", async () => {
+it("a call has the deadline of its run", async () => {
   const from = Date.now();
   work({ runSettings: { ...greetings.runSettings, timeout: "5m" } });
   await due();
@@ -211,7 +211,7 @@ it("as many calls are under way at once as the function takes", async () => {
   await settled(12);
 });
 
-it("what a function has left outside is undone before its object goes, where it says that it finalizes", async () => {
+it("a function that finalizes is called before its object goes", async () => {
   fn.answer = (call, response) =>
     reply(call, response, { outcome: call.type === "dev.drover.finalize.v2" ? "finalized" : "done" });
   const finalizers = ["drover.dev/greetings"];
@@ -229,7 +229,7 @@ it("what a function has left outside is undone before its object goes, where it 
   expect(await client.get(ref, keyOf(name))).toBeUndefined();
 });
 
-it("an object is left without a finalizer where its function does not say that it finalizes", async () => {
+it("an object has no finalizer where its function does not finalize", async () => {
   work({ finalizes: false });
   const name = await due();
   await settled(1);

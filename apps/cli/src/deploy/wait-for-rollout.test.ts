@@ -8,7 +8,7 @@ const { client } = await sandboxOfFile();
 const ref = refOf(ReconcileFunction);
 const key = objectKey({ namespace: "default", name: "cups" });
 
-beforeAll(async () => void (await installCrd(client, { ...customResourceDefinition(ReconcileFunction) })));
+beforeAll(() => installCrd(client, { ...customResourceDefinition(ReconcileFunction) }));
 beforeEach(async () => {
   await client.delete(ref, key);
   await client.create(ref, {
@@ -39,7 +39,7 @@ const forEver = 100_000;
 const waiting = (span: number, print: (words: string) => void = () => undefined) =>
   waitForRollout({ client, ref, key }, span, print);
 
-it("tells why it is not Ready yet, and answers when it is", async () => {
+it("prints why the function is not Ready yet, and returns when it is", async () => {
   await state("False", "NoPodReady", "Its Pods\u001b[31m are starting.");
   const news: string[] = [];
   const ready = waiting(forEver, (words) => {
@@ -50,7 +50,7 @@ it("tells why it is not Ready yet, and answers when it is", async () => {
   expect(news).toEqual(["NoPodReady: Its Pods [31m are starting."]);
 });
 
-it("tells what is missing once for as long as it stays so", async () => {
+it("prints the same reason only once", async () => {
   await state("False", "NoPodReady", "Its Pods are starting.");
   let looks = 0;
   const get: KubeClient["get"] = async (...asked) => {
@@ -62,7 +62,7 @@ it("tells what is missing once for as long as it stays so", async () => {
   expect(news).toEqual(["NoPodReady: Its Pods are starting."]);
 });
 
-it("does not believe what was said of an older spec", async () => {
+it("ignores a status of an older spec", async () => {
   await state("True", "Running", "", { observedGeneration: 0 });
   await expect(waiting(0)).rejects.toThrow(
     "default/cups is not Ready: the deployer has not processed it since it was written.",

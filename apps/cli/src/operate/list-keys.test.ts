@@ -135,7 +135,7 @@ it.each([
     "drover resume default/memos web/a",
   ],
   [{ first: "papers", second: "a" }, { kind: "object", key: "a" }, "drover resume default/papers a"],
-])("%j is one scope, and it is said how that is resumed", async (given, expected, resume) => {
+])("%j is one scope, shown with the command that resumes it", async (given, expected, resume) => {
   const servers = { client: world.client, redis: world.connection };
   const words = { command: "pause", second: undefined, in: undefined, all: false, ...given };
   expect(await findTarget(cluster(), servers, words)).toMatchObject({ scope: expected, resume });

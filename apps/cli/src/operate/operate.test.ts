@@ -101,7 +101,7 @@ describe("of objects whose runs have ended", () => {
       code: 0,
     });
     expect(keysIn(stdout)).toEqual(keys);
-    // What an object says writes nothing but letters to a terminal.
+    // Text of an object cannot send control characters to a terminal.
     expect(stdout).toMatch(/^[^\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]*$/);
   });
 
@@ -159,9 +159,9 @@ describe("of objects whose runs have ended", () => {
     await expect.poll(() => ran.length).toBe(5);
   });
 
-  it("drover pause holds an object back, says so to whoever asks, and drover resume lets it go on", async () => {
-    const { stdout: said } = await drover("pause", "note/parked");
-    expect(said).toMatch(
+  it("drover pause holds an object back, drover why shows it, and drover resume lets it go on", async () => {
+    const { stdout: printed } = await drover("pause", "note/parked");
+    expect(printed).toMatch(
       /^Paused: Note default\/parked\. .* drover resume default\/notes default\/parked\n$/,
     );
     const { stdout: why } = await drover("why", "note/parked");
@@ -173,7 +173,7 @@ describe("of objects whose runs have ended", () => {
     await expect.poll(() => ran).toEqual(["default/due"]);
     expect(keysIn((await drover("list", "notes", "--state", "paused")).stdout)).toEqual(["default/parked"]);
     await next.drain(0);
-    const words = /drover (resume .*)\n/.exec(said)?.[1]?.split(" ") ?? [];
+    const words = /drover (resume .*)\n/.exec(printed)?.[1]?.split(" ") ?? [];
     expect((await drover(...words)).stdout).toBe("Resumed: Note default/parked.\n");
     expect((await drover(...words)).stdout).toBe("Note default/parked was not paused by itself.\n");
     runs({});
@@ -237,9 +237,9 @@ it.each([
   [["pause", "cup/a"], /No function manages "cup"/],
   [["history", "notes"], /Which object\? Write: drover history notes NAMESPACE\/NAME/],
   [["resume", "note/a", "--redis", "redis://127.0.0.1:1"], /127\.0\.0\.1:1/],
-])("%j is refused, with what to do", async (words, said) => {
+])("%j is refused, with what to do", async (words, problem) => {
   const { stderr, code } = await drover(...words);
-  expect(stderr).toMatch(said);
+  expect(stderr).toMatch(problem);
   expect(stderr).not.toMatch(/^ +at /m);
   expect(code).toBe(1);
 });
@@ -248,17 +248,17 @@ const answering = async (status: number, part: string, ...words: readonly string
   const heal = world.sandbox.faults.respond(({ path }) => (path.endsWith(part) ? { status } : undefined));
   const { stdout, stderr, code } = await drover(...words);
   heal();
-  return { said: stdout + stderr, code };
+  return { printed: stdout + stderr, code };
 };
 
 it.each([
   ["/notes/due", ["note/due"], { kind: "object", key: noteKey("due") }],
   ["/namespaces/nowhere", ["notes", "--in", "nowhere"], { kind: "namespace", namespace: "nowhere" }],
 ] as const)(
-  "who may not read %s may pause it, and any other refusal is an error",
+  "a user who may not read %s may pause it, and any other refusal is an error",
   async (part, words, scope) => {
-    const { said, code } = await answering(400, part, "pause", ...words);
-    expect([said, code]).toEqual([expect.stringContaining("The API server answered 400"), 1]);
+    const { printed, code } = await answering(400, part, "pause", ...words);
+    expect([printed, code]).toEqual([expect.stringContaining("The API server answered 400"), 1]);
     const pauses = async () =>
       (await queue.inspect(noteKey("due", "nowhere"))).key.pauses.concat(
         (await queue.inspect(noteKey("due"))).key.pauses,
@@ -266,7 +266,7 @@ it.each([
     expect(await pauses()).toEqual([]);
     expect(await answering(403, part, "pause", ...words)).toMatchObject({
       code: 0,
-      said: expect.stringMatching(/^Paused: /) as string,
+      printed: expect.stringMatching(/^Paused: /) as string,
     });
     expect(await pauses()).toMatchObject([{ scope: scope.kind }]);
     await queue.resume(scope);
@@ -287,19 +287,19 @@ it("a CRD that may not be read is no function's, and any other refusal is an err
   const rules = redisUserRules({ role: "operator", controllers: [queueOf({ name: crd })] });
   await connection.call("ACL", "SETUSER", "operator", ...rules.split(" "), ">secret");
   expect(await answering(403, `/${crd}`, "list", crd)).toEqual({
-    said: 'error: No function manages "cups.example.com". There are: default/notes.\n',
+    printed: 'error: No function manages "cups.example.com". There are: default/notes.\n',
     code: 1,
   });
   expect(await answering(400, `/${crd}`, "list", crd)).toMatchObject({
-    said: expect.stringContaining("The API server answered 400") as string,
+    printed: expect.stringContaining("The API server answered 400") as string,
     code: 1,
   });
 });
 
 it.each(["list", "retry", "pause", "resume", "history"])(
-  "drover %s without Redis says how to name it",
+  "drover %s without Redis reports how to name it",
   async (name) => {
-    const { KUBECONFIG = "" } = env;
+    const { KUBECONFIG } = env;
     const { stderr, code } = await spawnDrover([name, "note/a"], { env: { KUBECONFIG } });
     expect(stderr).toContain("This command reads the queue in Redis: give --redis, or set DROVER_REDIS_URL.");
     expect(code).toBe(1);

@@ -6,16 +6,21 @@ import {
   ReconcileFunction,
   silentLog,
 } from "@drover/controller";
-import { installCrd, type KubeClient, refOf } from "@drover/kube";
-import type { RedisServer } from "@drover/local-servers";
-import { openWorkQueue, type RedisConnection, type Wake, type WorkQueue } from "@drover/queue";
-import type { Sandbox } from "@drover/sandbox";
+import { connect, installCrd, type KubeClient, refOf } from "@drover/kube";
+import { type RedisServer, startRedis } from "@drover/local-servers";
+import {
+  connectRedis,
+  disconnectRedis,
+  openWorkQueue,
+  type RedisConnection,
+  type Wake,
+  type WorkQueue,
+} from "@drover/queue";
+import { type Sandbox, startSandbox } from "@drover/sandbox";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll } from "vitest";
-import { redisOfFile } from "../../../../packages/queue/src/redis/redis.fixture.ts";
-import { sandboxOfFile } from "../../../../packages/testing/src/sandbox.fixture.ts";
 import { Note } from "./notes.ts";
 
 /** A sandbox with a function `notes` and some notes, and a Redis with the function's queue. */
@@ -48,10 +53,11 @@ export const noteWake = (name: string, namespace = "default"): Wake => ({
  */
 export async function notesWorldOfFile(names: readonly string[]): Promise<NotesWorld> {
   const folder = mkdtempSync(join(tmpdir(), "drover-notes-"));
-  const { sandbox, client } = await sandboxOfFile();
-  const { server, redis } = await redisOfFile();
+  const [sandbox, redis] = await Promise.all([startSandbox(), startRedis({ persistence: false })]);
   const kubeconfig = join(folder, "kubeconfig");
   writeFileSync(kubeconfig, sandbox.kubeconfig());
+  const client = await connect({ kubeconfig });
+  const connection = await connectRedis({ url: redis.url, clientName: "test", log: silentLog });
   for (const kind of [ReconcileFunction, Note])
     await installCrd(client, { ...customResourceDefinition(kind) });
   const { group, version, kind, plural, scope } = Note;
@@ -63,10 +69,13 @@ export async function notesWorldOfFile(names: readonly string[]): Promise<NotesW
     await client.create(refOf(Note), { metadata: { name, namespace: "default" }, spec: {} });
   }
   const controller = queueOf(metadata);
-  const queue = openWorkQueue({ redis, controller, log: silentLog });
+  const queue = openWorkQueue({ redis: connection, controller, log: silentLog });
   afterAll(async () => {
     await queue.close();
+    await disconnectRedis(connection);
+    await client.close();
+    await Promise.all([sandbox.close(), redis.stop()]);
     rmSync(folder, { recursive: true });
   });
-  return { client, sandbox, redis: server, connection: redis, queue, controller, kubeconfig };
+  return { client, sandbox, redis, connection, queue, controller, kubeconfig };
 }

@@ -63,12 +63,12 @@ it.each([
   ["resting", /^Note default\/resting is idle: nothing is due/],
   ["throttled", /^Note default\/throttled is due, and waits for its account team, .* another \d+m/],
   ["due", /^Note default\/due has been due for \w+, and waits for a Pod of notes: none is Ready/],
-  ["unqueued", /^Note default\/unqueued has never been queued: the bridge/],
+  ["unqueued", /^Note default\/unqueued is not in the ledger: the bridge/],
   ["absent", /^Note default\/absent does not exist/],
-])("drover why tells of an object that is %s", async (name, sentence) => {
+])("drover why explains an object that is %s", async (name, sentence) => {
   const { stdout, code } = await drover("why", `note/${name}`);
   expect(stdout).toMatch(sentence);
-  // What an object says writes nothing but letters to a terminal.
+  // Text of an object cannot send control characters to a terminal.
   expect(stdout).toMatch(/^[^\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]*$/);
   expect(code).toBe(0);
 });
@@ -94,7 +94,7 @@ it("knows a kind by all names that its CRD gives it, as kubectl does", async () 
   expect(code).toBe(1);
 });
 
-it("tells of an object whose kind is not served any more, and passes on any other refusal", async () => {
+it("explains an object whose kind is no longer served, and passes on any other refusal", async () => {
   const answering = async (status: number) => {
     const heal = world.sandbox.faults.respond(({ path }) =>
       path.endsWith("/notes/parked") ? { status } : undefined,
@@ -113,7 +113,7 @@ it("tells of an object whose kind is not served any more, and passes on any othe
   });
 });
 
-it("tells what woke it, how its runs ended, and when it runs next", async () => {
+it("shows what woke the object, how its runs ended, and when it runs next", async () => {
   const { stdout } = await drover("why", "notes", "failing");
   expect(stdout).toMatch(/ {2}state +waits \(backoff\)\n/);
   expect(stdout).toMatch(/ {2}next run +\d{4}-.*Z\n/);
@@ -145,7 +145,7 @@ const kindOf = (kind: string, shortNames: string[] = []) =>
     status: z.object({}),
   });
 
-it("drover why and status tell of a function with a bridge in its process", async () => {
+it("drover why and status show a function with a bridge in its process", async () => {
   const spoon = kindOf("Spoon");
   await installCrd(client, { ...customResourceDefinition(spoon) });
   await client.create(refOf(spoon), { metadata: { name: "old", namespace: "default" }, spec: {} });
@@ -163,7 +163,7 @@ it("drover why and status tell of a function with a bridge in its process", asyn
   await spoons.close();
 });
 
-it("drover why tells of an annotation that the queue has not been told of, and of one that pauses nothing", async () => {
+it("drover why shows a pause annotation that the queue has not recorded yet, and one with an invalid value", async () => {
   const annotate = (value: string | null) =>
     client.patch(refOf(Note), noteKey("unqueued"), {
       type: "merge",
@@ -175,7 +175,7 @@ it("drover why tells of an annotation that the queue has not been told of, and o
   );
   await annotate("yes");
   const { stdout } = await drover("why", "note/unqueued");
-  expect(stdout).toMatch(/^Note default\/unqueued has never been queued/);
+  expect(stdout).toMatch(/^Note default\/unqueued is not in the ledger/);
   expect(stdout).toMatch(
     /annotation +drover\.dev\/paused is "yes", which pauses nothing: only "true" does\n/,
   );
@@ -195,9 +195,9 @@ it.each([
     /There is no function cups in namespace default\. There are: notes\. -A looks in all namespaces/,
   ],
   [["staus"], /Did you mean status\?/],
-])("%j is refused, with what to do", async (words, said) => {
+])("%j is refused, with what to do", async (words, problem) => {
   const { stderr, code } = await drover(...words);
-  expect(stderr).toMatch(said);
+  expect(stderr).toMatch(problem);
   expect(stderr).not.toMatch(/^ +at /m);
   expect(code).toBe(1);
 });
@@ -222,8 +222,10 @@ it("of several functions for a kind the one whose namespaces have the object is 
     ["memos", "other/memos"],
     ["other/notes", "other/notes"],
   ] as const) {
-    const { stderr: said, code } = await drover("why", word, "well");
-    expect(said).toMatch(new RegExp(`This Redis has no queue of ${named}\\. .* Redis of its own .* --redis`));
+    const { stderr: printed, code } = await drover("why", word, "well");
+    expect(printed).toMatch(
+      new RegExp(`This Redis has no queue of ${named}\\. .* Redis of its own .* --redis`),
+    );
     expect(code).toBe(1);
   }
   const all = await drover("status", "-A");
@@ -239,8 +241,8 @@ it("of several functions for a kind the one whose namespaces have the object is 
   }
 });
 
-it("without Redis, why says how to name it, and status has no figures but those written down", async () => {
-  const { KUBECONFIG = "" } = env;
+it("without Redis, why reports how to name it, and status shows the figures of the status alone", async () => {
+  const { KUBECONFIG } = env;
   const { stderr } = await spawnDrover(["why", "note/a"], { env: { KUBECONFIG } });
   expect(stderr).toContain("This command reads the queue in Redis: give --redis, or set DROVER_REDIS_URL.");
   const { stdout } = await spawnDrover(["status", "-o", "json"], { env: { KUBECONFIG } });
@@ -257,7 +259,7 @@ it("status counts what Redis has now", async () => {
 
 const longAgo = new Date(Date.UTC(2026, 0, 1));
 
-it("says which part of Drover does not run, and since when", async () => {
+it("names the part of Drover that does not run, and since when", async () => {
   await leaseFor("deployer", longAgo);
   await client.delete(builtin.lease, objectKey({ namespace: "drover", name: "bridge" }));
   const words = [
@@ -283,7 +285,7 @@ it("believes a Lease that is renewed while it looks, whatever time stands in it"
   expect(absent?.map(({ part }) => part)).toEqual(["deployer"]);
 });
 
-it("tells of a deleted object whose function is gone, what it waits for and how to end it", async () => {
+it("explains a deleted object whose function is gone: its finalizer, and how to remove it", async () => {
   const fork = kindOf("Fork", ["fk"]);
   await installCrd(client, { ...customResourceDefinition(fork) });
   const finalizers = ["drover.dev/forks.example.com", "example.com/others"];
@@ -299,7 +301,7 @@ it("tells of a deleted object whose function is gone, what it waits for and how 
   await client.delete(refOf(fork), at);
   // Redis may be gone, too.
   const { stdout, code } = await spawnDrover(["why", "fk", "left"], {
-    env: { KUBECONFIG: env["KUBECONFIG"] ?? "" },
+    env: { KUBECONFIG: env.KUBECONFIG },
   });
   expect(code).toBe(0);
   expect(stdout).toMatch(

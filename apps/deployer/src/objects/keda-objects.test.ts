@@ -79,6 +79,6 @@ it("where KEDA does not scale it any more, none of them is wanted, wherever the 
   expect(objectsOf().every(({ wanted }) => wanted)).toBe(true);
 });
 
-it("is refused where nobody has said how KEDA reaches the deployer", () => {
+it("is refused where the URL by which KEDA reaches the deployer is not set", () => {
   expect(() => objectsOf({}, true, {})).toThrow(RetryAfterError);
 });

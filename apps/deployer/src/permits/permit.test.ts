@@ -312,6 +312,6 @@ it.each([
     grantedAccess([{ ref: builtin.role, object: role, wanted: true, ...more }]);
   if (isRefused) expect(of({})).toThrow(/Ask for 500 at most/);
   else expect(of({})()).toHaveLength(count);
-  // What nobody gains by, or is to be gone, does not count.
+  // Objects to be deleted, and rights that need no review, do not count.
   for (const more of [{ wanted: false }, { reviewed: false }]) expect(of(more)()).toEqual([]);
 });

@@ -155,7 +155,7 @@ describe("whether work is under way", () => {
       { status: { rollout: tried, problem: "Another one." } },
       ["Stalled", "True", "NotInUse", "Another one."],
     ],
-  ])("is said when %s", (_, pods, more, expected) => {
+  ])("is stated when %s", (_, pods, more, expected) => {
     expect(work(pods, more).map((one) => one.slice(0, expected.length))).toEqual([expected]);
   });
   it.each([
@@ -163,7 +163,7 @@ describe("whether work is under way", () => {
     ["it rests", [], { ...isTriedNow, wanted: 0 }],
     ["it is paused and was never tried", [], { load: { allPaused: true }, wanted: 0 }],
     ["it has no container", [], { spec: { for: spec.for } }],
-  ])("is said of nothing when %s", (_, pods, more) => {
+  ])("is not stated when %s", (_, pods, more) => {
     expect(work(pods, more)).toEqual([]);
   });
 });
@@ -182,18 +182,18 @@ describe("Ready", () => {
     ],
     ["the only one that is Ready is to go", { pods: [leaving] }, ["False", "NoPodReady"]],
     [
-      "none is, and one says why",
+      "none is, and one has a reason",
       { pods: [pod(1, false, { problem: crash })] },
       ["False", "NoPodReady", "exit code 3"],
     ],
     [
-      "only an older one says why",
+      "only an older one has a reason",
       { pods: [pod(0, false, { problem: crash })] },
       ["False", "NoPodReady", "Its Pods are starting."],
     ],
     ["none is wanted", { pods: [], wanted: 0 }, ["True", "ScaledToZero"]],
     ["it is paused", { pods: [], spec: { ...spec, paused: true } }, ["True", "Paused"]],
-    ["somebody else runs it", { pods: [], spec: { for: spec.for } }, ["True", "Registered"]],
+    ["it runs outside of Drover", { pods: [], spec: { for: spec.for } }, ["True", "Registered"]],
     ["it is not in use, though a Pod is Ready", { status: problem }, ["False", "NotInUse", "Another one."]],
     [
       "it is not in use, and paused",

@@ -17,7 +17,7 @@ import { runSweeper, sweep, type SweepOptions } from "./sweep.ts";
 
 const { client } = await sandboxOfFile();
 const { server, redis } = await redisOfFile();
-beforeAll(async () => void (await installCrd(client, { ...customResourceDefinition(ReconcileFunction) })));
+beforeAll(() => installCrd(client, { ...customResourceDefinition(ReconcileFunction) }));
 beforeEach(() => redis.flushall());
 
 const ref = refOf(ReconcileFunction);
@@ -124,7 +124,7 @@ it("leaves one that is being deleted to its own run, and one whose spec cannot b
   expect((await redis.keys("*")).sort()).toEqual(kept.toSorted());
 });
 
-it("deletes nothing while the API server does not say which functions there are", async () => {
+it("deletes nothing while the API server does not list the functions", async () => {
   await put(...keysOf(queueOf(gone)));
   await expect(swept({ list: () => Promise.reject(new Error("no answer")) })).rejects.toThrow("no answer");
   expect(await redis.keys("*")).toHaveLength(2);

@@ -31,7 +31,7 @@ it.each([
   expect(wantedOf(scaling, { tried: false })).toBe(wanted);
 });
 
-it("fewer are wanted only after idleAfter, and it is said how long that is; KEDA is not waited for", () => {
+it("fewer are wanted only after idleAfter, and the remaining time is returned; KEDA is not waited for", () => {
   const next = (scaling: object, before: object, seconds: number) => {
     const spec = ReconcileFunction.spec.parse({ for: cup, scaling: { idleAfter: "60s", ...scaling } });
     const now = new Date(seconds * 1_000);

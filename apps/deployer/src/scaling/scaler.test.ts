@@ -75,7 +75,7 @@ it("an autoscaler gets the number of Pods that are wanted, for a second the same
   expect(await scaler.figures(at("nothing"))).toBeUndefined();
 });
 
-it("looks at no function that an autoscaler scales, that somebody else runs, or that is being deleted", async () => {
+it("looks at no function that an autoscaler scales, that runs outside of Drover, or that is being deleted", async () => {
   await deployed("by-keda", { scaling: { by: "KEDA" } });
   await deployed("elsewhere", { container: undefined });
   const going = await deployed("going");

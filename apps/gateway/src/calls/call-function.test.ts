@@ -240,7 +240,7 @@ describe("an outcome", () => {
     expect((parked as Error).message).toMatch(/^The function cannot go on: no way x+…$/);
     expect((parked as Error).message.length).toBeLessThan(1_100);
   });
-  it("failed and parked must say why", async () => {
+  it("failed and parked need a message", async () => {
     for (const outcome of ["failed", "parked"]) {
       expect(reasonOf(await answered({ outcome }))).toBe("RetryError BadAnswer");
     }
@@ -256,7 +256,7 @@ it.each([301, 302, 307, 308, 304])("%i is not followed", async (status) => {
 });
 
 describe("no answer", () => {
-  it("from nobody", async () => {
+  it("from a closed port", async () => {
     const { port } = fn;
     await fn.close();
     const error = await outcomeOf(calling(port).call());
@@ -323,7 +323,7 @@ describe("no answer", () => {
     expect(String(error)).toMatch(/compressed, but the call accepts only identity/);
   });
   it.each([
-    ["said to be", { "content-length": String(2 ** 30) }],
+    ["by its Content-Length", { "content-length": String(2 ** 30) }],
     ["without end", {}],
   ])("of 1 GiB, %s: no more is read than is allowed", async (_how, headers) => {
     let sent = 0;
@@ -341,7 +341,7 @@ describe("no answer", () => {
     expect(String(error)).toMatch(new RegExp(`more than ${maxAnswerBytes} bytes`));
     expect(sent).toBeLessThan(64 * 2 ** 20);
   });
-  it("within the run's time, also from one who sends a byte now and then", async () => {
+  it("within the run's time, also from a function that sends a byte now and then", async () => {
     for (const start of [
       () => {},
       (response: Parameters<TestFunction["answer"]>[1]) => void response.writeHead(200).write("{"),
@@ -381,7 +381,7 @@ describe("no answer", () => {
   });
 });
 
-it("sends no object that is too large, or has too many fields, and says so", async () => {
+it("sends no object that is too large or has too many fields, and reports it", async () => {
   const { parts } = calling(fn.port);
   for (const spec of [
     { text: "x".repeat(2 ** 21) },
