@@ -118,7 +118,7 @@ describe("how far a rollout may go", () => {
 
 describe("scaling in the middle of a rollout", () => {
   it.each([
-    ["adds pods in proportion, the rest to the largest set", 15, { "web:old": 11, "web:new": 7 }],
+    ["adds pods in proportion", 15, { "web:old": 11, "web:new": 7 }],
     ["takes pods in proportion", 5, { "web:old": 5, "web:new": 3 }],
   ])("%s", (_, replicas, expected) => {
     const from = [10, 13] as const;
