@@ -1,5 +1,5 @@
 // The result for people: each sort of difference with an example, a table of the projects, and a last line of figures.
-import { told } from "../../packages/sandbox/conformance/compare.ts";
+import { describeDifferences } from "../../packages/sandbox/conformance/compare.ts";
 import type { Differing, Outcome } from "./compare-project.ts";
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
@@ -27,7 +27,7 @@ export const examples = (differing: readonly Differing[], shown: number): string
         .slice(0, 1)
         .map(
           ({ project, about, label, found }) =>
-            `== ${all.length} times ${sort}\n   ${project}: ${about}: ${label}\n${told(found.slice(0, 3))}`,
+            `== ${all.length} times ${sort}\n   ${project}: ${about}: ${label}\n${describeDifferences(found.slice(0, 3))}`,
         ),
     );
 

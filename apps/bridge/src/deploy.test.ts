@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { stringify } from "yaml";
 
 // Written from the code: `npx vitest run -u apps/bridge/src/deploy.test.ts`.
-it("deploy/crd.yaml is what the schema of ReconcileFunction says", async () => {
+it("deploy/crd.yaml matches the schema of ReconcileFunction", async () => {
   const text = stringify(customResourceDefinition(ReconcileFunction), { lineWidth: 110 });
   await expect(`# Written from the code; see src/deploy.test.ts.\n${text}`).toMatchFileSnapshot(
     "../deploy/crd.yaml",

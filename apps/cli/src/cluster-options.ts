@@ -55,10 +55,10 @@ export async function resolveKubeconfig({
  * @throws KubeConfigError if no kubeconfig is found, or it cannot be used.
  */
 export async function withCluster<T>(
-  { context, namespace, ...said }: ClusterOptions,
+  { context, namespace, ...location }: ClusterOptions,
   use: (cluster: SelectedCluster) => Promise<T>,
 ): Promise<T> {
-  const kubeconfig = await resolveKubeconfig(said);
+  const kubeconfig = await resolveKubeconfig(location);
   const { connect, contextNamespace } = await import("@drover/kube");
   const source = { kubeconfig, context };
   const named = namespace ?? (await contextNamespace(source)) ?? "default";

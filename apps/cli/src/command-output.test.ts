@@ -46,8 +46,8 @@ it.each([
 ] as const)("a pause of the %s (spec.paused: %s) is ended so: %s", (scope, paused, words) => {
   const spec = { paused } as Parameters<typeof describePauses>[0]["spec"];
   const key = objectKey({ namespace: "tea", name: "a" });
-  const said = describePauses({ key: "web/sites", spec }, key, [{ scope, since: 0, by: "ann" }], 5_000);
-  expect(said).toContain(` by ann for 5s (to resume it: ${words})`);
+  const printed = describePauses({ key: "web/sites", spec }, key, [{ scope, since: 0, by: "ann" }], 5_000);
+  expect(printed).toContain(` by ann for 5s (to resume it: ${words})`);
 });
 
 describe("an object is meant", () => {

@@ -14,7 +14,7 @@ const peersWith = (env: Readonly<Record<string, string>>): readonly object[] => 
   return egressPeers({ ...functionsEgress, except });
 };
 
-it("closes metadata addresses to functions, and nothing else, unless it is told otherwise", () => {
+it("closes metadata addresses to functions, and nothing else, by default", () => {
   expect(peersWith({})).toEqual([
     { namespaceSelector: {} },
     {
@@ -75,7 +75,7 @@ it.each([
       /DROVER_GATEWAY_ACCOUNT=.* give namespace and name, such as drover\/gateway/,
     ],
   ),
-])("refuses %j, and says what to write", (env, problem) => expect(() => given(env)).toThrow(problem));
+])("refuses %j, with what to write", (env, problem) => expect(() => given(env)).toThrow(problem));
 
 it("takes ServiceAccounts as namespace and name", () => {
   const accounts = { DROVER_BRIDGE_ACCOUNT: "team-a/bridge.v2", DROVER_KEDA_ACCOUNT: "scaling/keda-1" };

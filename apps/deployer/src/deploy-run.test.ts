@@ -6,22 +6,12 @@ import { deploy } from "./deploy.ts";
 import type { FunctionLoad } from "./redis/function-queues.ts";
 import { functionRefOf, ownedMetadata } from "./function-ref.ts";
 import type { DeployRunContext } from "./run-context.ts";
+import { cup, environment, idle } from "./testing/cups.ts";
 
 const { client } = await sandboxOfFile({ controllers: false });
 
-const idle: FunctionLoad = {
-  due: 0,
-  oldestDue: 0,
-  running: 0,
-  runTime: 0,
-  paused: 0,
-  allPaused: false,
-  parked: 0,
-  failing: 0,
-};
 const ref = refOf(ReconcileFunction);
 const cups = objectKey({ namespace: "tea", name: "cups" });
-const cup = { group: "a.b", version: "v1", kind: "Cup", plural: "cups", scope: "Namespaced" };
 let load: FunctionLoad;
 let absent: ReturnType<DeployRunContext["absentParts"]>;
 /** What was done in Redis, in turn. */
@@ -70,14 +60,7 @@ async function run(parts: Partial<DeployRunContext> = {}) {
       load: () => Promise.resolve(load),
       open: () => ({ pause: noting("pause"), resume: noting("resume") }),
     },
-    environment: {
-      redisUrl: "redis://redis.store.svc:6379",
-      redisCa: undefined,
-      bridge: { namespace: "drover", name: "bridge" },
-      gateway: { namespace: "drover", name: "gateway" },
-      network: { namespace: "drover", monitoring: [], egress: { pods: true, networks: [], except: [] } },
-      keda: { scalingUrl: undefined, account: { namespace: "keda", name: "keda-operator" } },
-    },
+    environment,
     ...parts,
   } as unknown as DeployRunContext;
   const result = await deploy(runContext);
@@ -96,8 +79,21 @@ const namesOf = async (kind: typeof ref) =>
   (await listAll(client, kind, { namespace: "tea" })).map(({ metadata }) => metadata.name);
 const podsNow = () => listAll(client, builtin.pod, { namespace: "tea" });
 const setPodStatus = async (name: string, status: object) => {
-  const at = objectKey({ namespace: "tea", name });
-  await client.patch(builtin.pod, at, { type: "merge", body: { status } }, { subresource: "status" });
+  await client.patch(
+    builtin.pod,
+    podAt(name),
+    { type: "merge", body: { status } },
+    { subresource: "status" },
+  );
+};
+const podAt = (name: string) => objectKey({ namespace: "tea", name });
+const patchSpec = (spec: object) => client.patch(ref, cups, { type: "merge", body: { spec } });
+const patchMetadata = (pod: string, metadata: object) =>
+  client.patch(builtin.pod, podAt(pod), { type: "merge", body: { metadata } });
+const hold = { finalizers: ["example.com/hold"] };
+const setStatus = async (status: object) => {
+  const object = (await client.get(ref, cups))!;
+  await client.replace(ref, { ...object, status }, { subresource: "status" });
 };
 const ready = { phase: "Running", conditions: [{ type: "Ready", status: "True" }] };
 
@@ -118,7 +114,7 @@ it("what is made for a function is in its status first: how it comes by its keys
   ]);
 });
 
-it("nothing is made for a function that is not permitted, nor for one whose spec says two things", async () => {
+it("nothing is made for a function that is not permitted, nor for one with a contradictory spec", async () => {
   await create({ container: { image: "cups:1" } });
   const refused = new Error("refused");
   const permits = {
@@ -130,8 +126,7 @@ it("nothing is made for a function that is not permitted, nor for one whose spec
     body: { metadata: { annotations: { "drover.dev/author": "ada" } } },
   });
   await expect(run({ permits })).rejects.toBe(refused);
-  const body = { spec: { webhook: { url: "https://a.example.com" } } };
-  await client.patch(ref, cups, { type: "merge", body });
+  await patchSpec({ webhook: { url: "https://a.example.com" } });
   await expect(run()).rejects.toMatchObject({ reason: "InvalidSpec" });
   expect([await namesOf(builtin.serviceAccount), await namesOf(builtin.secret), done]).toEqual([[], [], []]);
 });
@@ -141,11 +136,10 @@ it.each([
   ["asks for it, and it is so", true, true, true, []],
   ["does not ask for it any more", false, true, true, ["resume"]],
   ["never asked for it, and an operator did", false, true, false, []],
-  ["does not ask for it, and nobody did", false, false, true, []],
+  ["does not ask for it, and is not paused", false, false, true, []],
 ])("a queue is paused where the spec %s", async (_, paused, allPaused, was, expected) => {
   await create({ paused });
-  const object = (await client.get(ref, cups))!;
-  await client.replace(ref, { ...object, status: { paused: was } }, { subresource: "status" });
+  await setStatus({ paused: was });
   load = { ...idle, allPaused };
   expect((await run()).status).toMatchObject({ paused });
   expect(done).toEqual(expected);
@@ -175,7 +169,7 @@ describe("a function is looked at again", () => {
     [{ due: 1 }, true],
     [{ running: 1 }, true],
     [{ parked: 1 }, false],
-  ])("that somebody else runs with %j: %s", async (busy, isAgain) => {
+  ])("that runs outside of Drover with %j: %s", async (busy, isAgain) => {
     await create({});
     load = { ...idle, ...busy };
     expect("requeueAfter" in (await runUntilDone())).toBe(isAgain);
@@ -193,14 +187,9 @@ it("its status counts the Pods that stay, and of them the Ready ones of its revi
   await runUntilDone();
   const [first = "", second = "", third = ""] = await namesOf(builtin.pod);
   await setPodStatus(first, ready);
-  const hold = { type: "merge", body: { metadata: { finalizers: ["example.com/hold"] } } } as const;
-  await client.patch(builtin.pod, objectKey({ namespace: "tea", name: third }), hold);
-  await client.delete(builtin.pod, objectKey({ namespace: "tea", name: third }));
-  const older = {
-    type: "merge",
-    body: { metadata: { annotations: { "drover.dev/revision": "0" } } },
-  } as const;
-  await client.patch(builtin.pod, objectKey({ namespace: "tea", name: second }), older);
+  await patchMetadata(third, hold);
+  await client.delete(builtin.pod, podAt(third));
+  await patchMetadata(second, { annotations: { "drover.dev/revision": "0" } });
   await setPodStatus(second, ready);
   const { status } = await run();
   expect(status).toMatchObject({
@@ -214,8 +203,7 @@ it("its status counts the Pods that stay, and of them the Ready ones of its revi
     pausedKeys: 5,
     oldestDueSeconds: 7,
   });
-  const free = { type: "merge", body: { metadata: { finalizers: null } } } as const;
-  await client.patch(builtin.pod, objectKey({ namespace: "tea", name: third }), free);
+  await patchMetadata(third, { finalizers: null });
 });
 
 it("a Pod that is labelled as the function's and is not controlled by it is neither counted nor taken away", async () => {
@@ -235,43 +223,36 @@ it("a Pod that is labelled as the function's and is not controlled by it is neit
   );
 });
 
-it("what the bridge says of a function in the same status stays", async () => {
+it("the bridge's fields in the function's status stay", async () => {
   await create({});
   const bridges = {
     problem: "Another one.",
     follows: { "cups.a.b": { state: "Degraded", reason: "Forbidden", message: "m" } },
   };
-  const object = (await client.get(ref, cups))!;
-  await client.replace(ref, { ...object, status: bridges }, { subresource: "status" });
+  await setStatus(bridges);
   expect((await run()).status).toMatchObject(bridges);
 });
 
-it("what Pods need stays until the last one has gone of a function that somebody else runs from now on", async () => {
+it("when a function's container is removed, the objects that its Pods need stay until the last Pod has gone", async () => {
   await create({
     container: { image: "cups:1" },
     permissions: { namespace: [{ apiGroups: [""], resources: ["pods"], verbs: ["get"] }] },
   });
   await runUntilDone();
   const [pod = ""] = await namesOf(builtin.pod);
-  const at = objectKey({ namespace: "tea", name: pod });
-  await client.patch(builtin.pod, at, {
-    type: "merge",
-    body: { metadata: { finalizers: ["example.com/hold"] } },
-  });
-  await client.patch(ref, cups, { type: "merge", body: { spec: { container: null } } });
-  const left = async () => [
-    ...[await namesOf(builtin.serviceAccount), await namesOf(builtin.role), await namesOf(builtin.secret)],
-  ];
+  await patchMetadata(pod, hold);
+  await patchSpec({ container: null });
+  const left = () => Promise.all([builtin.serviceAccount, builtin.role, builtin.secret].map(namesOf));
   done = [];
   await runUntilDone();
   expect(await left()).toEqual([["cups"], ["cups"], ["cups-redis"]]);
-  expect([await client.get(builtin.pod, at), done]).toEqual([
+  expect([await client.get(builtin.pod, podAt(pod)), done]).toEqual([
     expect.objectContaining({
       metadata: expect.objectContaining({ deletionTimestamp: expect.anything() as unknown }) as unknown,
     }) as unknown,
     [],
   ]);
-  await client.patch(builtin.pod, at, { type: "merge", body: { metadata: { finalizers: null } } });
+  await patchMetadata(pod, { finalizers: null });
   const { status } = await runUntilDone();
   expect(await left()).toEqual([[], [], []]);
   expect([done, status.rollout, status.delivered]).toEqual([
@@ -319,7 +300,7 @@ it("a function that is called, and runs elsewhere, has an account as which the g
   expect([await namesOf(builtin.service), await podsNow(), done]).toEqual([[], [], []]);
 });
 
-it("says of the parts that it needs which do not run: of the gateway only where it is called", async () => {
+it("reports the needed parts that do not run: the gateway only for delivery by webhook", async () => {
   absent = (["bridge", "gateway"] as const).map((part) => ({ part, namespace: "drover", since: undefined }));
   const types = async () => {
     const { conditions } = await runUntilDone();
@@ -327,9 +308,6 @@ it("says of the parts that it needs which do not run: of the gateway only where 
   };
   await create({});
   expect(await types()).toEqual(["BridgeNotRunning"]);
-  await client.patch(ref, cups, {
-    type: "merge",
-    body: { spec: { delivery: "webhook", webhook: { url: "https://a.example.com" } } },
-  });
+  await patchSpec({ delivery: "webhook", webhook: { url: "https://a.example.com" } });
   expect(await types()).toEqual(["BridgeNotRunning", "GatewayNotRunning"]);
 });

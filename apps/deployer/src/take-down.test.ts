@@ -13,6 +13,7 @@ import {
 import { observePods } from "./pods/observe-pods.ts";
 import type { DeployRunContext } from "./run-context.ts";
 import { takeDown, removePods } from "./take-down.ts";
+import { cup } from "./testing/cups.ts";
 
 const { sandbox, client } = await sandboxOfFile({ controllers: false });
 
@@ -20,7 +21,7 @@ const functionRef: FunctionRef = { namespace: "tea", name: "cups", uid: "1" };
 const namesake: FunctionRef = { namespace: "milk", name: "cups", uid: "2" };
 const { signal } = new AbortController();
 const spec = ReconcileFunction.spec.parse({
-  for: { group: "a.b", version: "v1", kind: "Cup", plural: "cups", scope: "Namespaced" },
+  for: cup,
 });
 let heal: () => void;
 /** What was taken away, in turn. */

@@ -27,7 +27,7 @@ it.each([
     { ...called, webhook: { service }, for: { ...kind, group: "", kind: "Secret", plural: "secrets" } },
     /never sent over HTTP/,
   ],
-  ["is not called, and says where", { webhook: { service } }, /goes with delivery: webhook/],
+  ["is not called, and has an address", { webhook: { service } }, /goes with delivery: webhook/],
 ])("refuses one that %s", (_what, fields, problem) => {
   expect(refusing(fields)).toThrow(problem);
 });

@@ -10,7 +10,7 @@ const given = (env: Readonly<Record<string, string>>) => {
 };
 
 it.each(["ftp://gateway:1", "xhttp://gateway:1", "javascript:alert(1)", "file:///etc", "gateway"])(
-  "functions are not told to send results to %s",
+  "functions do not get %s as the address for results",
   (url) => {
     expect(() => given({ DROVER_COMPLETIONS_URL: url })).toThrow("DROVER_COMPLETIONS_URL");
   },

@@ -14,49 +14,15 @@ const functionOf = (name: string, revision: number): WebhookFunction => ({
   revision,
 });
 
-it("a worker that does not stop keeps none from starting or stopping, and is not kept", async () => {
-  const happened: string[] = [];
-  const warnings: object[] = [];
-  const work = (fn: WebhookFunction): FunctionWorker => {
-    const words = `${fn.controller} ${fn.revision}`;
-    happened.push(`${words} starts`);
-    return {
-      fn,
-      queue: { controller: fn.queue } as unknown as FunctionWorker["queue"],
-      gone: new AbortController().signal,
-      secrets: {} as FunctionWorker["secrets"],
-      async stop() {
-        await Promise.resolve();
-        if (words === "bad 1") throw new Error("closed");
-        happened.push(`${words} has stopped`);
-      },
-    };
-  };
-  const log = { ...silentLog, warn: (fields: object) => warnings.push(fields) };
-  const gateway = openGateway({ ...({ log } as unknown as WorkerResources), grace: 1, work });
-  const [bad, good] = [functionOf("bad", 1), functionOf("good", 1)];
-  gateway.register([bad, good]);
-  gateway.register([functionOf("bad", 2), functionOf("good", 2)]);
-  await expect.poll(() => happened).toContain("good 1 has stopped");
-  expect(warnings).toEqual([{ function: bad.queue, err: new Error("closed") }]);
-  expect(gateway.queues().map(({ controller }) => controller)).toEqual([bad.queue, good.queue]);
-  gateway.register([]);
-  await gateway.close();
-  expect(gateway.secretsOf(audienceOf(bad))).toBeUndefined();
-  expect(happened).toEqual([
-    ...["bad 1 starts", "good 1 starts", "bad 2 starts", "good 2 starts"],
-    ...["good 1 has stopped", "bad 2 has stopped", "good 2 has stopped"],
-  ]);
-});
-
 /** A gateway whose workers are in the test's hands; `story` is what became of them. */
 function gatewayInHand() {
   const story: string[] = [];
   /** Fires when a worker's Redis is not used any more, by function and revision. */
   const gone = new Map<string, AbortController>();
-  const hand: { isAway: boolean; stopping: Promise<unknown> } = {
+  const warnings: object[] = [];
+  const hand: { isAway: boolean; beforeStop: (words: string) => Promise<unknown> } = {
     isAway: false,
-    stopping: Promise.resolve(),
+    beforeStop: () => Promise.resolve(),
   };
   const work = (fn: WebhookFunction): FunctionWorker => {
     if (hand.isAway) throw new TenantRedisError("The Redis is away.");
@@ -70,14 +36,33 @@ function gatewayInHand() {
       gone: left.signal,
       secrets: {} as FunctionWorker["secrets"],
       async stop() {
-        await hand.stopping;
+        await hand.beforeStop(words);
         story.push(`${words} has stopped`);
       },
     };
   };
-  const parts = { log: silentLog } as unknown as WorkerResources;
-  return { story, gone, hand, gateway: openGateway({ ...parts, grace: 1, work }) };
+  const log = { ...silentLog, warn: (fields: object) => warnings.push(fields) };
+  const parts = { log } as unknown as WorkerResources;
+  return { story, gone, hand, warnings, gateway: openGateway({ ...parts, grace: 1, work }) };
 }
+
+it("a worker that does not stop keeps none from starting or stopping, and is not kept", async () => {
+  const { story, hand, warnings, gateway } = gatewayInHand();
+  hand.beforeStop = (words) => (words === "bad 1" ? Promise.reject(new Error("closed")) : Promise.resolve());
+  const [bad, good] = [functionOf("bad", 1), functionOf("good", 1)];
+  gateway.register([bad, good]);
+  gateway.register([functionOf("bad", 2), functionOf("good", 2)]);
+  await expect.poll(() => story).toContain("good 1 has stopped");
+  expect(warnings).toEqual([{ function: bad.queue, err: new Error("closed") }]);
+  expect(gateway.queues().map(({ controller }) => controller)).toEqual([bad.queue, good.queue]);
+  gateway.register([]);
+  await gateway.close();
+  expect(gateway.secretsOf(audienceOf(bad))).toBeUndefined();
+  expect(story).toEqual([
+    ...["bad 1 starts", "good 1 starts", "bad 2 starts", "good 2 starts"],
+    ...["good 1 has stopped", "bad 2 has stopped", "good 2 has stopped"],
+  ]);
+});
 
 it("a worker that was replaced leaves its successor alone when its Redis is given up", async () => {
   const { story, gone, gateway } = gatewayInHand();
@@ -118,7 +103,7 @@ it("a gateway has closed when its workers have stopped, and begins nothing after
   try {
     const { story, hand, gateway } = gatewayInHand();
     const stopped = Promise.withResolvers<undefined>();
-    hand.stopping = stopped.promise;
+    hand.beforeStop = () => stopped.promise;
     gateway.register([functionOf("a", 1)]);
     const closed = gateway.close().then(() => story.push("closed"));
     await vi.advanceTimersByTimeAsync(10_000);

@@ -1,10 +1,9 @@
 import { objectKey, type QueueName, ReconcileFunction, silentLog } from "@drover/controller";
-import { connect, type KubeClient } from "@drover/kube";
 import { type RedisServer, startRedis } from "@drover/local-servers";
 import { connectRedis, disconnectRedis, openWorkQueue, type RedisConnection } from "@drover/queue";
 import { declaredFunctions, openRegistry, openTenantRedis, type TenantRedis } from "@drover/runtime";
-import { type Sandbox, startSandbox } from "@drover/sandbox";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { sandboxOfFile } from "../../../packages/testing/src/sandbox.fixture.ts";
 import { audienceOf } from "./calls/call-function.ts";
 import { pendingRuns } from "./completions/pending-runs.ts";
 import { type Gateway, openGateway } from "./gateway.ts";
@@ -15,8 +14,7 @@ import { selectWebhookFunctions } from "./webhook-function.ts";
 
 const configMaps = { group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", scope: "Namespaced" };
 const namespaces = ["a", "b", "c"] as const;
-let sandbox: Sandbox;
-let client: KubeClient;
+const { client } = await sandboxOfFile();
 let servers: readonly RedisServer[];
 let main: RedisConnection;
 /** Administrators of the servers, by namespace; `c` is in Drover's own. */
@@ -27,8 +25,6 @@ let gateway: Gateway;
 const settled: string[] = [];
 
 beforeAll(async () => {
-  sandbox = await startSandbox({});
-  client = await connect({ server: sandbox.url, token: sandbox.token });
   const start = () => startRedis({ persistence: true });
   const started = await Promise.all([start(), start(), start()]);
   const [own, a, b] = started;
@@ -64,8 +60,7 @@ afterAll(async () => {
   await gateway.close();
   await tenants.close();
   await Promise.all(Object.values(admins).map(disconnectRedis));
-  await client.close();
-  await Promise.all([sandbox.close(), ...servers.map((server) => server.stop())]);
+  await Promise.all(servers.map((server) => server.stop()));
 });
 
 const functions = namespaces.map((namespace) => {

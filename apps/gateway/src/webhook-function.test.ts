@@ -101,7 +101,7 @@ it("calls a function as it was permitted to its author", () => {
   expect(of({ paused: false }, {}, permitted({})).fn).toBeDefined();
 });
 
-it("sends nobody Secrets, and asks no code, and says what to do instead", () => {
+it("sends no Secrets, asks no code, and names the alternative", () => {
   const secrets = { for: { ...kind, group: "", kind: "Secret", plural: "secrets" } };
   expect(of(secrets)).toEqual({
     fn: undefined,

@@ -1,5 +1,5 @@
 import { customResourceDefinition, defineResource, objectKey, queueOf, silentLog } from "@drover/controller";
-import { builtin, connect, installCrd, type KubeClient, refOf } from "@drover/kube";
+import { builtin, installCrd, type KubeClient, refOf } from "@drover/kube";
 import { type RedisServer, startRedis } from "@drover/local-servers";
 import {
   connectRedis,
@@ -10,10 +10,17 @@ import {
   type WorkQueue,
 } from "@drover/queue";
 import { openRegistry } from "@drover/runtime";
-import { type Sandbox, startSandbox } from "@drover/sandbox";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { z } from "zod";
-import { greetings, reply, secret, startTestFunction, type TestFunction } from "./calls/calling.fixture.ts";
+import { sandboxOfFile } from "../../../packages/testing/src/sandbox.fixture.ts";
+import {
+  answering,
+  greetings,
+  reply,
+  secret,
+  startTestFunction,
+  type TestFunction,
+} from "./calls/calling.fixture.ts";
 import { pendingRuns } from "./completions/pending-runs.ts";
 import { callMetrics } from "./gateway-metrics.ts";
 import { parseNetworks } from "./targets/addresses.ts";
@@ -31,8 +38,7 @@ const Greeting = defineResource({
 });
 const ref = refOf(Greeting);
 
-let sandbox: Sandbox;
-let client: KubeClient;
+const { client } = await sandboxOfFile();
 let server: RedisServer;
 let redis: RedisConnection;
 let fn: TestFunction;
@@ -43,8 +49,6 @@ let outcomes: RunOutcome[];
 let serial = 0;
 
 beforeAll(async () => {
-  sandbox = await startSandbox({});
-  client = await connect({ server: sandbox.url, token: sandbox.token });
   await installCrd(client, { ...customResourceDefinition(Greeting) });
   await client.create(builtin.namespace, { metadata: { name: "web" } });
   await client.create(builtin.secret, {
@@ -56,8 +60,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await disconnectRedis(redis);
-  await client.close();
-  await Promise.all([sandbox.close(), server.stop()]);
+  await server.stop();
 });
 beforeEach(async () => {
   [fn, outcomes, worker] = [await startTestFunction(), [], undefined];
@@ -141,7 +144,7 @@ it.each<[string, object, Partial<RunOutcome>]>([
   ["a wait", { outcome: "again", after: "9s" }, { kind: "wait", after: 9_000 }],
   ["parked", { outcome: "parked", message: "no" }, { kind: "terminal" }],
 ])("a run comes to what its function answers: %s", async (_what, body, expected) => {
-  fn.answer = (call, response) => reply(call, response, body);
+  fn.answer = answering(body);
   work();
   await due();
   await settled(1);
@@ -163,7 +166,7 @@ it("calls one after another go over one connection", async () => {
   expect(ports[0]).toBeGreaterThan(0);
 });
 
-it("a call says by when its run must have ended", async () => {
+it("a call has the deadline of its run", async () => {
   const from = Date.now();
   work({ runSettings: { ...greetings.runSettings, timeout: "5m" } });
   await due();
@@ -208,7 +211,7 @@ it("as many calls are under way at once as the function takes", async () => {
   await settled(12);
 });
 
-it("what a function has left outside is undone before its object goes, where it says that it finalizes", async () => {
+it("a function that finalizes is called before its object goes", async () => {
   fn.answer = (call, response) =>
     reply(call, response, { outcome: call.type === "dev.drover.finalize.v2" ? "finalized" : "done" });
   const finalizers = ["drover.dev/greetings"];
@@ -226,7 +229,7 @@ it("what a function has left outside is undone before its object goes, where it 
   expect(await client.get(ref, keyOf(name))).toBeUndefined();
 });
 
-it("an object is left without a finalizer where its function does not say that it finalizes", async () => {
+it("an object has no finalizer where its function does not finalize", async () => {
   work({ finalizes: false });
   const name = await due();
   await settled(1);

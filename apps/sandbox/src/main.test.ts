@@ -16,7 +16,7 @@ const start = (env: Record<string, string>) =>
     stdio: ["ignore", "pipe", "inherit"],
   });
 
-it("serves where its kubeconfig says until SIGTERM, and leaves at once with watches open", async () => {
+it("serves at the address in its kubeconfig until SIGTERM, and ends at once with watches open", async () => {
   const child = start({ DROVER_KUBECONFIG_OUT: join(folder, "kubeconfig") });
   const exited = once(child, "exit");
   for await (const line of createInterface(child.stdout))
@@ -36,7 +36,7 @@ it("serves where its kubeconfig says until SIGTERM, and leaves at once with watc
 
 it("refuses a setting that it does not know", async () => {
   const child = start({ DROVER_SANDBOX_PRT: "0" });
-  const [said] = (await once(child.stdout, "data")) as [Buffer];
-  expect(String(said)).toContain("DROVER_SANDBOX_PORT");
+  const [printed] = (await once(child.stdout, "data")) as [Buffer];
+  expect(String(printed)).toContain("DROVER_SANDBOX_PORT");
   expect(await once(child, "exit")).toEqual([1, null]);
 });

@@ -11,7 +11,7 @@ import { testTime, template } from "./testing/drafts.ts";
 
 const { sandbox, client } = await sandboxOfFile({ controllers: false });
 
-/** What was written and said, in turn. */
+/** The writes and Events, in order. */
 let done: string[];
 /** True if the last run wrote something that wakes the Deployment again. */
 let isWokenAgain: boolean;
@@ -138,7 +138,7 @@ it("lets an old set go only as it was when that was decided", async () => {
   expect(await client.get(builtin.replicaSet, keyOf(old))).toBeDefined();
 });
 
-it("says whether it has written what wakes the Deployment again", async () => {
+it("reports whether a write will wake the Deployment again", async () => {
   const deployment = await addDeployment();
   await carriedOut(deployment);
   expect(isWokenAgain).toBe(true);
@@ -222,17 +222,17 @@ describe("a new set that is refused", () => {
     await expect(carriedOut(deployment)).rejects.toThrow("quota");
     heal();
     const { conditions = [] } = (await now()).status;
-    const said = done.filter((one) => /^(Normal|Warning)/.test(one));
-    return [conditions.map(({ type, status, reason }) => [type, status, reason]), said];
+    const announced = done.filter((one) => /^(Normal|Warning)/.test(one));
+    return [conditions.map(({ type, status, reason }) => [type, status, reason]), announced];
   };
-  const said = ["Warning ReplicaSetCreateError"];
-  it("is said of the Deployment and its progress", async () => {
+  const announced = ["Warning ReplicaSetCreateError"];
+  it("is reported in the Deployment's conditions and progress", async () => {
     expect(await refusing({ progressDeadlineSeconds: 600 })).toEqual([
       [["Progressing", "False", "ReplicaSetCreateError"]],
-      said,
+      announced,
     ]);
   });
-  it("is not said where the namespace is being deleted: nothing is to be made there", async () => {
+  it("is not reported where the namespace is being deleted: nothing is to be made there", async () => {
     const going = { metadata: { name: "going", finalizers: ["example.com/hold"] } };
     await client.create(builtin.namespace, going);
     const deployment = await client.create(builtin.deployment, {
@@ -243,7 +243,7 @@ describe("a new set that is refused", () => {
     const refused: unknown = await carriedOut(deployment).catch((error: unknown) => error);
     expect([isApiError(refused, "Forbidden"), done]).toEqual([true, ["POST replicasets"]]);
   });
-  it("is not said of a progress that nobody asked for", async () => {
-    expect(await refusing({})).toEqual([[], said]);
+  it("is not reported as progress where no deadline is set", async () => {
+    expect(await refusing({})).toEqual([[], announced]);
   });
 });

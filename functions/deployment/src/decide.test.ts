@@ -117,16 +117,13 @@ describe("how far a rollout may go", () => {
 });
 
 describe("scaling in the middle of a rollout", () => {
-  it("shares out what is added, the rest to the largest", () => {
+  it.each([
+    ["adds pods in proportion", 15, { "web:old": 11, "web:new": 7 }],
+    ["takes pods in proportion", 5, { "web:old": 5, "web:new": 3 }],
+  ])("%s", (_, replicas, expected) => {
     const from = [10, 13] as const;
     const sets = [set("web:old", 8, 8, from), set("web:new", 5, 0, from, 1)];
-    expect(sizes(decided({ replicas: 15, maxSurge: 3 }, ...sets))).toEqual({ "web:old": 11, "web:new": 7 });
-  });
-
-  it("takes in proportion, too", () => {
-    const from = [10, 13] as const;
-    const sets = [set("web:old", 8, 8, from), set("web:new", 5, 0, from, 1)];
-    expect(sizes(decided({ replicas: 5, maxSurge: 3 }, ...sets))).toEqual({ "web:old": 5, "web:new": 3 });
+    expect(sizes(decided({ replicas, maxSurge: 3 }, ...sets))).toEqual(expected);
   });
 
   it("gives all to the only set that has any", () => {
@@ -142,11 +139,13 @@ describe("scaling in the middle of a rollout", () => {
 
 describe("revisions", () => {
   const revision = "deployment.kubernetes.io/revision";
+  const noted = (one: ReturnType<typeof set>, at: string) => ({
+    ...one,
+    metadata: { ...one.metadata, annotations: { [revision]: at } },
+  });
 
-  it("go up by one with every new set, and the Deployment tells which it is at", () => {
-    const old = set("web:old", 1);
-    const annotated = { ...old, metadata: { ...old.metadata, annotations: { [revision]: "4" } } };
-    const draft = decided({ replicas: 1 }, annotated);
+  it("go up by one with every new set, and the Deployment has the current one", () => {
+    const draft = decided({ replicas: 1 }, noted(set("web:old", 1), "4"));
     expect(draft.sets.map(({ annotations }) => annotations[revision])).toEqual(["4", "5"]);
     expect(draft.annotations[revision]).toBe("5");
   });
@@ -161,33 +160,27 @@ describe("revisions", () => {
     ["1e3", "1"],
     [`1${"0".repeat(100_000)}`, "1"],
   ])("are integers of 64 bits: after %.30s comes %s", (before, after) => {
-    const old = set("web:old", 1);
-    const annotated = { ...old, metadata: { ...old.metadata, annotations: { [revision]: before } } };
-    const draft = decided({ replicas: 1 }, annotated);
+    const draft = decided({ replicas: 1 }, noted(set("web:old", 1), before));
     expect(draft.sets.map(({ annotations }) => annotations[revision])).toEqual([before, after]);
     expect(draft.annotations[revision]).toBe(after);
   });
 
-  it("order the sets that are let go of, beyond what a double tells apart", () => {
-    const noted = (image: string, at: string, age: number) => {
-      const one = set(image, 0, 0, [10, 10], age);
-      return { ...one, metadata: { ...one.metadata, annotations: { [revision]: at } } };
-    };
+  it("order the sets that are deleted, beyond the precision of a double", () => {
     const sets = [
-      noted("web:a", "9007199254740993", 0),
-      noted("web:b", "9007199254740992", 1),
+      noted(set("web:a", 0), "9007199254740993"),
+      noted(set("web:b", 0, 0, [10, 10], 1), "9007199254740992"),
       set("web:new", 1, 1, [1, 2], 2),
     ];
     const draft = decided({ replicas: 1, more: { revisionHistoryLimit: 1 } }, ...sets);
     expect(draft.sets.map(({ isToBeDeleted }) => isToBeDeleted)).toEqual([false, true, false]);
   });
 
-  it("are remembered by a set that somebody goes back to", () => {
-    const noted = (image: string, at: string, age: number) => {
-      const one = set(image, 0, 0, [1, 2], age);
-      return { ...one, metadata: { ...one.metadata, annotations: { [revision]: at } } };
-    };
-    const draft = decided({ replicas: 1 }, noted("web:new", "1", 0), noted("web:old", "2", 1));
+  it("are remembered by a set that is rolled back to", () => {
+    const draft = decided(
+      { replicas: 1 },
+      noted(set("web:new", 0, 0, [1, 2]), "1"),
+      noted(set("web:old", 0, 0, [1, 2], 1), "2"),
+    );
     expect(draft.sets.map(({ annotations }) => annotations)).toMatchObject([
       { [revision]: "3", "deployment.kubernetes.io/revision-history": "1" },
       { [revision]: "2" },

@@ -6,7 +6,7 @@ import deploymentFunction from "./function.ts";
 // The file in deploy/ is written from the code: `npx vitest run -u functions/deployment/src/deploy.test.ts`.
 const written = "# Written from the code; see src/deploy.test.ts.\n";
 
-it("deploy/function.yaml is what the function says", async () => {
+it("deploy/function.yaml matches the function", async () => {
   await expect(
     written + stringify(functionManifestOf(deploymentFunction), { lineWidth: 110 }),
   ).toMatchFileSnapshot("../deploy/function.yaml");

@@ -24,7 +24,8 @@ export const rolled = faultScenario({
   start: bothFunctions,
   deployedAs: bothDeployed,
   except: {
-    "taken away after step 5": "there is nobody who makes the new pods ready, and an old set stays gone",
+    "taken away after step 5":
+      "without a kubelet the new pods do not become ready, and an old set stays gone",
   },
   steps: [
     { apply: web("web:1", 2, keepingOne) },

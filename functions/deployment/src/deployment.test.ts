@@ -60,7 +60,7 @@ it("goes to another image, and keeps the old set", async () => {
   await opened.apply(web("web:2", 3));
   await run(opened);
   const found = await opened.list(sets);
-  // A set is named after a hash of its template, so the order of the names says nothing.
+  // A set is named after a hash of its template, so the order of the names has no meaning.
   const imageOf = ({ spec }: (typeof found)[number]): string =>
     /web:\d/.exec(JSON.stringify(spec))?.[0] ?? "";
   const byImage = found.toSorted((a, b) => imageOf(a).localeCompare(imageOf(b)));
@@ -73,7 +73,7 @@ it("goes to another image, and keeps the old set", async () => {
   });
 });
 
-it("lets a set go whose labels somebody has changed, and makes another of its template", async () => {
+it("releases a set whose labels were changed, and makes another of its template", async () => {
   const opened = await open();
   await opened.apply(web("web:1", 2));
   await run(opened);

@@ -6,7 +6,7 @@ it.each([
   [2, 5, "Scaled up replica set web:a from 2 to 5"],
   [5, 2, "Scaled down replica set web:a from 5 to 2"],
   [1, 0, "Scaled down replica set web:a from 1 to 0"],
-])("a set that is resized from %d to %d has an Event that says so", (from, to, note) => {
+])("a set that is resized from %d to %d has an Event", (from, to, note) => {
   const draft = draftOf(deploymentOf({}), [setOf("web:a", { size: from })], testTime);
   expect(resize(draft, draft.sets[0]!, to)).toBe(true);
   expect(draft.sets[0]?.replicas).toBe(to);

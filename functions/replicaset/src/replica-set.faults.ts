@@ -31,7 +31,7 @@ export const scaled = faultScenario({
   name: "a ReplicaSet comes, grows, shrinks and goes",
   start,
   deployedAs,
-  except: { "taken away after step": "there is nobody who makes the new pods ready" },
+  except: { "taken away after step": "without a kubelet the new pods do not become ready" },
   steps: [
     { apply: web(2) },
     allReady,

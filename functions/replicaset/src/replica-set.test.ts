@@ -12,13 +12,36 @@ afterEach(async () => {
   await cluster?.close();
   cluster = undefined;
 });
-const open = async (): Promise<TestCluster> =>
-  (cluster = await testCluster(({ now }) => replicaSetController(now), { deployedAs }));
-
-it("makes as many pods as are asked for, and says so", async () => {
-  const opened = await open();
-  await opened.apply(web(3));
+type Context = ReconcileContext<typeof ReplicaSet>;
+type Reconcile = ReturnType<typeof replicaSetController>["reconcile"];
+/** @param around is called in place of the controller's reconcile, which it may call. */
+const open = async (
+  around: (reconcile: Reconcile, context: Context) => ReturnType<Reconcile> = (reconcile, context) =>
+    reconcile(context),
+): Promise<TestCluster> =>
+  (cluster = await testCluster(
+    ({ now }) => {
+      const controller = replicaSetController(now);
+      return {
+        ...controller,
+        reconcile: (context: Context) => around((asked) => controller.reconcile(asked), context),
+      };
+    },
+    { deployedAs },
+  ));
+/** As `open`, with other methods of the client. */
+const openWith = (change: (client: ObjectClient) => Partial<ObjectClient>): Promise<TestCluster> =>
+  open((reconcile, context) =>
+    reconcile({ ...context, client: { ...context.client, ...change(context.client) } }),
+  );
+const applied = async (opened: TestCluster, manifest: Manifest): Promise<void> => {
+  await opened.apply(manifest);
   await opened.runUntilIdle();
+};
+
+it("makes as many pods as are asked for, and counts them in its status", async () => {
+  const opened = await open();
+  await applied(opened, web(3));
   expect((await opened.list(pods)).map(({ metadata }) => metadata.name)).toHaveLength(3);
   expect((await opened.get(sets, "web"))?.["status"]).toEqual({
     replicas: 3,
@@ -31,33 +54,26 @@ it("makes as many pods as are asked for, and says so", async () => {
 const namesOf = (all: Awaited<ReturnType<TestCluster["list"]>>) => all.map(({ metadata }) => metadata.name);
 const statusNow = async (opened: TestCluster) => (await opened.get(sets, "web"))?.["status"];
 
-it("says how its pods are whenever that changes, and replaces those that end", async () => {
+it("counts its pods by their state whenever that changes, and replaces those that end", async () => {
   const opened = await open();
-  await opened.apply(web(3));
-  await opened.runUntilIdle();
+  await applied(opened, web(3));
   const [ready = "", failed = "", held = ""] = namesOf(await opened.list(pods));
   const isReady = { type: "Ready", status: "True", lastTransitionTime: "2026-01-01T00:00:00Z" };
-  await opened.writeStatus({
-    ...pods,
-    metadata: { name: ready },
-    status: { phase: "Running", conditions: [isReady] },
-  });
+  const writeRunning = (condition: object) =>
+    opened.writeStatus({
+      ...pods,
+      metadata: { name: ready },
+      status: { phase: "Running", conditions: [condition] },
+    });
+  await writeRunning(isReady);
   await opened.runUntilIdle();
   expect(await statusNow(opened)).toMatchObject({ replicas: 3, readyReplicas: 1, availableReplicas: 1 });
   // Its phase is the same.
   const isNot = { ...isReady, status: "False" };
-  await opened.writeStatus({
-    ...pods,
-    metadata: { name: ready },
-    status: { phase: "Running", conditions: [isNot] },
-  });
+  await writeRunning(isNot);
   await opened.runUntilIdle();
   expect(await statusNow(opened)).not.toHaveProperty("readyReplicas");
-  await opened.writeStatus({
-    ...pods,
-    metadata: { name: ready },
-    status: { phase: "Running", conditions: [isReady] },
-  });
+  await writeRunning(isReady);
   await opened.writeStatus({ ...pods, metadata: { name: failed }, status: { phase: "Failed" } });
   await opened.runUntilIdle();
   expect(await opened.list(pods)).toHaveLength(4);
@@ -66,20 +82,18 @@ it("says how its pods are whenever that changes, and replaces those that end", a
   await opened.runUntilIdle();
   expect(await opened.list(pods)).toHaveLength(5);
   expect(await statusNow(opened)).toMatchObject({ replicas: 3, readyReplicas: 1, terminatingReplicas: 1 });
-  // What has ended is neither counted nor taken for one that is too many.
-  await opened.apply(web(2));
-  await opened.runUntilIdle();
+  // Ended pods are not counted, and not deleted as surplus.
+  await applied(opened, web(2));
   const left = namesOf(await opened.list(pods));
   expect(left).toEqual(expect.arrayContaining([ready, failed, held]));
   expect(left).toHaveLength(4);
   expect(await statusNow(opened)).toMatchObject({ replicas: 2, terminatingReplicas: 1 });
 });
 
-it("makes no pods while it is being deleted, and still says how many there are", async () => {
+it("makes no pods while it is being deleted, and still counts those left", async () => {
   const opened = await open();
   const { metadata, ...rest } = web(2);
-  await opened.apply({ ...rest, metadata: { ...metadata, finalizers: ["example.com/hold"] } });
-  await opened.runUntilIdle();
+  await applied(opened, { ...rest, metadata: { ...metadata, finalizers: ["example.com/hold"] } });
   await opened.delete(sets, "web");
   await opened.delete(pods, namesOf(await opened.list(pods))[0] ?? "");
   await opened.runUntilIdle();
@@ -102,11 +116,9 @@ it("neither counts nor deletes pods that its selector matches and another one co
   const held = heldBy("ReplicaSet", other);
   for (const name of ["a", "b"])
     await opened.apply(placed(name, "x", { ...held, finalizers: ["example.com/hold"] }));
-  await opened.apply(web(2));
-  await opened.runUntilIdle();
+  await applied(opened, web(2));
   await opened.delete(pods, "a");
-  await opened.apply(web(1));
-  await opened.runUntilIdle();
+  await applied(opened, web(1));
   const others = (await opened.list(pods)).filter(({ metadata: { ownerReferences = [] } }) =>
     ownerReferences.some(({ name }) => name === "other"),
   );
@@ -147,10 +159,8 @@ it.each([
     await setOn(opened, name, nodes, name === "foreign" ? {} : held);
   for (const [i, node] of own.entries()) await opened.apply(placed(`web-${i}`, node));
   const owned = (replicas: number): Manifest => ({ ...web(replicas), metadata: { name: "web", ...held } });
-  await opened.apply(owned(own.length));
-  await opened.runUntilIdle();
-  await opened.apply(owned(own.length - 1));
-  await opened.runUntilIdle();
+  await applied(opened, owned(own.length));
+  await applied(opened, owned(own.length - 1));
   // They are on a node, and take their time to end.
   const ending = (await opened.list(pods)).filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
   expect(ending.map(({ spec }) => spec)).toMatchObject([{ nodeName: expected }]);
@@ -159,18 +169,8 @@ it.each([
 
 it("makes no pod for a set that has gone since the run has read it", async () => {
   let meanwhile: () => Promise<unknown> = () => Promise.resolve();
-  const opened = (cluster = await testCluster(
-    ({ now }) => {
-      const controller = replicaSetController(now);
-      return {
-        ...controller,
-        reconcile: async (context) => (await meanwhile(), controller.reconcile(context)),
-      };
-    },
-    { deployedAs },
-  ));
-  await opened.apply(web(3));
-  await opened.runUntilIdle();
+  const opened = await open(async (reconcile, context) => (await meanwhile(), reconcile(context)));
+  await applied(opened, web(3));
   const [first] = await opened.list(pods);
   meanwhile = async () => {
     const client = await connect({ ...opened.server, userAgent: "people" });
@@ -183,8 +183,7 @@ it("makes no pod for a set that has gone since the run has read it", async () =>
     meanwhile = () => Promise.resolve();
   };
   const { spec } = web(3);
-  await opened.apply({ ...web(3), spec: { ...(spec as object), minReadySeconds: 1 } });
-  await opened.runUntilIdle();
+  await applied(opened, { ...web(3), spec: { ...(spec as object), minReadySeconds: 1 } });
   const made = opened.announcements.filter(({ reason }) => reason === "SuccessfulCreate");
   expect(made).toHaveLength(3);
   expect(await opened.list(pods)).toHaveLength(2);
@@ -197,30 +196,16 @@ it.each([
   "of %i pods, of which %i go by themselves, it deletes only as many as are too many for %i then: %i",
   async (had, going, wanted, expected) => {
     let before: () => Promise<unknown> = () => Promise.resolve();
-    const opened = (cluster = await testCluster(
-      ({ now }) => {
-        const controller = replicaSetController(now);
-        const late = (inner: ObjectClient): ObjectClient => ({
-          ...inner,
-          list: async (...asked) => (await before(), inner.list(...asked)),
-        });
-        return {
-          ...controller,
-          reconcile: (context: ReconcileContext<typeof ReplicaSet>) =>
-            controller.reconcile({ ...context, client: late(context.client) }),
-        };
-      },
-      { deployedAs },
-    ));
-    await opened.apply(web(had));
-    await opened.runUntilIdle();
+    const opened = await openWith((client) => ({
+      list: async (...asked) => (await before(), client.list(...asked)),
+    }));
+    await applied(opened, web(had));
     const names = namesOf(await opened.list(pods)).slice(0, going);
     before = async () => {
       before = () => Promise.resolve();
       for (const name of names) await opened.delete(pods, name);
     };
-    await opened.apply(web(wanted));
-    await opened.runUntilIdle();
+    await applied(opened, web(wanted));
     const deleted = opened.announcements.filter(({ reason }) => reason === "SuccessfulDelete");
     expect(deleted).toHaveLength(expected);
     expect(await opened.list(pods)).toHaveLength(wanted);
@@ -229,14 +214,12 @@ it.each([
 
 it("releases a pod that was relabelled, and none that is to end", async () => {
   const opened = await open();
-  await opened.apply(web(2));
-  await opened.runUntilIdle();
+  await applied(opened, web(2));
   const [leaving = "", staying = ""] = (await opened.list(pods)).map(({ metadata }) => metadata.name);
   await opened.apply({ ...pods, metadata: { name: leaving, finalizers: ["example.com/hold"] } });
   await opened.delete(pods, leaving);
   for (const [name, finalizers] of [[leaving, ["example.com/hold"]], [staying]] as const)
-    await opened.apply({ ...pods, metadata: { name, finalizers, labels: { app: "other" } } });
-  await opened.runUntilIdle();
+    await applied(opened, { ...pods, metadata: { name, finalizers, labels: { app: "other" } } });
   const owners = async (name: string) => (await opened.get(pods, name))?.metadata.ownerReferences;
   expect(await owners(staying)).toBeUndefined();
   expect(await owners(leaving)).toHaveLength(1);
@@ -244,24 +227,11 @@ it("releases a pod that was relabelled, and none that is to end", async () => {
 
 it("tries again soon when what was refused may have become possible, and then with backoff", async () => {
   let refusals = 0;
-  const opened = (cluster = await testCluster(
-    ({ now }) => {
-      const controller = replicaSetController(now);
-      const refusing = (inner: ObjectClient): ObjectClient => ({
-        ...inner,
-        create: (...asked) =>
-          refusals-- > 0 ? Promise.reject(new Error("exceeded quota")) : inner.create(...asked),
-      });
-      return {
-        ...controller,
-        reconcile: (context: ReconcileContext<typeof ReplicaSet>) =>
-          controller.reconcile({ ...context, client: refusing(context.client) }),
-      };
-    },
-    { deployedAs },
-  ));
-  await opened.apply(web(1));
-  await opened.runUntilIdle();
+  const opened = await openWith((client) => ({
+    create: (...asked) =>
+      refusals-- > 0 ? Promise.reject(new Error("exceeded quota")) : client.create(...asked),
+  }));
+  await applied(opened, web(1));
   const [pod] = await opened.list(pods);
   const before = opened.runs.length;
   refusals = 2;
@@ -278,33 +248,25 @@ it("tries again soon when what was refused may have become possible, and then wi
   expect(await opened.list(pods)).toHaveLength(1);
 });
 
-it("says that pods could not be deleted, and deletes them when they can be", async () => {
+it("reports that pods could not be deleted, and deletes them when they can be", async () => {
   let refuses = false;
-  const opened = (cluster = await testCluster(
-    ({ now }) => {
-      const controller = replicaSetController(now);
-      const refusing = (inner: ObjectClient): ObjectClient => ({
-        ...inner,
-        delete: (...asked) => (refuses ? Promise.reject(new Error("not now")) : inner.delete(...asked)),
-      });
-      return {
-        ...controller,
-        reconcile: async (context: ReconcileContext<typeof ReplicaSet>) => {
-          const result = await controller.reconcile({ ...context, client: refusing(context.client) });
-          stated.push((await context.client.get(builtin.replicaSet, context.key))?.["status"]);
-          refuses = false;
-          return result;
-        },
-      };
-    },
-    { deployedAs },
-  ));
+  const opened = await open(async (reconcile, context) => {
+    const { client } = context;
+    const result = await reconcile({
+      ...context,
+      client: {
+        ...client,
+        delete: (...asked) => (refuses ? Promise.reject(new Error("not now")) : client.delete(...asked)),
+      },
+    });
+    stated.push((await client.get(builtin.replicaSet, context.key))?.["status"]);
+    refuses = false;
+    return result;
+  });
   const stated: unknown[] = [];
-  await opened.apply(web(2));
-  await opened.runUntilIdle();
+  await applied(opened, web(2));
   [refuses, stated.length] = [true, 0];
-  await opened.apply(web(1));
-  await opened.runUntilIdle();
+  await applied(opened, web(1));
   expect(stated[0]).toMatchObject({ conditions: [{ type: "ReplicaFailure", reason: "FailedDelete" }] });
   expect(await statusNow(opened)).toMatchObject({ replicas: 1 });
   expect(JSON.stringify(await statusNow(opened))).not.toContain("ReplicaFailure");

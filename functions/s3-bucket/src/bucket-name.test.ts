@@ -22,11 +22,11 @@ test.each([
   ["abc.mrap", '".mrap"'],
   ["abc--x-s3", '"--x-s3"'],
   ["abc--table-s3", '"--table-s3"'],
-])("%s is none, and it is said why", (name, why) => {
+])("%s is invalid, with the reason", (name, why) => {
   expect(bucketNameProblem(name)).toContain(why);
 });
 
-test("a bucket is called as the spec says, else after its object", () => {
+test("a bucket has the name in the spec, else one made of its object's", () => {
   const metadata = { namespace: "shop", name: "images" };
   expect(bucketNameOf({}, metadata)).toBe("shop-images");
   expect(bucketNameOf({ bucketName: "mine" }, metadata)).toBe("mine");

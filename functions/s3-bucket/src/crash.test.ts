@@ -1,30 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import {
-  bucketIn,
-  makeBucket,
-  openBucketScene,
-  putObject,
-  type BucketScene,
-  setTags,
-  tagsOf,
-  type TestBucket,
-} from "./testing/bucket-scene.ts";
+import { describe, expect, test } from "vitest";
+import { bucketIn, makeBucket, putObject, setTags, tagsOf, type TestBucket } from "./testing/bucket-scene.ts";
+import { bucketSceneOfFile } from "./testing/bucket-scene.fixture.ts";
 import { type S3Fault, isWrite, type S3Call } from "./testing/s3-fault-proxy.ts";
 
 /*
- * Every request of an object's life is cut off once: before the server hears of it, and after it has done it. A run that
+ * Every request of an object's life is cut off once: before the server gets it, and after it has done it. A run that
  * is cut off ends with an error, as if its process had been killed there; what it wrote into the status is what earlier
  * runs wrote. Whatever was cut, the same end must be reached, with one creation and no second one.
  */
-let scene: BucketScene;
-beforeAll(async () => {
-  scene = await openBucketScene();
-});
-afterAll(() => scene.close());
-beforeEach(() => scene.proxy.forget());
+const scene = await bucketSceneOfFile();
 
 const faults: Readonly<Record<string, S3Fault>> = {
-  "cut off before the server hears of it": "cut-before",
+  "cut off before the server gets it": "cut-before",
   "cut off after the server has done it": "cut-after",
 };
 const made = () =>
@@ -138,7 +125,7 @@ describe.each(Object.entries(faults))("a request is %s", (_, fault) => {
     );
   });
 
-  test("anywhere near somebody else's bucket: it is never changed", async () => {
+  test("anywhere near a foreign bucket: it is never changed", async () => {
     await cutEverywhere(
       fault,
       async () => {

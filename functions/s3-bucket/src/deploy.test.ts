@@ -7,7 +7,7 @@ import bucketFunction from "./function.ts";
 // The files in deploy/ are written from the code: `npx vitest run -u functions/s3-bucket/src/deploy.test.ts`.
 const written = "# Written from the code; see src/deploy.test.ts.\n";
 
-it("deploy/crd.yaml is what the schema says", async () => {
+it("deploy/crd.yaml matches the schema", async () => {
   await expect(written + stringify(customResourceDefinition(Bucket), { lineWidth: 110 })).toMatchFileSnapshot(
     "../deploy/crd.yaml",
   );
@@ -25,7 +25,7 @@ it("deploy/namespaced/function.yaml is the same for the objects and Secrets of o
   ).toMatchFileSnapshot("../deploy/namespaced/function.yaml");
 });
 
-it("deploy/function.yaml is what the function says", async () => {
+it("deploy/function.yaml matches the function", async () => {
   await expect(
     written + stringify(functionManifestOf(bucketFunction), { lineWidth: 110 }),
   ).toMatchFileSnapshot("../deploy/function.yaml");

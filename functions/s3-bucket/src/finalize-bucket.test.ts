@@ -6,27 +6,21 @@ import {
   PutBucketVersioningCommand,
 } from "@aws-sdk/client-s3";
 import { RetryAfterError } from "@drover/controller";
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import {
   bucketIn,
   deleteBehindBack,
   expectError,
   makeBucket,
-  openBucketScene,
   putObject,
   expectRefusal,
-  type BucketScene,
   setTags,
   tagsOf,
 } from "./testing/bucket-scene.ts";
+import { bucketSceneOfFile } from "./testing/bucket-scene.fixture.ts";
 import { type S3Fault } from "./testing/s3-fault-proxy.ts";
 
-let scene: BucketScene;
-beforeAll(async () => {
-  scene = await openBucketScene();
-});
-afterAll(() => scene.close());
-beforeEach(() => scene.proxy.forget());
+const scene = await bucketSceneOfFile();
 
 async function keysIn(bucket: string): Promise<readonly (string | undefined)[]> {
   const { Contents = [] } = await scene.s3.send(new ListObjectsV2Command({ Bucket: bucket }));
@@ -35,8 +29,7 @@ async function keysIn(bucket: string): Promise<readonly (string | undefined)[]> 
 
 describe("onDelete: Retain, the default", () => {
   test("keeps the bucket, its content and its tags, and takes off only Drover's marks", async () => {
-    const object = scene.object({ tags: { team: "a" } });
-    await object.reconcileUntilStable();
+    const object = await scene.stableObject({ tags: { team: "a" } });
     await putObject(scene.s3, object.bucketName);
     await object.finalize();
     expect(await tagsOf(scene.s3, object.bucketName)).toEqual({ team: "a" });
@@ -46,16 +39,14 @@ describe("onDelete: Retain, the default", () => {
   });
 
   test("leaves a bucket that the next object can adopt", async () => {
-    const object = scene.object();
-    await object.reconcileUntilStable();
+    const object = await scene.stableObject();
     await object.finalize();
     const next = scene.object({ bucketName: object.bucketName, adopt: "IfUnowned" });
     expect((await next.reconcileUntilStable()).status?.adopted).toBe(true);
   });
 
   test("does not wait for a Secret that is gone", async () => {
-    const object = scene.object();
-    await object.reconcileUntilStable();
+    const object = await scene.stableObject();
     object.spec = { ...object.spec, credentialsSecret: { name: "gone" } };
     await object.finalize();
     expect(await bucketIn(scene.s3, object.bucketName)).toBeDefined();
@@ -64,32 +55,27 @@ describe("onDelete: Retain, the default", () => {
 
 describe("onDelete: Delete", () => {
   test("deletes an empty bucket, and again does nothing", async () => {
-    const object = scene.object({ onDelete: "Delete" });
-    await object.reconcileUntilStable();
+    const object = await scene.stableObject({ onDelete: "Delete" });
     await object.finalize();
     expect(await bucketIn(scene.s3, object.bucketName)).toBeUndefined();
     await object.finalize();
   });
 
   test("leaves the name free for a new object", async () => {
-    const object = scene.object({ onDelete: "Delete" });
-    await object.reconcileUntilStable();
+    const object = await scene.stableObject({ onDelete: "Delete" });
     await object.finalize();
-    const next = scene.object({ bucketName: object.bucketName });
-    await next.reconcileUntilStable();
+    const next = await scene.stableObject({ bucketName: object.bucketName });
     expect(await tagsOf(scene.s3, object.bucketName)).toMatchObject({ "drover.dev/owner-uid": next.uid });
   });
 
-  test("waits for a Secret that is gone, and says so", async () => {
-    const object = scene.object({ onDelete: "Delete" });
-    await object.reconcileUntilStable();
+  test("waits for a Secret that is gone, and reports it", async () => {
+    const object = await scene.stableObject({ onDelete: "Delete" });
     object.spec = { ...object.spec, credentialsSecret: { name: "gone" } };
     expect(await expectRefusal(object.finalize())).toMatchObject({ reason: "SecretMissing" });
   });
 
-  test("never empties a bucket unasked, does not touch it meanwhile, and says what to do", async () => {
-    const object = scene.object({ onDelete: "Delete" });
-    await object.reconcileUntilStable();
+  test("never empties a bucket unasked, does not touch it meanwhile, and names the option", async () => {
+    const object = await scene.stableObject({ onDelete: "Delete" });
     await putObject(scene.s3, object.bucketName);
     scene.proxy.forget();
     const error = await expectRefusal(object.finalize());
@@ -104,8 +90,7 @@ describe("onDelete: Delete", () => {
   });
 
   test("an old version alone keeps the bucket", async () => {
-    const object = scene.object({ onDelete: "Delete", versioning: "Enabled" });
-    await object.reconcileUntilStable();
+    const object = await scene.stableObject({ onDelete: "Delete", versioning: "Enabled" });
     await putObject(scene.s3, object.bucketName);
     await scene.s3.send(new DeleteObjectCommand({ Bucket: object.bucketName, Key: "a" }));
     expect(await expectRefusal(object.finalize())).toMatchObject({ reason: "BucketNotEmpty" });
@@ -114,20 +99,19 @@ describe("onDelete: Delete", () => {
   test.each(["PutBucketTagging", "DeleteBucket"])(
     "an object that is written just before %s keeps the bucket, and is kept",
     async (moment) => {
-      const object = scene.object({ onDelete: "Delete" });
-      await object.reconcileUntilStable();
-      scene.proxy.fault = async ({ operation }) => {
-        if (operation === moment) await putObject(scene.s3, object.bucketName);
-        return "none" as const;
-      };
+      const object = await scene.stableObject({ onDelete: "Delete" });
+      scene.proxy.before(moment, () => putObject(scene.s3, object.bucketName));
       expect(await expectRefusal(object.finalize())).toMatchObject({ reason: "BucketNotEmpty" });
       expect(await keysIn(object.bucketName)).toEqual(["a"]);
     },
   );
 
   test("with emptyOnDelete, everything goes: objects, versions, delete markers, unfinished uploads", async () => {
-    const object = scene.object({ onDelete: "Delete", emptyOnDelete: true, versioning: "Enabled" });
-    await object.reconcileUntilStable();
+    const object = await scene.stableObject({
+      onDelete: "Delete",
+      emptyOnDelete: true,
+      versioning: "Enabled",
+    });
     const Bucket = object.bucketName;
     for (const key of ["a", "a", "b/c", "d e", "ü"]) await putObject(scene.s3, Bucket, key);
     await scene.s3.send(new DeleteObjectCommand({ Bucket, Key: "a" }));
@@ -140,8 +124,7 @@ describe("onDelete: Delete", () => {
   });
 
   test("a bucket with more than a page of objects is emptied in pages", async () => {
-    const object = scene.object({ onDelete: "Delete", emptyOnDelete: true });
-    await object.reconcileUntilStable();
+    const object = await scene.stableObject({ onDelete: "Delete", emptyOnDelete: true });
     for (let i = 0; i < 12; i++) await putObject(scene.s3, object.bucketName, `k${i}`);
     scene.proxy.forget();
     scene.proxy.pageSize = 10;
@@ -151,14 +134,10 @@ describe("onDelete: Delete", () => {
   });
 
   test("a bucket that does not get empty is left for the next run, which comes at once", async () => {
-    const object = scene.object({ onDelete: "Delete", emptyOnDelete: true });
-    await object.reconcileUntilStable();
-    // Somebody writes again and again: each page is followed by another.
+    const object = await scene.stableObject({ onDelete: "Delete", emptyOnDelete: true });
+    // Another client writes again and again: each page is followed by another.
     let wrote = 0;
-    scene.proxy.fault = async ({ operation }) => {
-      if (operation === "ListObjectVersions") await putObject(scene.s3, object.bucketName, `k${wrote++}`);
-      return "none" as const;
-    };
+    scene.proxy.before("ListObjectVersions", () => putObject(scene.s3, object.bucketName, `k${wrote++}`));
     expect(await expectRefusal(object.finalize())).toMatchObject({ reason: "Emptying", after: "1ms" });
     scene.proxy.forget();
     await object.finalize();
@@ -168,8 +147,7 @@ describe("onDelete: Delete", () => {
 
 describe("a bucket that is not the object's", () => {
   test.each(["Retain", "Delete"] as const)("is left alone, with onDelete: %s", async (onDelete) => {
-    const owner = scene.object({ tags: { team: "a" } });
-    await owner.reconcileUntilStable();
+    const owner = await scene.stableObject({ tags: { team: "a" } });
     const before = await bucketIn(scene.s3, owner.bucketName);
     scene.proxy.forget();
     const other = scene.object({ bucketName: owner.bucketName, onDelete, emptyOnDelete: true });
@@ -178,7 +156,7 @@ describe("a bucket that is not the object's", () => {
     expect(await bucketIn(scene.s3, owner.bucketName)).toEqual(before);
   });
 
-  test("nor anybody's, is left alone", async () => {
+  test("nor any other object's, is left alone", async () => {
     const object = scene.object({ onDelete: "Delete", emptyOnDelete: true });
     await makeBucket(scene.s3, object.bucketName);
     await putObject(scene.s3, object.bucketName);
@@ -187,10 +165,9 @@ describe("a bucket that is not the object's", () => {
   });
 
   test.each(["PutBucketTagging", "ListObjectVersions", "ListMultipartUploads"])(
-    "any more, because somebody took it over just before %s, is not deleted",
+    "any more, because another owner took it over just before %s, is not deleted",
     async (moment) => {
-      const object = scene.object({ onDelete: "Delete", emptyOnDelete: true });
-      await object.reconcileUntilStable();
+      const object = await scene.stableObject({ onDelete: "Delete", emptyOnDelete: true });
       scene.proxy.fault = async ({ operation }): Promise<S3Fault> => {
         if (operation !== moment) return "none";
         await setTags(scene.s3, object.bucketName, { "drover.dev/owner-uid": "another" });
@@ -205,8 +182,7 @@ describe("a bucket that is not the object's", () => {
   );
 
   test("any more, because another owner took it over after it was marked, keeps its content", async () => {
-    const object = scene.object({ onDelete: "Delete", emptyOnDelete: true });
-    await object.reconcileUntilStable();
+    const object = await scene.stableObject({ onDelete: "Delete", emptyOnDelete: true });
     await putObject(scene.s3, object.bucketName);
     scene.proxy.forget();
     scene.proxy.fault = async ({ operation }): Promise<S3Fault> => {
@@ -221,17 +197,14 @@ describe("a bucket that is not the object's", () => {
 
   test("because the name is another account's, does not hold the object", async () => {
     const object = scene.object({ onDelete: "Delete" });
-    scene.proxy.fault = ({ operation }) =>
-      operation === "GetBucketTagging" ? { status: 403, code: "AccessDenied" } : "none";
+    scene.proxy.faultOn("GetBucketTagging", { status: 403, code: "AccessDenied" });
     await object.finalize();
     expect(scene.proxy.writes()).toEqual([]);
   });
 
   test("a bucket that was ours and may no longer be touched is waited for", async () => {
-    const object = scene.object({ onDelete: "Delete" });
-    await object.reconcileUntilStable();
-    scene.proxy.fault = ({ operation }) =>
-      operation === "GetBucketTagging" ? { status: 403, code: "AccessDenied" } : "none";
+    const object = await scene.stableObject({ onDelete: "Delete" });
+    scene.proxy.faultOn("GetBucketTagging", { status: 403, code: "AccessDenied" });
     expect(await expectRefusal(object.finalize())).toMatchObject({ reason: "AccessDenied" });
   });
 });
@@ -255,8 +228,7 @@ describe("what cannot be known", () => {
   test("is waited for: a bucket that was being made, and may not be looked at", async () => {
     const object = scene.object({ onDelete: "Delete" });
     await object.reconcile();
-    scene.proxy.fault = ({ operation }) =>
-      operation === "GetBucketTagging" ? { status: 403, code: "AccessDenied" } : "none";
+    scene.proxy.faultOn("GetBucketTagging", { status: 403, code: "AccessDenied" });
     expect(await expectRefusal(object.finalize())).toMatchObject({ reason: "AccessDenied" });
   });
 
@@ -264,15 +236,13 @@ describe("what cannot be known", () => {
     "is waited for: whose a bucket is, while the credentials are refused with %s",
     async (code) => {
       const object = scene.object({ onDelete: "Delete" });
-      scene.proxy.fault = ({ operation }) =>
-        operation === "GetBucketTagging" ? { status: 403, code } : "none";
+      scene.proxy.faultOn("GetBucketTagging", { status: 403, code });
       expect(await expectRefusal(object.finalize())).toMatchObject({ reason: "CredentialsRefused" });
     },
   );
 
   test("is tried again: the Secret, where it could not be read, also for a bucket that stays", async () => {
-    const object = scene.object();
-    await object.reconcileUntilStable();
+    const object = await scene.stableObject();
     vi.spyOn(scene.secrets, "get").mockImplementationOnce(() => {
       throw new Error("503");
     });
@@ -283,10 +253,9 @@ describe("what cannot be known", () => {
 });
 
 test.each(["Retain", "Delete"] as const)(
-  "a bucket that somebody takes over between our look and our tagging keeps those tags, with onDelete: %s",
+  "a bucket that another owner takes over between our read and our tagging keeps those tags, with onDelete: %s",
   async (onDelete) => {
-    const object = scene.object({ onDelete });
-    await object.reconcileUntilStable();
+    const object = await scene.stableObject({ onDelete });
     const others = { "drover.dev/owner-uid": "another" };
     let looks = 0;
     scene.proxy.fault = async ({ operation }): Promise<S3Fault> => {
@@ -302,8 +271,7 @@ test.each(["Retain", "Delete"] as const)(
 );
 
 test("every bucket that is the object's goes, under whichever of its names it was made", async () => {
-  const object = scene.object({ onDelete: "Delete" });
-  await object.reconcileUntilStable();
+  const object = await scene.stableObject({ onDelete: "Delete" });
   const [first, second] = [object.bucketName, `${object.bucketName}-b`];
   await makeBucket(scene.s3, second);
   await setTags(scene.s3, second, { "drover.dev/owner-uid": object.uid });
@@ -316,8 +284,7 @@ test("every bucket that is the object's goes, under whichever of its names it wa
 });
 
 test("a bucket is found by the spec's name where nothing is remembered of it", async () => {
-  const object = scene.object({ onDelete: "Delete" });
-  await object.reconcileUntilStable();
+  const object = await scene.stableObject({ onDelete: "Delete" });
   object.status = {};
   await object.finalize();
   expect(await bucketIn(scene.s3, object.bucketName)).toBeUndefined();
@@ -329,8 +296,7 @@ test("an object whose name never made a bucket's name can be deleted", async () 
 });
 
 test("a delete marker alone keeps the bucket", async () => {
-  const object = scene.object({ onDelete: "Delete", versioning: "Enabled" });
-  await object.reconcileUntilStable();
+  const object = await scene.stableObject({ onDelete: "Delete", versioning: "Enabled" });
   scene.proxy.fault = ({ operation, body }) =>
     operation === "ListObjectVersions"
       ? {
@@ -344,21 +310,16 @@ test("a delete marker alone keeps the bucket", async () => {
   expect(await expectRefusal(object.finalize())).toMatchObject({ reason: "BucketNotEmpty" });
 });
 
-test("a bucket that somebody else deletes at the same moment is gone, and that is all", async () => {
-  const object = scene.object({ onDelete: "Delete" });
-  await object.reconcileUntilStable();
-  scene.proxy.fault = async ({ operation }): Promise<S3Fault> => {
-    if (operation === "DeleteBucket") await deleteBehindBack(scene.s3, object.bucketName);
-    return "none";
-  };
+test("a bucket that another client deletes at the same moment is gone, without an error", async () => {
+  const object = await scene.stableObject({ onDelete: "Delete" });
+  scene.proxy.before("DeleteBucket", () => deleteBehindBack(scene.s3, object.bucketName));
   await object.finalize();
   expect(await bucketIn(scene.s3, object.bucketName)).toBeUndefined();
 });
 
 describe("a bucket that is gone", () => {
   test("is no reason to wait", async () => {
-    const object = scene.object({ onDelete: "Delete" });
-    await object.reconcileUntilStable();
+    const object = await scene.stableObject({ onDelete: "Delete" });
     await deleteBehindBack(scene.s3, object.bucketName);
     await object.finalize();
   });
@@ -366,7 +327,7 @@ describe("a bucket that is gone", () => {
   test("may still be in the making by a run that was cut off: wait for it", async () => {
     const object = scene.object({ onDelete: "Delete" });
     await object.reconcile();
-    scene.proxy.fault = ({ operation }) => (operation === "CreateBucket" ? "cut-before" : "none");
+    scene.proxy.faultOn("CreateBucket", "cut-before");
     await expectError(object.reconcile());
     expect(await expectRefusal(object.finalize())).toMatchObject({ reason: "CreationPending" });
     // And here it comes.
@@ -377,8 +338,7 @@ describe("a bucket that is gone", () => {
 });
 
 test("a bucket is found under the name it was made with, though the spec names another now", async () => {
-  const object = scene.object({ onDelete: "Delete" });
-  await object.reconcileUntilStable();
+  const object = await scene.stableObject({ onDelete: "Delete" });
   object.spec = { ...object.spec, bucketName: `${object.bucketName}-new` };
   await object.finalize();
   expect(await bucketIn(scene.s3, object.bucketName)).toBeUndefined();
@@ -388,7 +348,7 @@ test("a bucket that was being made is found, though the spec names another by no
   const object = scene.object({ onDelete: "Delete" });
   const { bucketName } = object;
   await object.reconcile();
-  scene.proxy.fault = ({ operation }) => (operation === "CreateBucket" ? "cut-after" : "none");
+  scene.proxy.faultOn("CreateBucket", "cut-after");
   await expectError(object.reconcile());
   expect(await bucketIn(scene.s3, bucketName)).toBeDefined();
   object.spec = { ...object.spec, bucketName: `${bucketName}-new` };
@@ -397,8 +357,7 @@ test("a bucket that was being made is found, though the spec names another by no
 });
 
 test("an aborted run deletes nothing more", async () => {
-  const object = scene.object({ onDelete: "Delete", emptyOnDelete: true });
-  await object.reconcileUntilStable();
+  const object = await scene.stableObject({ onDelete: "Delete", emptyOnDelete: true });
   await putObject(scene.s3, object.bucketName);
   const stop = new AbortController();
   scene.proxy.fault = ({ operation }) => {
@@ -411,8 +370,7 @@ test("an aborted run deletes nothing more", async () => {
 });
 
 test("versioning that was switched on by others does not keep us from emptying", async () => {
-  const object = scene.object({ onDelete: "Delete", emptyOnDelete: true });
-  await object.reconcileUntilStable();
+  const object = await scene.stableObject({ onDelete: "Delete", emptyOnDelete: true });
   const Bucket = object.bucketName;
   await putObject(scene.s3, Bucket);
   await scene.s3.send(

@@ -1,6 +1,6 @@
 import { PutBucketVersioningCommand } from "@aws-sdk/client-s3";
 import { parseDuration, RetryAfterError, TerminalError } from "@drover/controller";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { Bucket } from "./bucket.ts";
 import { s3ConfigSchema } from "./config.ts";
 import { s3BucketStores } from "./s3/s3-bucket-store.ts";
@@ -9,25 +9,19 @@ import {
   deleteBehindBack,
   expectError,
   makeBucket,
-  openBucketScene,
   putObject,
   readyOf,
   expectRefusal,
-  type BucketScene,
   setTags,
   tagsOf,
 } from "./testing/bucket-scene.ts";
+import { bucketSceneOfFile } from "./testing/bucket-scene.fixture.ts";
 import { type S3Fault } from "./testing/s3-fault-proxy.ts";
 
-let scene: BucketScene;
-beforeAll(async () => {
-  scene = await openBucketScene();
-});
-afterAll(() => scene.close());
-beforeEach(() => scene.proxy.forget());
+const scene = await bucketSceneOfFile();
 
 describe("a new object", () => {
-  test("gets a bucket with its settings, its tags and its owner, and says where it is", async () => {
+  test("gets a bucket with its settings, its tags and its owner, and its status has the address", async () => {
     const object = scene.object({ versioning: "Enabled", tags: { team: "a" } });
     const result = await object.reconcileUntilStable();
 
@@ -50,7 +44,7 @@ describe("a new object", () => {
     expect(result.conditions).toMatchObject([{ type: "Versioning", status: "True" }]);
   });
 
-  test("says that a bucket is about to be made before it makes one", async () => {
+  test("writes its intent into the status before it makes a bucket", async () => {
     const object = scene.object();
     const result = await object.reconcile();
     expect(readyOf(result)).toMatchObject({ status: "Unknown", reason: "Creating" });
@@ -59,8 +53,7 @@ describe("a new object", () => {
   });
 
   test("sends the owner along with the creation, for servers that take tags there", async () => {
-    const object = scene.object({ tags: { team: "a" } });
-    await object.reconcileUntilStable();
+    const object = await scene.stableObject({ tags: { team: "a" } });
     const [creation] = scene.proxy.calls.filter(({ operation }) => operation === "CreateBucket");
     expect(creation?.body).toContain(
       `<Tag><Key>drover.dev/owner-uid</Key><Value>${object.uid}</Value></Tag>`,
@@ -88,8 +81,7 @@ describe("a new object", () => {
   });
 
   test("only reads once everything is as asked for", async () => {
-    const object = scene.object({ versioning: "Enabled", tags: { team: "a" } });
-    await object.reconcileUntilStable();
+    const object = await scene.stableObject({ versioning: "Enabled", tags: { team: "a" } });
     scene.proxy.forget();
     const { status, result } = { status: object.status, result: await object.reconcile() };
     expect(scene.proxy.writes()).toEqual([]);
@@ -102,8 +94,7 @@ describe("a new object", () => {
   });
 
   test("leaves settings alone that its spec leaves out", async () => {
-    const object = scene.object();
-    await object.reconcileUntilStable();
+    const object = await scene.stableObject();
     await scene.s3.send(
       new PutBucketVersioningCommand({
         Bucket: object.bucketName,
@@ -115,7 +106,7 @@ describe("a new object", () => {
     expect((await bucketIn(scene.s3, object.bucketName))?.versioning).toBe("Enabled");
   });
 
-  test("whose name makes no bucket name is told to set one", async () => {
+  test("whose name makes no valid bucket name gets an error with the field to set", async () => {
     const object = scene.object({}, { name: "n".repeat(60) });
     const error = await expectRefusal(object.reconcile());
     expect(error).toBeInstanceOf(TerminalError);
@@ -126,8 +117,7 @@ describe("a new object", () => {
 
 describe("drift", () => {
   test("in versioning is put right", async () => {
-    const object = scene.object({ versioning: "Enabled" });
-    await object.reconcileUntilStable();
+    const object = await scene.stableObject({ versioning: "Enabled" });
     await scene.s3.send(
       new PutBucketVersioningCommand({
         Bucket: object.bucketName,
@@ -139,8 +129,7 @@ describe("drift", () => {
   });
 
   test("in tags is put right, and the tags of others stay", async () => {
-    const object = scene.object({ tags: { team: "a", tier: "1" } });
-    await object.reconcileUntilStable();
+    const object = await scene.stableObject({ tags: { team: "a", tier: "1" } });
     const tags = await tagsOf(scene.s3, object.bucketName);
     await setTags(scene.s3, object.bucketName, { ...tags, team: "wrong", cost: "42" });
     await object.reconcile();
@@ -148,8 +137,7 @@ describe("drift", () => {
   });
 
   test("a tag taken out of the spec comes off the bucket; the same tag, set by others, does not", async () => {
-    const object = scene.object({ tags: { team: "a", tier: "1" } });
-    await object.reconcileUntilStable();
+    const object = await scene.stableObject({ tags: { team: "a", tier: "1" } });
     await setTags(scene.s3, object.bucketName, {
       ...(await tagsOf(scene.s3, object.bucketName)),
       cost: "42",
@@ -162,8 +150,7 @@ describe("drift", () => {
   });
 
   test("a bucket that was deleted behind our back is made again", async () => {
-    const object = scene.object({ tags: { team: "a" } });
-    await object.reconcileUntilStable();
+    const object = await scene.stableObject({ tags: { team: "a" } });
     await deleteBehindBack(scene.s3, object.bucketName);
     await object.reconcileUntilStable();
     expect(await tagsOf(scene.s3, object.bucketName)).toMatchObject({
@@ -172,9 +159,8 @@ describe("drift", () => {
     });
   });
 
-  test("a bucket whose tags somebody replaced, the owner's too, is known again and tagged again", async () => {
-    const object = scene.object({ tags: { team: "a" } });
-    await object.reconcileUntilStable();
+  test("a bucket whose tags were replaced, the owner's too, is recognised and tagged again", async () => {
+    const object = await scene.stableObject({ tags: { team: "a" } });
     await putObject(scene.s3, object.bucketName);
     await setTags(scene.s3, object.bucketName, { cost: "42" });
     await object.reconcileUntilStable();
@@ -185,14 +171,13 @@ describe("drift", () => {
     });
   });
 
-  test("converges under somebody who rewrites the tags all the time, and whose tags stay", async () => {
-    const object = scene.object({ tags: { team: "a" } });
-    await object.reconcileUntilStable();
+  test("converges while another client rewrites the tags all the time, and keeps that client's tags", async () => {
+    const object = await scene.stableObject({ tags: { team: "a" } });
     let rounds = 0;
     const rewriting = (async () => {
       while (rounds < 50) await setTags(scene.s3, object.bucketName, { cost: String(++rounds) });
     })();
-    // A run may lose against the other; then it says so and waits.
+    // A run may lose against the other; then it returns an error and waits.
     while (rounds < 50) {
       await object.reconcile().catch((error: unknown) => {
         expect(error).toBeInstanceOf(RetryAfterError);
@@ -208,15 +193,13 @@ describe("drift", () => {
     });
   });
 
-  test("what somebody tags while we are about to tag is kept", async () => {
-    const object = scene.object({ tags: { team: "a" } });
-    await object.reconcileUntilStable();
+  test("tags that are written while we are about to tag are kept", async () => {
+    const object = await scene.stableObject({ tags: { team: "a" } });
     object.spec = { ...object.spec, tags: { team: "b" } };
-    scene.proxy.fault = async ({ operation }): Promise<S3Fault> => {
+    scene.proxy.before("HeadBucket", async () => {
       const tags = await tagsOf(scene.s3, object.bucketName);
-      if (operation === "HeadBucket") await setTags(scene.s3, object.bucketName, { ...tags, cost: "42" });
-      return "none";
-    };
+      await setTags(scene.s3, object.bucketName, { ...tags, cost: "42" });
+    });
     await object.reconcile();
     expect(await tagsOf(scene.s3, object.bucketName)).toMatchObject({ team: "b", cost: "42" });
   });
@@ -247,7 +230,7 @@ describe("a bucket that is about to be made", () => {
     expect(object.status.creating).toMatchObject({ since: "2030-01-01T00:00:00.000Z" });
   });
 
-  test("and was made, and may not be looked at, says so", async () => {
+  test("and was made, and may not be read, is reported", async () => {
     const object = scene.object();
     await object.reconcile();
     let isMade = false;
@@ -276,8 +259,7 @@ test.each([
 });
 
 test("a bucket is looked for where it was made, though the function's own region is another now", async () => {
-  const object = scene.object();
-  await object.reconcileUntilStable();
+  const object = await scene.stableObject();
   object.status = { ...object.status, region: "eu-west-3" };
   scene.proxy.forget();
   await object.reconcile();
@@ -286,17 +268,15 @@ test("a bucket is looked for where it was made, though the function's own region
 
 describe("a bucket", () => {
   test("whose tags may be read, and which may not be looked at, is where it answered", async () => {
-    const object = scene.object();
-    await object.reconcileUntilStable();
-    scene.proxy.fault = ({ operation }) => (operation === "HeadBucket" ? { status: 403, body: "" } : "none");
+    const object = await scene.stableObject();
+    scene.proxy.faultOn("HeadBucket", { status: 403, body: "" });
     expect((await object.reconcile()).status).toMatchObject({ region: "us-east-1" });
   });
 
   test.each(["NoSuchTagSet", "NoSuchTagSetError"])("without tags (%s) is there", async (code) => {
     const object = scene.object();
     await makeBucket(scene.s3, object.bucketName);
-    scene.proxy.fault = ({ operation }) =>
-      operation === "GetBucketTagging" ? { status: 404, code } : "none";
+    scene.proxy.faultOn("GetBucketTagging", { status: 404, code });
     expect(await expectRefusal(object.reconcileUntilStable())).toMatchObject({ reason: "BucketNotOurs" });
   });
 
@@ -347,8 +327,7 @@ describe("a bucket", () => {
 
 test("a setting that is refused, and is not lacking, is an error", async () => {
   const object = scene.object({ versioning: "Enabled" });
-  scene.proxy.fault = ({ operation }) =>
-    operation === "PutBucketVersioning" ? { status: 403, code: "AccessDenied" } : "none";
+  scene.proxy.faultOn("PutBucketVersioning", { status: 403, code: "AccessDenied" });
   expect(await expectRefusal(object.reconcileUntilStable())).toMatchObject({ reason: "AccessDenied" });
 });
 
@@ -372,8 +351,7 @@ test("a server that never answers is an error after the time that a request may 
 
 describe("what cannot be changed", () => {
   test("a new name is refused, and the bucket stays", async () => {
-    const object = scene.object();
-    await object.reconcileUntilStable();
+    const object = await scene.stableObject();
     object.spec = { ...object.spec, bucketName: `${object.bucketName}-new` };
     expect(await expectRefusal(object.reconcileUntilStable())).toMatchObject({
       reason: "BucketNameImmutable",
@@ -384,7 +362,7 @@ describe("what cannot be changed", () => {
   test("a new name is refused for a bucket that a run made and died over", async () => {
     const object = scene.object();
     await object.reconcile();
-    scene.proxy.fault = ({ operation }) => (operation === "CreateBucket" ? "cut-after" : "none");
+    scene.proxy.faultOn("CreateBucket", "cut-after");
     await expectError(object.reconcile());
     scene.proxy.forget();
     object.spec = { ...object.spec, bucketName: `${object.bucketName}-new` };
@@ -396,7 +374,7 @@ describe("what cannot be changed", () => {
   test("a new name waits while the bucket of the old one may yet be made, and is refused when it is", async () => {
     const object = scene.object();
     await object.reconcile();
-    scene.proxy.fault = ({ operation }) => (operation === "CreateBucket" ? "cut-before" : "none");
+    scene.proxy.faultOn("CreateBucket", "cut-before");
     await expectError(object.reconcile());
     scene.proxy.forget();
     const former = object.bucketName;
@@ -411,7 +389,7 @@ describe("what cannot be changed", () => {
     expect(await expectRefusal(object.reconcile())).toMatchObject({ reason: "BucketNameImmutable" });
   });
 
-  test("a new name is taken when the bucket of the old one was somebody else's", async () => {
+  test("a new name is accepted when the bucket of the old one was a foreign one", async () => {
     const object = scene.object();
     await makeBucket(scene.s3, object.bucketName);
     await expectRefusal(object.reconcileUntilStable());
@@ -421,8 +399,7 @@ describe("what cannot be changed", () => {
   });
 
   test("a new region is refused, saying where the bucket is", async () => {
-    const object = scene.object({ region: "eu-west-1" });
-    await object.reconcileUntilStable();
+    const object = await scene.stableObject({ region: "eu-west-1" });
     expect(object.status.region).toBe("eu-west-1");
     object.spec = { ...object.spec, region: "eu-west-2", tags: { team: "a" }, versioning: "Enabled" };
     scene.proxy.forget();
@@ -435,11 +412,10 @@ describe("what cannot be changed", () => {
 
 describe("a server that lacks something", () => {
   test.each(["GetBucketVersioning", "PutBucketVersioning"])(
-    "has no %s: a condition says so, the rest is done, and it is looked at again at leisure",
+    "has no %s: a condition reports it, the rest is done, and it is checked again after pollInterval",
     async (missing) => {
       const object = scene.object({ versioning: "Enabled", tags: { team: "a" } });
-      scene.proxy.fault = ({ operation }) =>
-        operation === missing ? { status: 501, code: "NotImplemented" } : "none";
+      scene.proxy.faultOn(missing, { status: 501, code: "NotImplemented" });
       const result = await object.reconcileUntilStable();
       expect(result.requeueAfter).toBe("5m");
       expect(result.conditions).toMatchObject([
@@ -450,10 +426,9 @@ describe("a server that lacks something", () => {
     },
   );
 
-  test("keeps no tags: no bucket is made that nobody could tell from others", async () => {
+  test("keeps no tags: no bucket is made, because its owner could not be recorded", async () => {
     const object = scene.object();
-    scene.proxy.fault = ({ operation }) =>
-      operation === "GetBucketTagging" ? { status: 405, code: "MethodNotAllowed" } : "none";
+    scene.proxy.faultOn("GetBucketTagging", { status: 405, code: "MethodNotAllowed" });
     expect(await expectRefusal(object.reconcileUntilStable())).toMatchObject({
       reason: "TaggingNotSupported",
     });
@@ -471,9 +446,8 @@ describe("a server that lacks something", () => {
   });
 });
 
-test("every request says which account the bucket must belong to", async () => {
-  const object = scene.object({ accountId: "123456789012", versioning: "Enabled" });
-  await object.reconcileUntilStable();
+test("every request names the account that must own the bucket", async () => {
+  await scene.stableObject({ accountId: "123456789012", versioning: "Enabled" });
   const silent = scene.proxy.calls
     .filter(({ headers }) => headers["x-amz-expected-bucket-owner"] !== "123456789012")
     .map(({ operation }) => operation);
@@ -525,7 +499,7 @@ test("credentials are sent as the Secret has them, without blanks around them, a
   }
 });
 
-test("what a spec may say", () => {
+test("valid and invalid specs", () => {
   const parse = (spec: object) => Bucket.spec.safeParse(spec).success;
   expect(Bucket.spec.parse({})).toEqual({
     tags: {},

@@ -16,7 +16,7 @@ export const allowedDifferences: readonly Allowed[] = [
     path: /message$/,
     real: /json: cannot unmarshal|invalid character|unexpected end of JSON|json parse error|unknown conversion|illegal base64|\(\*(core|unstructured)\.|parsing time|declared merge key|list element types|cannot restore slice|unknown patch type/,
     reason:
-      "What Go says of JSON that it cannot decode names Go's types and its parser's states: code and reason are the same.",
+      "Go's error for JSON that it cannot decode names Go's types and its parser's states: code and reason are the same.",
   },
   {
     request: /^PATCH /,

@@ -40,7 +40,7 @@ const shown = (value: Difference["real"]): string =>
   value === undefined ? "(nothing)" : writeJson(value).slice(0, 1_500);
 
 /** Differences for people: the request, the place, and both values. */
-export const told = (found: readonly Found[]): string =>
+export const describeDifferences = (found: readonly Found[]): string =>
   found
     .map(
       ({ step, request, path, real, sandbox }) =>

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { allCases } from "./cases/index.ts";
-import { told } from "./compare.ts";
+import { describeDifferences } from "./compare.ts";
 import { runSuite } from "./suite.ts";
 import type { SuiteResult } from "./suite.ts";
 
@@ -13,7 +13,7 @@ describe("against a real API server", () => {
 
   it.each(allCases.map(({ name }) => name))("%s", (name) => {
     const found = result.failed.find((one) => one.name === name)?.found ?? [];
-    expect(told(found)).toBe("");
+    expect(describeDifferences(found)).toBe("");
   });
 
   it("each allowed difference is met", () => {
@@ -21,6 +21,8 @@ describe("against a real API server", () => {
   });
 
   it("generated sequences do not differ", () => {
-    expect(result.sequences.differing.map((one) => `sequence ${one.seed}\n${told(one.found)}`)).toEqual([]);
+    expect(
+      result.sequences.differing.map((one) => `sequence ${one.seed}\n${describeDifferences(one.found)}`),
+    ).toEqual([]);
   });
 });

@@ -67,7 +67,7 @@ async function awaited(
     const answer = await server.send(request);
     if (answer.code === code && sortedJson(answer.body).includes(saying)) return undefined;
     if (Date.now() > deadline)
-      return { ...answer, body: { [`${server.name} never said`]: saying, was: answer.body } };
+      return { ...answer, body: { [`${server.name} never had`]: saying, was: answer.body } };
     await pause(20);
   }
 }

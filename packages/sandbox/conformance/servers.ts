@@ -74,8 +74,8 @@ async function linesOf(response: IncomingMessage, until: string): Promise<Json> 
     rest = parts.pop() ?? "";
     for (const part of parts) {
       const event = parsed(part);
-      const told = field(event, "object", "metadata", "annotations") !== undefined;
-      if (textAt(event, "type") !== "BOOKMARK" || told) lines.push(event);
+      const hasAnnotations = field(event, "object", "metadata", "annotations") !== undefined;
+      if (textAt(event, "type") !== "BOOKMARK" || hasAnnotations) lines.push(event);
       if (isLast(event, until)) {
         response.destroy();
         return lines;

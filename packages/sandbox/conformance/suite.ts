@@ -3,7 +3,7 @@
 import { allowedDifferences } from "./allowed-differences.ts";
 import type { Allowed } from "./allowed-differences.ts";
 import { allCases } from "./cases/index.ts";
-import { compareRuns, told } from "./compare.ts";
+import { compareRuns, describeDifferences } from "./compare.ts";
 import type { Found } from "./compare.ts";
 import { fixtures } from "./fixtures.ts";
 import { runCase, runCases } from "./run-case.ts";
@@ -108,10 +108,11 @@ export function report({ names, requests, failed, unused, sequences, seed, times
   const { sandbox, real } = times;
   const { differing } = sequences;
   return [
-    ...failed.map(({ name, found }) => `== ${name}\n${told(found)}`),
+    ...failed.map(({ name, found }) => `== ${name}\n${describeDifferences(found)}`),
     ...unused.map(({ reason }) => `== allowed, and never met: ${reason}`),
     ...differing.map(
-      (one) => `== sequence ${one.seed}, ${one.least.steps.length} requests\n${told(one.found.slice(0, 10))}`,
+      (one) =>
+        `== sequence ${one.seed}, ${one.least.steps.length} requests\n${describeDifferences(one.found.slice(0, 10))}`,
     ),
     `start: sandbox ${seconds(sandbox.startedMs)}, real ${seconds(real.startedMs)}; ` +
       `cases: sandbox ${seconds(sandbox.casesMs)}, real ${seconds(real.casesMs)}`,

@@ -1,7 +1,7 @@
 /**
  * # Does a function keep the contract?
  *
- * Whatever it is written in. It must be one that greets, as those in examples/ do: `spec.name` is whom,
+ * Whatever it is written in. It must be one that greets, as those in examples/ do: `spec.name` is a name,
  * `status.text` is `Hello, <name>!`; `spec.refuse`, `fail`, `wait` and `hold` have it refuse, fail, ask for a wait, and not
  * let go; with `spec.count`, `status.runs` counts its runs.
  */

@@ -3,7 +3,7 @@
  *
  *     node packages/webhook/conformance/main.ts --url http://127.0.0.1:8080/ --audience web/greetings --secret-file FILE
  *
- * `--uid` is what the function was told of its ReconcileFunction's uid, `--mutants` (1000) how many forged, misdirected,
+ * `--uid` is the uid of its ReconcileFunction that the function got, `--mutants` (1000) how many forged, misdirected,
  * expired and malformed calls it gets, by `--seed` (1). Exits with 1 when it does not keep it.
  */
 import { messageOf } from "@drover/controller";

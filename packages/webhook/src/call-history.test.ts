@@ -9,12 +9,18 @@ let runs: number;
 beforeEach(() => void ([now, runs] = [Date.parse("2026-01-01T00:00:00Z"), 0]));
 
 const take = async (history: CallHistory, call: Call, at: number): Promise<string | undefined> => {
-  const said = history.runOnce({ call, at, body: Buffer.from(JSON.stringify(call)) }, () => {
+  const reply = history.runOnce({ call, at, body: Buffer.from(JSON.stringify(call)) }, () => {
     runs++;
     return Promise.resolve({ status: 200, headers: {}, body: `${runs}`.padStart(100) });
   });
-  return (await said)?.body.trim();
+  return (await reply)?.body.trim();
 };
+/** A call of its own for another version of the object. */
+const atVersion = (call: Call, version: number | bigint, token = "t"): Call => {
+  const metadata = { ...call.object.metadata, resourceVersion: String(version) };
+  return { ...call, token, object: { ...call.object, metadata } };
+};
+const nextVersion = ({ object }: Call): number => Number(object.metadata.resourceVersion) + 1;
 /** Calls of as many keys, a second apart. */
 const several = async (history: CallHistory, count: number): Promise<[Call, number][]> => {
   const calls: [Call, number][] = [];
@@ -37,7 +43,7 @@ it("what it has no room for is refused from then on, and never run again", async
   expect(await take(history, callAt(now), now)).toBe("31");
 });
 
-it("nor is it of one key, called within a second, where nothing but that tells which came first", async () => {
+it("nor is it of one key, called within a second, where only that decides which came first", async () => {
   const history = callHistory(() => now, { calls: 2, bytes: 1e6 });
   const calls = Array.from({ length: 3 }, () => callAt(now, { key: "web/ada" }));
   for (const call of [...calls, ...calls]) await take(history, call, now);
@@ -60,13 +66,7 @@ it("a run that fails is not run again by the same call, and keeps no later one w
   await expect(failed).rejects.toThrow("a bug");
   expect(history.runOnce({ call, at: now, body }, () => fail())).toBe(failed);
   now += 1_000;
-  const { metadata } = call.object;
-  const resourceVersion = `${Number(metadata.resourceVersion) + 1}`;
-  const later = {
-    ...call,
-    token: "t",
-    object: { ...call.object, metadata: { ...metadata, resourceVersion } },
-  };
+  const later = atVersion(call, nextVersion(call));
   const before = Promise.withResolvers<Promise<unknown>>();
   void history.runOnce({ call: later, at: now, body: Buffer.from("") }, (context) => {
     before.resolve(context.previousEnded);
@@ -84,12 +84,8 @@ it("a call of an older version is refused, of numbers of any length", async () =
     fc.asyncProperty(version, version, async (first, second) => {
       const history = callHistory(() => now, { calls: 10, bytes: 1e6 });
       const call = callAt(now);
-      const of = (resourceVersion: bigint, token: string): Call => {
-        const metadata = { ...call.object.metadata, resourceVersion: String(resourceVersion) };
-        return { ...call, token, object: { ...call.object, metadata } };
-      };
-      await take(history, of(first, "t1"), now);
-      expect((await take(history, of(second, "t2"), now)) === undefined).toBe(second < first);
+      await take(history, atVersion(call, first, "t1"), now);
+      expect((await take(history, atVersion(call, second, "t2"), now)) === undefined).toBe(second < first);
     }),
   );
 });
@@ -99,13 +95,7 @@ it("forgets what could not be verified any more", async () => {
   const [[first, at] = fail()] = await several(history, 1);
   now += 700_000;
   // An older version of the same object, by a clock of then: etcd was restored.
-  const { metadata } = first.object;
-  const restored = {
-    ...first,
-    token: "t",
-    object: { ...first.object, metadata: { ...metadata, resourceVersion: "5" } },
-  };
-  expect(await take(history, restored, now)).toBe("2");
+  expect(await take(history, atVersion(first, 5), now)).toBe("2");
   expect(at).toBeLessThan(now - 600_000);
 });
 
@@ -136,15 +126,9 @@ it("has the room again that forgotten answers took, also those that came when th
 it("has room for the keys that were called last, however long ago they were called first", async () => {
   const history = callHistory(() => now, { calls: 3, bytes: 1e6 });
   const [first] = (await several(history, 2))[0] ?? fail();
-  const { metadata } = first.object;
-  const resourceVersion = `${Number(metadata.resourceVersion) + 1}`;
   now += 1_000;
   const between = now;
-  await take(
-    history,
-    { ...first, token: "t", object: { ...first.object, metadata: { ...metadata, resourceVersion } } },
-    now,
-  );
+  await take(history, atVersion(first, nextVersion(first)), now);
   await several(history, 1);
   // Sent by a gateway whose clock is a little behind.
   expect(await take(history, callAt(now), between)).toBeDefined();

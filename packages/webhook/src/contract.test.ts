@@ -6,7 +6,7 @@ import { contractApi, contractSchema } from "./contract.ts";
 it.each([
   ["schema.json", contractSchema],
   ["openapi.json", contractApi],
-])("docs/contract/%s is what the schemas say", async (file, made) => {
+])("docs/contract/%s matches the schemas", async (file, made) => {
   const text = await format(JSON.stringify(made()), { parser: "json", printWidth: 110 });
   await expect(text).toMatchFileSnapshot(`../../../docs/contract/${file}`);
 });

@@ -14,17 +14,17 @@ it("a condition takes the place of the one of its type, and is the last", () => 
   expect([conditionOf([a, b], "B"), conditionOf(undefined, "B")]).toEqual([b, undefined]);
 });
 
-interface Said {
+interface Stated {
   readonly replicas?: number;
   readonly conditions?: readonly { readonly type: string; readonly status: string }[];
 }
-it.each<[Said, Said, boolean]>([
+it.each<[Stated, Stated, boolean]>([
   [{ conditions: [a] }, { conditions: [a] }, true],
   [{ conditions: [a] }, { conditions: [b] }, false],
   [{ conditions: [a, b] }, { conditions: [a] }, false],
   [{}, { conditions: [] }, true],
   [{ replicas: 1 }, { replicas: 2 }, false],
   [{ replicas: 1 }, {}, false],
-])("%j and %j say the same: %s", (one, other, is) => {
+])("%j and %j are equal conditions: %s", (one, other, is) => {
   expect(isSameStatus(one, other)).toBe(is);
 });

@@ -47,38 +47,38 @@ const pod = (
 
 describe("goes before", () => {
   it.each<readonly [string, Looks, Looks]>([
-    ["who is on no node, who is on one", { node: "", ready: 50 }, { phase: "Pending" }],
-    ["who is pending, who runs", { phase: "Pending" }, {}],
-    ["who is pending, of whom nothing is known", { phase: "Pending" }, { phase: "Unknown" }],
-    ["of whom nothing is known, who runs", { phase: "Unknown" }, {}],
-    ["who is not ready, who is", { age: 10_000 }, { ready: 1 }],
-    ["who costs less, who costs more", { ready: 90, cost: "-1" }, { ready: 1 }],
-    ["who has been ready for a short time, who has for long", { ready: 10 }, { ready: 10_000 }],
-    ["who has restarted more often, who has less", { ready: 10, restarts: 3 }, { ready: 10, restarts: 1 }],
+    ["a pod on no node, one on a node", { node: "", ready: 50 }, { phase: "Pending" }],
+    ["a pending pod, a running one", { phase: "Pending" }, {}],
+    ["a pending pod, an unknown one", { phase: "Pending" }, { phase: "Unknown" }],
+    ["an unknown pod, a running one", { phase: "Unknown" }, {}],
+    ["a pod that is not ready, a ready one", { age: 10_000 }, { ready: 1 }],
+    ["a pod of lower cost, one of higher cost", { ready: 90, cost: "-1" }, { ready: 1 }],
+    ["a pod ready for a short time, one ready for long", { ready: 10 }, { ready: 10_000 }],
+    ["a pod with more restarts, one with fewer", { ready: 10, restarts: 3 }, { ready: 10, restarts: 1 }],
     [
-      "whose cost is more than any may be, and so nothing, who costs more than that",
+      "a pod whose cost is out of range, and so 0, one of higher cost",
       { ready: 90, cost: "4294967296" },
       { ready: 1, cost: "1" },
     ],
     [
-      "whose sidecars have restarted more often, whose have less",
+      "a pod with more sidecar restarts, one with fewer",
       { ready: 10, sidecarRestarts: 3 },
       { ready: 10, sidecarRestarts: 1 },
     ],
-    ["who is young, who is old", { age: 10 }, { age: 10_000 }],
-    ["of those about as old, who has the lower uid", { age: 90 }, { age: 100 }],
+    ["a young pod, an old one", { age: 10 }, { age: 10_000 }],
+    ["of pods of similar age, the one with the lower uid", { age: 90 }, { age: 100 }],
   ])("%s", (_, first, second) => {
     const [a, b] = [pod("a", first), pod("b", second)];
     expect(inDeletionOrder([b, a], [a, b], now)).toEqual([a, b]);
   });
 
-  it("who shares its node with more of the kind, those of sibling sets among them", () => {
+  it("a pod that shares its node with more related pods, those of sibling sets included", () => {
     const [alone, shared] = [pod("a", { node: "x", ready: 10 }), pod("b", { node: "y", ready: 90 })];
     const sibling = pod("c", { node: "y", ready: 10 });
     expect(inDeletionOrder([alone, shared], [alone, shared, sibling], now)).toEqual([shared, alone]);
   });
 
-  it("nobody for company that has ended, or is about to", () => {
+  it("no pod for related pods that have ended, or are being deleted", () => {
     const [a, b] = [pod("a", { node: "x", ready: 10 }), pod("b", { node: "y", ready: 90 })];
     const over = pod("c", { node: "y", phase: "Succeeded" });
     const leaving = pod("d", { node: "y" });
@@ -86,14 +86,14 @@ describe("goes before", () => {
     expect(inDeletionOrder([b, a], [a, b, over, { ...leaving, metadata }], now)).toEqual([a, b]);
   });
 
-  it("whose age is not known, whose is", () => {
+  it("a pod of unknown age, one of known age", () => {
     const [a, b] = [pod("a", {}), pod("b", { age: 1 })];
     const { creationTimestamp: _, ...metadata } = a.metadata;
     const unknown = { ...a, metadata };
     expect(inDeletionOrder([b, unknown], [b, unknown], now)).toEqual([unknown, b]);
   });
 
-  it("nobody by a cost that is no number", () => {
+  it("no pod by a cost that is not a number", () => {
     const [a, b] = [pod("a", { ready: 10, cost: "010" }), pod("b", { ready: 10_000, cost: "5" })];
     expect(inDeletionOrder([b, a], [a, b], now)).toEqual([a, b]);
   });

@@ -71,12 +71,12 @@ it("an owner that is being deleted by now, though it was not when it was read, a
   expect(await ownersNow()).toEqual([]);
 });
 
-it("whoever is adopted or released keeps its other owners", async () => {
+it("an adopted or released object keeps its other owners", async () => {
   const owner = ownerOf(await replicaSet());
   await orphan({ ownerReferences: [foreign] });
   const [adopted] = await claimed(owner);
   expect((await ownersNow()).map(({ uid }) => uid)).toEqual(["s", owner.metadata.uid]);
-  // What it is claimed as is what was written.
+  // The returned object is the written version.
   expect(adopted?.metadata.resourceVersion).toBe(
     (await client.get(builtin.pod, orphanAt))?.metadata.resourceVersion,
   );
@@ -84,7 +84,7 @@ it("whoever is adopted or released keeps its other owners", async () => {
   expect(await ownersNow()).toEqual([foreign]);
 });
 
-it("an orphan that somebody changes between reading and adopting is read again first; one that is gone is left out", async () => {
+it("an orphan that is changed between reading and adopting is read again first; a deleted one is left out", async () => {
   const owner = ownerOf(await replicaSet());
   await orphan();
   const reading: Pick<KubeClient, "get"> = {
@@ -113,17 +113,17 @@ interface Deleted {
   readonly object?: boolean;
 }
 it.each<[string, string, readonly OwnerReference[], Deleted, string]>([
-  ["nobody's that matches", "web", [], {}, "adopt"],
-  ["nobody's that does not match", "other", [], {}, "leave"],
+  ["an orphan that matches", "web", [], {}, "adopt"],
+  ["an orphan that does not match", "other", [], {}, "leave"],
   ["its own that matches", "web", [own], {}, "own"],
   ["its own that does not match any more", "other", [own], {}, "release"],
   ["another one's that matches", "web", [others], {}, "leave"],
   ["another one's of which it is an owner, too", "web", [{ ...own, controller: false }, others], {}, "leave"],
   ["its own that has other owners before it", "web", [foreign, own], {}, "own"],
   ["one with owners of which none controls it", "web", [foreign], {}, "adopt"],
-  ["nobody's that is being deleted", "web", [], { object: true }, "leave"],
+  ["an orphan that is being deleted", "web", [], { object: true }, "leave"],
   ["its own that is being deleted", "web", [own], { object: true }, "own"],
-  ["nobody's while it is being deleted itself", "web", [], { owner: true }, "leave"],
+  ["an orphan while it is being deleted itself", "web", [], { owner: true }, "leave"],
   ["its own while it is being deleted itself", "web", [own], { owner: true }, "own"],
   ["its own that does not match while it is being deleted itself", "other", [own], { owner: true }, "leave"],
 ])("what an owner does with %s", (_, app, ownerReferences, deleting, expected) => {

@@ -16,7 +16,7 @@ let client: KubeClient;
 let announcements: Announcement[];
 let control: PodControl;
 beforeEach(async () => {
-  // Nobody collects the pods of an owner that is not there.
+  // No garbage collector: the owner of the pods does not exist.
   sandbox = await startSandbox({ controllers: false });
   client = await connect({ server: sandbox.url, token: sandbox.token, userAgent: "test" });
   announcements = [];
@@ -40,7 +40,7 @@ const template = { metadata: {}, spec: { containers: [{ name: "web", image: "web
 const three = { count: 3, seen: [] };
 const reasons = () => announcements.map(({ type, reason }) => `${type} ${reason}`);
 
-it("makes pods and deletes them, and says so", async () => {
+it("makes pods and deletes them, and announces it", async () => {
   const { done, firstFailure } = await createPods(control, template, three);
   expect(firstFailure).toBeUndefined();
   await deletePods(control, done.slice(1));
@@ -95,7 +95,7 @@ it("does not take a pod of another one for its own that has the name", async () 
   expect(again.firstFailure).toBeDefined();
 });
 
-it("says nothing of pods that a namespace refuses which is being deleted, and of other refusals it does", async () => {
+it("announces no pods that a namespace refuses because it is being deleted, but other refusals", async () => {
   const metadata = { name: "going", finalizers: ["example.com/hold"] };
   await client.create(builtin.namespace, { metadata });
   await client.delete(builtin.namespace, keyOf({ metadata }));
@@ -132,7 +132,7 @@ it("returns those that were made beside one that is refused", async () => {
   expect([done.length, posts]).toEqual([2, 3]);
 });
 
-it("stops at the first batch in which one is refused, and says why", async () => {
+it("stops at the first batch in which one is refused, and announces why", async () => {
   sandbox.faults.respond(({ method }) => (method === "POST" ? { status: 403 } : undefined));
   const { done, firstFailure } = await createPods(control, template, three);
   expect(done).toEqual([]);
@@ -140,7 +140,7 @@ it("stops at the first batch in which one is refused, and says why", async () =>
   expect(reasons()).toEqual(["Warning FailedCreate"]);
 });
 
-it("says nothing of what it does not send since its run is over", async () => {
+it("announces nothing that it does not send since its run is over", async () => {
   const { done } = await createPods(control, template, { count: 1, seen: [] });
   announcements = [];
   const over = client.guarded({

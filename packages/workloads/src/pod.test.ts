@@ -68,7 +68,7 @@ it.each([
   ]);
 });
 
-it("a pod is ready since its condition Ready says so, whatever other conditions it has", () => {
+it("a pod is ready by its condition Ready, whatever other conditions it has", () => {
   const condition = (type: string, status: string, second: number) => ({
     type,
     status,

@@ -51,7 +51,7 @@ it("what another changes between reading and writing is kept, and so is the mani
   expect(await now()).toMatchObject({ spec: { a: 2, other1: true, other2: true, other3: true } });
 });
 
-it("what another creates meanwhile is changed to what the manifest says", async () => {
+it("an object that another client creates meanwhile is changed as the manifest asks", async () => {
   const write = () => client.create(ref, { ...manifest, spec: { a: 1, other: true } });
   expect(await apply({ a: 2 }, racing(1, write))).toBe("changed");
   expect(await now()).toMatchObject({ spec: { a: 2, other: true } });

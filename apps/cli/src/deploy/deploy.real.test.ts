@@ -29,7 +29,7 @@ beforeAll(async () => {
   // As a deployer makes it when it starts.
   const epoch = { metadata: { name: "authors" }, spec: { epoch: "one", policies: "" } };
   await vi.waitFor(() => admin.create(refOf(AuthorEpoch), epoch), 30_000);
-  // As before Kubernetes 1.36: nobody writes who asks but who asks.
+  // As before Kubernetes 1.36: a user can name only themselves as the author.
   kubectl("delete", "mutatingadmissionpolicybinding", "drover-authors");
   await admin.create(builtin.serviceAccount, { metadata: { name: "author", namespace: "default" } });
   bind("deploys", [
@@ -85,7 +85,7 @@ const change = async (from: string, to: string): Promise<void> => {
   await spawnDrover(["generate"], { cwd: folder });
 };
 
-it("who lacks something is told of all of it at once, and nothing is written", async () => {
+it("a user who lacks permissions gets all of them listed at once, and nothing is written", async () => {
   const { code, stderr } = await deploy();
   expect(stderr).toBe(`error: greetings.example.com asks for permissions that you, ${author}, do not have:
   - list greetings of example.com in all namespaces
@@ -111,7 +111,7 @@ it("a right to what has no name is none to objects of every name", async () => {
   for (const verb of ["list", "watch", "get"]) expect(stderr).toContain(`- ${verb} greetings of example.com`);
 });
 
-it("who holds it all deploys it as its author; again changes nothing; a change is one", async () => {
+it("a user with all permissions deploys it as its author; a second deploy changes nothing; a change is applied", async () => {
   bind("holds", [
     rule("example.com", "greetings", "get", "list", "watch"),
     rule("example.com", "greetings/status", "update"),
@@ -160,7 +160,7 @@ it("who holds it all deploys it as its author; again changes nothing; a change i
   expect(changed?.metadata.annotations?.["drover.dev/author"]).toBe(author);
 }, 120_000);
 
-it("a function that nobody looks after is not Ready, and it says what may be missing", async () => {
+it("a function without a deployer is not Ready, and the message names what may be missing", async () => {
   const { code, stderr } = await deploy("--wait", "1s");
   expect(stderr).toBe(
     "error: default/greetings.example.com is not Ready: the deployer has not processed it since it was written. " +
@@ -171,7 +171,7 @@ it("a function that nobody looks after is not Ready, and it says what may be mis
 
 it("what is no manifest of a function, and another namespace than its own, are refused", async () => {
   await change("controller,", 'controller,\n  namespace: "tea",');
-  expect((await deploy("-n", "coffee")).stderr).toContain("is for the namespace tea, as its manifest says");
+  expect((await deploy("-n", "coffee")).stderr).toContain("is for the namespace tea, as its manifest states");
   expect((await deploy("--dir", "src")).stderr).toContain("There is no ReconcileFunction in");
   expect((await deploy("--dir", "nowhere")).stderr).toContain("Run `npx drover generate` first");
   expect((await deploy("--wait", "5")).stderr).toContain('Write "5s" if seconds are meant');

@@ -6,7 +6,6 @@ import {
   ReconcileFunction,
 } from "@drover/controller";
 import {
-  connect,
   builtin,
   installCrd,
   type KubeClient,
@@ -16,30 +15,20 @@ import {
   type ResourceRef,
 } from "@drover/kube";
 import { AuthorEpoch } from "@drover/runtime";
-import { type Sandbox, startSandbox } from "@drover/sandbox";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { sandboxOfFile } from "../../../../packages/testing/src/sandbox.fixture.ts";
 import { repositoryPath } from "../repository-path.ts";
 import { spawnDrover } from "../testing/run-command.ts";
 import { deploy } from "./deploy.ts";
 
-let folder: string;
-let sandbox: Sandbox;
-let client: KubeClient;
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "drover-deploy-"));
-  sandbox = await startSandbox({});
-  writeFileSync(join(folder, "kubeconfig"), sandbox.kubeconfig());
-  client = await connect({ kubeconfig: join(folder, "kubeconfig") });
-});
-afterAll(async () => {
-  await client.close();
-  await sandbox.close();
-  rmSync(folder, { recursive: true });
-});
+const { sandbox, client } = await sandboxOfFile();
+const folder = mkdtempSync(join(tmpdir(), "drover-deploy-"));
+writeFileSync(join(folder, "kubeconfig"), sandbox.kubeconfig());
+afterAll(() => rmSync(folder, { recursive: true }));
 
 const deployBuckets = (kubeconfig: string) =>
   spawnDrover(["deploy", "--dir", repositoryPath("functions/s3-bucket/deploy")], {
@@ -55,7 +44,7 @@ it("writes nothing into a cluster in which Drover is not installed", async () =>
   expect(await listAll(client, builtin.crd, {})).toEqual([]);
 });
 
-it("says of credentials that are not taken that they may have expired, and what to do", async () => {
+it("reports that rejected credentials may have expired, and what to do", async () => {
   const wrong = sandbox.kubeconfig().replaceAll(sandbox.token, "expired");
   writeFileSync(join(folder, "expired"), wrong);
   const { stderr, code } = await deployBuckets("expired");
@@ -101,7 +90,7 @@ describe("of a folder", () => {
     "c.yaml": [second, third],
   };
   let manifests: string;
-  let said: string[];
+  let printed: string[];
   let writes: string[];
   beforeAll(async () => {
     for (const resource of [ReconcileFunction, AuthorEpoch])
@@ -109,37 +98,40 @@ describe("of a folder", () => {
     for (const name of ["tea", "milk"]) await client.create(builtin.namespace, { metadata: { name } });
   });
   beforeEach(async () => {
-    for (const { metadata } of await listAll(client, ref, {}))
-      await client.delete(ref, objectKey({ name: metadata.name, namespace: metadata.namespace }));
-    for (const name of made) await client.delete(builtin.crd, objectKey({ name }));
+    await deleteAll();
     manifests = mkdtempSync(join(folder, "manifests-"));
-    [said, writes] = [[], []];
+    [printed, writes] = [[], []];
     write(files);
   });
 
+  async function deleteAll(): Promise<void> {
+    for (const { metadata } of await listAll(client, ref, {}))
+      await client.delete(ref, objectKey({ name: metadata.name, namespace: metadata.namespace }));
+    for (const name of made) await client.delete(builtin.crd, objectKey({ name }));
+  }
   function write(all: typeof files): void {
     for (const [name, documents] of Object.entries(all))
       writeFileSync(join(manifests, name), documents.map((one) => JSON.stringify(one)).join("\n---\n"));
   }
-  interface Who {
+  interface TestAuthor {
     readonly username: string;
     readonly groups: readonly string[];
     readonly mayNot: readonly string[];
   }
-  /** Deploys the folder as a user who lacks access to these resources; or without reviews, which the sandbox does not serve. */
+  /** Deploys the folder as a user without access to these resources; or without reviews, which the sandbox does not serve. */
   function deployed({
-    who,
+    author,
     wait = 0,
     namespace,
     crdWithin = 60_000,
-  }: { who?: Who; wait?: number; namespace?: string; crdWithin?: number } = {}) {
+  }: { author?: TestAuthor; wait?: number; namespace?: string; crdWithin?: number } = {}) {
     const review: KubeClient["review"] = (kind, spec) => {
-      if (kind === builtin.selfSubjectReview) return Promise.resolve({ userInfo: who });
+      if (kind === builtin.selfSubjectReview) return Promise.resolve({ userInfo: author });
       const { resourceAttributes } = spec as { readonly resourceAttributes: Access };
-      return Promise.resolve({ allowed: who?.mayNot.includes(resourceAttributes.resource) !== true });
+      return Promise.resolve({ allowed: author?.mayNot.includes(resourceAttributes.resource) !== true });
     };
-    const cluster = { client: who === undefined ? client : { ...client, review }, namespace: "tea" };
-    const print = (line: string): void => void said.push(line);
+    const cluster = { client: author === undefined ? client : { ...client, review }, namespace: "tea" };
+    const print = (line: string): void => void printed.push(line);
     return deploy(cluster, { folder: manifests, namespace, wait, crdWithin, print });
   }
   const noting = () =>
@@ -164,16 +156,16 @@ describe("of a folder", () => {
   it("all that stands in it is applied, and applied again it writes nothing", async () => {
     await deployed();
     await expectAll();
-    expect(said.slice(-5)).toEqual([
+    expect(printed.slice(-5)).toEqual([
       ...made.map((name) => `CRD ${name}: created, and served`),
       ...["tea/first", "milk/second", "tea/third"].map((key) => `ReconcileFunction ${key}: created`),
     ]);
-    said = [];
+    printed = [];
     const heal = noting();
     await deployed();
     heal();
     expect(writes).toEqual([]);
-    expect(said.slice(-5).map((line) => /: (\w+)/.exec(line)?.[1])).toEqual(Array(5).fill("unchanged"));
+    expect(printed.slice(-5).map((line) => /: (\w+)/.exec(line)?.[1])).toEqual(Array(5).fill("unchanged"));
   });
 
   it("what was left out since is gone, what is new is there, and what others added stays", async () => {
@@ -186,7 +178,7 @@ describe("of a folder", () => {
     const changed = functionOf("second", { namespace: "milk", labels: { team: "milk" } }, { timeout: "6m" });
     write({ "b.yml": [crdOf("Saucer", { labels: { team: "milk" } })], "c.yaml": [changed, third] });
     await deployed();
-    expect(said.slice(-5).map((line) => /: (\w+)/.exec(line)?.[1])).toEqual([
+    expect(printed.slice(-5).map((line) => /: (\w+)/.exec(line)?.[1])).toEqual([
       ...["unchanged", "changed", "unchanged", "changed", "unchanged"],
     ]);
     const after = await now("second", "milk");
@@ -200,7 +192,7 @@ describe("of a folder", () => {
     });
   });
 
-  const ada: Who = { username: "ada", groups: ["devs", "a\nb"], mayNot: [] };
+  const ada: TestAuthor = { username: "ada", groups: ["devs", "a\nb"], mayNot: [] };
 
   it("a refusal of any request is an error, and deploying again does what was left", async () => {
     await client.create(refOf(AuthorEpoch), {
@@ -209,28 +201,26 @@ describe("of a folder", () => {
     });
     const asked: string[] = [];
     const count = sandbox.faults.respond(({ method, path }) => void asked.push(`${method} ${path}`));
-    await deployed({ who: ada });
+    await deployed({ author: ada });
     count();
     await expectAll();
     for (const [nth, request] of asked.entries()) {
-      for (const { metadata } of await listAll(client, ref, {}))
-        await client.delete(ref, objectKey({ name: metadata.name, namespace: metadata.namespace }));
-      for (const name of made) await client.delete(builtin.crd, objectKey({ name }));
+      await deleteAll();
       let left = nth;
       const heal = sandbox.faults.respond(() => (left-- === 0 ? { status: 400, message: "no" } : undefined));
-      const failed = await deployed({ who: ada }).then(
+      const failed = await deployed({ author: ada }).then(
         () => undefined,
         (error: unknown) => error,
       );
       heal();
       expect([request, failed]).toEqual([request, expect.any(Error)]);
-      await deployed({ who: ada });
+      await deployed({ author: ada });
       await expectAll();
     }
   });
 
   it("the author is named with every change of a spec, and with no other", async () => {
-    await deployed({ who: ada });
+    await deployed({ author: ada });
     const named = {
       "drover.dev/author": "ada",
       "drover.dev/author-groups": "devs\na\\nb",
@@ -244,7 +234,7 @@ describe("of a folder", () => {
         functionOf("third", {}, { timeout: "9m" }),
       ],
     });
-    await deployed({ who: { ...ada, username: "bob" } });
+    await deployed({ author: { ...ada, username: "bob" } });
     const authors = await Promise.all(
       all.map(async ([name, at]) => (await now(name, at))?.metadata.annotations?.["drover.dev/author"]),
     );
@@ -256,7 +246,7 @@ describe("of a folder", () => {
       const heal = sandbox.faults.respond(({ path }) =>
         path.includes("/authorepochs/") ? { status } : undefined,
       );
-      await deployed({ who: ada });
+      await deployed({ author: ada });
       heal();
       const { annotations } = (await now("first", "tea"))?.metadata ?? {};
       expect(annotations).toMatchObject({ "drover.dev/author": "ada" });
@@ -265,7 +255,7 @@ describe("of a folder", () => {
     }
   });
 
-  it("says so where Drover was taken away meanwhile, and deploying again does what was left", async () => {
+  it("reports that Drover was uninstalled meanwhile, and a second deploy finishes the rest", async () => {
     const heal = sandbox.faults.respond(({ method, path }) =>
       method === "POST" && path.endsWith("/tea/reconcilefunctions") ? { status: 404 } : undefined,
     );
@@ -275,7 +265,7 @@ describe("of a folder", () => {
     await expectAll();
   });
 
-  it("says of a CRD that is not served where to look, and deploys no function", async () => {
+  it("reports where to look when a CRD is not served, and deploys no function", async () => {
     const heal = sandbox.faults.respond(({ path }) =>
       path === "/apis/a.example.com/v1/cups" ? { status: 404 } : undefined,
     );
@@ -283,7 +273,7 @@ describe("of a folder", () => {
       /^The CRD cups\.a\.example\.com is not served after .*: kubectl describe crd cups\.a\.example\.com$/,
     );
     heal();
-    expect(said.filter((line) => line.startsWith("Reconcile"))).toEqual([]);
+    expect(printed.filter((line) => line.startsWith("Reconcile"))).toEqual([]);
     expect(await now("first", "tea")).toBeUndefined();
     await deployed();
     await expectAll();
@@ -297,7 +287,7 @@ describe("of a folder", () => {
     }));
     write({ "c.yaml": [second, functionOf("third", {}, { permissions: { namespace: rules } })] });
     const heal = noting();
-    await expect(deployed({ who: { ...ada, mayNot: ["r0", "r7", "r8", "r11"] } })).rejects.toThrow(
+    await expect(deployed({ author: { ...ada, mayNot: ["r0", "r7", "r8", "r11"] } })).rejects.toThrow(
       "third asks for permissions that you, ada, do not have:\n" +
         ["r0", "r7", "r8", "r11"].map((name) => `  - get ${name} in namespace tea\n`).join(""),
     );
@@ -329,9 +319,9 @@ describe("of a folder", () => {
     await stated("first", "tea", "True");
     await stated("second", "milk", "True", "Degraded");
     await stated("third", "tea", "False");
-    said = [];
+    printed = [];
     await expect(deployed({ wait: 100_000 })).rejects.toThrow("tea/third is not Ready: NameTaken: m.");
-    expect(said.filter((line) => !/^(CRD|Reconcile|This)/.test(line))).toEqual([
+    expect(printed.filter((line) => !/^(CRD|Reconcile|This)/.test(line))).toEqual([
       "tea/first is Ready: NameTaken: m",
       "milk/second is Ready: NameTaken: m",
       "milk/second is degraded: slow",
@@ -349,7 +339,7 @@ describe("of a folder", () => {
     expect([code, writes]).toEqual([1, []]);
   });
 
-  it("says of a time that is none how to write one", async () => {
+  it("an invalid time is refused, with the right format", async () => {
     const { stderr, code } = await spawnDrover(["deploy", "--wait", "soon"]);
     expect(stderr).toMatch(
       /'--wait <time>' argument 'soon' is invalid\. "soon" is not a duration\. Write a number and a unit/,

@@ -89,13 +89,13 @@ type PlacedManifest = FunctionManifest & { readonly metadata: { readonly namespa
 
 function placedIn(
   { metadata, spec }: FunctionManifest,
-  said: string | undefined,
+  requested: string | undefined,
   usual: string,
 ): PlacedManifest {
-  const { name, namespace = said ?? usual } = metadata;
-  if (said !== undefined && namespace !== said) {
+  const { name, namespace = requested ?? usual } = metadata;
+  if (requested !== undefined && namespace !== requested) {
     throw new CommandError(
-      `${name} is for the namespace ${namespace}, as its manifest says, and not for ${said}. Change its definition, ` +
+      `${name} is for the namespace ${namespace}, as its manifest states, and not for ${requested}. Change its definition, ` +
         "or leave --namespace out.",
     );
   }

@@ -50,7 +50,7 @@ it.each([
   expect(() => readManifests(folder)).toThrow(words);
 });
 
-it("a folder without functions, and one that is not there, are said to be so", () => {
+it("a folder without functions, and a missing folder, are reported as such", () => {
   expect(() => readManifests(join(folder, "absent"))).toThrow(/no folder .*absent/);
   mkdirSync(join(folder, "empty"));
   expect(() => readManifests(join(folder, "empty"))).toThrow(/no ReconcileFunction in .*empty/);

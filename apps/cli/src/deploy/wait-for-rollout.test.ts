@@ -1,31 +1,14 @@
 import { customResourceDefinition, objectKey, ReconcileFunction } from "@drover/controller";
-import { connect, installCrd, type KubeClient, refOf } from "@drover/kube";
-import { type Sandbox, startSandbox } from "@drover/sandbox";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { installCrd, type KubeClient, refOf } from "@drover/kube";
+import { beforeAll, beforeEach, expect, it } from "vitest";
+import { sandboxOfFile } from "../../../../packages/testing/src/sandbox.fixture.ts";
 import { waitForRollout } from "./wait-for-rollout.ts";
 
-let sandbox: Sandbox;
-let client: KubeClient;
-let folder: string;
+const { client } = await sandboxOfFile();
 const ref = refOf(ReconcileFunction);
 const key = objectKey({ namespace: "default", name: "cups" });
 
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "drover-until-"));
-  sandbox = await startSandbox({});
-  const kubeconfig = join(folder, "kubeconfig");
-  writeFileSync(kubeconfig, sandbox.kubeconfig());
-  client = await connect({ kubeconfig });
-  await installCrd(client, { ...customResourceDefinition(ReconcileFunction) });
-});
-afterAll(async () => {
-  await client.close();
-  await sandbox.close();
-  rmSync(folder, { recursive: true });
-});
+beforeAll(() => installCrd(client, { ...customResourceDefinition(ReconcileFunction) }));
 beforeEach(async () => {
   await client.delete(ref, key);
   await client.create(ref, {
@@ -53,11 +36,13 @@ function state(
   return client.patch(ref, key, { type: "merge", body }, { subresource: "status" });
 }
 const forEver = 100_000;
+const waiting = (span: number, print: (words: string) => void = () => undefined) =>
+  waitForRollout({ client, ref, key }, span, print);
 
-it("tells why it is not Ready yet, and answers when it is", async () => {
+it("prints why the function is not Ready yet, and returns when it is", async () => {
   await state("False", "NoPodReady", "Its Pods\u001b[31m are starting.");
   const news: string[] = [];
-  const ready = waitForRollout({ client, ref, key }, forEver, (words) => {
+  const ready = waiting(forEver, (words) => {
     news.push(words);
     void state("True", "Running", "1 of 1 Pods are Ready.");
   });
@@ -65,7 +50,7 @@ it("tells why it is not Ready yet, and answers when it is", async () => {
   expect(news).toEqual(["NoPodReady: Its Pods [31m are starting."]);
 });
 
-it("tells what is missing once for as long as it stays so", async () => {
+it("prints the same reason only once", async () => {
   await state("False", "NoPodReady", "Its Pods are starting.");
   let looks = 0;
   const get: KubeClient["get"] = async (...asked) => {
@@ -77,23 +62,23 @@ it("tells what is missing once for as long as it stays so", async () => {
   expect(news).toEqual(["NoPodReady: Its Pods are starting."]);
 });
 
-it("does not believe what was said of an older spec", async () => {
+it("ignores a status of an older spec", async () => {
   await state("True", "Running", "", { observedGeneration: 0 });
-  await expect(waitForRollout({ client, ref, key }, 0, () => undefined)).rejects.toThrow(
+  await expect(waiting(0)).rejects.toThrow(
     "default/cups is not Ready: the deployer has not processed it since it was written.",
   );
 });
 
 it("gives up at once on what does not pass by itself", async () => {
   await state("False", "PermissionNotHeld", "ada may not get secrets.");
-  await expect(waitForRollout({ client, ref, key }, forEver, () => undefined)).rejects.toThrow(
+  await expect(waiting(forEver)).rejects.toThrow(
     /^default\/cups is not Ready: PermissionNotHeld: ada may not get secrets\.$/,
   );
 });
 
 it("ends when the function is deleted", async () => {
   await state("False", "NoPodReady", "");
-  const gone = waitForRollout({ client, ref, key }, forEver, () => void client.delete(ref, key));
+  const gone = waiting(forEver, () => void client.delete(ref, key));
   await expect(gone).rejects.toThrow("default/cups was deleted while it was waited for.");
 });
 
@@ -102,7 +87,7 @@ it("an image that does not exist fails at once, though nothing is due", async ()
     rollout: ["False", "NewPodsDoNotStart", "ErrImagePull: no such"],
   });
   const news: string[] = [];
-  const failed = waitForRollout({ client, ref, key }, forEver, (words) => {
+  const failed = waiting(forEver, (words) => {
     news.push(words);
     void state("False", "NoPodReady", "", {
       rollout: ["False", "ImageNotPulled", "ImagePullBackOff: no such"],
@@ -116,7 +101,7 @@ it("an image that does not exist fails at once, though nothing is due", async ()
 
 it("a version that does not take over fails when the time is over, though Pods of the one before are Ready", async () => {
   await state("True", "Running", "1 of 1", { rollout: ["False", "NewPodsDoNotStart", "exit code 3"] });
-  await expect(waitForRollout({ client, ref, key }, 0, () => undefined)).rejects.toThrow(
+  await expect(waiting(0)).rejects.toThrow(
     "default/cups is not rolled out: NewPodsDoNotStart: exit code 3. Pods of the previous version keep running.",
   );
 });
@@ -127,5 +112,5 @@ it.each([
   ["has no container", []],
 ])("answers for a function that %s", async (_, rollout) => {
   await state("True", "ScaledToZero", "", { rollout });
-  expect(await waitForRollout({ client, ref, key }, 0, () => undefined)).toMatchObject({ status: "True" });
+  expect(await waiting(0)).toMatchObject({ status: "True" });
 });

@@ -10,7 +10,7 @@ let folder: string;
 let kubeconfig: string;
 let program: string;
 
-/** Makes sure that there is a ConfigMap `a`, and notes each of its starts and what it was told. */
+/** Ensures that a ConfigMap `a` exists, and notes each of its starts and each response. */
 const ensuring = `
 import { appendFileSync, readFileSync } from "node:fs";
 const note = (line) => appendFileSync(process.argv[2], line + "\\n");
@@ -53,7 +53,7 @@ const noted = (): string[] => readFileSync(join(folder, "notes"), "utf8").trim()
 const made = (): number => sandbox.objects("configmaps").length;
 
 describe("drover faults", () => {
-  it("loses an answer; the command makes sure, and the record says so", async () => {
+  it("loses an answer; the command tries again, and the record shows it", async () => {
     const plan = planned({ when: { verb: "create", nth: 1 }, do: "lose answer" });
     const { code, stderr } = await ensure("--plan", plan, "--record", join(folder, "record.json"));
     expect(noted()).toEqual(["started", "nothing", "409"]);
@@ -81,7 +81,7 @@ describe("drover faults", () => {
     expect(stderr).toContain("Calls: 2. Faults: 1. Lives: 2.");
   });
 
-  it("says which rules have met nothing, and fails for it", async () => {
+  it("names the rules that matched nothing, and fails", async () => {
     const { code, stderr } = await ensure("--plan", planned({ when: { verb: "delete" }, do: "reset" }));
     expect(code).toBe(1);
     expect(stderr).toContain(`Not met: {"do":"reset","when":{"verb":"delete"}}`);
@@ -95,7 +95,7 @@ describe("drover faults", () => {
 
   it("lets a seed choose, and writes down the plan that does the same again", async () => {
     const seeded = await ensure("--seed", "3", "--rate", "0.6");
-    const told = noted();
+    const firstNotes = noted();
     const [, again = ""] = /^To repeat this run, use the plan: (.+)$/m.exec(seeded.stderr) ?? [];
     const plan = join(folder, "again.yaml");
     writeFileSync(plan, again);
@@ -104,8 +104,8 @@ describe("drover faults", () => {
     sandbox = await startSandbox();
     writeFileSync(kubeconfig, sandbox.kubeconfig());
     const second = await ensure("--plan", plan);
-    expect([second.code, noted()]).toEqual([seeded.code, told]);
-    expect(told.length).toBeGreaterThan(2);
+    expect([second.code, noted()]).toEqual([seeded.code, firstNotes]);
+    expect(firstNotes.length).toBeGreaterThan(2);
   });
 
   it("writes the kubeconfig where it is asked to, and answers stale reads from a view", async () => {
@@ -145,7 +145,7 @@ describe("drover faults", () => {
     ["a plan that is no YAML", ["--plan", "BROKEN"], /error: .*broken\.yaml is not YAML: /],
     ["a rate of nothing", ["--plan", "PLAN", "--rate", "1"], /--rate is the rate of a seed/],
     [
-      "a view that nobody knows",
+      "an unknown view",
       ["--plan", "STALE"],
       /The plan has a view old\. Give its kubeconfig: --view old=KUBECONFIG/,
     ],
@@ -162,7 +162,7 @@ describe("drover faults", () => {
     expect(code).toBe(1);
   });
 
-  it("says which command cannot be run", async () => {
+  it("names the command that cannot be run", async () => {
     const { code, stderr } = await faults("--seed", "1", "--", join(folder, "nothing"));
     expect(stderr).toMatch(/error: .*nothing cannot be run: .*ENOENT/);
     expect(code).toBe(1);

@@ -95,10 +95,10 @@ it.each([
     code(", sclaing: { max: 3 }"),
     /cannot be used:[^]*Unrecognized key: "sclaing"/,
   ],
-])("drover generate refuses %s, and says what to do", async (_what, text, said) => {
+])("drover generate refuses %s, with what to do", async (_what, text, problem) => {
   if (text !== undefined) define(text);
   const { code: exit, stderr } = await spawnDrover(["generate"], { cwd });
-  expect(stderr).toMatch(said);
+  expect(stderr).toMatch(problem);
   expect(exit).toBe(1);
 });
 

@@ -60,7 +60,7 @@ function asServiceAccount(): string {
   return file;
 }
 
-/** RBAC is followed by the API server's watch: until it has it, as it says itself. */
+/** The API server's RBAC authorizer follows a watch: waits until a review confirms the rule. */
 async function grant({ namespace: here = [], cluster: everywhere = [] }: Permissions): Promise<void> {
   const subjects = [{ kind: "ServiceAccount", name: "notes", namespace: "default" }];
   const metadata = { name: "notes" };
@@ -144,7 +144,7 @@ async function runLifecycle(): Promise<string | undefined> {
   }
 }
 
-/** How often the API server was told that the object was not ready yet. */
+/** The count of the Events that reported the object as not ready yet. */
 async function counted(name: string): Promise<unknown> {
   const { items } = await admin.list(builtin.event, { namespace: "default" });
   const event = items.find(

@@ -65,12 +65,12 @@ it.each([
   ["a kind that is none", ["cups", "--kind", "cup"], /a kind is one CamelCase word/],
   ["a group that is none", ["cups", "--group", "cups"], /group "cups" is not a DNS name/],
   ["no name", [], /missing required argument 'name'/],
-])("drover init refuses %s, and makes nothing", async (_what, words, said) => {
+])("drover init refuses %s, and makes nothing", async (_what, words, problem) => {
   mkdirSync(join(cwd, "taken"));
   writeFileSync(join(cwd, "taken/file"), "");
   writeFileSync(join(cwd, "a-file"), "");
   const { code, stderr } = await spawnDrover(["init", ...words], { cwd });
-  expect(stderr).toMatch(said);
+  expect(stderr).toMatch(problem);
   expect(code).toBe(1);
   expect(readdirSync(cwd)).toEqual(["a-file", "taken"]);
 });

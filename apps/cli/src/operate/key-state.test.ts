@@ -103,7 +103,7 @@ it("keys of one namespace, or of one reason in whatever case, are found in all s
   ]);
 });
 
-it("who asks for what is due reads no further than to the first key that waits for a later time", async () => {
+it("a query for due keys reads no further than the first key that waits for a later time", async () => {
   const waiting = Array.from({ length: 9 }, (_, i) => reported({ state: "waits", at: now - 3 + i }, `w${i}`));
   const queue = queueOf(...waiting);
   expect(await wanted(queue, { state: "due" })).toEqual(["web/w0", "web/w1", "web/w2", "web/w3"]);
@@ -138,7 +138,7 @@ it("pages of JSON are one array, also an empty one", () => {
   ]);
 });
 
-it("a table says since when, or in how long, and of a run that it is now", () => {
+it("a table shows since when or in how long a key is due, and a running key as now", () => {
   const cells = (more: Partial<KeyReport>) =>
     keyTable()
       .page({ fn: "web/sites", keys: [reported(more)], now })[1]

@@ -5,22 +5,15 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { deployedFunctions } from "../deployed-functions.ts";
 import { liveFigures } from "../status/function-figures.ts";
 import { Note } from "../testing/notes.ts";
-import { type NotesWorld, startNotesWorld } from "../testing/notes-world.ts";
+import { notesWorldOfFile, noteWake } from "../testing/notes-world.fixture.ts";
 import { type ListRequest, listKeys } from "./list-keys.ts";
 import { retryAll } from "./retry.ts";
 import { findTarget } from "./target.ts";
 
-let world: NotesWorld;
+const world = await notesWorldOfFile([]);
 let memos: WorkQueue;
 let looked: WorkQueue;
-const wakes = (...names: readonly string[]) =>
-  names.map((name) => ({
-    key: objectKey({ namespace: "default", name }),
-    kind: "notes.example.com",
-    resourceVersion: "1",
-    reason: "Modified",
-    class: "change" as const,
-  }));
+const wakes = (...names: readonly string[]) => names.map((name) => noteWake(name));
 const { group, version, kind, plural, scope } = Note;
 const secrets = { group: "", version: "v1", kind: "Secret", plural: "secrets", scope: "Namespaced" };
 const deployed = (name: string, more: object = {}, also: object = {}) =>
@@ -31,7 +24,6 @@ const deployed = (name: string, more: object = {}, also: object = {}) =>
 
 /** `memos`, `notes` and `papers`, of which only the first two have a queue here; memos' code is asked about Secrets. */
 beforeAll(async () => {
-  world = await startNotesWorld([]);
   const { connection: redis } = world;
   const { metadata } = await deployed(
     "memos",
@@ -46,10 +38,7 @@ beforeAll(async () => {
   await world.queue.wake(wakes("n1", "n2"));
   await looked.wake(wakes("s1"));
 });
-afterAll(async () => {
-  await Promise.all([memos.close(), looked.close()]);
-  await world.stop();
-});
+afterAll(() => Promise.all([memos.close(), looked.close()]));
 
 const cluster = () => ({ client: world.client, namespace: "default" });
 const listed = async (request: Partial<ListRequest>) => {
@@ -146,7 +135,7 @@ it.each([
     "drover resume default/memos web/a",
   ],
   [{ first: "papers", second: "a" }, { kind: "object", key: "a" }, "drover resume default/papers a"],
-])("%j is one scope, and it is said how that is resumed", async (given, expected, resume) => {
+])("%j is one scope, shown with the command that resumes it", async (given, expected, resume) => {
   const servers = { client: world.client, redis: world.connection };
   const words = { command: "pause", second: undefined, in: undefined, all: false, ...given };
   expect(await findTarget(cluster(), servers, words)).toMatchObject({ scope: expected, resume });

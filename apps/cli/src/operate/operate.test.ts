@@ -1,27 +1,12 @@
 import { objectKey, queueOf, ReconcileFunction, silentLog } from "@drover/controller";
-import { builtin, type KubeClient, refOf } from "@drover/kube";
-import {
-  openWorkQueue,
-  type QueueWorker,
-  type RedisConnection,
-  redisUserRules,
-  type Run,
-  type RunOutcome,
-  type Wake,
-  type WorkQueue,
-} from "@drover/queue";
+import { builtin, refOf } from "@drover/kube";
+import { openWorkQueue, type QueueWorker, redisUserRules, type Run, type RunOutcome } from "@drover/queue";
 import { hostname } from "node:os";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Note } from "../testing/notes.ts";
-import { type NotesWorld, startNotesWorld } from "../testing/notes-world.ts";
+import { noteKey, notesWorldOfFile, noteWake } from "../testing/notes-world.fixture.ts";
 import { spawnDrover } from "../testing/run-command.ts";
 import { operatorName } from "./target.ts";
-
-let world: NotesWorld;
-let connection: RedisConnection;
-let client: KubeClient;
-let queue: WorkQueue;
-let env: Record<string, string>;
 
 const bell = "\u001b[31mred\u009b alert\u202e";
 const verdicts: Readonly<Record<string, RunOutcome>> = {
@@ -30,29 +15,18 @@ const verdicts: Readonly<Record<string, RunOutcome>> = {
   well: { kind: "done", after: 3_600_000 },
   resting: { kind: "done" },
 };
-const names = [...Object.keys(verdicts), "due", "unheard"];
-const noted = (name: string, namespace = "default") => objectKey({ namespace, name });
-const wakeOf = (name: string, namespace = "default"): Wake => ({
-  key: noted(name, namespace),
-  kind: "notes.example.com",
-  resourceVersion: "1",
-  reason: "Modified",
-  class: "change",
-});
+const world = await notesWorldOfFile([...Object.keys(verdicts), "due", "unqueued"]);
+const { connection, client, queue, redis, controller, kubeconfig } = world;
+const env = { KUBECONFIG: kubeconfig, DROVER_REDIS_URL: redis.url.replace("//", "//operator:secret@") };
 /** What an operator runs, as that user of Redis. */
 const drover = (...words: readonly string[]) => spawnDrover(words, { env });
 
 beforeAll(async () => {
-  world = await startNotesWorld(names);
-  ({ connection, client, queue } = world);
-  const { redis, controller, kubeconfig } = world;
   for (const name of ["other", "def"]) await client.create(builtin.namespace, { metadata: { name } });
   await queue.stats(10_000);
   const rules = redisUserRules({ role: "operator", controllers: [controller] });
   await connection.call("ACL", "SETUSER", "operator", ...rules.split(" "), ">secret");
-  env = { KUBECONFIG: kubeconfig, DROVER_REDIS_URL: redis.url.replace("//", "//operator:secret@") };
 });
-afterAll(() => world.stop());
 
 const keysIn = (table: string): readonly string[] =>
   table
@@ -79,10 +53,10 @@ describe("of objects whose runs have ended", () => {
   beforeEach(async () => {
     ran = [];
     const first = runs(verdicts);
-    await queue.wake(Object.keys(verdicts).map((name) => wakeOf(name)));
+    await queue.wake(Object.keys(verdicts).map((name) => noteWake(name)));
     await expect.poll(() => new Set(ran).size, { timeout: 20_000 }).toBe(Object.keys(verdicts).length);
     await first.drain(0);
-    await queue.wake([wakeOf("due")]);
+    await queue.wake([noteWake("due")]);
     ran = [];
   });
   afterEach(async () => {
@@ -92,7 +66,7 @@ describe("of objects whose runs have ended", () => {
     for (const scope of [
       { kind: "controller" },
       { kind: "namespace", namespace: "default" },
-      { kind: "object", key: noted("parked") },
+      { kind: "object", key: noteKey("parked") },
     ] as const)
       await queue.resume(scope);
     await queue.forceAll();
@@ -127,7 +101,7 @@ describe("of objects whose runs have ended", () => {
       code: 0,
     });
     expect(keysIn(stdout)).toEqual(keys);
-    // What an object says writes nothing but letters to a terminal.
+    // Text of an object cannot send control characters to a terminal.
     expect(stdout).toMatch(/^[^\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]*$/);
   });
 
@@ -159,8 +133,8 @@ describe("of objects whose runs have ended", () => {
         expect.objectContaining({ verdict: "terminal", error: "colour is immutable" }),
       ]),
     );
-    expect((await drover("history", "note/unheard")).stderr).toBe(
-      "No run of Note default/unheard is recorded.\n",
+    expect((await drover("history", "note/unqueued")).stderr).toBe(
+      "No run of Note default/unqueued is recorded.\n",
     );
   });
 
@@ -185,9 +159,9 @@ describe("of objects whose runs have ended", () => {
     await expect.poll(() => ran.length).toBe(5);
   });
 
-  it("drover pause holds an object back, says so to whoever asks, and drover resume lets it go on", async () => {
-    const { stdout: said } = await drover("pause", "note/parked");
-    expect(said).toMatch(
+  it("drover pause holds an object back, drover why shows it, and drover resume lets it go on", async () => {
+    const { stdout: printed } = await drover("pause", "note/parked");
+    expect(printed).toMatch(
       /^Paused: Note default\/parked\. .* drover resume default\/notes default\/parked\n$/,
     );
     const { stdout: why } = await drover("why", "note/parked");
@@ -199,7 +173,7 @@ describe("of objects whose runs have ended", () => {
     await expect.poll(() => ran).toEqual(["default/due"]);
     expect(keysIn((await drover("list", "notes", "--state", "paused")).stdout)).toEqual(["default/parked"]);
     await next.drain(0);
-    const words = /drover (resume .*)\n/.exec(said)?.[1]?.split(" ") ?? [];
+    const words = /drover (resume .*)\n/.exec(printed)?.[1]?.split(" ") ?? [];
     expect((await drover(...words)).stdout).toBe("Resumed: Note default/parked.\n");
     expect((await drover(...words)).stdout).toBe("Note default/parked was not paused by itself.\n");
     runs({});
@@ -217,7 +191,7 @@ describe("of objects whose runs have ended", () => {
         /was not paused by itself\. It still does not run: .* is paused by/,
       );
       runs({});
-      await queue.wake([wakeOf("elsewhere", "other")]);
+      await queue.wake([noteWake("elsewhere", "other")]);
       await expect.poll(() => ran).toEqual(given.length === 2 ? ["other/elsewhere"] : []);
       expect((await drover("resume", "notes", ...given)).stdout).toMatch(/^Resumed: all objects/);
       await expect.poll(() => ran).toContain("default/due");
@@ -232,11 +206,11 @@ it("drover list reads 100,000 objects in little memory", async () => {
     spec: { for: { group, version, kind, plural, scope }, container: { image: "notes" } },
   });
   const large = openWorkQueue({ redis: connection, controller: queueOf(metadata), log: silentLog });
-  await large.wake(Array.from({ length: 100_000 }, (_, i) => wakeOf(`n${i}`, "other")));
+  await large.wake(Array.from({ length: 100_000 }, (_, i) => noteWake(`n${i}`, "other")));
   await large.close();
   // All of them at once would not fit into this heap.
   const { stdout, stderr, code } = await spawnDrover(["list", "other/many", "--state", "due"], {
-    env: { ...env, DROVER_REDIS_URL: world.redis.url, NODE_OPTIONS: "--max-old-space-size=80" },
+    env: { ...env, DROVER_REDIS_URL: redis.url, NODE_OPTIONS: "--max-old-space-size=80" },
   });
   expect({ stderr, code }).toEqual({ stderr: "", code: 0 });
   expect(new Set(keysIn(stdout)).size).toBe(100_000);
@@ -263,9 +237,9 @@ it.each([
   [["pause", "cup/a"], /No function manages "cup"/],
   [["history", "notes"], /Which object\? Write: drover history notes NAMESPACE\/NAME/],
   [["resume", "note/a", "--redis", "redis://127.0.0.1:1"], /127\.0\.0\.1:1/],
-])("%j is refused, with what to do", async (words, said) => {
+])("%j is refused, with what to do", async (words, problem) => {
   const { stderr, code } = await drover(...words);
-  expect(stderr).toMatch(said);
+  expect(stderr).toMatch(problem);
   expect(stderr).not.toMatch(/^ +at /m);
   expect(code).toBe(1);
 });
@@ -274,25 +248,25 @@ const answering = async (status: number, part: string, ...words: readonly string
   const heal = world.sandbox.faults.respond(({ path }) => (path.endsWith(part) ? { status } : undefined));
   const { stdout, stderr, code } = await drover(...words);
   heal();
-  return { said: stdout + stderr, code };
+  return { printed: stdout + stderr, code };
 };
 
 it.each([
-  ["/notes/due", ["note/due"], { kind: "object", key: noted("due") }],
+  ["/notes/due", ["note/due"], { kind: "object", key: noteKey("due") }],
   ["/namespaces/nowhere", ["notes", "--in", "nowhere"], { kind: "namespace", namespace: "nowhere" }],
 ] as const)(
-  "who may not read %s may pause it, and any other refusal is an error",
+  "a user who may not read %s may pause it, and any other refusal is an error",
   async (part, words, scope) => {
-    const { said, code } = await answering(400, part, "pause", ...words);
-    expect([said, code]).toEqual([expect.stringContaining("The API server answered 400"), 1]);
+    const { printed, code } = await answering(400, part, "pause", ...words);
+    expect([printed, code]).toEqual([expect.stringContaining("The API server answered 400"), 1]);
     const pauses = async () =>
-      (await queue.inspect(noted("due", "nowhere"))).key.pauses.concat(
-        (await queue.inspect(noted("due"))).key.pauses,
+      (await queue.inspect(noteKey("due", "nowhere"))).key.pauses.concat(
+        (await queue.inspect(noteKey("due"))).key.pauses,
       );
     expect(await pauses()).toEqual([]);
     expect(await answering(403, part, "pause", ...words)).toMatchObject({
       code: 0,
-      said: expect.stringMatching(/^Paused: /) as string,
+      printed: expect.stringMatching(/^Paused: /) as string,
     });
     expect(await pauses()).toMatchObject([{ scope: scope.kind }]);
     await queue.resume(scope);
@@ -313,19 +287,19 @@ it("a CRD that may not be read is no function's, and any other refusal is an err
   const rules = redisUserRules({ role: "operator", controllers: [queueOf({ name: crd })] });
   await connection.call("ACL", "SETUSER", "operator", ...rules.split(" "), ">secret");
   expect(await answering(403, `/${crd}`, "list", crd)).toEqual({
-    said: 'error: No function manages "cups.example.com". There are: default/notes.\n',
+    printed: 'error: No function manages "cups.example.com". There are: default/notes.\n',
     code: 1,
   });
   expect(await answering(400, `/${crd}`, "list", crd)).toMatchObject({
-    said: expect.stringContaining("The API server answered 400") as string,
+    printed: expect.stringContaining("The API server answered 400") as string,
     code: 1,
   });
 });
 
 it.each(["list", "retry", "pause", "resume", "history"])(
-  "drover %s without Redis says how to name it",
+  "drover %s without Redis reports how to name it",
   async (name) => {
-    const { KUBECONFIG = "" } = env;
+    const { KUBECONFIG } = env;
     const { stderr, code } = await spawnDrover([name, "note/a"], { env: { KUBECONFIG } });
     expect(stderr).toContain("This command reads the queue in Redis: give --redis, or set DROVER_REDIS_URL.");
     expect(code).toBe(1);

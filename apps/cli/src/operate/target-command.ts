@@ -39,7 +39,7 @@ export const targetCommand = ({ name, summary, description, act }: TargetCommand
         import("./target.ts"),
         import("../find-object.ts"),
       ]);
-      const said = await withCluster(options, (cluster) =>
+      const text = await withCluster(options, (cluster) =>
         withRedis(url, async (redis) => {
           const servers = { client: cluster.client, redis };
           const target = await findTarget(cluster, servers, {
@@ -52,5 +52,5 @@ export const targetCommand = ({ name, summary, description, act }: TargetCommand
           return withQueue(redis, target.fn, (queue) => act(queue, target));
         }),
       );
-      console.log(said.split("\n").map(oneLine).join("\n"));
+      console.log(text.split("\n").map(oneLine).join("\n"));
     });

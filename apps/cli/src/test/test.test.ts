@@ -56,7 +56,7 @@ describe("drover test", () => {
     expect(code).toBe(0);
   });
 
-  it("tells the story of what comes to another end", async () => {
+  it("prints the steps of a scenario that ends differently", async () => {
     write(scenario("`${metadata.name}-${crypto.randomUUID()}`"));
     const { code, stdout } = await spawnDrover(["test", "--faults", "--plan", "crash after write 1"], {
       cwd,
@@ -79,7 +79,7 @@ describe("drover test", () => {
     `);
   });
 
-  it("says what is missing, and what is no scenario", async () => {
+  it("names a missing file, and a file that is not a scenario", async () => {
     const refusal = async (): Promise<string> => {
       const { code, stderr } = await spawnDrover(["test"], { cwd });
       expect(code).toBe(1);

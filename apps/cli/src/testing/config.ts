@@ -4,7 +4,7 @@ import { functionSettings, readSettings } from "@drover/runtime";
 export const notesConfig = () => readSettings(functionSettings, process.env);
 
 /**
- * Our environment, without what tells programs that they are in a test, and without Drover's settings. Programs are those of
+ * Our environment, without the variables by which programs detect a test, and without Drover's settings. Programs are those of
  * the machine: npm puts others before them for what it runs.
  */
 export function plainEnvironment(): Readonly<Record<string, string | undefined>> {

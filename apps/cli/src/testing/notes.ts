@@ -40,7 +40,7 @@ const notesIn = (only: Predicates) =>
     async reconcile({ readSecret }) {
       const { word = "none" } = (await readSecret("word")) ?? {};
       runs += 1;
-      // Said twice: an Event, and then its count.
+      // Reported twice: an Event, and then its count.
       if (runs <= 2) throw new RetryAfterError("Not yet.", { after: "10ms", reason: "NotYet" });
       return { status: { secret: word } };
     },

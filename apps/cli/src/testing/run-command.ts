@@ -14,11 +14,11 @@ interface SpawnOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Runs `drover ...WORDS` to its end, with nobody at a terminal. */
+/** Runs `drover ...WORDS` to its end, without a terminal. */
 export const spawnDrover = (words: readonly string[], where: SpawnOptions = {}): Promise<CommandResult> =>
   run(process.execPath, [repositoryPath("apps/cli/src/main.ts"), ...words], where);
 
-/** Runs `npm ...WORDS` in a folder, and answers all that it says; rejects with it when it fails. */
+/** Runs `npm ...WORDS` in a folder, and returns its output; rejects with the output when it fails. */
 export async function runNpm(cwd: string, ...words: readonly string[]): Promise<string> {
   const { code, stdout, stderr } = await run("npm", words, { cwd });
   if (code === 0) return stdout + stderr;

@@ -38,7 +38,7 @@ it("names the field manager that wrote the annotation, and when, beside other pa
   ]);
 });
 
-it("adds a pause that the queue has not recorded yet, also where nothing tells who wrote it", () => {
+it("adds a pause that the queue has not recorded yet, also one without a known author", () => {
   expect(allPauses([ann], object("true"), kind, now)).toEqual([
     ann,
     { scope: "annotation", since: now, by: "" },

@@ -26,8 +26,8 @@ export function allPauses(
 ): readonly Pause[] {
   if (object === undefined || !isPausedByAnnotation(kind, object.metadata)) return known;
   const { manager = "", time } = writerOf(object) ?? {};
-  const told = known.find(({ scope }) => scope === "annotation");
-  const since = time === undefined ? (told?.since ?? now) : Date.parse(time);
+  const recordedPause = known.find(({ scope }) => scope === "annotation");
+  const since = time === undefined ? (recordedPause?.since ?? now) : Date.parse(time);
   return [
     ...known.filter(({ scope }) => scope !== "annotation"),
     { scope: "annotation", since: Math.min(since, now), by: manager },

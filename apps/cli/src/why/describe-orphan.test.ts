@@ -48,7 +48,7 @@ it("an object of a kind that is in no namespace is found by its name alone", asy
   expect(words).toMatch(/ patch tables\.left\.example\.com a --type=merge /);
 });
 
-it("who may not list kinds gets the answer that there was", async () => {
+it("a user who may not list kinds gets the original error", async () => {
   const forbid = sandbox.faults.respond(({ path }) =>
     path.endsWith("/customresourcedefinitions") ? { status: 403 } : undefined,
   );

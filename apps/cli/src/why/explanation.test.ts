@@ -11,14 +11,14 @@ const metadata = { name: "buckets", namespace: "default", uid: "u", resourceVers
 const starting = { type: "Ready", status: "False", reason: "NoPodReady", message: "Its Pods are starting." };
 const object: KubeObject = { apiVersion: "v1", kind: "Bucket", metadata };
 
-interface Told {
+interface Known {
   readonly report: Partial<KeyReport>;
   readonly status?: KeyFacts["fn"]["status"];
   readonly absent?: true;
   readonly deleted?: true;
 }
 
-const facts = ({ report, status = {}, absent, deleted }: Told): KeyFacts => ({
+const facts = ({ report, status = {}, absent, deleted }: Known): KeyFacts => ({
   kind: "Bucket",
   key,
   now,
@@ -58,11 +58,11 @@ const soon = now + 12_000;
 const before = now - 5_000;
 const ann: Pause = { scope: "object", since: before, by: "ann@host" };
 
-it.each<[string, Told, string]>([
+it.each<[string, Known, string]>([
   [
-    "nobody has heard of",
+    "is not in the ledger",
     { report: { state: "unknown" } },
-    "has never been queued: the bridge does not watch it yet, or the namespaces or labels of buckets exclude it",
+    "is not in the ledger: the bridge has not queued it yet, or the namespaces or labels of buckets exclude it",
   ],
   ["is not there", { report: { state: "unknown" }, absent: true }, "does not exist, and is not in the queue"],
   [
@@ -141,7 +141,7 @@ it.each<[string, Told, string]>([
     "has been due for 5s, and waits for a Pod of buckets: none is Ready (NoPodReady: Its Pods are starting.)",
   ],
   [
-    "has no worker, and nobody has counted any",
+    "has no worker, and no count of workers",
     { report: { state: "ready", at: before }, status: { readyReplicas: undefined } },
     "has been due for 5s, and waits for a Pod of buckets: none is Ready",
   ],
@@ -191,13 +191,13 @@ it.each<[string, Told, string]>([
     { report: { state: "ready", at: before, account: "team", accountOpens: soon } },
     "is due, and waits for its account team, which is throttled for another 12s.",
   ],
-])("an object that %s", (_what, told, sentence) => {
-  const { summary } = explanationOf(facts(told));
+])("an object that %s", (_what, known, sentence) => {
+  const { summary } = explanationOf(facts(known));
   expect(summary).toMatch(/^Bucket default\/photos /);
   expect(summary).toContain(sentence);
 });
 
-it("the next run is told where a time is set for it", () => {
+it("the time of the next run is given where it is known", () => {
   const next = (report: Partial<KeyReport>) => explanationOf(facts({ report })).nextRunAt;
   expect(next({ state: "waits", at: soon, why: "again" })).toBe("2026-01-01T00:00:12.000Z");
   expect(next({ state: "ready", at: before, accountOpens: soon })).toBe("2026-01-01T00:00:12.000Z");

@@ -63,18 +63,18 @@ function unknown(facts: KeyFacts): string {
   if (paused !== "") return `does not run: ${paused}.`;
   const problem = fn.status.problem;
   return problem === undefined
-    ? `has never been queued: the bridge does not watch it yet, or the namespaces or labels of ${fn.name} exclude it.`
-    : `has never been queued: ${fn.name} is not in use: ${problem}`;
+    ? `is not in the ledger: the bridge has not queued it yet, or the namespaces or labels of ${fn.name} exclude it.`
+    : `is not in the ledger: ${fn.name} is not in use: ${problem}`;
 }
 
 function parked(facts: KeyFacts): string {
   const { report } = facts;
   const paused = describePause(facts);
   const held = paused === "" ? "" : ` (then it does not run, because ${paused})`;
-  const said = report.error === undefined ? held : `${held}: ${report.error}`;
+  const suffix = report.error === undefined ? held : `${held}: ${report.error}`;
   return report.why === "backoff"
-    ? `is parked after ${times(report.fails)}, until it changes${said}`
-    : `is parked until it changes, because its last run ended with a terminal error${said}`;
+    ? `is parked after ${times(report.fails)}, until it changes${suffix}`
+    : `is parked until it changes, because its last run ended with a terminal error${suffix}`;
 }
 
 function waits(facts: KeyFacts): string {
@@ -82,10 +82,10 @@ function waits(facts: KeyFacts): string {
   const left = shortDuration(report.at - now);
   const paused = describePause(facts);
   const held = paused === "" ? "" : ` Then it does not run, because ${paused}.`;
-  const said = report.error === undefined ? "." : `: ${report.error}`;
+  const suffix = report.error === undefined ? "." : `: ${report.error}`;
   switch (report.why ?? "wait") {
     case "backoff":
-      return `is tried again in ${left}, after ${times(report.fails)}; a change makes it run at once${said}${held}`;
+      return `is tried again in ${left}, after ${times(report.fails)}; a change makes it run at once${suffix}${held}`;
     case "lease ended":
       return `is tried again in ${left}: its worker died during its last ${report.fails} runs.${held}`;
     case "again":

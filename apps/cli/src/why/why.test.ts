@@ -6,26 +6,14 @@ import {
   ReconcileFunction,
   silentLog,
 } from "@drover/controller";
-import { builtin, createOrReplace, installCrd, type KubeClient, refOf } from "@drover/kube";
-import {
-  openWorkQueue,
-  type RedisConnection,
-  type Run,
-  type RunOutcome,
-  type WorkQueue,
-} from "@drover/queue";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { builtin, createOrReplace, installCrd, refOf } from "@drover/kube";
+import { openWorkQueue, type Run, type RunOutcome } from "@drover/queue";
+import { beforeAll, expect, it } from "vitest";
 import { z } from "zod";
 import { findAbsentParts } from "../find-absent-parts.ts";
 import { Note } from "../testing/notes.ts";
-import { type NotesWorld, startNotesWorld } from "../testing/notes-world.ts";
+import { noteKey, notesWorldOfFile, noteWake } from "../testing/notes-world.fixture.ts";
 import { spawnDrover } from "../testing/run-command.ts";
-
-let world: NotesWorld;
-let connection: RedisConnection;
-let client: KubeClient;
-let queue: WorkQueue;
-let env: Record<string, string>;
 
 /** What a run of an object of that name comes to. */
 const verdicts: Readonly<Record<string, RunOutcome>> = {
@@ -35,23 +23,13 @@ const verdicts: Readonly<Record<string, RunOutcome>> = {
   resting: { kind: "done" },
   throttled: { kind: "throttled", account: "team", after: 600_000 },
 };
-const wake = (name: string) =>
-  queue.wake([
-    {
-      key: objectKey({ namespace: "default", name }),
-      kind: "notes.example.com",
-      resourceVersion: "1",
-      reason: "Modified",
-      class: "change",
-    },
-  ]);
+const world = await notesWorldOfFile([...Object.keys(verdicts), "due", "unqueued"]);
+const { connection, client, queue, redis, kubeconfig } = world;
+// As kubectl, it passes over a file that does not exist.
+const env = { KUBECONFIG: `/absent/kubeconfig:${kubeconfig}`, DROVER_REDIS_URL: redis.url };
+const drover = (...words: readonly string[]) => spawnDrover(words, { env });
 
 beforeAll(async () => {
-  world = await startNotesWorld([...Object.keys(verdicts), "due", "unheard"]);
-  ({ connection, client, queue } = world);
-  const { redis, kubeconfig } = world;
-  // As kubectl, it passes over a file that does not exist.
-  env = { KUBECONFIG: `/absent/kubeconfig:${kubeconfig}`, DROVER_REDIS_URL: redis.url };
   await client.create(builtin.namespace, { metadata: { name: "drover" } });
   for (const part of ["bridge", "deployer"]) await leaseFor(part, new Date(), 3_600);
   const settled = new Set<string>();
@@ -63,10 +41,10 @@ beforeAll(async () => {
     ({ key }) => Promise.resolve(verdicts[key.slice("default/".length)] ?? { kind: "gone" }),
     { concurrency: 4, timeout: 10_000, backoff: { first: 600_000, longest: 600_000 }, onSettled },
   );
-  for (const name of Object.keys(verdicts)) await wake(name);
+  await queue.wake(Object.keys(verdicts).map((name) => noteWake(name)));
   await all.promise;
   await worker.drain(0);
-  await wake("due");
+  await queue.wake([noteWake("due")]);
 });
 /** As a replica of the part renews it. */
 const leaseFor = (name: string, renewed: Date, leaseDurationSeconds = 4) =>
@@ -74,7 +52,6 @@ const leaseFor = (name: string, renewed: Date, leaseDurationSeconds = 4) =>
     metadata: { name, namespace: "drover" },
     spec: { renewTime: `${renewed.toISOString().slice(0, -1)}000Z`, leaseDurationSeconds },
   });
-afterAll(() => world.stop());
 
 it.each([
   [
@@ -86,12 +63,12 @@ it.each([
   ["resting", /^Note default\/resting is idle: nothing is due/],
   ["throttled", /^Note default\/throttled is due, and waits for its account team, .* another \d+m/],
   ["due", /^Note default\/due has been due for \w+, and waits for a Pod of notes: none is Ready/],
-  ["unheard", /^Note default\/unheard has never been queued: the bridge/],
+  ["unqueued", /^Note default\/unqueued is not in the ledger: the bridge/],
   ["absent", /^Note default\/absent does not exist/],
-])("drover why tells of an object that is %s", async (name, sentence) => {
-  const { stdout, code } = await spawnDrover(["why", `note/${name}`], { env });
+])("drover why explains an object that is %s", async (name, sentence) => {
+  const { stdout, code } = await drover("why", `note/${name}`);
   expect(stdout).toMatch(sentence);
-  // What an object says writes nothing but letters to a terminal.
+  // Text of an object cannot send control characters to a terminal.
   expect(stdout).toMatch(/^[^\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]*$/);
   expect(code).toBe(0);
 });
@@ -109,20 +86,20 @@ it("knows a kind by all names that its CRD gives it, as kubectl does", async () 
     "nt.example.com",
     "default/notes",
   ]) {
-    const { stdout, stderr } = await spawnDrover(["why", word, "resting"], { env });
+    const { stdout, stderr } = await drover("why", word, "resting");
     expect(stderr + stdout).toMatch(/^Note default\/resting is idle/);
   }
-  const { stderr, code } = await spawnDrover(["why", "nts", "resting"], { env });
+  const { stderr, code } = await drover("why", "nts", "resting");
   expect(stderr).toMatch(/^error: No function manages "nts"/);
   expect(code).toBe(1);
 });
 
-it("tells of an object whose kind is not served any more, and passes on any other refusal", async () => {
+it("explains an object whose kind is no longer served, and passes on any other refusal", async () => {
   const answering = async (status: number) => {
     const heal = world.sandbox.faults.respond(({ path }) =>
       path.endsWith("/notes/parked") ? { status } : undefined,
     );
-    const ran = await spawnDrover(["why", "note/parked"], { env });
+    const ran = await drover("why", "note/parked");
     heal();
     return ran;
   };
@@ -136,14 +113,12 @@ it("tells of an object whose kind is not served any more, and passes on any othe
   });
 });
 
-it("tells what woke it, how its runs ended, and when it runs next", async () => {
-  const { stdout } = await spawnDrover(["why", "notes", "failing"], { env });
+it("shows what woke the object, how its runs ended, and when it runs next", async () => {
+  const { stdout } = await drover("why", "notes", "failing");
   expect(stdout).toMatch(/ {2}state +waits \(backoff\)\n/);
   expect(stdout).toMatch(/ {2}next run +\d{4}-.*Z\n/);
   expect(stdout).toMatch(/ago +\w+ +retry +Modified +\[31mred +alert/);
-  const { stdout: json } = await spawnDrover(["why", "notes.example.com", "default/failing", "-o", "json"], {
-    env,
-  });
+  const { stdout: json } = await drover("why", "notes.example.com", "default/failing", "-o", "json");
   expect(json).toMatch(/^[^\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]*$/);
   expect(JSON.parse(json)).toMatchObject({
     kind: "Note",
@@ -159,52 +134,48 @@ it("tells what woke it, how its runs ended, and when it runs next", async () => 
   });
 });
 
-it("drover why and status tell of a function with a bridge in its process", async () => {
-  const spoon = defineResource({
+const kindOf = (kind: string, shortNames: string[] = []) =>
+  defineResource({
     group: "example.com",
     version: "v1",
-    kind: "Spoon",
+    kind,
     scope: "Namespaced",
+    shortNames,
     spec: z.object({}),
     status: z.object({}),
   });
+
+it("drover why and status show a function with a bridge in its process", async () => {
+  const spoon = kindOf("Spoon");
   await installCrd(client, { ...customResourceDefinition(spoon) });
   await client.create(refOf(spoon), { metadata: { name: "old", namespace: "default" }, spec: {} });
   const words = ["why", "spoons.example.com/old"];
-  expect((await spawnDrover(words, { env })).stderr).toMatch(/No function manages "spoons\.example\.com"/);
+  expect((await drover(...words)).stderr).toMatch(/No function manages "spoons\.example\.com"/);
   const spoons = openWorkQueue({
     redis: connection,
     controller: queueOf({ name: "spoons.example.com" }),
     log: silentLog,
   });
-  await spoons.wake([
-    {
-      key: objectKey({ namespace: "default", name: "old" }),
-      kind: "spoons.example.com",
-      resourceVersion: "1",
-      reason: "Modified",
-      class: "change",
-    },
-  ]);
-  expect((await spawnDrover(words, { env })).stdout).toMatch(/^Spoon default\/old has been due for /);
-  const status = await spawnDrover(["status", "spoons.example.com"], { env });
+  await spoons.wake([{ ...noteWake("old"), kind: "spoons.example.com" }]);
+  expect((await drover(...words)).stdout).toMatch(/^Spoon default\/old has been due for /);
+  const status = await drover("status", "spoons.example.com");
   expect(status.stdout).toMatch(/^-( +)spoons\.example\.com +- +- +- +- +1 +0 /m);
   await spoons.close();
 });
 
-it("drover why tells of an annotation that the queue has not been told of, and of one that pauses nothing", async () => {
+it("drover why shows a pause annotation that the queue has not recorded yet, and one with an invalid value", async () => {
   const annotate = (value: string | null) =>
-    client.patch(refOf(Note), objectKey({ namespace: "default", name: "unheard" }), {
+    client.patch(refOf(Note), noteKey("unqueued"), {
       type: "merge",
       body: { metadata: { annotations: { "drover.dev/paused": value } } },
     });
   await annotate("true");
-  expect((await spawnDrover(["why", "note/unheard"], { env })).stdout).toMatch(
-    /^Note default\/unheard does not run: it has the annotation drover\.dev\/paused, and is paused by \S+ for \w+ \(to resume it: take /,
+  expect((await drover("why", "note/unqueued")).stdout).toMatch(
+    /^Note default\/unqueued does not run: it has the annotation drover\.dev\/paused, and is paused by \S+ for \w+ \(to resume it: take /,
   );
   await annotate("yes");
-  const { stdout } = await spawnDrover(["why", "note/unheard"], { env });
-  expect(stdout).toMatch(/^Note default\/unheard has never been queued/);
+  const { stdout } = await drover("why", "note/unqueued");
+  expect(stdout).toMatch(/^Note default\/unqueued is not in the ledger/);
   expect(stdout).toMatch(
     /annotation +drover\.dev\/paused is "yes", which pauses nothing: only "true" does\n/,
   );
@@ -224,9 +195,9 @@ it.each([
     /There is no function cups in namespace default\. There are: notes\. -A looks in all namespaces/,
   ],
   [["staus"], /Did you mean status\?/],
-])("%j is refused, with what to do", async (words, said) => {
-  const { stderr, code } = await spawnDrover(words, { env });
-  expect(stderr).toMatch(said);
+])("%j is refused, with what to do", async (words, problem) => {
+  const { stderr, code } = await drover(...words);
+  expect(stderr).toMatch(problem);
   expect(stderr).not.toMatch(/^ +at /m);
   expect(code).toBe(1);
 });
@@ -241,9 +212,9 @@ it("of several functions for a kind the one whose namespaces have the object is 
     });
   await client.create(builtin.namespace, { metadata: { name: "other" } });
   await also("notes", "other", { namespaces: ["other"] });
-  expect((await spawnDrover(["why", "note/well"], { env })).stdout).toContain("function    default/notes\n");
+  expect((await drover("why", "note/well")).stdout).toContain("function    default/notes\n");
   await also("memos", "other");
-  const { stderr } = await spawnDrover(["why", "note/well"], { env });
+  const { stderr } = await drover("why", "note/well");
   expect(stderr).toMatch(
     /Several functions manage "note": default\/notes, other\/memos\. Write: drover why default\/notes NAME\n$/,
   );
@@ -251,15 +222,17 @@ it("of several functions for a kind the one whose namespaces have the object is 
     ["memos", "other/memos"],
     ["other/notes", "other/notes"],
   ] as const) {
-    const { stderr: said, code } = await spawnDrover(["why", word, "well"], { env });
-    expect(said).toMatch(new RegExp(`This Redis has no queue of ${named}\\. .* Redis of its own .* --redis`));
+    const { stderr: printed, code } = await drover("why", word, "well");
+    expect(printed).toMatch(
+      new RegExp(`This Redis has no queue of ${named}\\. .* Redis of its own .* --redis`),
+    );
     expect(code).toBe(1);
   }
-  const all = await spawnDrover(["status", "-A"], { env });
+  const all = await drover("status", "-A");
   expect(all.stderr).toMatch(
     /^Live counts from Redis\.\nThis Redis has no queue of other\/memos, other\/notes\./,
   );
-  const one = await spawnDrover(["status", "memos", "-n", "other"], { env });
+  const one = await drover("status", "memos", "-n", "other");
   expect(one.stderr).toMatch(/This Redis has no queue of other\/memos\./);
   // To ask makes nothing in a Redis that is another's.
   expect(await connection.keys("{drover:other/*")).toEqual([]);
@@ -268,8 +241,8 @@ it("of several functions for a kind the one whose namespaces have the object is 
   }
 });
 
-it("without Redis, why says how to name it, and status has no figures but those written down", async () => {
-  const { KUBECONFIG = "" } = env;
+it("without Redis, why reports how to name it, and status shows the figures of the status alone", async () => {
+  const { KUBECONFIG } = env;
   const { stderr } = await spawnDrover(["why", "note/a"], { env: { KUBECONFIG } });
   expect(stderr).toContain("This command reads the queue in Redis: give --redis, or set DROVER_REDIS_URL.");
   const { stdout } = await spawnDrover(["status", "-o", "json"], { env: { KUBECONFIG } });
@@ -277,7 +250,7 @@ it("without Redis, why says how to name it, and status has no figures but those 
 });
 
 it("status counts what Redis has now", async () => {
-  const { stdout } = await spawnDrover(["status", "-A", "-o", "json"], { env });
+  const { stdout } = await drover("status", "-A", "-o", "json");
   expect(JSON.parse(stdout)).toMatchObject({
     figures: "redis",
     functions: [{ name: "notes", due: 2, running: 0, waiting: 2, failing: 1, parked: 1 }],
@@ -286,7 +259,7 @@ it("status counts what Redis has now", async () => {
 
 const longAgo = new Date(Date.UTC(2026, 0, 1));
 
-it("says which part of Drover does not run, and since when", async () => {
+it("names the part of Drover that does not run, and since when", async () => {
   await leaseFor("deployer", longAgo);
   await client.delete(builtin.lease, objectKey({ namespace: "drover", name: "bridge" }));
   const words = [
@@ -294,13 +267,13 @@ it("says which part of Drover does not run, and since when", async () => {
     "No deployer has run since 2026-01-01T00:00:00Z: changes of functions, and of how many Pods they need, have no " +
       "effect. See: kubectl get pods -n drover",
   ];
-  const [first, ...lines] = (await spawnDrover(["why", "default/notes", "well"], { env })).stdout.split("\n");
+  const [first, ...lines] = (await drover("why", "default/notes", "well")).stdout.split("\n");
   expect(first).toMatch(/^Note default\/well is reconciled/);
   expect(lines.slice(0, 3)).toEqual([...words, ""]);
-  const json = await spawnDrover(["status", "notes", "-o", "json"], { env });
+  const json = await drover("status", "notes", "-o", "json");
   expect(JSON.parse(json.stdout)).toMatchObject({ notRunning: words });
   // Elsewhere there is none at all.
-  const other = await spawnDrover(["status", "--drover-namespace", "other"], { env });
+  const other = await drover("status", "--drover-namespace", "other");
   expect(other.stderr).toMatch(/^No bridge has ever run: .*\nNo deployer has ever run: .* -n other\n/);
 });
 
@@ -312,31 +285,23 @@ it("believes a Lease that is renewed while it looks, whatever time stands in it"
   expect(absent?.map(({ part }) => part)).toEqual(["deployer"]);
 });
 
-it("tells of a deleted object whose function is gone, what it waits for and how to end it", async () => {
-  const fork = defineResource({
-    group: "example.com",
-    version: "v1",
-    kind: "Fork",
-    scope: "Namespaced",
-    shortNames: ["fk"],
-    spec: z.object({}),
-    status: z.object({}),
-  });
+it("explains a deleted object whose function is gone: its finalizer, and how to remove it", async () => {
+  const fork = kindOf("Fork", ["fk"]);
   await installCrd(client, { ...customResourceDefinition(fork) });
   const finalizers = ["drover.dev/forks.example.com", "example.com/others"];
-  const at = objectKey({ namespace: "default", name: "left" });
+  const at = noteKey("left");
   await client.create(refOf(fork), {
     metadata: { name: "left", namespace: "default", finalizers },
     spec: {},
   });
   await client.create(refOf(fork), { metadata: { name: "free", namespace: "default" }, spec: {} });
-  expect((await spawnDrover(["why", "fork/left"], { env })).stdout).toMatch(
+  expect((await drover("why", "fork/left")).stdout).toMatch(
     /^Fork default\/left will stay when it is deleted, because it has the finalizer drover\.dev\/forks\.example\.com: no /,
   );
   await client.delete(refOf(fork), at);
   // Redis may be gone, too.
   const { stdout, code } = await spawnDrover(["why", "fk", "left"], {
-    env: { KUBECONFIG: env["KUBECONFIG"] ?? "" },
+    env: { KUBECONFIG: env.KUBECONFIG },
   });
   expect(code).toBe(0);
   expect(stdout).toMatch(
@@ -345,7 +310,7 @@ it("tells of a deleted object whose function is gone, what it waits for and how 
   const [, patch = ""] = /--type=merge -p '(.*)'/.exec(stdout) ?? [];
   expect(JSON.parse(patch)).toEqual({ metadata: { finalizers: ["example.com/others"] } });
   await client.patch(refOf(fork), at, { type: "merge", body: JSON.parse(patch) as object });
-  const waiting = await spawnDrover(["why", "fork/left"], { env });
+  const waiting = await drover("why", "fork/left");
   expect(waiting.stderr).toMatch(/No function manages "fork"/);
-  expect((await spawnDrover(["why", "fork/free"], { env })).stderr).toMatch(/No function manages "fork"/);
+  expect((await drover("why", "fork/free")).stderr).toMatch(/No function manages "fork"/);
 });

@@ -30,7 +30,7 @@ it.each([
   "fe80::1%lo/128",
   "pod",
   "::ffff:1.2.3.4/128",
-])("refuses %j, and says what to write", (word) =>
+])("refuses %j, with what to write", (word) =>
   expect(() => parseDestinations(word)).toThrow(/is not a network. Write 10\.0\.0\.0\/8/),
 );
 it.each(["10.0.0.1/8", "10.128.0.0/8", "fd00::1/64", "::1/0"])("refuses %j, as the API server does", (word) =>

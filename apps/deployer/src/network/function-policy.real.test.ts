@@ -100,7 +100,7 @@ const peerOf = (name: Name): Peer => ({ ip: `10.244.0.${names.indexOf(name) + 1}
 const portNames: Readonly<Record<number, string>> = { 8080: "http", 8081: "completions", 8082: "hooks" };
 const udp = new Set([53]);
 
-/** Every row: to whom, at which port, and from whom it is allowed of those that are listed behind the bar, too. */
+/** Every row: target, port, and the allowed sources; those behind the bar are allowed, too. */
 const table: readonly (readonly [
   to: Name,
   port: number,
@@ -209,7 +209,7 @@ async function taken(): Promise<readonly object[]> {
   return listSchema.parse(JSON.parse(stdout)).items;
 }
 
-it("reaches whom it is to, and nobody else, whatever Pods of a tenant are labelled", async () => {
+it("reaches its allowed targets and no other, whatever labels a tenant's Pods have", async () => {
   const rows = table.flatMap(([to, port, allowed, refused]) => [
     ...allowed.map((from) => ({ from, to, port, expected: true })),
     ...refused.map((from) => ({ from, to, port, expected: false })),

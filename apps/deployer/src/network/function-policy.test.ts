@@ -40,7 +40,7 @@ it.each([
   expect(others).toEqual(namespace === undefined ? [] : [{ to: [named(namespace)] }]);
 });
 
-it("metrics of a function are read from Drover's namespace and those that are named, and by nobody else", () => {
+it("metrics of a function are readable from Drover's namespace and the named ones only", () => {
   const network = { namespace: "drover", monitoring: ["prometheus", "grafana"] };
   const egress = { pods: false, networks: [], except: [] };
   expect(

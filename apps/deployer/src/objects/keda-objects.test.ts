@@ -1,6 +1,7 @@
 import { ReconcileFunction, RetryAfterError } from "@drover/controller";
 import { expect, it } from "vitest";
 import { kedaObjects } from "./keda-objects.ts";
+import { cup } from "../testing/cups.ts";
 
 const functionRef = { namespace: "tea", name: "cups", uid: "1" };
 const account = { namespace: "keda", name: "keda-operator" };
@@ -13,7 +14,7 @@ const objectsOf = (
   kedaObjects(
     functionRef,
     ReconcileFunction.spec.parse({
-      for: { group: "a.b", version: "v1", kind: "Cup", plural: "cups", scope: "Namespaced" },
+      for: cup,
       container: { image: "i" },
       scaling: { by: "KEDA", ...scaling },
     }),
@@ -78,6 +79,6 @@ it("where KEDA does not scale it any more, none of them is wanted, wherever the 
   expect(objectsOf().every(({ wanted }) => wanted)).toBe(true);
 });
 
-it("is refused where nobody has said how KEDA reaches the deployer", () => {
+it("is refused where the URL by which KEDA reaches the deployer is not set", () => {
   expect(() => objectsOf({}, true, {})).toThrow(RetryAfterError);
 });

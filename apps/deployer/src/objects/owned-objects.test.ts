@@ -141,7 +141,7 @@ describe("what is another's", () => {
     expect(await keep(functionRef, ours)).toMatchObject({ metadata: { name } });
     await client.delete(builtin.role, taken(name));
   });
-  it("a Secret that claims to be of a former one gives nobody a password of their choice", async () => {
+  it("a forged Secret of a former function does not set the password", async () => {
     const forged = secret({ ...ownedClusterMetadata(former, "forged-redis"), namespace: "tea" });
     await client.create(builtin.secret, { ...forged.object, data: { password: "bWFsbG9yeQ==" } });
     const wanted = secret({ name: "forged-redis", ...ownedMetadata(functionRef) });

@@ -12,13 +12,13 @@ const access = (verb: string, namespace = "tea"): Access => ({
   namespace,
 });
 
-/** An API server that allows what its rules say: a user or a group may do something in a namespace. */
+/** An API server that allows by its rules: a user or a group may do something in a namespace. */
 function apiServer(rules: Set<string>) {
   let asked = 0;
   const review = (_ref: unknown, spec: Asked) => {
     asked++;
     const { user, groups, resourceAttributes: of } = spec;
-    const allowed = [user, ...groups].some((who) => rules.has(`${who} ${of.verb} ${of.namespace ?? ""}`));
+    const allowed = [user, ...groups].some((name) => rules.has(`${name} ${of.verb} ${of.namespace ?? ""}`));
     return Promise.resolve({ allowed });
   };
   return { client: { review } as unknown as KubeClient, asked: () => asked };
@@ -47,7 +47,7 @@ it("answers for each author as the API server does, whatever it has allowed to o
         const reviews = accessReviews(apiServer(held).client, { remembered: 60_000, now: () => 0 });
         for (const [{ user, groups }, all] of questions) {
           const lacks = all.find(
-            ([of, where]) => ![user, ...groups].some((who) => held.has(`${who} ${of} ${where}`)),
+            ([of, where]) => ![user, ...groups].some((name) => held.has(`${name} ${of} ${where}`)),
           );
           const denied = await reviews.firstDenied(
             { user, groups },
@@ -79,7 +79,7 @@ it("remembers that something is allowed for the given time, and never that it is
   expect(asked()).toBe(3);
 });
 
-it("who is allowed by one authorizer is allowed, though another could not answer; else that is no answer", async () => {
+it("an allowed review is allowed, though another authorizer failed; a denied one with an error is no answer", async () => {
   const answering = (allowed: boolean) => {
     const review = () => Promise.resolve({ allowed, evaluationError: "webhook is away" });
     const client = { review } as unknown as KubeClient;

@@ -107,7 +107,7 @@ it.each([validating.kind, validatingBinding.kind])(
   },
 );
 
-it("an epoch that somebody has changed meanwhile is not written over", async () => {
+it("an epoch that another writer has changed meanwhile is not overwritten", async () => {
   const { guards } = await inForce();
   change(validating.kind, { generation: 9 });
   await guards.epoch(signal).catch(() => undefined);
@@ -124,7 +124,7 @@ it("an epoch that somebody has changed meanwhile is not written over", async () 
   expect(patched).toMatchObject({ metadata: { uid: "e", resourceVersion: "1" } });
 });
 
-it("the epoch is kept from the start on, and each trouble is said once, until it is another", async () => {
+it("the epoch is kept from the start on, and each problem is logged once, until it changes", async () => {
   const warnings: unknown[] = [];
   const log: Log = { ...silentLog, warn: (fields) => warnings.push(fields) };
   const stopping = new AbortController();

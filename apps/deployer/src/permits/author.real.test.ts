@@ -231,7 +231,7 @@ describe("authors are not known", () => {
     expect(await epochInForce(guards)).not.toBe(epoch);
   });
 
-  it("while a policy is absent, and what was written then is told from what is written after", async () => {
+  it("while a policy is absent, and writes from then are distinguished from later ones", async () => {
     const guards = openGuards();
     const epoch = await epochInForce(guards);
     await kubectl(

@@ -6,6 +6,7 @@ import { type FunctionRef, functionRefOf, ownedMetadata } from "../function-ref.
 import { redisUserName } from "../names.ts";
 import type { PermitRecord } from "./permit-records.ts";
 import { type PermitReviewOptions, reviewOnce, reviewPermits } from "./review-permits.ts";
+import { cup } from "../testing/cups.ts";
 
 const { client } = await sandboxOfFile({ controllers: false });
 
@@ -20,7 +21,7 @@ const functionRefs: FunctionRef[] = [];
 async function addFunction(name: string): Promise<FunctionRef> {
   const fn = await client.create(refOf(ReconcileFunction), {
     metadata: { name, namespace: "tea" },
-    spec: { for: { group: "a.b", version: "v1", kind: "Cup", plural: "cups", scope: "Namespaced" } },
+    spec: { for: cup },
   });
   return functionRefOf(fn);
 }

@@ -1,9 +1,11 @@
 import { objectKey } from "@drover/controller";
-import { builtin, connect } from "@drover/kube";
+import { builtin } from "@drover/kube";
 import { permitName } from "@drover/runtime";
-import { startSandbox } from "@drover/sandbox";
 import { expect, it } from "vitest";
+import { sandboxOfFile } from "../../../../packages/testing/src/sandbox.fixture.ts";
 import { type PermitRecord, permitRecords } from "./permit-records.ts";
+
+const { client } = await sandboxOfFile();
 
 it.each([
   ["author", "{"],
@@ -11,8 +13,6 @@ it.each([
   ["accesses", ""],
   ["accesses", "undefined"],
 ])("a record whose %s is %j permits nothing, and others do", async (field, text) => {
-  const sandbox = await startSandbox({});
-  const client = await connect({ server: sandbox.url, token: sandbox.token });
   const { signal } = new AbortController();
   const records = permitRecords(client, "default");
   const recordOf = (uid: string): PermitRecord => ({
@@ -36,6 +36,6 @@ it.each([
   expect(await records.list(signal)).toEqual([recordOf("b")]);
   await records.store(recordOf("a"), signal);
   expect(await records.get("a", signal)).toEqual(recordOf("a"));
-  await client.close();
-  await sandbox.close();
+  for (const name of ["alike", permitName("a"), permitName("b")])
+    await client.delete(builtin.configMap, objectKey({ namespace: "default", name }));
 });

@@ -17,6 +17,7 @@ import { accessReviews } from "./access-reviews.ts";
 import { grantedAccess, maxAccesses } from "./granted-access.ts";
 import { permit } from "./permit.ts";
 import type { PermitRecord } from "./permit-records.ts";
+import { cup, environment } from "../testing/cups.ts";
 
 const functionRef = { namespace: "tea", name: "cups", uid: "1" };
 const bridge = { namespace: "drover", name: "bridge" };
@@ -177,12 +178,7 @@ function runContextOf(of: ReconcileFunctionSpec, denied?: Access): DeployRunCont
       signal: new AbortController().signal,
       metadata: { ...functionRef, resourceVersion: "1", annotations },
     } as Partial<FunctionContext>,
-    environment: {
-      redisUrl: "redis://redis:6379",
-      bridge,
-      gateway: { namespace: "drover", name: "gateway" },
-      network: { namespace: "drover", monitoring: [], egress: { pods: true, networks: [], except: [] } },
-    },
+    environment,
     permits: {
       namespace: "drover",
       reviews: accessReviews(client, { remembered: 0, now: () => 0 }),
@@ -210,7 +206,6 @@ it("what a spec asks for is granted and reviewed, wherever it stands in whicheve
 });
 
 describe("a permit", () => {
-  const cup = { group: "a.b", version: "v1", kind: "Cup", plural: "cups", scope: "Namespaced" };
   const specWith = (image: string) =>
     ReconcileFunction.spec.parse({ for: cup, container: { image }, permissions: { namespace: [rule] } });
   const rule = { apiGroups: [""], resources: ["pods"], verbs: ["get"] };
@@ -317,6 +312,6 @@ it.each([
     grantedAccess([{ ref: builtin.role, object: role, wanted: true, ...more }]);
   if (isRefused) expect(of({})).toThrow(/Ask for 500 at most/);
   else expect(of({})()).toHaveLength(count);
-  // What nobody gains by, or is to be gone, does not count.
+  // Objects to be deleted, and rights that need no review, do not count.
   for (const more of [{ wanted: false }, { reviewed: false }]) expect(of(more)()).toEqual([]);
 });

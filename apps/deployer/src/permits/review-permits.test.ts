@@ -16,6 +16,7 @@ import { functionRefOf, ownedMetadata } from "../function-ref.ts";
 import { redisUserName } from "../names.ts";
 import { permitRecords } from "./permit-records.ts";
 import { reviewOnce } from "./review-permits.ts";
+import { cup } from "../testing/cups.ts";
 
 const { client } = await sandboxOfFile();
 
@@ -55,7 +56,7 @@ async function open() {
   const denied = new Map<string, Access | "no answer">();
   const woken = new Set<string>();
   for (const name of names) {
-    const spec = { for: { group: "a.b", version: "v1", kind: "Cup", plural: "cups", scope: "Namespaced" } };
+    const spec = { for: cup };
     const home = functionRefOf(await client.create(ref, { metadata: { name, namespace }, spec }));
     for (const one of boundRole({ name, ...ownedMetadata(home) }, rules, home, { wanted: true }))
       await client.create(one.ref, one.object);
@@ -158,7 +159,7 @@ it("a permission that is there again a turn later was not lost", async () => {
 it("a function in the deployer's own namespace is not reviewed, and a permit of one that is gone is withdrawn", async () => {
   const { denied, turn, left } = await open();
   const records = permitRecords(client, "drover");
-  const spec = { for: { group: "a.b", version: "v1", kind: "Cup", plural: "cups", scope: "Namespaced" } };
+  const spec = { for: cup };
   const own = await client.create(ref, { metadata: { name: "own", namespace: "drover" }, spec });
   const recordOf = (uid: string) => ({
     uid,

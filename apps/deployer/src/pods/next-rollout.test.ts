@@ -3,9 +3,10 @@ import { describe, expect, it } from "vitest";
 import { isTried, minPods, nextRollout } from "./next-rollout.ts";
 import type { ObservedPod } from "./observe-pods.ts";
 import { functionConditions } from "../function-conditions.ts";
+import { cup } from "../testing/cups.ts";
 
 const withImage = (image: string, more: object = {}): ReconcileFunctionSpec => ({
-  for: { group: "a.b", version: "v1", kind: "Cup", plural: "cups", scope: "Namespaced" },
+  for: cup,
   container: { image, port: 8080 },
   ...more,
 });
@@ -69,18 +70,27 @@ describe("a revision", () => {
   });
 });
 
+type Observed = Partial<Parameters<typeof functionConditions>[0]>;
+const conditionsOf = (more: Observed) =>
+  functionConditions({
+    spec,
+    status: { rollout: rolledOut },
+    pods: [],
+    revision: 1,
+    wanted: 1,
+    load: { allPaused: false },
+    ...more,
+  });
+/** Status, reason and message of a condition. */
+const conditionOf = (type: string, more: Observed) => {
+  const { status, reason, message } = conditionsOf(more).find((one) => one.type === type) ?? {};
+  return [status, reason, message];
+};
+const noImage = { reason: "ImageNotPulled", message: "no such image" } as const;
+const crash = { reason: "NewPodsDoNotStart", message: "exit code 3" } as const;
+const isTriedNow = { status: { rollout: tried } };
+
 describe("RolledOut", () => {
-  const said = (
-    pods: readonly ObservedPod[],
-    more: Partial<Parameters<typeof functionConditions>[0]> = {},
-  ) => {
-    const known = { spec, status: { rollout: rolledOut }, pods, revision: 1, wanted: 1 };
-    const all = functionConditions({ ...known, load: { allPaused: false }, ...more });
-    const { status, reason, message } = all.find(({ type }) => type === "RolledOut") ?? {};
-    return [status, reason, message];
-  };
-  const noImage = { reason: "ImageNotPulled", message: "no such image" } as const;
-  const isTriedNow = { status: { rollout: tried } };
   it.each([
     ["nothing was started yet", [], {}, ["False", "FirstPodStarting"]],
     ["the first Pod lacks its image", [pod(1, false, { problem: noImage })], {}, ["False", "ImageNotPulled"]],
@@ -103,23 +113,15 @@ describe("RolledOut", () => {
     ["it is paused and was never tried", [], { load: { allPaused: true } }, ["Unknown", "Paused"]],
     ["it has no container", [], { spec: { for: spec.for } }, []],
   ])("when %s", (_, pods, more, expected) => {
-    expect(said(pods, more).slice(0, expected.length)).toEqual(expected);
+    expect(conditionOf("RolledOut", { pods, ...more }).slice(0, expected.length)).toEqual(expected);
   });
 });
 
 describe("whether work is under way", () => {
-  const work = (
-    pods: readonly ObservedPod[],
-    more: Partial<Parameters<typeof functionConditions>[0]> = {},
-  ) => {
-    const known = { spec, status: { rollout: rolledOut }, pods, revision: 1, wanted: 1 };
-    return functionConditions({ ...known, load: { allPaused: false }, ...more })
+  const work = (pods: readonly ObservedPod[], more: Observed) =>
+    conditionsOf({ pods, ...more })
       .filter(({ type }) => type === "Reconciling" || type === "Stalled")
       .map(({ type, status, reason, message }) => [type, status, reason, message]);
-  };
-  const noImage = { reason: "ImageNotPulled", message: "no such image" } as const;
-  const crash = { reason: "NewPodsDoNotStart", message: "exit code 3" } as const;
-  const isTriedNow = { status: { rollout: tried } };
   it.each([
     [
       "its first Pod starts",
@@ -153,7 +155,7 @@ describe("whether work is under way", () => {
       { status: { rollout: tried, problem: "Another one." } },
       ["Stalled", "True", "NotInUse", "Another one."],
     ],
-  ])("is said when %s", (_, pods, more, expected) => {
+  ])("is stated when %s", (_, pods, more, expected) => {
     expect(work(pods, more).map((one) => one.slice(0, expected.length))).toEqual([expected]);
   });
   it.each([
@@ -161,23 +163,16 @@ describe("whether work is under way", () => {
     ["it rests", [], { ...isTriedNow, wanted: 0 }],
     ["it is paused and was never tried", [], { load: { allPaused: true }, wanted: 0 }],
     ["it has no container", [], { spec: { for: spec.for } }],
-  ])("is said of nothing when %s", (_, pods, more) => {
+  ])("is not stated when %s", (_, pods, more) => {
     expect(work(pods, more)).toEqual([]);
   });
 });
 
 describe("Ready", () => {
-  const stated = (type: string, more: Partial<Parameters<typeof functionConditions>[0]>) => {
-    const known = { spec, status: { rollout: tried }, pods: [pod(1, true)], revision: 1, wanted: 1 };
-    const { status, reason, message } =
-      functionConditions({ ...known, load: { allPaused: false }, ...more }).find(
-        (one) => one.type === type,
-      ) ?? {};
-    return [status, reason, message];
-  };
+  const stated = (type: string, more: Observed) =>
+    conditionOf(type, { ...isTriedNow, pods: [pod(1, true)], ...more });
   const problem = { rollout: tried, problem: "Another one." };
   const leaving = pod(1, true, { deleting: true });
-  const crash = { reason: "NewPodsDoNotStart", message: "exit code 3" } as const;
   it.each([
     ["a Pod is Ready", {}, ["True", "Running", "1 of 1 Pods are Ready."]],
     [
@@ -187,18 +182,18 @@ describe("Ready", () => {
     ],
     ["the only one that is Ready is to go", { pods: [leaving] }, ["False", "NoPodReady"]],
     [
-      "none is, and one says why",
+      "none is, and one has a reason",
       { pods: [pod(1, false, { problem: crash })] },
       ["False", "NoPodReady", "exit code 3"],
     ],
     [
-      "only an older one says why",
+      "only an older one has a reason",
       { pods: [pod(0, false, { problem: crash })] },
       ["False", "NoPodReady", "Its Pods are starting."],
     ],
     ["none is wanted", { pods: [], wanted: 0 }, ["True", "ScaledToZero"]],
     ["it is paused", { pods: [], spec: { ...spec, paused: true } }, ["True", "Paused"]],
-    ["somebody else runs it", { pods: [], spec: { for: spec.for } }, ["True", "Registered"]],
+    ["it runs outside of Drover", { pods: [], spec: { for: spec.for } }, ["True", "Registered"]],
     ["it is not in use, though a Pod is Ready", { status: problem }, ["False", "NotInUse", "Another one."]],
     [
       "it is not in use, and paused",

@@ -59,7 +59,7 @@ it("a Pod that starts is no trouble, until its container does not", () => {
   });
 });
 
-it("a Pod that no node can take says so, and one that a node has taken does not", () => {
+it("a Pod that no node can take has a problem, and a scheduled one has not", () => {
   const unscheduled = {
     type: "PodScheduled",
     status: "False",
@@ -74,7 +74,7 @@ it("a Pod that no node can take says so, and one that a node has taken does not"
 });
 
 it.each([
-  // Kubelet tries again by itself, and says ImagePullBackOff when that did not help.
+  // Kubelet tries again by itself, and reports ImagePullBackOff when that did not help.
   ["ErrImagePull", "NewPodsDoNotStart"],
   ["ImagePullBackOff", "ImageNotPulled"],
   ["ErrImageNeverPull", "ImageNotPulled"],

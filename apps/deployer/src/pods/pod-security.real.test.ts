@@ -10,8 +10,8 @@ import { podManifest } from "./pod-template.ts";
 
 const run = promisify(execFile);
 const strictNamespace = "strict";
-/** A quota of these makes the API server refuse every Pod that does not say them. */
-const said = { "requests.cpu": "10", "requests.memory": "10Gi", "limits.memory": "10Gi" };
+/** A quota of these makes the API server refuse every Pod that does not set them. */
+const stated = { "requests.cpu": "10", "requests.memory": "10Gi", "limits.memory": "10Gi" };
 let cluster: RealCluster;
 beforeAll(async () => {
   cluster = await startRealCluster();
@@ -27,17 +27,17 @@ beforeAll(async () => {
   await create({
     apiVersion: "v1",
     kind: "ResourceQuota",
-    metadata: { name: "said", namespace: strictNamespace },
-    spec: { hard: said },
+    metadata: { name: "stated", namespace: strictNamespace },
+    spec: { hard: stated },
   });
   // As the controller manager would: there is none.
   const status = JSON.stringify({
-    status: { hard: said, used: { "requests.cpu": "0", "requests.memory": "0", "limits.memory": "0" } },
+    status: { hard: stated, used: { "requests.cpu": "0", "requests.memory": "0", "limits.memory": "0" } },
   });
   await run(cluster.kubectl, [
     "patch",
     "resourcequota",
-    "said",
+    "stated",
     "-n",
     strictNamespace,
     "--subresource=status",
@@ -89,7 +89,7 @@ const functionPodSpec = (container: object, fields: object = {}) => {
 };
 
 it.each(["bridge", "deployer", "gateway"])(
-  "the Pod of %s is taken where only restricted ones are, and says what it needs",
+  "the Pod of %s is accepted where only restricted ones are, and states its resources",
   async (part) => {
     const file = new URL(`../../../${part}/deploy/deployment.yaml`, import.meta.url);
     const { spec } = deploymentSchema.parse(parse(await readFile(file, "utf8"), { version: "1.1" })).spec

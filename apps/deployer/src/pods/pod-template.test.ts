@@ -1,6 +1,7 @@
 import { ReconcileFunction } from "@drover/controller";
 import { expect, it } from "vitest";
 import { fingerprintOf, podManifest, type PodTemplateInput } from "./pod-template.ts";
+import { environment as testEnvironment } from "../testing/cups.ts";
 
 const kind = { group: "example.com", version: "v1", kind: "Gadget", plural: "gadgets", scope: "Namespaced" };
 function templateOf(container: object, fields: object = {}, password = "p"): PodTemplateInput {
@@ -13,21 +14,14 @@ function templateOf(container: object, fields: object = {}, password = "p"): Pod
   return {
     functionRef: { name: "gadgets", namespace: "web", uid: "u-1" },
     spec: { ...spec, container: spec.container },
-    environment: {
-      keda: { scalingUrl: undefined, account: { namespace: "keda", name: "keda-operator" } },
-      network: { namespace: "drover", monitoring: [], egress: { pods: true, networks: [], except: [] } },
-      redisUrl: "redis://redis:6379/2",
-      redisCa: undefined,
-      bridge: { namespace: "drover", name: "bridge" },
-      gateway: { namespace: "drover", name: "gateway" },
-    },
+    environment: { ...testEnvironment, redisUrl: "redis://redis:6379/2" },
     password,
   };
 }
 const valueOf = (of: PodTemplateInput, variable: string) =>
   podManifest(of, 7).spec.containers[0]?.env.find(({ name }) => name === variable)?.value;
 
-it("tells a Pod where Redis is and who it is, how it runs, and which revision it is of", () => {
+it("gives a Pod the address of Redis, its identity, its settings and its revision", () => {
   const of = templateOf({}, { concurrency: 3, timeout: "2m", retry: { first: "1s" }, scaling: { min: 1 } });
   expect(valueOf(of, "DROVER_REDIS_URL")).toBe("redis://function%3Aweb%2Fgadgets%2Fu-1@redis:6379/2");
   expect(valueOf(of, "DROVER_FUNCTION")).toBe("web/gadgets/u-1");
@@ -43,7 +37,7 @@ it("gives a Pod that goes the time that its longest run may take", () => {
   expect(valueOf(templateOf({}, { timeout: "2m" }), "DROVER_STOP_GRACE")).toBe("130000ms");
 });
 
-it("may do nothing on its node, and is nobody there", () => {
+it("may do nothing on its node, and does not run as root there", () => {
   const { securityContext, containers } = podManifest(templateOf({}), 1).spec;
   expect(securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } });
   expect(containers[0]?.securityContext).toEqual({
@@ -53,7 +47,7 @@ it("may do nothing on its node, and is nobody there", () => {
   });
 });
 
-it("is told of no Services: one called drover-... would look like a setting that is misspelt", () => {
+it("gets no variables of Services: one called drover-... would look like a misspelt setting", () => {
   expect(podManifest(templateOf({}), 1).spec.enableServiceLinks).toBe(false);
 });
 
@@ -64,7 +58,7 @@ it("has another fingerprint for another image or password, and the same one for 
   expect(fingerprintOf(templateOf({}, {}, "q"))).not.toBe(first);
 });
 
-it("has what every container is to have, where its author does not say what it needs", () => {
+it("has default resources where its author sets none", () => {
   const resourcesOf = (container: object) =>
     podManifest(templateOf(container), 1).spec.containers[0]?.resources;
   expect(resourcesOf({})).toEqual({
@@ -75,7 +69,7 @@ it("has what every container is to have, where its author does not say what it n
   expect(resourcesOf({ resources: { limits: { memory: "64Mi" } } })).toEqual({ limits: { memory: "64Mi" } });
 });
 
-it("has the certificates of Redis' authorities where it is told of some, and other ones are another revision", () => {
+it("has the CA certificates of Redis where they are set, and other certificates are another revision", () => {
   const { environment, ...rest } = templateOf({});
   const believing = (redisCa: string | undefined) => ({
     ...rest,
@@ -86,7 +80,7 @@ it("has the certificates of Redis' authorities where it is told of some, and oth
   expect(fingerprintOf(believing("a"))).not.toBe(fingerprintOf(believing("b")));
 });
 
-it("tells a Pod that is called for whom it answers, and nothing of Redis", () => {
+it("gives a called Pod its audience, and nothing about Redis", () => {
   const called = templateOf({}, { delivery: "webhook" });
   expect(valueOf(called, "DROVER_WEBHOOK_AUDIENCE")).toBe("web/gadgets");
   expect(valueOf(called, "DROVER_WEBHOOK_UID")).toBe("u-1");

@@ -7,42 +7,17 @@ import {
   ReconcileFunction,
   silentLog,
 } from "@drover/controller";
-import { connect, installCrd, type KubeClient, refOf } from "@drover/kube";
-import { type RedisServer, startRedis } from "@drover/local-servers";
-import {
-  connectRedis,
-  disconnectRedis,
-  openWorkQueue,
-  redisUserAdmin,
-  type RedisConnection,
-} from "@drover/queue";
-import { type Sandbox, startSandbox } from "@drover/sandbox";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
+import { installCrd, type KubeClient, refOf } from "@drover/kube";
+import { connectRedis, disconnectRedis, openWorkQueue, redisUserAdmin } from "@drover/queue";
+import { beforeAll, beforeEach, expect, it, vi } from "vitest";
+import { redisOfFile } from "../../../../packages/queue/src/redis/redis.fixture.ts";
+import { sandboxOfFile } from "../../../../packages/testing/src/sandbox.fixture.ts";
 import { redisUserName } from "../names.ts";
 import { runSweeper, sweep, type SweepOptions } from "./sweep.ts";
 
-let server: RedisServer;
-let redis: RedisConnection;
-let sandbox: Sandbox;
-let client: KubeClient;
-let folder: string;
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "drover-sweep-"));
-  [sandbox, server] = await Promise.all([startSandbox({}), startRedis({ persistence: false })]);
-  writeFileSync(join(folder, "kubeconfig"), sandbox.kubeconfig(), { mode: 0o600 });
-  client = await connect({ kubeconfig: join(folder, "kubeconfig"), userAgent: "test", log: silentLog });
-  redis = await connectRedis({ url: server.url, clientName: "test", log: silentLog });
-  await installCrd(client, { ...customResourceDefinition(ReconcileFunction) });
-});
-afterAll(async () => {
-  await disconnectRedis(redis);
-  await client.close();
-  await Promise.all([sandbox.close(), server.stop()]);
-  rmSync(folder, { recursive: true });
-});
+const { client } = await sandboxOfFile();
+const { server, redis } = await redisOfFile();
+beforeAll(() => installCrd(client, { ...customResourceDefinition(ReconcileFunction) }));
 beforeEach(() => redis.flushall());
 
 const ref = refOf(ReconcileFunction);
@@ -149,7 +124,7 @@ it("leaves one that is being deleted to its own run, and one whose spec cannot b
   expect((await redis.keys("*")).sort()).toEqual(kept.toSorted());
 });
 
-it("deletes nothing while the API server does not say which functions there are", async () => {
+it("deletes nothing while the API server does not list the functions", async () => {
   await put(...keysOf(queueOf(gone)));
   await expect(swept({ list: () => Promise.reject(new Error("no answer")) })).rejects.toThrow("no answer");
   expect(await redis.keys("*")).toHaveLength(2);

@@ -47,7 +47,7 @@ it("what the reviews ask of the author is what the Roles grant", () => {
   expect(words(granted)).toEqual(words(bridgeAccess(spec)));
 });
 
-it("whoever asks for it must be allowed the same, where the function looks", () => {
+it("the author must hold the bridge's rights, where the function looks", () => {
   expect(bridgeAccess(spec).map(describeAccess)).toEqual([
     "list cups of example.com in namespace tea",
     "watch cups of example.com in namespace tea",

@@ -1,6 +1,7 @@
 import { ReconcileFunction } from "@drover/controller";
 import { expect, it } from "vitest";
 import { calledRoleNames, gatewayRoles } from "./gateway-roles.ts";
+import { cup } from "../testing/cups.ts";
 
 const functionRef = { namespace: "tea", name: "cups", uid: "1" };
 const gateway = { namespace: "drover", name: "gateway" };
@@ -8,14 +9,7 @@ const rolesOf = (webhook?: object, namespaces?: readonly string[]) =>
   gatewayRoles(
     functionRef,
     ReconcileFunction.spec.parse({
-      for: {
-        group: "a.b",
-        version: "v1",
-        kind: "Cup",
-        plural: "cups",
-        scope: "Namespaced",
-        ...(namespaces && { namespaces }),
-      },
+      for: { ...cup, ...(namespaces && { namespaces }) },
       delivery: "webhook",
       ...(webhook && { webhook }),
     }),

@@ -8,6 +8,7 @@ import { applyObject } from "../objects/apply-object.ts";
 import { applyObjects } from "../objects/apply-objects.ts";
 import { deleteStaleRoles } from "./stale-roles.ts";
 import type { DeployRunContext } from "../run-context.ts";
+import { cup } from "../testing/cups.ts";
 
 const { client } = await sandboxOfFile();
 
@@ -23,14 +24,7 @@ const rolesFor = (namespaces: readonly string[] | undefined, of = functionRef) =
   bridgeRoles(
     of,
     ReconcileFunction.spec.parse({
-      for: {
-        group: "example.com",
-        version: "v1",
-        kind: "Cup",
-        plural: "cups",
-        scope: "Namespaced",
-        ...(namespaces && { namespaces }),
-      },
+      for: { ...cup, ...(namespaces && { namespaces }) },
     }),
     account,
   );
@@ -44,6 +38,15 @@ const drop = (kept: ReturnType<typeof rolesFor>) =>
     [bridgeRoleName(functionRef)],
     kept,
   );
+const runContextAt = (generation: number, cleanedGenerations = new Map<string, number>()) => {
+  const context = { signal, status: {}, metadata: { generation }, log: silentLog };
+  return {
+    client,
+    functionRef,
+    context: context as unknown as DeployRunContext["context"],
+    cleanedGenerations,
+  };
+};
 const there = async (): Promise<readonly string[]> => {
   const kinds: readonly ResourceRef[] = [builtin.clusterRole, builtin.role, builtin.roleBinding];
   const all = await Promise.all(
@@ -98,13 +101,7 @@ it("another function's Roles stay, those that only look like this one's, and thi
 });
 
 it("a namespace that is not there keeps rights from no other, and is looked for again", async () => {
-  const context = {
-    signal,
-    status: {},
-    metadata: { generation: 1 },
-    log: silentLog,
-  } as DeployRunContext["context"];
-  const runContext = { client, functionRef, context, cleanedGenerations: new Map<string, number>() };
+  const runContext = runContextAt(1);
   const isIncomplete = (namespaces: readonly string[]) => applyObjects(runContext, rolesFor(namespaces));
   expect(await isIncomplete(["nowhere", "coffee", "gone", "tea"])).toBe(true);
   expect(await there()).toEqual(expect.arrayContaining([...inside("coffee"), ...inside("tea")]));
@@ -113,15 +110,8 @@ it("a namespace that is not there keeps rights from no other, and is looked for 
 
 it("rights in a namespace that a function names no longer go with the next spec, in the same process", async () => {
   const cleanedGenerations = new Map<string, number>();
-  const keepOf = (generation: number, namespaces: readonly string[]) => {
-    const context = {
-      signal,
-      status: {},
-      metadata: { generation },
-      log: silentLog,
-    } as unknown as DeployRunContext["context"];
-    return applyObjects({ client, functionRef, context, cleanedGenerations }, rolesFor(namespaces));
-  };
+  const keepOf = (generation: number, namespaces: readonly string[]) =>
+    applyObjects(runContextAt(generation, cleanedGenerations), rolesFor(namespaces));
   await keepOf(1, ["coffee", "tea"]);
   await keepOf(2, ["tea"]);
   const left = (await there()).filter((one) => one.endsWith("drover-bridge:tea:cups"));
@@ -134,13 +124,7 @@ it("a name that another has taken in a namespace keeps rights from no other, and
   const at = objectKey({ namespace: "milk", name });
   await client.delete(builtin.role, at);
   await client.create(builtin.role, { metadata: { name, namespace: "milk" }, rules: [] });
-  const context = {
-    signal,
-    status: {},
-    metadata: { generation: 7 },
-    log: silentLog,
-  } as unknown as DeployRunContext["context"];
-  const runContext = { client, functionRef, context, cleanedGenerations: new Map<string, number>() };
+  const runContext = runContextAt(7);
   expect(await applyObjects(runContext, rolesFor(["milk", "tea"]))).toBe(true);
   expect(await there()).toEqual(expect.arrayContaining(inside("tea")));
   expect((await client.get(builtin.role, at))?.["rules"] ?? null).toBeNull();

@@ -17,7 +17,7 @@ it("is the least that there may be, where nothing is to be done", () => {
   expect(wanted({}, { min: 2 })).toBe(2);
 });
 
-it("is one for the first key, and while nobody knows how long runs take", () => {
+it("is one for the first key, and while the run time is unknown", () => {
   expect(wanted({ due: 1 })).toBe(1);
   expect(wanted({ due: 100_000, runTime: 0 })).toBe(1);
 });

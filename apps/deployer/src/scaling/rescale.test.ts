@@ -25,7 +25,7 @@ it("forgets that fewer were enough, as soon as they are not", () => {
   expect(after(5, 0, 0, 0, 0, 5, 0, 0)).toMatchObject({ wanted: 5, fewerSince: at(60).toISOString() });
 });
 
-it("says how long it is until there may be fewer", () => {
+it("returns the time until fewer Pods are allowed", () => {
   const now = at(30);
   expect(idleLeft({ fewerSince: at(10).toISOString() }, { idleAfter, now })).toBe(40_000);
   expect(idleLeft({}, { idleAfter, now })).toBe(Infinity);

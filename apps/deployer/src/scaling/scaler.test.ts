@@ -9,11 +9,23 @@ import { connect, installCrd, type KubeClient, refOf } from "@drover/kube";
 import { type Sandbox, startSandbox } from "@drover/sandbox";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { FunctionQueues } from "../redis/function-queues.ts";
-import { type ScalerOptions, startScaler } from "./scaler.ts";
+import { type Scaler, type ScalerOptions, startScaler } from "./scaler.ts";
+import { idle } from "../testing/cups.ts";
 
+const ref = refOf(ReconcileFunction);
+const kind = { group: "", version: "v1", kind: "Pod", plural: "pods", scope: "Namespaced" };
+async function deployed(name: string, more: object = {}, status: object = { scaling: { wanted: 0 } }) {
+  const metadata = { name, namespace: "default" };
+  const made = await client.create(ref, {
+    metadata,
+    spec: { for: kind, container: { image: "i" }, ...more },
+  });
+  return client.replace(ref, { ...made, status }, { subresource: "status" });
+}
 let sandbox: Sandbox;
 let client: KubeClient;
 let stopping: AbortController;
+let scaler: Scaler;
 /** Functions whose queues were looked at. */
 let looked: string[];
 beforeEach(async () => {
@@ -21,18 +33,12 @@ beforeEach(async () => {
   sandbox = await startSandbox({});
   client = await connect({ server: sandbox.url, token: sandbox.token });
   await installCrd(client, { ...customResourceDefinition(ReconcileFunction) });
-  const ref = refOf(ReconcileFunction);
-  const kind = { group: "", version: "v1", kind: "Pod", plural: "pods", scope: "Namespaced" };
-  for (const [name, status] of [
-    ["refused", {}],
-    ["deployed", { scaling: { wanted: 0 } }],
-  ] as const) {
-    const metadata = { name, namespace: "default" };
-    const made = await client.create(ref, { metadata, spec: { for: kind, container: { image: "i" } } });
-    await client.replace(ref, { ...made, status }, { subresource: "status" });
-  }
+  await deployed("refused", {}, {});
+  await deployed("deployed");
 });
 afterEach(async () => {
+  stopping.abort();
+  await scaler.done;
   await client.close();
   await sandbox.close();
 });
@@ -41,21 +47,11 @@ const queues: Pick<FunctionQueues, "closeAllExcept" | "load"> = {
   closeAllExcept: () => undefined,
   load({ name }) {
     looked.push(name);
-    return Promise.resolve({
-      due: 1,
-      oldestDue: 7_900,
-      running: 0,
-      scheduled: 0,
-      parked: 0,
-      failing: 0,
-      runTime: 0,
-      paused: 0,
-      allPaused: false,
-    });
+    return Promise.resolve({ ...idle, due: 1, oldestDue: 7_900 });
   },
 };
 const start = (options: Pick<ScalerOptions, "wake"> & Partial<ScalerOptions>) =>
-  startScaler({
+  (scaler = startScaler({
     client,
     queues: queues as FunctionQueues,
     ownQueue: queueOf({ name: "none" }),
@@ -63,24 +59,13 @@ const start = (options: Pick<ScalerOptions, "wake"> & Partial<ScalerOptions>) =>
     log: silentLog,
     signal: stopping.signal,
     ...options,
-  });
+  }));
 
 const at = (name: string) => objectKey({ namespace: "default", name });
-const deployed = (name: string, more: object = {}, status: object = { scaling: { wanted: 0 } }) =>
-  client
-    .create(refOf(ReconcileFunction), {
-      metadata: { name, namespace: "default" },
-      spec: {
-        for: { group: "", version: "v1", kind: "Pod", plural: "pods", scope: "Namespaced" },
-        container: { image: "i" },
-        ...more,
-      },
-    })
-    .then((made) => client.replace(refOf(ReconcileFunction), { ...made, status }, { subresource: "status" }));
 
 it("an autoscaler gets the number of Pods that are wanted, for a second the same, also for a function that it scales", async () => {
   await deployed("by-keda", { scaling: { by: "KEDA", min: 2, max: 3 } });
-  const scaler = start({ wake: () => Promise.resolve(), every: 60_000 });
+  start({ wake: () => Promise.resolve(), every: 60_000 });
   await expect.poll(() => scaler.synced()).toBe(true);
   await expect
     .poll(() => scaler.figures(at("by-keda")))
@@ -88,20 +73,17 @@ it("an autoscaler gets the number of Pods that are wanted, for a second the same
   await Promise.all([1, 2, 3].map(() => scaler.figures(at("by-keda"))));
   expect(looked.filter((name) => name === "by-keda")).toHaveLength(1);
   expect(await scaler.figures(at("nothing"))).toBeUndefined();
-  stopping.abort();
-  await scaler.done;
 });
 
-it("looks at no function that an autoscaler scales, that somebody else runs, or that is being deleted", async () => {
+it("looks at no function that an autoscaler scales, that runs outside of Drover, or that is being deleted", async () => {
   await deployed("by-keda", { scaling: { by: "KEDA" } });
   await deployed("elsewhere", { container: undefined });
   const going = await deployed("going");
-  const ref = refOf(ReconcileFunction);
   const finalizers = { type: "merge", body: { metadata: { finalizers: ["example.com/hold"] } } } as const;
   await client.patch(ref, at("going"), finalizers);
   await client.delete(ref, at("going"), { uid: going.metadata.uid });
   const kept: string[][] = [];
-  const scaler = start({
+  start({
     wake: () => Promise.resolve(),
     queues: {
       ...queues,
@@ -113,8 +95,6 @@ it("looks at no function that an autoscaler scales, that somebody else runs, or 
   expect(await scaler.figures(at("going"))).toBeUndefined();
   // To keep the queue of one that is being deleted open would write to it.
   expect(kept.at(-1)).toEqual(["by-keda", "deployed", "elsewhere", "refused"]);
-  stopping.abort();
-  await scaler.done;
 });
 
 it("wakes a function only for another number of Pods than its status has", async () => {
@@ -122,7 +102,7 @@ it("wakes a function only for another number of Pods than its status has", async
   await deployed("steady", {}, status);
   await deployed("busy", { scaling: { targetDue: 1, max: 9 } }, status);
   const woken: string[] = [];
-  const scaler = start({
+  start({
     wake: (key) => Promise.resolve(void woken.push(key)),
     queues: {
       ...queues,
@@ -135,14 +115,12 @@ it("wakes a function only for another number of Pods than its status has", async
   await expect.poll(() => woken).toContain("default/busy");
   await expect.poll(() => looked.filter((name) => name === "steady").length).toBeGreaterThan(20);
   expect(woken).not.toContain("default/steady");
-  stopping.abort();
-  await scaler.done;
 });
 
 it("the deployer's own registration is looked at once when it comes", async () => {
   const woken: string[] = [];
   const { metadata } = await deployed("own");
-  const scaler = start({
+  start({
     wake: (key) => Promise.resolve(void woken.push(key)),
     every: 60_000,
     ownQueue: queueOf(metadata),
@@ -151,17 +129,15 @@ it("the deployer's own registration is looked at once when it comes", async () =
   await expect.poll(times).toBe(1);
   // Another change of it wakes it no more: the bridge does.
   const body = { metadata: { labels: { a: "b" } } };
-  await client.patch(refOf(ReconcileFunction), at("own"), { type: "merge", body });
+  await client.patch(ref, at("own"), { type: "merge", body });
   await deployed("another");
   await expect.poll(() => scaler.figures(at("another"))).toBeDefined();
   expect(times()).toBe(1);
-  stopping.abort();
-  await scaler.done;
 });
 
 it("looks at the queues of functions that were deployed, and has no other looked at", async () => {
   const woken = Promise.withResolvers<string>();
-  const scaler = start({
+  start({
     wake(key) {
       woken.resolve(key);
       return Promise.resolve();
@@ -170,14 +146,12 @@ it("looks at the queues of functions that were deployed, and has no other looked
   expect(await woken.promise).toBe("default/deployed");
   await expect.poll(() => looked.length).toBeGreaterThan(20);
   expect(new Set(looked)).toEqual(new Set(["deployed"]));
-  stopping.abort();
-  await scaler.done;
 });
 
 it("a function that could not be woken is named, keeps no other from being woken, and is woken the next time", async () => {
   const [woken, warnings]: [string[], unknown[]] = [[], []];
   let refuses = true;
-  const scaler = start({
+  start({
     wake: (key) =>
       refuses && key === "default/refused"
         ? Promise.reject(new Error("closed"))
@@ -194,6 +168,4 @@ it("a function that could not be woken is named, keeps no other from being woken
   refuses = false;
   scaler.wakeAll(() => true);
   expect(woken.slice(1).sort()).toEqual(["default/deployed", "default/refused"]);
-  stopping.abort();
-  await scaler.done;
 });

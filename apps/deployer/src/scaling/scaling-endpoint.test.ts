@@ -9,7 +9,7 @@ const { accessFor, respond } = scalingEndpoint({
   },
 });
 
-it("whoever may get the scale subresource of the function reads its figure, and nobody else", async () => {
+it("only a client that may get the scale subresource of the function reads its figure", async () => {
   expect(accessFor("tea/cups")).toEqual({
     resourceAttributes: {
       group: "drover.dev",

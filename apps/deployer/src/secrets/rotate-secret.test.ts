@@ -58,7 +58,7 @@ function kept(more: Partial<RotatingSecretOptions> = {}) {
 }
 
 it.each([true, false])(
-  "nobody loses the secret that they use, and it changes after rotateEvery, once all use it (forgets: %s)",
+  "a secret in use stays valid, and it changes after rotateEvery, once all use it (forgets: %s)",
   async (forgets) => {
     const steps = fc.array(
       fc.oneof(
@@ -116,7 +116,7 @@ it("is not written while nothing changes", async () => {
   expect(await version()).toBe(first);
 });
 
-it("is announced before anybody can read it, and not written when that fails", async () => {
+it("is announced before it is readable, and not written when that fails", async () => {
   const { keep, read } = kept();
   const refused = new Error("Redis is away.");
   const announced: unknown[] = [];
@@ -147,7 +147,7 @@ it.each([
   expect(await read()).toEqual({ username: "u", password: "s1", since: "2026-01-01T00:00:00.000Z" });
 });
 
-it("is changed where nobody can say how old it is, and a previous one that was not made here is removed", async () => {
+it("is changed where its age is unknown, and a previous one that was not made here is removed", async () => {
   const { keep, read, create } = kept();
   await create({ password: "s7", previous: "chosen", since: "a while ago" });
   await keep(Date.UTC(2026, 0, 1), { isUsedByAll: () => false });

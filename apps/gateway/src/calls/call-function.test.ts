@@ -13,6 +13,7 @@ import { inspect } from "node:util";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import {
+  answering,
   calling,
   contextOf,
   greetings,
@@ -89,14 +90,12 @@ it("takes a signed answer, whole", async () => {
     requeueAfter: "30s",
     account: "a",
   };
-  expect(await called((call, response) => reply(call, response, { outcome: "done", ...answer }))).toEqual(
-    answer,
-  );
+  expect(await called(answering({ outcome: "done", ...answer }))).toEqual(answer);
 });
 
 it("takes finalized as the answer to finalize, and to nothing else", async () => {
   const called = (outcome: string, type: CallType) => {
-    fn.answer = (call, response) => reply(call, response, { outcome });
+    fn.answer = answering({ outcome });
     return outcomeOf(calling(fn.port).call(runOf(), { type }));
   };
   expect(await called("finalized", "dev.drover.finalize.v2")).toEqual({});
@@ -112,7 +111,7 @@ const anyStatus = [200, 201, 202, 204, 301, 400, 403, 404, 409, 410, 422, 429, 4
 it.each(anyStatus.filter((status) => status !== 204))(
   "goes by the signed body, not by the status, with %i",
   async (status) => {
-    const answered = (body: object) => called((call, response) => reply(call, response, body, { status }));
+    const answered = (body: object) => called(answering(body, { status }));
     expect(await answered({ outcome: "done" })).toEqual({});
     expect(await answered({ outcome: "parked", message: "no" })).toBeInstanceOf(TerminalError);
     expect(await answered({ outcome: "failed", message: "no" })).toBeInstanceOf(RetryError);
@@ -144,27 +143,15 @@ it.each(anyStatus)(
 describe("an answer is not believed", () => {
   it.each<[string, TestFunction["answer"]]>([
     ["without a signature", (_call, response) => response.writeHead(200).end("{}")],
-    [
-      "signed with another secret",
-      (call, response) => reply(call, response, { outcome: "done" }, { with: [otherSecret] }),
-    ],
+    ["signed with another secret", answering({ outcome: "done" }, { with: [otherSecret] })],
     [
       "signed for another body",
       ({ token: id }, response) =>
         response.writeHead(200, signMessage([secret], { id, at: Date.now() }, "{}")).end("{ }"),
     ],
-    [
-      "signed under another id",
-      (call, response) => reply(call, response, { outcome: "done" }, { id: "other" }),
-    ],
-    [
-      "signed long ago",
-      (call, response) => reply(call, response, { outcome: "done" }, { at: Date.now() - 301_000 }),
-    ],
-    [
-      "signed for later",
-      (call, response) => reply(call, response, { outcome: "done" }, { at: Date.now() + 302_000 }),
-    ],
+    ["signed under another id", answering({ outcome: "done" }, { id: "other" })],
+    ["signed long ago", answering({ outcome: "done" }, { ahead: -301_000 })],
+    ["signed for later", answering({ outcome: "done" }, { ahead: 302_000 })],
     [
       "an unsigned 202, which would have the gateway wait for a completion",
       (_call, response) => response.writeHead(202).end('{"outcome":"accepted"}'),
@@ -175,43 +162,21 @@ describe("an answer is not believed", () => {
 
   it.each<[string, TestFunction["answer"]]>([
     ["that is the call itself, with its own signature", (call, response) => reply(call, response, call)],
-    ["that is no JSON", (call, response) => reply(call, response, "<html>")],
-    ["that is nothing", (call, response) => reply(call, response, "")],
-    ["with no outcome", (call, response) => reply(call, response, {})],
-    ["with an outcome that there is not", (call, response) => reply(call, response, { outcome: "maybe" })],
-    [
-      "with a field that is not known",
-      (call, response) => reply(call, response, { outcome: "done", stauts: {} }),
-    ],
-    [
-      "with a field of another outcome",
-      (call, response) => reply(call, response, { outcome: "done", after: "1s" }),
-    ],
-    [
-      "with a number for a duration",
-      (call, response) => reply(call, response, { outcome: "done", requeueAfter: 5 }),
-    ],
-    [
-      "with a duration that is no duration",
-      (call, response) => reply(call, response, { outcome: "done", requeueAfter: "NaNs" }),
-    ],
-    [
-      "with a duration of endless digits",
-      (call, response) => reply(call, response, { outcome: "done", requeueAfter: "1".repeat(5e5) }),
-    ],
+    ["that is no JSON", answering("<html>")],
+    ["that is nothing", answering("")],
+    ["with no outcome", answering({})],
+    ["with an outcome that there is not", answering({ outcome: "maybe" })],
+    ["with a field that is not known", answering({ outcome: "done", stauts: {} })],
+    ["with a field of another outcome", answering({ outcome: "done", after: "1s" })],
+    ["with a number for a duration", answering({ outcome: "done", requeueAfter: 5 })],
+    ["with a duration that is no duration", answering({ outcome: "done", requeueAfter: "NaNs" })],
+    ["with a duration of endless digits", answering({ outcome: "done", requeueAfter: "1".repeat(5e5) })],
     [
       "that is 10,000 deep",
-      (call, response) =>
-        reply(call, response, `{"outcome":"done","status":${'{"a":'.repeat(1e4)}1${"}".repeat(1e4)}}`),
+      answering(`{"outcome":"done","status":${'{"a":'.repeat(1e4)}1${"}".repeat(1e4)}}`),
     ],
-    [
-      "with __proto__",
-      (call, response) => reply(call, response, '{"outcome":"done","status":{"a":{"__proto__":{"b":1}}}}'),
-    ],
-    [
-      "with a condition that is none",
-      (call, response) => reply(call, response, { outcome: "done", conditions: [{ type: "A" }] }),
-    ],
+    ["with __proto__", answering('{"outcome":"done","status":{"a":{"__proto__":{"b":1}}}}')],
+    ["with a condition that is none", answering({ outcome: "done", conditions: [{ type: "A" }] })],
   ])("%s", async (_what, answer) => {
     expect(reasonOf(await called(answer))).toBe("RetryError BadAnswer");
   });
@@ -237,7 +202,7 @@ it.each([
   [202, {}],
   [422, { reason: "Bad", message: "no" }],
 ])("an answer of version 1 is refused with what to change: %i %j", async (status, body) => {
-  const error = await called((call, response) => reply(call, response, body, { status }));
+  const error = await called(answering(body, { status }));
   expect(reasonOf(error)).toBe("RetryError BadAnswer");
   expect(String(error)).toMatch(
     /no "outcome", as in version 1.*\{"outcome":"done","status":\{...\}\} for a 200/,
@@ -245,7 +210,7 @@ it.each([
 });
 
 describe("an outcome", () => {
-  const answered = (body: object) => called((call, response) => reply(call, response, body));
+  const answered = (body: object) => called(answering(body));
 
   it("again waits, and is no failure; a second at least", async () => {
     const again = { outcome: "again", after: "7s", reason: "Busy", message: "come later" };
@@ -275,7 +240,7 @@ describe("an outcome", () => {
     expect((parked as Error).message).toMatch(/^The function cannot go on: no way x+…$/);
     expect((parked as Error).message.length).toBeLessThan(1_100);
   });
-  it("failed and parked must say why", async () => {
+  it("failed and parked need a message", async () => {
     for (const outcome of ["failed", "parked"]) {
       expect(reasonOf(await answered({ outcome }))).toBe("RetryError BadAnswer");
     }
@@ -291,7 +256,7 @@ it.each([301, 302, 307, 308, 304])("%i is not followed", async (status) => {
 });
 
 describe("no answer", () => {
-  it("from nobody", async () => {
+  it("from a closed port", async () => {
     const { port } = fn;
     await fn.close();
     const error = await outcomeOf(calling(port).call());
@@ -358,7 +323,7 @@ describe("no answer", () => {
     expect(String(error)).toMatch(/compressed, but the call accepts only identity/);
   });
   it.each([
-    ["said to be", { "content-length": String(2 ** 30) }],
+    ["by its Content-Length", { "content-length": String(2 ** 30) }],
     ["without end", {}],
   ])("of 1 GiB, %s: no more is read than is allowed", async (_how, headers) => {
     let sent = 0;
@@ -376,7 +341,7 @@ describe("no answer", () => {
     expect(String(error)).toMatch(new RegExp(`more than ${maxAnswerBytes} bytes`));
     expect(sent).toBeLessThan(64 * 2 ** 20);
   });
-  it("within the run's time, also from one who sends a byte now and then", async () => {
+  it("within the run's time, also from a function that sends a byte now and then", async () => {
     for (const start of [
       () => {},
       (response: Parameters<TestFunction["answer"]>[1]) => void response.writeHead(200).write("{"),
@@ -416,7 +381,7 @@ describe("no answer", () => {
   });
 });
 
-it("sends no object that is too large, or has too many fields, and says so", async () => {
+it("sends no object that is too large or has too many fields, and reports it", async () => {
   const { parts } = calling(fn.port);
   for (const spec of [
     { text: "x".repeat(2 ** 21) },
@@ -467,7 +432,7 @@ it("while secrets are changed it signs with both, and believes a newer one at on
   const [{ incoming } = fail("no call")] = fn.calls;
   expect(String(incoming.headers["webhook-signature"]).split(" ")).toHaveLength(2);
   world.secrets = [`whsec_${Buffer.alloc(24, 3).toString("base64")}`];
-  fn.answer = (one, response) => reply(one, response, { outcome: "done" }, { with: world.secrets });
+  fn.answer = answering({ outcome: "done" }, { with: world.secrets });
   expect(await call()).toEqual({});
 });
 
@@ -490,7 +455,7 @@ describe("accepted", () => {
   const pendingCall = () => {
     const { call, parts } = calling(fn.port);
     const run = runOf();
-    fn.answer = (one, response) => reply(one, response, { outcome: "accepted" });
+    fn.answer = answering({ outcome: "accepted" });
     const { key, token } = run;
     const completion: Completion = {
       audience: { name: "web/greetings", uid: "f-1" },
@@ -555,7 +520,7 @@ describe("accepted", () => {
     expect(pending.complete(completion)).toBe("not held");
   });
   it("is refused where no completions are taken", async () => {
-    fn.answer = (one, response) => reply(one, response, { outcome: "accepted" });
+    fn.answer = answering({ outcome: "accepted" });
     const { call } = calling(fn.port, { complete: undefined });
     expect(reasonOf(await outcomeOf(call()))).toBe("RetryError NoCompletions");
   });

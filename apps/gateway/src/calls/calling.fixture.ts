@@ -55,28 +55,30 @@ export interface TestFunction {
   close(): Promise<void>;
 }
 
-/** Signed as it is to be, unless the headers say otherwise. */
+interface AnswerOptions {
+  readonly status?: number;
+  readonly id?: string;
+  readonly with?: readonly string[];
+  /** Milliseconds by which the time of its signature is ahead of now. */
+  readonly ahead?: number;
+}
+
+/** Answers every call with this body: see `reply`. */
+export const answering =
+  (body: unknown, options?: AnswerOptions): TestFunction["answer"] =>
+  (call, response) =>
+    reply(call, response, body, options);
+
+/** Sends an answer that is signed correctly, unless the options change a part of it. */
 export function reply(
   { token }: Pick<Call, "token">,
   response: ServerResponse,
   body: unknown = { outcome: "done" },
-  {
-    status = 200,
-    headers = {},
-    id = token,
-    with: by = [secret],
-    at = Date.now(),
-  }: {
-    status?: number;
-    headers?: Readonly<Record<string, string>>;
-    id?: string;
-    with?: readonly string[];
-    at?: number;
-  } = {},
+  { status = 200, id = token, with: by = [secret], ahead = 0 }: AnswerOptions = {},
 ): void {
   const text = typeof body === "string" ? body : JSON.stringify(body);
   const type = { "content-type": "application/json" };
-  response.writeHead(status, { ...type, ...signMessage(by, { id, at }, text), ...headers }).end(text);
+  response.writeHead(status, { ...type, ...signMessage(by, { id, at: Date.now() + ahead }, text) }).end(text);
 }
 
 export async function startTestFunction(at = 0): Promise<TestFunction> {

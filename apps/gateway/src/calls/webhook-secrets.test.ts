@@ -29,13 +29,13 @@ it.each([
     { data: { previous: Buffer.from(secret(1)).toString("base64") } },
     /has no key current\. Create it/,
   ],
-])("a Secret that %s is a reason to try again, by name and without its value", async (_, secret, says) => {
+])("a Secret that %s is a reason to try again, by name and without its value", async (_, secret, problem) => {
   const client = { get: () => Promise.resolve(secret as never) };
   const error: unknown = await readWebhookSecrets(client, {
     namespace: "web",
     controller: "greetings",
   }).catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(RetryError);
-  expect(error).toMatchObject({ reason: "NoSecret", message: expect.stringMatching(says) as string });
+  expect(error).toMatchObject({ reason: "NoSecret", message: expect.stringMatching(problem) as string });
   expect(String(error)).not.toMatch(/abc|YWJj/);
 });

@@ -35,7 +35,7 @@ let taken: Completion[];
 let forget: () => void;
 let outcomes: string[];
 /** The body of the last answer. */
-let said: string;
+let responseText: string;
 /** The header `Connection` of the last answer. */
 let connectionHeader: string | null;
 /** What the Secret of a function holds. */
@@ -86,7 +86,7 @@ const send = async (
   const all = { ...signMessage(by, { id: "c-1", at }, body), ...headers };
   const url = completionUrl(`${server.url}/`, to);
   const answer = await fetch(url, { method: "POST", body, headers: all });
-  [said, connectionHeader] = [await answer.text(), answer.headers.get("connection")];
+  [responseText, connectionHeader] = [await answer.text(), answer.headers.get("connection")];
   return answer.status;
 };
 const text = (more: object = {}): string => JSON.stringify({ ...completion, ...more });
@@ -181,9 +181,9 @@ describe("refuses", () => {
     expect(await send(JSON.stringify(call))).toBe(400);
   });
 
-  it("a completion of version 1, and says what to change", async () => {
+  it("a completion of version 1, with what to change", async () => {
     expect(await send(text({ code: 200, result: { status: { a: 1 } } }))).toBe(400);
-    expect(said).toMatch(/no \\"outcome\\", as in version 1 .*without code and retryAfter/);
+    expect(responseText).toMatch(/no \\"outcome\\", as in version 1 .*without code and retryAfter/);
   });
 });
 

@@ -64,7 +64,7 @@ function astray(random: PseudoRandom, completion: Completion): Mutant & { readon
     ["no token", () => sent({ token: random.oneOf([undefined, null, "", 1, [token]]) })],
     ["sent long ago", () => sent({}, secret, now - (302 + random.below(1e6)) * 1_000)],
     ["sent from the future", () => sent({}, secret, now + (302 + random.below(1e6)) * 1_000)],
-    ["more than it may say", () => sent({ [random.oneOf(["type", "status", "x"])]: 1 })],
+    ["unknown fields", () => sent({ [random.oneOf(["type", "status", "x"])]: 1 })],
     ["another outcome", () => sent({ result: { outcome: random.oneOf(["", "accepted", "Done", null, 1]) } })],
     ["no result", () => sent({ result: random.oneOf([undefined, null, 1, [], "ok"]) })],
     ["a call, sent back", () => signedMessage(callAt(now, { audience, key, token }), token, scene)],

@@ -30,7 +30,7 @@ beforeAll(async () => {
 beforeEach(() => void (hits = []));
 afterAll(() => canaries.forEach((server) => server.close()));
 
-/** What names lead to, as one who attacks sets them up in a zone of his own. */
+/** The addresses of names, as an attacker sets them up in a zone of their own. */
 const zone: Readonly<Record<string, readonly string[]>> = {
   "in.example.com": ["127.0.0.1"],
   "in6.example.com": ["::1"],
@@ -227,7 +227,7 @@ async function attempt(url: string, rules: TargetRules, path = "/"): Promise<str
   }
 }
 
-it("there are 120 ways to say it", () => {
+it("there are 120 ways to write it", () => {
   expect(new Set(forms.map((form) => form(1))).size).toBeGreaterThanOrEqual(120);
 });
 
@@ -274,7 +274,7 @@ it("a name that leads elsewhere when it is looked up again is not looked up agai
   );
 });
 
-it("a name that cannot be looked up is said to be unknown, and nothing is called", async () => {
+it("a name that cannot be resolved is reported, and nothing is called", async () => {
   const rules = { ...anything(), resolve: () => Promise.reject(new Error("ENOTFOUND")) };
   expect(await attempt(`http://nowhere.example.com:${port}`, rules)).toBe(
     "TargetError: The host nowhere.example.com of webhook.url cannot be resolved. Check its name and its DNS record.",
@@ -301,7 +301,7 @@ it.each([
   "https://A.com",
   "https://a@b",
   "https://xn--a",
-])("refuses to allow %j, and says how to write it", (word) =>
+])("refuses to allow %j, with how to write it", (word) =>
   expect(() => parseAllowed([word])).toThrow(/is not an origin; write https/),
 );
 it.each(["127.0.0.1", "127.0.0.0/33", "a/8", "::/129", "10.0.0.0/-1", "10/8", "1.2.3.4/8/8"])(

@@ -50,12 +50,12 @@ it("a set remembers all revisions that it was, the latest ones where they are to
 });
 
 it.each([
-  ["made since it was last said how the rollout goes", {}, 0, "NewReplicaSetCreated"],
-  ["made in the second in which it was said", {}, 60, "NewReplicaSetCreated"],
+  ["made since the progress was last updated", {}, 0, "NewReplicaSetCreated"],
+  ["made in the second of that update", {}, 60, "NewReplicaSetCreated"],
   ["made before that", {}, 61, "NewReplicaSetAvailable"],
-  ["that somebody has gone back to", { [history]: "1" }, 0, "NewReplicaSetAvailable"],
-])("of a run that died before it could say so the set is found: one %s", (_, more, said, expected) => {
-  const lastUpdateTime = timestamp(new Date(Date.UTC(2026, 0, 1, 0, 0, said)));
+  ["that was rolled back to", { [history]: "1" }, 0, "NewReplicaSetAvailable"],
+])("a set of a run that died before its status write is found: one %s", (_, more, updatedAt, expected) => {
+  const lastUpdateTime = timestamp(new Date(Date.UTC(2026, 0, 1, 0, 0, updatedAt)));
   const complete = { type: "Progressing", status: "True", reason: "NewReplicaSetAvailable", lastUpdateTime };
   const deployment = deploymentOf(
     { progressDeadlineSeconds: 600 },
@@ -74,7 +74,7 @@ it("a set without a revision gets one, and one that is no number is left as it i
   expect(revisionOf({ [revision]: "mine" })).toBe("mine");
 });
 
-it("a set that is found where nothing was said of a rollout begins one", () => {
+it("a set that is found without a progress condition begins a rollout", () => {
   const draft = decideDraft(deploymentOf({ progressDeadlineSeconds: 600, replicas: 2 }), [
     setOf("web:new", {
       size: 2,

@@ -3,7 +3,7 @@ import { decideDraft, deploymentOf, setOf, template } from "../testing/drafts.ts
 
 const revision = "deployment.kubernetes.io/revision";
 const request = "deprecated.deployment.rollback.to";
-/** Ages and revisions differ in order: somebody has gone back before. */
+/** Ages and revisions differ in order: there was a rollback before. */
 const sets = [
   setOf("web:c", { size: 0, annotations: { [revision]: "3", "example.com/team": "c" } }),
   setOf("web:a", { size: 0, annotations: { [revision]: "1" }, age: 1 }),
@@ -54,7 +54,7 @@ describe("a request to go back", () => {
   it.each([
     ["7", "DeploymentRollbackRevisionNotFound"],
     ["5", "DeploymentRollbackTemplateUnchanged"],
-  ])("to revision %s changes no template, says why, and is done with", (to, reason) => {
+  ])("to revision %s changes no template, announces why, and is removed", (to, reason) => {
     const draft = asking(to);
     expect([draft.template, draft.annotations[request]]).toEqual([undefined, undefined]);
     expect(draft.annotations).toMatchObject({ "example.com/only": "new" });

@@ -53,7 +53,7 @@ describe("scaling in the middle of a rollout", () => {
     for (const { annotations } of draft.sets) expect(annotations).toMatchObject(madeFor(8, 11));
   });
 
-  it("counts by the pods that there are where nobody noted what a set was made for", () => {
+  it("counts by the existing pods where a set has no size annotation", () => {
     const annotations = { "deployment.kubernetes.io/desired-replicas": "10" };
     const sets = [of("web:old", 6, { annotations }), of("web:new", 4, { annotations, age: 1 })];
     const deployment = deploymentOf(
@@ -63,7 +63,7 @@ describe("scaling in the middle of a rollout", () => {
     expect(sizes(decideDraft(deployment, sets))).toEqual({ "web:old": 12, "web:new": 8 });
   });
 
-  it("is none where nobody noted for how many a set was made: the rollout goes on", () => {
+  it("is none where a set has no size annotation: the rollout goes on", () => {
     const sets = [setOf("web:old", { size: 8 }), setOf("web:new", { size: 5, age: 1 })];
     expect(sizes(decideDraft(deploymentOf({ replicas: 10, ...surging }), sets))).toEqual({
       "web:old": 5,

@@ -60,16 +60,21 @@ it("a condition's lastTransitionTime is when its status changed last; lastUpdate
     let [now, stored]: [number, Partial<DeploymentStatus>] = [0, {}];
     let expected: object | undefined;
     let [was, because, since] = ["", "", ""];
-    for (const { passed: seconds, again, ...said } of steps) {
+    for (const { passed: seconds, again, ...statedCondition } of steps) {
       now += seconds;
       const time = timestamp(new Date(now * 1_000));
       const draft = draftAt(now, stored);
-      (again ? updateCondition : setCondition)(draft, { type: "Progressing", ...said });
-      // SetDeploymentCondition of kube-controller-manager leaves one alone that says the same.
-      if (said.status !== was) since = time;
-      if (again || said.status !== was || said.reason !== because)
-        expected = { type: "Progressing", ...said, lastUpdateTime: time, lastTransitionTime: since };
-      [was, because] = [said.status, said.reason];
+      (again ? updateCondition : setCondition)(draft, { type: "Progressing", ...statedCondition });
+      // SetDeploymentCondition of kube-controller-manager leaves an equal one alone.
+      if (statedCondition.status !== was) since = time;
+      if (again || statedCondition.status !== was || statedCondition.reason !== because)
+        expected = {
+          type: "Progressing",
+          ...statedCondition,
+          lastUpdateTime: time,
+          lastTransitionTime: since,
+        };
+      [was, because] = [statedCondition.status, statedCondition.reason];
       expect(findCondition(draft.status, "Progressing")).toEqual(expected);
       stored = draft.status;
     }

@@ -22,7 +22,7 @@ const stated = ({ status }: Draft, type = "Progressing") => {
 const ours = { progressDeadlineSeconds: 60, replicas: 5 };
 const before = { updatedReplicas: 2, replicas: 4, readyReplicas: 3, availableReplicas: 2 };
 
-/** A draft whose sets' counts are these now, and were others when it was last said how the rollout goes. */
+/** A draft with these counts of its sets now, and others at the last update of its progress. */
 function draftWith(
   now: object,
   conditions: readonly object[],
@@ -82,7 +82,7 @@ describe("a rollout", () => {
     expect(stated(next)).toEqual(["True", "ReplicaSetUpdated", ago(0)]);
   });
 
-  it("whose Deployment has no deadline any more says nothing of its progress", () => {
+  it("whose Deployment has no deadline any more has no progress condition", () => {
     for (const progressDeadlineSeconds of [undefined, 2 ** 31 - 1]) {
       const draft = draftWith({}, [progressing("ReplicaSetUpdated", 70)], { progressDeadlineSeconds });
       updateProgress(draft);
@@ -132,12 +132,12 @@ describe("what stands in the way of a set", () => {
     return stated(draft, "ReplicaFailure")?.[1];
   };
   const [bad, good] = [{ status: failing("A") }, { status: failing("B"), age: 1 }];
-  it("is said of the Deployment: of the newest set, or else of any", () => {
+  it("is reported in the Deployment: that of the newest set, or else of any", () => {
     expect(stateWith(setOf("web:old", bad), setOf("web:new", good))).toBe("B");
     expect(stateWith(setOf("web:old", bad), setOf("web:new", { age: 1 }))).toBe("A");
     expect(stateWith(setOf("web:old", bad))).toBe("A");
   });
-  it("is not said any more when it is over", () => {
+  it("is not reported any more when it is over", () => {
     expect(stateWith(setOf("web:old"), setOf("web:new"))).toBeUndefined();
   });
 });

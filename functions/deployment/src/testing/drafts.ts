@@ -33,7 +33,7 @@ export interface SetOptions {
   readonly age?: number;
 }
 
-/** A set of an image with all its pods available, unless its status says otherwise. */
+/** A set of an image with all its pods available, unless its status is given. */
 export const setOf = (
   image: string,
   { size = 1, status, annotations = {}, generation = 1, age = 0 }: SetOptions = {},
@@ -60,7 +60,7 @@ export const setOf = (
 
 export const testTime = new Date("2026-01-02T00:00:00Z");
 
-/** What comes of a Deployment and its sets. */
+/** The draft that is decided for a Deployment and its sets. */
 export function decideDraft(
   deployment: DeploymentObject,
   sets: readonly ReturnType<typeof setOf>[],

@@ -1,28 +1,13 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { maxSpecTags, tagLimits } from "./tags.ts";
 import { keepAwsTags } from "../testing/aws-tags.ts";
-import {
-  bucketIn,
-  expectError,
-  makeBucket,
-  openBucketScene,
-  readyOf,
-  type BucketScene,
-  setTags,
-  tagsOf,
-} from "../testing/bucket-scene.ts";
+import { bucketIn, expectError, makeBucket, readyOf, setTags, tagsOf } from "../testing/bucket-scene.ts";
+import { bucketSceneOfFile } from "../testing/bucket-scene.fixture.ts";
 
 /* Tags of AWS services on a bucket, such as CloudFormation's: the proxy plays AWS' side, and the server has the others. */
-let scene: BucketScene;
+const scene = await bucketSceneOfFile();
 const ofAws = { "aws:cloudformation:stack-name": "web", "aws:cloudformation:logical-id": "Bucket" };
-beforeAll(async () => {
-  scene = await openBucketScene();
-});
-afterAll(() => scene.close());
-beforeEach(() => {
-  scene.proxy.forget();
-  keepAwsTags(scene.proxy, ofAws);
-});
+beforeEach(() => keepAwsTags(scene.proxy, ofAws));
 
 const adopting = (spec: object = {}) =>
   scene.object({ adopt: "IfUnowned", tags: { team: "north" }, ...spec });
@@ -76,8 +61,7 @@ test("they stay when the bucket is let go of, though no other tag does", async (
 });
 
 test("a bucket that has them is deleted", async () => {
-  const object = scene.object({ onDelete: "Delete" });
-  await object.reconcileUntilStable();
+  const object = await scene.stableObject({ onDelete: "Delete" });
   await object.finalize();
   expect(await bucketIn(scene.s3, object.bucketName)).toBeUndefined();
 });

@@ -1,31 +1,25 @@
 import { S3Client } from "@aws-sdk/client-s3";
 import { RetryAfterError } from "@drover/controller";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 
 import {
   bucketIn,
   deleteBehindBack,
   expectError,
   makeBucket,
-  openBucketScene,
   putObject,
   readyOf,
   expectRefusal,
-  type BucketScene,
   setTags,
   tagsOf,
 } from "../testing/bucket-scene.ts";
+import { bucketSceneOfFile } from "../testing/bucket-scene.fixture.ts";
 import { type S3Fault } from "../testing/s3-fault-proxy.ts";
 
-let scene: BucketScene;
-beforeAll(async () => {
-  scene = await openBucketScene();
-});
-afterAll(() => scene.close());
-beforeEach(() => scene.proxy.forget());
+const scene = await bucketSceneOfFile();
 
 describe("a bucket that was there before", () => {
-  test("is left alone, whatever it looks like, and the condition says how to take it", async () => {
+  test("is left alone, whatever its settings, and the condition names the option to adopt it", async () => {
     const object = scene.object({ versioning: "Enabled", tags: { team: "a" } });
     await makeBucket(scene.s3, object.bucketName);
     const error = await expectRefusal(object.reconcileUntilStable());
@@ -35,7 +29,7 @@ describe("a bucket that was there before", () => {
     expect(scene.proxy.writes()).toEqual([]);
   });
 
-  test("is adopted with its content and its tags where the spec says so", async () => {
+  test("is adopted with its content and its tags where the spec allows it", async () => {
     const object = scene.object({ adopt: "IfUnowned", tags: { team: "a" } });
     await makeBucket(scene.s3, object.bucketName);
     await setTags(scene.s3, object.bucketName, { cost: "42" });
@@ -50,7 +44,7 @@ describe("a bucket that was there before", () => {
     expect((await object.reconcile()).status?.adopted).toBe(true);
   });
 
-  test("is known to be adopted by the run after one that died before it could say so", async () => {
+  test("is known to be adopted by the run after one that died before its status write", async () => {
     const object = scene.object({ adopt: "IfUnowned" });
     await makeBucket(scene.s3, object.bucketName);
     await object.reconcile();
@@ -60,8 +54,7 @@ describe("a bucket that was there before", () => {
   });
 
   test("and is another object's is never adopted", async () => {
-    const first = scene.object({ tags: { team: "a" } });
-    await first.reconcileUntilStable();
+    const first = await scene.stableObject({ tags: { team: "a" } });
     const before = await bucketIn(scene.s3, first.bucketName);
     scene.proxy.forget();
     const second = scene.object({ bucketName: first.bucketName, adopt: "IfUnowned", tags: { team: "b" } });
@@ -92,8 +85,7 @@ describe("a bucket that was there before", () => {
   });
 
   test("and was ours, but is another bucket of that name now, is left alone", async () => {
-    const object = scene.object();
-    await object.reconcileUntilStable();
+    const object = await scene.stableObject();
     do {
       await deleteBehindBack(scene.s3, object.bucketName);
       await makeBucket(scene.s3, object.bucketName);
@@ -109,27 +101,23 @@ describe("a bucket that was there before", () => {
 
 describe("between our last look and the creation", () => {
   test.each(["us-east-1", "eu-west-1"])(
-    "somebody else makes the bucket and uses it, in %s",
+    "another client makes the bucket and uses it, in %s",
     async (region) => {
       const object = scene.object({ region });
       await object.reconcile();
-      scene.proxy.fault = async ({ operation }): Promise<S3Fault> => {
-        if (operation === "CreateBucket") {
-          await makeBucket(scene.s3, object.bucketName);
-          await putObject(scene.s3, object.bucketName);
-        }
-        return "none";
-      };
+      scene.proxy.before("CreateBucket", async () => {
+        await makeBucket(scene.s3, object.bucketName);
+        await putObject(scene.s3, object.bucketName);
+      });
       const error = await expectError(object.reconcile());
       expect(error).toMatchObject({ reason: "BucketNotOurs" });
       expect(await tagsOf(scene.s3, object.bucketName)).toEqual({});
     },
   );
 
-  test("we are refused; a bucket that somebody then makes for us by hand is not taken for ours", async () => {
+  test("we are refused; a bucket that is then made by hand is not adopted", async () => {
     const object = scene.object();
-    scene.proxy.fault = ({ operation }) =>
-      operation === "CreateBucket" ? { status: 403, code: "AccessDenied" } : "none";
+    scene.proxy.faultOn("CreateBucket", { status: 403, code: "AccessDenied" });
     const result = await object.reconcileUntilStable();
     expect(readyOf(result)).toMatchObject({ status: "False", reason: "AccessDenied" });
     expect(object.status.creating).toBeUndefined();
@@ -140,7 +128,7 @@ describe("between our last look and the creation", () => {
   });
 });
 
-test("two objects that reach for one bucket at once: one has it, the other is told so", async () => {
+test("of two objects that claim one bucket at once, one gets it and the other an error", async () => {
   const bucketName = scene.object().bucketName;
   const objects = [scene.object({ bucketName }), scene.object({ bucketName })];
   await Promise.allSettled(objects.map((object) => object.reconcileUntilStable()));
@@ -173,8 +161,7 @@ test.each([
 test("a bucket whose owner was written and cannot be read yet is waited for, and its settings are not touched", async () => {
   const object = scene.object({ adopt: "IfUnowned", versioning: "Enabled" });
   await makeBucket(scene.s3, object.bucketName);
-  scene.proxy.fault = ({ operation }) =>
-    operation === "GetBucketTagging" ? { status: 404, code: "NoSuchTagSet" } : "none";
+  scene.proxy.faultOn("GetBucketTagging", { status: 404, code: "NoSuchTagSet" });
   expect(await expectRefusal(object.reconcileUntilStable())).toMatchObject({
     reason: "OwnerNotVisible",
     after: "1s",
@@ -195,10 +182,10 @@ test("a bucket that another object tags between our look and our tagging keeps t
   expect(await tagsOf(scene.s3, object.bucketName)).toEqual(others);
 });
 
-describe("tags of a bucket that is nobody's", () => {
+describe("tags of a bucket without an owner", () => {
   test.each([
     ["of another object, beside our own mark of removal", { "drover.dev/owner-uid": "another" }, true],
-    ["that say that another object deletes it", { "drover.dev/removed-by": "another" }, false],
+    ["that mark it as being deleted by another object", { "drover.dev/removed-by": "another" }, false],
   ])("%s: it is never taken", async (_, tags, isRemoved) => {
     const object = scene.object({ adopt: "IfUnowned" });
     await makeBucket(scene.s3, object.bucketName);
@@ -212,7 +199,7 @@ describe("tags of a bucket that is nobody's", () => {
     expect(scene.proxy.writes()).toEqual([]);
   });
 
-  test("of somebody who made it while we were about to, empty as it is", async () => {
+  test("of another client that made it while we were about to, empty as it is", async () => {
     const object = scene.object();
     await object.reconcile();
     await makeBucket(scene.s3, object.bucketName);
@@ -224,10 +211,9 @@ describe("tags of a bucket that is nobody's", () => {
 
 describe("where the credentials may not list buckets", () => {
   const unlisted = () => {
-    scene.proxy.fault = ({ operation }) =>
-      operation === "ListBuckets" ? { status: 403, code: "AccessDenied" } : "none";
+    scene.proxy.faultOn("ListBuckets", { status: 403, code: "AccessDenied" });
   };
-  test("a bucket is adopted only when the spec says of which account it must be", async () => {
+  test("a bucket is adopted only when the spec names its account", async () => {
     const object = scene.object({ adopt: "IfUnowned", pollInterval: "90s" });
     await makeBucket(scene.s3, object.bucketName);
     unlisted();
@@ -239,7 +225,7 @@ describe("where the credentials may not list buckets", () => {
     expect((await object.reconcileUntilStable()).status).toMatchObject({ adopted: true });
   });
 
-  test("the status says nothing of when the bucket was made, and the next look asks for it again", async () => {
+  test("the status has no time of creation, and the next run asks for it again", async () => {
     const object = scene.object({ adopt: "IfUnowned", accountId: "123456789012" });
     await makeBucket(scene.s3, object.bucketName);
     unlisted();
@@ -273,8 +259,7 @@ test("a bucket is found in the list of an account's buckets on whichever page it
 });
 
 test("an owner whose name is longer than a tag may be is written as far as it fits", async () => {
-  const object = scene.object({ bucketName: "long-owner" }, { name: "n".repeat(253) });
-  await object.reconcileUntilStable();
+  const object = await scene.stableObject({ bucketName: "long-owner" }, { name: "n".repeat(253) });
   expect(await tagsOf(scene.s3, "long-owner")).toMatchObject({
     "drover.dev/owner-uid": object.uid,
     "drover.dev/owner": object.key.slice(0, 256),

@@ -7,33 +7,18 @@ import {
   type BucketVersioningStatus,
 } from "@aws-sdk/client-s3";
 import { RetryError } from "@drover/controller";
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { pseudoRandom } from "@drover/random";
 import { withEncodedNames } from "./list-items.ts";
-import {
-  expectError,
-  isFinalized,
-  openBucketScene,
-  putObject,
-  type BucketScene,
-  type TestBucket,
-} from "../testing/bucket-scene.ts";
-import type { S3Fault } from "../testing/s3-fault-proxy.ts";
+import { expectError, isFinalized, putObject, type TestBucket } from "../testing/bucket-scene.ts";
+import { bucketSceneOfFile } from "../testing/bucket-scene.fixture.ts";
 import { isOdd, oddKeys, randomKeys } from "../testing/odd-keys.ts";
 import { storedItems } from "../testing/stored-items.ts";
 
-let scene: BucketScene;
-beforeAll(async () => {
-  scene = await openBucketScene();
-});
-afterAll(() => scene.close());
-beforeEach(() => scene.proxy.forget());
+const scene = await bucketSceneOfFile();
 
-const emptied = async (spec: object = {}): Promise<TestBucket> => {
-  const object = scene.object({ onDelete: "Delete", emptyOnDelete: true, ...spec });
-  await object.reconcileUntilStable();
-  return object;
-};
+const emptied = (spec: object = {}): Promise<TestBucket> =>
+  scene.stableObject({ onDelete: "Delete", emptyOnDelete: true, ...spec });
 const fill = async ({ bucketName }: TestBucket, keys: readonly string[]): Promise<void> => {
   for (const key of keys) {
     if (key.includes("\n")) await post(bucketName, key);
@@ -116,13 +101,10 @@ describe("keys of any characters", () => {
   test("are aborted uploads of, which others begin again and again: the next run goes on", async () => {
     const object = await emptied();
     let begun = 0;
-    scene.proxy.fault = async ({ operation }): Promise<S3Fault> => {
-      const upload = { Bucket: object.bucketName, Key: `upload-${begun}` };
-      if (operation !== "ListMultipartUploads") return "none";
-      begun += 1;
-      await scene.s3.send(new CreateMultipartUploadCommand(upload));
-      return "none";
-    };
+    scene.proxy.before("ListMultipartUploads", () => {
+      const upload = { Bucket: object.bucketName, Key: `upload-${begun++}` };
+      return scene.s3.send(new CreateMultipartUploadCommand(upload));
+    });
     const error = await expectError(object.finalize());
     expect(error).toMatchObject({ reason: "Emptying", after: "1ms" });
     expect(error.message).toContain('10 items in this run, and it goes on at "upload-10"');
@@ -133,8 +115,7 @@ describe("keys of any characters", () => {
     const object = await emptied();
     const version = (key: string) => `<Version><Key>${key}</Key><VersionId>null</VersionId></Version>`;
     const body = `<ListVersionsResult><EncodingType>url</EncodingType>${version("a+b%2Bc%0D%10")}${version("%FF")}</ListVersionsResult>`;
-    scene.proxy.fault = ({ operation }) =>
-      operation === "ListObjectVersions" ? { status: 200, body } : "none";
+    scene.proxy.faultOn("ListObjectVersions", { status: 200, body });
     const error = await expectError(object.finalize());
     expect(callsOf("DeleteObject").map(({ key }) => key)).toEqual(["a b+c\r\u0010"]);
     expect(error).toBeInstanceOf(RetryError);
@@ -246,7 +227,7 @@ test.each([
 ])("a server that deletes nothing together (%i %s) is asked for each", async (status, code) => {
   const object = await emptied();
   await fill(object, ["a", "b"]);
-  scene.proxy.fault = ({ operation }) => (operation === "DeleteObjects" ? { status, code } : "none");
+  scene.proxy.faultOn("DeleteObjects", { status, code });
   await finalizeAll(object);
   expect(await stored(object)).toBeUndefined();
 });
@@ -254,8 +235,7 @@ test.each([
 test("a server that has no unfinished uploads is emptied all the same", async () => {
   const object = await emptied();
   await fill(object, ["a"]);
-  scene.proxy.fault = ({ operation }) =>
-    operation === "ListMultipartUploads" ? { status: 501, code: "NotImplemented" } : "none";
+  scene.proxy.faultOn("ListMultipartUploads", { status: 501, code: "NotImplemented" });
   await finalizeAll(object);
   expect(await stored(object)).toBeUndefined();
 });
@@ -308,22 +288,16 @@ describe("a run", () => {
     const now = performance.now.bind(performance);
     let later = 0;
     const clock = vi.spyOn(performance, "now").mockImplementation(() => now() + later);
-    scene.proxy.fault = ({ operation }) => {
-      if (operation === "DeleteObjects") later += 11_000;
-      return "none";
-    };
+    scene.proxy.before("DeleteObjects", () => void (later += 11_000));
     expect(await expectError(object.finalize())).toMatchObject({ reason: "Emptying" });
     clock.mockRestore();
     expect(callsOf("DeleteObjects")).toHaveLength(2);
   });
 });
 
-test("a bucket that is filled again and again says so, with backoff", async () => {
+test("a bucket that is filled again and again is reported, with backoff", async () => {
   const object = await emptied();
-  scene.proxy.fault = async ({ operation }): Promise<S3Fault> => {
-    if (operation === "DeleteBucket") await putObject(scene.s3, object.bucketName, "again");
-    return "none";
-  };
+  scene.proxy.before("DeleteBucket", () => putObject(scene.s3, object.bucketName, "again"));
   const error = await expectError(object.finalize());
   expect(error).toMatchObject({ name: "RetryError", reason: "BucketNotEmpty" });
   expect(error.message).toContain("Stop what writes to it");

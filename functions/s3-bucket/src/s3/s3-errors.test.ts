@@ -1,25 +1,10 @@
 import { inspect } from "node:util";
 import { parseDuration, RetryAfterError, TerminalError } from "@drover/controller";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import {
-  expectError,
-  openBucketScene,
-  readyOf,
-  expectRefusal,
-  type BucketScene,
-} from "../testing/bucket-scene.ts";
-import type { S3Fault } from "../testing/s3-fault-proxy.ts";
+import { describe, expect, test } from "vitest";
+import { expectError, readyOf, expectRefusal } from "../testing/bucket-scene.ts";
+import { bucketSceneOfFile } from "../testing/bucket-scene.fixture.ts";
 
-let scene: BucketScene;
-beforeAll(async () => {
-  scene = await openBucketScene();
-});
-afterAll(() => scene.close());
-beforeEach(() => scene.proxy.forget());
-
-const on = (operation: string, fault: S3Fault) => {
-  scene.proxy.fault = (call) => (call.operation === operation ? fault : "none");
-};
+const scene = await bucketSceneOfFile();
 
 describe("a refused creation", () => {
   test.each([
@@ -28,7 +13,7 @@ describe("a refused creation", () => {
     [400, "IllegalLocationConstraintException", "RegionMismatch"],
     [501, "NotImplemented", "NotSupported"],
   ])("with %i %s stops until the object changes", async (status, code, reason) => {
-    on("CreateBucket", { status, code });
+    scene.proxy.faultOn("CreateBucket", { status, code });
     const error = await expectRefusal(scene.object().reconcileUntilStable());
     expect(error).toBeInstanceOf(TerminalError);
     expect(error.reason).toBe(reason);
@@ -39,7 +24,7 @@ describe("a refused creation", () => {
     [503, "SlowDown", "SlowDown"],
     [503, "ServiceUnavailable", "SlowDown"],
   ])("with %i %s waits", async (status, code, reason) => {
-    on("CreateBucket", { status, code });
+    scene.proxy.faultOn("CreateBucket", { status, code });
     expect(await expectRefusal(scene.object().reconcileUntilStable())).toBeInstanceOf(RetryAfterError);
     expect(await expectRefusal(scene.object().reconcileUntilStable())).toMatchObject({ reason });
   });
@@ -51,7 +36,7 @@ describe("a refused creation", () => {
   ])(
     "with %i %s, after which nothing can have been made, waits and takes the intent back",
     async (status, code, reason) => {
-      on("CreateBucket", { status, code });
+      scene.proxy.faultOn("CreateBucket", { status, code });
       const object = scene.object();
       expect(readyOf(await object.reconcileUntilStable())).toMatchObject({ status: "False", reason });
       expect(object.status.creating).toBeUndefined();
@@ -59,7 +44,7 @@ describe("a refused creation", () => {
   );
 
   test("with 500 is retried with backoff, and the intent stands: it may have been made", async () => {
-    on("CreateBucket", { status: 500, code: "InternalError" });
+    scene.proxy.faultOn("CreateBucket", { status: 500, code: "InternalError" });
     const object = scene.object();
     const error = await expectError(object.reconcileUntilStable());
     expect(error).not.toBeInstanceOf(RetryAfterError);
@@ -73,7 +58,11 @@ describe("a server that asks to wait", () => {
     ["7", 7_000],
     ["999999999", 3_600_000],
   ])("Retry-After: %s is kept, within an hour", async (after, expected) => {
-    on("GetBucketTagging", { status: 503, code: "SlowDown", headers: { "retry-after": after } });
+    scene.proxy.faultOn("GetBucketTagging", {
+      status: 503,
+      code: "SlowDown",
+      headers: { "retry-after": after },
+    });
     const error = await expectRefusal(scene.object().reconcile());
     expect(error instanceof RetryAfterError && parseDuration(error.after)).toBe(expected);
   });
@@ -83,7 +72,7 @@ describe("a server that asks to wait", () => {
     async (skew) => {
       const [now, then] = [0, 60_000].map((ms) => new Date(Date.now() + skew + ms).toUTCString());
       const headers = { date: now ?? "", "retry-after": then ?? "" };
-      on("GetBucketTagging", { status: 429, code: "TooManyRequests", headers });
+      scene.proxy.faultOn("GetBucketTagging", { status: 429, code: "TooManyRequests", headers });
       const error = await expectRefusal(scene.object().reconcile());
       const span = error instanceof RetryAfterError ? parseDuration(error.after) : NaN;
       expect(span).toBeGreaterThan(30_000);
@@ -92,7 +81,11 @@ describe("a server that asks to wait", () => {
   );
 
   test.each(["-1", "soon", "0"])("Retry-After: %s is nonsense, and our own pause is kept", async (after) => {
-    on("GetBucketTagging", { status: 503, code: "SlowDown", headers: { "retry-after": after } });
+    scene.proxy.faultOn("GetBucketTagging", {
+      status: 503,
+      code: "SlowDown",
+      headers: { "retry-after": after },
+    });
     const error = await expectRefusal(scene.object().reconcile());
     const span = error instanceof RetryAfterError ? parseDuration(error.after) : NaN;
     expect(span).toBeGreaterThanOrEqual(10_000);
@@ -106,7 +99,7 @@ test("credentials that S3 refuses are waited for, and nothing of them is in the 
     secretAccessKey: "canary-secret",
     sessionToken: "canary-token",
   });
-  on("GetBucketTagging", {
+  scene.proxy.faultOn("GetBucketTagging", {
     status: 403,
     body:
       "<Error><Code>SignatureDoesNotMatch</Code><Message>The signature does not match.</Message>" +
@@ -118,7 +111,7 @@ test("credentials that S3 refuses are waited for, and nothing of them is in the 
   expect(inspect(scene.logged, { depth: 10 })).not.toMatch(/canary/i);
 });
 
-test("a server that cannot be reached is an error that is retried, and says so", async () => {
+test("a server that cannot be reached is an error that is retried", async () => {
   scene.proxy.fault = () => "cut-before";
   const error = await expectError(scene.object().reconcile());
   expect(error).not.toBeInstanceOf(RetryAfterError);
@@ -126,8 +119,7 @@ test("a server that cannot be reached is an error that is retried, and says so",
 });
 
 test("a bucket in another region is followed to where it is", async () => {
-  const object = scene.object();
-  await object.reconcileUntilStable();
+  const object = await scene.stableObject();
   scene.proxy.fault = ({ operation, headers }) => {
     const here = headers.authorization?.includes("/eu-west-3/") === true;
     return operation === "GetBucketTagging" && !here

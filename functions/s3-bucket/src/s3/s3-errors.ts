@@ -125,14 +125,14 @@ const byCode: Readonly<Record<string, NextAction>> = {
 /** The error that defines what happens next, after a refusal that the caller does not handle. */
 export function errorAfter(refusal: S3Refusal, doing: string): Error {
   const next = refusal.notSupported ? notSupported : (byCode[refusal.code] ?? byStatus(refusal.status));
-  const said = `S3 refused to ${doing} (${refusal.message}).`;
-  if (next === undefined) return new Error(`${said} It is tried again.`, { cause: refusal });
+  const problem = `S3 refused to ${doing} (${refusal.message}).`;
+  if (next === undefined) return new Error(`${problem} It is tried again.`, { cause: refusal });
   const { reason, help } = next;
   switch (next.then) {
     case "stop":
-      return new TerminalError(`${said} ${help}`, { reason, cause: refusal });
+      return new TerminalError(`${problem} ${help}`, { reason, cause: refusal });
     case "wait":
-      return new RetryAfterError(`${said} ${help}`, {
+      return new RetryAfterError(`${problem} ${help}`, {
         after: pause(refusal, next.after),
         reason,
         cause: refusal,

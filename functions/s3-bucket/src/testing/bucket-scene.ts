@@ -31,7 +31,7 @@ import { type S3FaultProxy, startS3FaultProxy } from "./s3-fault-proxy.ts";
 
 type Result = ReconcileResult<typeof Bucket>;
 
-/** A Bucket object in a cluster that keeps what the function says of it. */
+/** A Bucket object in a cluster that keeps the status that the function returns. */
 export interface TestBucket {
   readonly key: string;
   readonly bucketName: string;
@@ -54,6 +54,8 @@ export interface BucketScene {
   readonly secrets: Map<string, Record<string, string>>;
   readonly logged: object[];
   object(spec?: z.input<typeof Bucket.spec>, identity?: { uid?: string; name?: string }): TestBucket;
+  /** An object whose bucket is as its spec asks. */
+  stableObject(...asked: Parameters<BucketScene["object"]>): Promise<TestBucket>;
   close(): Promise<void>;
 }
 
@@ -72,6 +74,8 @@ export async function openBucketScene({ region = "us-east-1", timeout = "5s" } =
   });
   const secrets = new Map([["keys", { accessKeyId, secretAccessKey }]]);
   const logged: object[] = [];
+  const object: BucketScene["object"] = (spec, identity) =>
+    testObject({ stores, secrets, logged }, spec, identity);
   return {
     server,
     proxy,
@@ -79,7 +83,12 @@ export async function openBucketScene({ region = "us-east-1", timeout = "5s" } =
     s3,
     secrets,
     logged,
-    object: (spec, identity) => testObject({ stores, secrets, logged }, spec, identity),
+    object,
+    async stableObject(...asked) {
+      const stable = object(...asked);
+      await stable.reconcileUntilStable();
+      return stable;
+    },
     async close() {
       stores.close();
       s3.destroy();
@@ -168,7 +177,7 @@ export async function expectRefusal(of: Promise<unknown>): Promise<RetryAfterErr
 export const readyOf = ({ conditions = [] }: Result): Condition | undefined =>
   conditions.find(({ type }) => type === "Ready");
 
-/** What S3 says of a bucket; undefined when there is none. */
+/** The state of a bucket in S3; undefined when there is none. */
 export async function bucketIn(s3: S3Client, name: string) {
   const { Buckets = [] } = await s3.send(new ListBucketsCommand({}));
   const found = Buckets.find(({ Name }) => Name === name);

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
@@ -14,15 +14,15 @@ export interface S3Call {
   readonly url: string;
   readonly headers: IncomingMessage["headers"];
   readonly body: string;
-  /** What the client was told; undefined when it was cut off. */
+  /** The client's response; undefined when it was cut off. */
   status?: number;
-  /** What the server answered; undefined when it never heard of it. */
+  /** The server's response; undefined when it never got the request. */
   served?: number;
 }
 
 export type S3Fault =
   | "none"
-  /** The server never hears of it. */
+  /** The server never gets it. */
   | "cut-before"
   /** The server does it, and the client never learns. */
   | "cut-after"
@@ -45,6 +45,10 @@ export interface S3FaultProxy {
   writes(): readonly string[];
   /** Decides on each call, in the order in which they come. */
   fault: (call: S3Call) => S3Fault | Promise<S3Fault>;
+  /** Meets every call of this operation with a fault, and no other call. */
+  faultOn(operation: string, fault: S3Fault): void;
+  /** Does something before every call of this operation is forwarded. */
+  before(operation: string, act: () => unknown): void;
   /** Has the server list versions in pages of so many. */
   pageSize: number | undefined;
   /** Forgets calls, faults and the size of pages. */
@@ -52,7 +56,7 @@ export interface S3FaultProxy {
   close(): Promise<void>;
 }
 
-/** Stands between the function and an S3 server, writes down what is said, and breaks it on demand. */
+/** A proxy between the function and an S3 server: records the calls, and breaks them on demand. */
 export async function startS3FaultProxy(target: string): Promise<S3FaultProxy> {
   const calls: S3Call[] = [];
   const server = createServer((asked, answer) => void serve(asked, answer));
@@ -63,18 +67,14 @@ export async function startS3FaultProxy(target: string): Promise<S3FaultProxy> {
     calls,
     writes: () => calls.filter(isWrite).map(({ operation }) => operation),
     fault: () => "none",
+    ...faultSetters((fault) => void (proxy.fault = fault)),
     pageSize: undefined,
     forget() {
       calls.length = 0;
       proxy.pageSize = undefined;
       proxy.fault = () => "none";
     },
-    async close() {
-      const closed = once(server, "close");
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
+    close: () => closeServer(server),
   };
   return proxy;
 
@@ -101,7 +101,12 @@ export async function startS3FaultProxy(target: string): Promise<S3FaultProxy> {
       return void answer.end("body" in fault ? fault.body : errorBody(fault.code));
     }
     const changed = typeof fault === "object" ? fault : undefined;
-    const reply = await forwarded(`${target}${call.url}${pageOf(call)}`, asked, changed?.asked, body);
+    const reply = await forwarded(
+      `${target}${call.url}${pageOf(call, proxy.pageSize)}`,
+      asked,
+      changed?.asked,
+      body,
+    );
     call.served = reply.status;
     if (fault === "cut-after") return void asked.socket.destroy();
     const { status, body: text } = changed?.answered({ ...reply, body: reply.body.toString() }) ?? reply;
@@ -109,12 +114,28 @@ export async function startS3FaultProxy(target: string): Promise<S3FaultProxy> {
     answer.writeHead(status, changed === undefined ? reply.headers : headersOfChanged(reply.headers));
     answer.end(text);
   }
-
-  function pageOf({ operation }: S3Call): string {
-    const { pageSize } = proxy;
-    return pageSize === undefined || operation !== "ListObjectVersions" ? "" : `&max-keys=${pageSize}`;
-  }
 }
+
+async function closeServer(server: Server): Promise<void> {
+  const closed = once(server, "close");
+  server.close();
+  server.closeAllConnections();
+  await closed;
+}
+
+const pageOf = ({ operation }: S3Call, pageSize: number | undefined): string =>
+  pageSize === undefined || operation !== "ListObjectVersions" ? "" : `&max-keys=${pageSize}`;
+
+const faultSetters = (
+  set: (fault: S3FaultProxy["fault"]) => void,
+): Pick<S3FaultProxy, "faultOn" | "before"> => ({
+  faultOn: (operation, fault) => set((call) => (call.operation === operation ? fault : "none")),
+  before: (operation, act) =>
+    set(async (call): Promise<S3Fault> => {
+      if (call.operation === operation) await act();
+      return "none";
+    }),
+});
 
 async function forwarded(
   url: string,
@@ -157,7 +178,7 @@ const operations: Readonly<Record<string, string>> = {
   "DELETE /": "DeleteObject",
 };
 
-/** What changes something. */
+/** True for calls that change something. */
 export const isWrite = ({ operation }: S3Call): boolean => !/^(Get|Head|List)/.test(operation);
 
 function named({ method = "", url = "/" }: IncomingMessage): Pick<S3Call, "operation" | "bucket" | "key"> {

@@ -62,7 +62,7 @@ const left = {
 
 const states: readonly Case[] = [
   caseOf(
-    "what is said of one that is new",
+    "the conditions of a new one",
     named("made", post(definitions, things({ names: { shortNames: ["th"], categories: ["all"] } }))),
     settled(),
     get(at),
@@ -80,7 +80,7 @@ const states: readonly Case[] = [
   ),
   caseOf("a dry run of one", post(`${definitions}?dryRun=All`, things()), get(at)),
   caseOf(
-    "a status that somebody else writes",
+    "a status that another client writes",
     ...made(),
     patch(`${at}/status`, { status: { storedVersions: [] } }),
     patch(`${at}/status`, { status: { storedVersions: ["v1", "v2"] } }),

@@ -5,13 +5,13 @@ import { caseOf, del, get, named, object, patch, post, put } from "../steps.ts";
 import type { Case, Step } from "../steps.ts";
 
 const options = (more: JsonObject): JsonObject => ({ kind: "DeleteOptions", apiVersion: "v1", ...more });
-const nobody = "00000000-0000-0000-0000-000000000000";
+const unknownUid = "00000000-0000-0000-0000-000000000000";
 
 /** Without the two policies that a garbage collector carries out: the real server here has none. */
 const bodies: readonly Json[] = [
   {},
   options({}),
-  options({ preconditions: { uid: nobody } }),
+  options({ preconditions: { uid: unknownUid } }),
   options({ preconditions: { resourceVersion: "1" } }),
   options({ preconditions: { uid: "<made.metadata.uid>", resourceVersion: "1" } }),
   options({
@@ -49,7 +49,7 @@ const held = (path: string, one: JsonObject): Step[] => [
   ),
   named("gone", del(`${path}/a`)),
   del(`${path}/a`),
-  del(`${path}/a`, options({ preconditions: { uid: nobody } })),
+  del(`${path}/a`, options({ preconditions: { uid: unknownUid } })),
   del(`${path}/a`, options({ gracePeriodSeconds: 3 })),
   patch(`${path}/a`, { metadata: { labels: { still: "there" } } }),
   patch(`${path}/a`, { metadata: { finalizers: ["e.x/a", "e.x/b", "e.x/c"] } }),

@@ -102,7 +102,7 @@ const metadatas: readonly JsonObject[] = [
   { Name: "upper" },
 ];
 
-const said = (metadata: JsonObject): string => shortened(JSON.stringify(metadata));
+const titleOf = (metadata: JsonObject): string => shortened(JSON.stringify(metadata));
 
 const generate: readonly Case[] = [
   "gen-",
@@ -208,17 +208,17 @@ export const metadata: readonly Case[] = [
     ),
   ),
   ...metadatas.flatMap((one): Case[] => [
-    caseOf(`of a ConfigMap: ${said(one)}`, post(configMapsIn, configMap("a", {}, one))),
-    caseOf(`of a Widget: ${said(one)}`, post(widgetsIn, widget("a", undefined, one))),
+    caseOf(`of a ConfigMap: ${titleOf(one)}`, post(configMapsIn, configMap("a", {}, one))),
+    caseOf(`of a Widget: ${titleOf(one)}`, post(widgetsIn, widget("a", undefined, one))),
   ]),
   ...generate,
   ...updates.flatMap((change): Case[] => [
     caseOf(
-      `a ConfigMap's becomes ${said(change)}`,
+      `a ConfigMap's becomes ${titleOf(change)}`,
       ...updated(configMapsIn, configMap("a", {}, { labels: { a: "1" }, annotations: { a: "1" } }), change),
     ),
     caseOf(
-      `a Widget's becomes ${said(change)}`,
+      `a Widget's becomes ${titleOf(change)}`,
       ...updated(widgetsIn, widget("a", undefined, { labels: { a: "1" }, annotations: { a: "1" } }), change),
     ),
   ]),

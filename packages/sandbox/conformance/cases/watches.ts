@@ -81,7 +81,7 @@ export const watches: readonly Case[] = [
   ...both("tables with whole objects", `${from}&includeObject=Object`, "last", as("Table")),
   ...both("metadata only", from, "last", as("PartialObjectMetadata")),
   ...both("metadata only, with initial events", initial, "initial-events-end", as("PartialObjectMetadata")),
-  ...both("a shape that nobody has", from, "last", as("PartialObjectMetadataList")),
+  ...both("an unknown shape", from, "last", as("PartialObjectMetadataList")),
   caseOf(
     "of one object, by its path",
     ...ofMaps,

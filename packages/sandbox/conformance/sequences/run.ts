@@ -59,8 +59,8 @@ export async function runSequences(
       const least = isSmall
         ? await shrunk(one, async (smaller) => (await differencesOf(servers, smaller)).length > 0)
         : one;
-      const told = isSmall ? await differencesOf(servers, least) : found;
-      differing.push({ seed: seeds[i] ?? 0, least, found: told.length > 0 ? told : found });
+      const smallest = isSmall ? await differencesOf(servers, least) : found;
+      differing.push({ seed: seeds[i] ?? 0, least, found: smallest.length > 0 ? smallest : found });
     }
   }
   return { sequences: count, requests, differing };

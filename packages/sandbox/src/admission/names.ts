@@ -10,7 +10,7 @@ interface Rule {
   readonly pattern: string;
   readonly most: number;
   readonly unit: "characters" | "bytes";
-  readonly says: string;
+  readonly requirement: string;
   readonly examples: string;
 }
 
@@ -22,41 +22,42 @@ const rules: Readonly<Record<"subdomain" | "label" | "version" | "key" | "value"
     pattern: `${label}(\\.${label})*`,
     most: 253,
     unit: "characters",
-    says: `a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', ${ends}`,
+    requirement: `a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', ${ends}`,
     examples: "e.g. 'example.com'",
   },
   label: {
     pattern: label,
     most: 63,
     unit: "characters",
-    says: `a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', ${ends}`,
+    requirement: `a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', ${ends}`,
     examples: "e.g. 'my-name',  or '123-abc'",
   },
   version: {
     pattern: "[a-z]([-a-z0-9]*[a-z0-9])?",
     most: 63,
     unit: "characters",
-    says: "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character",
+    requirement:
+      "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character",
     examples: "e.g. 'my-name',  or 'abc-123'",
   },
   key: {
     pattern: key,
     most: 63,
     unit: "bytes",
-    says: `must consist of alphanumeric characters, '-', '_' or '.', ${ends}`,
+    requirement: `must consist of alphanumeric characters, '-', '_' or '.', ${ends}`,
     examples: "e.g. 'MyName',  or 'my.name',  or '123-abc'",
   },
   value: {
     pattern: `(${key})?`,
     most: 63,
     unit: "bytes",
-    says: `a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', ${ends}`,
+    requirement: `a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', ${ends}`,
     examples: "e.g. 'MyValue',  or 'my_value',  or '12345'",
   },
 };
 
-const sentence = ({ pattern, says, examples }: Rule): string =>
-  `${says} (${examples}, regex used for validation is '${pattern}')`;
+const sentence = ({ pattern, requirement, examples }: Rule): string =>
+  `${requirement} (${examples}, regex used for validation is '${pattern}')`;
 const matches = (text: string, { pattern }: Rule): boolean => new RegExp(`^(?:${pattern})$`).test(text);
 
 function broken(text: string, rule: Rule): string[] {
@@ -109,10 +110,10 @@ function ownerErrors(owners: readonly Json[]): FieldError[] {
   });
   const controllers = owners.filter((owner) => objectAt(owner)["controller"] === true);
   if (controllers.length < 2) return [...missing, ...unread];
-  const told = controllers
+  const described = controllers
     .slice(0, 2)
     .map((owner) => `${textAt(owner, "kind") ?? ""}/${textAt(owner, "name") ?? ""}`);
-  const why = `Only one reference can have Controller set to true. Found "true" in references for ${told.join(" and ")}`;
+  const why = `Only one reference can have Controller set to true. Found "true" in references for ${described.join(" and ")}`;
   return [...missing, ...unread, invalid(at, owners, why)];
 }
 

@@ -168,7 +168,7 @@ export function garbageCollectionContract(start: () => Promise<AnyServer>): void
       expect(await maps.code("home-child")).toBe(200);
     });
 
-    it("of a kind that nobody serves is not known to be gone", async () => {
+    it("of a kind that is not served is not known to be gone", async () => {
       const strange = { apiVersion: "example.com/v9", kind: "Nothing", name: "x", uid: "x" };
       await maps.create("strange", [strange]);
       await attended();

@@ -168,8 +168,8 @@ const warningsIn = (
     .filter((one) => rankOf(one) > own)
     .sort((a, b) => rankOf(b) - rankOf(a));
   const instead = better === undefined ? "" : `; use ${apiVersion(better)}`;
-  const said = textAt(version, "deprecationWarning");
-  return [said ?? `${apiVersion(textAt(version, "name") ?? "")} is deprecated${instead}`];
+  const warning = textAt(version, "deprecationWarning");
+  return [warning ?? `${apiVersion(textAt(version, "name") ?? "")} is deprecated${instead}`];
 };
 
 /** One type for each version that a definition serves. */

@@ -88,8 +88,8 @@ function namesFor(
   const accepted = withField(names, "categories", field(wanted, "categories"));
   if (last === undefined) return { names: accepted };
   const [key, lost] = last;
-  const said = lost.map((one) => `${JSON.stringify(one)} is already in use`);
-  const message = said.length > 1 ? `[${said.join(", ")}]` : said.join();
+  const stated = lost.map((one) => `${JSON.stringify(one)} is already in use`);
+  const message = stated.length > 1 ? `[${stated.join(", ")}]` : stated.join();
   return { names: accepted, conflict: [reasons[key] ?? "", message] };
 }
 
@@ -109,10 +109,10 @@ function accept(cluster: Cluster, definition: KubeObject): void {
   if (equal(wanted, had) && isEstablished) return;
   const { names, conflict } = namesFor(cluster, definition);
   const [reason, message] = conflict ?? ["NoConflicts", "no conflicts found"];
-  const said = ["NamesAccepted", conflict ? "False" : "True", reason, message] as const;
+  const stated = ["NamesAccepted", conflict ? "False" : "True", reason, message] as const;
   const served = conflict ? (conditionOf(definition, "Established") ? undefined : waiting) : established;
   const named = withTop(definition, "status", { ...objectAt(definition, "status"), acceptedNames: names });
-  const next = withSaid(cluster, named, said);
+  const next = withSaid(cluster, named, stated);
   write(cluster, definition, served && !isEstablished ? withSaid(cluster, next, served) : next);
 }
 

@@ -47,9 +47,9 @@ function faultOf(hooks: ReadonlySet<FaultHook>, request: SandboxRequest): Respon
 }
 
 const plainText = "text/plain; charset=utf-8";
-const said = (text: string, status: number): Response =>
+const textResponse = (text: string, status: number): Response =>
   new Response(text, { status, headers: { "content-type": plainText } });
-const notThere = (): Response => said("404 page not found\n", 404);
+const notThere = (): Response => textResponse("404 page not found\n", 404);
 
 async function resource(api: ApiContext, context: Context<Env>): Promise<Response> {
   const url = new URL(context.req.url);
@@ -81,7 +81,7 @@ export function createApplication(api: ApiContext, hooks: ReadonlySet<FaultHook>
     const fault = faultOf(hooks, { method: context.req.method, path, query });
     if (fault) return fault;
     const decoded = decodedPath(path);
-    if (decoded === undefined) return said("400 Bad Request", 400);
+    if (decoded === undefined) return textResponse("400 Bad Request", 400);
     context.set("path", decoded);
     return next();
   });

@@ -3,7 +3,7 @@ import { listAt, objectAt, textAt } from "../json.ts";
 import { humanDuration } from "./table.ts";
 import { definitions, matching, startClient, widgetDefinition } from "../testing/client.ts";
 
-it("discovery says that patches take fieldValidation, which is what kubectl apply looks for", async () => {
+it("discovery lists fieldValidation for patches, which kubectl apply looks for", async () => {
   const api = await startClient();
   await api.call("POST", definitions, widgetDefinition());
   const root = await api.call("GET", "/openapi/v3");

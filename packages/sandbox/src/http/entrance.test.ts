@@ -1,16 +1,10 @@
 import { once } from "node:events";
 import { connect } from "node:net";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { StaleView } from "./stale-view.ts";
-import { type Client, configMaps, startClient } from "../testing/client.ts";
+import { describe, expect, it } from "vitest";
+import { configMaps, clientOfFile, startClient } from "../testing/client.ts";
 
-let api: Client;
-let view: StaleView;
-beforeAll(async () => {
-  api = await startClient({ hosts: ["sandbox"] });
-  view = await api.staleView();
-});
-afterAll(() => api.close());
+const api = await clientOfFile({ hosts: ["sandbox"] });
+const view = await api.staleView();
 
 /** The answer to a request as these bytes; no client puts anything right. */
 async function answer(lines: readonly string[], url = api.url): Promise<{ status: number; text: string }> {
@@ -50,7 +44,7 @@ describe("a request of a web page is refused, although it brings the token:", ()
     expect((await answer(["GET /api HTTP/1.1", authorized(), ...evil], view.url)).status).toBe(403);
   });
 
-  it("with a Status that says what to do", async () => {
+  it("with a Status that names the remedy", async () => {
     const { text } = await answer(["GET /api HTTP/1.1", authorized(), "Host: evil.example"]);
     const status = JSON.parse(/\{.*\}/.exec(text)?.[0] ?? "") as object;
     expect(status).toMatchObject({ kind: "Status", reason: "Forbidden", code: 403 });

@@ -2,28 +2,18 @@ import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { nameOf, uidOf } from "../kube-object.ts";
-import { configMap, startClient, widget, widgetDefinition, widgets } from "../testing/client.ts";
-import type { Client } from "../testing/client.ts";
+import { configMap, clientOfFile, widget, widgetDefinition, widgets } from "../testing/client.ts";
 import { kubectlPath } from "../testing/config.ts";
 import { kubectlFor } from "../testing/kubectl.ts";
-import type { Kubectl } from "../testing/kubectl.ts";
 
-let api: Client;
-let tool: Kubectl;
-let kubectl: Kubectl["run"];
-let file: Kubectl["file"];
-
+const api = await clientOfFile();
+const tool = await kubectlFor(api);
+const { run: kubectl, file } = tool;
 beforeAll(async () => {
-  api = await startClient();
-  tool = await kubectlFor(api);
-  ({ run: kubectl, file } = tool);
   await kubectl("create", "-f", await file(widgetDefinition()));
   await kubectl("wait", "--for=condition=Established", "crd/widgets.example.com", "--timeout=10s");
 });
-afterAll(async () => {
-  await api.close();
-  await tool.close();
-});
+afterAll(() => tool.close());
 
 describe("kubectl", () => {
   it("creates from files and lists in every form", async () => {

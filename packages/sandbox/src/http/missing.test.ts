@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { containing, startClient } from "../testing/client.ts";
-import type { Client } from "../testing/client.ts";
+import { expect, it } from "vitest";
+import { containing, clientOfFile } from "../testing/client.ts";
 
-let api: Client;
-beforeAll(async () => void (api = await startClient()));
-afterAll(() => api.close());
+const api = await clientOfFile();
 
-it("answers 501 for reviews of access, and says where to test that", async () => {
+it("answers 501 for reviews of access, with where to test that", async () => {
   for (const path of [
     "authorization.k8s.io/v1/selfsubjectaccessreviews",
     "authorization.k8s.io/v1/namespaces/default/localsubjectaccessreviews",
     "authentication.k8s.io/v1/tokenreviews",
   ]) {
     const { body } = await api.call("POST", `/apis/${path}`, {});
-    expect(body).toMatchObject({ code: 501, message: containing("everybody may do everything") });
+    expect(body).toMatchObject({ code: 501, message: containing("every client has all of them") });
   }
 });
 
@@ -22,7 +19,7 @@ it.each([
   ["services", "proxy", "test it in verification/cluster"],
   ["pods", "eviction resize", "test it against a real one"],
   ["serviceaccounts", "token", "test it against a real one"],
-])("answers 501 for %s/%s, and says where to test that", async (plural, subresources, where) => {
+])("answers 501 for %s/%s, with where to test that", async (plural, subresources, where) => {
   for (const one of subresources.split(" ")) {
     const { body } = await api.call("GET", `/api/v1/namespaces/default/${plural}/x/${one}`);
     expect(body).toMatchObject({ code: 501, message: containing(`${plural}/${one}, which`) });
@@ -30,7 +27,7 @@ it.each([
   }
 });
 
-it("answers 501 for a body in protobuf, and says what to send instead", async () => {
+it("answers 501 for a body in protobuf, with what to send instead", async () => {
   const type = { "content-type": "application/vnd.kubernetes.protobuf" };
   const { body } = await api.send("POST", "/api/v1/namespaces/default/configmaps", "k8s", type);
   expect(body).toMatchObject({ code: 501, message: containing("put the object into a file, and apply it") });

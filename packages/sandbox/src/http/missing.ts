@@ -6,7 +6,7 @@ const node = "needs a node that runs containers: test it in verification/cluster
 const server = "is kube-apiserver's own: test it against a real one (tools/real-cluster, npm run test:real)";
 
 const access =
-  "asks who may do what, and here everybody may do everything: test it against a real one (tools/real-cluster, npm run test:real)";
+  "asks for permissions, and here every client has all of them: test it against a real one (tools/real-cluster, npm run test:real)";
 const reviews = new Set([
   ...[
     "subjectaccessreviews",

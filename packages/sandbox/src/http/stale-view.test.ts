@@ -56,7 +56,7 @@ it("a frozen view takes no writes", async () => {
   expect((await client.call("GET", `${configMaps}/old`)).code).toBe(200);
 });
 
-it("a watch stands still while it is frozen, and then tells all that it has missed", async () => {
+it("a watch stands still while it is frozen, and then emits all changes that it has missed", async () => {
   const before = await openWatch(
     `${view.url}${configMaps}?watch=true&resourceVersion=${client.resourceVersion}`,
     authorized(),
@@ -67,8 +67,8 @@ it("a watch stands still while it is frozen, and then tells all that it has miss
   expect(await during.next()).toMatchObject({ type: "ADDED", object: { data: { is: "first" } } });
   view.thaw();
   for (const watch of [before, during]) {
-    const told = await watch.until(({ type }) => type === "DELETED");
-    expect(told.map(({ type }) => type)).toEqual(["ADDED", "MODIFIED", "ADDED", "DELETED"]);
+    const emitted = await watch.until(({ type }) => type === "DELETED");
+    expect(emitted.map(({ type }) => type)).toEqual(["ADDED", "MODIFIED", "ADDED", "DELETED"]);
     watch.stop();
   }
   expect(await names()).toEqual(["new", "old"]);

@@ -125,11 +125,11 @@ export function invalidObject(
   errors: readonly FieldError[],
 ): ApiError {
   const messages = [...new Set(errors.map((error) => `${error.field}: ${error.body}`))];
-  const told = messages.length === 1 ? String(messages[0]) : `[${messages.join(", ")}]`;
+  const list = messages.length === 1 ? String(messages[0]) : `[${messages.join(", ")}]`;
   return new ApiError(
     422,
     "Invalid",
-    `${qualified(type.kind, type.group)} ${JSON.stringify(name)} is invalid: ${told}`,
+    `${qualified(type.kind, type.group)} ${JSON.stringify(name)} is invalid: ${list}`,
     about({ ...type, resource: "" }, name, type.kind, {
       causes: errors.map(({ reason, field, body }) => ({ reason, message: body, field })),
     }),

@@ -84,6 +84,6 @@ export function bound(pod: KubeObject, node: string, now: string): KubeObject {
     throw status.conflict({ group: "", resource: "pods/binding", kind: "" }, name, refusal);
   const scheduled = { type: "PodScheduled", status: "True", lastProbeTime: null, lastTransitionTime: now };
   const others = listAt(pod, "status", "conditions").filter((one) => textAt(one, "type") !== "PodScheduled");
-  const said: JsonObject = { ...objectAt(pod, "status"), conditions: [...others, scheduled] };
-  return withTop(withTop(pod, "spec", { ...objectAt(pod, "spec"), nodeName: node }), "status", said);
+  const boundStatus: JsonObject = { ...objectAt(pod, "status"), conditions: [...others, scheduled] };
+  return withTop(withTop(pod, "spec", { ...objectAt(pod, "spec"), nodeName: node }), "status", boundStatus);
 }

@@ -31,8 +31,8 @@ export interface Listed {
 export function versionIn(query: URLSearchParams, refusal = badRequest): number | undefined {
   const text = query.get("resourceVersion") ?? "";
   if (/^\d*$/.test(text)) return text === "" ? undefined : Number(text);
-  const told = JSON.stringify(text);
-  const why = `resourceVersion: Invalid value: ${told}: strconv.ParseUint: parsing ${told}: invalid syntax`;
+  const quoted = JSON.stringify(text);
+  const why = `resourceVersion: Invalid value: ${quoted}: strconv.ParseUint: parsing ${quoted}: invalid syntax`;
   throw refusal(refusal === badRequest ? `invalid resource version: ${why}` : why);
 }
 

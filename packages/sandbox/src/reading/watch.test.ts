@@ -16,7 +16,7 @@ let api: Client;
 beforeEach(async () => void (api = await startClient()));
 afterEach(() => api.close());
 
-const told = ({ type, object }: WatchEvent): string => `${type} ${nameOf(object)}`;
+const titleOf = ({ type, object }: WatchEvent): string => `${type} ${nameOf(object)}`;
 const write = (name: string, more = {}, labels = {}): Promise<unknown> =>
   api.call("POST", configMaps, configMap(name, more, labels));
 const isEnd = ({ object }: WatchEvent): boolean =>
@@ -27,17 +27,17 @@ describe("a watch", () => {
     await write("a");
     const watch = await api.watch(configMaps);
     await write("b");
-    expect([await watch.next(), await watch.next()].map(told)).toEqual(["ADDED a", "ADDED b"]);
+    expect([await watch.next(), await watch.next()].map(titleOf)).toEqual(["ADDED a", "ADDED b"]);
   });
 
-  it("tells of objects that enter and leave its selection when it happens", async () => {
+  it("emits objects that enter and leave its selection when that happens", async () => {
     const watch = await api.watch(`${configMaps}?labelSelector=on`);
     await write("a", {}, { on: "yes" });
     await api.patch(`${configMaps}/a`, { data: { x: "1" } });
     await api.patch(`${configMaps}/a`, { metadata: { labels: { on: null } } });
     await api.patch(`${configMaps}/a`, { metadata: { labels: { on: "yes" } } });
     const events = [await watch.next(), await watch.next(), await watch.next(), await watch.next()];
-    expect(events.map(told)).toEqual(["ADDED a", "MODIFIED a", "DELETED a", "ADDED a"]);
+    expect(events.map(titleOf)).toEqual(["ADDED a", "MODIFIED a", "DELETED a", "ADDED a"]);
   });
 
   it("from a version that is forgotten gets 410 as an event, and ends", async () => {
@@ -77,7 +77,7 @@ describe("a watch that lists", () => {
     api.faults.compact();
     const watch = await api.watch(`${configMaps}?${query}&resourceVersion=1`);
     const events = await watch.until(isEnd);
-    expect(events.map(told)).toEqual(["ADDED a", "ADDED b", "BOOKMARK "]);
+    expect(events.map(titleOf)).toEqual(["ADDED a", "ADDED b", "BOOKMARK "]);
     expect(versionOf(events[2]?.object ?? {})).toBe(api.resourceVersion);
   });
 });
@@ -128,7 +128,7 @@ describe("faults", () => {
   });
 });
 
-describe("a watch that nobody reads any more", () => {
+describe("a watch whose client has gone", () => {
   it("is forgotten by the store", async () => {
     const store = createStore(10);
     const left = Promise.withResolvers<undefined>();

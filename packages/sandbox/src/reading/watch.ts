@@ -119,7 +119,7 @@ export function startWatch(context: WatchContext, out: ServerResponse, done: () 
     if (shown.hasEvents) send(event, shown.event(object));
     else out.end();
   };
-  const tell = (change: Change): void => {
+  const emit = (change: Change): void => {
     const seen = change.version > since ? seenAs(type, change, sees) : undefined;
     if (seen) tellObject(seen[0], seen[1]);
   };
@@ -133,7 +133,7 @@ export function startWatch(context: WatchContext, out: ServerResponse, done: () 
 
   out.writeHead(200, { "content-type": "application/json", "cache-control": "no-cache, private" });
   out.flushHeaders();
-  const unsubscribe = cluster.store.subscribe(type.bucket, tell);
+  const unsubscribe = cluster.store.subscribe(type.bucket, emit);
   const timeout = setTimeout(() => out.end(), timeoutMs);
   const ticking = bookmarks ? setInterval(() => bookmark(), bookmarkEveryMs) : undefined;
   out.once("close", () => {
@@ -149,7 +149,7 @@ export function startWatch(context: WatchContext, out: ServerResponse, done: () 
     const there = initial ? cluster.store.list(type.bucket).objects.map((one) => asServed(type, one)) : [];
     for (const object of there.filter(sees)) tellObject("ADDED", object);
     if (initial && bookmarks) bookmark({ "k8s.io/initial-events-end": "true" });
-    missed.forEach(tell);
+    missed.forEach(emit);
   }
   return { end: () => void out.end(), drop: () => void out.destroy() };
 }

@@ -283,8 +283,8 @@ const furthest = (verdicts: readonly Verdict[]): Verdict =>
 
 /** The result of allOf, anyOf, oneOf and not. Their own errors name no field, as in the real server. */
 function junctors(value: Json, schema: Json, path: string, before?: Before): Verdict {
-  const told = JSON.stringify(path);
-  const fail = (detail: string): Verdict => wrong(invalid("<nil>", undefined, `${told} must ${detail}`));
+  const quoted = JSON.stringify(path);
+  const fail = (detail: string): Verdict => wrong(invalid("<nil>", undefined, `${quoted} must ${detail}`));
   const isFine = ({ errors }: Verdict): boolean => errors.length === 0;
   const tried = (key: string): Verdict[] => listAt(schema, key).map((one) => look(value, one, path, before));
   const found: Verdict[] = [];

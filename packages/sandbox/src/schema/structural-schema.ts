@@ -40,7 +40,7 @@ export function schemaErrors(schema: Json, path: string, withStatus: boolean): F
   const structural = isUnsupported(schema)
     ? []
     : [...structure(schema, path, "root"), ...incomplete(schema, schema, path, path)];
-  const said = [
+  const problems = [
     ...(withStatus ? besideStatus(schema, path) : []),
     ...when(
       isTrueAt(schema, "nullable"),
@@ -49,7 +49,7 @@ export function schemaErrors(schema: Json, path: string, withStatus: boolean): F
     ...structural,
   ];
   const defaults = structural.length > 0 || isUnsupported(schema) ? [] : defaultErrors(schema, path, true);
-  return [...said, ...defaults, ...openApiErrors(schema, path)];
+  return [...problems, ...defaults, ...openApiErrors(schema, path)];
 }
 
 const besideStatusFields =

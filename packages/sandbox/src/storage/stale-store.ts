@@ -38,25 +38,25 @@ export function staleStore(live: Store): StaleStore {
       live.changesSince(bucket, version)?.filter((change) => hasHappened(change.version)),
     subscribe(bucket, listener) {
       // A listener that is added while the store is frozen has missed the changes since the freeze.
-      let untold: Change[] = at === undefined ? [] : [...(live.changesSince(bucket, at) ?? [])];
-      const tell = (): void => {
-        for (const change of untold.splice(0)) listener(change);
+      let pending: Change[] = at === undefined ? [] : [...(live.changesSince(bucket, at) ?? [])];
+      const flush = (): void => {
+        for (const change of pending.splice(0)) listener(change);
       };
-      waiting.add(tell);
+      waiting.add(flush);
       const unsubscribe = live.subscribe(bucket, (change) => {
-        untold.push(change);
-        if (at === undefined) tell();
+        pending.push(change);
+        if (at === undefined) flush();
       });
       return () => {
-        untold = [];
-        waiting.delete(tell);
+        pending = [];
+        waiting.delete(flush);
         unsubscribe();
       };
     },
     freeze: () => void (at ??= live.version),
     thaw() {
       at = undefined;
-      for (const tell of [...waiting]) tell();
+      for (const flush of [...waiting]) flush();
     },
   };
 }

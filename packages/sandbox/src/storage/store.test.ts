@@ -58,24 +58,24 @@ describe("the store", () => {
     ]);
   });
 
-  it("tells a change that a listener makes after the one it heard, to everybody", () => {
+  it("emits a listener's own change after the one that caused it, to all listeners", () => {
     const store = createStore(100);
-    const heard: string[] = [];
+    const received: string[] = [];
     store.subscribe("a", ({ object: { metadata } }) => {
       if (metadata["name"] === "first") store.put("a", object("second"));
     });
-    store.subscribe("a", ({ object: changed }) => heard.push(nameOf(changed)));
+    store.subscribe("a", ({ object: changed }) => received.push(nameOf(changed)));
     store.put("a", object("first"));
-    expect(heard).toEqual(["first", "second"]);
+    expect(received).toEqual(["first", "second"]);
   });
 
-  it("tells nobody who has left", () => {
+  it("emits nothing to a listener that has left", () => {
     const store = createStore(100);
-    const heard: string[] = [];
-    const leave = store.subscribe("a", ({ type }) => heard.push(type));
+    const received: string[] = [];
+    const leave = store.subscribe("a", ({ type }) => received.push(type));
     store.put("a", object("x"));
     leave();
     store.put("a", object("x", "1"));
-    expect(heard).toEqual(["ADDED"]);
+    expect(received).toEqual(["ADDED"]);
   });
 });

@@ -66,9 +66,9 @@ interface Journal {
   forget(count: number): void;
 }
 
-function createJournal(limit: number, tell: (change: Change) => void): Journal {
+function createJournal(limit: number, emit: (change: Change) => void): Journal {
   const changes: Change[] = [];
-  const untold: Change[] = [];
+  const pending: Change[] = [];
   let compactedVersion = 0;
   const forget = (count: number): void => {
     compactedVersion = changes.splice(0, count).at(-1)?.version ?? compactedVersion;
@@ -83,10 +83,10 @@ function createJournal(limit: number, tell: (change: Change) => void): Journal {
       changes.push(change);
       // In batches: the removal of one element per change would move all others every time.
       if (changes.length > limit * 1.25) forget(changes.length - limit);
-      untold.push(change);
+      pending.push(change);
       // A change made during a delivery waits, so that all listeners receive both in order.
-      if (untold.length > 1) return;
-      for (let next = untold[0]; next; untold.shift(), next = untold[0]) tell(next);
+      if (pending.length > 1) return;
+      for (let next = pending[0]; next; pending.shift(), next = pending[0]) emit(next);
     },
   };
 }

@@ -1,5 +1,5 @@
 // What the tests talk to a sandbox with: plain HTTP, as any client would.
-import { expect } from "vitest";
+import { afterAll, expect } from "vitest";
 import { isObject, objectAt, parseJson, textAt } from "../json.ts";
 import type { Json, JsonObject } from "../json.ts";
 import { startSandbox } from "../sandbox.ts";
@@ -65,7 +65,7 @@ export async function openWatch(url: string, headers: Record<string, string>): P
   const response = await fetch(url, { headers, signal: abort.signal });
   if (!response.ok || !response.body)
     throw new Error(`the watch was refused: ${response.status} ${await response.text()}`);
-  // Reading begins now: fetch cancels a body that nobody reads once its Response is collected.
+  // Reading begins now: fetch cancels an unread body once its Response is collected.
   const events = lines(response.body.values());
   const next = async (): Promise<WatchEvent> => {
     const result = await events.next();
@@ -82,6 +82,13 @@ export async function openWatch(url: string, headers: Record<string, string>): P
     },
     stop: () => abort.abort(),
   };
+}
+
+/** A sandbox with a client in front, for the tests of a file; it ends with the file. */
+export async function clientOfFile(options?: SandboxOptions): Promise<Client> {
+  const client = await startClient(options);
+  afterAll(() => client.close());
+  return client;
 }
 
 /** Starts a sandbox with a client in front. */

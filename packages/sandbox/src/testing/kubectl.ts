@@ -11,7 +11,7 @@ export interface Kubectl {
   /** What it prints; rejects with what it complains about. */
   readonly run: (...args: string[]) => Promise<string>;
   /** What it prints and complains about, and how it exits, where that is no failure. */
-  readonly exit: (...args: string[]) => Promise<{ code: number; said: string }>;
+  readonly exit: (...args: string[]) => Promise<{ code: number; printed: string }>;
   /** The path of a file with this content, as JSON. */
   readonly file: (content: unknown) => Promise<string>;
   /** Runs with an editor that is this shell command on a file's path. */
@@ -20,7 +20,7 @@ export interface Kubectl {
   readonly close: () => Promise<void>;
 }
 
-/** Makes a folder for kubectl's files and tells it where the sandbox is. */
+/** Makes a folder for kubectl's files, with a kubeconfig for the sandbox. */
 export async function kubectlFor(sandbox: Pick<Sandbox, "kubeconfig">): Promise<Kubectl> {
   const folder = await mkdtemp(join(tmpdir(), "drover-kubectl-"));
   const env = { HOME: folder, KUBECONFIG: join(folder, "kubeconfig"), PATH: "/usr/bin:/bin" };
@@ -44,7 +44,7 @@ export async function kubectlFor(sandbox: Pick<Sandbox, "kubeconfig">): Promise<
     run: (...args) => run(args),
     async exit(...args) {
       const { code, out, complaint } = await exit(args);
-      return { code, said: out + (code === 0 ? "" : complaint) };
+      return { code, printed: out + (code === 0 ? "" : complaint) };
     },
     async file(content) {
       const path = `${next()}.json`;

@@ -1,12 +1,9 @@
 // These have no judge in a real API server: the clock of timestamps, the work of controllers, and the limit of bodies.
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { field } from "../json.ts";
-import { configMap, configMaps, startClient } from "../testing/client.ts";
-import type { Client } from "../testing/client.ts";
+import { configMap, configMaps, clientOfFile } from "../testing/client.ts";
 
-let api: Client;
-beforeAll(async () => void (api = await startClient({ now: () => new Date("2030-01-02T03:04:05.678Z") })));
-afterAll(() => api.close());
+const api = await clientOfFile({ now: () => new Date("2030-01-02T03:04:05.678Z") });
 
 it("the clock decides when an object was created and deleted, and when a pod is gone", async () => {
   const held = { metadata: { name: "held", finalizers: ["a.io/1"] } };

@@ -33,7 +33,7 @@ export function callAt(now: number, more: Partial<Call> = {}): Call {
   };
 }
 
-/** What is refused of who has the secret, too: the gateway's own calls that went astray, or came too late. */
+/** Correctly signed calls that are refused: the gateway's own calls that went astray, or came too late. */
 export function invalidCall(random: PseudoRandom, call: Call, scene: SigningContext): Mutant {
   const { now } = scene;
   const { audience, token } = call;
@@ -50,7 +50,7 @@ export function invalidCall(random: PseudoRandom, call: Call, scene: SigningCont
       () => sent({ audience: { ...audience, name: random.oneOf(almost(audience.name)) } }),
     ],
     [
-      "misdirected: nobody",
+      "misdirected: no function",
       () => sent({ audience: random.oneOf([undefined, null, [audience], audience.name, {}]) }),
     ],
     ["expired: sent long ago", () => sent({}, token, now - seconds(302, 1e6))],

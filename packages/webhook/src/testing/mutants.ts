@@ -9,22 +9,22 @@ export interface SignedMessage {
   readonly body: string;
 }
 
-/** A message that nobody must act upon, and how it came about. */
+/** A message that a receiver must refuse, and how it was made. */
 export interface Mutant {
   readonly what: string;
   readonly sent: SignedMessage;
 }
 
-/** Those who know the secret, and those who do not. */
+/** The secrets and the time with which messages are signed. */
 export interface SigningContext {
   readonly secret: string;
-  /** Somebody else's. */
+  /** A secret that the receiver does not have. */
   readonly otherSecret: string;
   /** Wall clock, ms. */
   readonly now: number;
 }
 
-/** Signed by whoever has the secret, under an id. */
+/** A message signed with the secret, under an id. */
 export function signedMessage(
   body: object | string,
   id: string,
@@ -43,7 +43,7 @@ export function signedMessage(
   };
 }
 
-/** What somebody can make of a genuine message who does not know the secret. */
+/** A change of a genuine message that needs no knowledge of the secret. */
 export function forgedMessage(
   random: PseudoRandom,
   { headers, body }: SignedMessage,
@@ -83,7 +83,7 @@ export function forgedMessage(
         }),
     ],
     ["the signature twice, as two headers", () => withHeaders({ signature: `${signature}, ${signature}` })],
-    ["somebody else's secret", () => signedMessage(body, id, { ...scene, secret: scene.otherSecret })],
+    ["another secret", () => signedMessage(body, id, { ...scene, secret: scene.otherSecret })],
     ["a secret that is none", () => withHeaders({ signature: `v1,${hmac("", content).digest("base64")}` })],
     [
       "the secret's text for a key",

@@ -1,5 +1,6 @@
 import {
   customResourceDefinition,
+  objectKey,
   type QueueName,
   queueOf,
   ReconcileFunction,
@@ -12,12 +13,14 @@ import {
   disconnectRedis,
   openWorkQueue,
   type RedisConnection,
+  type Wake,
   type WorkQueue,
 } from "@drover/queue";
 import { type Sandbox, startSandbox } from "@drover/sandbox";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { afterAll } from "vitest";
 import { Note } from "./notes.ts";
 
 /** A sandbox with a function `notes` and some notes, and a Redis with the function's queue. */
@@ -30,16 +33,31 @@ export interface NotesWorld {
   readonly queue: WorkQueue;
   readonly controller: QueueName;
   readonly kubeconfig: string;
-  stop(): Promise<void>;
 }
 
-/** @param names of the notes, in the namespace `default`. */
-export async function startNotesWorld(names: readonly string[]): Promise<NotesWorld> {
+export const noteKey = (name: string, namespace = "default") => objectKey({ namespace, name });
+
+/** A change of a note, for the queue of its function. */
+export const noteWake = (name: string, namespace = "default"): Wake => ({
+  key: noteKey(name, namespace),
+  kind: "notes.example.com",
+  resourceVersion: "1",
+  reason: "Modified",
+  class: "change",
+});
+
+/**
+ * A world for the tests of a file; it ends with the file.
+ *
+ * @param names of the notes, in the namespace `default`.
+ */
+export async function notesWorldOfFile(names: readonly string[]): Promise<NotesWorld> {
   const folder = mkdtempSync(join(tmpdir(), "drover-notes-"));
-  const [sandbox, redis] = await Promise.all([startSandbox({}), startRedis({ persistence: false })]);
+  const [sandbox, redis] = await Promise.all([startSandbox(), startRedis({ persistence: false })]);
   const kubeconfig = join(folder, "kubeconfig");
   writeFileSync(kubeconfig, sandbox.kubeconfig());
   const client = await connect({ kubeconfig });
+  const connection = await connectRedis({ url: redis.url, clientName: "test", log: silentLog });
   for (const kind of [ReconcileFunction, Note])
     await installCrd(client, { ...customResourceDefinition(kind) });
   const { group, version, kind, plural, scope } = Note;
@@ -50,23 +68,14 @@ export async function startNotesWorld(names: readonly string[]): Promise<NotesWo
   for (const name of names) {
     await client.create(refOf(Note), { metadata: { name, namespace: "default" }, spec: {} });
   }
-  const connection = await connectRedis({ url: redis.url, clientName: "test", log: silentLog });
   const controller = queueOf(metadata);
   const queue = openWorkQueue({ redis: connection, controller, log: silentLog });
-  return {
-    client,
-    sandbox,
-    redis,
-    connection,
-    queue,
-    controller,
-    kubeconfig,
-    async stop() {
-      await queue.close();
-      await disconnectRedis(connection);
-      await client.close();
-      await Promise.all([sandbox.close(), redis.stop()]);
-      rmSync(folder, { recursive: true });
-    },
-  };
+  afterAll(async () => {
+    await queue.close();
+    await disconnectRedis(connection);
+    await client.close();
+    await Promise.all([sandbox.close(), redis.stop()]);
+    rmSync(folder, { recursive: true });
+  });
+  return { client, sandbox, redis, connection, queue, controller, kubeconfig };
 }
