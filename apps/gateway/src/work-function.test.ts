@@ -194,7 +194,7 @@ it("a function's run settings hold for its queue", async () => {
   const read = async (part: string) => redis.hgetall(`{drover:${own}}:${part}`);
   await expect
     .poll(() => read("control"))
-    .toMatchObject({ first: "3000", most: "30000", attempts: "4", slots: "11", newest: "7" });
+    .toMatchObject({ first: "3000", longest: "30000", attempts: "4", slots: "11", newest: "7" });
   expect(await read("limits")).toMatchObject({ "controller every": "500", "controller burst": "5" });
 });
 
