@@ -20,7 +20,13 @@ const door = (...mine) =>
     .map(({ names, message }) => ({ regex: `^(${names.join("|")})(/|$)`, message }));
 const deep = {
   // Clients of the proxy need not load the whole testing kit.
-  group: ["@drover/*/*", "!@drover/testing/fault-proxy", "**/../../packages/**", "**/../../apps/**"],
+  group: [
+    "@drover/*/*",
+    "!@drover/testing/fault-proxy",
+    "!@drover/queue/memory",
+    "**/../../packages/**",
+    "**/../../apps/**",
+  ],
   message: "Import a package by its name: its index is its interface.",
 };
 
@@ -50,6 +56,7 @@ const mayImport = {
       "kube",
       "listener",
       "queue",
+      "queue/memory",
       "random",
       "runtime",
       "sandbox",

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
 import { expect, it } from "vitest";
+import { z } from "zod";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -47,15 +48,19 @@ function declaredNames(statement: ts.Statement): readonly string[] {
   return isNamed && statement.name !== undefined ? [statement.name.text] : [];
 }
 
+const manifestSchema = z.object({ name: z.string(), exports: z.record(z.string(), z.string()) });
+
 /** A package exports what another part of the repository imports and what the docs name, and nothing else. */
 it("each package exports these names: update verification/repository/exports.list with `npx vitest run verification/repository/exports.test.ts --update`", async () => {
   const packages: string[] = [];
-  for await (const file of glob("packages/*/src/index.ts", { cwd: root })) {
-    const [, name = ""] = file.split("/");
-    const names = [...new Set(exportsOf(join(root, file)))].sort((a, b) =>
-      a.replace("type ", "").localeCompare(b.replace("type ", "")),
-    );
-    packages.push([`@drover/${name}`, ...names.map((each) => `  ${each}`), ""].join("\n"));
+  for await (const file of glob("packages/*/package.json", { cwd: root })) {
+    const { name, exports } = manifestSchema.parse(JSON.parse(readFileSync(join(root, file), "utf8")));
+    for (const [subpath, module] of Object.entries(exports)) {
+      const names = [...new Set(exportsOf(join(root, dirname(file), module)))].sort((a, b) =>
+        a.replace("type ", "").localeCompare(b.replace("type ", "")),
+      );
+      packages.push([join(name, subpath), ...names.map((each) => `  ${each}`), ""].join("\n"));
+    }
   }
   await expect(packages.sort().join("\n")).toMatchFileSnapshot("exports.list");
 });

@@ -48,8 +48,8 @@
  * | `P:worker:<id>`           | channel | the keys that its slots are assigned                      | as `P:assigned`                | not a key                 |
  * | `P:jobs:*`               | BullMQ | the jobs                                                   | BullMQ                      | done: at once; failed: last 1,000 kept |
  *
- * `openMemoryWorkQueue` is the same queue without Redis, for tests of functions. Learn the rules from its ledger,
- * `memory/rules/`: it gives the same answers as the scripts, and `memory/agreement/` compares random calls of both.
+ * `memory/` is a model of the ledger without Redis, for the testing kit (`@drover/queue/memory`) and for readers: its
+ * `rules/` give the same answers as the scripts, and `memory/agreement/` compares random calls of both.
  *
  * Only this package imports bullmq and ioredis. Their types are not exported, except for the connection.
  */
@@ -90,8 +90,6 @@ export { splitIntoBatches } from "./work-queue/ledger-work-queue.ts";
 export { withReplyTimeout } from "./redis/with-reply-timeout.ts";
 export { queuePrefix } from "./work-queue/queue-prefix.ts";
 export { hasWorkQueue, openWorkQueue } from "./work-queue/bullmq-work-queue.ts";
-export { openMemoryWorkQueue } from "./memory/memory-work-queue.ts";
-export { openSteppedQueue, type SteppedQueue, type SteppedAssignment } from "./memory/stepped-queue.ts";
 export type { QueueDurations } from "./work-queue/ledger-work-queue.ts";
 export { LeaseLostError } from "./worker/lease-keeper.ts";
 export { cachedObjectTtl } from "./cache/cache-bounds.ts";

@@ -2,7 +2,7 @@
  * # @drover/testing
  *
  * Tests functions without a cluster, and breaks them. Everything is in one process, one step at a time: an API server (the
- * sandbox), the bridge's rules (`stepped-bridge`), the queue's (`openSteppedQueue` of @drover/queue), the runtime's
+ * sandbox), the bridge's rules (`stepped-bridge`), the queue's (`openSteppedQueue` of @drover/queue/memory), the runtime's
  * `reconcileOnce`, and a clock that stands still. So nothing waits, and the same happens every time.
  *
  * - `testReconcile`: one reconcile in a world that is described, and all that it changed, as text.

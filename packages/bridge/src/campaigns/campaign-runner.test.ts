@@ -1,14 +1,16 @@
 import { objectKey, queueOf, silentLog } from "@drover/controller";
 import type { ReflectorStatus } from "@drover/kube";
-import { openMemoryWorkQueue, type RunOutcome, type WorkQueue } from "@drover/queue";
+import { openWorkQueue, type RunOutcome, type WorkQueue } from "@drover/queue";
 import { setTimeout } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { redisOfFile } from "../../../queue/src/redis/redis.fixture.ts";
 import { coreKind } from "../bridge-scene.fixture.ts";
 import { type CampaignRunner, type CampaignRunnerOptions, openCampaignRunner } from "./campaign-runner.ts";
 import type { FollowedStream } from "../streams/follow-stream.ts";
 import { planStreams } from "../streams/plan-streams.ts";
 import { registrationOf } from "../registration/registration.ts";
 
+const { redis } = await redisOfFile();
 const kind = { ...coreKind("Site", "sites"), group: "example.com" } as const;
 const identity = { namespace: "web", name: "sites", uid: "u" };
 const sites = queueOf(identity);
@@ -22,7 +24,7 @@ let finished: string[];
 let campaigns: CampaignRunner;
 let queue: WorkQueue;
 
-beforeEach(() => {
+beforeEach(async () => {
   if (plan === undefined) throw new Error("A registration follows its own kind.");
   synced = true;
   begun = [];
@@ -31,7 +33,8 @@ beforeEach(() => {
   const reflector = { done: Promise.resolve(), status: () => ({ ...status, synced }) };
   const counts = { wakes: 0, events: 0, missed: 0 };
   followed = [{ plan, reflector, counts, lags: () => [], stop: () => Promise.resolve() }];
-  queue = openMemoryWorkQueue({ controller: sites, log: silentLog });
+  await redis.flushall();
+  queue = openWorkQueue({ redis, controller: sites, log: silentLog });
   campaigns = runnerOf({
     begin({ name, of }, now) {
       begun.push(of === "all" ? name : `${name} of failed keys`);

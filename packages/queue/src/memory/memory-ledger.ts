@@ -38,7 +38,7 @@ export interface MemoryLedger extends Ledger {
 const newBudget = (): CallContext["budget"] => ({ flows: maxFlowsChecked, slots: maxSlotsChecked });
 
 /**
- * The ledger in memory: the rules of a work queue, in a form for readers. Each rule is a file of `memory-ledger/`;
+ * The ledger in memory: the rules of a work queue, in a form for readers. Each rule is a file of `rules/`;
  * start with `wake.ts`, `claim.ts` and `settle.ts`.
  *
  * With the same calls, clock, server and jitter, it returns exactly what the ledger in Redis returns, except for the

@@ -36,7 +36,7 @@ export interface SteppedQueue {
   parked(): Promise<readonly KeyReport[]>;
 }
 
-export interface SteppedQueueOptions {
+interface SteppedQueueOptions {
   readonly controller: string;
   readonly backoff: Omit<Backoff, "attempts"> & Partial<Backoff>;
   /** Stands in for Redis time. */

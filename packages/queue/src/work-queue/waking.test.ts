@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { ClaimJob } from "../worker/job-queue.ts";
 import { type LedgerWorkQueueParts, openLedgerWorkQueue } from "./ledger-work-queue.ts";
 import { maxDeltaBytes } from "../cache/cache-bounds.ts";
-import { openMemoryJobQueue } from "../memory/memory-job-queue.ts";
+import { openMemoryJobQueue } from "../worker/memory-job-queue.fixture.ts";
 import { type MemoryLedger, openMemoryLedger } from "../memory/memory-ledger.ts";
 import { wakeOf } from "./work-queue.contract.ts";
 import type { Wake, WorkQueue } from "./work-queue.ts";

@@ -2,7 +2,7 @@ import { objectKey, type ObjectKey, silentLog } from "@drover/controller";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { openLedgerWorkQueue } from "../work-queue/ledger-work-queue.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { openMemoryJobQueue } from "../memory/memory-job-queue.ts";
+import { openMemoryJobQueue } from "./memory-job-queue.fixture.ts";
 import { openMemoryLedger } from "../memory/memory-ledger.ts";
 import { wakeOf } from "../work-queue/work-queue.contract.ts";
 import type { QueueWorker, Run, RunOutcome, WorkQueue } from "../work-queue/work-queue.ts";

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { ClaimJob } from "./job-queue.ts";
 import { openLedgerWorkQueue } from "../work-queue/ledger-work-queue.ts";
 import type { WorkerRegistration, LeasedKey, Ledger } from "../ledger/ledger.ts";
-import { openMemoryJobQueue } from "../memory/memory-job-queue.ts";
+import { openMemoryJobQueue } from "./memory-job-queue.fixture.ts";
 import { openMemoryLedger } from "../memory/memory-ledger.ts";
 import { wakeOf } from "../work-queue/work-queue.contract.ts";
 import type { QueueWorker, Run, RunOutcome, WorkOptions, WorkQueue } from "../work-queue/work-queue.ts";

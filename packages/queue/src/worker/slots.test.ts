@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { RunFailedError } from "./job-queue.ts";
 import { openLedgerWorkQueue } from "../work-queue/ledger-work-queue.ts";
 import type { LeasedKey, Ledger } from "../ledger/ledger.ts";
-import { openMemoryJobQueue } from "../memory/memory-job-queue.ts";
+import { openMemoryJobQueue } from "./memory-job-queue.fixture.ts";
 import { openMemoryLedger } from "../memory/memory-ledger.ts";
 import { wakeOf } from "../work-queue/work-queue.contract.ts";
 import type { Arrival, QueueWorker, Run, RunOutcome, WorkQueue } from "../work-queue/work-queue.ts";

@@ -6,7 +6,7 @@ import type { JobQueue } from "./job-queue.ts";
 import { keepLeases } from "./lease-keeper.ts";
 import { openLedgerWorkQueue } from "../work-queue/ledger-work-queue.ts";
 import type { WorkerRegistration, Ledger, SlotRequest } from "../ledger/ledger.ts";
-import { openMemoryJobQueue } from "../memory/memory-job-queue.ts";
+import { openMemoryJobQueue } from "./memory-job-queue.fixture.ts";
 import { openMemoryLedger } from "../memory/memory-ledger.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import { wakeOf } from "../work-queue/work-queue.contract.ts";

@@ -8,7 +8,8 @@ import {
   queueOf,
   reconcileFunctionOf,
 } from "@drover/controller";
-import { openSteppedQueue, type Run, type SteppedQueue, type RunOutcome } from "@drover/queue";
+import type { Run, RunOutcome } from "@drover/queue";
+import { openSteppedQueue, type SteppedQueue } from "@drover/queue/memory";
 import { mapOnce, reconcileOnce } from "@drover/runtime";
 import { type Follower, followsOf } from "@drover/bridge";
 import type { FunctionProcess } from "../process/function-process.ts";

@@ -18,7 +18,8 @@ import {
   refOf,
   type ResourceRef,
 } from "@drover/kube";
-import type { KeyReport, Run, SteppedAssignment, Wake } from "@drover/queue";
+import type { KeyReport, Run, Wake } from "@drover/queue";
+import type { SteppedAssignment } from "@drover/queue/memory";
 import type { ApiAddress } from "../kubectl/api-address.ts";
 import { immediateRetryTimers } from "../process/immediate-retry-timers.ts";
 import { followerOf, type QueueUnderTest, queuesUnderTest } from "./queue-under-test.ts";

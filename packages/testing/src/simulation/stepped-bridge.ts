@@ -17,7 +17,8 @@ import {
   type StreamPlan,
   mergedWakes,
 } from "@drover/bridge";
-import type { QueueTime, SteppedQueue } from "@drover/queue";
+import type { QueueTime } from "@drover/queue";
+import type { SteppedQueue } from "@drover/queue/memory";
 
 /** A bridge that looks when it is told to. */
 export interface SteppedBridge {

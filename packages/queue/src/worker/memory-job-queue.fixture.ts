@@ -1,6 +1,6 @@
 import type { ObjectKey } from "@drover/controller";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { ClaimJob, JobQueue, JobConsumer } from "../worker/job-queue.ts";
+import type { ClaimJob, JobQueue, JobConsumer } from "./job-queue.ts";
 
 /** A consumer and its free capacity. */
 interface Consumer {

@@ -1,8 +1,8 @@
 import { objectKey, type ObjectKey } from "@drover/controller";
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, it } from "vitest";
-import type { ClaimJob } from "../worker/job-queue.ts";
-import { openMemoryJobQueue } from "./memory-job-queue.ts";
+import type { ClaimJob } from "./job-queue.ts";
+import { openMemoryJobQueue } from "./memory-job-queue.fixture.ts";
 
 const job = (name: string, number = "1"): ClaimJob => ({ key: objectKey({ name }), number });
 const turns = async (count: number): Promise<void> => {
