@@ -8,8 +8,9 @@
  * Tenants that do not trust each other have a Redis each: `tenants-file` reads the setting, `tenant-redis` keeps the
  * connections.
  *
- * A run, file by file: `reconcile-once` (the order of the steps), `live-object` (parsing), `finalizer`, `stated-status`
- * (the status, and if it must be written), `outcome` (the outcome of an error), `secrets`.
+ * A run, file by file, in `run/`: `reconcile-once` (the order of the steps), `object-reader` (the object, live or
+ * cached), `finalizer`, `secret-reader`, `error-outcome` (the outcome of an error). `schema/parse-object` checks the
+ * object, and `status/status-writer` writes its status if that has changed.
  */
 export {
   processSettings,

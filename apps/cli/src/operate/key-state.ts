@@ -26,7 +26,8 @@ export function displayState(report: KeyReport, now: number): Exclude<DisplaySta
 
 /**
  * The queue's lists that contain all keys in a state; they may contain others, too. Undefined: all states, each key
- * once.
+ * once. The queue's list `paused` has the keys of objects that are paused themselves; keys of a paused namespace or
+ * function stay in `dispatched`, `ready` or `waits`.
  */
 export function listedStates(state: DisplayState | undefined): readonly ListedState[] {
   switch (state) {

@@ -43,7 +43,10 @@ export interface ObservedPod extends RolloutPod {
   readonly problem: PodProblem | undefined;
 }
 
-/** The function's Pods, read live, because Pods must not be created or deleted on outdated data. */
+/**
+ * The function's Pods, read live, because Pods must not be created or deleted on outdated data. Any user may set the
+ * label on a Pod, and a deleted function of the same name may have left some: only the owner's uid shows whose it is.
+ */
 export async function observePods(
   client: KubeClient,
   functionRef: FunctionRef,
@@ -76,7 +79,7 @@ export function observePod(pod: KubeObject): ObservedPod {
 
 /** The kubelet's reasons for a container that is starting without a problem so far. */
 const starting: ReadonlySet<string> = new Set(["ContainerCreating", "PodInitializing"]);
-/** The kubelet's reasons for an image that it could not get, where another try does not help. */
+/** The kubelet's reasons for an image that it could not get. It may try again; a user must usually act first. */
 const withoutImage: ReadonlySet<string> = new Set([
   ...["ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName"],
 ]);

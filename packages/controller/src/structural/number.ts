@@ -8,7 +8,10 @@ const int64 = { least: -(2n ** 63n), most: 2n ** 63n - 1n };
 const boundsSay = "the API server compares whole numbers with bounds of at most 2^53;";
 const int32 = { least: -(2 ** 31), most: 2 ** 31 - 1 };
 
-/** An integer. Its format states how many bits it needs; zod's bounds of a safe integer are left out. */
+/**
+ * An integer. Its format states how many bits it needs. `z.int()` has the bounds ±(2^53 - 1), which are left out,
+ * because every int64 may be stored; a range that lies beyond them cannot be expressed, and is refused.
+ */
 export function wholeForm(schema: z.core.$ZodType, place: Place): StructuralSchema {
   const {
     minimum,
@@ -58,6 +61,7 @@ export function bigintForm(schema: z.core.$ZodType, place: Place): StructuralSch
   };
 }
 
+/** The first whole number that a lower bound permits. For an upper bound, negate it and the result. */
 const firstWhole = (bound: number, exclusive: boolean): number =>
   exclusive && Number.isInteger(bound) ? bound + 1 : Math.ceil(bound);
 

@@ -10,14 +10,14 @@ import {
   integer,
   listOf,
   mapOf,
-  or,
+  withDefault,
   string,
   strings,
   time,
-} from "../schema/schema-words.ts";
+} from "../schema/schema-builders.ts";
 
 const owner = fields({
-  ...each("apiVersion kind name uid", or(string, "")),
+  ...each("apiVersion kind name uid", withDefault(string, "")),
   ...each("controller blockOwnerDeletion", boolean),
 });
 /** The schema of the metadata of every object. */

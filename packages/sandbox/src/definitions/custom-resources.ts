@@ -8,35 +8,43 @@ import type { KubeObject } from "../kube-object.ts";
 import { parts } from "../schema/openapi-schema.ts";
 import { ageColumn, plainType, rankOf } from "../kinds/resource-type.ts";
 import type { Behaviour, Column, ResourceType } from "../kinds/resource-type.ts";
-import { always, anyObject, boolean, each, fields, integer, knowing } from "../schema/schema-words.ts";
-import { listOf, omitted, or, string, strings } from "../schema/schema-words.ts";
+import {
+  alwaysPresent,
+  anyObject,
+  boolean,
+  each,
+  fields,
+  integer,
+  openObject,
+} from "../schema/schema-builders.ts";
+import { listOf, omitEmpty, withDefault, string, strings } from "../schema/schema-builders.ts";
 import { isKnownFormat } from "../schema/string-formats.ts";
 
 /** Holds a deleted definition until its objects are gone. */
 export const cleanupFinalizer = "customresourcecleanup.apiextensions.k8s.io";
 
-const names = always(
+const names = alwaysPresent(
   fields({
     ...strings("singular listKind"),
-    ...each("plural kind", or(string, "")),
+    ...each("plural kind", withDefault(string, "")),
     shortNames: listOf(string),
     categories: listOf(string),
   }),
 );
 /** The schema of a definition, without the schemas in it. */
 export const definitionSchema = fields({
-  spec: always(
+  spec: alwaysPresent(
     fields({
       ...strings("group scope"),
       names,
-      preserveUnknownFields: omitted(boolean),
+      preserveUnknownFields: omitEmpty(boolean),
       conversion: fields({ strategy: string, webhook: anyObject }),
       versions: listOf(
         fields({
           ...strings("name deprecationWarning"),
           served: boolean,
           storage: boolean,
-          deprecated: omitted(boolean),
+          deprecated: omitEmpty(boolean),
           schema: fields({ openAPIV3Schema: anyObject }),
           subresources: fields({
             status: fields({}),
@@ -45,8 +53,8 @@ export const definitionSchema = fields({
           additionalPrinterColumns: listOf(
             fields({
               ...strings("name type jsonPath"),
-              ...each("format description", omitted(string)),
-              priority: omitted(integer),
+              ...each("format description", omitEmpty(string)),
+              priority: omitEmpty(integer),
             }),
           ),
           selectableFields: listOf(fields({ jsonPath: string })),
@@ -54,7 +62,9 @@ export const definitionSchema = fields({
       ),
     }),
   ),
-  status: always(knowing({ conditions: or(listOf(anyObject), null), acceptedNames: names })),
+  status: alwaysPresent(
+    openObject({ conditions: withDefault(listOf(anyObject), null), acceptedNames: names }),
+  ),
 });
 
 export const conditionOf = (object: KubeObject, type: string): string | undefined =>

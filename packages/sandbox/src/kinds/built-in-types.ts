@@ -10,16 +10,16 @@ import { podBehaviour, podSchema } from "./pods.ts";
 import { plainType } from "./resource-type.ts";
 import type { Behaviour, ResourceType } from "./resource-type.ts";
 import {
-  always,
+  alwaysPresent,
   anyObject,
   boolean,
   each,
   fields,
   integer,
-  knowing,
+  openObject,
   listOf,
-} from "../schema/schema-words.ts";
-import { mapOf, or, string, strings } from "../schema/schema-words.ts";
+} from "../schema/schema-builders.ts";
+import { mapOf, withDefault, string, strings } from "../schema/schema-builders.ts";
 import { serviceBehaviour, serviceSchema } from "./services.ts";
 import { deploymentBehaviour, deploymentSchema, replicaSetBehaviour, replicaSetSchema } from "./workloads.ts";
 
@@ -28,7 +28,7 @@ type Row = Partial<ResourceType> & Pick<ResourceType, "kind" | "resource" | "sch
 
 const bytes = { type: "string", format: "byte" };
 /** A spec and a status that the sandbox stores without checks. */
-const stored: JsonObject = fields({ spec: always(anyObject), status: anyObject });
+const stored: JsonObject = fields({ spec: alwaysPresent(anyObject), status: anyObject });
 const unconditionalUpdate = true;
 const returnsDeleted = true;
 const namespaced = false;
@@ -45,8 +45,8 @@ const core: readonly Row[] = [
     unconditionalUpdate,
     returnsDeleted,
     schema: fields({
-      spec: always(fields({ finalizers: listOf(string) })),
-      status: always(knowing({ phase: or(string, "Active") })),
+      spec: alwaysPresent(fields({ finalizers: listOf(string) })),
+      status: alwaysPresent(openObject({ phase: withDefault(string, "Active") })),
     }),
     nameRule: "label",
     behaviour: namespaceBehaviour,
@@ -68,7 +68,7 @@ const core: readonly Row[] = [
       data: mapOf(bytes),
       stringData: mapOf(string),
       immutable: boolean,
-      type: or(string, "Opaque"),
+      type: withDefault(string, "Opaque"),
     }),
     behaviour: secretBehaviour,
     selectable: ["type"],
@@ -195,7 +195,7 @@ const lease: Row = {
   kind: "Lease",
   resource: "leases",
   schema: fields({
-    spec: always(
+    spec: alwaysPresent(
       fields({
         ...strings("holderIdentity acquireTime renewTime strategy preferredHolder"),
         ...each("leaseDurationSeconds leaseTransitions", integer),
@@ -217,7 +217,7 @@ const definition: Row = {
   behaviour: definitionBehaviour,
 };
 
-const roleSchema = fields({ rules: or(listOf(anyObject), null), aggregationRule: anyObject });
+const roleSchema = fields({ rules: withDefault(listOf(anyObject), null), aggregationRule: anyObject });
 const bindingBehaviour: Behaviour = {
   errors: (binding, old) => {
     const role = field(binding, "roleRef");

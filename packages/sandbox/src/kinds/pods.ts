@@ -7,17 +7,29 @@ import type { Json, JsonObject } from "../json.ts";
 import { beingDeleted, isKubeObject, nameOf, withTop } from "../kube-object.ts";
 import type { KubeObject } from "../kube-object.ts";
 import type { Behaviour } from "./resource-type.ts";
-import { always, anyObject, fields, integer, knowing, listOf, or, string } from "../schema/schema-words.ts";
+import {
+  alwaysPresent,
+  anyObject,
+  fields,
+  integer,
+  openObject,
+  listOf,
+  withDefault,
+  string,
+} from "../schema/schema-builders.ts";
 import * as status from "../http/status.ts";
 
-const podSpec = knowing({
+const podSpec = openObject({
   containers: listOf(anyObject),
-  restartPolicy: or(string, "Always"),
-  terminationGracePeriodSeconds: or(integer, 30),
+  restartPolicy: withDefault(string, "Always"),
+  terminationGracePeriodSeconds: withDefault(integer, 30),
 });
-export const podSchema: JsonObject = fields({ spec: always(podSpec), status: or(anyObject, {}) });
+export const podSchema: JsonObject = fields({
+  spec: alwaysPresent(podSpec),
+  status: withDefault(anyObject, {}),
+});
 /** The schema of a template of pods. */
-export const podTemplate: JsonObject = always(knowing({ spec: always(podSpec) }));
+export const podTemplate: JsonObject = alwaysPresent(openObject({ spec: alwaysPresent(podSpec) }));
 
 const nodeOf = (pod: KubeObject): string => textAt(pod, "spec", "nodeName") ?? "";
 

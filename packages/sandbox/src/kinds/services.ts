@@ -5,11 +5,21 @@ import type { JsonObject } from "../json.ts";
 import { withTop } from "../kube-object.ts";
 import type { KubeObject } from "../kube-object.ts";
 import type { Behaviour } from "./resource-type.ts";
-import { always, anyObject, fields, knowing, listOf, or, string } from "../schema/schema-words.ts";
+import {
+  alwaysPresent,
+  anyObject,
+  fields,
+  openObject,
+  listOf,
+  withDefault,
+  string,
+} from "../schema/schema-builders.ts";
 
 export const serviceSchema: JsonObject = fields({
-  spec: always(knowing({ type: or(string, "ClusterIP"), ports: listOf(anyObject), clusterIP: string })),
-  status: or(anyObject, { loadBalancer: {} }),
+  spec: alwaysPresent(
+    openObject({ type: withDefault(string, "ClusterIP"), ports: listOf(anyObject), clusterIP: string }),
+  ),
+  status: withDefault(anyObject, { loadBalancer: {} }),
 });
 
 /** The number of addresses for Services in 127.1.0.0/16. */

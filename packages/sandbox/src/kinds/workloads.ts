@@ -7,32 +7,42 @@ import { withTop } from "../kube-object.ts";
 import type { KubeObject } from "../kube-object.ts";
 import { podTemplate } from "./pods.ts";
 import type { Behaviour } from "./resource-type.ts";
-import { always, anyObject, boolean, each, fields, integer, knowing } from "../schema/schema-words.ts";
-import { listOf, omitted, or, string } from "../schema/schema-words.ts";
+import {
+  alwaysPresent,
+  anyObject,
+  boolean,
+  each,
+  fields,
+  integer,
+  openObject,
+} from "../schema/schema-builders.ts";
+import { listOf, omitEmpty, withDefault, string } from "../schema/schema-builders.ts";
 
 const common = {
-  replicas: or(integer, 1),
+  replicas: withDefault(integer, 1),
   minReadySeconds: integer,
   selector: anyObject,
   template: podTemplate,
 };
 /** A status with these counts. A zero is left out, and so is an empty list. */
 const statusWith = (counts: string, others: JsonObject = {}): JsonObject =>
-  always(knowing({ ...each(counts, omitted(integer)), conditions: listOf(anyObject), ...others }));
+  alwaysPresent(
+    openObject({ ...each(counts, omitEmpty(integer)), conditions: listOf(anyObject), ...others }),
+  );
 export const replicaSetSchema: JsonObject = fields({
-  spec: always(knowing(common)),
+  spec: alwaysPresent(openObject(common)),
   status: statusWith("fullyLabeledReplicas readyReplicas availableReplicas observedGeneration", {
-    replicas: or(integer, 0),
+    replicas: withDefault(integer, 0),
   }),
 });
 export const deploymentSchema: JsonObject = fields({
-  spec: always(
-    knowing({
+  spec: alwaysPresent(
+    openObject({
       ...common,
       paused: boolean,
-      strategy: always(knowing({ type: or(string, "RollingUpdate") })),
-      revisionHistoryLimit: or(integer, 10),
-      progressDeadlineSeconds: or(integer, 600),
+      strategy: alwaysPresent(openObject({ type: withDefault(string, "RollingUpdate") })),
+      revisionHistoryLimit: withDefault(integer, 10),
+      progressDeadlineSeconds: withDefault(integer, 600),
     }),
   ),
   status: statusWith(

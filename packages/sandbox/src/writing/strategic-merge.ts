@@ -45,8 +45,9 @@ function mergedByKey(list: readonly Json[], patch: readonly Json[], key: string)
 }
 
 /**
- * The items of a patch, in its order, and the other items in their places between them (apimachinery, strategicpatch,
- * mergeSortedSlice).
+ * The merged items in the order that the patch requires (`order`, its `$setElementOrder`). Items that `order` lacks keep
+ * their places: each comes before the first ordered item that it preceded in the old list (`before`). From apimachinery,
+ * strategicpatch, mergeSortedSlice.
  */
 function ordered(
   merged: readonly Json[],
@@ -55,12 +56,12 @@ function ordered(
   same: (a: Json, b: Json) => boolean,
 ): readonly Json[] {
   const placeIn = (items: readonly Json[], item: Json): number => items.findIndex((one) => same(one, item));
-  const spoken = merged
+  const inOrder = merged
     .filter((item) => placeIn(order, item) >= 0)
     .sort((a, b) => placeIn(order, a) - placeIn(order, b));
   const others = merged.filter((item) => placeIn(order, item) < 0);
   const result: Json[] = [];
-  for (const item of spoken) {
+  for (const item of inOrder) {
     const at = placeIn(before, item);
     while (
       others[0] !== undefined &&

@@ -20,14 +20,14 @@ export const fields = (
 export const mapOf = (additionalProperties: Json): JsonObject => ({ type: "object", additionalProperties });
 export const listOf = (items: Json): JsonObject => ({ type: "array", items });
 /** An object with these fields, and others that the sandbox stores without checks. */
-export const knowing = (properties: Readonly<Record<string, Json>>): JsonObject => ({
+export const openObject = (properties: Readonly<Record<string, Json>>): JsonObject => ({
   ...anyObject,
   properties,
 });
 /** A field of every object of its kind, even if it is empty: in Go, a struct without a pointer. */
-export const always = (schema: JsonObject): JsonObject => or(schema, {});
+export const alwaysPresent = (schema: JsonObject): JsonObject => withDefault(schema, {});
 /** The schema with a default; null as a default makes it nullable. */
-export const or = (schema: JsonObject, value: Json): JsonObject => ({
+export const withDefault = (schema: JsonObject, value: Json): JsonObject => ({
   ...schema,
   default: value,
   nullable: value === null,
@@ -38,4 +38,4 @@ export const each = (names: string, schema: JsonObject): JsonObject =>
 export const strings = (names: string): JsonObject => each(names, string);
 
 /** A field that is left out if it is empty or zero: in Go, a field with `omitempty` without a pointer. */
-export const omitted = (schema: JsonObject): JsonObject => ({ ...schema, "x-omitempty": true });
+export const omitEmpty = (schema: JsonObject): JsonObject => ({ ...schema, "x-omitempty": true });
