@@ -102,13 +102,13 @@ const ofWake = script("ledger/scripts/wake", [
     to: "return false and",
   },
   {
-    promise: "people-3",
+    promise: "operator-3",
     wrong: "force waits",
     from: "number(e, 'notBefore') <= now or w.force",
     to: "number(e, 'notBefore') <= now",
   },
   {
-    promise: "people-3",
+    promise: "operator-3",
     wrong: "a running key is not forced",
     from: "if leased and w.force then e.f.forced = 1 end",
     to: "",
@@ -117,7 +117,7 @@ const ofWake = script("ledger/scripts/wake", [
 
 const ofClaim = script("ledger/scripts/claim", [
   {
-    promise: "bell-8",
+    promise: "job-8",
     wrong: "a job that came is not known to have come",
     from: "clear(e, 'job') -- whatever comes of it\n",
     to: "",
@@ -141,19 +141,19 @@ const ofClaim = script("ledger/scripts/claim", [
     to: "if not e.f.state then",
   },
   {
-    promise: "bell-3",
+    promise: "job-3",
     wrong: "a doubled job runs a key with nothing due",
     from: "if not e.f.state and known then return refuseSince('nothing due') end",
     to: "",
   },
   {
-    promise: "bell-3",
+    promise: "job-3",
     wrong: "a late job runs a key that waits",
     from: "if at and tonumber(at) > now then return refuseSince('waiting') end",
     to: "",
   },
   {
-    promise: "bell-4",
+    promise: "job-4",
     wrong: "a parked key is run by an old job",
     from: "if e.f.state == 'parked' then return refuseSince('parked') end",
     to: "",
@@ -171,7 +171,7 @@ const ofClaim = script("ledger/scripts/claim", [
     to: "if false then",
   },
   {
-    promise: "ring-5",
+    promise: "dispatch-5",
     wrong: "a clock that went back prolongs a lease",
     from: "if number(e, 'until') > now + lease then\n  clampLeases()",
     to: "if false then\n  clampLeases()",
@@ -198,7 +198,7 @@ const ofTake = script("ledger/rules/start-run", [
     to: "",
   },
   {
-    promise: "people-1",
+    promise: "operator-1",
     wrong: "a paused key runs",
     from: "if pausedKey(e) then",
     to: "if false then",
@@ -210,43 +210,43 @@ const ofTake = script("ledger/rules/start-run", [
     to: "if false then",
   },
   {
-    promise: "next-1",
+    promise: "chain-1",
     wrong: "a chained key is not leased",
     from: "  if other ~= e then save(other) end\n",
     to: "",
   },
   {
-    promise: "next-2",
+    promise: "chain-2",
     wrong: "a paused controller hands over",
     from: "or control.paused == '1' then return nil end",
     to: "then return nil end",
   },
   {
-    promise: "next-2",
+    promise: "chain-2",
     wrong: "a new server hands over at once",
     from: "if not recovered() or control.paused == '1' then return nil end",
     to: "if control.paused == '1' then return nil end",
   },
   {
-    promise: "next-2",
+    promise: "chain-2",
     wrong: "chained keys exceed the controller's rate",
     from: "  if limitOpens('controller') > now then return nil end\n",
     to: "",
   },
   {
-    promise: "next-2",
+    promise: "chain-2",
     wrong: "chained keys starve the less urgent classes",
     from: "  if key then control.dispatches = setting('dispatches', 0) + 1 end\n",
     to: "",
   },
   {
-    promise: "next-3",
+    promise: "chain-3",
     wrong: "jobs that no worker takes starve",
     from: "return dispatched and tonumber(since)",
     to: "return false and tonumber(since)",
   },
   {
-    promise: "next-3",
+    promise: "chain-3",
     wrong: "a key is chained although a worker has just got its job",
     from: "<= now - overdueJobAge",
     to: "<= now",

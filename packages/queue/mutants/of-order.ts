@@ -3,31 +3,31 @@ import { type Mutant, script } from "./mutant.ts";
 const ofOrder = [
   ...script("ledger/rules/dispatch-ready", [
     {
-      promise: "bell-6",
+      promise: "job-6",
       wrong: "jobs without end",
       from: "math.max(atLeast or 0, idle)",
       to: "256",
     },
     {
-      promise: "bell-6",
+      promise: "job-6",
       wrong: "jobs for slots that are busy",
       from: "math.max(1, setting('slots', 1)) - redis.call('ZCARD', LEASES)",
       to: "math.max(1, setting('slots', 1))",
     },
     {
-      promise: "bell-6",
+      promise: "job-6",
       wrong: "no job while all slots seem busy",
       from: "math.max(atLeast or 0, idle)",
       to: "idle",
     },
     {
-      promise: "bell-6",
+      promise: "job-6",
       wrong: "keys with a job are not counted",
       from: "- redis.call('ZCARD', DISPATCHED)",
       to: "",
     },
     {
-      promise: "bell-8",
+      promise: "job-8",
       wrong: "a key that was chained gets one job after the other",
       from: "if not e.f.job then -- else",
       to: "if true then -- else",
@@ -45,7 +45,7 @@ const ofOrder = [
       to: "not mayDispatch() then",
     },
     {
-      promise: "bell-6",
+      promise: "job-6",
       wrong: "a key that is woken alone is assigned although all slots are busy",
       from: "return roomFor() > 0 and assign(e)",
       to: "return assign(e)",
@@ -63,7 +63,7 @@ const ofOrder = [
       to: "while room > 0 do",
     },
     {
-      promise: "people-1",
+      promise: "operator-1",
       wrong: "a paused controller rings",
       from: "return recovered() and control.paused ~= '1' end",
       to: "return recovered() end",
@@ -75,13 +75,13 @@ const ofOrder = [
       to: "return control.paused ~= '1' end",
     },
     {
-      promise: "ring-1",
+      promise: "dispatch-1",
       wrong: "timers never fire",
       from: "becomeReady(e, since)\n      save(e)",
       to: "save(e)",
     },
     {
-      promise: "bell-1",
+      promise: "job-1",
       wrong: "a job's number comes again",
       from: "control.dispatches = setting('dispatches', 0) + 1",
       to: "control.dispatches = 1",
@@ -120,13 +120,13 @@ const ofOrder = [
     },
     { promise: "order-5", wrong: "no burst", from: "- (tonumber(burst) - 1) * tonumber(every)", to: "" },
     {
-      promise: "people-1",
+      promise: "operator-1",
       wrong: "a paused object is rung",
       from: "  if pausedObject(e) then return enter(e, 'paused', since) end\n",
       to: "",
     },
     {
-      promise: "people-1",
+      promise: "operator-1",
       wrong: "a paused namespace is rung",
       from: "if pausedBy('namespace ' .. namespace) then return '+inf' end",
       to: "",
@@ -137,19 +137,19 @@ const ofOrder = [
 const ofTheRest = [
   ...script("ledger/scripts/dispatch-again", [
     {
-      promise: "bell-8",
+      promise: "job-8",
       wrong: "a job that was lost serves for ever",
       from: "  clear(e, 'job')\n  becomeReady(e, since)",
       to: "  becomeReady(e, since)",
     },
     {
-      promise: "ring-4",
+      promise: "dispatch-4",
       wrong: "a job that was used meanwhile is added again",
       from: "if since and (e.f.job or '0') == jobNumber then",
       to: "if true then since = since or now",
     },
     {
-      promise: "ring-4",
+      promise: "dispatch-4",
       wrong: "a newer job is added again for an older one",
       from: "if since and (e.f.job or '0') == jobNumber then",
       to: "if since then",
@@ -157,13 +157,13 @@ const ofTheRest = [
   ]),
   ...script("ledger/scripts/dispatch", [
     {
-      promise: "ring-2",
+      promise: "dispatch-2",
       wrong: "ended leases are left alone",
       from: "if recovered() then\n  for",
       to: "if false then\n  for",
     },
     {
-      promise: "ring-5",
+      promise: "dispatch-5",
       wrong: "a lease reaches an hour into the future",
       from: "clampLeases()\nif recovered()",
       to: "if recovered()",
@@ -171,13 +171,13 @@ const ofTheRest = [
   ]),
   ...script("ledger/scripts/unclaimed-jobs", [
     {
-      promise: "ring-3",
+      promise: "dispatch-3",
       wrong: "lost jobs are not looked for",
       from: "add('-inf', now - minAge)",
       to: "",
     },
     {
-      promise: "ring-5",
+      promise: "dispatch-5",
       wrong: "a job added in the future is never lost",
       from: "add(now + 1, '+inf') -- the clock went back",
       to: "",
@@ -222,7 +222,7 @@ const ofTheRest = [
       to: "",
     },
     {
-      promise: "copy-5",
+      promise: "object-5",
       wrong: "the version that another run read counts for a run that announced itself",
       from: "'claim', 'observedIn')",
       to: "'claim')",
@@ -230,7 +230,7 @@ const ofTheRest = [
   ]),
   ...script("ledger/scripts/register-worker", [
     {
-      promise: "bell-6",
+      promise: "job-6",
       wrong: "workers that are gone keep their slots",
       from: "if not upTo or tonumber(upTo) <= now then",
       to: "if not upTo then",
@@ -265,7 +265,7 @@ const ofTheRest = [
   ]),
   ...script("ledger/rules/preamble", [
     {
-      promise: "ring-5",
+      promise: "dispatch-5",
       wrong: "a clock that goes back settles for long",
       from: "and math.min(setting('claimsFrom', 0), now + recoveryWindow) or 0",
       to: "and setting('claimsFrom', 0) or 0",

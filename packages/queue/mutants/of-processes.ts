@@ -6,7 +6,7 @@ const here = (mutants: readonly Mutant[]): readonly Mutant[] =>
 /** Of what runs in bridges and workers, around the scripts. */
 export const mutantsOfProcesses: readonly Mutant[] = here([
   {
-    promise: "bell-2",
+    promise: "job-2",
     wrong: "a job has three attempts",
     file: "bullmq/bullmq-job-queue.ts",
     from: "attempts: 1, removeOnComplete",
@@ -14,35 +14,35 @@ export const mutantsOfProcesses: readonly Mutant[] = here([
     noticedBy: "law",
   },
   {
-    promise: "bell-1",
+    promise: "job-1",
     wrong: "a key's next job has the same id",
     file: "bullmq/bullmq-job-queue.ts",
     from: ".slice(0, 16)}-${number}`",
     to: ".slice(0, 16)}`",
   },
   {
-    promise: "bell-3",
+    promise: "job-3",
     wrong: "lost jobs are not added again",
     file: "worker/dispatcher.ts",
     from: "if (!waiting.has(job)) await ledger.dispatchAgain(job)",
     to: "if (waiting.has(job)) await ledger.dispatchAgain(job)",
   },
   {
-    promise: "bell-5",
+    promise: "job-5",
     wrong: "a failed run completes its job",
     file: "worker/runner.ts",
     from: "throw new RunFailedError(run.key, outcome.error)",
     to: "return undefined",
   },
   {
-    promise: "bell-5",
+    promise: "job-5",
     wrong: "a chained run fails another key's job",
     file: "bullmq/bullmq-job-queue.ts",
     from: "await job.updateData({ key: error.key })",
     to: "await Promise.resolve()",
   },
   {
-    promise: "bell-7",
+    promise: "job-7",
     wrong: "one job leads to runs without end",
     file: "worker/worker.ts",
     from: "runner.run(leased, runsPerJob)",
@@ -91,7 +91,7 @@ export const mutantsOfProcesses: readonly Mutant[] = here([
     to: "slots: busy()",
   },
   {
-    promise: "bell-4",
+    promise: "job-4",
     wrong: "a refused job fails",
     file: "worker/worker.ts",
     from: 'if (answer.refused !== "slot taken") {',
@@ -140,7 +140,7 @@ export const mutantsOfProcesses: readonly Mutant[] = here([
     to: "",
   },
   {
-    promise: "ring-1",
+    promise: "dispatch-1",
     wrong: "the dispatcher is not woken for a timer",
     file: "worker/runner.ts",
     from: "if (answer.dueIn !== undefined) dispatcher.expectDueIn(answer.dueIn);",

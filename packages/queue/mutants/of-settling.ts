@@ -2,31 +2,31 @@ import { type Mutant, script } from "./mutant.ts";
 
 const ofSettle = script("ledger/scripts/settle", [
   {
-    promise: "next-1",
+    promise: "chain-1",
     wrong: "nothing is chained",
     from: "next ~= '' and chainNext",
     to: "false and chainNext",
   },
   {
-    promise: "next-1",
+    promise: "chain-1",
     wrong: "the settled key's own entry is not the one that is chained",
     from: "chainNext(e, next, askedAt, version)",
     to: "chainNext({ key = key, f = {}, was = {} }, next, askedAt, version)",
   },
   {
-    promise: "next-4",
+    promise: "chain-4",
     wrong: "a lost answer loses the chained key",
     from: "e.f.chained = chained[4]\n",
     to: "",
   },
   {
-    promise: "next-4",
+    promise: "chain-4",
     wrong: "a repeated call gets a key that another worker runs",
     from: "other and held(other) and other.f.token == next and other.f.claim",
     to: "other and held(other) and other.f.claim",
   },
   {
-    promise: "next-4",
+    promise: "chain-4",
     wrong: "a repeated call gets a key whose run has ended",
     from: "other and held(other) and",
     to: "other and",
@@ -128,7 +128,7 @@ const ofSettle = script("ledger/scripts/settle", [
     from: "math.max(now + after, tonumber(redis.call('HGET', LIMITS, closed) or 0) or 0)",
     to: "now + after",
   },
-  { promise: "people-4", wrong: "history grows", from: "  read(history, 'LTRIM', 0, kept - 2)\n", to: "" },
+  { promise: "operator-4", wrong: "history grows", from: "  read(history, 'LTRIM', 0, kept - 2)\n", to: "" },
   {
     promise: "server-3",
     wrong: "an unknown run's outcome is refused",

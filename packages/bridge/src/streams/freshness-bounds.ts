@@ -7,7 +7,7 @@ import type { StreamPlan } from "./plan-streams.ts";
 
 /**
  * While events arrive, a moment older than this is refreshed. A cached object is used only if its moment is recent
- * (copy-9 in docs/work-queue.md).
+ * (object-9 in docs/work-queue.md).
  */
 const refreshEvery: Milliseconds = 20_000;
 

@@ -7,7 +7,7 @@ import { openMemoryLedger } from "../memory/memory-ledger.ts";
 import { wakeOf } from "../work-queue/work-queue.contract.ts";
 import type { QueueWorker, Run, RunOutcome, WorkQueue } from "../work-queue/work-queue.ts";
 
-// A key that an outcome is answered with (next-1) is renewed and fenced as one that was claimed (claim-6, server-6).
+// A key that an outcome is answered with (chain-1) is renewed and fenced as one that was claimed (claim-6, server-6).
 const times = { lease: 6_000, renewal: 500, recoveryWindow: 1_500 };
 const [first, second] = [objectKey({ name: "first" }), objectKey({ name: "second" })];
 
