@@ -43,7 +43,7 @@ export function followsOf(
       for: own,
       map,
       ...predicatesOf(of, at),
-      ...(cached.has(resourceNameOf(refOf(of))) && { news: true }),
+      ...(cached.has(resourceNameOf(refOf(of))) && { deltas: true }),
     },
   });
   const self = follow(spec.for, { by: "self" }, "spec.for");

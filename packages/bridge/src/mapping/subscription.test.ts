@@ -117,5 +117,5 @@ test("metadata is enough unless a mapping or a declared field is elsewhere", () 
   );
   expect(needsFullObject({ ...own, changed: [parseFieldPath("spec.template.metadata.labels")] })).toBe(true);
   expect(needsFullObject({ ...own, copies: true })).toBe(true);
-  expect(needsFullObject({ ...own, news: true })).toBe(true);
+  expect(needsFullObject({ ...own, deltas: true })).toBe(true);
 });

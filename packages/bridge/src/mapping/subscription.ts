@@ -43,7 +43,7 @@ export interface Subscription {
   /** If true, a wake carries the object after the change. */
   readonly copies?: boolean | undefined;
   /** For another kind than the controller's. If true, a wake carries the change, if it can be expressed completely. */
-  readonly news?: boolean | undefined;
+  readonly deltas?: boolean | undefined;
 }
 
 export function mappingResultsOf(object: KubeObject, subscriptions: readonly Subscription[]): MappingResults {
@@ -76,8 +76,13 @@ const differ = (a: readonly string[] = [], b: readonly string[] = []): boolean =
   a.length !== b.length || a.some((one, index) => one !== b[index]);
 
 /** True if the subscription needs more than metadata. */
-export const needsFullObject = ({ map, changed = [], copies = false, news = false }: Subscription): boolean =>
-  copies || news || ("path" in map && !isInMetadata(map.path)) || !changed.every(isInMetadata);
+export const needsFullObject = ({
+  map,
+  changed = [],
+  copies = false,
+  deltas = false,
+}: Subscription): boolean =>
+  copies || deltas || ("path" in map && !isInMetadata(map.path)) || !changed.every(isInMetadata);
 
 function isSelected({ metadata }: KubeObject, { namespaces, selector }: Subscription): boolean {
   if (namespaces !== undefined && !namespaces.includes(metadata.namespace ?? "")) return false;

@@ -146,7 +146,7 @@ describe("what wakes a key", () => {
     const object = { apiVersion: "v1", kind: "Pod", spec: { size: 1 }, metadata };
     const knows: Subscriber = {
       ...own,
-      subscription: { id: "own", for: bucket, map: { by: "owner" }, news: true },
+      subscription: { id: "own", for: bucket, map: { by: "owner" }, deltas: true },
     };
     const carried = async (fields: Partial<ObjectEvent>, subscriber = knows) =>
       (await wakes([{ object, ...fields }], subscriber)).map(({ delta, uid, cachedObject }) => [

@@ -61,7 +61,7 @@ export async function* wakesOf(
   source: EventContext,
 ): AsyncGenerator<readonly Wake[], void, undefined> {
   const { ref, indexes } = source;
-  const { for: own, map, copies = false, news: withDelta = false } = subscriber.subscription;
+  const { for: own, map, copies = false, deltas: withDelta = false } = subscriber.subscription;
   const relevant = events.flatMap((event) => relevantEvent(event, subscriber) ?? []);
   const wake = ({ event, isListed }: RelevantEvent, key: ObjectKey): Wake => ({
     key,

@@ -82,7 +82,7 @@ it("reads the owned kinds with deltas in wakes, for each mapping", () => {
     - { ${of("nodes")}, names: { label: for } }
 `;
   const [registration] = read({ "a.yaml": bucket + owns("pods") + watches })();
-  const carried = registration?.follows.map(({ subscription: { news, copies } }) => [news, copies]);
+  const carried = registration?.follows.map(({ subscription: { deltas, copies } }) => [deltas, copies]);
   expect(carried).toEqual([
     [undefined, undefined],
     [true, undefined],

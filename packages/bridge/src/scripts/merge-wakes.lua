@@ -1,4 +1,4 @@
--- Merges two wakes of one key: the newer version, the more urgent class and the newest known pause. `news` becomes
+-- Merges two wakes of one key: the newer version, the more urgent class and the newest known pause. `delta` becomes
 -- empty, because a part of it may be missing.
 
 local rank = { change = 1, listing = 2, resync = 3 }
