@@ -267,7 +267,7 @@ describe("keys that are looked up", () => {
       (await wakes(events, subscriber)).map(({ key: of, resourceVersion }) => [of, resourceVersion]);
     const films = key("films");
     expect(await versions(all)).toEqual([films, photos].map((of) => [of, "9"]));
-    const withDelta = { ...all, subscription: { ...all.subscription, news: true } };
+    const withDelta = { ...all, subscription: { ...all.subscription, deltas: true } };
     expect(await versions(withDelta)).toEqual(
       [films, photos].flatMap((of) => ["8", "9"].map((version) => [of, version])),
     );

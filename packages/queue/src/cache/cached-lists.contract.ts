@@ -21,8 +21,8 @@ export function cachedListsContract(t: LedgerUnderTest): void {
     ...outcome,
     observed: { ...observed, cachedLists },
   });
-  const wakeWithDelta = (news: string, fields: Partial<Wake> = {}) =>
-    t.wake(key, { kind: "pods", delta: news, ...fields });
+  const wakeWithDelta = (delta: string, fields: Partial<Wake> = {}) =>
+    t.wake(key, { kind: "pods", delta, ...fields });
   let runs = 0;
   const begin = async (): Promise<Claim> => {
     await t.dispatched();

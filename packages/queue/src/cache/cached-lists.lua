@@ -30,20 +30,20 @@ end
 -- The lists that the previous run left and the deltas since, as tab-separated JSON; empty if one of them is missing.
 local function takeLists(e)
   local name = P .. ':deltas:' .. e.key
-  local news = {}
+  local deltas = {}
   if e.f.leftLists and e.f.deltas then
     if read(name, 'SCARD') > maxDeltas then
       e.f.deltas = 'lost'
     else
-      news = redis.call('SMEMBERS', name)
+      deltas = redis.call('SMEMBERS', name)
     end
   end
   local left = e.f.leftLists and e.f.observedIn == control.incarnation and read(P .. ':lists:' .. e.key, 'GET')
   local size = 0
-  for _, each in ipairs(news) do
+  for _, each in ipairs(deltas) do
     size = size + #each
   end
   local isAll = type(left) == 'string' and e.f.deltas ~= 'lost' and size == number(e, 'deltas')
   forgetLists(e)
-  return isAll and table.concat({ left, unpack(news) }, '\t') or ''
+  return isAll and table.concat({ left, unpack(deltas) }, '\t') or ''
 end
