@@ -199,6 +199,7 @@ describe("what cannot be used is refused, with what to do:", () => {
     ["an S3 URL that is none", ["--s3", "s3://bucket"], "http://127.0.0.1:9000"],
     ["a context of no kubeconfig", ["--context", "home"], "give --kubeconfig too"],
     ["an argument", ["now"], "too many arguments"],
+    ["a folder that cannot be made", ["--dir", "/proc/nope"], "Choose another one: npm start -- --dir"],
   ])("%s", async (_what, args, message) => {
     const { ended, output } = drover(...args);
     expect(await ended).toBe(1);
