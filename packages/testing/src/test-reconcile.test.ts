@@ -34,7 +34,10 @@ it("reconciles in the world that is described", async () => {
     object: { ...site("a", "Hi"), status: { page: "before" } },
     others: [mine],
   });
-  expect(outcome).toMatchObject({ kind: "retry", error: "The ConfigMap default/a is somebody else's." });
+  expect(outcome).toMatchObject({
+    kind: "retry",
+    error: "The ConfigMap default/a belongs to another controller.",
+  });
   expect(announcements).toMatchObject([{ type: "Warning", reason: "Failed" }]);
   expect(changes).toMatchInlineSnapshot(`
     "~ sites.example.com default/a
@@ -42,13 +45,13 @@ it("reconciles in the world that is described", async () => {
         status.conditions[0].type: (none) -> Ready
         status.conditions[0].status: (none) -> False
         status.conditions[0].reason: (none) -> Failed
-        status.conditions[0].message: (none) -> The ConfigMap default/a is somebody else's.
+        status.conditions[0].message: (none) -> The ConfigMap default/a belongs to another controller.
         status.conditions[0].observedGeneration: (none) -> current
         status.conditions[0].lastTransitionTime: (none) -> a time
         status.conditions[1].type: (none) -> Reconciling
         status.conditions[1].status: (none) -> True
         status.conditions[1].reason: (none) -> Failed
-        status.conditions[1].message: (none) -> The ConfigMap default/a is somebody else's.
+        status.conditions[1].message: (none) -> The ConfigMap default/a belongs to another controller.
         status.conditions[1].observedGeneration: (none) -> current
         status.conditions[1].lastTransitionTime: (none) -> a time"
   `);
