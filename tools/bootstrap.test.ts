@@ -1,20 +1,19 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isRunning } from "@drover/local-servers";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { folderOfTest } from "../packages/testing/src/folder.fixture.ts";
 
 // Each test has a repository of its own, with the real bootstrap in it and nothing else that it does not make.
 const here = import.meta.dirname;
 let root: string;
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), "drover-bootstrap-"));
+  root = folderOfTest();
   cpSync(join(here, "bootstrap.mjs"), join(root, "tools/bootstrap.mjs"));
   cpSync(join(here, "bootstrap"), join(root, "tools/bootstrap"), { recursive: true });
 });
-afterEach(() => rmSync(root, { recursive: true }));
 
 const write = (path: string, content: string | object) => {
   mkdirSync(dirname(join(root, path)), { recursive: true });

@@ -1,14 +1,13 @@
 import { execFile } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import { lockRunFolder } from "./run-folder.ts";
+import { folderOfTest } from "../../../packages/testing/src/folder.fixture.ts";
 
 let path: string;
-beforeEach(() => (path = mkdtempSync(join(tmpdir(), "drover-run-folder-"))));
-afterEach(() => rmSync(path, { recursive: true }));
+beforeEach(() => (path = folderOfTest()));
 const kubeconfig = "/somewhere/kubeconfig";
 
 /** Takes the folder in another process that is killed while it has it. */

@@ -1,22 +1,21 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePort, isRunning, startRedis, startS3 } from "@drover/local-servers";
 import { startSandbox } from "@drover/sandbox";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { waitUntilGone, type DemoProcess, startDemoProcess } from "./testing/demo-process.ts";
 import { recordSigners } from "./testing/signed-requests.ts";
+import { folderOfTest } from "../../../packages/testing/src/folder.fixture.ts";
 
 let dir: string;
 const started: DemoProcess[] = [];
-beforeEach(() => (dir = mkdtempSync(join(tmpdir(), "drover-start-"))));
+beforeEach(() => (dir = folderOfTest()));
 afterEach(async () => {
   vi.unstubAllEnvs();
   for (const drover of started.splice(0)) {
     drover.kill("SIGKILL");
     await drover.ended;
   }
-  rmSync(dir, { recursive: true });
 });
 
 function drover(...args: string[]): DemoProcess {

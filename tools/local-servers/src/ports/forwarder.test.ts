@@ -1,10 +1,9 @@
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { type Forwarder, startForwarder, type ForwardTarget } from "./forwarder.ts";
+import { folderOfTest } from "../../../../packages/testing/src/folder.fixture.ts";
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
@@ -51,9 +50,7 @@ function dial(port: number) {
 
 describe("a forwarder", () => {
   it("leads to a Unix socket, and breaks what stands there too", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "drover-forwarder-"));
-    closing.push(() => rmSync(folder, { recursive: true }));
-    const path = join(folder, "echo.sock");
+    const path = join(folderOfTest(), "echo.sock");
     await echo("unix", [], path);
     const forwarder = await started(path);
     const { say, heard, gone } = dial(forwarder.port);

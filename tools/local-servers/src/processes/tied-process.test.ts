@@ -1,22 +1,17 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { isRunning } from "./is-running.ts";
 import { spawnTied, type TiedProcess } from "./tied-process.ts";
+import { folderOfTest } from "../../../../packages/testing/src/folder.fixture.ts";
 
 let dir: string;
 const open: TiedProcess[] = [];
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), "drover-tied-"));
-});
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((child) => child.stop({ graceMs: 0 })));
-  await rm(dir, { recursive: true, force: true });
-});
+beforeEach(() => (dir = folderOfTest()));
+afterEach(() => Promise.all(open.splice(0).map((child) => child.stop({ graceMs: 0 }))));
 
 /** Starts a child and waits for its first line of output. */
 async function startAndHear(command: string, args: string[], more: { detached?: boolean } = {}) {

@@ -1,16 +1,12 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { isRunning } from "./is-running.ts";
 import { spawnTied } from "./tied-process.ts";
 import { StartError, waitUntilReady } from "./wait-until-ready.ts";
+import { folderOfTest } from "../../../../packages/testing/src/folder.fixture.ts";
 
 let dir: string;
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), "drover-ready-"));
-});
-afterEach(() => rm(dir, { recursive: true, force: true }));
+beforeEach(() => (dir = folderOfTest()));
 
 const shell = (script: string) =>
   spawnTied({ name: "server", command: "sh", args: ["-c", script], logFile: join(dir, "server.log") });
