@@ -1,6 +1,6 @@
 import { spawnTied, waitUntilReady } from "@drover/local-servers";
-import { readFileSync } from "node:fs";
-import { access, chown } from "node:fs/promises";
+import { existsSync, readFileSync } from "node:fs";
+import { chown } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { allReady, bucketObjects } from "./bucket-objects.ts";
 import type { Checks } from "./checks.ts";
@@ -64,11 +64,6 @@ async function startServer(dir: string, kubeconfig: string) {
     logFile: join(dir, "api-server.log"),
   });
   // The server writes the kubeconfig once it listens.
-  const written = () =>
-    access(kubeconfig).then(
-      () => true,
-      () => false,
-    );
-  await waitUntilReady(child, written);
+  await waitUntilReady(child, () => Promise.resolve(existsSync(kubeconfig)));
   return child;
 }

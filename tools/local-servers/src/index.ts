@@ -24,6 +24,7 @@
  *
  * Each start takes an AbortSignal that gives up *starting*; whoever has started a server stops it.
  */
+export { answersOk } from "./processes/answers-ok.ts";
 export { clockSkewOf, thisMachine } from "./processes/clock-skew.ts";
 export { ensurePrograms, type EnsureProgramsOptions } from "./programs/ensure-programs.ts";
 export { type Forwarder, startForwarder } from "./ports/forwarder.ts";
@@ -31,6 +32,7 @@ export { freePort, isPortFree, onFreePort } from "./ports/free-port.ts";
 export { findLuacheck, type Luacheck } from "./programs/luacheck.ts";
 export { isRunning } from "./processes/is-running.ts";
 export { ownNamespaces } from "./processes/own-namespaces.ts";
+export { runTied } from "./processes/run-tied.ts";
 export { ensurePythonTool, type PythonTool, type PythonToolOptions } from "./programs/python-tool.ts";
 export { type RedisCluster, type RedisClusterOptions, startRedisCluster } from "./redis/redis-cluster.ts";
 export { findRedis, findRedis7, type RedisExecutable } from "./redis/redis-executable.ts";

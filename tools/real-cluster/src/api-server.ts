@@ -1,6 +1,5 @@
 import { join } from "node:path";
-import { spawnTied, waitUntilReady, type TiedProcess } from "@drover/local-servers";
-import { answersOk } from "./answers-ok.ts";
+import { answersOk, spawnTied, waitUntilReady, type TiedProcess } from "@drover/local-servers";
 import type { Pki } from "./pki.ts";
 
 // It starts in three seconds; but four of them on a busy machine with two cores do not.

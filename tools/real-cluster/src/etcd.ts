@@ -1,6 +1,5 @@
 import { join } from "node:path";
-import { spawnTied, waitUntilReady, type TiedProcess } from "@drover/local-servers";
-import { answersOk } from "./answers-ok.ts";
+import { answersOk, spawnTied, waitUntilReady, type TiedProcess } from "@drover/local-servers";
 
 // macOS allows 104 bytes with the final zero, Linux 108.
 const longestSocketPath = 103;

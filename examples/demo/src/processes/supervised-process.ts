@@ -113,7 +113,7 @@ async function launch(
     },
   });
   folder.noteProcess(file, child.pid);
-  await waitUntilReady(child, async (giveUp) => url !== undefined && (await isServerReady(url, giveUp)), {
+  await waitUntilReady(child, async () => url !== undefined && (await isServerReady(url)), {
     signal,
   });
   return child;

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { access } from "node:fs/promises";
+import { existsSync } from "node:fs";
 import { connect } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { isRunning } from "../processes/is-running.ts";
@@ -35,12 +35,6 @@ async function closed(port: number, bytes: string): Promise<void> {
   socket.write(bytes);
   await once(socket, "close");
 }
-
-const exists = (path: string) =>
-  access(path).then(
-    () => true,
-    () => false,
-  );
 
 describe("startRedis", () => {
   it("answers as soon as it is there, under the pid that it tells", async () => {
@@ -124,11 +118,11 @@ describe("startRedis", () => {
 
   it("leaves no process and no temporary folder when it is stopped", async () => {
     const redis = await started({ persistence: true });
-    expect(await exists(redis.dir)).toBe(true);
+    expect(existsSync(redis.dir)).toBe(true);
     await redis.stop();
     await redis.stop();
     expect(isRunning(redis.pid)).toBe(false);
-    expect(await exists(redis.dir)).toBe(false);
+    expect(existsSync(redis.dir)).toBe(false);
   });
 
   it("takes further settings, which win", async () => {

@@ -1,7 +1,6 @@
-import { spawnTied, waitUntilReady } from "@drover/local-servers";
+import { answersOk, spawnTied, waitUntilReady } from "@drover/local-servers";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { answersOk } from "../answers-ok.ts";
 import { registryAddress } from "./layout.ts";
 
 /** Starts an image registry, empty, over plain HTTP. It takes images from anybody here. */

@@ -1,7 +1,6 @@
-import { spawnTied, waitUntilReady } from "@drover/local-servers";
+import { answersOk, spawnTied, waitUntilReady } from "@drover/local-servers";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { answersOk } from "../answers-ok.ts";
 
 /** Where it says whether it has heard of all Services. */
 const readyPort = 8181;
