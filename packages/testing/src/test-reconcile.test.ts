@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { configMapKind, site, siteController } from "./site.fixture.ts";
 import { testReconcile } from "./test-reconcile.ts";
 
-it("says what a reconcile did, the same every time", async () => {
+it("returns the changes of a reconcile, the same every time", async () => {
   const reconciled = () => testReconcile(({ client }) => siteController(client), { object: site("a", "Hi") });
   const { outcome, changes, object } = await reconciled();
   expect(outcome).toMatchObject({ kind: "done" });
@@ -28,7 +28,7 @@ it("says what a reconcile did, the same every time", async () => {
   expect((await reconciled()).changes).toBe(changes);
 });
 
-it("reconciles in the world that is described", async () => {
+it("reconciles in the given cluster state", async () => {
   const mine = { ...configMapKind, metadata: { name: "a" }, data: { html: "mine" } };
   const { outcome, changes, announcements } = await testReconcile(({ client }) => siteController(client), {
     object: { ...site("a", "Hi"), status: { page: "before" } },
