@@ -25,7 +25,7 @@ export type WantedImage = z.output<typeof wantedImage>;
 /** Images that hold no process of ours. */
 export const partNames: ReadonlySet<string> = new Set(["node", "valkey", "s3"]);
 
-/** What the process that builds is told, as one argument in JSON. */
+/** The argument of push-inside.ts, as JSON. */
 export const pushOptions = z.object({
   /** Where files are gathered, and images kept for the next time. */
   dir: z.string(),

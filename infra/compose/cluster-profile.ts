@@ -12,7 +12,7 @@ import { expectBuckets } from "./s3-buckets.ts";
 const host = "10.254.0.1";
 const port = 6443;
 const apiServer = `http://${host}:${port}`;
-/** Who may read the kubeconfig, and nobody else. */
+/** The only user that may read the kubeconfig. */
 const user = { uid: 4321, gid: 4321 };
 
 /** The profile `cluster`: an API server that is none of the containers, and a kubeconfig that only its owner may read. */

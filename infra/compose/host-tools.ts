@@ -18,7 +18,7 @@ const programs: Readonly<Record<string, string>> = {
   ip: "iproute2",
   unshare: "util-linux",
 };
-/** Podman's own helpers are on nobody's PATH. */
+/** The folders of Podman's helpers, which are not on PATH. */
 const podmanFolders = ["/usr/lib/podman", "/usr/libexec/podman", "/usr/local/libexec/podman"];
 
 /** Makes sure that images can be built, as `ensureTools` does. */

@@ -9,7 +9,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { z } from "zod";
 import { run } from "./run.ts";
 
-/** What docker-compose.yml is told to use. */
+/** The images for docker-compose.yml. */
 export interface LocalImages {
   readonly base: string;
   readonly valkey: string;

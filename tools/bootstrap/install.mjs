@@ -34,7 +34,7 @@ async function install(root) {
   });
   if (code !== 0) {
     throw new Failure(
-      `npm ci failed (exit code ${code}). It needs the npm registry. What it said:\n${output.trim()}`,
+      `npm ci failed (exit code ${code}). It needs the npm registry. Its output:\n${output.trim()}`,
     );
   }
   console.error(`Installed in ${((performance.now() - begun) / 1000).toFixed(0)} s.`);

@@ -1,5 +1,5 @@
 // A lock between processes that is free again as soon as its holder is gone, however it went: the holder listens on a
-// Unix socket, and whoever waits holds a connection to it, which the kernel closes with the holder.
+// Unix socket, and each process that waits holds a connection to it, which the kernel closes with the holder.
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { stat, rm } from "node:fs/promises";
@@ -14,7 +14,7 @@ export function lockPath(folder) {
   return join(tmpdir(), `drover-install-${hash}.sock`);
 }
 
-/** Runs `work` while holding the lock; `onWait` is called once when somebody else has it. */
+/** Runs `work` while holding the lock; `onWait` is called once if another process has it. */
 export async function withLock(path, onWait, work) {
   let wasDead = false;
   for (let waited = false; ;) {
@@ -48,7 +48,7 @@ async function take(path, wasDead) {
     throw error;
   }
   if (!wasDead) return release;
-  // Somebody who found the same dead socket may be about to remove ours in its place: the last one has the lock.
+  // A process that found the same dead socket may be about to remove ours in its place: the last one has the lock.
   const ours = await stat(path);
   await delay(200);
   const now = await stat(path).catch(() => undefined);
@@ -68,7 +68,7 @@ async function untilReleased(path, onAlive) {
   throw failure;
 }
 
-/** Who takes the lock binds its socket first, and listens a moment later: only what refuses for longer is dead. */
+/** A process binds its socket first, and listens a moment later: only a socket that refuses for longer is dead. */
 async function isStillRefused(path) {
   await delay(500);
   const socket = connect(path);

@@ -28,7 +28,7 @@ export interface RunFolder {
   readonly release: () => void;
 }
 
-/** The folder cannot be used. The message says why, and what to do. */
+/** The folder cannot be used. The message has the reason, and what to do. */
 export class RunFolderError extends Error {
   override readonly name = "RunFolderError";
 }

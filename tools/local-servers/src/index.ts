@@ -12,8 +12,8 @@
  * await redis.stop();
  * ```
  *
- * `startRedisCluster` starts three primaries that share the slots, `startRedisPair` a primary and a replica whose
- * failover may lose a tail, and `findRedis7` finds the oldest server that is supported, from Debian's packages.
+ * `startRedisCluster` starts three primaries that share the slots, `startRedisPair` a primary and a replica with a
+ * failover that may lose a tail, and `findRedis7` finds the oldest server that is supported, from Debian's packages.
  *
  * Three things hold for everything started here:
  *
@@ -22,7 +22,7 @@
  *   starts processes of our own.
  * - It is ready when the promise resolves. When it does not get ready, the error ends with the last lines of its log.
  *
- * Each start takes an AbortSignal that gives up *starting*; whoever has started a server stops it.
+ * Each start takes an AbortSignal that gives up *starting*; the code that starts a server must stop it.
  */
 export { answersOk } from "./processes/answers-ok.ts";
 export { clockSkewOf, thisMachine } from "./processes/clock-skew.ts";

@@ -25,7 +25,7 @@ it("reads images from YAML", async () => {
 it.each([
   ["shell: { comand: sh }", "comand"],
   ["shell: [", "no JSON or YAML"],
-])("says what is wrong with %j", async (images, problem) => {
+])("rejects %j with the problem", async (images, problem) => {
   await given(images);
   expect(() => nodeConfig()).toThrow(problem);
 });

@@ -8,7 +8,7 @@ const imageSchema = z.strictObject({
   args: z.array(z.string()).default([]),
   /** Laid under what the container sets. */
   env: z.record(z.string(), z.string()).default({}),
-  /** Where it runs unless the container says; left out: where the node runs. */
+  /** The working directory unless the container sets one. Default: that of the node. */
   workingDir: z.string().exactOptional(),
 });
 

@@ -56,7 +56,7 @@ export const fakeNodeTargets: readonly Target[] = [
   ...apiServerTargets,
   ...(["kube-controller-manager", "kube-scheduler", "kwok"] as const),
 ];
-/** Modules of their own, whose requirements are not Kubernetes'. */
+/** Programs with a Go module of their own. */
 const ownModules: ReadonlySet<Target> = new Set<Target>(["registry", "dns", "kwok"]);
 
 export interface BuildOptions {

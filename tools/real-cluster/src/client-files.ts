@@ -62,7 +62,7 @@ export function readKubeconfig(path: string): ClientAccess {
 }
 
 /**
- * Writes a kubectl that talks to this cluster whatever the environment says, and gives its path. Its cache is the
+ * Writes a kubectl for this cluster that ignores the environment, and returns its path. Its cache is the
  * cluster's own: the one in the home folder goes by host and port, and would show kinds of an earlier cluster.
  */
 export async function writeKubectl(

@@ -19,8 +19,8 @@ export interface Etcd {
 }
 
 /**
- * Starts a single etcd and waits until it is ready. It listens on Unix sockets in `dir` and on no port, so nobody can
- * take its place, and only those who may enter the folder reach its data.
+ * Starts a single etcd and waits until it is ready. It listens on Unix sockets in `dir` and on no port, so no other
+ * process can take its place, and only users of the folder reach its data.
  *
  * @throws StartError when it does not become ready; it is gone then
  */
@@ -30,7 +30,7 @@ export async function startEtcd(options: EtcdOptions): Promise<Etcd> {
   if (Buffer.byteLength(socketPath) > longestSocketPath)
     throw new Error(`${dir} is too long a path for the sockets of etcd: choose a shorter \`dir\`.`);
   const endpoint = `unix://${socketPath}`;
-  // etcd wants to advertise ports; with a single member nobody dials them.
+  // etcd must advertise ports; with a single member they are not used.
   const advertised = "http://127.0.0.1:1";
   const process = await spawnTied({
     name: "etcd",

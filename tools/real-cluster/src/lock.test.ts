@@ -60,7 +60,7 @@ describe("the lock", () => {
     expect(await taken).toBe(true);
   });
 
-  it("is not waited for any longer once the signal says so", async () => {
+  it("is no longer waited for once the signal fires", async () => {
     const holder = await holderOf(path);
     const patience = new AbortController();
     const options = { signal: patience.signal, onWait: () => patience.abort() };

@@ -1,5 +1,5 @@
 // A lock between processes that is free again as soon as its holder is gone, however it went: the holder listens on
-// a Unix socket, and whoever waits holds a connection to it, which the kernel closes with the holder.
+// a Unix socket, and each process that waits holds a connection to it, which the kernel closes with the holder.
 //
 // Caveat: two that find the same dead socket at once may both get the lock. It is for saving work, not for safety.
 import { once } from "node:events";
@@ -8,7 +8,7 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { codeOf } from "./error-code.ts";
 
 export interface LockOptions {
-  /** Called once, when somebody else has the lock. */
+  /** Called once if another process has the lock. */
   readonly onWait?: () => void;
   readonly signal?: AbortSignal | undefined;
 }

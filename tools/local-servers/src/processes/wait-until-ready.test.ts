@@ -12,8 +12,8 @@ const shell = (script: string) =>
   spawnTied({ name: "server", command: "sh", args: ["-c", script], logFile: join(dir, "server.log") });
 const never = () => Promise.resolve(false);
 
-describe("untilReady", () => {
-  it("asks until the answer is yes", async () => {
+describe("waitUntilReady", () => {
+  it("probes until the probe returns true", async () => {
     const child = await shell("exec sleep 1000");
     const answers = [false, false, true];
     await waitUntilReady(child, () => Promise.resolve(answers.shift() ?? false));
@@ -39,7 +39,7 @@ describe("untilReady", () => {
     expect(isRunning(child.pid)).toBe(false);
   });
 
-  it("stops the child and rejects with the reason when it is told to give up", async () => {
+  it("stops the child and rejects with the reason when the signal fires", async () => {
     const child = await shell("exec sleep 1000");
     const controller = new AbortController();
     const probe = () => {

@@ -16,7 +16,7 @@ it("returns the warnings of the luacheck on PATH, and rejects if it fails", asyn
   await expect(luacheck(["none.lua"], bin)).rejects.toThrow("luacheck failed");
 });
 
-it("says what to do if there is no luacheck, and apt-get cannot bring it", async () => {
+it("rejects with what to do if there is no luacheck, and apt-get cannot install it", async () => {
   onPath("apt-get", "echo no network today\nexit 100");
   const failure = String(
     await findLuacheck({ path: bin, cacheDir: join(bin, "cache") }).catch((e: unknown) => e),

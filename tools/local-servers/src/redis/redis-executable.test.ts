@@ -28,7 +28,7 @@ describe("findRedis7", () => {
   it.each([
     ["6.2.1", "the redis-server on PATH is 6.2.1, older than 7.0"],
     ["8.0.2", "the redis-server on PATH is 8.0.2, newer than 7"],
-  ])("passes over %s, and says what to do when apt-get fails", async (version, reason) => {
+  ])("rejects %s, and names what to do when apt-get fails", async (version, reason) => {
     redis(version);
     onPath("apt-get", "echo no network today\nexit 100");
     const cacheDir = join(bin, "cache");
@@ -54,7 +54,7 @@ describe("findRedis", () => {
     expect((await findRedis({ path })).description).not.toContain("6.0.16");
   });
 
-  it("takes the one that was chosen, and says so when it is none", async () => {
+  it("takes the chosen server, and rejects a path that is not a server", async () => {
     redis("7.0.15");
     vi.stubEnv("LOCAL_REDIS_SERVER", join(bin, "redis-server"));
     expect(await findRedis()).toEqual(
@@ -67,7 +67,7 @@ describe("findRedis", () => {
     vi.unstubAllEnvs();
   });
 
-  it("says why there is none and what to install", async () => {
+  it("rejects with the reasons and what to install if there is none", async () => {
     redis("6.0.16");
     const failure = String(
       await findRedis({ path: bin, cacheDir: join(bin, "cache") }).catch((e: unknown) => e),

@@ -37,7 +37,7 @@ async function closed(port: number, bytes: string): Promise<void> {
 }
 
 describe("startRedis", () => {
-  it("answers as soon as it is there, under the pid that it tells", async () => {
+  it("answers when the start resolves, under its reported pid", async () => {
     const redis = await started({ persistence: false });
     expect(await redisRequest(redis.port, ["PING"])).toBe("PONG");
     const info = await redisRequest(redis.port, ["INFO"]);
@@ -130,14 +130,14 @@ describe("startRedis", () => {
     expect(await redisRequest(redis.port, ["INFO", "persistence"])).toContain("aof_enabled:0\r\n");
   });
 
-  it("does not take another server on its port for itself, and says what is wrong", async () => {
+  it("does not mistake another server on its port for itself, and rejects with the reason", async () => {
     const { port } = await started({ persistence: false });
     const failure = await startRedis({ persistence: false, port }).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(StartError);
     expect(String(failure)).toContain("Address already in use");
   });
 
-  it("gives up starting when it is told to", async () => {
+  it("gives up starting when the signal fires", async () => {
     const reason = new Error("not needed any more");
     const starting = startRedis({ persistence: false, signal: AbortSignal.abort(reason) });
     await expect(starting).rejects.toBe(reason);

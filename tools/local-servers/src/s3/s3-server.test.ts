@@ -95,7 +95,7 @@ describe("startS3", () => {
     await expect(fetch(s3.url)).rejects.toThrow();
   });
 
-  it("says so when its port is taken", testOptions, async () => {
+  it("rejects if its port is taken", testOptions, async () => {
     const { url } = await started();
     const failure = await startS3({ port: Number(new URL(url).port) }).catch((error: unknown) => error);
     expect(String(failure)).toContain("in use");

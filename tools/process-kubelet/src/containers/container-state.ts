@@ -18,7 +18,7 @@ export type ContainerState =
   | { readonly running: { readonly startedAt: string } }
   | { readonly terminated: Terminated };
 
-/** A container as its pod's status tells of it. */
+/** A container, for its pod's status. */
 export interface ContainerView {
   readonly name: string;
   readonly image: string;

@@ -26,7 +26,7 @@ export interface LaunchOptions {
   readonly volumes: string;
 }
 
-/** What to start for a container. Throws MissingReferenceError when that cannot be told yet. */
+/** The process of a container. @throws MissingReferenceError if it refers to something that does not exist yet. */
 export async function launchOf(parts: LaunchOptions): Promise<Launch> {
   const { container, pod, address, image, nodeEnv, references } = parts;
   const own = await containerEnvironment(container, pod, address, references);

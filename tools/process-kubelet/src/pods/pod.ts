@@ -162,18 +162,18 @@ export type Env = z.output<typeof envSchema>;
 export type Probe = z.output<typeof probeSchema>;
 export type Volume = z.output<typeof volumeSchema>;
 export type PodSpec = z.output<typeof specSchema>;
-/** A pod's status as somebody wrote it, maybe this node before it was killed. */
+/** A pod's status on the server, perhaps of this node before it was killed. */
 export type WrittenStatus = z.output<typeof statusSchema>;
 export type PodCondition = z.output<typeof conditionSchema>;
 
-/** A Pod, as far as a node looks at it. */
+/** The fields of a Pod that a node uses. */
 export interface NodePod {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
-  /** How long its processes have from SIGTERM on; undefined while nobody has deleted it. */
+  /** How long its processes have from SIGTERM on; undefined while it is not deleted. */
   readonly terminationGrace: Milliseconds | undefined;
   readonly spec: PodSpec;
   readonly status: WrittenStatus;

@@ -9,7 +9,7 @@ const metadata = { name: "p", namespace: "default", uid: "u", resourceVersion: "
 const object = { apiVersion: "v1", kind: "Pod", metadata, spec: {} };
 const status = (phase: string): PodStatus => ({ phase, conditions: [] });
 
-/** A writer whose requests end as `answer` says; the phases that it has sent. */
+/** A writer with requests that end as `answer` does, and the statuses that it has sent. */
 function writing(answer: (attempt: number) => Promise<undefined>) {
   const sent: unknown[] = [];
   const client: Pick<KubeClient, "patch"> = {

@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { registryAddress } from "./layout.ts";
 
-/** Starts an image registry, empty, over plain HTTP. It takes images from anybody here. */
+/** Starts an image registry, empty, over plain HTTP. Every process of the cluster may push to it. */
 export async function startImageRegistry({ bin, dir }: { bin: string; dir: string }): Promise<void> {
   const file = join(dir, "registry.json");
   const config = {

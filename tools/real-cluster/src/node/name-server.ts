@@ -2,7 +2,7 @@ import { answersOk, spawnTied, waitUntilReady } from "@drover/local-servers";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Where it says whether it has heard of all Services. */
+/** The port of `/ready`, which answers 200 once it has listed all Services. */
 const readyPort = 8181;
 
 /**
