@@ -22,28 +22,36 @@ const byLabels = async (
   { metadata: { name, namespace } }: ReconcileContext<typeof Site>,
 ) => (await listAll(client, configMap, { namespace, labelSelector: `site=${name}` }))[0];
 
-/** A controller that keeps a page for each site, with one mistake or none. */
-const pages =
-  ({ onForeign, find = byName }: Page): Scenario["start"] =>
-  ({ client }) =>
+/** A controller of sites that owns ConfigMaps. */
+const sites =
+  (reconcile: (client: KubeClient, context: ReconcileContext<typeof Site>) => Promise<object>) =>
+  ({ client }: { readonly client: KubeClient }) =>
     defineController({
       for: Site,
       owns: [{ kind: kindOf(configMap) }],
-      async reconcile(context) {
-        const { metadata, spec } = context;
-        const { uid, name, namespace = "" } = metadata;
-        const data = { html: spec.title };
-        const ownerReferences = [{ ...siteKind, name, uid, controller: true }];
-        const wanted = { metadata: { name, namespace, labels: { site: name }, ownerReferences }, data };
-        const found = await find(client, context);
-        if (found === undefined) await client.create(configMap, wanted);
-        else if (found.metadata.ownerReferences?.some((one) => one.uid === uid) !== true)
-          await onForeign(client, found, wanted);
-        else if (JSON.stringify(found["data"]) !== JSON.stringify(data))
-          await client.patch(configMap, keyTo(found), { type: "merge", body: { data } });
-        return { status: { page: name } };
-      },
+      reconcile: (context) => reconcile(client, context),
     });
+const ownedBy = ({ metadata: { name, uid, namespace = "" } }: ReconcileContext<typeof Site>) => ({
+  name,
+  namespace,
+  ownerReferences: [{ ...siteKind, name, uid, controller: true }],
+});
+const isForeign = (found: KubeObject, { metadata: { uid } }: ReconcileContext<typeof Site>): boolean =>
+  found.metadata.ownerReferences?.some((one) => one.uid === uid) !== true;
+
+/** A controller that keeps a page for each site, with one mistake or none. */
+const pages = ({ onForeign, find = byName }: Page): Scenario["start"] =>
+  sites(async (client, context) => {
+    const { name } = context.metadata;
+    const data = { html: context.spec.title };
+    const wanted = { metadata: { ...ownedBy(context), labels: { site: name } }, data };
+    const found = await find(client, context);
+    if (found === undefined) await client.create(configMap, wanted);
+    else if (isForeign(found, context)) await onForeign(client, found, wanted);
+    else if (JSON.stringify(found["data"]) !== JSON.stringify(data))
+      await client.patch(configMap, keyTo(found), { type: "merge", body: { data } });
+    return { status: { page: name } };
+  });
 
 const foreignObjectPlans = async (start: Scenario["start"]) => {
   const scenario = faultScenario({
@@ -76,25 +84,14 @@ describe("an object of another controller", () => {
   });
 
   it("may be reported by an Event alone", async () => {
-    const announcing: Scenario["start"] = ({ client }) =>
-      defineController({
-        for: Site,
-        owns: [{ kind: kindOf(configMap) }],
-        async reconcile({ key, metadata: { name, uid, namespace = "" }, announce }) {
-          const found = await client.get(configMap, key);
-          const ownerReferences = [{ ...siteKind, name, uid, controller: true }];
-          if (found === undefined)
-            await client.create(configMap, { metadata: { name, namespace, ownerReferences } });
-          else if (found.metadata.ownerReferences?.some((one) => one.uid === uid) !== true)
-            announce({
-              type: "Warning",
-              reason: "Taken",
-              action: "Look",
-              note: `${name} belongs to another controller.`,
-            });
-          return {};
-        },
-      });
+    const announcing = sites(async (client, context) => {
+      const found = await byName(client, context);
+      const note = `${context.metadata.name} belongs to another controller.`;
+      if (found === undefined) await client.create(configMap, { metadata: ownedBy(context) });
+      else if (isForeign(found, context))
+        context.announce({ type: "Warning", reason: "Taken", action: "Look", note });
+      return {};
+    });
     expect((await foreignObjectPlans(announcing)).map(({ outcome }) => outcome)).toEqual(["same"]);
   });
 
@@ -144,20 +141,12 @@ describe("an object of another controller", () => {
   });
 
   it("is protected: the plan fails if a function ignores that the name is taken", async () => {
-    const ignoring: Scenario["start"] = ({ client }) =>
-      defineController({
-        for: Site,
-        owns: [{ kind: kindOf(configMap) }],
-        async reconcile({ metadata: { name, uid, namespace = "" } }) {
-          const ownerReferences = [{ ...siteKind, name, uid, controller: true }];
-          await client
-            .create(configMap, { metadata: { name, namespace, ownerReferences } })
-            .catch((error: unknown) => {
-              if (!isApiError(error, "AlreadyExists")) throw error;
-            });
-          return {};
-        },
+    const ignoring = sites(async (client, context) => {
+      await client.create(configMap, { metadata: ownedBy(context) }).catch((error: unknown) => {
+        if (!isApiError(error, "AlreadyExists")) throw error;
       });
+      return {};
+    });
     const [{ outcome, differences } = {}] = await foreignObjectPlans(ignoring);
     expect([outcome, differences?.join()]).toEqual([
       "differs",

@@ -83,16 +83,14 @@ type PlanOutcome = Pick<PlanResult, "outcome" | "differences" | "story">;
 async function execute(scenario: Scenario, baseline: Baseline, plan: TestPlan): Promise<PlanOutcome> {
   if (plan.kind === "foreign object") return executeForeignObject(scenario, baseline, plan);
   if (plan.kind === "recreated") return executeRecreated(scenario, plan);
-  const scenarioRun = await executeScenario(scenario, {
-    plan,
-    at: clockStarts[0],
-    kinds: baseline.scenarioRun.kinds,
-  });
-  return outcomeOf(
-    scenario,
-    scenarioRun,
-    divergence(baseline, scenarioRun, comparisonRulesOf(plan)) ?? lostUpdate(scenarioRun),
-  );
+  return executeFault(scenario, baseline, plan);
+}
+
+async function executeFault(scenario: Scenario, baseline: Baseline, plan: TestPlan): Promise<PlanOutcome> {
+  const { kinds } = baseline.scenarioRun;
+  const scenarioRun = await executeScenario(scenario, { plan, at: clockStarts[0], kinds });
+  const diverged = divergence(baseline, scenarioRun, comparisonRulesOf(plan));
+  return outcomeOf(scenario, scenarioRun, diverged ?? lostUpdate(scenarioRun));
 }
 
 async function executeForeignObject(
@@ -118,14 +116,7 @@ async function executeRecreated(
   const again = lastApplied(scenario, step);
   if (again === undefined) return unexecuted;
   const recreating = { ...scenario, steps: [...scenario.steps.slice(0, step), { apply: again }] };
-  const plan: TestPlan = { kind: "unobserved", step };
-  const baseline = await recordBaseline(recreating);
-  const scenarioRun = await executeScenario(recreating, {
-    plan,
-    at: clockStarts[0],
-    kinds: baseline.scenarioRun.kinds,
-  });
-  return outcomeOf(recreating, scenarioRun, divergence(baseline, scenarioRun, comparisonRulesOf(plan)));
+  return executeFault(recreating, await recordBaseline(recreating), { kind: "unobserved", step });
 }
 
 const unexecuted: PlanOutcome = { outcome: "unexecuted", differences: [], story: [] };
@@ -136,11 +127,7 @@ function outcomeOf(
   diverged: Divergence | undefined,
 ): PlanOutcome {
   if (!scenarioRun.hasFired)
-    return {
-      outcome: "unexecuted",
-      differences: [],
-      story: storyUntil(scenarioRun, scenario, scenarioRun.steps.length),
-    };
+    return { ...unexecuted, story: storyUntil(scenarioRun, scenario, scenarioRun.steps.length) };
   if (diverged === undefined) return { outcome: "same", differences: [], story: [] };
   const { step, differences } = diverged;
   return { outcome: "differs", differences, story: storyUntil(scenarioRun, scenario, step) };

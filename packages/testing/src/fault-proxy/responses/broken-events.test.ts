@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { brokenEvents, isEndOfList, typeOfEvent, wrongEnd } from "./broken-events.ts";
+import { brokenEvents, isEndOfList, type PassedLines, typeOfEvent, wrongEnd } from "./broken-events.ts";
 import type { EventFault } from "../plan/faults.ts";
 
 const event = (name: string): string =>
@@ -22,12 +22,19 @@ describe("a line of a watch", () => {
     for (const other of [`{"type":"BOOKMARK","object":{}}`, `{"type":"ERROR","object":{}}`, "{{"])
       expect(typeOfEvent(other)).toBeUndefined();
   });
-  it("is not sent when it is swallowed", () => {
-    expect(third("swallow")).toEqual({ lines: [], then: "go on" });
-  });
-  it("is sent twice, or with all previous ones", () => {
-    expect(third("duplicate").lines).toEqual([event("three"), event("three")]);
-    expect(third("replay").lines).toEqual(["three", "one", "two", "three"].map(event));
+  const half = event("three").slice(0, event("three").length >> 1);
+  it.each<[string, EventFault["do"], PassedLines]>([
+    ["is not sent when it is swallowed", "swallow", { lines: [], then: "go on" }],
+    ["is sent twice", "duplicate", { lines: ["three", "three"].map(event), then: "go on" }],
+    [
+      "is sent with all previous ones",
+      "replay",
+      { lines: ["three", "one", "two", "three"].map(event), then: "go on" },
+    ],
+    ["breaks off in the middle, by a reset", "cut", { lines: [], rest: half, then: "reset" }],
+    ["breaks off in the middle, by an orderly end", "truncate", { lines: [], rest: half, then: "end" }],
+  ])("%s", (_, fault, expected) => {
+    expect(third(fault)).toEqual(expected);
   });
   it("is garbage, and the watch goes on", () => {
     const { lines, then } = third("garbage");
@@ -46,11 +53,6 @@ describe("a line of a watch", () => {
     const [line] = third("huge").lines;
     expect(line!.length).toBeGreaterThan(2 ** 21);
     expect(JSON.parse(line!)).toMatchObject(JSON.parse(event("three")) as object);
-  });
-  it("breaks off in the middle, by a reset or an orderly end", () => {
-    const half = event("three").slice(0, event("three").length >> 1);
-    expect(third("cut")).toEqual({ lines: [], rest: half, then: "reset" });
-    expect(third("truncate")).toEqual({ lines: [], rest: half, then: "end" });
   });
   it.each([410, 500, undefined])("is an error instead: %s", (code) => {
     const { lines, then } = brokenEvents().pass(event("one"), { do: "error", code });
