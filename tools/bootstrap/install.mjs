@@ -10,7 +10,7 @@ import { lockPath, withLock } from "./lock.mjs";
 export async function ensureInstalled(root) {
   if (await isInstalled(root)) return;
   const onWait = () => console.error("Waiting for another process that installs the packages here ...");
-  await withLock(lockPath(root), onWait, async () => {
+  await withLock(lockPath(root), { onWait }, async () => {
     if (!(await isInstalled(root))) await install(root);
   });
 }

@@ -14,16 +14,18 @@ export function lockPath(folder) {
   return join(tmpdir(), `drover-install-${hash}.sock`);
 }
 
-/** Runs `work` while holding the lock; `onWait` is called once if another process has it. */
-export async function withLock(path, onWait, work) {
+/** Runs `work` while holding the lock. `onWait` is called once if another process has it; `signal` ends the wait. */
+export async function withLock(path, { onWait = () => undefined, signal }, work) {
   let wasDead = false;
   for (let waited = false; ;) {
+    signal?.throwIfAborted();
     const release = await take(path, wasDead);
     if (release !== undefined) return work().finally(release);
-    const holder = await untilReleased(path, () => {
+    const onAlive = () => {
       if (!waited) onWait();
       waited = true;
-    });
+    };
+    const holder = await untilReleased(path, onAlive, signal);
     wasDead = holder === "dead";
     if (wasDead) await rm(path, { force: true });
   }
@@ -57,11 +59,12 @@ async function take(path, wasDead) {
   return undefined;
 }
 
-async function untilReleased(path, onAlive) {
-  const socket = connect(path).resume();
+async function untilReleased(path, onAlive, signal) {
+  const socket = connect({ path, signal }).resume();
   let failure;
   socket.once("connect", onAlive).on("error", (error) => (failure = error));
   await new Promise((resolve) => socket.once("close", resolve));
+  signal?.throwIfAborted();
   if (failure?.code === "ECONNREFUSED") return (await isStillRefused(path)) ? "dead" : "released";
   // Reset: killed while we waited. No entry: released between our attempt to take the lock and now.
   if (failure === undefined || ["ECONNRESET", "ENOENT"].includes(failure.code)) return "released";

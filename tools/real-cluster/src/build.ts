@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { runTied } from "@drover/local-servers";
 import { codeOf } from "./error-code.ts";
-import { withLock } from "./lock.ts";
+import { withLock } from "../../bootstrap/lock.mjs";
 
 const moduleFolder = fileURLToPath(new URL("../go", import.meta.url));
 const cacheFolder = fileURLToPath(new URL("../../../.cache/real-cluster", import.meta.url));

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { withLock } from "./lock.ts";
-import { folderOfTest } from "../../../packages/testing/src/folder.fixture.ts";
+import { withLock } from "./bootstrap/lock.mjs";
+import { folderOfTest } from "../packages/testing/src/folder.fixture.ts";
 
 let dir: string;
 let path: string;
@@ -15,7 +15,7 @@ beforeEach(() => {
 
 /** Another process that takes the lock and keeps it. */
 async function holderOf(path: string) {
-  const module = JSON.stringify(new URL("lock.ts", import.meta.url).href);
+  const module = JSON.stringify(new URL("bootstrap/lock.mjs", import.meta.url).href);
   const source = `import { withLock } from ${module};
     await withLock(process.argv[1], {}, () => new Promise(() => console.log("held")));`;
   const holder = spawn(process.execPath, ["--input-type=module", "-e", source, path], {
