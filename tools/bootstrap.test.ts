@@ -52,7 +52,7 @@ function installed(): void {
   write("node_modules/.package-lock.json", { packages: {} });
 }
 
-/** What `npm start` runs. */
+/** Sets the program that `npm start` runs. */
 const startRuns = (program: string) => write("examples/demo/src/main.ts", program);
 
 describe("an unknown task", () => {

@@ -10,7 +10,7 @@ export interface Container {
   readonly service: string;
   readonly running: boolean;
   readonly exitCode: number;
-  /** Of its first process, as we see it; 0 when it does not run. */
+  /** Id of its first process, outside of the container; 0 if it does not run. */
   readonly pid: number;
   readonly restarts: number;
   /** On the network that the API server is on. */
@@ -76,7 +76,7 @@ export function openProject({ command, root, env }: ProjectOptions): Project {
     run([...command.command, ...args], {
       cwd: root,
       env: { ...env, ...command.env },
-      // What could not be created is waited for in vain.
+      // Compose waits without end for a container that could not be created.
       signal: AbortSignal.timeout(120_000),
     });
   return {

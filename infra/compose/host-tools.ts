@@ -2,7 +2,7 @@ import { ensurePrograms, ensurePythonTool } from "@drover/local-servers";
 import { resolve } from "node:path";
 import { z } from "zod";
 
-/** What it takes to build images: each program, and Debian's package that brings it. */
+/** The programs to build images, each with its Debian package. */
 const builders: Readonly<Record<string, string>> = {
   buildah: "buildah",
   crun: "crun",

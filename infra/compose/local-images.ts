@@ -32,7 +32,7 @@ export async function buildLocalImages(options: BuildOptions): Promise<LocalImag
 
 const bin = "usr/local/bin";
 
-/** What `buildBase` calls its image. */
+/** The name of the image of `buildBase`. */
 export const baseImage = "localhost/drover-local/node";
 
 /** Node and its libraries, and nothing else: what a process's image is made on. */

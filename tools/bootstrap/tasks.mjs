@@ -23,7 +23,7 @@ const lessGarbageCollection = { GOGC: "400" };
 const clocksApart = { LOCAL_CLOCKS: "apart" };
 
 /**
- * What can be asked for. `run` gets the repository's root, its Node, the environment for children and the arguments,
+ * The tasks by name. `run` gets the repository's root, its Node, the environment for children and the arguments,
  * and answers an exit code.
  */
 export const tasks = {

@@ -3,7 +3,7 @@ import { builtin, isApiError, type KubeClient } from "@drover/kube";
 import { availableParallelism, totalmem } from "node:os";
 import { timestampNow } from "./timestamp-now.ts";
 
-/** What pods may select a node by. */
+/** The labels by which pods may select a node. */
 export const nodeLabels = (name: string): Readonly<Record<string, string>> => ({
   "kubernetes.io/hostname": name,
   "kubernetes.io/os": "linux",

@@ -1,4 +1,4 @@
-// What the node does with pods, against either server.
+// The behaviour of the node, with any API server.
 import { builtin } from "@drover/kube";
 import { isRunning } from "@drover/local-servers";
 import { writeFile } from "node:fs/promises";

@@ -40,7 +40,7 @@ const kubeconfigSchema = z.object({
   ]),
 });
 
-/** What it takes to speak TLS with the API server of a kubeconfig that `writeKubeconfig` wrote. */
+/** The URL and the TLS credentials in a kubeconfig that `writeKubeconfig` wrote. */
 export interface ClientAccess {
   readonly url: string;
   readonly ca: Buffer;

@@ -44,7 +44,7 @@ export async function startEtcd(options: EtcdOptions): Promise<Etcd> {
       "--listen-peer-urls=unix://peer.sock:1",
       `--initial-advertise-peer-urls=${advertised}`,
       `--initial-cluster=drover=${advertised}`,
-      // What it loses when the machine goes down is thrown away anyway.
+      // Its data need not survive a crash of the machine.
       "--unsafe-no-fsync",
       `--quota-backend-bytes=${8 * 1024 ** 3}`,
       "--log-level=warn",

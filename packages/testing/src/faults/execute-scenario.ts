@@ -138,7 +138,7 @@ async function observeCluster(environment: ScenarioEnvironment): Promise<Cluster
   );
 }
 
-/** The keys whose last run did not succeed, with its outcome. */
+/** The keys with a last run that did not succeed, and its outcome. */
 function failingKeys(runs: readonly SteppedRun[]): readonly string[] {
   const last = new Map(runs.map((run) => [`${run.controller} ${run.key}`, run]));
   return [...last.values()]

@@ -8,7 +8,7 @@ import type { ScenarioRun } from "./scenario-run.ts";
 export const interferenceAnnotation = "testing.drover.dev/another-client";
 
 /**
- * Changes the object that a call is about, as another client whose calls meet no fault.
+ * Changes the object that a call is about, as another client, without faults.
  *
  * @returns its uid; undefined if the object does not exist.
  */

@@ -34,7 +34,7 @@ export interface StepResult {
   readonly calls: number;
   /** Undefined if the step was not observed. */
   readonly snapshot: ClusterSnapshot | undefined;
-  /** The keys whose last run failed, and the permissions that were missing until then. */
+  /** The keys with a failed last run, and the permissions that were missing until then. */
   readonly failing: readonly string[];
   /** Writes that were sent although nothing had changed. */
   readonly idle: readonly CallRecord[];

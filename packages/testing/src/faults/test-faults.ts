@@ -33,7 +33,7 @@ export interface FaultReport {
 }
 
 export interface TestFaultsOptions {
-  /** Only plans whose description contains this. */
+  /** Only plans with this in their description. */
   readonly only?: string | undefined;
   /** Only plans of these kinds. */
   readonly kinds?: readonly TestPlan["kind"][];

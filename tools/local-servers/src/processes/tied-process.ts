@@ -16,7 +16,7 @@ export interface TiedProcessOptions {
   cwd?: string;
   /** Its clock, where the test suites set clocks apart: processes of one machine share one. Default: its own. */
   machine?: string;
-  /** What error messages call it. */
+  /** Its name in error messages. */
   name: string;
   /** Gets stdout and stderr, appended; its folder is made. */
   logFile: string;

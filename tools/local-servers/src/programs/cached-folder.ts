@@ -30,7 +30,7 @@ export async function cachedFolder(
   return folder;
 }
 
-/** What processes that were killed have left behind, after an hour. */
+/** Removes the files of killed processes, after an hour. */
 async function removeAbandoned(unfinished: string): Promise<void> {
   for (const name of await readdir(unfinished).catch(() => [])) {
     const folder = join(unfinished, name);

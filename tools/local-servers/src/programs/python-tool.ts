@@ -10,7 +10,7 @@ const run = promisify(execFile);
 
 /** A set of Python packages that is installed beside the checkout, never into the system. */
 export interface PythonTool {
-  /** What messages call it, and part of its folder's name. */
+  /** Its name in messages, and a part of its folder's name. */
   name: string;
   /** A requirements file that pins every package, also those that others need, each with the hashes of its files. */
   requirements: string;

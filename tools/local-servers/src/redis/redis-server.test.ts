@@ -18,7 +18,7 @@ async function started(options: RedisServerOptions): Promise<RedisServer> {
   return redis;
 }
 
-/** What the server answers to one line, raw. */
+/** The raw answer of the server to one line. */
 function ask(host: string, port: number, line: string): Promise<string> {
   const socket = connect({ host, port });
   const answer = new Promise<string>((resolve, reject) => {
@@ -58,7 +58,7 @@ describe("startRedis", () => {
   it("runs no command that a web page sends in a request over HTTP", async () => {
     const redis = await started({ persistence: false });
     await redisRequest(redis.port, ["SET", "kept", "yes"]);
-    // What a page decides: path and body. A browser sends the Host before all other headers.
+    // A page decides the path and the body. A browser sends the Host before all other headers.
     const body = "FLUSHALL\r\nSET page here\r\n";
     for (const start of [
       "POST / HTTP/1.1",

@@ -9,7 +9,7 @@ import type { References } from "./references.ts";
 export interface Launch {
   readonly command: string;
   readonly args: readonly string[];
-  /** All that the process sees; `undefined` takes a variable of the node's away. */
+  /** The complete environment of the process; `undefined` removes a variable of the node. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string | undefined;
 }

@@ -105,7 +105,7 @@ function podRuns(parts: NodePodsOptions, latest: (key: ObjectKey) => NodePod | u
   };
 }
 
-/** Those that had an address before keep it. */
+/** Sorts pods that already have an address first, so that they keep it. */
 const addressedFirst = ([, a]: readonly [ObjectKey, NodePod], [, b]: readonly [ObjectKey, NodePod]): number =>
   Number(b.status.podIP !== "") - Number(a.status.podIP !== "");
 

@@ -17,7 +17,7 @@ import { statusWriter } from "./status-writer.ts";
 import { writeVolumes } from "../containers/volumes.ts";
 import { unsupportedFeatures } from "./unsupported-features.ts";
 
-/** What all pods of a node share. */
+/** The settings that all pods of a node share. */
 export interface PodRunOptions {
   readonly client: Pick<KubeClient, "get" | "patch" | "delete">;
   readonly images: ReadonlyMap<string, Image>;

@@ -20,7 +20,7 @@ export interface StatusInput {
   readonly startTime: string;
   /** Nothing of it will be started again, whatever its policy: it was deleted. */
   readonly isTerminating: boolean;
-  /** What was written last: a condition that has not changed keeps its time. */
+  /** The last conditions: a condition without a change keeps its time. */
   readonly before: readonly PodCondition[];
 }
 

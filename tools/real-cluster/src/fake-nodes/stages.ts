@@ -1,4 +1,4 @@
-// What kwok makes of nodes and pods, as its Stages: a stage is taken by every object that its selector matches, after a
+// The Stages by which kwok changes nodes and pods: a stage is taken by every object that its selector matches, after a
 // delay. Those of a kind exclude one another, for among several kwok draws.
 
 /**
