@@ -33,7 +33,7 @@ try {
   await rm(dir, { recursive: true, force: true });
 }
 
-/** What runs that were killed have left on disk. */
+/** Removes the files of killed runs. */
 async function removeAbandoned(): Promise<void> {
   for (const name of globSync(".run/compose-*", { cwd: root })) {
     if (!isRunning(Number(name.split("-").pop())))

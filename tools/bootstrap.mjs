@@ -1,4 +1,4 @@
-// What every npm script of this repository runs, straight after `git clone` and with whatever Node is there: it looks
+// The program of every npm script of this repository, straight after `git clone` and with whatever Node is there: it looks
 // at the Node version, installs what package-lock.json asks for when that is not so yet, and hands over to the task
 // under the Node of the repository. This file must be readable for a Node that is too old; the rest is in bootstrap/.
 import process from "node:process";

@@ -1,20 +1,19 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isRunning } from "@drover/local-servers";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { folderOfTest } from "../packages/testing/src/folder.fixture.ts";
 
 // Each test has a repository of its own, with the real bootstrap in it and nothing else that it does not make.
 const here = import.meta.dirname;
 let root: string;
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), "drover-bootstrap-"));
+  root = folderOfTest();
   cpSync(join(here, "bootstrap.mjs"), join(root, "tools/bootstrap.mjs"));
   cpSync(join(here, "bootstrap"), join(root, "tools/bootstrap"), { recursive: true });
 });
-afterEach(() => rmSync(root, { recursive: true }));
 
 const write = (path: string, content: string | object) => {
   mkdirSync(dirname(join(root, path)), { recursive: true });
@@ -53,17 +52,17 @@ function installed(): void {
   write("node_modules/.package-lock.json", { packages: {} });
 }
 
-/** What `npm start` runs. */
+/** Sets the program that `npm start` runs. */
 const startRuns = (program: string) => write("examples/demo/src/main.ts", program);
 
-describe("a task that there is not", () => {
-  it("is refused with the one that was meant", async () => {
+describe("an unknown task", () => {
+  it("is refused with a suggestion", async () => {
     const { code, stderr } = await run("tset:real");
     expect(code).toBe(2);
     expect(stderr).toContain("Did you mean test:real?");
   });
 
-  it.each([["deploy"], ["toString"], []])("is refused with those that there are: %s", async (...args) => {
+  it.each([["deploy"], ["toString"], []])("is refused with the list of tasks: %s", async (...args) => {
     const { code, stderr } = await run(...args);
     expect(code).toBe(2);
     expect(stderr).toContain(
@@ -164,14 +163,14 @@ describe("a task under way", () => {
     expect(text()).toContain("seen 1\n");
   });
 
-  it("gets SIGTERM; when it dies of it, the exit code says so", async () => {
+  it("gets SIGTERM; if it dies of it, the exit code is 143", async () => {
     const { child } = await started("setInterval(() => undefined, 1000); console.log('pid', process.pid)");
     const ended = once(child, "exit");
     child.kill("SIGTERM");
     expect(await ended).toEqual([143, null]);
   });
 
-  it("is told to end when npm is, though npm's shell keeps the signal to itself", async () => {
+  it("gets SIGTERM when npm does, although npm's shell does not pass it on", async () => {
     const program = `
       process.on("SIGTERM", () => { console.log("asked to end"); process.exit(0); });
       setInterval(() => undefined, 1000);
@@ -187,7 +186,7 @@ describe("a task under way", () => {
     await vi.waitFor(() => expect(text).toContain("asked to end"), { timeout: 30_000 });
   });
 
-  it("is ended when nobody is left to pass signals on", async () => {
+  it("is ended when the bootstrap is killed", async () => {
     const { child, pid } = await started(
       "setInterval(() => undefined, 1000); console.log('pid', process.pid)",
     );
@@ -242,7 +241,7 @@ describe("tests", () => {
   });
 });
 
-it("says what to install where npm brings no Node and this one is too old", async () => {
+it("names the Node to install if npm brings none and this one is too old", async () => {
   installed();
   startRuns("");
   const old = `data:text/javascript,Object.defineProperty(process, "versions", { value: { node: "20.1.0" } })`;
@@ -256,7 +255,7 @@ it("says what to install where npm brings no Node and this one is too old", asyn
   expect(text).toMatch(/runs on Node 24, and this is 20\.1\.0.*install Node 24/);
 });
 
-it("an old Node is told what is needed", async () => {
+it("an old Node prints the version that is needed", async () => {
   const older = `data:text/javascript,Object.defineProperty(process, "versions", { value: { node: "18.20.0" } })`;
   const child = execFile(process.execPath, ["--import", older, ...bootstrap("test")]);
   let text = "";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 
-// The real .ci/run, with an npm before all others that says and does what a test tells it to.
+// The real .ci/run, with a fake npm first on PATH.
 let root: string;
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), "drover-ci-"));
@@ -50,7 +50,7 @@ it.each([
   ],
   ["tests fail and the exit code hides it", { test: "echo 11 passed, 1 failed" }, "failed: tests failed"],
   ["no test ran", { real: "echo 0 passed, 0 failed" }, "test:real: 0 passed, 0 failed - failed: no test ran"],
-  ["nobody says what ran", { real: "true" }, "test:real: no count - failed"],
+  ["no task prints a count", { real: "true" }, "test:real: no count - failed"],
   ["a part dies after its count", { test: "echo 12 passed, 0 failed; exit 7" }, "failed: exit code 7"],
 ])("fails when %s, and runs the other parts all the same", async (_what, broken, verdict) => {
   const { code, text } = await ciRun({ ...well, ...broken });
@@ -59,7 +59,7 @@ it.each([
   expect(text.match(/^== .*/gm)).toEqual(["== check", "== test", "== test:real", "== summary"]);
 });
 
-it("says once more at the end which tests failed", async () => {
+it("lists the failed tests again at the end", async () => {
   const test = 'echo "! a.test.ts: adds"; echo 11 passed, 1 failed; exit 1';
   const { text } = await ciRun({ ...well, test });
   expect(text.slice(text.indexOf("== summary"))).toMatch(/^test: 11 passed.*\n! a\.test\.ts: adds$/m);

@@ -1,4 +1,4 @@
-/** The part of `push-images.ts` that runs in the cluster's namespaces, where mounts are nobody else's concern. */
+/** The part of `push-images.ts` that runs in the cluster's namespaces, where mounts affect no other process. */
 import { resolve } from "node:path";
 import { baseImage, buildBase, buildS3, buildValkey } from "../compose/local-images.ts";
 import { configureContainers } from "../compose/namespace.ts";

@@ -1,14 +1,14 @@
 import { z } from "zod";
 
 const named = z.object({
-  /** What it is called, as in `drover/bridge:1`. */
+  /** Its name, as in `drover/bridge:1`. */
   as: z.string(),
 });
 
 /** An image of a process, or of what it needs, to be made and pushed to a cluster's registry. */
 const ofProcess = named.extend({
   /**
-   * What is in it: a process that `infra/bundle.ts` knows, or one that `entry` starts; `node`, which is Node alone;
+   * Its content: a process that `infra/bundle.ts` knows, or one that `entry` starts; `node`, which is Node alone;
    * `valkey`; or `s3`, an S3 server that listens on port 5000.
    */
   of: z.string(),
@@ -25,7 +25,7 @@ export type WantedImage = z.output<typeof wantedImage>;
 /** Images that hold no process of ours. */
 export const partNames: ReadonlySet<string> = new Set(["node", "valkey", "s3"]);
 
-/** What the process that builds is told, as one argument in JSON. */
+/** The argument of push-inside.ts, as JSON. */
 export const pushOptions = z.object({
   /** Where files are gathered, and images kept for the next time. */
   dir: z.string(),

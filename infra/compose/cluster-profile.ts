@@ -1,6 +1,6 @@
 import { spawnTied, waitUntilReady } from "@drover/local-servers";
-import { readFileSync } from "node:fs";
-import { access, chown } from "node:fs/promises";
+import { existsSync, readFileSync } from "node:fs";
+import { chown } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { allReady, bucketObjects } from "./bucket-objects.ts";
 import type { Checks } from "./checks.ts";
@@ -12,7 +12,7 @@ import { expectBuckets } from "./s3-buckets.ts";
 const host = "10.254.0.1";
 const port = 6443;
 const apiServer = `http://${host}:${port}`;
-/** Who may read the kubeconfig, and nobody else. */
+/** The only user that may read the kubeconfig. */
 const user = { uid: 4321, gid: 4321 };
 
 /** The profile `cluster`: an API server that is none of the containers, and a kubeconfig that only its owner may read. */
@@ -64,11 +64,6 @@ async function startServer(dir: string, kubeconfig: string) {
     logFile: join(dir, "api-server.log"),
   });
   // The server writes the kubeconfig once it listens.
-  const written = () =>
-    access(kubeconfig).then(
-      () => true,
-      () => false,
-    );
-  await waitUntilReady(child, written);
+  await waitUntilReady(child, () => Promise.resolve(existsSync(kubeconfig)));
   return child;
 }

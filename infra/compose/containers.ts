@@ -10,7 +10,7 @@ export interface Container {
   readonly service: string;
   readonly running: boolean;
   readonly exitCode: number;
-  /** Of its first process, as we see it; 0 when it does not run. */
+  /** Id of its first process, outside of the container; 0 if it does not run. */
   readonly pid: number;
   readonly restarts: number;
   /** On the network that the API server is on. */
@@ -34,8 +34,8 @@ export interface Project {
   /** The last lines of its output. */
   logs(container: Container, lines?: number): Promise<string>;
   /**
-   * Runs the container's declared health check until it passes. Nobody else runs it here: podman leaves that to
-   * systemd. Rejects with the last answer and the container's log when the signal fires first.
+   * Runs the container's declared health check until it passes. Podman leaves that to systemd, which does not run
+   * here. Rejects with the last answer and the container's log when the signal fires first.
    */
   untilHealthy(container: Container, signal: AbortSignal): Promise<void>;
   podman(...args: readonly string[]): Promise<string>;
@@ -76,7 +76,7 @@ export function openProject({ command, root, env }: ProjectOptions): Project {
     run([...command.command, ...args], {
       cwd: root,
       env: { ...env, ...command.env },
-      // What could not be created is waited for in vain.
+      // Compose waits without end for a container that could not be created.
       signal: AbortSignal.timeout(120_000),
     });
   return {
@@ -103,7 +103,7 @@ export function openProject({ command, root, env }: ProjectOptions): Project {
   };
 }
 
-/** What a failed run said; undefined when it did not fail. */
+/** The output of a failed run; undefined if it did not fail. */
 async function problemOf(attempt: Promise<string>): Promise<string | undefined> {
   try {
     await attempt;

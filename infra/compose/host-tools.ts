@@ -2,7 +2,7 @@ import { ensurePrograms, ensurePythonTool } from "@drover/local-servers";
 import { resolve } from "node:path";
 import { z } from "zod";
 
-/** What it takes to build images: each program, and Debian's package that brings it. */
+/** The programs to build images, each with its Debian package. */
 const builders: Readonly<Record<string, string>> = {
   buildah: "buildah",
   crun: "crun",
@@ -18,7 +18,7 @@ const programs: Readonly<Record<string, string>> = {
   ip: "iproute2",
   unshare: "util-linux",
 };
-/** Podman's own helpers are on nobody's PATH. */
+/** The folders of Podman's helpers, which are not on PATH. */
 const podmanFolders = ["/usr/lib/podman", "/usr/libexec/podman", "/usr/local/libexec/podman"];
 
 /** Makes sure that images can be built, as `ensureTools` does. */

@@ -9,7 +9,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { z } from "zod";
 import { run } from "./run.ts";
 
-/** What docker-compose.yml is told to use. */
+/** The images for docker-compose.yml. */
 export interface LocalImages {
   readonly base: string;
   readonly valkey: string;
@@ -32,7 +32,7 @@ export async function buildLocalImages(options: BuildOptions): Promise<LocalImag
 
 const bin = "usr/local/bin";
 
-/** What `buildBase` calls its image. */
+/** The name of the image of `buildBase`. */
 export const baseImage = "localhost/drover-local/node";
 
 /** Node and its libraries, and nothing else: what a process's image is made on. */

@@ -8,8 +8,7 @@ console.log(of("Uid").split("\\t")[0] !== "0", of("CapEff"), of("CapBnd"), of("N
 const locked = "true 0000000000000000 0000000000000000 1 ro";
 
 /**
- * Whether the process of a container is not root, has no capability, cannot gain one, and has a read-only root.
- * Rejects with what is otherwise.
+ * Rejects unless the process of a container is not root, has no capability, cannot gain one, and has a read-only root.
  */
 export async function expectLocked(project: Project, container: Container): Promise<void> {
   const answer = (await project.exec(container, "node", "-e", program)).trim();

@@ -14,7 +14,7 @@ const processes = ["sandbox", "bridge", "bucket"];
 /** How long anything may take before the test gives up; nothing is measured by it. */
 const patience = (): AbortSignal => AbortSignal.timeout(60_000);
 
-/** What somebody would do with the containers, from the first start to asking everything to stop. */
+/** The use of the containers, from the first start to an orderly stop. */
 export async function runScenario(checks: Checks, project: Project): Promise<void> {
   const { token } = await composeAccess();
   const objects = bucketObjects(apiServer, token);
@@ -88,7 +88,7 @@ async function scale({ check }: Checks, project: Project, objects: BucketObjects
   });
 }
 
-/** Stops a service as compose does (those that nobody depends on come first), and looks how it ended. */
+/** Stops a service as compose does (dependent services first), and checks its exit codes. */
 async function stop(project: Project, service: string): Promise<void> {
   const ids = (await project.containers(service)).map(({ id }) => id);
   await project.podman("stop", "--time", "30", ...ids);

@@ -29,7 +29,7 @@ if (process.env["npm_lifecycle_event"] !== undefined) {
   look.unref();
 }
 
-/** The exit code that says we were asked to stop; undefined when nobody asked. */
+/** The exit code after a signal to stop; undefined if there was none. */
 export const stopped = () => (stoppedBy === undefined ? undefined : codeOf(stoppedBy));
 
 /**
@@ -70,7 +70,7 @@ function pass(signal) {
   last = { signal, at: now };
   if (repeated) return;
   stoppedBy = signal;
-  // Between two children there is nobody to tell.
+  // Between two children, no process can get the signal.
   if (running.size === 0) process.exit(codeOf(signal));
   for (const child of running) child.kill(signal);
 }
@@ -80,7 +80,7 @@ function killGroup(pid) {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // Nobody is left.
+    // The group is empty.
   }
 }
 

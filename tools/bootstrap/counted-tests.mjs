@@ -4,8 +4,8 @@ import { join, relative } from "node:path";
 import { run } from "./children.mjs";
 
 /**
- * Runs vitest, and says at the end which tests failed and why, in lines that begin with `! `, and `N passed, N failed`,
- * alone on a line. A file that fails before its first test counts as one that failed. The exit code is vitest's, and
+ * Runs vitest, and prints at the end the failed tests with their errors, in lines that begin with `! `, and the line
+ * `N passed, N failed`. A file that fails before its first test counts as one that failed. The exit code is vitest's, and
  * never 0 when no test ran.
  */
 export async function countedTests({ root, node, env, args }) {
@@ -40,7 +40,7 @@ function outcomeIn(text) {
   return { passed: numPassedTests, failures };
 }
 
-/** What a failure says may be as long as a whole object, or a log. */
+/** Shortened, because the message of a failure may contain an object or a log. */
 const quoted = (text) =>
   text
     .split("\n")

@@ -10,7 +10,7 @@ import { lockPath, withLock } from "./lock.mjs";
 export async function ensureInstalled(root) {
   if (await isInstalled(root)) return;
   const onWait = () => console.error("Waiting for another process that installs the packages here ...");
-  await withLock(lockPath(root), onWait, async () => {
+  await withLock(lockPath(root), { onWait }, async () => {
     if (!(await isInstalled(root))) await install(root);
   });
 }
@@ -34,7 +34,7 @@ async function install(root) {
   });
   if (code !== 0) {
     throw new Failure(
-      `npm ci failed (exit code ${code}). It needs the npm registry. What it said:\n${output.trim()}`,
+      `npm ci failed (exit code ${code}). It needs the npm registry. Its output:\n${output.trim()}`,
     );
   }
   console.error(`Installed in ${((performance.now() - begun) / 1000).toFixed(0)} s.`);

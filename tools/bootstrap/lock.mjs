@@ -1,5 +1,5 @@
 // A lock between processes that is free again as soon as its holder is gone, however it went: the holder listens on a
-// Unix socket, and whoever waits holds a connection to it, which the kernel closes with the holder.
+// Unix socket, and each process that waits holds a connection to it, which the kernel closes with the holder.
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { stat, rm } from "node:fs/promises";
@@ -14,16 +14,18 @@ export function lockPath(folder) {
   return join(tmpdir(), `drover-install-${hash}.sock`);
 }
 
-/** Runs `work` while holding the lock; `onWait` is called once when somebody else has it. */
-export async function withLock(path, onWait, work) {
+/** Runs `work` while holding the lock. `onWait` is called once if another process has it; `signal` ends the wait. */
+export async function withLock(path, { onWait = () => undefined, signal }, work) {
   let wasDead = false;
   for (let waited = false; ;) {
+    signal?.throwIfAborted();
     const release = await take(path, wasDead);
     if (release !== undefined) return work().finally(release);
-    const holder = await untilReleased(path, () => {
+    const onAlive = () => {
       if (!waited) onWait();
       waited = true;
-    });
+    };
+    const holder = await untilReleased(path, onAlive, signal);
     wasDead = holder === "dead";
     if (wasDead) await rm(path, { force: true });
   }
@@ -48,7 +50,7 @@ async function take(path, wasDead) {
     throw error;
   }
   if (!wasDead) return release;
-  // Somebody who found the same dead socket may be about to remove ours in its place: the last one has the lock.
+  // A process that found the same dead socket may be about to remove ours in its place: the last one has the lock.
   const ours = await stat(path);
   await delay(200);
   const now = await stat(path).catch(() => undefined);
@@ -57,18 +59,19 @@ async function take(path, wasDead) {
   return undefined;
 }
 
-async function untilReleased(path, onAlive) {
-  const socket = connect(path).resume();
+async function untilReleased(path, onAlive, signal) {
+  const socket = connect({ path, signal }).resume();
   let failure;
   socket.once("connect", onAlive).on("error", (error) => (failure = error));
   await new Promise((resolve) => socket.once("close", resolve));
+  signal?.throwIfAborted();
   if (failure?.code === "ECONNREFUSED") return (await isStillRefused(path)) ? "dead" : "released";
   // Reset: killed while we waited. No entry: released between our attempt to take the lock and now.
   if (failure === undefined || ["ECONNRESET", "ENOENT"].includes(failure.code)) return "released";
   throw failure;
 }
 
-/** Who takes the lock binds its socket first, and listens a moment later: only what refuses for longer is dead. */
+/** A process binds its socket first, and listens a moment later: only a socket that refuses for longer is dead. */
 async function isStillRefused(path) {
   await delay(500);
   const socket = connect(path);

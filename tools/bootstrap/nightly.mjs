@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { run } from "./children.mjs";
 
 /**
- * What takes too long for every change. Each one's last line says how it went; the table in docs/nightly.md keeps the
+ * The suites that take too long for every change. Each one's last line is its result; the table in docs/nightly.md keeps the
  * last one of each, and is committed.
  */
 const SUITES = {

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Failure } from "./failure.mjs";
 
-/** The Node release whose TypeScript support, and whose library, the sources use. */
+/** The oldest Node release with the TypeScript support and the library that the sources use. */
 const LEAST = 24;
 
 const here = fileURLToPath(new URL("../..", import.meta.url));

@@ -19,16 +19,16 @@ const withoutPython = (file, more = {}) => task(never, file, more);
 /** For etcd and the API server alone, which are not what is measured: half as much of the machine goes to their garbage. */
 const lessGarbageCollection = { GOGC: "400" };
 
-/** Child processes have wall clocks that are minutes apart, as machines may. vitest.config.ts says the same of its tests. */
+/** Child processes have wall clocks that are minutes apart, as machines may. vitest.config.ts sets the same for its tests. */
 const clocksApart = { LOCAL_CLOCKS: "apart" };
 
 /**
- * What can be asked for. `run` gets the repository's root, its Node, the environment for children and the arguments,
+ * The tasks by name. `run` gets the repository's root, its Node, the environment for children and the arguments,
  * and answers an exit code.
  */
 export const tasks = {
   start: {
-    // The S3 server that we bring is a Python program; Redis may be on PATH, and says itself when it is not.
+    // The S3 server that we bring is a Python program; Redis may be on PATH; if it is not, its error names what to install.
     needsPython: (args) => !args.some((arg) => /^(--s3(=|$)|--help$|-h$)/.test(arg)),
     run: (repository) => program(repository, "examples/demo/src/main.ts"),
   },

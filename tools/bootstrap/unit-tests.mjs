@@ -13,7 +13,7 @@ const STARTS_PROCESSES = ["child_process", "cluster", "worker_threads"].flatMap(
 ]);
 
 /**
- * Finds the tests that need no server: files whose imports, followed through all packages of the repository, lead to no
+ * Finds the tests that need no server: files with imports that, followed through all packages of the repository, lead to no
  * module that starts a process.
  *
  * @returns paths, relative to the root.

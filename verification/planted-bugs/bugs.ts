@@ -24,7 +24,7 @@ import * as writesEveryRun from "./bugs/writes-every-run.ts";
 /** Each bug, and the kinds of plans that must find it. */
 export const bugs: readonly (readonly [Twins, ...TestPlan["kind"][]])[] = [
   [alreadyExistsFails, "crash", "lost answer"],
-  [childrenByLabels, "stranger"],
+  [childrenByLabels, "foreign object"],
   [counterInChild, "crash", "lost answer"],
   [counterInMemory, "crash"],
   [createWithoutKey, "crash", "lost answer"],
@@ -33,14 +33,14 @@ export const bugs: readonly (readonly [Twins, ...TestPlan["kind"][]])[] = [
   [filledWhenMade, "crash", "lost answer", "refused"],
   [listFromCache, "stale view"],
   [namedAfterGeneration, "unobserved", "down"],
-  [noOwnerCheck, "stranger"],
+  [noOwnerCheck, "foreign object"],
   [randomChildNames, "crash", "lost answer"],
   [recordBeforeCleanup, "crash", "lost answer"],
-  [rememberedChildren, "taken away"],
+  [rememberedChildren, "deleted"],
   [rememberedInStatus, "down"],
   [renamedInMemory, "crash"],
-  [statusAsTruth, "taken away"],
+  [statusAsTruth, "deleted"],
   [swallowedError, "refused"],
   [wholeObject, "interfered"],
-  [writesEveryRun, "looked at again"],
+  [writesEveryRun, "reconciled again"],
 ];

@@ -2,8 +2,8 @@ import { expect, it } from "vitest";
 import { closeInOrder } from "./close-in-order.ts";
 import { narrator } from "./story/narrator.ts";
 
-it("stops all, what was opened last first, also where one does not stop, and says which", async () => {
-  let said = "";
+it("stops all parts in reverse order, and reports one that does not stop", async () => {
+  let printed = "";
   const order: string[] = [];
   const one = (name: string, stop: () => Promise<void> = () => Promise.resolve()) => ({
     name,
@@ -13,9 +13,9 @@ it("stops all, what was opened last first, also where one does not stop, and say
     },
   });
   const broken = one("the bridge", () => Promise.reject(new Error("no answer")));
-  const to = narrator({ write: (text: string) => ((said += text), true) }, false, () => 0);
+  const to = narrator({ write: (text: string) => ((printed += text), true) }, false, () => 0);
   expect(await closeInOrder([one("Redis"), broken, one("the node")], to)).toBe(false);
   expect(order).toEqual(["the node", "the bridge", "Redis"]);
-  expect(said).toMatch(/Stopped: the node .*\n.*Could not stop the bridge: no answer\n.*Stopped: Redis /);
+  expect(printed).toMatch(/Stopped: the node .*\n.*Could not stop the bridge: no answer\n.*Stopped: Redis /);
   expect(await closeInOrder([one("Redis")], to)).toBe(true);
 });

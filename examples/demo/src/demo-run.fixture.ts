@@ -3,7 +3,7 @@ import type { DemoRun } from "./demo-run.ts";
 import { lockRunFolder } from "./run-folder.ts";
 import { stopRequest } from "./stop-request.ts";
 
-/** A run in a folder, and what it says. */
+/** A run in a folder, and the messages that it prints. */
 export function runIn(path: string): { readonly run: DemoRun; readonly printed: string[] } {
   const printed: string[] = [];
   const run: DemoRun = {

@@ -1,14 +1,13 @@
 import { execFile } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import { lockRunFolder } from "./run-folder.ts";
+import { folderOfTest } from "../../../packages/testing/src/folder.fixture.ts";
 
 let path: string;
-beforeEach(() => (path = mkdtempSync(join(tmpdir(), "drover-run-folder-"))));
-afterEach(() => rmSync(path, { recursive: true }));
+beforeEach(() => (path = folderOfTest()));
 const kubeconfig = "/somewhere/kubeconfig";
 
 /** Takes the folder in another process that is killed while it has it. */
@@ -22,16 +21,16 @@ const takeAndDie = () => {
   return promisify(execFile)(process.execPath, args).catch((error: unknown) => error);
 };
 
-it("is refused to the second who wants it, with who has it and what to do", () => {
+it("is refused to a second run, with the process that has it and what to do", () => {
   const folder = lockRunFolder(path, kubeconfig);
-  const who = `process ${process.pid}, since`;
-  expect(() => lockRunFolder(path)).toThrow(who);
+  const holder = `process ${process.pid}, since`;
+  expect(() => lockRunFolder(path)).toThrow(holder);
   expect(() => lockRunFolder(path)).toThrow(`kill ${process.pid}`);
   expect(() => lockRunFolder(path)).toThrow("KUBECONFIG=/somewhere/kubeconfig");
   folder.release();
 });
 
-it("is free again after its release, and nothing says that anybody runs", () => {
+it("is free again after its release, and records no crash", () => {
   const folder = lockRunFolder(path);
   folder.release();
   const again = lockRunFolder(path);
@@ -39,7 +38,7 @@ it("is free again after its release, and nothing says that anybody runs", () => 
   again.release();
 });
 
-it("is taken over from a process that was killed, and says so; what it left is cleared away", async () => {
+it("is taken over from a killed process, and records the crash; its files are removed", async () => {
   expect(await takeAndDie()).toMatchObject({ signal: "SIGKILL" });
   writeFileSync(join(path, "kubeconfig"), "of a server that is gone");
   const folder = lockRunFolder(path);

@@ -1,5 +1,6 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { messageOf } from "@drover/controller";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { z } from "zod";
 
@@ -27,18 +28,19 @@ export interface RunFolder {
   readonly release: () => void;
 }
 
-/** Another process uses the folder. */
-export class AlreadyRunningError extends Error {
-  override readonly name = "AlreadyRunningError";
-  constructor(path: string, by: RunState | undefined) {
-    const who = by === undefined ? "" : ` (process ${by.pid}, since ${by.since})`;
-    const stop = by === undefined ? "Stop it with Ctrl-C" : `Stop it with Ctrl-C, or: kill ${by.pid}`;
-    const use = by === undefined ? "" : ` To use it: export KUBECONFIG=${by.kubeconfig}`;
-    super(
-      `Drover is running here already${who}. ${stop}. ` +
-        `To run a second one, give it a folder of its own: npm start -- --dir FOLDER (this is ${path}).${use}`,
-    );
-  }
+/** The folder cannot be used. The message has the reason, and what to do. */
+export class RunFolderError extends Error {
+  override readonly name = "RunFolderError";
+}
+
+function alreadyRunning(path: string, by: RunState | undefined): RunFolderError {
+  const holder = by === undefined ? "" : ` (process ${by.pid}, since ${by.since})`;
+  const kill = by === undefined ? "" : `, or: kill ${by.pid}`;
+  const use = by === undefined ? "" : ` To use it: export KUBECONFIG=${by.kubeconfig}`;
+  return new RunFolderError(
+    `Drover is running here already${holder}. Stop it with Ctrl-C${kill}. ` +
+      `To run a second one, give it a folder of its own: npm start -- --dir FOLDER (this is ${path}).${use}`,
+  );
 }
 
 /**
@@ -48,7 +50,7 @@ export class AlreadyRunningError extends Error {
  * counts as in use, and one in use never counts as free.
  *
  * @param given the kubeconfig of the given cluster, if the run does not start one.
- * @throws AlreadyRunningError
+ * @throws RunFolderError if another process uses the folder, or it cannot be made
  */
 export function lockRunFolder(path: string, given?: string): RunFolder {
   const files = {
@@ -56,10 +58,10 @@ export function lockRunFolder(path: string, given?: string): RunFolder {
     kubeconfig: join(path, "kubeconfig"),
     running: join(path, "running.json"),
   };
-  mkdirSync(path, { recursive: true, mode: 0o700 });
+  makeFolder(path);
   const unlock = lock(join(path, "lock"));
   const left = readRunning(files.running);
-  if (unlock === undefined) throw new AlreadyRunningError(path, left);
+  if (unlock === undefined) throw alreadyRunning(path, left);
   for (const file of Object.values(files)) rmSync(file, { recursive: true, force: true });
   mkdirSync(files.logs);
   const running = {
@@ -88,6 +90,18 @@ export function lockRunFolder(path: string, given?: string): RunFolder {
       unlock();
     },
   };
+}
+
+/** Makes a folder and its parents. The recursive mkdir of Node never returns for a path below /proc. */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  makeFolder(dirname(path));
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (cause) {
+    const message = `The folder ${path} cannot be made (${messageOf(cause)}). Choose another one: npm start -- --dir FOLDER`;
+    throw new RunFolderError(message, { cause });
+  }
 }
 
 function readRunning(file: string): RunState | undefined {

@@ -19,7 +19,7 @@ afterAll(async () => {
 });
 
 it(
-  "uses a real cluster, comes back to what it left there, and deletes it",
+  "uses a real cluster, continues with the object of an earlier run, and deletes it",
   { timeout: 240_000 },
   async () => {
     const args = ["--kubeconfig", cluster.kubeconfig];
@@ -28,7 +28,7 @@ it(
     first.kill("SIGINT");
     expect(await first.ended).toBe(0);
 
-    // The S3 server is a new one and has no buckets; the object says so, and the bucket is made anew.
+    // The new S3 server has no buckets, so the bucket is created again.
     const second = startDemoProcess(join(dir, "run"), args);
     await second.waitForOutput(/bucket ready: hello-drover, .* after its object was applied/);
     await promisify(execFile)(cluster.kubectl, ["delete", "bucket", "hello", "--timeout=60s"]);

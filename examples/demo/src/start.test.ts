@@ -1,22 +1,21 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePort, isRunning, startRedis, startS3 } from "@drover/local-servers";
 import { startSandbox } from "@drover/sandbox";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { waitUntilGone, type DemoProcess, startDemoProcess } from "./testing/demo-process.ts";
 import { recordSigners } from "./testing/signed-requests.ts";
+import { folderOfTest } from "../../../packages/testing/src/folder.fixture.ts";
 
 let dir: string;
 const started: DemoProcess[] = [];
-beforeEach(() => (dir = mkdtempSync(join(tmpdir(), "drover-start-"))));
+beforeEach(() => (dir = folderOfTest()));
 afterEach(async () => {
   vi.unstubAllEnvs();
   for (const drover of started.splice(0)) {
     drover.kill("SIGKILL");
     await drover.ended;
   }
-  rmSync(dir, { recursive: true });
 });
 
 function drover(...args: string[]): DemoProcess {
@@ -199,6 +198,7 @@ describe("what cannot be used is refused, with what to do:", () => {
     ["an S3 URL that is none", ["--s3", "s3://bucket"], "http://127.0.0.1:9000"],
     ["a context of no kubeconfig", ["--context", "home"], "give --kubeconfig too"],
     ["an argument", ["now"], "too many arguments"],
+    ["a folder that cannot be made", ["--dir", "/proc/nope"], "Choose another one: npm start -- --dir"],
   ])("%s", async (_what, args, message) => {
     const { ended, output } = drover(...args);
     expect(await ended).toBe(1);

@@ -6,7 +6,7 @@ import { closeInOrder } from "./close-in-order.ts";
 import { startBridge, startBucketFunction } from "./processes/drover-processes.ts";
 import { narrator as openNarrator } from "./story/narrator.ts";
 import type { DemoRun, DemoOptions } from "./demo-run.ts";
-import { AlreadyRunningError, type RunFolder, lockRunFolder } from "./run-folder.ts";
+import { RunFolderError, type RunFolder, lockRunFolder } from "./run-folder.ts";
 import { type DemoServers, startServers } from "./servers/demo-servers.ts";
 import { orStop, requestStopOnSignals, stopRequest } from "./stop-request.ts";
 
@@ -43,7 +43,7 @@ function folderOrReason({ dir, kubeconfig }: DemoOptions): RunFolder | string {
   try {
     return lockRunFolder(dir, kubeconfig);
   } catch (error) {
-    if (error instanceof AlreadyRunningError) return error.message;
+    if (error instanceof RunFolderError) return error.message;
     throw error;
   }
 }

@@ -24,8 +24,7 @@ export const rolled = faultScenario({
   start: bothFunctions,
   deployedAs: bothDeployed,
   except: {
-    "taken away after step 5":
-      "without a kubelet the new pods do not become ready, and an old set stays gone",
+    "deleted after step 5": "without a kubelet the new pods do not become ready, and an old set stays gone",
   },
   steps: [
     { apply: web("web:1", 2, keepingOne) },
@@ -42,7 +41,7 @@ export const recreated = faultScenario({
   name: "a Deployment is recreated",
   start: bothFunctions,
   deployedAs: bothDeployed,
-  except: { "taken away after step 3": "an old set stays gone" },
+  except: { "deleted after step 3": "an old set stays gone" },
   steps: [{ apply: web("web:1", 1, recreating) }, allReady, { apply: web("web:2", 1, recreating) }],
 });
 

@@ -31,7 +31,7 @@ export const scaled = faultScenario({
   name: "a ReplicaSet comes, grows, shrinks and goes",
   start,
   deployedAs,
-  except: { "taken away after step": "without a kubelet the new pods do not become ready" },
+  except: { "deleted after step": "without a kubelet the new pods do not become ready" },
   steps: [
     { apply: web(2) },
     allReady,
@@ -47,8 +47,8 @@ export const adopted = faultScenario({
   deployedAs,
   given: [orphan],
   except: {
-    "step 3 before anybody saw step 2": "it is the set's until it is released, and goes with it",
-    "pods default/* taken away": "the orphan does not come again",
+    "step 3 with no run after step 2": "it is the set's until it is released, and goes with it",
+    "pods default/* deleted": "the orphan does not come again",
   },
   steps: [{ apply: web(2) }, relabelled, { delete: { ...sets, name: "web" } }],
 });

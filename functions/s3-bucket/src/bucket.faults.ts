@@ -83,7 +83,7 @@ export const adoptedAndRetained = faultScenario({
   start,
   deployedAs,
   given: [keys],
-  except: { "step 3 before anybody saw step 2": "what is let go of keeps the tags that it had" },
+  except: { "step 3 with no run after step 2": "what is let go of keeps the tags that it had" },
   async outside() {
     const world = await emptyS3();
     await world.s3.send(new CreateBucketCommand({ Bucket: "pastures" }));

@@ -7,7 +7,7 @@ import {
 } from "./faults/cluster-state.ts";
 import type { ClusterSnapshot } from "./faults/cluster-snapshot.ts";
 
-/** What became another thing between two looks, a line each: `+` what is new, `-` what is gone, `~` what has changed. */
+/** The changes between two snapshots, a line each: `+` a new object, `-` a deleted one, `~` a changed one. */
 export function changesBetween(before: ClusterSnapshot, after: ClusterSnapshot): readonly string[] {
   const names = new Map(
     [...before.objects, ...after.objects].map((found) => [found.object.metadata.uid, found]),
@@ -38,6 +38,6 @@ function changeOf(
   return [`~ ${role}`, ...paths.map((path) => `    ${path}: ${shown(was, path)} -> ${shown(is, path)}`)];
 }
 
-/** What is in its name already. */
+/** False for fields that the object's name already shows. */
 const isShown = ([path]: readonly [string, string]): boolean =>
   !/^(apiVersion|kind|metadata\.(name|namespace|generateName))$/.test(path);

@@ -1,32 +1,32 @@
 import type { Controller } from "@drover/controller";
 import type { KubeClient } from "@drover/kube";
 
-/** What a function stands on in a test, in place of what its process would open. */
+/** The clients and the clock of a function in a test, in place of those that its process would open. */
 export interface FunctionEnvironment {
-  /** The API server, as the function reaches it: every fault is on that way. */
+  /** A client of the API server; its calls meet the faults. */
   readonly client: KubeClient;
-  /** The URLs of the servers outside of the cluster, by the name that the test gave them; faults are on that way, too. */
+  /** The URLs of the servers outside of the cluster, by the names that the test gave them; calls to them meet faults, too. */
   readonly outside: Readonly<Record<string, string>>;
   /** The test's clock. */
   readonly now: () => Date;
 }
 
-/** What one process of the function runs. */
+/** The controllers of one process of the function. */
 export interface RunningFunction {
   readonly controllers: readonly Controller[];
-  /** Gives back what the controllers stand on. */
+  /** Releases the resources of the controllers. */
   close?(): void | Promise<void>;
 }
 
 /**
- * Starts a process: called when the function's process would start, and again after every kill. What it keeps in memory
- * must be made in here, or it would survive what no process survives.
+ * Starts a process: called when the function's process would start, and again after every kill. State in memory must be
+ * created in here, or it would survive the kill.
  */
 export type FunctionUnderTest = (
   world: FunctionEnvironment,
 ) => Controller | RunningFunction | Promise<Controller | RunningFunction>;
 
-/** Begins one: a controller that stands alone is all that it runs. */
+/** Starts a process. If `start` returns a controller, it is the only one. */
 export async function startFunction(
   start: FunctionUnderTest,
   world: FunctionEnvironment,

@@ -3,10 +3,10 @@
  *
  * Tests functions without a cluster, and breaks them. Everything is in one process, one step at a time: an API server (the
  * sandbox), the bridge's rules (`stepped-bridge`), the queue's (`openSteppedQueue` of @drover/queue/memory), the runtime's
- * `reconcileOnce`, and a clock that stands still. So nothing waits, and the same happens every time.
+ * `reconcileOnce`, and a clock that stands still. So no test waits, and every run is the same.
  *
- * - `testReconcile`: one reconcile in a world that is described, and all that it changed, as text.
- * - `testCluster`: a function in a cluster; `runUntilIdle()` lets hours of backoff pass in no time.
+ * - `testReconcile`: one reconcile in a cluster with given objects, and all its changes, as text.
+ * - `testCluster`: a function in a cluster; `runUntilIdle()` skips hours of backoff.
  * - `testFaults`, and `drover test --faults`: a scenario without faults, then once with each fault that can be derived from
  *   it. `faults/` in the order of what happens: `scenario`, `baseline`, `derive-plans`, `execute-scenario`, `compare`, `story`.
  *
@@ -14,14 +14,14 @@
  * every server through a fault proxy of its own, where it can be killed before or after any request. The proxy serves
  * other programs, too: it is @drover/testing/fault-proxy (`fault-proxy/`).
  *
- * What people do is what kubectl does (`kubectl-apply`), and what the function does is refused where its ServiceAccount has no
- * right to it (`rights`), as in a cluster.
+ * Users' changes are made as kubectl makes them (`kubectl-apply`). The function's calls are refused where its ServiceAccount
+ * has no permission (`rights`), as in a cluster.
  *
- * Guarantees: a killed process does nothing more, and the next one has nothing of its memory but what the function under test
- * keeps outside of what it is given. Assumptions: functions wait by their results, not by sleeping.
+ * Guarantees: a killed process does nothing more, and the next one has none of its memory, except for state that the function
+ * under test keeps outside of `start`. Assumptions: functions wait by their results, not by sleeping.
  *
- * Caveats: one run at a time; runs are not ended by their timeout; who calls functions by webhook is not in it. The bridge's
- * watches are not in it either: it lists and compares, so what comes and goes between two looks is never seen
+ * Caveats: one run at a time; runs are not ended by their timeout; callers of functions by webhook are not simulated. Nor
+ * are the bridge's watches: it lists and compares, so it misses an object that exists only between two lists
  * (docs/decisions/0015).
  */
 export { startFunction, type FunctionUnderTest } from "./function-under-test.ts";

@@ -42,7 +42,7 @@ const openAndRunUntilIdle = async (...open: Parameters<typeof testCluster>): Pro
   await cluster.runUntilIdle();
 };
 
-it("answers as the API server does, and says which permission to add, and where", async () => {
+it("answers as the API server does, and names the permission to add, and the place", async () => {
   let answer: unknown;
   const start = sites(async (client) => {
     await lists(client, "").catch((error: unknown) => {
@@ -64,7 +64,7 @@ it("answers as the API server does, and says which permission to add, and where"
   );
 });
 
-it("finds it although the function goes on without an answer", async () => {
+it("reports a refused call although the function ignores the error", async () => {
   const swallowing: Deed = (client) => lists(client, "").catch(() => []);
   await expect(openAndRunUntilIdle(sites(swallowing))).rejects.toThrow("may not list pods");
   await expect(testReconcile(sites(swallowing), { object: site("a", "Hi") })).rejects.toThrow(
@@ -72,13 +72,13 @@ it("finds it although the function goes on without an answer", async () => {
   );
 });
 
-it("finds it while a time passes, too", async () => {
+it("reports a refused call in `advance`, too", async () => {
   await using cluster = await testCluster(sites(lists));
   await cluster.apply(site("a", "Hi"));
   await expect(cluster.advance("1s")).rejects.toThrow("may not list pods");
 });
 
-it("lets it do what its definition grants, and no more", async () => {
+it("allows what the definition grants, and no more", async () => {
   const granted = deployedWith(lists, rule(["pods"], ["list"]));
   await openAndRunUntilIdle(sites(lists), { deployedAs: granted });
   await testReconcile(sites(lists), { object: site("a", "Hi"), deployedAs: granted });
@@ -90,7 +90,7 @@ it("lets it do what its definition grants, and no more", async () => {
   );
 });
 
-it("grants all that is done with what a controller owns, and not with its status", async () => {
+it("allows all verbs on owned objects, but not on their status", async () => {
   const key = (name: string) => objectKey({ namespace: "default", name });
   const uses: Deed = async (client, name) => {
     if ((await listAll(client, builtin.pod, { namespace: "default" })).length > 0) return;
@@ -111,7 +111,7 @@ it("grants all that is done with what a controller owns, and not with its status
   );
 });
 
-it("names the Secret that is read", async () => {
+it("names the Secret of a refused read", async () => {
   const reading = () =>
     defineController({
       for: Site,
@@ -128,7 +128,7 @@ it("names the Secret that is read", async () => {
   await expect(openAndRunUntilIdle(reading, { deployedAs: another })).rejects.toThrow("may not get secrets");
 });
 
-it("keeps to the namespace of a definition that has one", async () => {
+it("applies namespaced permissions only in the namespace of the definition", async () => {
   const there: Deed = (client) => listAll(client, builtin.pod, { namespace: "other" });
   const home = (deed: Deed) => ({
     ...deployedWith(deed),
@@ -141,7 +141,7 @@ it("keeps to the namespace of a definition that has one", async () => {
   );
 });
 
-it("counts what the process asks for before its first run", async () => {
+it("checks calls before the first run, too", async () => {
   await expect(
     openAndRunUntilIdle(async (world) => {
       await listAll(world.client, builtin.node, {});
@@ -150,7 +150,7 @@ it("counts what the process asks for before its first run", async () => {
   ).rejects.toThrow("may not list nodes in all namespaces");
 });
 
-it("gives every controller its own, and refuses a definition of none", async () => {
+it("checks each controller by its own definition, and refuses one of an unknown controller", async () => {
   const second = (deed: Deed) => ({ ...sites(deed)({ client: {} as KubeClient }), name: "second" });
   const idle: Deed = () => Promise.resolve();
   const start = ({ client }: { readonly client: KubeClient }) => ({
@@ -167,7 +167,7 @@ it("gives every controller its own, and refuses a definition of none", async () 
   );
 });
 
-it("finds what is missing without faults, and what is asked for only when something has gone wrong", async () => {
+it("reports permissions that are missing without faults, and those that only a fault needs", async () => {
   const steps = [{ apply: site("a", "Hi") }];
   const { problems } = await testFaults({ name: "a site", start: sites(lists), steps });
   expect(problems).toContainEqual(expect.stringContaining("Add {"));

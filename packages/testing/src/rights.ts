@@ -18,32 +18,32 @@ export function throwIfMissing(missing: readonly string[]): void {
   if (missing.length > 0) throw new MissingPermissionError(missing.join("\n"));
 }
 
-/** `deployedAs` is of another controller than those that are tested. */
+/** `deployedAs` is the definition of a controller that is not tested. */
 export class UnknownDeploymentError extends Error {
   override readonly name = "UnknownDeploymentError";
 }
 
-/** How functions are deployed, by which it is known what they may do. */
+/** How functions are deployed, which determines their permissions. */
 export type DeployedAs = DeployableFunction | readonly DeployableFunction[];
 
-/** Requests that a cluster would refuse, since the function's ServiceAccount has no right to them. */
+/** Checks calls against the permissions of the function's ServiceAccount. */
 export interface Rights {
-  /** The Status that the API server answers, where the call is refused. What is missing is noted. */
+  /** The API server's Status if the call is refused; records the missing permission. */
   refusalOf(call: ProxiedCall): object | undefined;
-  /** What was refused so far, and what to do about it, for people. */
+  /** The missing permissions so far, each with its remedy. */
   missing(): readonly string[];
 }
 
 export interface RightsOptions {
   readonly controllers: readonly Controller[];
   readonly deployedAs?: DeployedAs | undefined;
-  /** The controller whose run is under way; calls outside of runs need the rights of any. */
+  /** The controller of the run in progress; calls outside of runs need the permission of any controller. */
   readonly running: () => string | undefined;
 }
 
 /**
- * What each controller's ServiceAccount may do: the permissions that `drover generate` writes for it, which the deployer
- * grants, and what every ServiceAccount may do. A controller without a definition has what follows from its code.
+ * The permissions of each controller's ServiceAccount: those that `drover generate` writes and the deployer grants, and those
+ * of every ServiceAccount. A controller without a definition has those that follow from its code.
  *
  * @throws UnknownDeploymentError for a definition of another controller.
  */
@@ -79,12 +79,12 @@ export function rightsOf({ controllers, deployedAs = [], running }: RightsOption
 
 interface Account {
   readonly controller: Controller;
-  /** Left out: only the controller is known. */
+  /** Undefined if only the controller is known. */
   readonly definition: DeployableFunction | undefined;
   readonly granted: readonly Access[];
 }
 
-/** Of a function whose definition names none. */
+/** The namespace of a function without one in its definition. */
 const defaultNamespace = "default";
 
 const mayCall = ({ granted }: Account, call: ProxiedCall): boolean =>
@@ -92,9 +92,9 @@ const mayCall = ({ granted }: Account, call: ProxiedCall): boolean =>
     ? call.method === "GET" && discovery.test(call.path)
     : isGranted(accessOf(call), [...granted, ...everyServiceAccount]);
 
-/** Every ServiceAccount may look at what is served (ClusterRole `system:discovery`) ... */
+/** Every ServiceAccount may use discovery (ClusterRole `system:discovery`) ... */
 const discovery = /^\/(apis?|openapi|version|healthz|livez|readyz)(\/|$)/;
-/** ... and ask what it may do itself (`system:basic-user`). */
+/** ... and review its own permissions (`system:basic-user`). */
 const everyServiceAccount: readonly Access[] = [
   { verb: "create", group: "authorization.k8s.io", resource: "selfsubjectaccessreviews" },
   { verb: "create", group: "authorization.k8s.io", resource: "selfsubjectrulesreviews" },
@@ -113,7 +113,7 @@ function accessOf({ verb, resource: named, subresource, namespace, name }: Proxi
   };
 }
 
-/** As k8s.io/apiserver words it (handlers/responsewriters, `forbiddenMessage`). */
+/** The message of k8s.io/apiserver (handlers/responsewriters, `forbiddenMessage`). */
 function forbidden({ controller, definition }: Account, call: ProxiedCall): object {
   const accountNamespace = definition?.namespace ?? defaultNamespace;
   const user = `User "system:serviceaccount:${accountNamespace}:${controller.name}"`;
@@ -142,11 +142,11 @@ const status = (message: string, details: object): object => ({
   code: 403,
 });
 
-/** @param call that the account may not make. */
+/** The missing permission of a refused call, and its remedy. */
 function adviceFor({ controller, definition }: Account, call: ProxiedCall): string {
   const { name } = controller;
   if (call.resource === "")
-    return `${name} may not call ${call.method} ${call.path}: no permission of a function is for that. Leave it out.`;
+    return `${name} may not call ${call.method} ${call.path}: no permission allows this path. Remove the call.`;
   const { verb, group, resource, subresource, namespace } = accessOf(call);
   const what = [resource, subresource].filter(Boolean).join("/");
   const where = namespace === undefined ? "in all namespaces" : `in namespace ${namespace}`;
@@ -161,7 +161,7 @@ function adviceFor({ controller, definition }: Account, call: ProxiedCall): stri
   );
 }
 
-/** What has such a permission granted without writing it. */
+/** Another way to get the permission, without a rule. */
 function otherWay({ for: own }: Controller, { resource, subresource, verb, name }: ProxiedCall): string {
   if (resource === "secrets" && verb === "get") return `, or ${JSON.stringify(name)} to its readsSecrets`;
   const isOwn = resource === [own.plural, own.group].filter(Boolean).join(".");

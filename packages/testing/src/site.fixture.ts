@@ -14,7 +14,7 @@ export const siteKind = { apiVersion: "example.com/v1", kind: "Site" };
 export const site = (name: string, title: string) => ({ ...siteKind, metadata: { name }, spec: { title } });
 export const configMapKind = { apiVersion: "v1", kind: "ConfigMap" };
 
-/** Keeps a page, a ConfigMap, for each site. */
+/** A controller that keeps a page, a ConfigMap, for each site. */
 export const siteController = (client: KubeClient) =>
   defineController({
     for: Site,
@@ -31,7 +31,7 @@ export const siteController = (client: KubeClient) =>
           data,
         });
       } else if (there.metadata.ownerReferences?.some((one) => one.uid === uid) !== true) {
-        throw new Error(`The ConfigMap ${key} is somebody else's.`);
+        throw new Error(`The ConfigMap ${key} belongs to another controller.`);
       } else if (JSON.stringify(there["data"]) !== JSON.stringify(data)) {
         await mine.patch(builtin.configMap, key, { type: "merge", body: { data } });
       }

@@ -5,14 +5,14 @@ import { configMapKind, site, siteController, siteKind } from "./site.fixture.ts
 import { testCluster } from "./test-cluster.ts";
 import type { TestServerFactory } from "./test-server.ts";
 
-/** What a test cluster promises, wherever its API server comes from. */
+/** The behaviour of a test cluster, with any API server. */
 export function testClusterContract(servers: () => TestServerFactory | undefined): void {
   const open = (start: Parameters<typeof testCluster>[0]) => {
     const given = servers();
     return testCluster(start, given && { servers: given });
   };
 
-  it("brings a world about, and keeps it so", async () => {
+  it("reaches the desired state, and restores it", async () => {
     await using cluster = await open(({ client }) => siteController(client));
     await cluster.apply(site("a", "Hi"));
     await cluster.runUntilIdle();
@@ -26,7 +26,7 @@ export function testClusterContract(servers: () => TestServerFactory | undefined
     expect(await cluster.get(configMapKind, "a")).toMatchObject({ data: { html: "<h1>Ho</h1>" } });
   });
 
-  it("begins with nothing of another test's", async () => {
+  it("starts without the objects of other tests", async () => {
     await using cluster = await open(({ client }) => siteController(client));
     expect(await cluster.get(siteKind, "a")).toBeUndefined();
     expect(await cluster.get(configMapKind, "a")).toBeUndefined();
@@ -34,7 +34,7 @@ export function testClusterContract(servers: () => TestServerFactory | undefined
     expect(cluster.runs).toEqual([]);
   });
 
-  it("lets hours of waiting pass in no time", async () => {
+  it("skips hours of waiting", async () => {
     let tries = 0;
     const flaky = (client: KubeClient) => ({
       ...siteController(client),
@@ -52,19 +52,19 @@ export function testClusterContract(servers: () => TestServerFactory | undefined
     expect(cluster.now().getTime() - before).toBeGreaterThan(4 * 3_600_000);
   });
 
-  it("forgets with a process what that had in memory, and nothing else", async () => {
-    let lives = 0;
-    await using cluster = await open(({ client }) => (lives++, siteController(client)));
+  it("loses the memory of a killed process, and nothing else", async () => {
+    let processes = 0;
+    await using cluster = await open(({ client }) => (processes++, siteController(client)));
     await cluster.apply(site("a", "Hi"));
     await cluster.runUntilIdle();
     cluster.restart();
     await cluster.apply(site("a", "Ho"));
     await cluster.runUntilIdle();
-    expect(lives).toBe(2);
+    expect(processes).toBe(2);
     expect(await cluster.get(configMapKind, "a")).toMatchObject({ data: { html: "<h1>Ho</h1>" } });
   });
 
-  it("says so when a function is never done", async () => {
+  it("rejects if a function is never done", async () => {
     let count = 0;
     const restless = (client: KubeClient) => ({
       ...siteController(client),
@@ -77,7 +77,7 @@ export function testClusterContract(servers: () => TestServerFactory | undefined
     );
   });
 
-  it("applies as kubectl does: what is gone from the manifest goes, what others have set stays", async () => {
+  it("applies as kubectl does: fields removed from the manifest are removed, fields of other clients stay", async () => {
     await using cluster = await open(({ client }) => siteController(client));
     const page = { ...configMapKind, metadata: { name: "page", labels: { team: "a" } } };
     await cluster.apply({ ...page, data: { a: "1", b: "2" } });
@@ -97,7 +97,7 @@ export function testClusterContract(servers: () => TestServerFactory | undefined
     await expect(cluster.apply(misspelt)).rejects.toThrow(/400 to the Site a: .*unknown field "spec.tilte"/);
   });
 
-  it("says which kinds there are when one is not", async () => {
+  it("lists the served kinds if a kind is unknown", async () => {
     await using cluster = await open(({ client }) => siteController(client));
     const wrong = { apiVersion: "example.com/v1", kind: "Sight", metadata: { name: "a" } };
     await expect(cluster.apply(wrong)).rejects.toThrow("serves no Sight in example.com/v1: Site there.");

@@ -11,43 +11,42 @@ import { installKinds, openUser, type User } from "./kubectl/user.ts";
 import { steppedClock } from "./simulation/stepped-clock.ts";
 
 export interface TestClusterOptions {
-  /** Definitions of kinds that are neither Kubernetes' own nor the function's. */
+  /** CRDs of kinds that are neither Kubernetes' own nor the function's. */
   readonly crds?: readonly NewObject[];
-  /** The function's way to servers outside of the cluster: URLs by name. */
+  /** URLs of servers outside of the cluster, by the names under which the function finds them. */
   readonly outside?: Readonly<Record<string, string>>;
   /** When the clock begins, ISO 8601. */
   readonly at?: string;
   readonly log?: Log;
   /**
-   * How the function is deployed: what `src/function.ts` exports, of several controllers each. It may do what that grants its
-   * ServiceAccount, and meets 403 at all else. Left out: what follows from the controllers (for, owns, watches).
+   * How the function is deployed: the exports of `src/function.ts`, one for each controller. Calls without a permission get
+   * 403. Default: the permissions that follow from the controllers (for, owns, watches).
    */
   readonly deployedAs?: DeployedAs;
-  /** Where its API server comes from: a sandbox of its own, or `sharedServer`, a real one. */
+  /** The API server: a new sandbox (the default), or `sharedServer` for a real one. */
   readonly servers?: TestServerFactory;
 }
 
-/** A cluster, a queue and a function in one process, on a clock that stands still until the test lets it go on. */
+/** A cluster, a queue and a function in one process, with a clock that only the test advances. */
 export interface TestCluster extends User, AsyncDisposable {
   /**
-   * Runs whatever is due, through backoff and `requeueAfter`, until nothing would happen any more.
+   * Runs all due keys, through backoff and `requeueAfter`, until none is left.
    *
-   * @throws NeverSettledError for a function that goes on changing things.
-   * @throws MissingPermissionError when it asked the API server for what it may not do in a cluster: which permission is
-   * missing, and where to add it.
+   * @throws NeverIdleError for a function that never stops changing objects.
+   * @throws MissingPermissionError for a call without a permission: the message names it, and the place to add it.
    */
   runUntilIdle(): Promise<void>;
-  /** Lets a time pass, and runs what is due in it. */
+  /** Advances the clock, and runs the keys that become due. */
   advance(time: Duration): Promise<void>;
-  /** Kills the function's process between two runs, and begins another one: what it kept in memory is gone. */
+  /** Kills the function's process between two runs, and starts another one: its memory is lost. */
   restart(): void;
   /** The test's clock. */
   readonly now: () => Date;
   /** Every run so far. */
   readonly runs: readonly SteppedRun[];
-  /** What was said in Events so far. */
+  /** The Events so far. */
   readonly announcements: readonly Announcement[];
-  /** The API server, for programs of another sort: its URL, and the bearer token that it wants. */
+  /** The API server's URL and bearer token, for other programs. */
   readonly server: ApiAddress;
   close(): Promise<void>;
 }
@@ -58,7 +57,7 @@ export interface TestCluster extends User, AsyncDisposable {
  * ```ts
  * await using cluster = await testCluster(({ client }) => siteController(client));
  * await cluster.apply({ apiVersion: "example.com/v1", kind: "Site", metadata: { name: "a" }, spec: { title: "Hi" } });
- * await cluster.settled();
+ * await cluster.runUntilIdle();
  * ```
  */
 export async function testCluster(

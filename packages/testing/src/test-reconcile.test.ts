@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { configMapKind, site, siteController } from "./site.fixture.ts";
 import { testReconcile } from "./test-reconcile.ts";
 
-it("says what a reconcile did, the same every time", async () => {
+it("returns the changes of a reconcile, the same every time", async () => {
   const reconciled = () => testReconcile(({ client }) => siteController(client), { object: site("a", "Hi") });
   const { outcome, changes, object } = await reconciled();
   expect(outcome).toMatchObject({ kind: "done" });
@@ -28,13 +28,16 @@ it("says what a reconcile did, the same every time", async () => {
   expect((await reconciled()).changes).toBe(changes);
 });
 
-it("reconciles in the world that is described", async () => {
+it("reconciles in the given cluster state", async () => {
   const mine = { ...configMapKind, metadata: { name: "a" }, data: { html: "mine" } };
   const { outcome, changes, announcements } = await testReconcile(({ client }) => siteController(client), {
     object: { ...site("a", "Hi"), status: { page: "before" } },
     others: [mine],
   });
-  expect(outcome).toMatchObject({ kind: "retry", error: "The ConfigMap default/a is somebody else's." });
+  expect(outcome).toMatchObject({
+    kind: "retry",
+    error: "The ConfigMap default/a belongs to another controller.",
+  });
   expect(announcements).toMatchObject([{ type: "Warning", reason: "Failed" }]);
   expect(changes).toMatchInlineSnapshot(`
     "~ sites.example.com default/a
@@ -42,13 +45,13 @@ it("reconciles in the world that is described", async () => {
         status.conditions[0].type: (none) -> Ready
         status.conditions[0].status: (none) -> False
         status.conditions[0].reason: (none) -> Failed
-        status.conditions[0].message: (none) -> The ConfigMap default/a is somebody else's.
+        status.conditions[0].message: (none) -> The ConfigMap default/a belongs to another controller.
         status.conditions[0].observedGeneration: (none) -> current
         status.conditions[0].lastTransitionTime: (none) -> a time
         status.conditions[1].type: (none) -> Reconciling
         status.conditions[1].status: (none) -> True
         status.conditions[1].reason: (none) -> Failed
-        status.conditions[1].message: (none) -> The ConfigMap default/a is somebody else's.
+        status.conditions[1].message: (none) -> The ConfigMap default/a belongs to another controller.
         status.conditions[1].observedGeneration: (none) -> current
         status.conditions[1].lastTransitionTime: (none) -> a time"
   `);

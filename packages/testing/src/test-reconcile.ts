@@ -12,45 +12,44 @@ import { touchedKinds } from "./simulation/touched-kinds.ts";
 import { installKinds, type Manifest, openUser } from "./kubectl/user.ts";
 import { steppedClock } from "./simulation/stepped-clock.ts";
 
-/** A world, and the object that is reconciled in it. */
+/** The object to reconcile, and the state of the cluster. */
 export interface DescribedWorld {
-  /** Of the kind that the controller is for. What it says of `status` is there, too. */
+  /** An object of the controller's kind; its `status` is written, too. */
   readonly object: Manifest;
-  /** What else there is. */
+  /** Other objects in the cluster. */
   readonly others?: readonly Manifest[];
-  /** Definitions of kinds that are neither Kubernetes' own nor the function's. */
+  /** CRDs of kinds that are neither Kubernetes' own nor the function's. */
   readonly crds?: readonly NewObject[];
   /** Servers outside of the cluster, by the name under which the function finds them. */
   readonly outside?: Readonly<Record<string, string>>;
-  /** How the function is deployed, as for `testCluster`: by it is known what it may do. */
+  /** How the function is deployed, which determines its permissions, as for `testCluster`. */
   readonly deployedAs?: DeployedAs;
-  /** What the clock says, ISO 8601. */
+  /** The time, ISO 8601. */
   readonly at?: string;
 }
 
-/** What one reconcile came to. */
+/** The result of one reconcile. */
 export interface Reconciled {
   readonly outcome: RunOutcome;
   /** The object as it is now; undefined when it is gone. */
   readonly object: KubeObject | undefined;
   /**
-   * All that the reconcile changed in the cluster, and what it asked of servers outside, as text: the same whenever the
-   * same is done, so it can be kept as a snapshot.
+   * The changes in the cluster, and the writes to servers outside, as deterministic text, for snapshots.
    */
   readonly changes: string;
-  /** What was said in Events. */
+  /** The Events. */
   readonly announcements: readonly Announcement[];
 }
 
 /**
- * Reconciles one object once, in a world of its own:
+ * Reconciles one object once, in a new cluster:
  *
  * ```ts
  * const { outcome, changes } = await testReconcile(({ client }) => siteController(client), { object: site });
  * expect(changes).toMatchInlineSnapshot();
  * ```
  *
- * @throws MissingPermissionError when it asked the API server for what it may not do in a cluster.
+ * @throws MissingPermissionError for a call without a permission.
  */
 export async function testReconcile(
   start: FunctionUnderTest,

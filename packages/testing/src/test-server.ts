@@ -6,26 +6,26 @@ import type { SteppedClock } from "./simulation/stepped-clock.ts";
 /** The API server of one test. */
 export interface TestServer {
   readonly upstream: Upstream;
-  /** Another way to the same objects, which shows those of one moment once it is frozen. */
+  /** Another view of the same objects; once frozen, it shows the state at that moment. */
   staleView(): Promise<{ readonly upstream: Upstream; freeze(): void }>;
-  /** Changes with everything that changes: spares looking where nothing has. */
+  /** Changes with every write, so that the caller can skip a list without changes. */
   readonly version?: () => string;
-  /** Reads what there is without asking over HTTP. Which objects are asked for is not looked at: all of the kind come. */
+  /** Lists all objects of a kind without HTTP; ignores selectors. */
   readonly lister?: Lister;
-  /** Resolves once what has lost its owners is gone, where somebody sees to that in a time of its own. */
+  /** Resolves when the garbage collector has deleted the objects without owners, if it runs asynchronously. */
   readonly collected?: () => Promise<void>;
-  /** Others come after this test: what it made is to be removed. */
+  /** True if other tests follow, so that the objects of this one must be removed. */
   readonly isShared: boolean;
   close(): Promise<void>;
 }
 
-/** What looks at the cluster from outside: tests and the bridge, which are quicker with a shorter way. */
+/** Lists objects, for tests and the bridge. */
 export type Lister = Pick<KubeClient, "list">;
 
-/** Gives every test its API server. */
+/** Opens the API server of a test. */
 export type TestServerFactory = (clock: SteppedClock) => Promise<TestServer>;
 
-/** A sandbox for each, by the test's clock. */
+/** Opens a sandbox with the test's clock. */
 export const sandboxServers: TestServerFactory = async (clock) => {
   const sandbox = await startSandbox({ now: clock.date });
   return {
@@ -49,28 +49,28 @@ export const sandboxServers: TestServerFactory = async (clock) => {
 
 function wellFormed(object: unknown): KubeObject {
   if (isWellFormed(object)) return object;
-  throw new Error(`The sandbox holds what is no object: ${JSON.stringify(object)}`);
+  throw new Error(`The sandbox has a malformed object: ${JSON.stringify(object)}`);
 }
 
 export interface SharedServer {
-  /** Of an API server that nobody else uses meanwhile. */
+  /** The kubeconfig of an API server that only the tests use. */
   readonly kubeconfig: string;
   readonly context?: string;
   /**
-   * A second API server of the same objects, whose link to them can be held up; it answers reads of the newest state
-   * with its cache's. Left out: a test that needs one fails.
+   * Opens a second API server of the same objects with a link that can be frozen; reads that a cache may answer return the
+   * frozen state. Without it, a test that needs a stale view fails.
    */
   readonly staleView?: () => Promise<{ readonly kubeconfig: string; freeze(): void; thaw(): void }>;
   /**
-   * Resolves once Kubernetes' garbage collector has nothing left to do, of the kinds that the tests know. Left out:
-   * there is none, and what has lost its owners stays.
+   * Resolves when Kubernetes' garbage collector has nothing left to do for the tests' kinds. Without it, there is no garbage
+   * collector, and objects without owners stay.
    */
   readonly collected?: () => Promise<void>;
 }
 
 /**
- * One API server for all tests, one after the other: what a test made is removed at its end, but for the definitions of
- * kinds. Its clock is the machine's.
+ * One API server for all tests, one after the other: the objects of a test, except for CRDs, are removed at its end. Its
+ * clock is the machine's.
  */
 export function sharedServer({ staleView, collected, ...upstream }: SharedServer): TestServerFactory {
   return () => {

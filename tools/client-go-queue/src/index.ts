@@ -1,4 +1,4 @@
-// What client-go's own work queue does, as data: the yardstick for every other one that says it is like it.
+// The behaviour of client-go's work queue, as data: the reference for every queue that claims to behave like it.
 //
 //   for (const scenario of readScenarios()) {
 //     it(scenario.sentence, () => { for (const step of scenario.steps) ... });

@@ -9,7 +9,7 @@ const moduleFolder = fileURLToPath(new URL("../go", import.meta.url));
  *
  * The first time takes some seconds, and Go's module proxy where client-go is not in Go's module cache yet.
  *
- * @throws when Go is missing or the program fails: the message carries what it said
+ * @throws when Go is missing or the program fails: the message has its output
  */
 export async function printScenarios({ signal }: { signal?: AbortSignal } = {}): Promise<string> {
   try {

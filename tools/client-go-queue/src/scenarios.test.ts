@@ -16,7 +16,7 @@ it("every call of client-go's queue is among the steps", () => {
   expect([...calls].sort().join(" ")).toBe(all);
 });
 
-it("a machine without Go is told what to install", async () => {
+it("without Go, the error names what to install", async () => {
   vi.stubEnv("PATH", "");
   await expect(printScenarios()).rejects.toThrow(/^Go is missing.*https:\/\/go\.dev/);
 });

@@ -30,7 +30,7 @@ const stepSchema = z.discriminatedUnion("do", [
     /** Null where a get would block, or, with `shutdown`, where there will be no more keys. */
     got: z.string().nullable(),
     shutdown: z.literal(true).optional(),
-    /** Of the key that it got. */
+    /** The key that it got. */
     requeues: count.optional(),
     ...seen,
   }),
@@ -41,7 +41,7 @@ const stepSchema = z.discriminatedUnion("do", [
 
 const scenarioSchema = z.strictObject({
   name: z.string(),
-  /** What comes of the steps. */
+  /** The results of the steps. */
   sentence: z.string(),
   /** The n-th failure in a row waits base * 2^(n-1) milliseconds, and max at most. No jitter. */
   base: milliseconds,

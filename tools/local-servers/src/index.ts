@@ -12,8 +12,8 @@
  * await redis.stop();
  * ```
  *
- * `startRedisCluster` starts three primaries that share the slots, `startRedisPair` a primary and a replica whose
- * failover may lose a tail, and `findRedis7` finds the oldest server that is supported, from Debian's packages.
+ * `startRedisCluster` starts three primaries that share the slots, `startRedisPair` a primary and a replica with a
+ * failover that may lose a tail, and `findRedis7` finds the oldest server that is supported, from Debian's packages.
  *
  * Three things hold for everything started here:
  *
@@ -22,8 +22,9 @@
  *   starts processes of our own.
  * - It is ready when the promise resolves. When it does not get ready, the error ends with the last lines of its log.
  *
- * Each start takes an AbortSignal that gives up *starting*; whoever has started a server stops it.
+ * Each start takes an AbortSignal that gives up *starting*; the code that starts a server must stop it.
  */
+export { answersOk } from "./processes/answers-ok.ts";
 export { clockSkewOf, thisMachine } from "./processes/clock-skew.ts";
 export { ensurePrograms, type EnsureProgramsOptions } from "./programs/ensure-programs.ts";
 export { type Forwarder, startForwarder } from "./ports/forwarder.ts";
@@ -31,6 +32,7 @@ export { freePort, isPortFree, onFreePort } from "./ports/free-port.ts";
 export { findLuacheck, type Luacheck } from "./programs/luacheck.ts";
 export { isRunning } from "./processes/is-running.ts";
 export { ownNamespaces } from "./processes/own-namespaces.ts";
+export { runTied } from "./processes/run-tied.ts";
 export { ensurePythonTool, type PythonTool, type PythonToolOptions } from "./programs/python-tool.ts";
 export { type RedisCluster, type RedisClusterOptions, startRedisCluster } from "./redis/redis-cluster.ts";
 export { findRedis, findRedis7, type RedisExecutable } from "./redis/redis-executable.ts";

@@ -1,16 +1,13 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, expect, it, vi } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
 import { nodeConfig } from "./config.ts";
+import { folderOfTest } from "../../../packages/testing/src/folder.fixture.ts";
 
-let folder: string;
-beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), "drover-node-config-"))));
 afterEach(() => vi.unstubAllEnvs());
-afterAll(() => rm(folder, { recursive: true }));
 
 async function given(images: string): Promise<void> {
-  const file = join(folder, "images.yaml");
+  const file = join(folderOfTest(), "images.yaml");
   await writeFile(file, images);
   for (const name of Object.keys(process.env)) if (name.startsWith("DROVER_")) vi.stubEnv(name, undefined);
   vi.stubEnv("DROVER_KUBECONFIG", "kubeconfig");
@@ -28,7 +25,7 @@ it("reads images from YAML", async () => {
 it.each([
   ["shell: { comand: sh }", "comand"],
   ["shell: [", "no JSON or YAML"],
-])("says what is wrong with %j", async (images, problem) => {
+])("rejects %j with the problem", async (images, problem) => {
   await given(images);
   expect(() => nodeConfig()).toThrow(problem);
 });

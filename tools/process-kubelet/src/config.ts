@@ -35,7 +35,7 @@ const nodeSettings = z.object({
   /** A JSON or YAML file of variables that every container gets. */
   nodeEnv: parsedFile(z.record(z.string(), z.string())).default({}),
   nodePodCidr: z.string().optional(),
-  /** Milliseconds; left out: as the pods' probes say. */
+  /** Milliseconds; default: the period of each probe. */
   nodeProbePeriod: nonSecret(wholeNumber({ least: 100, most: 3_600_000 }).optional()),
   logLevel: nonSecret(z.enum(["debug", "info", "warn", "error"]).default("info")),
 });

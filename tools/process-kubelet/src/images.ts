@@ -2,13 +2,13 @@ import { z } from "zod";
 
 const words = z.union([z.string().transform((word) => [word]), z.array(z.string()).min(1)]);
 const imageSchema = z.strictObject({
-  /** What an image's ENTRYPOINT is: the program and its first arguments. */
+  /** As an image's ENTRYPOINT: the program and its first arguments. */
   command: words,
-  /** What its CMD is: more arguments, unless the container has its own. */
+  /** As its CMD: more arguments, unless the container has its own. */
   args: z.array(z.string()).default([]),
   /** Laid under what the container sets. */
   env: z.record(z.string(), z.string()).default({}),
-  /** Where it runs unless the container says; left out: where the node runs. */
+  /** The working directory unless the container sets one. Default: that of the node. */
   workingDir: z.string().exactOptional(),
 });
 

@@ -3,14 +3,14 @@ import { builtin, isApiError, type KubeClient } from "@drover/kube";
 import { availableParallelism, totalmem } from "node:os";
 import { timestampNow } from "./timestamp-now.ts";
 
-/** What pods may select a node by. */
+/** The labels by which pods may select a node. */
 export const nodeLabels = (name: string): Readonly<Record<string, string>> => ({
   "kubernetes.io/hostname": name,
   "kubernetes.io/os": "linux",
   "drover.dev/node": "processes",
 });
 
-/** Makes the Node object, or takes over the one that is there, and says that it is ready. */
+/** Creates the Node object, or takes over an existing one, and reports it ready. */
 export async function registerNode(client: KubeClient, name: string): Promise<void> {
   try {
     await client.create(builtin.node, { metadata: { name, labels: nodeLabels(name) }, spec: {} });
@@ -20,7 +20,7 @@ export async function registerNode(client: KubeClient, name: string): Promise<vo
   await reportNodeStatus(client, name, { ready: true });
 }
 
-/** Says whether pods are run. There are no heartbeats: nobody looks after nodes where this one is used. */
+/** Writes the Node's status. There are no heartbeats: no node controller runs where this node is used. */
 export async function reportNodeStatus(
   client: Pick<KubeClient, "patch">,
   name: string,

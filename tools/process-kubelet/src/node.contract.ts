@@ -1,4 +1,4 @@
-// What the node does with pods, against either server.
+// The behaviour of the node, with any API server.
 import { builtin } from "@drover/kube";
 import { isRunning } from "@drover/local-servers";
 import { writeFile } from "node:fs/promises";
@@ -64,7 +64,7 @@ export function nodeContract(start: () => Promise<NodeTestServer>): void {
       expect(bad.containerStatuses[0]?.state.terminated).toMatchObject({ exitCode: 3, reason: "Error" });
     });
 
-    it("whose process is killed gets another one, and it is counted", async () => {
+    it("with a killed process gets another one, and the restart is counted", async () => {
       await world.create("killed", shell("exec sleep 1000"));
       const first = pidOf(await world.until("killed", isPodReady));
       process.kill(first, "SIGKILL");
@@ -75,7 +75,7 @@ export function nodeContract(start: () => Promise<NodeTestServer>): void {
       });
     });
 
-    it("that keeps ending waits in between, and says so", async () => {
+    it("that keeps ending is in CrashLoopBackOff between its runs", async () => {
       await world.create("loops", shell("exit 1"));
       const looped = await world.until(
         "loops",
@@ -85,8 +85,8 @@ export function nodeContract(start: () => Promise<NodeTestServer>): void {
       expect(looped).toMatchObject({ phase: "Running" });
     });
 
-    it("of an unknown image waits, and one that asks for what the node cannot do is Failed", async () => {
-      await world.create("no-image", { containers: [{ name: "main", image: "nobody/knows:1" }] });
+    it("of an unknown image waits, and one with an unsupported feature is Failed", async () => {
+      await world.create("no-image", { containers: [{ name: "main", image: "unknown/image:1" }] });
       await world.create("too-much", {
         ...shell("exit 0"),
         initContainers: [{ name: "first", image: "shell" }],
@@ -124,7 +124,7 @@ export function nodeContract(start: () => Promise<NodeTestServer>): void {
         field("APP", "metadata.labels['app']"),
         field("SA", "spec.serviceAccountName"),
         field("IP", "status.podIP"),
-        { name: "OWN", value: "$(POD_NAME)-$(NOBODY)-$$(POD_NAME)" },
+        { name: "OWN", value: "$(POD_NAME)-$(ABSENT)-$$(POD_NAME)" },
         { name: "PASSWORD", valueFrom: { secretKeyRef: { name: "creds", key: "password" } } },
         { name: "MODE", valueFrom: { configMapKeyRef: { name: "settings", key: "mode" } } },
         { name: "NONE", valueFrom: { secretKeyRef: { name: "creds", key: "none", optional: true } } },
@@ -133,7 +133,7 @@ export function nodeContract(start: () => Promise<NodeTestServer>): void {
         { name: "LABELS", value: "/etc/about/labels" },
         { name: "SCRATCH", value: "/scratch" },
       ];
-      await world.create("told", {
+      await world.create("inputs", {
         labels: { app: "test" },
         restartPolicy: "Never",
         containers: [
@@ -165,11 +165,11 @@ export function nodeContract(start: () => Promise<NodeTestServer>): void {
           { name: "scratch", emptyDir: {} },
         ],
       });
-      const { podIP, phase } = await world.until("told", ({ phase }) => /Succeeded|Failed/.test(phase));
-      const log = await world.log("told");
+      const { podIP, phase } = await world.until("inputs", ({ phase }) => /Succeeded|Failed/.test(phase));
+      const log = await world.log("inputs");
       expect(phase, log).toBe("Succeeded");
       expect(log).toContain(
-        `own=told-$(NOBODY)-$(POD_NAME) name=told ns=default app=test sa=default ip=${podIP}\n`,
+        `own=inputs-$(ABSENT)-$(POD_NAME) name=inputs ns=default app=test sa=default ip=${podIP}\n`,
       );
       expect(log).toMatch(
         /password=s3cret mode=fast from=drover under= path=\S+\/volumes\/creds\/password\n/,

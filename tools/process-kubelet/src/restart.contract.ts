@@ -10,7 +10,7 @@ const ofTests = Object.fromEntries(
   Object.keys(process.env).flatMap((name) => (name.startsWith("DROVER_") ? [[name, undefined]] : [])),
 );
 
-/** Sentences about a node that is killed, as a process of its own. */
+/** The behaviour of a node that is killed, as a separate process. */
 export function restartContract(world: () => TestNode): void {
   const startProcess = async (): Promise<TiedProcess> => {
     const { folder, nodeOptions } = world();
@@ -84,7 +84,7 @@ export function restartContract(world: () => TestNode): void {
       expect(await world().log("done")).toBe("once\n");
     });
 
-    it("says at an orderly end that nothing is ready any more", async () => {
+    it("reports at an orderly end that no pod is ready", async () => {
       const child = await startProcess();
       const status = await world().until("always", isPodReady);
       await child.stop({ graceMs: 30_000 });

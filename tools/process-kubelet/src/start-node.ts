@@ -50,7 +50,7 @@ export interface NodeOptions {
 /** A node at work. */
 export interface LocalNode {
   readonly name: string;
-  /** Ends all processes and says so in the pods' status and the Node's. May be called again. */
+  /** Ends all processes and reports that in the status of the pods and the Node. May be called again. */
   stop(): Promise<void>;
   /** Resolves when it has ended, by `stop` or its signal. Never rejects. */
   readonly ended: Promise<void>;
@@ -68,7 +68,7 @@ export async function startNode(options: NodeOptions): Promise<LocalNode> {
   const images = imagesOf(options.images);
   const addresses = podAddresses(podCidr);
   const client = options.client ?? (await connect(kubeconfigOf(options)));
-  // Whoever used it is dead: volumes of a node that was killed hold Secrets of pods that may be gone by now.
+  // Its last user is dead: volumes of a killed node may have Secrets of pods that are gone by now.
   const volumes = join(folder, "volumes", name);
   await rm(volumes, { recursive: true, force: true });
   await registerNode(client, name);
@@ -85,7 +85,7 @@ export async function startNode(options: NodeOptions): Promise<LocalNode> {
     stopping.abort();
     await Promise.all([proxy.close(), pods.stop(stopGrace), ...reflectors.map(({ done }) => done)]);
     await reportNodeStatus(client, name, { ready: false }).catch((error: unknown) =>
-      log.warn({ node: name, err: error }, "Could not say that the node has stopped"),
+      log.warn({ node: name, err: error }, "Could not report that the node has stopped"),
     );
     if (options.client === undefined) await client.close();
   };
@@ -115,10 +115,10 @@ interface ReflectOptions {
   readonly onEvents: (events: readonly ReflectorEvent[]) => void;
 }
 
-/** Tells of every version of every object, whole. */
+/** Watches the complete objects of a kind. */
 const follow = (options: ReflectOptions): Reflector => runReflector({ ...options, metadataOnly: false });
 
-/** The ports of all Services, told anew whenever one of them has changed. */
+/** Calls `onChange` with the ports of all Services whenever one has changed. */
 function trackServices(onChange: (ports: readonly ServicePort[]) => void) {
   const ports = new Map<ObjectKey, readonly ServicePort[]>();
   const known = Promise.withResolvers<undefined>();

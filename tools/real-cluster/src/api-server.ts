@@ -1,6 +1,5 @@
 import { join } from "node:path";
-import { spawnTied, waitUntilReady, type TiedProcess } from "@drover/local-servers";
-import { answersOk } from "./answers-ok.ts";
+import { answersOk, spawnTied, waitUntilReady, type TiedProcess } from "@drover/local-servers";
 import type { Pki } from "./pki.ts";
 
 // It starts in three seconds; but four of them on a busy machine with two cores do not.
@@ -14,7 +13,7 @@ export interface ApiServerOptions {
   readonly etcdEndpoint: string;
   /**
    * Where pods reach it, for a cluster that has a node and a controller manager. Left out: it is on loopback alone, and
-   * takes pods without a ServiceAccount unless `serviceAccounts` says otherwise.
+   * accepts pods without a ServiceAccount unless `serviceAccounts` is true.
    */
   readonly nodeAddress?: string;
   /** True where a controller manager makes ServiceAccounts, so that pods can be asked to have one. */
@@ -40,7 +39,7 @@ export async function startApiServer(
     cwd: dir,
     logFile: join(dir, "kube-apiserver.log"),
   });
-  // Whoever else should sit on this port has no certificate of our authority, and is not taken for our server.
+  // Another server on this port has no certificate of our authority, so it cannot be mistaken for ours.
   const answers = (path: string) => answersOk({ ...pki.admin, host: "127.0.0.1", port, path });
   const isReady = async () => (await answers("/readyz")) && (await answers("/api/v1/namespaces/default"));
   await waitUntilReady(child, isReady, { timeoutMs: patienceMs, signal });
@@ -52,7 +51,7 @@ function flags(options: ApiServerOptions, port: number): string[] {
   const file = (name: string) => join(pki.folder, name);
   return [
     ...(nodeAddress === undefined ? onLoopback : besideANode(nodeAddress, file)),
-    // Pods need a ServiceAccount `default`, and without a controller manager nobody makes it.
+    // Pods need a ServiceAccount `default`, which only a controller manager creates.
     ...(serviceAccounts ? [] : ["--disable-admission-plugins=ServiceAccount"]),
     `--etcd-servers=${etcdEndpoint}`,
     `--secure-port=${port}`,

@@ -17,11 +17,11 @@ const requestSchema = z.looseObject({
   requestReceivedTimestamp: z.string(),
 });
 
-/** A request as the API server noted it. */
+/** An entry of the audit log. */
 export interface AuditedRequest {
-  /** As whom it was served. */
+  /** The user that it was served as. */
   readonly user: string;
-  /** Who sent it: another one, where `user` is impersonated. */
+  /** The user that sent it: another one if `user` is impersonated. */
   readonly by: string;
   readonly verb: string;
   readonly group: string;
@@ -29,18 +29,18 @@ export interface AuditedRequest {
   readonly resource: string;
   readonly name: string;
   readonly code: number;
-  /** When it came: milliseconds since 1970. */
+  /** The time of its arrival: milliseconds since 1970. */
   readonly at: number;
 }
 
-/** What an API server is told so that it notes requests, and what it noted. */
+/** The flags with which an API server writes an audit log, and its entries. */
 export interface AuditLog {
   readonly apiServerArgs: readonly string[];
   readonly read: () => Promise<readonly AuditedRequest[]>;
   remove(): Promise<void>;
 }
 
-/** Notes what these users ask for, and what anybody asks for of these kinds. */
+/** Records all requests of these users, and all users' requests for these kinds. */
 export async function auditLog(
   users: readonly string[],
   kinds: readonly { readonly group: string; readonly resources: readonly string[] }[],

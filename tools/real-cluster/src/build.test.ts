@@ -3,7 +3,7 @@ import { buildRealCluster } from "./build.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 
-it("a machine without Go is told what to install", async () => {
+it("without Go, the error names what to install", async () => {
   vi.stubEnv("PATH", "");
   await expect(buildRealCluster()).rejects.toThrow(/^Go is missing.*https:\/\/go\.dev/);
 });

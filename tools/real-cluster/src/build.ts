@@ -2,14 +2,15 @@
 // went into them.
 import { execFile } from "node:child_process";
 import { createHash, randomUUID } from "node:crypto";
-import { access, mkdir, readFile, rename, rm } from "node:fs/promises";
-import { setPriority, tmpdir } from "node:os";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, rename, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { spawnTied } from "@drover/local-servers";
+import { runTied } from "@drover/local-servers";
 import { codeOf } from "./error-code.ts";
-import { withLock } from "./lock.ts";
+import { withLock } from "../../bootstrap/lock.mjs";
 
 const moduleFolder = fileURLToPath(new URL("../go", import.meta.url));
 const cacheFolder = fileURLToPath(new URL("../../../.cache/real-cluster", import.meta.url));
@@ -37,7 +38,7 @@ const packages = {
 export type Target = keyof typeof packages;
 
 const apiServerTargets: readonly Target[] = ["pki", "etcd", "kubectl", "kube-apiserver"];
-/** What a cluster with a node takes besides the API server. */
+/** The programs of a cluster with a node. */
 export const nodeTargets: readonly Target[] = [
   ...apiServerTargets,
   ...([
@@ -50,43 +51,43 @@ export const nodeTargets: readonly Target[] = [
     "kube-proxy",
   ] as const),
 ];
-/** What a cluster with fake nodes takes. */
+/** The programs of a cluster with fake nodes. */
 export const fakeNodeTargets: readonly Target[] = [
   ...apiServerTargets,
   ...(["kube-controller-manager", "kube-scheduler", "kwok"] as const),
 ];
-/** Modules of their own, whose requirements are not Kubernetes'. */
+/** Programs with a Go module of their own. */
 const ownModules: ReadonlySet<Target> = new Set<Target>(["registry", "dns", "kwok"]);
 
 export interface BuildOptions {
-  /** What to build; by default what `startRealCluster` needs. */
+  /** Default: the programs that `startRealCluster` needs. */
   readonly targets?: readonly Target[];
-  /** Gets lines that tell a person how far it is. */
+  /** Called with lines that report the progress. */
   readonly log?: (line: string) => void;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Builds the targets that are not built yet, and says in which folder all of them are.
+ * Builds the targets that are not built yet, and returns the folder with all of them.
  *
- * The first build takes minutes and downloads about 0.6 GB of sources; with everything built it only asks Go for
- * its version. Two at once, also in two processes, share one build.
+ * The first build takes minutes and downloads about 0.6 GB of sources; if everything is built, only Go's version is read.
+ * Concurrent calls, also of two processes, share one build.
  *
- * @throws when Go is missing, or a build fails: the message carries the compiler's last lines
+ * @throws if Go is missing, or a build fails; the message ends with the compiler's last lines
  */
 export async function buildRealCluster(options: BuildOptions = {}): Promise<{ bin: string }> {
   const { targets = apiServerTargets, log = () => undefined, signal } = options;
   signal?.throwIfAborted();
   const bin = join(cacheFolder, "bin", await fingerprint());
-  const missing = () => filter(targets, async (target) => !(await exists(join(bin, target))));
-  if ((await missing()).length === 0) return { bin };
+  const missing = () => targets.filter((target) => !existsSync(join(bin, target)));
+  if (missing().length === 0) return { bin };
 
   const lock = join(tmpdir(), `drover-build-${hash([cacheFolder])}.sock`);
-  const onWait = () => log("somebody else is building here, waiting for that");
+  const onWait = () => log("another process is building the programs: waiting for it");
   await withLock(lock, { onWait, signal }, async () => {
     await mkdir(bin, { recursive: true });
     const version = await kubernetesVersion();
-    for (const target of await missing()) await buildTarget(target, { bin, version, log, signal });
+    for (const target of missing()) await buildTarget(target, { bin, version, log, signal });
   });
   return { bin };
 }
@@ -98,7 +99,7 @@ interface Build {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Builds beside the place and moves it there when done: a program that exists is complete. */
+/** Builds under another name and renames at the end, so that a program that exists is complete. */
 async function buildTarget(target: Target, build: Build): Promise<void> {
   const unfinished = join(build.bin, `.${target}-${randomUUID()}`);
   const begun = performance.now();
@@ -113,49 +114,34 @@ async function buildTarget(target: Target, build: Build): Promise<void> {
 }
 
 async function compile(target: Target, file: string, { version, log, signal }: Build): Promise<void> {
-  const last: string[] = [];
   let compiled = 0;
-  const go = await spawnTied({
+  const build = {
     name: "go build",
-    command: "go",
+    // It takes every core for minutes, so it gives way to other processes.
+    command: "nice",
     args: [
-      "build",
-      "-mod=readonly",
-      "-v",
-      "-trimpath",
-      "-buildvcs=false",
-      "-ldflags",
-      stamp(version),
-      "-o",
-      file,
-      packages[target],
+      ...["-n", "10", "go", "build", "-mod=readonly", "-v", "-trimpath", "-buildvcs=false"],
+      ...["-ldflags", stamp(version), "-o", file, packages[target]],
     ],
     cwd: ownModules.has(target) ? join(moduleFolder, target) : moduleFolder,
     env: goEnvironment,
     logFile: join(cacheFolder, `${target}.log`),
-    onLine(line) {
-      last.push(line);
-      if (last.length > 20) last.shift();
+    onLine() {
       // With -v Go names every package that it compiles.
       if (++compiled % 200 === 0) log(`${target}: ${compiled} packages compiled`);
     },
+  };
+  await runTied(build, signal).catch((cause: unknown) => {
+    signal?.throwIfAborted();
+    throw new Error(
+      `Building ${target} failed. Go needs its module proxy (or GOPROXY to name another) and about 4 GB of free disk. ` +
+        `The log is ${build.logFile}. ${cause instanceof Error ? cause.message : String(cause)}`,
+      { cause },
+    );
   });
-  // It takes every core for minutes; whatever else the machine is doing goes first.
-  setPriority(go.pid, 10);
-  const kill = () => void go.kill("SIGKILL");
-  signal?.addEventListener("abort", kill);
-  if (signal?.aborted === true) kill();
-  const { code } = await go.exited;
-  signal?.removeEventListener("abort", kill);
-  signal?.throwIfAborted();
-  if (code === 0) return;
-  throw new Error(
-    `Building ${target} failed. Go needs its module proxy (or GOPROXY to name another) and about 4 GB of free disk. ` +
-      `Its last lines, of ${go.logFile}:\n${last.join("\n")}`,
-  );
 }
 
-/** Without a version in them kubectl cannot parse what the API server says, and says nothing itself. */
+/** Linker flags that set the version: without it, kubectl cannot parse the API server's version, and prints none. */
 function stamp(version: string): string {
   const [major = "", minor = ""] = version.replace("v", "").split(".");
   const values = {
@@ -201,7 +187,7 @@ const sourceFiles = [
   ...["kwok/go.mod", "kwok/go.sum"],
 ];
 
-/** Names all that decides what the programs are: our sources and flags, the sums of all modules, and the compiler. */
+/** A hash of everything that goes into the programs: sources and flags, the sums of all modules, and the compiler. */
 async function fingerprint(): Promise<string> {
   const [compiler, ...sources] = await Promise.all([
     go("env", "GOVERSION", "GOOS", "GOARCH"),
@@ -212,14 +198,3 @@ async function fingerprint(): Promise<string> {
 
 const hash = (parts: readonly string[]) =>
   createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 16);
-
-const exists = (path: string) =>
-  access(path).then(
-    () => true,
-    () => false,
-  );
-
-async function filter<T>(items: readonly T[], keep: (item: T) => Promise<boolean>): Promise<T[]> {
-  const kept = await Promise.all(items.map(keep));
-  return items.filter((_, index) => kept[index] === true);
-}

@@ -40,7 +40,7 @@ const kubeconfigSchema = z.object({
   ]),
 });
 
-/** What it takes to speak TLS with the API server of a kubeconfig that `writeKubeconfig` wrote. */
+/** The URL and the TLS credentials in a kubeconfig that `writeKubeconfig` wrote. */
 export interface ClientAccess {
   readonly url: string;
   readonly ca: Buffer;
@@ -62,7 +62,7 @@ export function readKubeconfig(path: string): ClientAccess {
 }
 
 /**
- * Writes a kubectl that talks to this cluster whatever the environment says, and gives its path. Its cache is the
+ * Writes a kubectl for this cluster that ignores the environment, and returns its path. Its cache is the
  * cluster's own: the one in the home folder goes by host and port, and would show kinds of an earlier cluster.
  */
 export async function writeKubectl(

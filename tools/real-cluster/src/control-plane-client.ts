@@ -1,40 +1,41 @@
-import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { onFreePort, spawnTied, type TiedProcess, waitUntilReady } from "@drover/local-servers";
-import { answersOk } from "./answers-ok.ts";
-import type { Pki } from "./pki.ts";
+import { answersOk, onFreePort, spawnTied, type TiedProcess, waitUntilReady } from "@drover/local-servers";
+import { writeKubeconfig } from "./client-files.ts";
+import { clientFiles, type Pki } from "./pki.ts";
 
-/** What the programs behind an API server have in common. */
+/** The settings that the clients of an API server share. */
 export interface ControlPlane {
   readonly bin: string;
   /** For their kubeconfigs and logs. */
   readonly dir: string;
   readonly pki: Pki;
-  /** Where the API server is. */
+  /** The API server's URL. */
   readonly url: string;
 }
 
-/** Starts a program of Kubernetes that works by talking to the API server, as the user whose certificate that is. */
+/** Starts a program of Kubernetes that is a client of the API server, as a user with a certificate of the PKI. */
 export async function startClient(
   plane: ControlPlane,
   program: string,
   user: string,
   args: readonly string[],
 ): Promise<TiedProcess> {
-  const { bin, dir } = plane;
+  const { bin, dir, pki, url } = plane;
+  const admin = await clientFiles(pki.folder, user);
+  const kubeconfig = await writeKubeconfig(dir, url, { admin }, `${user}.kubeconfig`);
   return spawnTied({
     name: program,
     command: join(bin, program),
-    args: [`--kubeconfig=${await writeUserConfig(plane, user)}`, ...args],
+    args: [`--kubeconfig=${kubeconfig}`, ...args],
     cwd: dir,
     logFile: join(dir, `${program}.log`),
   });
 }
 
-/** It may be busy with what it finds, on a machine that is busy. */
+/** Long, for a busy machine. */
 const patienceMs = 120_000;
 
-/** Starts a program on a free port of its own, and waits until it calls itself healthy. */
+/** Starts a program on a free port, and waits until `/healthz` answers 200. */
 export function startHealthy(
   plane: ControlPlane,
   [program, user]: readonly [string, string],
@@ -50,28 +51,9 @@ export function startHealthy(
   });
 }
 
-/** With a certificate that says 127.0.0.1. */
+/** Flags to serve on 127.0.0.1 with a certificate for that address. */
 export const servingOn = ({ pki }: ControlPlane, port: number): readonly string[] => [
   ...["--bind-address=127.0.0.1", `--secure-port=${port}`],
   `--tls-cert-file=${join(pki.folder, "apiserver.crt")}`,
   `--tls-private-key-file=${join(pki.folder, "apiserver.key")}`,
 ];
-
-/** Writes the kubeconfig of a user whose certificate is in the PKI's folder, and gives its path. */
-async function writeUserConfig({ dir, pki, url }: ControlPlane, user: string): Promise<string> {
-  const file = (name: string) => join(pki.folder, name);
-  const cluster = { server: url, "certificate-authority": file("ca.crt") };
-  const kubeconfig = {
-    apiVersion: "v1",
-    kind: "Config",
-    clusters: [{ name: "here", cluster }],
-    users: [
-      { name: user, user: { "client-certificate": file(`${user}.crt`), "client-key": file(`${user}.key`) } },
-    ],
-    contexts: [{ name: "here", context: { cluster: "here", user } }],
-    "current-context": "here",
-  };
-  const path = join(dir, `${user}.kubeconfig`);
-  await writeFile(path, JSON.stringify(kubeconfig), { mode: 0o600 });
-  return path;
-}

@@ -1,6 +1,5 @@
 import { join } from "node:path";
-import { spawnTied, waitUntilReady, type TiedProcess } from "@drover/local-servers";
-import { answersOk } from "./answers-ok.ts";
+import { answersOk, spawnTied, waitUntilReady, type TiedProcess } from "@drover/local-servers";
 
 // macOS allows 104 bytes with the final zero, Linux 108.
 const longestSocketPath = 103;
@@ -20,8 +19,8 @@ export interface Etcd {
 }
 
 /**
- * Starts a single etcd and waits until it is ready. It listens on Unix sockets in `dir` and on no port, so nobody can
- * take its place, and only those who may enter the folder reach its data.
+ * Starts a single etcd and waits until it is ready. It listens on Unix sockets in `dir` and on no port, so no other
+ * process can take its place, and only users of the folder reach its data.
  *
  * @throws StartError when it does not become ready; it is gone then
  */
@@ -31,7 +30,7 @@ export async function startEtcd(options: EtcdOptions): Promise<Etcd> {
   if (Buffer.byteLength(socketPath) > longestSocketPath)
     throw new Error(`${dir} is too long a path for the sockets of etcd: choose a shorter \`dir\`.`);
   const endpoint = `unix://${socketPath}`;
-  // etcd wants to advertise ports; with a single member nobody dials them.
+  // etcd must advertise ports; with a single member they are not used.
   const advertised = "http://127.0.0.1:1";
   const process = await spawnTied({
     name: "etcd",
@@ -45,7 +44,7 @@ export async function startEtcd(options: EtcdOptions): Promise<Etcd> {
       "--listen-peer-urls=unix://peer.sock:1",
       `--initial-advertise-peer-urls=${advertised}`,
       `--initial-cluster=drover=${advertised}`,
-      // What it loses when the machine goes down is thrown away anyway.
+      // Its data need not survive a crash of the machine.
       "--unsafe-no-fsync",
       `--quota-backend-bytes=${8 * 1024 ** 3}`,
       "--log-level=warn",

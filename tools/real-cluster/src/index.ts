@@ -10,8 +10,8 @@
 // folder, a port and keys of its own, so any number of them run side by side; and none of their processes outlives
 // the one that started them, even when that is killed.
 //
-// It is an API server and nothing behind it: no controller manager, so nobody collects garbage by owner reference,
-// empties namespaces that are deleted or makes ServiceAccounts; no scheduler, no nodes. Where Kubernetes' controllers are
+// It is an API server and nothing behind it: no controller manager, so there is no garbage collection by owner reference,
+// deleted namespaces are not emptied, and ServiceAccounts are not created; no scheduler, no nodes. Where Kubernetes' controllers are
 // to work there is `startClusterWithFakeNodes`: the whole control plane, and pods that only look as if they ran. Where
 // pods are to run, there is `startClusterWithNode`: all of that, in namespaces of its own (root, Linux).
 export { type AuditedRequest, type AuditLog, auditLog } from "./audit-log.ts";

@@ -19,7 +19,7 @@ const { signal } = interrupted;
 try {
   await run(process.argv.slice(2).join(" "));
 } catch (error) {
-  // Nobody needs to be told that they pressed Ctrl-C.
+  // After Ctrl-C, no message is needed.
   if (!signal.aborted) log(error instanceof Error ? error.message : String(error));
   process.exitCode = signal.aborted ? 130 : 1;
 }

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
-/** Where the keys and certificates of a cluster are, and what a client needs to be its administrator. */
+/** The folder with the keys and certificates of a cluster, and the administrator's. */
 export interface Pki {
   readonly folder: string;
   readonly admin: { readonly ca: Buffer; readonly cert: Buffer; readonly key: Buffer };
@@ -27,14 +27,15 @@ export async function signClient(
   return clientFiles(folder, name);
 }
 
-/** Makes all keys and certificates of a cluster, in `dir`/pki; what the files are called is written in go/pki. */
+/** Makes all keys and certificates of a cluster, in `dir`/pki. The program go/pki chooses the names of the files. */
 export async function createPki({ bin, dir }: { readonly bin: string; readonly dir: string }): Promise<Pki> {
   const folder = join(dir, "pki");
   await promisify(execFile)(join(bin, "pki"), [folder]);
   return { folder, admin: await clientFiles(folder, "admin") };
 }
 
-async function clientFiles(folder: string, name: string): Promise<Pki["admin"]> {
+/** Reads the certificate and the key of a client, and that of the authority. */
+export async function clientFiles(folder: string, name: string): Promise<Pki["admin"]> {
   const read = (file: string): Promise<Buffer> => readFile(join(folder, file));
   return { ca: await read("ca.crt"), cert: await read(`${name}.crt`), key: await read(`${name}.key`) };
 }

@@ -5,19 +5,19 @@ import { type ApiServerOptions, startApiServer } from "./api-server.ts";
 import { writeKubeconfig } from "./client-files.ts";
 
 /**
- * A second API server on the same etcd, with a link that can be frozen: no byte passes, and nothing ends. From then on
- * it is what an API server is that lags behind, without end.
+ * A second API server on the same etcd, with a link that can be frozen: no byte passes, and no connection ends. From then
+ * on it is an API server that lags behind more and more.
  *
- * What it may tell from its watch cache it goes on telling, as of the moment of the freeze: a get or a list with
- * `resourceVersion=0` or an older version, and watches, which stand and tell nothing. What must ask etcd hangs: a plain
- * get or list, and every write. docs/fault-proxy.md has what was measured.
+ * Requests that its watch cache can answer get the state at the moment of the freeze: a get or a list with
+ * `resourceVersion=0` or an older version. Watches stay open without events. Requests that need etcd hang: a get or a list
+ * without a version, and every write. docs/fault-proxy.md has the measurements.
  */
 export interface StaleView {
   /** As the cluster's, for this server. */
   readonly kubeconfig: string;
   readonly url: string;
   readonly freeze: () => void;
-  /** Takes back a freeze. It catches up within seconds. */
+  /** Ends a freeze. The server catches up within seconds. */
   readonly thaw: () => void;
   readonly stop: () => Promise<void>;
 }

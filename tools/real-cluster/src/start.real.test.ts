@@ -66,7 +66,7 @@ describe("a real cluster", () => {
   });
   afterAll(() => cluster.stop());
 
-  it("tells kubectl its version, which is the one that kubectl has", async () => {
+  it("has the same version as its kubectl", async () => {
     const version = await kubectl("version");
     const [client, server] = [/Client Version: (v1\..*)/, /Server Version: (v1\..*)/].map(
       (p) => p.exec(version)?.[1],

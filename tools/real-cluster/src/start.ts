@@ -26,7 +26,7 @@ export interface StartOptions {
 export interface RealCluster {
   /** Path of a kubeconfig that may do everything (a client certificate, in `system:masters`). */
   readonly kubeconfig: string;
-  /** Path of a kubectl that talks to this cluster, whatever KUBECONFIG says. */
+  /** Path of a kubectl for this cluster, which ignores KUBECONFIG. */
   readonly kubectl: string;
   /** `https://127.0.0.1:PORT`; stays the same when the API server is started again. */
   readonly url: string;
@@ -49,7 +49,7 @@ export interface RealCluster {
    */
   startApiServer(): Promise<void>;
   /**
-   * Starts another API server on the same etcd, which can be cut off from it and goes on telling what it has seen.
+   * Starts another API server on the same etcd, which can be cut off from it and then serves an old state.
    * It ends with the cluster.
    */
   startStaleView(): Promise<StaleView>;
@@ -68,17 +68,17 @@ export async function startRealCluster(options: StartOptions = {}): Promise<Real
   return (await startApiServerOnEtcd(options, {})).cluster;
 }
 
-/** What differs where more than an API server is started. */
-interface Surroundings {
-  /** What to build; by default what the API server needs. */
+/** Settings for a cluster with more than an API server. */
+interface ControlPlaneOptions {
+  /** The programs to build. Default: those of the API server. */
   readonly targets?: readonly Target[];
   readonly serviceAccounts?: boolean;
 }
 
-/** As `startRealCluster`, with what it takes to start more programs beside it. */
+/** As `startRealCluster`; returns also the folder of programs and the keys, to start more programs. */
 export async function startApiServerOnEtcd(
   options: StartOptions,
-  { targets, serviceAccounts = false }: Surroundings,
+  { targets, serviceAccounts = false }: ControlPlaneOptions,
 ): Promise<{ readonly cluster: RealCluster; readonly bin: string; readonly pki: Pki }> {
   const { signal, dir: parent = tmpdir(), log, apiServerArgs = [] } = options;
   const { bin } = await buildRealCluster({ signal, ...(log && { log }), ...(targets && { targets }) });

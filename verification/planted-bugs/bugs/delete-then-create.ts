@@ -10,8 +10,8 @@ export const { broken, right } = twins(
   {
     name: "delete, then create",
     except: {
-      "x taken away": "what was written into it by hand is gone with it",
-      "y taken away": "what was written into it by hand is gone with it",
+      "x deleted": "what was written into it by hand is gone with it",
+      "y deleted": "what was written into it by hand is gone with it",
     },
     steps: [
       { apply: app({ child: "x" }) },

@@ -65,7 +65,7 @@ describe("drover test", () => {
     const [story = ""] = /✗[^]*?\n\n/.exec(stdout) ?? [];
     expect(story.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "UUID")).toMatchInlineSnapshot(`
       "✗ crash after write 1 (create configmaps default/*)
-            somebody applies Cup a
+            a user applies Cup a
               run 1 of default/a, for Added:
                 create configmaps default/a-UUID   <-- killed after it
                 is killed

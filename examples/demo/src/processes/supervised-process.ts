@@ -32,7 +32,7 @@ const maxExits = 5;
 const aMinute = 60_000;
 const restartAfter = 500;
 /** How long runs in progress may take to end. */
-const grace = { told: "10s", killedAfter: 12_000 };
+const grace = { setting: "10s", killedAfter: 12_000 };
 
 /** Starts a process, waits until it is ready, and starts it again whenever it dies. */
 export async function superviseProcess(
@@ -102,7 +102,7 @@ async function launch(
     env: config.processEnvironment({
       DROVER_LOG_LEVEL: config.logLevel,
       ...environment,
-      DROVER_STOP_GRACE: grace.told,
+      DROVER_STOP_GRACE: grace.setting,
     }),
     logFile: join(folder.logs, `${file}.log`),
     onLine: (text) => {
@@ -113,7 +113,7 @@ async function launch(
     },
   });
   folder.noteProcess(file, child.pid);
-  await waitUntilReady(child, async (giveUp) => url !== undefined && (await isServerReady(url, giveUp)), {
+  await waitUntilReady(child, async () => url !== undefined && (await isServerReady(url)), {
     signal,
   });
   return child;

@@ -1,6 +1,7 @@
-import { spawnTied, waitUntilReady } from "@drover/local-servers";
+import { answersOk, spawnTied, waitUntilReady } from "@drover/local-servers";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { urlToHttpOptions } from "node:url";
 import { parse } from "yaml";
 import { z } from "zod";
 import { repositoryPath } from "../repository-path.ts";
@@ -31,9 +32,9 @@ export async function startSandboxProcess(
   folder.noteProcess("api-server", child.pid);
   opened.push({ name: "the API server", stop: () => child.stop().then(() => undefined) });
   let url: string | undefined;
-  const answers = async (giveUp: AbortSignal): Promise<boolean> => {
+  const answers = async (): Promise<boolean> => {
     url ??= serverIn(folder.kubeconfig);
-    return url !== undefined && (await isServerReady(url, giveUp));
+    return url !== undefined && (await isServerReady(url));
   };
   await waitUntilReady(child, answers, { signal });
   void child.exited.then(() => {
@@ -58,11 +59,5 @@ function serverIn(file: string): string | undefined {
 }
 
 /** True if a server of this run reports that it is ready. */
-export const isServerReady = (url: string, signal: AbortSignal): Promise<boolean> =>
-  fetch(`${url}/readyz`, { signal }).then(
-    async (response) => {
-      await response.arrayBuffer();
-      return response.ok;
-    },
-    () => false,
-  );
+export const isServerReady = (url: string): Promise<boolean> =>
+  answersOk(urlToHttpOptions(new URL(`${url}/readyz`)));

@@ -1,3 +1,4 @@
+import { messageOf } from "@drover/controller";
 import { isRunning, type RedisServer, startRedis } from "@drover/local-servers";
 import { parseRedisUrl, type RedisNode } from "@drover/queue";
 import { createHash } from "node:crypto";
@@ -22,8 +23,7 @@ export async function startOwnRedis(run: DemoRun, signal: AbortSignal): Promise<
   opened.push({ name: "Redis", stop: () => redis.stop() });
   await symlink(join(dir, "redis.log"), join(folder.logs, "redis.log"));
   void restartOnExit(redis, run).catch((cause: unknown) => {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    request.stop({ kind: "broken", problem: `Redis ended and cannot be started again: ${why}` });
+    request.stop({ kind: "broken", problem: `Redis ended and cannot be started again: ${messageOf(cause)}` });
   });
   return redis;
 }

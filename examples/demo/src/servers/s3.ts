@@ -1,5 +1,4 @@
-import { isRunning, type S3Server, startS3 } from "@drover/local-servers";
-import { setTimeout as delay } from "node:timers/promises";
+import { startS3 } from "@drover/local-servers";
 import { awsEnvironment, type EnvironmentVariables } from "../config.ts";
 import type { DemoRun } from "../demo-run.ts";
 
@@ -15,8 +14,6 @@ export interface S3Access {
   readonly pid?: number;
 }
 
-const lookEvery = 500;
-
 /** Starts an S3 server. If it ends, the run ends: its buckets are lost. */
 export async function startOwnS3(
   { folder, opened, request }: DemoRun,
@@ -25,8 +22,7 @@ export async function startOwnS3(
   const s3 = await startS3({ dir: folder.logs, signal });
   folder.noteProcess("s3", s3.pid);
   opened.push({ name: "the S3 server", stop: () => s3.stop() });
-  void watchOver(s3, request.signal).then((ended) => {
-    if (!ended) return;
+  void s3.exited.then(() => {
     const problem = "The S3 server ended by itself, and all buckets with it.";
     request.stop({ kind: "broken", problem });
   });
@@ -42,15 +38,6 @@ export async function startOwnS3(
       AWS_PROFILE: undefined,
     },
   };
-}
-
-/** Resolves with true if the server ended before the signal fired. */
-async function watchOver({ pid }: S3Server, signal: AbortSignal): Promise<boolean> {
-  while (!signal.aborted) {
-    if (!isRunning(pid)) return true;
-    await delay(lookEvery, undefined, { signal }).catch(() => undefined);
-  }
-  return false;
 }
 
 /**

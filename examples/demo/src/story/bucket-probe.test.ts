@@ -51,10 +51,10 @@ it.each<[string, RequestListener, boolean | undefined, boolean]>([
   ["is not there", status(404), false, false],
   ["is in trouble", status(503), undefined, false],
   ["does not answer", broken, undefined, false],
-])("a server that says that it %s", async (_what, as, has, ready) => {
+])("a server with the state: %s", async (_what, as, has, ready) => {
   answer = as;
   expect(await hasBucket(s3, "hello", signal)).toBe(has);
-  expect(await isServerReady(s3.url, signal)).toBe(ready);
+  expect(await isServerReady(s3.url)).toBe(ready);
 });
 
 it("a bucket is found though its server does not answer at first", async () => {
@@ -84,7 +84,7 @@ it("a bucket whose server does not answer is not reported, and one that no objec
   expect(printed).toEqual(["default/hello: bucket hello exists on the S3 server"]);
 });
 
-it("a bucket that is about to be made anew is looked for anew, and one of another name in place of it", async () => {
+it("a bucket that is about to be created again is probed again, and one of another name instead of it", async () => {
   answer = status(200);
   const { follower, there } = follow();
   follower.onChange(key, view);

@@ -30,7 +30,7 @@ const leaving: BucketView = { ...well, deleting: true, generation: 2 };
 const texts = (before: BucketView | undefined, after: BucketView | undefined) =>
   describeBucketChanges(before, after).map(({ text }) => text);
 
-it("tells each step of a life once, in order", () => {
+it("reports each step of an object once, in order", () => {
   const life = [undefined, born, held, announced, well, leaving, undefined];
   const lines = life.flatMap((after, index) => (index === 0 ? [] : texts(life[index - 1], after)));
   expect(lines).toEqual([
@@ -43,17 +43,17 @@ it("tells each step of a life once, in order", () => {
   ]);
 });
 
-it("tells of a finalizer that is taken off while others hold the object", () => {
+it("reports a finalizer that is removed while others remain", () => {
   const shared = { ...leaving, finalizers: ["drover.dev/buckets", "example.com/other"] };
   const rest = { ...shared, finalizers: ["example.com/other"] };
   expect(texts(shared, rest)).toEqual(["finalizer drover.dev/buckets removed: nothing is left to do for it"]);
 });
 
-it("has nothing to tell of a change that changes nothing", () => {
+it("reports nothing for equal states", () => {
   expect(texts(well, { ...well })).toEqual([]);
 });
 
-it("tells what an object that is found has come to already", () => {
+it("reports the state of an object that already exists", () => {
   expect(texts(undefined, well)).toEqual([
     "the object is there (generation 1)",
     "finalizer drover.dev/buckets persisted: the object stays until its bucket is deleted or released",
@@ -61,17 +61,17 @@ it("tells what an object that is found has come to already", () => {
   ]);
 });
 
-it("tells of another object under the same name as of one that begins", () => {
+it("reports another object of the same name as a new one", () => {
   expect(texts(well, { ...born, uid: "2" })).toEqual(["the object is gone, and another one has its name"]);
 });
 
-it("says Ready of a changed spec only when the status speaks of that spec", () => {
+it("reports Ready for a changed spec only when the status is for that spec", () => {
   const edited = { ...well, generation: 2 };
   expect(texts(well, edited)).toEqual(["the spec was changed (generation 2)"]);
   expect(texts(edited, { ...edited, observedGeneration: 2 })).toEqual(["Ready: As the spec asks."]);
 });
 
-it("says why an object is not Ready, as trouble", () => {
+it("reports why an object is not Ready, in the tone bad", () => {
   const ready = { status: "False", reason: "BucketNotOurs", message: "It belongs to another." };
   expect(describeBucketChanges(well, { ...well, ready })).toEqual([
     { text: "not Ready (BucketNotOurs): It belongs to another.", tone: "bad" },
@@ -87,13 +87,13 @@ describe("a look at an object", () => {
     ...parts,
   });
 
-  it("takes what is not there, or not as it should be, as not there", () => {
+  it("treats invalid fields as absent", () => {
     const nothing = { ...born, generation: 3, onDelete: undefined };
     expect(viewOf(object({}))).toEqual(nothing);
     expect(viewOf(object({ spec: null, status: { conditions: "no" } }))).toEqual(nothing);
   });
 
-  it("knows the bucket that is about to be made as well as the one that is", () => {
+  it("has the bucket that is about to be created, and the one that exists", () => {
     expect(viewOf(object({ status: { creating: { bucketName: "a" } } }))).toMatchObject({
       bucket: "a",
       announced: true,

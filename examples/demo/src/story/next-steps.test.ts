@@ -1,14 +1,13 @@
 import { startSandbox } from "@drover/sandbox";
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import { type NextStepsOptions, nextSteps } from "./next-steps.ts";
+import { folderOfTest } from "../../../../packages/testing/src/folder.fixture.ts";
 
 let folder: string;
-beforeEach(() => (folder = mkdtempSync(join(tmpdir(), "drover-next-steps-"))));
-afterEach(() => rmSync(folder, { recursive: true }));
+beforeEach(() => (folder = folderOfTest()));
 
 const here: NextStepsOptions = {
   servers: {

@@ -4,7 +4,7 @@ import { describePodChange, type PodView } from "./pod-story.ts";
 const made: PodView = { process: undefined, terminating: false };
 const running: PodView = { process: 7, terminating: false };
 
-it("tells each step of a Pod's life once, in order", () => {
+it("reports each step of a Pod once, in order", () => {
   const life = [
     undefined,
     made,
@@ -25,7 +25,7 @@ it("tells each step of a Pod's life once, in order", () => {
   ]);
 });
 
-it("has nothing to tell of a change that changes nothing, nor of a process that ends with its Pod", () => {
+it("reports nothing for equal states, or for a process that ends with its Pod", () => {
   expect(describePodChange("p", running, { ...running })).toBeUndefined();
   const leaving = { ...running, terminating: true };
   expect(describePodChange("p", leaving, { process: undefined, terminating: true })).toBeUndefined();

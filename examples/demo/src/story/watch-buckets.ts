@@ -1,4 +1,4 @@
-import type { Log, ObjectKey } from "@drover/controller";
+import { type ObjectKey, silentLog } from "@drover/controller";
 import {
   isObjectEvent,
   type KubeClient,
@@ -60,7 +60,7 @@ export async function watchBuckets(options: WatchBucketsOptions): Promise<{ read
     client,
     ref,
     signal,
-    log: silent,
+    log: silentLog,
     metadataOnly: false,
     onEvents: (events) => events.forEach(onEvent),
   });
@@ -68,6 +68,3 @@ export async function watchBuckets(options: WatchBucketsOptions): Promise<{ read
   signal.throwIfAborted();
   return { done };
 }
-
-const nothing = (): void => undefined;
-const silent: Log = { debug: nothing, info: nothing, warn: nothing, error: nothing };

@@ -45,8 +45,8 @@ export function startDemoProcess(dir: string, args: readonly string[] = []): Dem
     closeOutput: () => void child.stdout.destroy(),
     output: () => text,
     waitForOutput: async (what) => {
-      const said = vi.waitFor(() => expect(text).toMatch(what), { timeout: outputTimeout, interval: 50 });
-      await Promise.race([said, ended.then(() => expect(text).toMatch(what))]);
+      const matched = vi.waitFor(() => expect(text).toMatch(what), { timeout: outputTimeout, interval: 50 });
+      await Promise.race([matched, ended.then(() => expect(text).toMatch(what))]);
     },
     processes: () => running.parse(JSON.parse(readFileSync(join(dir, "running.json"), "utf8"))).processes,
   };

@@ -44,18 +44,18 @@ const ask = async (): Promise<number> =>
   (await fetch(`${proxy.url}/api/v1/pods`, { headers: { authorization: `Bearer ${proxy.token ?? ""}` } }))
     .status;
 
-it("the kubeconfig's credentials take the place of the client's, and go on when they change", async () => {
+it("the kubeconfig's credentials replace the client's, and are read again when they change", async () => {
   const tokenFile = join(folder, "token");
   writeFileSync(tokenFile, (valid = "first"));
   await start({ tokenFile });
   expect(await ask()).toBe(200);
   writeFileSync(tokenFile, (valid = "second"));
-  // The server refuses the old one; whoever asks again asks with the new one.
+  // The server refuses the old token; the next request has the new one.
   expect([await ask(), await ask()]).toEqual([401, 200]);
   expect(new Set(receivedHosts)).toEqual(new Set([address()]));
 });
 
-it("a plugin's are asked for, as kubectl does", async () => {
+it("a credential plugin is executed, as kubectl does", async () => {
   valid = "of the plugin";
   const plugin = join(folder, "plugin.mjs");
   const credential = {
@@ -74,7 +74,7 @@ it("a plugin's are asked for, as kubectl does", async () => {
   expect(await ask()).toBe(200);
 });
 
-it("nobody but a program with the proxy's token has the kubeconfig's credentials", async () => {
+it("only a program with the proxy's token can use the kubeconfig's credentials", async () => {
   await start({ token: (valid = "secret") });
   const status = async (headers: Record<string, string>) =>
     (await fetch(`${proxy.url}/api/v1/pods`, { headers })).status;

@@ -10,21 +10,21 @@ import { readLines } from "./responses/read-lines.ts";
 import { describeRecord } from "./calls/describe-record.ts";
 import type { Upstream } from "./upstream.ts";
 
-/** A server to stand in front of. */
+/** A server behind the proxy. */
 export interface ContractServer {
   readonly upstream: Upstream;
-  /** Leads straight to it. */
+  /** Connects to the server directly. */
   readonly kubeconfig: string;
 }
 
-/** The header that lets a client in. */
+/** The header with which the proxy accepts a client. */
 export const authorized = (proxy: Pick<FaultProxy, "token"> | undefined) => ({
   authorization: `Bearer ${proxy?.token ?? ""}`,
 });
 
 const collection = "/api/v1/namespaces/default/configmaps";
 
-/** What the proxy does in front of any API server, with an oracle that asks the server itself. */
+/** The behaviour of the proxy in front of any API server. `oracle` reads the server directly. */
 export function faultProxyContract(what: string, server: () => ContractServer): void {
   let oracle: KubeClient;
   let proxy: FaultProxy | undefined;
@@ -41,7 +41,7 @@ export function faultProxyContract(what: string, server: () => ContractServer): 
 
   const start = async (decider: FaultDecider, more: Partial<FaultProxyOptions> = {}) =>
     (proxy = await startFaultProxy({ upstream: server().upstream, decider, ...more }));
-  /** The fault meets calls of this verb that are about ConfigMaps. */
+  /** The fault for calls with this verb on ConfigMaps. */
   const at = (verb: ProxiedCall["verb"], fault: CallFault): FaultDecider => ({
     ofCall: (call) => (call.verb === verb && call.resource === "configmaps" ? fault : undefined),
   });
@@ -63,7 +63,7 @@ export function faultProxyContract(what: string, server: () => ContractServer): 
   const story = (): string[] => describeRecord(proxy?.record ?? []);
   const noted = (pattern: RegExp): Promise<void> =>
     vi.waitFor(() => expect(story().join("\n")).toMatch(pattern), { timeout: 10_000, interval: 5 });
-  /** Rejects with what broke it: fetch wraps it. */
+  /** The error that broke the call, which fetch wraps. */
   const causeOf = (asking: Promise<unknown>): Promise<unknown> =>
     asking.then(
       () => "it was answered",
@@ -71,7 +71,7 @@ export function faultProxyContract(what: string, server: () => ContractServer): 
     );
 
   describe(`in front of ${what}`, () => {
-    it("passes everything on where nothing goes wrong, and notes it", async () => {
+    it("passes calls on unchanged without a fault, and records them", async () => {
       const { url, record } = await start({ ofCall: () => undefined });
       const name = newName();
       const made = await make(name, url);
@@ -95,7 +95,7 @@ export function faultProxyContract(what: string, server: () => ContractServer): 
       ]);
     });
 
-    it("asks for what it can read, where the client takes that", async () => {
+    it("requests JSON where the client accepts it", async () => {
       const { url, record } = await start({ ofCall: () => undefined });
       const name = newName();
       await oracle.create(builtin.configMap, { metadata: { namespace: "default", name } });
@@ -105,7 +105,7 @@ export function faultProxyContract(what: string, server: () => ContractServer): 
       expect(record[0]?.server?.object).toMatchObject({ name });
     });
 
-    it("refuses with a Status, and the server hears nothing of it", async () => {
+    it("refuses with a Status, and does not forward the call", async () => {
       const { url } = await start(at("create", { do: "refuse", status: 429, retryAfter: 7 }));
       const name = newName();
       const refused = await make(name, url);
@@ -137,7 +137,7 @@ export function faultProxyContract(what: string, server: () => ContractServer): 
     it.each<[string, CallFault, boolean]>([
       ["hangs before", { do: "hang" }, false],
       ["hangs after", { do: "hang after" }, true],
-    ])("%s: who gives up cannot know", async (_, fault, committed) => {
+    ])("%s: a client that gives up cannot know the result", async (_, fault, committed) => {
       const { url } = await start(at("create", fault));
       const name = newName();
       const giveUp = new AbortController();
@@ -149,7 +149,7 @@ export function faultProxyContract(what: string, server: () => ContractServer): 
       expect(proxy?.record[0]?.committed).toBe(committed);
     });
 
-    it("delays, and may do something else after it", async () => {
+    it("delays, and may inject another fault after the delay", async () => {
       const waits: number[] = [];
       const sleep = (time: number): Promise<void> => Promise.resolve(void waits.push(time));
       const { url } = await start(
@@ -162,24 +162,27 @@ export function faultProxyContract(what: string, server: () => ContractServer): 
       expect(story()).toEqual([`#1 create configmaps default/${name} -> delayed by 70 ms, refused with 409`]);
     });
 
-    it.each(["before", "after"] as const)("kills a life %s a commit: nothing of it goes on", async (when) => {
-      const killed: [ProxiedCall, string][] = [];
-      const { url } = await start(at("create", { do: "kill", when }), {
-        onKill: (call, at) => void killed.push([call, at]),
-      });
-      const name = newName();
-      const [dying, later] = [new AbortController(), newName()];
-      const answers = [make(name, url, dying.signal)];
-      await vi.waitFor(() => expect(killed).toHaveLength(1));
-      expect(killed[0]).toMatchObject([{ id: 1, life: 1 }, when]);
-      answers.push(make(later, url, dying.signal));
-      await noted(/#2 create configmaps \S+ -> not answered: its process is dead/);
-      dying.abort();
-      await Promise.allSettled(answers);
-      expect([await kept(name), await kept(later)]).toEqual([when === "after", false]);
-    });
+    it.each(["before", "after"] as const)(
+      "kills a process %s a commit: none of its calls is carried out after that",
+      async (when) => {
+        const killed: [ProxiedCall, string][] = [];
+        const { url } = await start(at("create", { do: "kill", when }), {
+          onKill: (call, at) => void killed.push([call, at]),
+        });
+        const name = newName();
+        const [dying, later] = [new AbortController(), newName()];
+        const answers = [make(name, url, dying.signal)];
+        await vi.waitFor(() => expect(killed).toHaveLength(1));
+        expect(killed[0]).toMatchObject([{ id: 1, life: 1 }, when]);
+        answers.push(make(later, url, dying.signal));
+        await noted(/#2 create configmaps \S+ -> not answered: its process is dead/);
+        dying.abort();
+        await Promise.allSettled(answers);
+        expect([await kept(name), await kept(later)]).toEqual([when === "after", false]);
+      },
+    );
 
-    it("lets the next process in at the same address, and another one at a listener of its own", async () => {
+    it("accepts the next process at the same address, and another one at its own listener", async () => {
       let kills = 1;
       const { url, ...rest } = await start(
         {
@@ -190,17 +193,17 @@ export function faultProxyContract(what: string, server: () => ContractServer): 
       );
       const dying = causeOf(make(newName(), url));
       await vi.waitFor(() => expect(proxy?.record[0]?.client).toBe("hung"));
-      const door = await rest.openListener();
-      expect((await make(newName(), door.url)).status).toBe(201);
+      const listener = await rest.openListener();
+      expect((await make(newName(), listener.url)).status).toBe(201);
       proxy?.nextProcess();
       expect(await dying).toMatchObject({ code: expect.stringMatching(/RESET|SOCKET/) as string });
       expect((await make(newName(), url)).status).toBe(201);
       expect(proxy?.record.map(({ call }) => call.life)).toEqual([1, 2, 3]);
-      await door.close();
-      await expect(make(newName(), door.url)).rejects.toThrow();
+      await listener.close();
+      await expect(make(newName(), listener.url)).rejects.toThrow();
     });
 
-    it("is not there while it is shut", async () => {
+    it("refuses connections while it is shut", async () => {
       const { url, shut, open } = await start({ ofCall: () => undefined });
       await shut();
       expect(await causeOf(make(newName(), url))).toMatchObject({ code: "ECONNREFUSED" });
@@ -232,7 +235,7 @@ export function faultProxyContract(what: string, server: () => ContractServer): 
       else expect(JSON.parse(body)).not.toHaveProperty("metadata");
     });
 
-    it("ends a list that had no end with a 410, once nothing is wrong with it any more", async () => {
+    it("ends an endless list with a 410 once the fault is over", async () => {
       let isEndless = true;
       const { url } = await start({
         ofCall: () => (isEndless ? { do: "spoil list", how: "endless", cycle: 2 } : undefined),
@@ -249,7 +252,7 @@ export function faultProxyContract(what: string, server: () => ContractServer): 
       expect((await ask(`${url}${collection}?continue=endless-1`)).status).toBe(410);
     });
 
-    it("answers from another view when a call is to be stale", async () => {
+    it("answers a stale call from another view", async () => {
       const elsewhere = await startFaultProxy({
         upstream: server().upstream,
         decider: at("get", { do: "refuse", status: 418 }),
@@ -297,7 +300,7 @@ export function faultProxyContract(what: string, server: () => ContractServer): 
         };
         return { take };
       };
-      /** The second of three creations meets the fault. */
+      /** The fault for the second of three events. */
       const second = (fault: EventFault): FaultDecider => {
         let events = 0;
         return { ofCall: () => undefined, ofEvent: () => (++events === 2 ? fault : undefined) };
@@ -330,13 +333,13 @@ export function faultProxyContract(what: string, server: () => ContractServer): 
         const { take } = await watch();
         const made = threeNames();
         const all = expected(`ADDED ${made[0]}`, `ADDED ${made[1]}`, `ADDED ${made[2]}`);
-        const told = take(all.length);
+        const lines = take(all.length);
         await create(made);
-        expect(await told).toEqual(all);
+        expect(await lines).toEqual(all);
         expect(proxy?.record[1]?.events).toMatchObject([{ type: "ADDED", object: { name: made[1] }, fault }]);
       });
 
-      it("is told which events are of the list that it begins with", async () => {
+      it("passes to the decider which events belong to its initial list", async () => {
         const listed: boolean[] = [];
         const sleeps: number[] = [];
         await start(
@@ -367,7 +370,7 @@ export function faultProxyContract(what: string, server: () => ContractServer): 
         expect(await take(1)).toEqual(["break"]);
       });
 
-      it("falls silent: nothing comes, and nothing ends", async () => {
+      it("falls silent: sends nothing more, and does not end", async () => {
         await start(second({ do: "fall silent" }));
         const { take } = await watch();
         const [a] = await three();
@@ -391,14 +394,14 @@ export function faultProxyContract(what: string, server: () => ContractServer): 
         expect(proxy?.endWatches(how)).toBe(false);
       });
 
-      it("comes in pieces that care for no letter", async () => {
+      it("is sent in pieces that may split a character", async () => {
         await start({ ofCall: () => undefined }, { pieces: 1 });
         const { take } = await watch();
         const [a] = await three();
         expect(await take(1)).toEqual([`ADDED ${a}`]);
       });
 
-      it("is told nothing more once its process is dead", async () => {
+      it("gets no more events once its process is dead", async () => {
         const { url, openListener } = await start(at("create", { do: "kill", when: "after" }));
         const [dead, alive] = [await watch(), await watch("", (await openListener()).url)];
         const dying = causeOf(make(newName(), url));
@@ -408,10 +411,10 @@ export function faultProxyContract(what: string, server: () => ContractServer): 
         expect(await alive.take(2)).toContain(`ADDED ${late}`);
         proxy?.nextProcess();
         await dying;
-        // What it was told before its death is another matter.
-        const told = await dead.take(2);
-        expect(told).toContain("break");
-        expect(told).not.toContain(`ADDED ${late}`);
+        // Events from before its death may still arrive.
+        const events = await dead.take(2);
+        expect(events).toContain("break");
+        expect(events).not.toContain(`ADDED ${late}`);
       });
     });
   });

@@ -18,7 +18,7 @@ const server = () => ({ upstream: cluster, kubeconfig: cluster.kubeconfig });
 faultProxyContract("a real API server", server);
 staleContract("a real API server", () => ({ server: server(), view: { ...view, upstream: view } }));
 
-it("a frozen API server takes reads of its cache, and nothing that must ask etcd", async () => {
+it("a frozen API server answers reads from its cache, and hangs on calls that need etcd", async () => {
   const frozen: FaultProxy = await startFaultProxy({ upstream: view, decider: noFaults });
   const collection = "/api/v1/namespaces/default/configmaps";
   view.freeze();
@@ -30,7 +30,7 @@ it("a frozen API server takes reads of its cache, and nothing that must ask etcd
     await expect(hurried(collection)).rejects.toThrow("timeout");
     await expect(hurried(`${collection}/any`)).rejects.toThrow("timeout");
     const { status } = await ask(`${collection}?resourceVersion=${2 ** 40}`);
-    // "Too large resource version": so a lagging server tells who has seen more than it has.
+    // "Too large resource version": the answer of a lagging server to a client with a newer version.
     expect(status).toBe(504);
   } finally {
     view.thaw();

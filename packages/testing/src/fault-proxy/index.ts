@@ -23,12 +23,7 @@
  * gets JSON, uncompressed, so that the proxy can read it; a watch that must be protobuf meets no faults at its events.
  */
 export { type ProxiedCall, parseCall, type Verb } from "./calls/proxied-call.ts";
-export {
-  type ProxyListener,
-  type FaultProxy,
-  type FaultProxyOptions,
-  startFaultProxy,
-} from "./fault-proxy.ts";
+export { type FaultProxy, type FaultProxyOptions, startFaultProxy } from "./fault-proxy.ts";
 export {
   type CallFault,
   type EventFault,
@@ -46,16 +41,9 @@ export {
   type FaultRule,
   type RuleCondition,
 } from "./plan/fault-plan.ts";
-export { type RandomKind, randomKinds, defaultKinds } from "./plan/random-faults.ts";
+export { randomKinds, defaultKinds } from "./plan/random-faults.ts";
 export { readLines } from "./responses/read-lines.ts";
-export {
-  type ResponseObject,
-  parseResponseObject,
-  type CallRecord,
-  type EventRecord,
-  eventRecord,
-  type ServerResult,
-} from "./calls/call-record.ts";
+export { parseResponseObject, type CallRecord, type EventRecord, eventRecord } from "./calls/call-record.ts";
 export {
   describeCall,
   describeEntry,

@@ -49,17 +49,17 @@ const send = async (
   return answer;
 };
 
-describe("in front of what is no API server", () => {
-  it("headers pass as they are, so that what is signed stays signed", async () => {
-    let heard: readonly string[] = [];
+describe("in front of a server other than an API server", () => {
+  it("headers pass unchanged, so that signatures stay valid", async () => {
+    let received: readonly string[] = [];
     serve = (asked, answer) => {
-      heard = asked.rawHeaders;
+      received = asked.rawHeaders;
       answer.writeHead(200, ["ETag", '"x"', "Set-Cookie", "a=1", "Set-Cookie", "b=2"]).end("done");
     };
     await start();
     const sent = ["Authorization", "AWS4-HMAC-SHA256 Signature=0", "X-Amz-Date", "20260101T000000Z"];
     const answer = await send("GET", "/key?list-type=2", [...sent, "Accept-Encoding", "gzip"]);
-    expect(heard).toEqual([
+    expect(received).toEqual([
       ...["host", "bucket.example.com", ...sent, "Accept-Encoding", "gzip"],
       ...["Connection", "keep-alive"],
     ]);
@@ -71,10 +71,10 @@ describe("in front of what is no API server", () => {
     });
   });
 
-  it("only of an API server is asked what can be read on its way", async () => {
-    const heard: unknown[] = [];
+  it("only API servers are asked for JSON", async () => {
+    const received: unknown[] = [];
     serve = (asked, answer) => {
-      heard.push([asked.headers.accept, asked.headers["accept-encoding"]]);
+      received.push([asked.headers.accept, asked.headers["accept-encoding"]]);
       answer.end();
     };
     await start();
@@ -82,14 +82,14 @@ describe("in front of what is no API server", () => {
     const accepts = [`${protobuf};stream=watch,application/json;stream=watch`, protobuf];
     for (const path of ["/api/v1/pods", "/key"])
       for (const accept of accepts) await send("GET", path, ["Accept", accept, "Accept-Encoding", "gzip"]);
-    expect(heard).toEqual([
+    expect(received).toEqual([
       ["application/json;stream=watch", undefined],
       [protobuf, undefined],
       ...accepts.map((accept) => [accept, "gzip"]),
     ]);
   });
 
-  it("large bodies pass as they come, both ways", async () => {
+  it("large bodies are streamed in both directions", async () => {
     const large = Buffer.alloc(20 * 2 ** 20, "large");
     serve = (asked, answer) => {
       // The answer begins while the request is still on its way.
@@ -102,7 +102,7 @@ describe("in front of what is no API server", () => {
     expect(proxy.record[0]).toMatchObject({ call: { isWrite: true }, committed: true });
   });
 
-  it("a body that breaks off breaks off at the server, too", async () => {
+  it("a request body that breaks off breaks off at the server, too", async () => {
     let came: (asked: IncomingMessage) => void = () => undefined;
     const arrived = new Promise<IncomingMessage>((resolve) => (came = resolve));
     serve = (asked) => came(asked);
@@ -118,7 +118,7 @@ describe("in front of what is no API server", () => {
     await expect(reading).rejects.toThrow("aborted");
   });
 
-  it("a small body that breaks off is no call, and others are served", async () => {
+  it("a small body that breaks off is not recorded as a call, and other calls are served", async () => {
     serve = (_, answer) => answer.end("done");
     await start();
     const asking = request(new URL("/key", proxy.url), { method: "PUT", headers: { "content-length": 3 } });
@@ -152,7 +152,7 @@ describe("in front of what is no API server", () => {
     expect(proxy.record[1]?.client).toBe("gone");
   });
 
-  it("an answer that breaks off breaks off", async () => {
+  it("an answer that breaks off breaks off at the client, too", async () => {
     serve = (_, answer) => {
       answer.writeHead(200, { "content-length": 10 });
       answer.write("half", () => answer.destroy());
@@ -172,7 +172,7 @@ describe("in front of what is no API server", () => {
     expect(proxy.record[0]).not.toHaveProperty("problem");
   });
 
-  it("an answer that is no JSON, whatever it says of itself, passes as it is", async () => {
+  it("an answer that is not JSON passes unchanged, whatever its content type", async () => {
     serve = (_, answer) => answer.writeHead(200, { "content-type": "application/json" }).end("{");
     await start();
     expect(await text(await send("GET", "/api/v1/namespaces/x/configmaps/a", []))).toBe("{");
@@ -180,7 +180,7 @@ describe("in front of what is no API server", () => {
     expect(proxy.record[0]?.server).not.toHaveProperty("object");
   });
 
-  it("a call that the proxy cannot serve is answered with the reason, which is noted", async () => {
+  it("a call that the proxy cannot serve is answered with the reason, which is recorded", async () => {
     await startWith({ decider: { ofCall: () => ({ do: "stale", view: "old" }) } });
     const answer = await send("GET", "/key", []);
     const message = 'The proxy has no view "old"; it has: none.';
@@ -189,17 +189,17 @@ describe("in front of what is no API server", () => {
     expect(proxy.record[0]).toMatchObject({ problem: message, client: 500 });
   });
 
-  it("a call that goes wrong when its answer has begun breaks off", async () => {
+  it("a call that fails after its answer has begun breaks off", async () => {
     serve = (_, answer) => answer.end("done");
     const onEntry = () => {
-      throw new Error("it cannot be noted");
+      throw new Error("it cannot be recorded");
     };
     await startWith({ onEntry });
     await expect(send("GET", "/key", [])).rejects.toThrow("socket hang up");
-    expect(proxy.record[0]).toMatchObject({ problem: "it cannot be noted", client: 200 });
+    expect(proxy.record[0]).toMatchObject({ problem: "it cannot be recorded", client: 200 });
   });
 
-  it("a watch that is ended while one of its events waits ends, without the event", async () => {
+  it("a watch that is ended during the delay of an event ends without the event", async () => {
     serve = (_, answer) => {
       answer.writeHead(200, { "content-type": "application/json" });
       answer.write('{"type":"ADDED","object":{}}\n');
@@ -225,7 +225,7 @@ describe("in front of what is no API server", () => {
     expect(await text(await send("GET", "/key", []))).toBe("done");
   });
 
-  it("calls are told apart by method and path", async () => {
+  it("rules distinguish calls by method and path", async () => {
     const carriedOut: string[] = [];
     serve = (asked, answer) => {
       carriedOut.push(`${asked.method ?? ""} ${asked.url ?? ""}`);
@@ -237,7 +237,7 @@ describe("in front of what is no API server", () => {
     expect(carriedOut).toEqual(["PUT /root/photos", "PUT /root/others"]);
   });
 
-  it("a server that is not there is a broken connection, and the record says why", async () => {
+  it("a server that cannot be reached resets the connection, and the record has the reason", async () => {
     await start();
     await new Promise((resolve) => server.close(resolve));
     await expect(send("PUT", "/key", [])).rejects.toThrow("ECONNRESET");

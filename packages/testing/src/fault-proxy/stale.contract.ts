@@ -7,7 +7,7 @@ import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
 import { parsePlan } from "./plan/fault-plan.ts";
 import type { Upstream } from "./upstream.ts";
 
-/** A view of a server that can be left behind. */
+/** A view of a server that can be frozen. */
 export interface View {
   readonly upstream: Upstream;
   freeze(): void;
@@ -17,7 +17,7 @@ export interface View {
 const collection = "/api/v1/namespaces/default/configmaps";
 const [first, second] = ["stale-first", "stale-second"];
 
-/** What a client sees whose reads are sent to a server that lags behind. */
+/** The reads of a client that a lagging server answers. */
 export function staleContract(what: string, setUp: () => { server: ContractServer; view: View }): void {
   let oracle: KubeClient;
   let proxy: FaultProxy;
@@ -35,7 +35,7 @@ export function staleContract(what: string, setUp: () => { server: ContractServe
     });
     const made = await oracle.create(builtin.configMap, { metadata: { namespace: "default", name: first } });
     before = made.metadata.resourceVersion;
-    // The view has heard of it.
+    // The view has the object.
     await vi.waitFor(async () => expect(await names("?resourceVersion=0")).toContain(first));
   });
   afterAll(async () => {
@@ -52,7 +52,7 @@ export function staleContract(what: string, setUp: () => { server: ContractServe
     (await fetch(proxy.url + path, { headers: authorized(proxy) })).status;
 
   describe(`stale reads, in front of ${what}`, () => {
-    it("who takes any version sees the past, and who takes none the present", async () => {
+    it("reads with a resourceVersion see the past, and reads without one the present", async () => {
       const { view } = setUp();
       view.freeze();
       await oracle.create(builtin.configMap, { metadata: { namespace: "default", name: second } });
@@ -74,16 +74,16 @@ export function staleContract(what: string, setUp: () => { server: ContractServe
       const answer = await fetch(`${proxy.url}${collection}?watch=true&resourceVersion=0`, {
         headers: authorized(proxy),
       });
-      const told: string[] = [];
+      const events: string[] = [];
       let text = "";
       for await (const chunk of answer.body!.pipeThrough(new TextDecoderStream())) {
         text += chunk;
         const lines = text.split("\n").slice(0, -1);
-        told.splice(0, told.length, ...lines.map(eventOf).filter((event) => event.includes("stale-")));
-        if (told.length === 1) view.thaw();
-        if (told.length === 3) break;
+        events.splice(0, events.length, ...lines.map(eventOf).filter((event) => event.includes("stale-")));
+        if (events.length === 1) view.thaw();
+        if (events.length === 3) break;
       }
-      expect(told).toEqual([`ADDED ${first}`, `ADDED ${second}`, `DELETED ${first}`]);
+      expect(events).toEqual([`ADDED ${first}`, `ADDED ${second}`, `DELETED ${first}`]);
       expect(await names("?resourceVersion=0")).toEqual([second]);
     });
   });

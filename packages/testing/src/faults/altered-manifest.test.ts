@@ -30,11 +30,11 @@ it.each<[Manifest, object]>([
       metadata: { name: "a", labels: { app: "web" } },
       data: { a: "1", b: "" },
     },
-    { metadata: { labels: { app: "web" } }, data: { a: "1-of-somebody-else", b: "-of-somebody-else" } },
+    { metadata: { labels: { app: "web" } }, data: { a: "1-of-another-owner", b: "-of-another-owner" } },
   ],
   [
     { apiVersion: "v1", kind: "Secret", metadata: { name: "a" }, data: { a: "YQ==" } },
-    { data: { a: "c29tZWJvZHkgZWxzZSdz" } },
+    { data: { a: "YW5vdGhlciBvd25lcidz" } },
   ],
   [
     {
@@ -49,7 +49,7 @@ it.each<[Manifest, object]>([
         selector: { matchLabels: { app: "web" } },
         template: {
           metadata: { labels: { app: "web" } },
-          spec: { containers: [{ name: "web-of-somebody-else", image: "web:1-of-somebody-else" }] },
+          spec: { containers: [{ name: "web-of-another-owner", image: "web:1-of-another-owner" }] },
         },
       },
     },
@@ -61,9 +61,9 @@ it.each<[Manifest, object]>([
       metadata: { name: "a" },
       spec: { colour: "red", name: "abc", size: 2, isFull: true, marks: ["x"] },
     },
-    { spec: { colour: "red", name: "abc", size: 1, isFull: false, marks: ["x-of-somebody-else"] } },
+    { spec: { colour: "red", name: "abc", size: 1, isFull: false, marks: ["x-of-another-owner"] } },
   ],
-])("alters all that the API server lets it: %j", async (manifest, expected) => {
+])("alters every value that the API server accepts: %j", async (manifest, expected) => {
   await using cluster = await testCluster(() => cups);
   const other = await alteredManifest(cluster, manifest);
   expect(other).toMatchObject(expected);

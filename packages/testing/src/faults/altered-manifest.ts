@@ -2,12 +2,12 @@ import { parseJson, writeJson } from "@drover/json";
 import { isArray, isObject, type Json } from "@drover/sandbox";
 import type { Manifest, User } from "../kubectl/user.ts";
 
-/** Of larger objects only so many values are tried one by one. */
+/** The most values that are tried one by one. */
 const maxAttempts = 200;
 
 /**
- * The manifest with other values in all fields of its content, as far as the API server takes them: `kubectl diff` would
- * show each. Its metadata stays, and so do labels and selectors.
+ * The manifest with other values in all fields of its content, where the API server accepts them: `kubectl diff` would show
+ * each. Its metadata, labels and selectors stay.
  */
 export async function alteredManifest(user: User, manifest: Manifest): Promise<Manifest> {
   const { apiVersion, kind, metadata, ...content } = manifest;
@@ -35,7 +35,7 @@ export async function alteredManifest(user: User, manifest: Manifest): Promise<M
   return withContent(accepted);
 }
 
-/** By labels an object is found, so these stay. */
+/** Objects are selected by labels, so these stay. */
 const isOfLabels = (field: string): boolean => field === "labels" || field === "selector";
 
 /** Values of the same type; a text may have to be base64. */
@@ -43,7 +43,7 @@ function others(value: Json | undefined): readonly [Json, ...Json[]] {
   if (typeof value === "number") return [value + 1, value - 1];
   if (typeof value === "bigint") return [value + 1n, value - 1n];
   if (typeof value === "boolean") return [!value];
-  return [`${typeof value === "string" ? value : ""}-of-somebody-else`, "c29tZWJvZHkgZWxzZSdz"];
+  return [`${typeof value === "string" ? value : ""}-of-another-owner`, "YW5vdGhlciBvd25lcidz"];
 }
 
 type Path = readonly string[];

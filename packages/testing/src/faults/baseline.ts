@@ -12,17 +12,17 @@ import {
 } from "./cluster-state.ts";
 import type { ScenarioRun } from "./scenario-run.ts";
 
-/** What happens where nothing goes wrong, and what of it is the same every time. */
+/** The run without faults, and which of its values are the same every time. */
 export interface Baseline {
   readonly scenarioRun: ScenarioRun;
-  /** The same on another day, and not all of it looked at. */
+  /** The same run with another start of the clock. */
   readonly repetition: ScenarioRun;
   readonly stableNameOf: StableNameOf;
-  /** Whether a value is another one every time: it says nothing. */
+  /** True for a value that differs between runs without faults, and so is not compared. */
   readonly isNondeterministic: (step: number, role: string, path: string) => boolean;
 }
 
-/** Two days on which nothing happens: what differs between them differs by chance, or by the clock. */
+/** The start times of the two runs without faults. Values that differ between them depend on chance or on the clock. */
 export const clockStarts = ["2026-01-01T00:00:00Z", "2026-01-02T12:34:56Z"] as const;
 
 export async function recordBaseline(scenario: Scenario): Promise<Baseline> {
@@ -51,7 +51,7 @@ export async function recordBaseline(scenario: Scenario): Promise<Baseline> {
   };
 }
 
-/** Of everything that was there, and of everything that was made. */
+/** All objects of the snapshots, and all that were created. */
 function namedObjectsIn(scenarioRun: ScenarioRun): readonly NamedObject[] {
   const seen = scenarioRun.steps.flatMap(({ snapshot }) => (snapshot?.objects ?? []).map(namedObject));
   const made = scenarioRun.calls.flatMap(({ call, server }) =>
@@ -69,7 +69,7 @@ function differing(a: ClusterState, b: ClusterState): readonly string[] {
   );
 }
 
-/** How often each object was created and deleted by the end of a step. */
+/** The number of creations and deletions of each object until the end of a step. */
 export const sideEffectsUntil = (
   { scenarioRun, stableNameOf }: { readonly scenarioRun: ScenarioRun; readonly stableNameOf: StableNameOf },
   step: number,

@@ -1,10 +1,10 @@
 import { type KubeObject, listAll, resourceNameOf, type ResourceRef } from "@drover/kube";
 import type { Lister } from "../test-server.ts";
 
-/** All that there is at one moment, as it was read. */
+/** All objects at one moment, as read. */
 export interface ClusterSnapshot {
   readonly objects: readonly FoundObject[];
-  /** What there is outside of the cluster. */
+  /** The state outside of the cluster. */
   readonly outside: unknown;
 }
 
@@ -14,7 +14,7 @@ export interface FoundObject {
   readonly object: KubeObject;
 }
 
-/** Reads all objects of these kinds, past every fault. */
+/** Reads all objects of these kinds; no fault affects it. */
 export async function snapshotCluster(
   lister: Lister,
   refs: readonly ResourceRef[],

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { differingPaths, valuesOf } from "./cluster-state.ts";
 
-it("objects differ in an integer that a double cannot tell apart", () => {
+it("objects differ in an integer that a double cannot represent", () => {
   const values = (n: bigint) => {
     const metadata = { name: "a", uid: "u", resourceVersion: "1" };
     return valuesOf(

@@ -2,25 +2,25 @@ import { writeJson } from "@drover/json";
 import { interferenceAnnotation } from "./interference.ts";
 import type { FoundObject, ClusterSnapshot } from "./cluster-snapshot.ts";
 
-/** What there is at one moment, as far as it is the same whenever the same has happened: by object, its values. */
+/** The deterministic part of a cluster's state at one moment: the values of its objects, by their stable names. */
 export type ClusterState = ReadonlyMap<string, readonly ObjectValues[]>;
-/** By their paths, such as `spec.replicas`. */
+/** Values by path, such as `spec.replicas`. */
 export type ObjectValues = ReadonlyMap<string, string>;
 
-/** An object by its name, as calls have it. */
+/** An object, as calls name it. */
 export interface NamedObject {
   readonly resource: string;
   readonly namespace: string;
   readonly name: string;
 }
 
-/** What an object is called in every run: those that have their names by chance share one. */
+/** Returns a name that is the same in every run: objects with generated names share one. */
 export type StableNameOf = (object: NamedObject) => string;
 
-/** Instead of a name that is another one every time. */
+/** Takes the place of a generated name. */
 export const anyName = "*";
 
-/** Roles where only these names are sure to come again. */
+/** Names of which only the certain ones are the same in every run. */
 export function stableNamesBy(isCertain: (object: NamedObject) => boolean): StableNameOf {
   return (object) => {
     const { resource, namespace, name } = object;
@@ -34,7 +34,7 @@ export const namedObject = ({ resource, object: { metadata } }: FoundObject): Na
   name: metadata.name,
 });
 
-/** The server's own, and what tells only when something happened. */
+/** Fields that the server sets, or that depend on time. */
 const ignoredMetadata = new Set([
   "uid",
   "resourceVersion",
@@ -60,10 +60,10 @@ export function clusterStateOf(
   return state;
 }
 
-/** When something happened says nothing: a backoff, or another clock than the test's, is in it. */
+/** Times are not compared: they depend on backoff, or on another clock than the test's. */
 const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 
-/** @param roles what the objects are called, by uid: a uid that one of them names is no chance. */
+/** @param roles the objects' stable names, by uid; a reference by uid is compared by that name. */
 export function valuesOf(found: FoundObject, roles: ReadonlyMap<string, string>): ObjectValues {
   const { metadata, ...object } = found.object;
   const kept = Object.fromEntries(Object.entries(metadata).filter(([field]) => !ignoredMetadata.has(field)));
@@ -81,7 +81,7 @@ export function valuesOf(found: FoundObject, roles: ReadonlyMap<string, string>)
   );
 }
 
-/** Where two objects are not alike. */
+/** The paths at which two objects differ. */
 export const differingPaths = (a: ObjectValues, b: ObjectValues): readonly string[] =>
   [...new Set([...a.keys(), ...b.keys()])].filter((path) => a.get(path) !== b.get(path));
 

@@ -5,20 +5,20 @@ import { differingPaths, type ClusterState, clusterStateOf, type ObjectValues } 
 import type { ScenarioRun } from "./scenario-run.ts";
 import type { Divergence } from "./divergence.ts";
 
-/** How a plan's end is judged. */
+/** Differences from the run without faults that a plan may have. */
 export interface ComparisonRules {
-  /** Whether it may have created and deleted less: what was never seen need not be followed. */
+  /** True if it may have created and deleted less: a state that no run has seen may be skipped. */
   readonly mayDoLess: boolean;
-  /** So many more creations of each object are right: it was taken away. */
+  /** The number of additional creations of each object that are correct, because it was deleted. */
   readonly moreCreates: number;
 }
 
 export const comparisonRulesOf = (plan: TestPlan): ComparisonRules => ({
-  mayDoLess: plan.kind === "unobserved" || plan.kind === "made anew" || plan.kind === "down",
-  moreCreates: plan.kind === "taken away" ? 1 : 0,
+  mayDoLess: plan.kind === "unobserved" || plan.kind === "recreated" || plan.kind === "down",
+  moreCreates: plan.kind === "deleted" ? 1 : 0,
 });
 
-/** Undefined where a plan came to the same end, and by the same creations and deletions. */
+/** The first difference from the run without faults; undefined if the states, creations and deletions are the same. */
 export function divergence(
   baseline: Baseline,
   scenarioRun: ScenarioRun,
@@ -34,7 +34,7 @@ export function divergence(
       ...(snapshot === undefined || usual?.snapshot === undefined
         ? []
         : [
-            ...idle.map(({ call }) => `does ${callName(call)}, though nothing has happened`),
+            ...idle.map(({ call }) => `sends ${callName(call)}, though nothing has changed`),
             ...stateDifferences(baseline, step, {
               was: clusterStateOf(usual.snapshot, baseline.stableNameOf),
               is: clusterStateOf(snapshot, baseline.stableNameOf),
@@ -47,7 +47,7 @@ export function divergence(
   return undefined;
 }
 
-/** What is not as it is without the fault, after a step. */
+/** The differences in the cluster's state after a step, one sentence each. */
 export function stateDifferences(
   { isNondeterministic }: Baseline,
   step: number,
@@ -67,7 +67,7 @@ export function stateDifferences(
   });
 }
 
-/** Takes one out that is equal; false where there is none. */
+/** Removes the first equal one; returns false if there is none. */
 function removeEqual(from: ObjectValues[], values: ObjectValues): boolean {
   const index = from.findIndex((other) => differingPaths(other, values).length === 0);
   if (index >= 0) from.splice(index, 1);

@@ -7,7 +7,7 @@ import { lastApplied, type Scenario } from "./scenario.ts";
 import { anyName, namedObject } from "./cluster-state.ts";
 import type { ScenarioRun } from "./scenario-run.ts";
 
-/** Every plan for what was seen in a fault-free run: one fault each, at each place where it can hurt. */
+/** Derives all plans from the run without faults: one fault each, at every place where it can have an effect. */
 export function derivePlans(scenario: Scenario, baseline: Baseline): readonly TestPlan[] {
   const { scenarioRun, repetition } = baseline;
   const writes = scenarioRun.writes.map((call, i) => plannedWrite(i + 1, call, repetition.writes[i] ?? call));
@@ -26,22 +26,22 @@ export function derivePlans(scenario: Scenario, baseline: Baseline): readonly Te
     ...staleViewPlans(scenarioRun, writes),
     ...unobservableSteps(scenario).map((step): TestPlan => ({ kind: "unobserved", step })),
     ...steps
-      .filter((step) => mayBeMadeAnew(scenario, scenarioRun, step))
-      .map((step): TestPlan => ({ kind: "made anew", step })),
-    ...steps.map((step): TestPlan => ({ kind: "looked at again", step })),
+      .filter((step) => mayBeRecreated(scenario, scenarioRun, step))
+      .map((step): TestPlan => ({ kind: "recreated", step })),
+    ...steps.map((step): TestPlan => ({ kind: "reconciled again", step })),
     ...createdObjects(baseline).flatMap(({ made, lastStep, hasLabels }): readonly TestPlan[] => [
-      ...(lastStep > 0 ? [{ kind: "taken away", step: lastStep, made } as const] : []),
-      ...(made.name === anyName ? [] : [{ kind: "stranger", by: "name", made } as const]),
-      ...(hasLabels ? [{ kind: "stranger", by: "labels", made } as const] : []),
+      ...(lastStep > 0 ? [{ kind: "deleted", step: lastStep, made } as const] : []),
+      ...(made.name === anyName ? [] : [{ kind: "foreign object", by: "name", made } as const]),
+      ...(hasLabels ? [{ kind: "foreign object", by: "labels", made } as const] : []),
     ]),
   ];
 }
 
-/** Steps that may be unseen: what a person does in code may build upon what the function has done by then. */
+/** Steps that need no run after them. The next step, if it is code, may depend on what the function has done by then. */
 const unobservableSteps = ({ steps }: Scenario): readonly number[] =>
   steps.slice(1).flatMap((next, i) => ("act" in next ? [] : [i + 1]));
 
-/** After every write but those of a status, which are the last of their runs: a crash after one is as good as none. */
+/** After every write except that of a status, which is the last one of its run: a crash after it has no effect. */
 function downtimePlans(
   scenario: Scenario,
   scenarioRun: ScenarioRun,
@@ -56,8 +56,8 @@ function downtimePlans(
   });
 }
 
-/** What something holds is not gone before the function has seen to it, and so nobody can make it anew before that. */
-function mayBeMadeAnew(scenario: Scenario, { steps }: ScenarioRun, step: number): boolean {
+/** An object with a finalizer is not gone before the function has run, so it cannot be recreated before that. */
+function mayBeRecreated(scenario: Scenario, { steps }: ScenarioRun, step: number): boolean {
   const deleted = scenario.steps[step - 1];
   if (deleted === undefined || !("delete" in deleted) || lastApplied(scenario, step) === undefined)
     return false;
@@ -68,7 +68,7 @@ function mayBeMadeAnew(scenario: Scenario, { steps }: ScenarioRun, step: number)
   return object !== undefined && (object.metadata.finalizers ?? []).length === 0;
 }
 
-/** @param again the same write on another day: where they differ, chance is at work. */
+/** @param again the same write of the repetition: parts in which they differ are nondeterministic. */
 function plannedWrite(number: number, call: ProxiedCall, again: ProxiedCall): PlannedWrite {
   return {
     number,
@@ -77,7 +77,7 @@ function plannedWrite(number: number, call: ProxiedCall, again: ProxiedCall): Pl
   };
 }
 
-/** Words and parts of paths that are the same twice; a star for each that is not. */
+/** The words and path segments that both texts have in common; a star for each other one. */
 function commonParts(a: string, b: string): string {
   const [parts, others] = [a, b].map((text) => text.split(/([/ ])/));
   if (parts === undefined || parts.length !== others?.length) return a;
@@ -93,8 +93,8 @@ function refusalOf(call: ProxiedCall | undefined): 409 | 500 | 503 {
 }
 
 /**
- * For each run that wrote after having read what a cache may answer: as of before the step, and as of before the last run
- * of its key that made a difference, whose writes it does not see.
+ * For each run with a write after a read that a cache may answer: the state before the step, and the state before the
+ * previous run of its key that changed something.
  */
 function staleViewPlans(scenarioRun: ScenarioRun, writes: readonly PlannedWrite[]): readonly TestPlan[] {
   return scenarioRun.runs.flatMap(({ number, key, controller, calls }): readonly TestPlan[] => {
@@ -120,12 +120,12 @@ function staleViewPlans(scenarioRun: ScenarioRun, writes: readonly PlannedWrite[
 
 interface CreatedObjectInfo {
   readonly made: CreatedObject;
-  /** After which it was still there; 0 where it was there after none. */
+  /** The last step after which it existed; 0 if it existed after none. */
   readonly lastStep: number;
   readonly hasLabels: boolean;
 }
 
-/** The objects that the function created and that were there when somebody looked. */
+/** The objects that the function created and that are in a snapshot. */
 function createdObjects({
   scenarioRun: { calls, steps },
   stableNameOf,

@@ -1,4 +1,4 @@
-/** The first step after which all was not as it is without the fault, and what was not. */
+/** The first step after which the state differs from the run without faults, and the differences. */
 export interface Divergence {
   readonly step: number;
   readonly differences: readonly string[];

@@ -13,7 +13,7 @@ import { type FoundObject, type ClusterSnapshot, snapshotCluster } from "./clust
 import { anyName, namedObject } from "./cluster-state.ts";
 import type { StepResult, ScenarioRun } from "./scenario-run.ts";
 
-/** Runs a scenario with one plan's fault, from nothing to its end. Whatever the function does, it returns. */
+/** Runs a scenario with the fault of one plan, in a new cluster. Returns whatever the function does. */
 export async function executeScenario(
   scenario: Scenario,
   options: ScenarioEnvironmentOptions,
@@ -75,18 +75,18 @@ async function observeAfterStep(
   const taken = await runUntilIdleAndObserve(environment);
   const { simulation, clock } = environment;
   const from = simulation.runs.length;
-  if (plan.kind === "taken away") {
+  if (plan.kind === "deleted") {
     if (!(await deleteCreatedObject(environment, plan.made, taken.snapshot))) return taken;
     await runUntilIdle(simulation, clock);
   }
   await simulation.wakeAll();
   environment.markFired();
   const after = await runUntilIdleAndObserve(environment);
-  const idle = plan.kind === "looked at again" ? simulation.runs.slice(from).flatMap(writesOf) : [];
+  const idle = plan.kind === "reconciled again" ? simulation.runs.slice(from).flatMap(writesOf) : [];
   return { ...after, idle };
 }
 
-/** On which nothing happens any more once the plan's fault has met its call. */
+/** A simulation that runs nothing more once the plan's fault has occurred. */
 function untilFaultFired({ simulation, hasFired }: ScenarioEnvironment): Simulation {
   return {
     ...simulation,
@@ -95,7 +95,7 @@ function untilFaultFired({ simulation, hasFired }: ScenarioEnvironment): Simulat
   };
 }
 
-/** False where there is none such. */
+/** Returns false if the object does not exist. */
 async function deleteCreatedObject(
   { simulation, user }: ScenarioEnvironment,
   made: CreatedObject,
@@ -138,7 +138,7 @@ async function observeCluster(environment: ScenarioEnvironment): Promise<Cluster
   );
 }
 
-/** What the last run of each key came to, where that is no good end. */
+/** The keys with a last run that did not succeed, and its outcome. */
 function failingKeys(runs: readonly SteppedRun[]): readonly string[] {
   const last = new Map(runs.map((run) => [`${run.controller} ${run.key}`, run]));
   return [...last.values()]

@@ -7,9 +7,9 @@ import { testFaults } from "./test-faults.ts";
 
 type Found = KubeObject | undefined;
 interface Page {
-  /** Of what is there and not the site's. */
+  /** Called for a page that the site does not own. */
   readonly onForeign: (client: KubeClient, found: KubeObject, wanted: object) => Promise<unknown>;
-  /** Which pages there are. */
+  /** Finds the page. */
   readonly find?: (client: KubeClient, context: ReconcileContext<typeof Site>) => Promise<Found>;
 }
 
@@ -22,80 +22,77 @@ const byLabels = async (
   { metadata: { name, namespace } }: ReconcileContext<typeof Site>,
 ) => (await listAll(client, configMap, { namespace, labelSelector: `site=${name}` }))[0];
 
-/** Keeps a page for each site, with one mistake or none. */
-const pages =
-  ({ onForeign, find = byName }: Page): Scenario["start"] =>
-  ({ client }) =>
+/** A controller of sites that owns ConfigMaps. */
+const sites =
+  (reconcile: (client: KubeClient, context: ReconcileContext<typeof Site>) => Promise<object>) =>
+  ({ client }: { readonly client: KubeClient }) =>
     defineController({
       for: Site,
       owns: [{ kind: kindOf(configMap) }],
-      async reconcile(context) {
-        const { metadata, spec } = context;
-        const { uid, name, namespace = "" } = metadata;
-        const data = { html: spec.title };
-        const ownerReferences = [{ ...siteKind, name, uid, controller: true }];
-        const wanted = { metadata: { name, namespace, labels: { site: name }, ownerReferences }, data };
-        const found = await find(client, context);
-        if (found === undefined) await client.create(configMap, wanted);
-        else if (found.metadata.ownerReferences?.some((one) => one.uid === uid) !== true)
-          await onForeign(client, found, wanted);
-        else if (JSON.stringify(found["data"]) !== JSON.stringify(data))
-          await client.patch(configMap, keyTo(found), { type: "merge", body: { data } });
-        return { status: { page: name } };
-      },
+      reconcile: (context) => reconcile(client, context),
     });
+const ownedBy = ({ metadata: { name, uid, namespace = "" } }: ReconcileContext<typeof Site>) => ({
+  name,
+  namespace,
+  ownerReferences: [{ ...siteKind, name, uid, controller: true }],
+});
+const isForeign = (found: KubeObject, { metadata: { uid } }: ReconcileContext<typeof Site>): boolean =>
+  found.metadata.ownerReferences?.some((one) => one.uid === uid) !== true;
 
-const strangers = async (start: Scenario["start"]) => {
+/** A controller that keeps a page for each site, with one mistake or none. */
+const pages = ({ onForeign, find = byName }: Page): Scenario["start"] =>
+  sites(async (client, context) => {
+    const { name } = context.metadata;
+    const data = { html: context.spec.title };
+    const wanted = { metadata: { ...ownedBy(context), labels: { site: name } }, data };
+    const found = await find(client, context);
+    if (found === undefined) await client.create(configMap, wanted);
+    else if (isForeign(found, context)) await onForeign(client, found, wanted);
+    else if (JSON.stringify(found["data"]) !== JSON.stringify(data))
+      await client.patch(configMap, keyTo(found), { type: "merge", body: { data } });
+    return { status: { page: name } };
+  });
+
+const foreignObjectPlans = async (start: Scenario["start"]) => {
   const scenario = faultScenario({
-    name: "a site comes and changes",
+    name: "a site is created and changed",
     start,
     steps: [{ apply: site("a", "Hi") }, { apply: site("a", "Ho") }],
   });
-  const { plans, problems } = await testFaults(scenario, { kinds: ["stranger"] });
+  const { plans, problems } = await testFaults(scenario, { kinds: ["foreign object"] });
   expect(problems).toEqual([]);
   return plans;
 };
 const findings = async (page: Page): Promise<string> =>
-  (await strangers(pages(page)))
+  (await foreignObjectPlans(pages(page)))
     .filter(({ outcome }) => outcome !== "same")
     .map(({ description, differences }) => `${description}: ${differences.join("; ")}`)
     .join("\n");
 
 const refuse = (_: KubeClient, { metadata: { name } }: KubeObject): Promise<never> =>
-  Promise.reject(new Error(`The ConfigMap ${name} is somebody else's.`));
+  Promise.reject(new Error(`The ConfigMap ${name} belongs to another controller.`));
 
-describe("an object of somebody else's", () => {
-  it("is left alone by a function that is right, and it is told that it is", async () => {
-    const right = await strangers(pages({ onForeign: refuse }));
+describe("an object of another controller", () => {
+  it("is not touched by a correct function, and the plans pass", async () => {
+    const right = await foreignObjectPlans(pages({ onForeign: refuse }));
     expect(right.map(({ description, outcome }) => [description, outcome])).toEqual([
-      ["somebody else's object of the name of configmaps default/a", "same"],
-      ["somebody else's object with the labels of configmaps default/a", "same"],
+      ["an object of another controller with the name of configmaps default/a", "same"],
+      ["an object of another controller with the labels of configmaps default/a", "same"],
     ]);
-    const fixture = await strangers(({ client }) => siteController(client));
+    const fixture = await foreignObjectPlans(({ client }) => siteController(client));
     expect(fixture.map(({ outcome }) => outcome)).toEqual(["same"]);
   });
 
-  it("may be told of in an Event alone", async () => {
-    const announcing: Scenario["start"] = ({ client }) =>
-      defineController({
-        for: Site,
-        owns: [{ kind: kindOf(configMap) }],
-        async reconcile({ key, metadata: { name, uid, namespace = "" }, announce }) {
-          const found = await client.get(configMap, key);
-          const ownerReferences = [{ ...siteKind, name, uid, controller: true }];
-          if (found === undefined)
-            await client.create(configMap, { metadata: { name, namespace, ownerReferences } });
-          else if (found.metadata.ownerReferences?.some((one) => one.uid === uid) !== true)
-            announce({
-              type: "Warning",
-              reason: "Taken",
-              action: "Look",
-              note: `${name} is somebody else's.`,
-            });
-          return {};
-        },
-      });
-    expect((await strangers(announcing)).map(({ outcome }) => outcome)).toEqual(["same"]);
+  it("may be reported by an Event alone", async () => {
+    const announcing = sites(async (client, context) => {
+      const found = await byName(client, context);
+      const note = `${context.metadata.name} belongs to another controller.`;
+      if (found === undefined) await client.create(configMap, { metadata: ownedBy(context) });
+      else if (isForeign(found, context))
+        context.announce({ type: "Warning", reason: "Taken", action: "Look", note });
+      return {};
+    });
+    expect((await foreignObjectPlans(announcing)).map(({ outcome }) => outcome)).toEqual(["same"]);
   });
 
   it.each<[string, Page["onForeign"], RegExp]>([
@@ -103,20 +100,20 @@ describe("an object of somebody else's", () => {
       "overwrites it",
       (client, found, { data }: { data?: unknown }) =>
         client.patch(configMap, keyTo(found), { type: "merge", body: { data } }),
-      /of the name .*: a, which is somebody else's, was written to: patch .*: data\.html was changed/,
+      /with the name of .*: a, which belongs to another controller, was written to: patch .*: data\.html was changed/,
     ],
     [
       "deletes it",
       (client, found) => client.delete(configMap, keyTo(found)),
-      /which is somebody else's, was deleted/,
+      /which belongs to another controller, was deleted/,
     ],
     [
-      "deletes it, and makes its own",
+      "deletes it, and creates its own",
       async (client, found, wanted) => {
         await client.delete(configMap, keyTo(found));
         await client.create(configMap, wanted as Parameters<KubeClient["create"]>[1]);
       },
-      /which is somebody else's, was deleted/,
+      /which belongs to another controller, was deleted/,
     ],
     [
       "adopts it",
@@ -124,41 +121,36 @@ describe("an object of somebody else's", () => {
       /metadata\.ownerReferences\[0\].* was changed/,
     ],
     [
-      "writes to it, which changes nothing",
+      "writes to it without a change",
       async (client, found) => {
         await client.patch(configMap, keyTo(found), { type: "merge", body: { data: found["data"] } });
-        throw new Error("It is somebody else's.");
+        throw new Error("It belongs to another controller.");
       },
-      /a, which is somebody else's, was written to: patch configmaps default\/a/,
+      /a, which belongs to another controller, was written to: patch configmaps default\/a/,
     ],
-    ["takes it for its own", () => Promise.resolve(), /of the name .* is taken for its own/],
-  ])("is noticed where a function %s", async (_, onForeign, finding) => {
+    ["treats it as its own", () => Promise.resolve(), /with the name of .* is treated as the function's own/],
+  ])("is protected: the plan fails if a function %s", async (_, onForeign, finding) => {
     expect(await findings({ onForeign })).toMatch(finding);
   });
 
-  it("is noticed where a function counts whatever has the labels", async () => {
+  it("is protected: the plan fails if a function counts every object with the labels", async () => {
     const found = await findings({ find: byLabels, onForeign: () => Promise.resolve() });
     expect(found).toMatch(
       /with the labels .*: there are 0 of configmaps default\/a, and without the fault 1/,
     );
   });
 
-  it("is noticed where a function ignores that the name is taken", async () => {
-    const ignoring: Scenario["start"] = ({ client }) =>
-      defineController({
-        for: Site,
-        owns: [{ kind: kindOf(configMap) }],
-        async reconcile({ metadata: { name, uid, namespace = "" } }) {
-          const ownerReferences = [{ ...siteKind, name, uid, controller: true }];
-          await client
-            .create(configMap, { metadata: { name, namespace, ownerReferences } })
-            .catch((error: unknown) => {
-              if (!isApiError(error, "AlreadyExists")) throw error;
-            });
-          return {};
-        },
+  it("is protected: the plan fails if a function ignores that the name is taken", async () => {
+    const ignoring = sites(async (client, context) => {
+      await client.create(configMap, { metadata: ownedBy(context) }).catch((error: unknown) => {
+        if (!isApiError(error, "AlreadyExists")) throw error;
       });
-    const [{ outcome, differences } = {}] = await strangers(ignoring);
-    expect([outcome, differences?.join()]).toEqual(["differs", expect.stringContaining("taken for its own")]);
+      return {};
+    });
+    const [{ outcome, differences } = {}] = await foreignObjectPlans(ignoring);
+    expect([outcome, differences?.join()]).toEqual([
+      "differs",
+      expect.stringContaining("is treated as the function's own"),
+    ]);
   });
 });

@@ -12,15 +12,14 @@ import type { FoundObject, ClusterSnapshot } from "./cluster-snapshot.ts";
 import { differingPaths, namedObject, clusterStateOf, valuesOf } from "./cluster-state.ts";
 import type { ScenarioRun } from "./scenario-run.ts";
 
-export type ForeignObjectPlan = Extract<TestPlan, { kind: "stranger" }>;
+export type ForeignObjectPlan = Extract<TestPlan, { kind: "foreign object" }>;
 
-/** Carried by the stranger's object, to find it by. */
-const foreignObjectAnnotation = "testing.drover.dev/stranger";
+/** Marks the foreign object and its owner. */
+const foreignObjectAnnotation = "testing.drover.dev/foreign-object";
 
 /**
- * The scenario with an object of somebody else's in it: of the name, or with the labels, of one that the function makes, but
- * with another content, and controlled by another object: so that it may be neither written, nor counted as its own, nor
- * deleted.
+ * The scenario with a foreign object in it: it has the name, or the labels, of one that the function creates, other content,
+ * and another controller. So the function may not write to it, count it as its own, or delete it.
  */
 export function withForeignObject(
   scenario: Scenario,
@@ -31,15 +30,15 @@ export function withForeignObject(
   const name =
     by === "name"
       ? made.name
-      : `${like.object.metadata.name}-of-somebody-else`.slice(-63).replace(/^[^a-z0-9]+/, "");
+      : `${like.object.metadata.name}-of-another-owner`.slice(-63).replace(/^[^a-z0-9]+/, "");
   const { labels = {}, annotations = {} } = metadata;
   const namespace = made.namespace === "" ? {} : { namespace: made.namespace };
   const step: ScenarioStep = {
-    title: `there is a ${made.kind} ${name} of somebody else's`,
+    title: `a user creates the ${made.kind} ${name}, which another controller owns`,
     act: async (user: User) => {
       const ownerKind = made.namespace === "" ? clusterOwner : localOwner;
       const metadata = {
-        name: "somebody-else",
+        name: "another-owner",
         ...namespace,
         annotations: { [foreignObjectAnnotation]: "owner" },
       };
@@ -50,7 +49,7 @@ export function withForeignObject(
         ...namespace,
         labels,
         annotations: { ...annotations, [foreignObjectAnnotation]: "yes" },
-        ownerReferences: [{ ...ownerKind, name: "somebody-else", uid, controller: true }],
+        ownerReferences: [{ ...ownerKind, name: "another-owner", uid, controller: true }],
       };
       const object: Manifest = { ...content, status: undefined, metadata: theirs };
       await user.apply(await alteredManifest(user, object));
@@ -62,7 +61,7 @@ export function withForeignObject(
 const localOwner = { apiVersion: "v1", kind: "ConfigMap" };
 const clusterOwner = { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole" };
 
-/** Undefined where the stranger's object is as it was, was not written to, and was not taken for the function's own. */
+/** The first harm to the foreign object; undefined if it was not written to, deleted, or treated as the function's own. */
 export function findHarm(
   plan: ForeignObjectPlan,
   baseline: Baseline,
@@ -70,7 +69,8 @@ export function findHarm(
 ): Divergence | undefined {
   const { made, by } = plan;
   const found = scenarioRun.steps[1]?.snapshot?.objects.find((one) => isForeignObject(made, one));
-  if (found === undefined) return { step: 1, differences: ["it was gone before anybody could look"] };
+  if (found === undefined)
+    return { step: 1, differences: ["the object of the other controller does not exist"] };
   const rest = withoutObjects(
     scenarioRun,
     (object) => object.metadata.annotations?.[foreignObjectAnnotation] !== undefined,
@@ -89,18 +89,20 @@ export function findHarm(
   return by === "labels" ? otherEnd(plan, baseline, rest) : treatedAsOwn(plan, baseline, rest);
 }
 
+const otherOwner = "belongs to another controller";
+
 function deletionOf({ object: { metadata } }: FoundObject, { steps }: ScenarioRun): Divergence | undefined {
   const step = steps.findIndex(
     ({ snapshot }, i) => i > 1 && snapshot !== undefined && !has(snapshot, metadata.uid),
   );
   if (step < 0) return undefined;
-  return { step, differences: [`${metadata.name}, which is somebody else's, was deleted`] };
+  return { step, differences: [`${metadata.name}, which ${otherOwner}, was deleted`] };
 }
 
 const has = ({ objects }: ClusterSnapshot, uid: string): boolean =>
   objects.some(({ object }) => object.metadata.uid === uid);
 
-/** Also a write that has changed nothing: it would, another time. What people write in the scenario is theirs to write. */
+/** A write that changed nothing counts, too: another time it would change something. Writes of the scenario do not count. */
 function writesTo(found: FoundObject, { steps }: ScenarioRun, rest: ScenarioRun): Divergence | undefined {
   const { resource, namespace, name } = namedObject(found);
   const index = rest.calls.findIndex(
@@ -116,7 +118,7 @@ function writesTo(found: FoundObject, { steps }: ScenarioRun, rest: ScenarioRun)
   );
   const changed =
     now === undefined ? [] : differingPaths(valuesOf(found, new Map()), valuesOf(now, new Map()));
-  const foreignName = `${name}, which is somebody else's`;
+  const foreignName = `${name}, which ${otherOwner}`;
   return {
     step,
     differences: [
@@ -126,17 +128,17 @@ function writesTo(found: FoundObject, { steps }: ScenarioRun, rest: ScenarioRun)
   };
 }
 
-/** What else there is must be as it is without the stranger: it has another name. */
+/** The foreign object has a name of its own, so everything else must be as it is without it. */
 function otherEnd(plan: ForeignObjectPlan, baseline: Baseline, rest: ScenarioRun): Divergence | undefined {
-  // The stranger's step is the first.
+  // The first step creates the foreign object.
   const without = { ...rest, steps: rest.steps.slice(1) };
   const diverged = divergence(baseline, without, comparisonRulesOf(plan));
   return diverged && { ...diverged, step: diverged.step + 1 };
 }
 
 /**
- * Where its name is taken, the function cannot come to the same end: something must say so, be it an error, a condition, an
- * Event, or an object of another name.
+ * If the name is taken, the function cannot reach the same end. It must report that with an error, a condition, an Event, or
+ * an object of another name.
  */
 function treatedAsOwn(
   { made }: ForeignObjectPlan,
@@ -154,11 +156,14 @@ function treatedAsOwn(
     if (!isThere || snapshot === undefined || now?.snapshot === undefined) continue;
     const was = clusterStateOf(snapshot, baseline.stableNameOf);
     const is = clusterStateOf(now.snapshot, baseline.stableNameOf);
-    const isSaid =
+    const isReported =
       now.failing.join() !== failing.join() || stateDifferences(baseline, step, { was, is }).length > 0;
-    if (isSaid) continue;
-    const words = `${made.name}, which is somebody else's, is taken for its own`;
-    return { step: step + 1, differences: [`${words}: all is as if it were, and nothing says otherwise`] };
+    if (isReported) continue;
+    const treated = `${made.name}, which ${otherOwner}, is treated as the function's own`;
+    return {
+      step: step + 1,
+      differences: [`${treated}: no error, condition, Event or other object reports that the name is taken`],
+    };
   }
   return undefined;
 }

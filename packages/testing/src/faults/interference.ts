@@ -4,13 +4,13 @@ import { plainRequest } from "../kubectl/plain-request.ts";
 import type { Divergence } from "./divergence.ts";
 import type { ScenarioRun } from "./scenario-run.ts";
 
-/** Carried by an object that somebody else has changed at the wrong moment. */
-export const interferenceAnnotation = "testing.drover.dev/somebody";
+/** Marks an object that another client has changed just before a write of the function. */
+export const interferenceAnnotation = "testing.drover.dev/another-client";
 
 /**
- * Somebody else changes the object that a call is about, past every fault.
+ * Changes the object that a call is about, as another client, without faults.
  *
- * @returns its uid; undefined when there is no such object.
+ * @returns its uid; undefined if the object does not exist.
  */
 export async function interfere(
   server: ApiAddress,
@@ -22,7 +22,7 @@ export async function interfere(
   return parseResponseObject(text)?.uid;
 }
 
-/** The first step after which what somebody wrote was lost, though the object is there. */
+/** The first step after which the other client's change is lost, although the object exists. */
 export function lostUpdate({ touched, steps }: ScenarioRun): Divergence | undefined {
   for (const [step, { snapshot }] of steps.entries()) {
     if (touched === undefined || step < touched.step) continue;
@@ -31,7 +31,7 @@ export function lostUpdate({ touched, steps }: ScenarioRun): Divergence | undefi
     const { kind, metadata } = now;
     return {
       step,
-      differences: [`what somebody else wrote into ${kind} ${metadata.name} meanwhile was lost`],
+      differences: [`the change that another client made to ${kind} ${metadata.name} was lost`],
     };
   }
   return undefined;

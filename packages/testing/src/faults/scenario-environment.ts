@@ -11,30 +11,30 @@ import type { OutsideWorld, Scenario } from "./scenario.ts";
 import type { ScenarioRun } from "./scenario-run.ts";
 
 export interface ScenarioEnvironmentOptions {
-  /** Left out: nothing goes wrong. */
+  /** Default: no fault. */
   readonly plan?: TestPlan | undefined;
   /** When the clock begins, ISO 8601. */
   readonly at: string;
-  /** To be looked at from the beginning, beside those that the function follows. */
+  /** Kinds to observe from the beginning, in addition to those that the function watches. */
   readonly kinds?: readonly ResourceRef[];
 }
 
-/** All that a scenario is lived through with, made for it alone. */
+/** The cluster, the clock and the servers of one run of a scenario. */
 export interface ScenarioEnvironment {
   readonly simulation: Simulation;
   readonly clock: SteppedClock;
   readonly user: User;
   readonly outside: OutsideWorld | undefined;
   readonly decider: TestPlanDecider;
-  /** Whether the plan's fault has met what it was meant for. */
+  /** True once the plan's fault has occurred. */
   readonly hasFired: () => boolean;
-  /** What somebody else has changed at the wrong moment. */
+  /** The object that another client has changed. */
   touched(): ScenarioRun["touched"];
-  /** It has. */
+  /** Records that the plan's fault has occurred. */
   markFired(): void;
-  /** To be called before a step or a run: a view may have to freeze. */
+  /** Must be called before each step and run; freezes the stale view if the plan asks for it then. */
   before(moment: FreezePoint): void;
-  /** The kinds that the function follows, and those that it has written. */
+  /** The kinds that the function watches, and those that it has written. */
   kinds(): Promise<readonly ResourceRef[]>;
   close(): Promise<void>;
 }
@@ -64,7 +64,7 @@ export async function openScenarioEnvironment(
     beforeRun: (run) => before({ run }),
     ...(view && { views: { [staleViewName]: view.upstream } }),
     ...(outside && { outside: outside.urls }),
-    // The one thing that plans have wait: a write that somebody else comes before.
+    // The only delay in plans is that of a write before which another client changes the object.
     async sleep() {
       const call = decider.affectedCall();
       const uid = call && (await interfere(simulation.server, call));

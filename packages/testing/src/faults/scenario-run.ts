@@ -3,28 +3,28 @@ import type { ResourceRef } from "@drover/kube";
 import type { SteppedRun } from "../simulation/stepped-run.ts";
 import type { ClusterSnapshot } from "./cluster-snapshot.ts";
 
-/** A scenario, lived through once. */
+/** One run of a scenario. */
 export interface ScenarioRun {
-  /** What was there after each step, the first being what was there before any. */
+  /** The results after each step; the first one is that before all steps. */
   readonly steps: readonly StepResult[];
   readonly runs: readonly SteppedRun[];
-  /** The requests of the function that were to change something, in order. */
+  /** The function's write requests, in order. */
   readonly writes: readonly ProxiedCall[];
   /** All requests of the function. */
   readonly calls: readonly CallRecord[];
-  /** The plan's fault has met what it was meant for. */
+  /** True if the plan's fault has occurred. */
   readonly hasFired: boolean;
-  /** The kinds that were looked at in the end. */
+  /** The kinds that were observed at the end. */
   readonly kinds: readonly ResourceRef[];
-  /** The object that somebody else has changed at the wrong moment, and in which step. */
+  /** The object that another client has changed, and the step. */
   readonly touched: { readonly uid: string; readonly step: number } | undefined;
   /** The resources that the controllers are for, by their names: `sites.example.com`. */
   readonly reconciled: ReadonlyMap<string, string>;
-  /** What was said in Events. */
+  /** The Events, as text. */
   readonly announced: readonly string[];
-  /** Permissions that were missing, and what to do about it. */
+  /** The missing permissions, each with its remedy. */
   readonly missing: readonly string[];
-  /** Why it ended before its time. */
+  /** The reason why it ended early. */
   readonly problem: string | undefined;
 }
 
@@ -32,10 +32,10 @@ export interface StepResult {
   /** Runs and calls until then. */
   readonly runs: number;
   readonly calls: number;
-  /** Undefined where nobody looked. */
+  /** Undefined if the step was not observed. */
   readonly snapshot: ClusterSnapshot | undefined;
-  /** What was still wrong, by key, and which permissions were missing until then. */
+  /** The keys with a failed last run, and the permissions that were missing until then. */
   readonly failing: readonly string[];
-  /** What was done though nothing had happened. */
+  /** Writes that were sent although nothing had changed. */
   readonly idle: readonly CallRecord[];
 }

@@ -5,28 +5,28 @@ import type { TestServerFactory } from "../test-server.ts";
 import type { KindName } from "../kubectl/served-kinds.ts";
 import type { Manifest, User } from "../kubectl/user.ts";
 
-/** What people do, one thing after the other, while a function is to keep up with them. */
+/** Steps of users, one after the other, to which a function reacts. */
 export interface Scenario {
-  /** A sentence for people, such as `a site comes, changes and goes`. */
+  /** A sentence, such as `a site is created, changed and deleted`. */
   readonly name: string;
   readonly start: FunctionUnderTest;
   /**
-   * How the function is deployed: what `src/function.ts` exports, of several controllers each. What it does without a
-   * permission is refused with 403, and found. Left out: it may do what follows from its controllers (for, owns, watches).
+   * How the function is deployed: the exports of `src/function.ts`, one for each controller. A call without a permission is
+   * refused with 403 and reported. Default: the permissions that follow from its controllers (for, owns, watches).
    */
   readonly deployedAs?: DeployedAs;
-  /** Definitions of kinds that are neither Kubernetes' own nor the function's. */
+  /** CRDs of kinds that are neither Kubernetes' own nor the function's. */
   readonly crds?: readonly NewObject[];
-  /** Objects that are there before the function is. */
+  /** Objects that exist before the function starts. */
   readonly given?: readonly Manifest[];
   readonly steps: readonly ScenarioStep[];
-  /** Servers outside of the cluster that the function uses; started anew for every plan. */
+  /** Starts the servers outside of the cluster that the function uses; called for every plan. */
   readonly outside?: () => Promise<OutsideWorld>;
-  /** Where its API servers come from: a sandbox for each plan, or `sharedServer`, a real one. */
+  /** The API servers: a sandbox for each plan (the default), or `sharedServer` for a real one. */
   readonly servers?: TestServerFactory;
   /**
-   * Plans that are left out, by a part of their words, and why: those whose end must be another one, such as the loss of
-   * what only an object that is taken away has held.
+   * Plans that are left out: a part of the plan's description, and the reason. For plans that must reach another end, such as
+   * the loss of data that only a deleted object contained.
    */
   readonly except?: Readonly<Record<string, string>>;
 }
@@ -34,25 +34,25 @@ export interface Scenario {
 export type ScenarioStep =
   | { readonly apply: Manifest }
   | { readonly delete: KindName & { readonly name: string } }
-  /** Anything else; `title` is what the story says of it. */
+  /** Any other step; `title` describes it in messages. */
   | {
       readonly title: string;
       readonly act: (user: User, outside: OutsideWorld | undefined) => Promise<unknown>;
     };
 
-/** Servers that are no API servers. Faults meet every call that is no GET or HEAD, as they do the cluster's writes. */
+/** Servers other than API servers. Every request other than GET or HEAD is a write, and meets the same faults. */
 export interface OutsideWorld {
-  /** By the name under which the function finds it: a URL on loopback. */
+  /** URLs on loopback, by the names under which the function finds them. */
   readonly urls: Readonly<Record<string, string>>;
-  /** What there is now, as JSON: compared with what there is without faults. Nothing in it may depend on chance. */
+  /** The current state as JSON, to compare with the run without faults. It must be deterministic. */
   state(): Promise<unknown>;
   close(): Promise<void>;
 }
 
-/** What `drover test` reads from a module's default export. Answers its argument; it is there for its type. */
+/** Gives a scenario its type, for the default export that `drover test` reads. Returns its argument. */
 export const faultScenario = (scenario: Scenario): Scenario => scenario;
 
-/** The manifest of what a step deletes, as it was applied last before it; undefined where none was. */
+/** The last manifest of the object that a step deletes; undefined if the step deletes none, or none was applied. */
 export function lastApplied({ given = [], steps }: Scenario, step: number): Manifest | undefined {
   const deleted = steps[step - 1];
   if (deleted === undefined || !("delete" in deleted)) return undefined;
@@ -66,12 +66,12 @@ export function lastApplied({ given = [], steps }: Scenario, step: number): Mani
   );
 }
 
-/** `you apply Site default/a` */
+/** As in `a user applies Site default/a`. */
 export function describeStep(step: ScenarioStep): string {
   if ("title" in step) return step.title;
   if ("apply" in step) {
     const { kind, metadata } = step.apply;
-    return `somebody applies ${kind} ${[metadata.namespace, metadata.name].filter(Boolean).join("/")}`;
+    return `a user applies ${kind} ${[metadata.namespace, metadata.name].filter(Boolean).join("/")}`;
   }
-  return `somebody deletes ${step.delete.kind} ${step.delete.name}`;
+  return `a user deletes ${step.delete.kind} ${step.delete.name}`;
 }

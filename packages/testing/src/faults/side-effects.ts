@@ -1,7 +1,7 @@
 import type { CallRecord } from "../fault-proxy/index.ts";
 import type { StableNameOf } from "./cluster-state.ts";
 
-/** How often a function created and deleted each object, by what the object is called. Only what was carried out counts. */
+/** The number of creations and deletions of each object, by its stable name. Only committed calls count. */
 export interface SideEffects {
   readonly creates: ReadonlyMap<string, number>;
   readonly deletes: ReadonlyMap<string, number>;
@@ -21,7 +21,7 @@ export function sideEffectsOf(record: readonly CallRecord[], stableNameOf: Stabl
     const isCreated = call.verb === "create" || (call.verb === "patch" && server?.status === 201);
     if (isCreated) count(creates, stableNameOf({ resource, namespace, name }));
     if (call.verb !== "delete") continue;
-    // One that something holds may be deleted any number of times.
+    // An object with a finalizer may be deleted any number of times.
     const uid = server?.object?.uid;
     if (uid === undefined || !marked.has(uid))
       count(deletes, stableNameOf({ resource, namespace, name: call.name }));

@@ -15,7 +15,7 @@ const Site = defineResource({
 });
 const site = (pages: number) => ({ ...siteKind, metadata: { name: "a" }, spec: { pages } });
 
-/** Keeps as many pages as are asked for, of names that the server makes up; looks at them as a cache has them, or as they are. */
+/** Keeps `spec.pages` pages with random names; lists them from a cache (`0`), or in their newest state. */
 const pagesController = (client: KubeClient, resourceVersion: "0" | undefined) =>
   defineController({
     for: Site,
@@ -40,17 +40,17 @@ const report = (resourceVersion: "0" | undefined) =>
     steps: [{ apply: site(1) }, { apply: site(2) }],
   });
 
-it("finds who relies on what a cache says", async () => {
+it("finds a function that depends on a cache being current", async () => {
   const { plans, problems } = await report("0");
   expect(problems).toEqual([]);
   expect(plans.filter(({ outcome }) => outcome === "unexecuted")).toEqual([]);
   const found = plans.filter(({ plan, outcome }) => plan.kind === "stale view" && outcome === "differs");
   expect(found.map(({ description }) => description)).toEqual([
-    "stale view, of before run 1, in run 3, which did write 3 (create configmaps default/*)",
+    "stale view from before run 1 in run 3, which sends write 3 (create configmaps default/*)",
   ]);
 });
 
-it("has no stale view for who reads the newest state", async () => {
+it("derives no stale view for a function that reads the newest state", async () => {
   const { plans } = await report(undefined);
   expect(plans.filter(({ plan }) => plan.kind === "stale view")).toEqual([]);
 });

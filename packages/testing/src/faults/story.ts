@@ -4,7 +4,7 @@ import { callName } from "./test-plan-decider.ts";
 import { type Scenario, describeStep } from "./scenario.ts";
 import type { ScenarioRun } from "./scenario-run.ts";
 
-/** What happened until the end of a step, a line each: what people did, and the runs in which anything happened. */
+/** The steps up to `until`, and the runs that changed or failed something, a line each. */
 export function storyUntil(
   { steps: seen, runs }: ScenarioRun,
   { steps }: Scenario,

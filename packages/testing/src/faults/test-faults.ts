@@ -11,41 +11,41 @@ import { storyUntil } from "./story.ts";
 import { findHarm, withForeignObject } from "./foreign-object.ts";
 import type { ScenarioRun } from "./scenario-run.ts";
 
-/** What came of one plan. */
+/** The result of one plan. */
 export interface PlanResult {
   readonly plan: TestPlan;
   readonly description: string;
-  /** `unexecuted`: its fault met nothing, so nothing is known. */
+  /** `unexecuted`: its fault never occurred, so the plan shows nothing. */
   readonly outcome: "same" | "differs" | "unexecuted";
-  /** What is other than without the fault. */
+  /** The differences from the run without faults. */
   readonly differences: readonly string[];
-  /** What happened until then, a line each. */
+  /** The steps and runs up to the difference, a line each. */
   readonly story: readonly string[];
 }
 
 export interface FaultReport {
   readonly scenario: string;
-  /** Requests that were to change something, in the run without faults. */
+  /** Number of write requests in the run without faults. */
   readonly writes: number;
   readonly plans: readonly PlanResult[];
-  /** What is wrong with the run without faults: no plan is derived from one that has no good end. */
+  /** Problems of the run without faults. If there are any, no plan is executed. */
   readonly problems: readonly string[];
 }
 
 export interface TestFaultsOptions {
-  /** Only plans whose description contains this. */
+  /** Only plans with this in their description. */
   readonly only?: string | undefined;
   /** Only plans of these kinds. */
   readonly kinds?: readonly TestPlan["kind"][];
   /** False: only the run without faults. */
   readonly faults?: boolean;
-  /** Told of each plan when it is over. */
+  /** Called after each plan. */
   readonly onPlan?: (result: PlanResult) => void;
 }
 
 /**
- * Runs a scenario without faults, derives every plan from what was seen, and runs the scenario with each of them: a
- * function that is right comes to the same end, by the same creations and deletions.
+ * Runs a scenario without faults, derives all plans from that run, and runs the scenario with each plan. A correct function
+ * reaches the same end in all of them, with the same creations and deletions.
  */
 export async function testFaults(scenario: Scenario, options: TestFaultsOptions = {}): Promise<FaultReport> {
   const { only = "", kinds, faults = true, onPlan } = options;
@@ -58,7 +58,7 @@ export async function testFaults(scenario: Scenario, options: TestFaultsOptions 
   );
   const problems = [
     ...problemsOf(scenarioRun),
-    ...unused.map((part) => `There is no plan ${JSON.stringify(part)}: take it out of \`except\`.`),
+    ...unused.map((part) => `No plan is described by ${JSON.stringify(part)}: remove it from \`except\`.`),
   ];
   const isLeftOut = (description: string): boolean =>
     Object.keys(except).some((part) => description.includes(part));
@@ -81,24 +81,22 @@ const problemsOf = ({ problem, steps }: ScenarioRun): readonly string[] => [
 type PlanOutcome = Pick<PlanResult, "outcome" | "differences" | "story">;
 
 async function execute(scenario: Scenario, baseline: Baseline, plan: TestPlan): Promise<PlanOutcome> {
-  if (plan.kind === "stranger") return executeForeignObject(scenario, baseline, plan);
-  if (plan.kind === "made anew") return executeMadeAnew(scenario, plan);
-  const scenarioRun = await executeScenario(scenario, {
-    plan,
-    at: clockStarts[0],
-    kinds: baseline.scenarioRun.kinds,
-  });
-  return outcomeOf(
-    scenario,
-    scenarioRun,
-    divergence(baseline, scenarioRun, comparisonRulesOf(plan)) ?? lostUpdate(scenarioRun),
-  );
+  if (plan.kind === "foreign object") return executeForeignObject(scenario, baseline, plan);
+  if (plan.kind === "recreated") return executeRecreated(scenario, plan);
+  return executeFault(scenario, baseline, plan);
+}
+
+async function executeFault(scenario: Scenario, baseline: Baseline, plan: TestPlan): Promise<PlanOutcome> {
+  const { kinds } = baseline.scenarioRun;
+  const scenarioRun = await executeScenario(scenario, { plan, at: clockStarts[0], kinds });
+  const diverged = divergence(baseline, scenarioRun, comparisonRulesOf(plan));
+  return outcomeOf(scenario, scenarioRun, diverged ?? lostUpdate(scenarioRun));
 }
 
 async function executeForeignObject(
   scenario: Scenario,
   baseline: Baseline,
-  plan: Extract<TestPlan, { kind: "stranger" }>,
+  plan: Extract<TestPlan, { kind: "foreign object" }>,
 ): Promise<PlanOutcome> {
   const { scenarioRun, stableNameOf } = baseline;
   const like = scenarioRun.steps
@@ -110,22 +108,15 @@ async function executeForeignObject(
   return outcomeOf(theirs, lived, findHarm(plan, baseline, lived));
 }
 
-/** Another run, in which the object is made anew, is compared with the same one in which nobody saw that it was gone. */
-async function executeMadeAnew(
+/** Compares two runs in which the object is recreated: with runs after its deletion, and without. */
+async function executeRecreated(
   scenario: Scenario,
-  { step }: Extract<TestPlan, { kind: "made anew" }>,
+  { step }: Extract<TestPlan, { kind: "recreated" }>,
 ): Promise<PlanOutcome> {
   const again = lastApplied(scenario, step);
   if (again === undefined) return unexecuted;
-  const anew = { ...scenario, steps: [...scenario.steps.slice(0, step), { apply: again }] };
-  const plan: TestPlan = { kind: "unobserved", step };
-  const baseline = await recordBaseline(anew);
-  const scenarioRun = await executeScenario(anew, {
-    plan,
-    at: clockStarts[0],
-    kinds: baseline.scenarioRun.kinds,
-  });
-  return outcomeOf(anew, scenarioRun, divergence(baseline, scenarioRun, comparisonRulesOf(plan)));
+  const recreating = { ...scenario, steps: [...scenario.steps.slice(0, step), { apply: again }] };
+  return executeFault(recreating, await recordBaseline(recreating), { kind: "unobserved", step });
 }
 
 const unexecuted: PlanOutcome = { outcome: "unexecuted", differences: [], story: [] };
@@ -136,11 +127,7 @@ function outcomeOf(
   diverged: Divergence | undefined,
 ): PlanOutcome {
   if (!scenarioRun.hasFired)
-    return {
-      outcome: "unexecuted",
-      differences: [],
-      story: storyUntil(scenarioRun, scenario, scenarioRun.steps.length),
-    };
+    return { ...unexecuted, story: storyUntil(scenarioRun, scenario, scenarioRun.steps.length) };
   if (diverged === undefined) return { outcome: "same", differences: [], story: [] };
   const { step, differences } = diverged;
   return { outcome: "differs", differences, story: storyUntil(scenarioRun, scenario, step) };

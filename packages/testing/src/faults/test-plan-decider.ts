@@ -8,13 +8,13 @@ import {
 import type { TestPlan, PlannedWrite } from "./test-plan.ts";
 import { anyName } from "./cluster-state.ts";
 
-/** Lets a plan's fault meet its call, and notes every write on its way. */
+/** Injects the fault of a plan into its call, and records every write. */
 export interface TestPlanDecider extends FaultDecider {
-  /** Whether the fault has met the call that it was meant for. */
+  /** True once the fault has occurred. */
   readonly hasFired: () => boolean;
-  /** The one that it has met. */
+  /** The call in which it occurred. */
   readonly affectedCall: () => ProxiedCall | undefined;
-  /** Those that were to change something, in the order in which they came. */
+  /** The write requests, in order. */
   readonly writes: readonly ProxiedCall[];
 }
 
@@ -22,7 +22,7 @@ export interface TestPlanDecider extends FaultDecider {
 export const staleViewName = "stale";
 
 /**
- * @param running the number of the run that is under way.
+ * @param running returns the number of the current run.
  */
 export function testPlanDecider(plan: TestPlan | undefined, running: () => number): TestPlanDecider {
   const writes: ProxiedCall[] = [];
@@ -47,17 +47,17 @@ export function testPlanDecider(plan: TestPlan | undefined, running: () => numbe
   };
 }
 
-/** For people. The query is what tells requests to other servers apart. */
+/** The call in words. Requests to other servers differ only in their query. */
 export const callName = (call: ProxiedCall): string =>
   call.resource === "" && call.query !== "" ? `${describeCall(call)}?${call.query}` : describeCall(call);
 
-/** The same kind of request, at the same place. */
+/** Identifies the kind of request and its place. */
 export const writeName = (call: ProxiedCall): string => {
   const { verb, resource, subresource } = call;
   return resource === "" ? callName(call) : `${verb} ${[resource, subresource].filter(Boolean).join("/")}`;
 };
 
-/** A part of a path that is another one every time is a star. */
+/** A star in the plan stands for a path segment that is different every time. */
 function isPlannedWrite(call: ProxiedCall, { what }: PlannedWrite): boolean {
   const [is, meant] = [writeName(call).split("/"), what.split("/")];
   return is.length === meant.length && meant.every((part, i) => part === anyName || part === is[i]);

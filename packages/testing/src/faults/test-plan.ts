@@ -1,19 +1,19 @@
 /**
- * One thing that goes wrong, at one place of a scenario. Writes, runs and steps are counted from 1 over the whole life, as
- * the fault-free run had them: up to the fault, both are the same.
+ * One fault, at one place of a scenario. Writes, runs and steps are counted from 1, as in the run without faults: up to the
+ * fault, both are the same.
  */
 export type TestPlan =
   /** The process is killed before a write reaches the server, or between its commit and its answer. */
   | { readonly kind: "crash"; readonly when: "before" | "after"; readonly write: PlannedWrite }
   /** The write is carried out, and the connection breaks instead of an answer. */
   | { readonly kind: "lost answer"; readonly write: PlannedWrite }
-  /** The server says no, once: a conflict where something is changed, else an error of its own. */
+  /** The server refuses the write once: with a conflict for a change, with a server error for all others. */
   | { readonly kind: "refused"; readonly status: 409 | 500 | 503; readonly write: PlannedWrite }
-  /** Somebody else changes the object after the function has read it, and before its write arrives. */
+  /** Another client changes the object after the function has read it, and before its write arrives. */
   | { readonly kind: "interfered"; readonly write: PlannedWrite }
   /**
-   * What a run reads that a cache may answer is answered as of before an earlier run, or before the last step: it does not
-   * see its own writes, or what people did.
+   * Reads of a run that a cache may answer return the state before an earlier run, or before the last step: the run does not
+   * see its own writes, or the last change of a user.
    */
   | {
       readonly kind: "stale view";
@@ -21,32 +21,32 @@ export type TestPlan =
       readonly before: FreezePoint;
       readonly write: PlannedWrite;
     }
-  /** The process is killed between the commit of a write and its answer, and stays away until the next step has come. */
+  /** The process is killed between the commit of a write and its answer, and is started again after the next step. */
   | { readonly kind: "down"; readonly step: number; readonly write: PlannedWrite }
-  /** A step follows upon another before the function has seen what came of the first. */
+  /** Two steps with no run between them. */
   | { readonly kind: "unobserved"; readonly step: number }
-  /** What a step deletes is made anew before the function has seen that it was gone. */
-  | { readonly kind: "made anew"; readonly step: number }
-  /** After a step every object is looked at again, though nothing happened. */
-  | { readonly kind: "looked at again"; readonly step: number }
-  /** After a step somebody deletes what the function made. */
-  | { readonly kind: "taken away"; readonly step: number; readonly made: CreatedObject }
-  /** Somebody else's object is there, of the name, or with the labels, of one that the function makes. */
-  | { readonly kind: "stranger"; readonly by: "name" | "labels"; readonly made: CreatedObject };
+  /** The object that a step deletes is created again before a run has seen the deletion. */
+  | { readonly kind: "recreated"; readonly step: number }
+  /** After a step every object is reconciled again, though nothing has changed. */
+  | { readonly kind: "reconciled again"; readonly step: number }
+  /** After a step a user deletes an object that the function created. */
+  | { readonly kind: "deleted"; readonly step: number; readonly made: CreatedObject }
+  /** An object of another controller exists, with the name or the labels of one that the function creates. */
+  | { readonly kind: "foreign object"; readonly by: "name" | "labels"; readonly made: CreatedObject };
 
-/** When a view froze: just before a run, or before a step. */
+/** The moment at which a view freezes: before a run, or before a step. */
 export type FreezePoint = { readonly run: number } | { readonly step: number };
 
-/** A request that changes something, as the fault-free run made it. */
+/** A request that changes something, as in the run without faults. */
 export interface PlannedWrite {
   readonly number: number;
-  /** `create configmaps`: what the write with this number must be, or else it is not the one that was meant. */
+  /** `create configmaps`. If the write with this number is another one, the fault does not fire. */
   readonly what: string;
-  /** For people: with the object's name. */
+  /** With the object's name, for messages. */
   readonly words: string;
 }
 
-/** An object that the function made. */
+/** An object that the function created. */
 export interface CreatedObject {
   /** `configmaps`, `deployments.apps` */
   readonly resource: string;
@@ -56,7 +56,7 @@ export interface CreatedObject {
   readonly name: string;
 }
 
-/** For people, and to choose one by. */
+/** The plan in words: for messages, and for `--plan` and `except`, which select plans by a part of it. */
 export function describePlan(plan: TestPlan): string {
   switch (plan.kind) {
     case "crash":
@@ -66,24 +66,24 @@ export function describePlan(plan: TestPlan): string {
     case "refused":
       return `${plan.status} for ${describeWrite(plan.write)}`;
     case "interfered":
-      return `somebody else changes it just before ${describeWrite(plan.write)}`;
+      return `another client changes the object just before ${describeWrite(plan.write)}`;
     case "stale view": {
       const since = "run" in plan.before ? `run ${plan.before.run}` : `step ${plan.before.step}`;
-      return `stale view, of before ${since}, in run ${plan.run}, which did ${describeWrite(plan.write)}`;
+      return `stale view from before ${since} in run ${plan.run}, which sends ${describeWrite(plan.write)}`;
     }
     case "down":
-      return `crash after ${describeWrite(plan.write)}, and down until step ${plan.step + 1} has come`;
+      return `crash after ${describeWrite(plan.write)}, and down until step ${plan.step + 1} is done`;
     case "unobserved":
-      return `step ${plan.step + 1} before anybody saw step ${plan.step}`;
-    case "made anew":
-      return `made anew before anybody saw step ${plan.step}`;
-    case "looked at again":
-      return `looked at again after step ${plan.step}`;
-    case "taken away":
-      return `${describeObject(plan.made)} taken away after step ${plan.step}`;
-    case "stranger": {
-      const like = plan.by === "name" ? "of the name" : "with the labels";
-      return `somebody else's object ${like} of ${describeObject(plan.made)}`;
+      return `step ${plan.step + 1} with no run after step ${plan.step}`;
+    case "recreated":
+      return `recreated with no run after step ${plan.step}`;
+    case "reconciled again":
+      return `every object reconciled again after step ${plan.step}`;
+    case "deleted":
+      return `${describeObject(plan.made)} deleted after step ${plan.step}`;
+    case "foreign object": {
+      const like = plan.by === "name" ? "the name" : "the labels";
+      return `an object of another controller with ${like} of ${describeObject(plan.made)}`;
     }
   }
 }

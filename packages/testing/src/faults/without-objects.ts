@@ -2,9 +2,9 @@ import { keyOf, type KubeObject } from "@drover/kube";
 import type { ScenarioRun } from "./scenario-run.ts";
 
 /**
- * A run of a scenario without objects, what they own, and what was done in runs for these: as if they had never been there.
+ * The run of a scenario without some objects, the objects that they own, and the calls of runs for these.
  *
- * @param isOut of an object that is to be left out.
+ * @param isOut true for an object to leave out.
  */
 export function withoutObjects(
   scenarioRun: ScenarioRun,

@@ -1,11 +1,11 @@
-/** Where an API server is asked by plain HTTP, without a client that knows kinds. */
+/** The address of an API server, for requests over HTTP without a client. */
 export interface ApiAddress {
   /** Its URL. */
   readonly server: string;
-  /** The bearer token that it wants. */
+  /** The bearer token that it requires. */
   readonly token: string | undefined;
 }
 
-/** The header that lets a request in. */
+/** The header that authenticates a request. */
 export const authorizationHeader = ({ token }: ApiAddress): Readonly<Record<string, string>> =>
   token === undefined ? {} : { authorization: `Bearer ${token}` };

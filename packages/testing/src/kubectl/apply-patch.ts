@@ -2,20 +2,20 @@ import { isArray, isMergedSet, isObject, type Json, type JsonObject, mergeKeyOf 
 
 type Field = readonly [name: string, value: Json];
 
-/** What an object, or a part of it, was in the manifest that was applied last, and what it is now. */
+/** An object, or a part of it, in the last applied manifest and on the server. */
 export interface OriginalAndCurrent<Part = JsonObject> {
   readonly before: Part;
   readonly now: Part;
 }
 
 /**
- * The patch that `kubectl apply` sends: all that the manifest has, and an end to what the manifest had that was applied
- * last and this one has no more. So fields that were never in a manifest stay: others have set them.
+ * The patch that `kubectl apply` sends: all fields of the manifest, and the removal of those that only the last applied
+ * manifest had. Fields that were in neither stay: other clients have set them.
  *
- * kubectl leaves out what is so already; that changes nothing. Its own code is CreateThreeWayMergePatch (apimachinery,
+ * kubectl leaves out unchanged fields; that makes no difference. Its own code is CreateThreeWayMergePatch (apimachinery,
  * strategicpatch) and CreateThreeWayJSONMergePatch (jsonmergepatch).
  *
- * @param isStrategic for built-in kinds, some of whose lists merge by item; otherwise lists are replaced.
+ * @param isStrategic true for built-in kinds, which have lists that merge by item; otherwise lists are replaced.
  */
 export function applyPatch(
   { before, now }: OriginalAndCurrent,
@@ -43,7 +43,7 @@ function partPatch(
   value: JsonObject,
   isStrategic: boolean,
 ): JsonObject {
-  // Directives are for what is there: in a new part they would be taken for fields.
+  // Directives work on existing parts only: in a new part they would become fields.
   if (isStrategic && !isObject(now)) return value;
   const part = { before: isObject(before) ? before : {}, now: isObject(now) ? now : {} };
   const patch = applyPatch(part, value, isStrategic);
@@ -51,7 +51,7 @@ function partPatch(
   return { ...patch, $retainKeys: Object.keys(value).filter((field) => value[field] !== null) };
 }
 
-/** Of a list that merges by item: its items, those that go, and their order among the others'. */
+/** For a list that merges by item: its items, those to remove, and their order. */
 function listPatch(
   list: string,
   part: OriginalAndCurrent<Json | undefined>,
@@ -82,7 +82,7 @@ function listPatch(
   ];
 }
 
-/** Fields of which one excludes another (`patchStrategy: retainKeys`): what a manifest does not name goes. */
+/** Fields of which one excludes another (`patchStrategy: retainKeys`): those that a manifest does not name are removed. */
 const isUnion = (field: string): boolean => field === "volumes" || field === "strategy";
 
 /** A manifest as a new object has it: fields that are null are left out. */

@@ -20,8 +20,8 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import type { ApiAddress } from "./api-address.ts";
 import { type Manifest, openUser, type User } from "./user.ts";
 
-// Compares what kubectl leaves on a real API server with what `apply` of the kit leaves: on the same server, in another
-// namespace, and in the sandbox.
+// Compares the objects after `kubectl apply` on a real API server with those after `apply` of the kit: on the same server,
+// in another namespace, and in the sandbox.
 let cluster: RealCluster;
 let folder: string;
 let real: Ground;
@@ -109,7 +109,7 @@ async function groundOf(address: ApiAddress & { close(): Promise<void> }): Promi
   };
 }
 
-/** What people and others do to one object. */
+/** A step: a manifest is applied, or another client patches the object. */
 type Act = { readonly apply: Manifest } | { readonly others: object; readonly status?: boolean };
 interface Story {
   readonly title: string;
@@ -132,7 +132,7 @@ const firstOf = ({ acts: [first] }: Story): Manifest => {
   return first.apply;
 };
 
-/** Every story, act by act: in `theirs` by kubectl, in `ours` and in the sandbox by the kit. They must be alike after each. */
+/** Runs all stories, act by act: in `theirs` by kubectl, in `ours` and in the sandbox by the kit. After each act, the objects must be equal. */
 async function live(stories: readonly Story[]): Promise<void> {
   const most = Math.max(...stories.map(({ acts }) => acts.length));
   for (let i = 0; i < most; i++) {
@@ -234,6 +234,16 @@ const deployment = (name: string, pod: object, spec: object = {}): Manifest =>
     },
   });
 const container = (name: string, more: object = {}) => ({ name, image: `${name}:1`, ...more });
+const env = (values: Readonly<Record<string, string>>) => ({
+  env: Object.entries(values).map(([name, value]) => ({ name, value })),
+});
+const keyedItems = (values: Readonly<Record<string, number>>) => ({
+  spec: { keyed: Object.entries(values).map(([name, value]) => ({ name, value })) },
+});
+const podPatch = (spec: object): Act => ({ others: { spec: { template: { spec } } } });
+const withStrategy = (strategy?: object): Act => ({
+  apply: deployment("strategy", { containers: [container("a")] }, strategy && { strategy }),
+});
 
 const table: readonly Story[] = [
   {
@@ -290,7 +300,7 @@ const table: readonly Story[] = [
     title: "nulls",
     acts: [
       { apply: deployment("nulls", { containers: [container("a")], nodeSelector: null, volumes: null }) },
-      { others: { spec: { template: { spec: { nodeSelector: { a: "1" }, volumes: [{ name: "v" }] } } } } },
+      podPatch({ nodeSelector: { a: "1" }, volumes: [{ name: "v" }] }),
       { apply: deployment("nulls", { containers: [container("a", { env: null })], nodeSelector: null }) },
       { apply: deployment("nulls", { containers: [container("a")], nodeSelector: { b: "1" } }) },
       {
@@ -320,27 +330,9 @@ const table: readonly Story[] = [
   {
     title: "lists of a custom resource are replaced, whatever its schema says",
     acts: [
-      {
-        apply: widget("lists", {
-          spec: {
-            keyed: [
-              { name: "a", value: 1 },
-              { name: "b", value: 2 },
-            ],
-          },
-        }),
-      },
-      {
-        others: {
-          spec: {
-            keyed: [
-              { name: "a", value: 1 },
-              { name: "z", value: 9 },
-            ],
-          },
-        },
-      },
-      { apply: widget("lists", { spec: { keyed: [{ name: "b", value: 3 }] } }) },
+      { apply: widget("lists", keyedItems({ a: 1, b: 2 })) },
+      { others: keyedItems({ a: 1, z: 9 }) },
+      { apply: widget("lists", keyedItems({ b: 3 })) },
       { apply: widget("lists", { spec: {} }) },
     ],
   },
@@ -366,44 +358,17 @@ const table: readonly Story[] = [
     acts: [
       {
         apply: deployment("containers", {
-          containers: [
-            container("a", {
-              env: [
-                { name: "x", value: "1" },
-                { name: "y", value: "2" },
-              ],
-            }),
-            container("b"),
-          ],
+          containers: [container("a", env({ x: "1", y: "2" })), container("b")],
         }),
       },
-      {
-        others: {
-          spec: {
-            template: {
-              spec: {
-                containers: [
-                  container("sidecar"),
-                  container("a", {
-                    env: [
-                      { name: "z", value: "9" },
-                      { name: "y", value: "2" },
-                      { name: "x", value: "1" },
-                    ],
-                    stdin: true,
-                  }),
-                  container("b"),
-                ],
-              },
-            },
-          },
-        },
-      },
-      {
-        apply: deployment("containers", {
-          containers: [container("c"), container("a", { env: [{ name: "y", value: "3" }] })],
-        }),
-      },
+      podPatch({
+        containers: [
+          container("sidecar"),
+          container("a", { ...env({ z: "9", y: "2", x: "1" }), stdin: true }),
+          container("b"),
+        ],
+      }),
+      { apply: deployment("containers", { containers: [container("c"), container("a", env({ y: "3" }))] }) },
       { apply: deployment("containers", { containers: [container("a")] }) },
     ],
   },
@@ -453,30 +418,12 @@ const table: readonly Story[] = [
   {
     title: "a strategy that excludes the settings of another",
     acts: [
-      {
-        apply: deployment(
-          "strategy",
-          { containers: [container("a")] },
-          { strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 3 } } },
-        ),
-      },
-      { apply: deployment("strategy", { containers: [container("a")] }, { strategy: { type: "Recreate" } }) },
-      {
-        apply: deployment(
-          "strategy",
-          { containers: [container("a")] },
-          { strategy: { type: "RollingUpdate" } },
-        ),
-      },
+      withStrategy({ type: "RollingUpdate", rollingUpdate: { maxSurge: 3 } }),
+      withStrategy({ type: "Recreate" }),
+      withStrategy({ type: "RollingUpdate" }),
       { others: { spec: { replicas: 4, strategy: { rollingUpdate: { maxSurge: 7 } } } } },
-      {
-        apply: deployment(
-          "strategy",
-          { containers: [container("a")] },
-          { strategy: { type: "RollingUpdate" } },
-        ),
-      },
-      { apply: deployment("strategy", { containers: [container("a")] }) },
+      withStrategy({ type: "RollingUpdate" }),
+      withStrategy(),
     ],
   },
   {
@@ -509,7 +456,7 @@ const table: readonly Story[] = [
   },
 ];
 
-it("leaves what kubectl leaves, of every case that is known to be odd", { timeout: 300_000 }, async () => {
+it("has the result of kubectl apply in every special case of merging", { timeout: 300_000 }, async () => {
   await live(table);
 });
 
@@ -537,7 +484,7 @@ function tree(by: PseudoRandom, depth = 0): Record<string, unknown> {
       .map((name) => [name, depth < 2 && by.chance(0.4) ? tree(by, depth + 1) : by.oneOf(values)]),
   );
 }
-/** By somebody else: nothing is null, so that all of it stays. */
+/** A patch of another client: without nulls, so that all of it stays. */
 const othersTree = (by: PseudoRandom): object =>
   JSON.parse(JSON.stringify(tree(by), (_, value: unknown) => (value === null ? "n" : value))) as object;
 const texts = (by: PseudoRandom): Record<string, unknown> =>
@@ -593,7 +540,7 @@ function randomStory(number: number, by: PseudoRandom): Story {
   return { title: `${kind} ${name}: ${JSON.stringify(acts)}`, acts };
 }
 
-it("leaves what kubectl leaves, of manifests made at random", { timeout: 600_000 }, async () => {
+it("has the result of kubectl apply for random manifests", { timeout: 600_000 }, async () => {
   const by = pseudoRandom(1);
   await live(Array.from({ length: 120 }, (_, i) => randomStory(i, by)));
 });

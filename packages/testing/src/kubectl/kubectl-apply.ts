@@ -21,22 +21,21 @@ export class ApplyRefusedError extends Error {
   override readonly name = "ApplyRefusedError";
 }
 
-/** Where kubectl keeps the manifest that was applied last. */
+/** The annotation in which kubectl keeps the last applied manifest. */
 export const lastAppliedAnnotation = "kubectl.kubernetes.io/last-applied-configuration";
 
-/** Where kubectl is pointed to. */
+/** The API server to apply to. */
 export interface ApplyTarget {
   readonly client: KubeClient;
-  /** The one that the client leads to. */
+  /** The client's server. */
   readonly server: ApiAddress;
 }
 
 /**
- * Applies a manifest as `kubectl apply` does that is given no flags: on the client, by the manifest that was applied last,
- * with an annotation that the function sees, too. `kubectl apply --server-side` would spare us the merging, but it comes to
- * another end: docs/decisions/0029-tests-agree-with-the-cluster.md.
+ * Applies a manifest as `kubectl apply` without flags does: it merges on the client, with the last applied manifest, which it
+ * keeps in an annotation. `kubectl apply --server-side` would need no merging here, but has another result: docs/decisions/0029-tests-agree-with-the-cluster.md.
  *
- * @throws ApplyRefusedError as the server says it; fields that are not in the schema are refused, too.
+ * @throws ApplyRefusedError with the server's message; unknown fields are refused, too.
  */
 export async function kubectlApply(
   target: ApplyTarget,
@@ -54,14 +53,14 @@ export async function kubectlApply(
 
 const statusSchema = z.looseObject({ message: z.string() });
 
-/** Whether a manifest would be applied: `kubectl apply --dry-run=server`. */
+/** True if the API server would accept the manifest: `kubectl apply --dry-run=server`. */
 export const isAcceptable = async (
   target: ApplyTarget,
   ref: ResourceRef,
   manifest: NewObject,
 ): Promise<boolean> => (await sendApply(target, ref, manifest, "&dryRun=All")).status < 300;
 
-/** @param more of the query. */
+/** @param more appended to the query. */
 async function sendApply(
   { client, server }: ApplyTarget,
   ref: ResourceRef,
@@ -86,7 +85,7 @@ async function sendApply(
   return answer.status === unsupported ? patched("merge") : answer;
 }
 
-/** The manifest with itself in an annotation, as the next time has to know it. */
+/** The manifest with itself in an annotation, for the next apply. */
 function annotated({ metadata, ...object }: NewObject): JsonObject {
   const { [lastAppliedAnnotation]: _, ...annotations } = metadata.annotations ?? {};
   const plain = { ...object, metadata: { ...metadata, annotations } };
@@ -95,7 +94,7 @@ function annotated({ metadata, ...object }: NewObject): JsonObject {
   return fieldsOf(writeJson({ ...object, metadata: { ...metadata, annotations: both } }));
 }
 
-/** What a custom resource answers to a strategic merge patch. kubectl sees in the server's schema which kinds take one. */
+/** The status with which custom resources refuse a strategic merge patch. kubectl reads from the schema which kinds accept one. */
 const unsupported = 415;
 
 const fieldsSchema = z.record(z.string(), z.unknown());

@@ -3,7 +3,7 @@ import type { ApiAddress } from "./api-address.ts";
 import { plainRequest } from "./plain-request.ts";
 
 /**
- * Removes every object whose creation is in the record, whatever holds it; definitions of kinds stay.
+ * Deletes every object with a creation in the record, and its finalizers; CRDs stay.
  */
 export async function removeCreatedObjects(server: ApiAddress, record: readonly CallRecord[]): Promise<void> {
   for (const path of new Set(record.flatMap(createdPath)).values()) {

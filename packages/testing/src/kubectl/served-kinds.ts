@@ -9,7 +9,7 @@ export interface KindName {
   readonly kind: string;
 }
 
-/** The cluster serves no such kind. The message says which there are. */
+/** The cluster does not serve the kind. The message lists the kinds that it serves. */
 export class UnknownKindError extends Error {
   override readonly name = "UnknownKindError";
 }
@@ -19,7 +19,7 @@ const resourceList = z.object({
 });
 
 /**
- * Where a manifest's kind is served, as the server's discovery says: asked once for each version of a group.
+ * Finds the resource of a manifest's kind by the server's discovery, which is read once for each group and version.
  */
 export function servedKinds(address: ApiAddress): (of: KindName) => Promise<ResourceRef> {
   const known = new Map<string, ResourceRef>();

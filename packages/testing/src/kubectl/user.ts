@@ -11,7 +11,7 @@ import type { ApiAddress } from "./api-address.ts";
 import { isAcceptable, kubectlApply } from "./kubectl-apply.ts";
 import { type KindName, servedKinds } from "./served-kinds.ts";
 
-/** An object as people write it down. */
+/** A manifest, as in a YAML file. */
 export interface Manifest extends KindName {
   readonly metadata: {
     readonly name: string;
@@ -22,29 +22,29 @@ export interface Manifest extends KindName {
   readonly [field: string]: unknown;
 }
 
-/** What people do to a cluster. */
+/** The actions of a user on a cluster. */
 export interface User {
-  /** Where a kind is served. */
+  /** The resource of a kind. */
   kind(name: KindName): Promise<ResourceRef>;
   /**
-   * Does what `kubectl apply` does: creates the object, or changes what is there to what the manifest has. What the manifest
-   * had the last time and has no more goes; what others have set stays.
+   * Does what `kubectl apply` does: creates the object, or changes it to the manifest. Fields that only the last applied
+   * manifest had are removed; fields of other clients stay.
    *
-   * @throws ApplyRefusedError where the API server refuses it.
+   * @throws ApplyRefusedError if the API server refuses it.
    */
   apply(manifest: Manifest): Promise<KubeObject>;
-  /** Whether the API server would accept it; nothing is kept. */
+  /** True if the API server would accept it; nothing is stored. */
   isAcceptable(manifest: Manifest): Promise<boolean>;
-  /** Writes the manifest's status over what is there. */
+  /** Merges the manifest's status into the object. */
   writeStatus(manifest: Manifest): Promise<KubeObject>;
   /** @param name `name` in the namespace `default`, `namespace/name`, or of a cluster-scoped kind its name. */
   get(kind: KindName, name: string): Promise<KubeObject | undefined>;
   list(kind: KindName): Promise<readonly KubeObject[]>;
-  /** Asks for deletion. False when there was nothing to delete. */
+  /** Deletes an object; returns false if it does not exist. */
   delete(kind: KindName, name: string): Promise<boolean>;
 }
 
-/** @param server the one that the client leads to. */
+/** @param server the client's server. */
 export function openUser(client: KubeClient, server: ApiAddress): User {
   const served = servedKinds(server);
   const locate = async (kind: KindName, name: string): Promise<{ ref: ResourceRef; key: ObjectKey }> => {
@@ -81,7 +81,7 @@ export function openUser(client: KubeClient, server: ApiAddress): User {
   };
 }
 
-/** Has a cluster serve the kinds of controllers, and others that are not Kubernetes' own. */
+/** Installs the CRDs of controllers, and more. */
 export async function installKinds(
   client: KubeClient,
   controllers: readonly Controller[],

@@ -8,13 +8,13 @@ import { immediateRetryTimers } from "./immediate-retry-timers.ts";
 export interface FunctionProcess {
   readonly controllers: readonly Controller[];
   readonly client: KubeClient;
-  /** Resolves when it is killed; what it was doing never ends. */
+  /** Resolves when it is killed; its run in progress never ends. */
   readonly died: Promise<undefined>;
   readonly isDead: () => boolean;
   kill(): void;
-  /** Whether the last run of a key asked to be looked at again. */
+  /** True if the last run of a key asked for a requeue. */
   readonly requestsRequeue: (controller: string, key: ObjectKey) => boolean;
-  /** Gives back what it opened; a dead one's calls end here. */
+  /** Closes its client; the calls of a dead process end here. */
   close(): Promise<void>;
 }
 
@@ -22,7 +22,7 @@ export interface FunctionProcessOptions {
   readonly start: FunctionUnderTest;
   readonly listeners: ProcessListeners;
   readonly now: () => Date;
-  /** Until a request is given up. */
+  /** The timeout of a request. */
   readonly requestTimeout: Milliseconds;
 }
 

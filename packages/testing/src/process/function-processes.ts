@@ -15,12 +15,12 @@ export interface FunctionProcesses {
   readonly record: readonly CallRecord[];
   /** Every call of every process. */
   readonly calls: readonly CallRecord[];
-  /** The one that is alive; begun where the last one was killed. */
+  /** The living process; starts one if the last one was killed. */
   current(): Promise<FunctionProcess>;
   kill(): void;
-  /** To be called as the run of a controller begins, and without one when it has ended: it is the one that calls. */
+  /** Must be called when the run of a controller begins, and with undefined when it ends: calls count as that controller's. */
   running(controller: string | undefined): void;
-  /** What was refused since no permission is for it, and what to do about it. */
+  /** The missing permissions of refused calls, each with its remedy. */
   missingPermissions(): readonly string[];
   close(): Promise<void>;
 }
@@ -28,18 +28,18 @@ export interface FunctionProcesses {
 export interface FunctionProcessesOptions {
   readonly start: FunctionUnderTest;
   readonly server: Pick<TestServer, "upstream" | "isShared">;
-  /** Older states of the API server, by name, for faults to lead to. */
+  /** Older states of the API server, by name, for the fault `stale`. */
   readonly views?: Readonly<Record<string, Upstream>>;
   /** Servers outside of the cluster, by the name under which the function finds them. */
   readonly outside?: Readonly<Record<string, string>>;
-  /** What goes wrong with the function's calls, of the cluster and of servers outside. */
+  /** Chooses the faults of the function's calls, to the cluster and to servers outside. */
   readonly decider?: FaultDecider;
-  /** How the function is deployed, by which it is known what it may do. */
+  /** How the function is deployed, which determines its permissions. */
   readonly deployedAs?: DeployedAs | undefined;
-  /** In place of the time of a fault that is a delay. */
+  /** Called for a delay, instead of waiting. */
   readonly sleep?: () => Promise<void>;
   readonly now: () => Date;
-  /** Until a request is given up. */
+  /** The timeout of a request. */
   readonly requestTimeout: Milliseconds;
 }
 
@@ -63,7 +63,7 @@ export async function openFunctionProcesses({
     onKill: kill,
     authorize: (call) => rights?.refusalOf(call),
   });
-  // What a shared server holds at the end is known from the record, so that way leads through the proxy.
+  // The record has the objects to remove from a shared server, so calls to it pass through the proxy.
   const { url, token } = "url" in server.upstream && !server.isShared ? server.upstream : proxies.cluster;
   return {
     server: { server: url, token },
@@ -84,7 +84,7 @@ export async function openFunctionProcesses({
       processes.push(process);
       if (rights === undefined) {
         rights = rightsOf({ controllers: process.controllers, deployedAs, running: () => running });
-        // Those that came before its controllers were known were let pass.
+        // Calls before its controllers were known have passed unchecked.
         for (const { call } of calls) rights.refusalOf(call);
       }
       return process;

@@ -1,6 +1,6 @@
 import { processTimers, type Timers } from "@drover/timers";
 
-/** The process clock, but a request that is to be repeated in a while is repeated at once. */
+/** The process clock, except that a failed request is retried at once. */
 export const immediateRetryTimers: Timers = {
   ...processTimers,
   after: (span, what, callback) => processTimers.after(what === "retry" ? 0 : span, what, callback),

@@ -12,14 +12,14 @@ import type { ApiAddress } from "../kubectl/api-address.ts";
 export interface ProcessListeners {
   /** The API server. */
   readonly cluster: ApiAddress;
-  /** Those of servers outside of the cluster, by name. */
+  /** Servers outside of the cluster, by name. */
   readonly outside: Readonly<Record<string, string>>;
-  /** Nothing gets through any more. */
+  /** Closes all addresses. */
   close(): void;
 }
 
 export interface Proxies {
-  /** Its own address is the test's: no faults. */
+  /** Its own address is for the test: no faults. */
   readonly cluster: FaultProxy;
   /** Opens addresses for a process of the function. */
   openListeners(): Promise<ProcessListeners>;
@@ -31,10 +31,10 @@ export interface ProxiesOptions {
   readonly views?: Readonly<Record<string, Upstream>>;
   readonly outside?: Readonly<Record<string, string>>;
   readonly decider?: FaultDecider;
-  /** The Status that a cluster answers to a call of the function's that it may not make. */
+  /** Returns the Status for a call that the function may not make. */
   readonly authorize?: (call: ProxiedCall) => object | undefined;
   readonly onKill: () => void;
-  /** In place of a delay's time. */
+  /** Called for a delay, instead of waiting. */
   readonly sleep?: () => Promise<void>;
   /** The calls of all processes to all servers are added to it. */
   readonly calls: CallRecord[];
@@ -79,5 +79,5 @@ export async function openProxies(options: ProxiesOptions): Promise<Proxies> {
   };
 }
 
-/** That of a proxy's own address. */
+/** The process number of a proxy's own address. */
 const testProcessNumber = 1;

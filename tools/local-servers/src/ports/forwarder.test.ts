@@ -1,10 +1,9 @@
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { type Forwarder, startForwarder, type ForwardTarget } from "./forwarder.ts";
+import { folderOfTest } from "../../../../packages/testing/src/folder.fixture.ts";
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
@@ -12,13 +11,13 @@ afterEach(async () => {
 });
 
 /** Answers every chunk with its name and the chunk. */
-async function echo(name: string, received: string[] = [], path?: string): Promise<number> {
+async function echo(name: string, chunks: string[] = [], path?: string): Promise<number> {
   const sockets = new Set<Socket>();
   const server: Server = createServer((socket) => {
     sockets.add(socket);
     socket.on("error", () => undefined);
     socket.on("data", (data) => {
-      received.push(data.toString());
+      chunks.push(data.toString());
       socket.write(`${name} ${data.toString()}`);
     });
   });
@@ -45,76 +44,74 @@ function dial(port: number) {
     socket.once("close", () => resolve("closed"));
   });
   closing.push(() => socket.destroy());
-  const heard = () => once(socket, "data").then((chunks) => chunks.map(String).join(""));
-  return { gone, heard, say: (text: string) => void socket.write(text) };
+  const received = () => once(socket, "data").then((chunks) => chunks.map(String).join(""));
+  return { gone, received, send: (text: string) => void socket.write(text) };
 }
 
 describe("a forwarder", () => {
-  it("leads to a Unix socket, and breaks what stands there too", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "drover-forwarder-"));
-    closing.push(() => rmSync(folder, { recursive: true }));
-    const path = join(folder, "echo.sock");
+  it("leads to a Unix socket, and breaks its connections, too", async () => {
+    const path = join(folderOfTest(), "echo.sock");
     await echo("unix", [], path);
     const forwarder = await started(path);
-    const { say, heard, gone } = dial(forwarder.port);
-    say("hello");
-    expect(await heard()).toBe("unix hello");
+    const { send, received, gone } = dial(forwarder.port);
+    send("hello");
+    expect(await received()).toBe("unix hello");
     forwarder.breakConnections();
     expect(await gone).toBe("ECONNRESET");
   });
 
-  it("leads new connections elsewhere and leaves those that stand", async () => {
+  it("leads new connections elsewhere and leaves the existing ones", async () => {
     const [first, second] = [await echo("first"), await echo("second")];
     const forwarder = await started(first);
     const old = dial(forwarder.port);
-    old.say("hello");
-    expect(await old.heard()).toBe("first hello");
+    old.send("hello");
+    expect(await old.received()).toBe("first hello");
     forwarder.pointAt(second);
     const young = dial(forwarder.port);
-    young.say("hello");
-    expect(await young.heard()).toBe("second hello");
-    old.say("again");
-    expect(await old.heard()).toBe("first again");
+    young.send("hello");
+    expect(await young.received()).toBe("second hello");
+    old.send("again");
+    expect(await old.received()).toBe("first again");
   });
 
-  it("breaks connections, and lets none in while it is cut", async () => {
+  it("breaks connections, and refuses new ones while it is cut", async () => {
     const forwarder = await started(await echo("it"));
     const before = dial(forwarder.port);
-    before.say("hello");
-    await before.heard();
+    before.send("hello");
+    await before.received();
     forwarder.cut();
     expect(await before.gone).toBe("ECONNRESET");
     const during = dial(forwarder.port);
     expect(await during.gone).toBe("ECONNRESET");
     forwarder.mend();
     const after = dial(forwarder.port);
-    after.say("hello");
-    expect(await after.heard()).toBe("it hello");
+    after.send("hello");
+    expect(await after.received()).toBe("it hello");
   });
 
-  it("is silent while it is held, and loses nothing", async () => {
-    const received: string[] = [];
-    const server = await echo("it", received);
+  it("passes nothing while it is held, and loses nothing", async () => {
+    const chunks: string[] = [];
+    const server = await echo("it", chunks);
     const forwarder = await started(server);
     const before = dial(forwarder.port);
-    before.say("hello");
-    await before.heard();
+    before.send("hello");
+    await before.received();
     forwarder.hold();
     const during = dial(forwarder.port);
-    const heard = Promise.all([before.heard(), during.heard()]);
-    before.say("one");
-    during.say("two");
+    const received = Promise.all([before.received(), during.received()]);
+    before.send("one");
+    during.send("two");
     const direct = dial(server);
     for (const word of ["a", "b", "c", "d"]) {
-      direct.say(word);
-      await direct.heard();
+      direct.send(word);
+      await direct.received();
     }
-    expect(received).toEqual(["hello", "a", "b", "c", "d"]);
+    expect(chunks).toEqual(["hello", "a", "b", "c", "d"]);
     forwarder.mend();
-    expect(await heard).toEqual(["it one", "it two"]);
+    expect(await received).toEqual(["it one", "it two"]);
   });
 
-  it("resets the client when nobody listens behind it", async () => {
+  it("resets the client if no server listens behind it", async () => {
     const port = await echo("it");
     await closing.pop()?.();
     const forwarder = await started(port);

@@ -1,18 +1,18 @@
 import { once } from "node:events";
 import { createServer, connect, type Socket } from "node:net";
 
-/** A stable address on loopback whose other end can be changed: what a service name is in a cluster. */
+/** A stable address on loopback with a target that can be changed, like a service name in a cluster. */
 export interface Forwarder {
   readonly port: number;
-  /** New connections lead there from now on; those that stand stay where they are. */
+  /** New connections lead to the target from now on; existing ones stay. */
   pointAt(target: ForwardTarget): void;
   /** Ends all connections, both ways; bytes under way are lost. New ones are let in. */
   breakConnections(): void;
   /** Ends all connections, and refuses new ones until `mend`. */
   cut(): void;
-  /** Connections stand and new ones are let in, but no byte passes either way until `mend`: a network gone silent. */
+  /** Keeps connections and accepts new ones, but passes no byte until `mend`: a network that drops everything. */
   hold(): void;
-  /** Takes back `cut` and `hold`. */
+  /** Ends `cut` and `hold`. */
   mend(): void;
   stop(): Promise<void>;
 }

@@ -17,7 +17,7 @@ describe("a free port", () => {
     expect(await isPortFree(port)).toBe(false);
   });
 
-  it("is another one when somebody was quicker", async () => {
+  it("is another one if another process took it first", async () => {
     const tried: number[] = [];
     const taken: AsyncDisposable[] = [];
     const port = await onFreePort(async (candidate) => {
@@ -31,7 +31,7 @@ describe("a free port", () => {
     for (const server of taken) await server[Symbol.asyncDispose]();
   });
 
-  it("does not hide why a server does not start", async () => {
+  it("passes on the error of a server that does not start", async () => {
     let tries = 0;
     const start = () => {
       tries += 1;

@@ -7,7 +7,7 @@ const FIRST = 20_000;
 const LAST = 29_999;
 
 /**
- * A port on 127.0.0.1 that nobody listens on now. Another process may take it before you do, so prefer to let the
+ * A port on 127.0.0.1 on which no process listens now. Another process may take it before you do, so prefer to let the
  * server bind port 0; where it cannot, use {@link onFreePort}.
  */
 export async function freePort(): Promise<number> {
@@ -18,7 +18,7 @@ export async function freePort(): Promise<number> {
   throw new Error(`No free port found on 127.0.0.1 between ${FIRST} and ${LAST}: stop what listens there.`);
 }
 
-/** Whether a server could listen on this port of 127.0.0.1 now. */
+/** True if a server could listen on this port of 127.0.0.1 now. */
 export function isPortFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
@@ -28,8 +28,8 @@ export function isPortFree(port: number): Promise<boolean> {
 }
 
 /**
- * Calls `start` with a free port, and again with another one when it rejects because somebody else took the port in
- * the meantime. `start` must leave nothing behind when it rejects.
+ * Calls `start` with a free port, and again with another one when it rejects because another process took the port
+ * in the meantime. `start` must leave nothing behind when it rejects.
  */
 export async function onFreePort<T>(start: (port: number) => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {

@@ -1,16 +1,12 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { clockSkewOf, thisMachine } from "./clock-skew.ts";
 import { spawnTied, type TiedProcessOptions } from "./tied-process.ts";
+import { folderOfTest } from "../../../../packages/testing/src/folder.fixture.ts";
 
 let folder: string;
-beforeEach(async () => (folder = await mkdtemp(join(tmpdir(), "drover-clocks-"))));
-afterEach(async () => {
-  vi.unstubAllEnvs();
-  await rm(folder, { recursive: true });
-});
+beforeEach(() => (folder = folderOfTest()));
+afterEach(() => vi.unstubAllEnvs());
 
 const minute = 60_000;
 

@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 
 /**
- * Whether a process does anything still. One that has ended and that nobody has asked about yet (a zombie, where the
- * machine's first process does not look after orphans) is not running.
+ * True while a process runs. A zombie, which has ended but has not been waited for, is not running.
  */
 export function isRunning(pid: number): boolean {
   try {

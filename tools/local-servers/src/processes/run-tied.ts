@@ -8,7 +8,7 @@ export class ProgramError extends Error {
 
 /**
  * Runs a program to its end; it dies with this process. Rejects with the end of its log when it fails, and with the
- * signal's reason when it is told to give up; the program is gone then.
+ * signal's reason when that fires; the program is gone then.
  */
 export async function runTied(options: TiedProcessOptions, signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted();

@@ -1,25 +1,20 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { isRunning } from "./is-running.ts";
 import { spawnTied, type TiedProcess } from "./tied-process.ts";
+import { folderOfTest } from "../../../../packages/testing/src/folder.fixture.ts";
 
 let dir: string;
 const open: TiedProcess[] = [];
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), "drover-tied-"));
-});
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((child) => child.stop({ graceMs: 0 })));
-  await rm(dir, { recursive: true, force: true });
-});
+beforeEach(() => (dir = folderOfTest()));
+afterEach(() => Promise.all(open.splice(0).map((child) => child.stop({ graceMs: 0 }))));
 
 /** Starts a child and waits for its first line of output. */
-async function startAndHear(command: string, args: string[], more: { detached?: boolean } = {}) {
+async function startAndRead(command: string, args: string[], more: { detached?: boolean } = {}) {
   const first = Promise.withResolvers<string>();
   const child = await spawnTied({
     name: "child",
@@ -35,7 +30,7 @@ async function startAndHear(command: string, args: string[], more: { detached?: 
 
 const gone = (pid: number) => vi.waitFor(() => expect(isRunning(pid)).toBe(false), { timeout: 10_000 });
 
-/** The processes whose arguments hold the text. */
+/** The processes with the text in their arguments. */
 function processesWith(text: string): string[] {
   const table = execFileSync("ps", ["-axww", "-o", "pid=,args="], { encoding: "utf8" });
   return table.split("\n").filter((line) => line.includes(text));
@@ -44,12 +39,12 @@ const watchdogsOf = (pid: number) =>
   processesWith(`read -r done`).filter((line) => line.endsWith(` sh -${pid}`));
 
 describe("a tied process", () => {
-  it("runs under the pid that it tells, with our environment and its own", async () => {
-    const { child, line } = await startAndHear("sh", ["-c", 'echo "$$ $EXTRA $HOME"; exec sleep 1000']);
+  it("runs under its reported pid, with our environment and its own", async () => {
+    const { child, line } = await startAndRead("sh", ["-c", 'echo "$$ $EXTRA $HOME"; exec sleep 1000']);
     expect(line).toBe(`${child.pid}  ${process.env["HOME"] ?? ""}`);
   });
 
-  it("tells its exit code, its signal, and has its whole output in the log by then", async () => {
+  it("reports its exit code or signal, and has its complete output in the log by then", async () => {
     const logFile = join(dir, "deep", "child.log");
     const failed = await spawnTied({
       name: "child",
@@ -60,13 +55,13 @@ describe("a tied process", () => {
     expect(await failed.exited).toEqual({ code: 3, signal: null });
     expect(await readFile(logFile, "utf8")).toBe("out\nerr\n");
 
-    const { child } = await startAndHear("sh", ["-c", "echo one; echo two; kill -KILL $$"]);
+    const { child } = await startAndRead("sh", ["-c", "echo one; echo two; kill -KILL $$"]);
     expect(await child.exited).toEqual({ code: null, signal: "SIGKILL" });
     expect(await readFile(child.logFile, "utf8")).toBe("one\ntwo\n");
     expect(child.kill("SIGTERM")).toBe(false);
   });
 
-  it("whose command does not exist ends with 127 and says so in its log", async () => {
+  it("without an existing command ends with 127 and a line in its log", async () => {
     const child = await spawnTied({ name: "child", command: "no-such-command", logFile: join(dir, "log") });
     expect(await child.exited).toEqual({ code: 127, signal: null });
     expect(await readFile(child.logFile, "utf8")).toContain("no-such-command");
@@ -83,7 +78,7 @@ describe("a tied process", () => {
   });
 
   it("is stopped with SIGTERM, and leaves no watchdog behind", async () => {
-    const { child } = await startAndHear("sh", ["-c", "echo here; exec sleep 1000"]);
+    const { child } = await startAndRead("sh", ["-c", "echo here; exec sleep 1000"]);
     expect(watchdogsOf(child.pid)).toHaveLength(1);
     expect(await child.stop()).toEqual({ code: null, signal: "SIGTERM" });
     expect(await child.stop()).toEqual({ code: null, signal: "SIGTERM" });
@@ -93,13 +88,13 @@ describe("a tied process", () => {
 
   it("gets the chance to end in an orderly way though it was paused", async () => {
     const script = "trap 'exit 4' TERM; echo here; while :; do sleep 0.1; done";
-    const { child } = await startAndHear("sh", ["-c", script]);
+    const { child } = await startAndRead("sh", ["-c", script]);
     child.kill("SIGSTOP");
     expect(await child.stop({ graceMs: 30_000 })).toEqual({ code: 4, signal: null });
   });
 
   it("that ignores SIGTERM is killed after the grace", async () => {
-    const { child } = await startAndHear("sh", [
+    const { child } = await startAndRead("sh", [
       "-c",
       "trap '' TERM; echo here; while :; do sleep 0.1; done",
     ]);
@@ -107,7 +102,7 @@ describe("a tied process", () => {
   });
 
   it("takes what it has started with it when it is killed", async () => {
-    const { child, line } = await startAndHear("sh", ["-c", "sleep 1000 & echo $!; wait"]);
+    const { child, line } = await startAndRead("sh", ["-c", "sleep 1000 & echo $!; wait"]);
     expect(isRunning(Number(line))).toBe(true);
     child.kill("SIGKILL");
     await child.exited;
@@ -118,8 +113,8 @@ describe("a tied process", () => {
     const groupOf = (pid: number) =>
       execFileSync("ps", ["-o", "pgid=", "-p", String(pid)], { encoding: "utf8" });
     const script = ["-c", "echo here; exec sleep 1000"];
-    const inOurs = await startAndHear("sh", script, { detached: false });
-    const inItsOwn = await startAndHear("sh", script);
+    const inOurs = await startAndRead("sh", script, { detached: false });
+    const inItsOwn = await startAndRead("sh", script);
     expect(groupOf(inOurs.child.pid)).toBe(groupOf(process.pid));
     expect(Number(groupOf(inItsOwn.child.pid))).toBe(inItsOwn.child.pid);
   });
@@ -131,7 +126,7 @@ describe("when the parent is killed with SIGKILL", () => {
     for (const parent of parents.splice(0)) parent.kill("SIGKILL");
   });
 
-  /** A parent that starts tied children, and tells their pids. */
+  /** A parent that starts tied children, and prints their pids. */
   async function parentOf(program: string) {
     const module = JSON.stringify(new URL("tied-process.ts", import.meta.url).href);
     const source = `import { spawnTied } from ${module}; const log = ${JSON.stringify(join(dir, "log"))}; ${program}`;
@@ -142,7 +137,7 @@ describe("when the parent is killed with SIGKILL", () => {
     for await (const line of createInterface({ input: parent.stdout })) {
       return { parent, pids: line.split(" ").map(Number) };
     }
-    throw new Error("the parent said nothing");
+    throw new Error("the parent printed nothing");
   }
 
   async function killed(parent: ChildProcess) {
@@ -165,12 +160,12 @@ describe("when the parent is killed with SIGKILL", () => {
 
   it("a child that ignores signals or is paused dies too", async () => {
     const { parent, pids } = await parentOf(`
-      const heard = Promise.withResolvers();
+      const printed = Promise.withResolvers();
       const deaf = await spawnTied({ name: "deaf", command: "sh",
-        args: ["-c", "trap '' TERM HUP INT; echo here; while :; do sleep 0.1; done"], logFile: log, onLine: heard.resolve });
+        args: ["-c", "trap '' TERM HUP INT; echo here; while :; do sleep 0.1; done"], logFile: log, onLine: printed.resolve });
       const paused = await spawnTied({ name: "paused", command: "sleep", args: ["1000"], logFile: log });
       paused.kill("SIGSTOP");
-      await heard.promise;
+      await printed.promise;
       console.log(deaf.pid, paused.pid);`);
     await killed(parent);
     await Promise.all(pids.map(gone));
@@ -182,11 +177,11 @@ describe("when the parent is killed with SIGKILL", () => {
       const child = await spawnTied({ name: "inner", command: "sleep", args: ["1000"], logFile: process.argv[2] });
       console.log(child.pid);`;
     const { parent, pids } = await parentOf(`
-      const heard = Promise.withResolvers();
-      const outer = await spawnTied({ name: "outer", command: process.execPath, logFile: log, onLine: heard.resolve,
+      const printed = Promise.withResolvers();
+      const outer = await spawnTied({ name: "outer", command: process.execPath, logFile: log, onLine: printed.resolve,
         args: ["--input-type=module", "-e", ${JSON.stringify(inner)},
           ${JSON.stringify(new URL("tied-process.ts", import.meta.url).href)}, log] });
-      console.log(outer.pid, await heard.promise);`);
+      console.log(outer.pid, await printed.promise);`);
     expect(pids.map(isRunning)).toEqual([true, true]);
     await killed(parent);
     await Promise.all(pids.map(gone));

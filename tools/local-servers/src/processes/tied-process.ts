@@ -16,7 +16,7 @@ export interface TiedProcessOptions {
   cwd?: string;
   /** Its clock, where the test suites set clocks apart: processes of one machine share one. Default: its own. */
   machine?: string;
-  /** What error messages call it. */
+  /** Its name in error messages. */
   name: string;
   /** Gets stdout and stderr, appended; its folder is made. */
   logFile: string;
@@ -50,12 +50,12 @@ export interface TiedProcess {
   kill(signal: NodeJS.Signals): boolean;
 }
 
-// The child waits for a word on descriptor 3 before it becomes the command (same pid), and the word is given once the
-// watchdog stands. Should we die in between, the descriptor closes and the child leaves: there is no moment untied.
+// The child waits for a line on descriptor 3 before it becomes the command (same pid). We write it once the watchdog runs.
+// If we die in between, the descriptor closes and the child exits, so it is tied at every moment.
 const GATE = 'read -r go <&3 || exit 125; exec 3<&-; exec "$@"';
 
-// The watchdog holds nothing but the read end of a pipe. We say a word when the child has ended; if instead the pipe
-// closes, we are gone, however that came about. It has its own session, so no signal to our group reaches it.
+// The watchdog holds nothing but the read end of a pipe. We write a line when the child has ended; if instead the pipe
+// closes, this process is gone, for whatever reason. It has its own session, so no signal to our group reaches it.
 const WATCHDOG = 'trap "" HUP INT QUIT TERM; read -r done || kill -s KILL -- "$1" 2>/dev/null; :';
 
 // How long the output of a child that has ended may be kept open by a grandchild that left its group.

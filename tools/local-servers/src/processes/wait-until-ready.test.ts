@@ -1,23 +1,19 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { isRunning } from "./is-running.ts";
 import { spawnTied } from "./tied-process.ts";
 import { StartError, waitUntilReady } from "./wait-until-ready.ts";
+import { folderOfTest } from "../../../../packages/testing/src/folder.fixture.ts";
 
 let dir: string;
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), "drover-ready-"));
-});
-afterEach(() => rm(dir, { recursive: true, force: true }));
+beforeEach(() => (dir = folderOfTest()));
 
 const shell = (script: string) =>
   spawnTied({ name: "server", command: "sh", args: ["-c", script], logFile: join(dir, "server.log") });
 const never = () => Promise.resolve(false);
 
-describe("untilReady", () => {
-  it("asks until the answer is yes", async () => {
+describe("waitUntilReady", () => {
+  it("probes until the probe returns true", async () => {
     const child = await shell("exec sleep 1000");
     const answers = [false, false, true];
     await waitUntilReady(child, () => Promise.resolve(answers.shift() ?? false));
@@ -43,7 +39,7 @@ describe("untilReady", () => {
     expect(isRunning(child.pid)).toBe(false);
   });
 
-  it("stops the child and rejects with the reason when it is told to give up", async () => {
+  it("stops the child and rejects with the reason when the signal fires", async () => {
     const child = await shell("exec sleep 1000");
     const controller = new AbortController();
     const probe = () => {

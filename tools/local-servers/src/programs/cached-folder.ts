@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { access, mkdir, readdir, rename, rm, stat } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 
 /**
@@ -15,13 +16,13 @@ export async function cachedFolder(
   make: (temporary: string) => Promise<string>,
 ): Promise<string> {
   const folder = join(cacheDir, name);
-  if (await exists(folder)) return folder;
+  if (existsSync(folder)) return folder;
   const temporary = join(cacheDir, "unfinished", randomUUID());
   await removeAbandoned(join(cacheDir, "unfinished"));
   await mkdir(temporary, { recursive: true });
   try {
-    await rename(await make(temporary), folder).catch(async (error: unknown) => {
-      if (!(await exists(folder))) throw error;
+    await rename(await make(temporary), folder).catch((error: unknown) => {
+      if (!existsSync(folder)) throw error;
     });
   } finally {
     await rm(temporary, { recursive: true, force: true });
@@ -29,7 +30,7 @@ export async function cachedFolder(
   return folder;
 }
 
-/** What processes that were killed have left behind, after an hour. */
+/** Removes the files of killed processes, after an hour. */
 async function removeAbandoned(unfinished: string): Promise<void> {
   for (const name of await readdir(unfinished).catch(() => [])) {
     const folder = join(unfinished, name);
@@ -39,11 +40,4 @@ async function removeAbandoned(unfinished: string): Promise<void> {
     );
     if (age > 3_600_000) await rm(folder, { recursive: true, force: true });
   }
-}
-
-function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }

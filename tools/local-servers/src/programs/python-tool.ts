@@ -10,7 +10,7 @@ const run = promisify(execFile);
 
 /** A set of Python packages that is installed beside the checkout, never into the system. */
 export interface PythonTool {
-  /** What messages call it, and part of its folder's name. */
+  /** Its name in messages, and a part of its folder's name. */
   name: string;
   /** A requirements file that pins every package, also those that others need, each with the hashes of its files. */
   requirements: string;
@@ -92,7 +92,7 @@ async function install(tool: PythonTool, temporary: string, path: string | undef
   });
 }
 
-/** Runs python3, and says what to install when it or its pip is missing. */
+/** Runs python3. Rejects with what to install if it or its pip is missing. */
 async function python(args: string[], tool: PythonTool, path: string | undefined) {
   try {
     return await run("python3", args, { env: { ...process.env, PATH: path } });

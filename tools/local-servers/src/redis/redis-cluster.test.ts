@@ -10,7 +10,7 @@ describe("three primaries", () => {
   });
   afterAll(() => cluster.stop());
 
-  it("serve all slots, a third each, as every node says", async () => {
+  it("serve all slots, a third each, as every node reports", async () => {
     for (const node of cluster.nodes) {
       const info = (await redisRequest(node.port, ["CLUSTER", "INFO"])) ?? "";
       expect(info).toContain("cluster_state:ok\r\n");

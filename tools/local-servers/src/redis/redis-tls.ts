@@ -30,7 +30,7 @@ export async function privateTls(folder: string, name: string): Promise<RedisTls
   return {
     args: (port) => [
       ...["--tls-port", String(port), "--tls-key-file", key, "--tls-cert-file", certificate],
-      // Not told of its authority, it shows its own certificate alone.
+      // Without --tls-ca-cert-file, it sends only its own certificate.
       ...["--tls-auth-clients", "no"],
     ],
     caFile,

@@ -61,7 +61,7 @@ async function pass(socketPath: string, incoming: IncomingMessage, outgoing: Ser
   await pipeline(answer, outgoing);
 }
 
-/** Headers about one connection stay on it (RFC 9110, section 7.6.1). Node frames bodies as `transfer-encoding` says. */
+/** Headers about one connection stay on it (RFC 9110, section 7.6.1). Node frames bodies according to `transfer-encoding`. */
 const ofConnection = /^(connection|keep-alive|te|trailer|upgrade|expect)$/i;
 const forwarded = (raw: readonly string[]): string[] =>
   raw.filter((_, i) => !ofConnection.test(raw[i - (i % 2)] ?? ""));

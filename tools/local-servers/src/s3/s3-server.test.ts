@@ -1,23 +1,20 @@
 import { once } from "node:events";
-import { access, mkdtemp, rm } from "node:fs/promises";
+import { access } from "node:fs/promises";
 import { type IncomingMessage, request } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { isRunning } from "../processes/is-running.ts";
 import { type S3Server, startS3 } from "./s3-server.ts";
+import { folderOfTest } from "../../../../packages/testing/src/folder.fixture.ts";
 
 // The first start of all installs moto.
 const testOptions = { timeout: 180_000 };
 
 let dir: string;
 const open: S3Server[] = [];
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), "drover-s3-test-"));
-});
+beforeEach(() => (dir = folderOfTest()));
 afterEach(async () => {
   for (const s3 of open.splice(0)) await s3.stop();
-  await rm(dir, { recursive: true, force: true });
 });
 
 // moto looks at the key, not at the signature; without a key it is strict about what is public.
@@ -98,7 +95,7 @@ describe("startS3", () => {
     await expect(fetch(s3.url)).rejects.toThrow();
   });
 
-  it("says so when its port is taken", testOptions, async () => {
+  it("rejects if its port is taken", testOptions, async () => {
     const { url } = await started();
     const failure = await startS3({ port: Number(new URL(url).port) }).catch((error: unknown) => error);
     expect(String(failure)).toContain("in use");

@@ -1,8 +1,10 @@
 import { join, resolve } from "node:path";
+import { urlToHttpOptions } from "node:url";
 import { type GuardedFront, startGuardedFront } from "./guarded-front.ts";
 import { ensurePythonTool, type PythonTool } from "../programs/python-tool.ts";
 import { serverFolder } from "../server-folder.ts";
-import { spawnTied } from "../processes/tied-process.ts";
+import { answersOk } from "../processes/answers-ok.ts";
+import { type Exit, spawnTied } from "../processes/tied-process.ts";
 import { waitUntilReady } from "../processes/wait-until-ready.ts";
 
 export interface S3Options {
@@ -18,6 +20,8 @@ export interface S3Server {
   /** `http://127.0.0.1:PORT`. Buckets are in the path: clients need `forcePathStyle`. */
   readonly url: string;
   readonly pid: number;
+  /** Resolves when the server has ended. */
+  readonly exited: Promise<Exit>;
   /** moto takes any key; these do for clients that want one. */
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -70,10 +74,11 @@ export async function startS3({ port = 0, dir, signal }: S3Options = {}): Promis
       cwd: folder.path,
       logFile: join(folder.path, "s3.log"),
     });
-    await waitUntilReady(child, (giveUp) => isAnswering(url, giveUp), { signal });
+    await waitUntilReady(child, () => answersOk(urlToHttpOptions(new URL(url))), { signal });
     return {
       url,
       pid: child.pid,
+      exited: child.exited,
       accessKeyId: "local",
       secretAccessKey: "local-secret",
       region: "us-east-1",
@@ -86,14 +91,4 @@ export async function startS3({ port = 0, dir, signal }: S3Options = {}): Promis
     await close();
     throw error;
   }
-}
-
-async function isAnswering(url: string, signal: AbortSignal): Promise<boolean> {
-  return fetch(url, { signal }).then(
-    async (response) => {
-      await response.arrayBuffer();
-      return response.ok;
-    },
-    () => false,
-  );
 }

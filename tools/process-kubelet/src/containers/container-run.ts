@@ -26,7 +26,7 @@ export interface ContainerRunOptions {
   /** From SIGTERM to SIGKILL where a probe ends it. */
   readonly grace: Milliseconds;
   readonly probePeriod: Milliseconds | undefined;
-  /** What to start, or why that cannot be told yet. */
+  /** Returns the process to start, or why it cannot be started yet. */
   readonly prepare: () => Promise<Launch | { readonly reason: string; readonly message: string }>;
   /** Called whenever the view has changed. */
   readonly onChange: () => void;
@@ -42,7 +42,7 @@ export interface ContainerRun {
   readonly over: Promise<void>;
 }
 
-/** Starts a container, and starts it again as its policy says. */
+/** Starts a container, and restarts it according to its policy. */
 export function runContainer(parts: ContainerRunOptions): ContainerRun {
   const { container, beginning } = parts;
   const stopping = new AbortController();
@@ -93,7 +93,7 @@ export function runContainer(parts: ContainerRunOptions): ContainerRun {
 
 type Change = (changed: Partial<ContainerView>) => void;
 
-/** Start, end, wait, start: until it is told to stop or is not to be restarted. */
+/** Starts the process again and again, until it is stopped or the policy forbids a restart. */
 async function runUntilStopped(
   parts: ContainerRunOptions,
   run: (launch: Launch) => Promise<Terminated>,
@@ -117,10 +117,10 @@ async function runUntilStopped(
   }
 }
 
-/** What is missing may come at any time, and looking for it is cheap. */
+/** A missing object may appear at any time, and a check is cheap. */
 const maxPrepareDelay: Milliseconds = 1000;
 
-/** Asks what to start until that can be told; undefined when it is told to stop before. */
+/** Prepares the process until that succeeds; undefined if the container is stopped before. */
 async function untilPrepared(
   { prepare, backOff }: ContainerRunOptions,
   change: Change,
@@ -161,7 +161,7 @@ function notStarted({ log, container }: ContainerRunOptions, error: unknown, cha
   return end;
 }
 
-/** What a container that has just begun is without having been asked. */
+/** The readiness of a container before its first probe. */
 const initialReadiness = ({ startupProbe, readinessProbe }: Container) => ({
   started: startupProbe == null,
   ready: startupProbe == null && readinessProbe == null,
@@ -173,8 +173,8 @@ function probe(parts: ContainerRunOptions, signal: AbortSignal, change: Change, 
   const keep = (
     probe: NonNullable<typeof startupProbe>,
     until: AbortSignal,
-    tell: (holds: boolean) => void,
-  ) => void runProbe({ ...parts, probe, period: parts.probePeriod, signal: until }, tell);
+    onResult: (holds: boolean) => void,
+  ) => void runProbe({ ...parts, probe, period: parts.probePeriod, signal: until }, onResult);
   let isEnding = false;
   const end = (): void => {
     if (!isEnding) void child.stop({ graceMs: parts.grace });

@@ -12,13 +12,13 @@ export interface Terminated {
   readonly finishedAt?: string;
 }
 
-/** What a container is doing; the shapes are those of a containerStatus' `state`. */
+/** The state of a container, as in the `state` of a containerStatus. */
 export type ContainerState =
   | { readonly waiting: { readonly reason: string; readonly message?: string } }
   | { readonly running: { readonly startedAt: string } }
   | { readonly terminated: Terminated };
 
-/** A container as its pod's status tells of it. */
+/** A container, for its pod's status. */
 export interface ContainerView {
   readonly name: string;
   readonly image: string;
@@ -27,7 +27,7 @@ export interface ContainerView {
   readonly restarts: number;
   readonly started: boolean;
   readonly ready: boolean;
-  /** Of the process that runs or ran last. */
+  /** Id of the current or last process. */
   readonly pid: number | undefined;
 }
 
@@ -59,7 +59,7 @@ export interface ContainerStart {
 
 type WrittenContainer = WrittenStatus["containerStatuses"][number];
 
-/** What is written as running died with the node that ran it. */
+/** A process that the status lists as running died with its node. */
 const killedWithNode: Terminated = {
   exitCode: 137,
   reason: "ContainerStatusUnknown",

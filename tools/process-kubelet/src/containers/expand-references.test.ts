@@ -11,7 +11,7 @@ it.each([
   ["$(NAME)", "a"],
   ["x-$(NAME)-$(NAME)", "x-a-a"],
   ["$(EMPTY)!", "!"],
-  ["$(NOBODY)", "$(NOBODY)"],
+  ["$(ABSENT)", "$(ABSENT)"],
   ["$$(NAME)", "$(NAME)"],
   ["$$$(NAME)", "$a"],
   ["$NAME ${NAME} $", "$NAME ${NAME} $"],

@@ -9,7 +9,7 @@ import type { References } from "./references.ts";
 export interface Launch {
   readonly command: string;
   readonly args: readonly string[];
-  /** All that the process sees; `undefined` takes a variable of the node's away. */
+  /** The complete environment of the process; `undefined` removes a variable of the node. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string | undefined;
 }
@@ -26,7 +26,7 @@ export interface LaunchOptions {
   readonly volumes: string;
 }
 
-/** What to start for a container. Throws MissingReferenceError when that cannot be told yet. */
+/** The process of a container. @throws MissingReferenceError if it refers to something that does not exist yet. */
 export async function launchOf(parts: LaunchOptions): Promise<Launch> {
   const { container, pod, address, image, nodeEnv, references } = parts;
   const own = await containerEnvironment(container, pod, address, references);

@@ -18,26 +18,26 @@ export interface ProbeOptions {
 const minPeriod: Milliseconds = 100;
 
 /**
- * Probes until the signal fires, and tells what holds: true after `successThreshold` good answers in a row, false after
- * `failureThreshold` bad ones. It is told again and again.
+ * Probes until the signal fires. After each try, calls `onResult` with true if the last `successThreshold` answers were good,
+ * and with false if the last `failureThreshold` ones were bad.
  */
-export async function runProbe(parts: ProbeOptions, tell: (holds: boolean) => void): Promise<void> {
+export async function runProbe(parts: ProbeOptions, onResult: (holds: boolean) => void): Promise<void> {
   const { probe, period = Infinity, signal } = parts;
   const between = Math.max(minPeriod, Math.min(probe.periodSeconds * 1000, period));
   let [good, bad] = [0, 0];
   await sleepUnlessAborted(probe.initialDelaySeconds * 1000, signal);
   for (;;) {
-    // A path or port that cannot even be asked for is an answer too.
+    // An invalid path or port is a failure, too.
     const holds = await probeOnce(parts).catch(() => false);
     if (isAborted(signal)) return;
     [good, bad] = holds ? [good + 1, 0] : [0, bad + 1];
-    if (good >= probe.successThreshold) tell(true);
-    if (bad >= probe.failureThreshold) tell(false);
+    if (good >= probe.successThreshold) onResult(true);
+    if (bad >= probe.failureThreshold) onResult(false);
     await sleepUnlessAborted(between, signal);
   }
 }
 
-/** One try: HTTP wants 200 to 399, TCP that somebody listens. */
+/** One try: HTTP needs a status from 200 to 399, TCP a connection. */
 async function probeOnce({ probe, container, address, signal }: ProbeOptions): Promise<boolean> {
   const within = AbortSignal.any([signal, AbortSignal.timeout(Math.max(1, probe.timeoutSeconds) * 1000)]);
   const { httpGet, tcpSocket } = probe;

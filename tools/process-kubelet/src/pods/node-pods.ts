@@ -79,7 +79,7 @@ function podRuns(parts: NodePodsOptions, latest: (key: ObjectKey) => NodePod | u
     binding.add(uid);
     const isOurs = await bindPod(parts, pod);
     binding.delete(uid);
-    // The watch will tell of it too; but why wait? It may have told that the pod is gone by now.
+    // Begin without waiting for the watch, which may already have reported the pod's deletion.
     const now = latest(key);
     if (isOurs && now?.uid === uid) begin({ ...now, spec: { ...now.spec, nodeName: name } });
   };
@@ -105,7 +105,7 @@ function podRuns(parts: NodePodsOptions, latest: (key: ObjectKey) => NodePod | u
   };
 }
 
-/** Those that had an address before keep it. */
+/** Sorts pods that already have an address first, so that they keep it. */
 const addressedFirst = ([, a]: readonly [ObjectKey, NodePod], [, b]: readonly [ObjectKey, NodePod]): number =>
   Number(b.status.podIP !== "") - Number(a.status.podIP !== "");
 

@@ -2,7 +2,7 @@ import { randomInt } from "node:crypto";
 
 /** The addresses of a node's pods, each of one pod at a time. */
 export interface PodAddresses {
-  /** One that nobody has; undefined when all are taken. */
+  /** A free one; undefined if all are taken. */
   take(): string | undefined;
   /** Keeps one that a pod has already; false when it is not of this range, or another pod's. */
   reserve(address: string): boolean;

@@ -4,7 +4,7 @@ import { isApiError, type KubeClient } from "@drover/kube";
 import { nodeLabels } from "../node-object.ts";
 import type { NodePod } from "./pod.ts";
 
-/** Whether this node may take a pod that is on none: all that there is of scheduling. */
+/** True if this node may take an unbound pod: the only scheduling there is. */
 export function isForNode({ spec, terminationGrace, status }: NodePod, name: string): boolean {
   const labels = nodeLabels(name);
   const isWaiting = spec.nodeName === "" && terminationGrace === undefined && status.phase === "Pending";

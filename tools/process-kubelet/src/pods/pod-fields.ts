@@ -3,7 +3,7 @@ import type { NodePod } from "./pod.ts";
 const subscript = /^metadata\.(labels|annotations)\['(.+)'\]$/;
 
 /**
- * What a `fieldRef` names, as text; labels and annotations as a whole are lines of `key="value"`. Undefined for a path
+ * The field that a `fieldRef` names, as text; labels and annotations as a whole are lines of `key="value"`. Undefined for a path
  * that this node does not know.
  */
 export function podField(pod: NodePod, address: string, path: string): string | undefined {

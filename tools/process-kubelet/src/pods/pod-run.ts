@@ -17,7 +17,7 @@ import { statusWriter } from "./status-writer.ts";
 import { writeVolumes } from "../containers/volumes.ts";
 import { unsupportedFeatures } from "./unsupported-features.ts";
 
-/** What all pods of a node share. */
+/** The settings that all pods of a node share. */
 export interface PodRunOptions {
   readonly client: Pick<KubeClient, "get" | "patch" | "delete">;
   readonly images: ReadonlyMap<string, Image>;
@@ -37,17 +37,17 @@ export interface PodRunOptions {
 /** One pod of this node, from its first sight to its end. */
 export interface PodRun {
   readonly pod: NodePod;
-  /** The pod as it is now: somebody may have deleted it, or shortened its grace. */
+  /** Takes a new version of the pod, which may be deleted or have a shorter grace. */
   update(pod: NodePod): void;
-  /** The object is gone without us: the processes go too, and nobody is told. */
+  /** The object was deleted by force: ends the processes, and writes no status. */
   objectDeleted(): void;
-  /** Ends the processes, says so, and leaves the object: the node goes. */
+  /** Ends the processes, reports that in the status, and keeps the object, because the node stops. */
   stop(grace: Milliseconds): Promise<void>;
   /** Resolves when no process is left, and a pod that was to be deleted is. Never rejects. */
   readonly over: Promise<void>;
 }
 
-/** Of a pod that was deleted by force nobody waits for the end. */
+/** The grace of a pod that was deleted by force. */
 const forceDeletedGrace: Milliseconds = 1000;
 
 /** Runs a pod that is bound to this node. `address` is the pod's own, and given back at the end. */
@@ -101,25 +101,25 @@ function startContainers(
   pod: NodePod,
   address: string,
   isLeaving: () => boolean,
-  say: (status: ReturnType<typeof podStatus>) => void,
+  writeStatus: (status: ReturnType<typeof podStatus>) => void,
 ): readonly ContainerRun[] {
   const { phase, startTime: started, containerStatuses } = pod.status;
   if (phase === "Succeeded" || phase === "Failed" || pod.terminationGrace !== undefined) return [];
   const refusal = unsupportedFeatures(pod);
   if (refusal !== undefined) {
     parts.log.warn({ pod: `${pod.namespace}/${pod.name}` }, refusal);
-    say(refusedStatus(pod, refusal));
+    writeStatus(refusedStatus(pod, refusal));
     return [];
   }
   const startTime = started === "" ? timestampNow() : started;
   let before: readonly PodCondition[] = pod.status.conditions;
   let runs: readonly ContainerRun[] = [];
-  const tell = (): void => {
+  const report = (): void => {
     if (runs.length === 0) return;
     const views = runs.map(({ view }) => view());
     const status = podStatus({ pod, views, address, startTime, isTerminating: isLeaving(), before });
     before = status.conditions;
-    say(status);
+    writeStatus(status);
   };
   const volumes = onceWritten(parts, pod, address);
   runs = pod.spec.containers.map((container) =>
@@ -127,7 +127,7 @@ function startContainers(
       ...parts,
       container,
       address,
-      onChange: tell,
+      onChange: report,
       policy: pod.spec.restartPolicy,
       beginning: containerStart(
         containerStatuses.find(({ name }) => name === container.name),
@@ -138,11 +138,11 @@ function startContainers(
       prepare: () => prepareLaunch(parts, container, pod, address, volumes),
     }),
   );
-  tell();
+  report();
   return runs;
 }
 
-/** Writes the pod's volumes for its first container; what failed is tried again by the next who asks. */
+/** Writes the pod's volumes for its first container; a failure is retried at the next call. */
 function onceWritten(parts: PodRunOptions, pod: NodePod, address: string): () => Promise<string> {
   let written: Promise<string> | undefined;
   const write = async (): Promise<string> => {

@@ -18,13 +18,13 @@ export interface StatusInput {
   readonly views: readonly ContainerView[];
   readonly address: string;
   readonly startTime: string;
-  /** Nothing of it will be started again, whatever its policy says: it was deleted. */
+  /** Nothing of it will be started again, whatever its policy: it was deleted. */
   readonly isTerminating: boolean;
-  /** What was written last: a condition that has not changed keeps its time. */
+  /** The last conditions: a condition without a change keeps its time. */
   readonly before: readonly PodCondition[];
 }
 
-/** What is to be said of a pod whose containers look like this. Pure. */
+/** The status of a pod with these containers. Pure. */
 export function podStatus({ pod, views, address, startTime, isTerminating, before }: StatusInput): PodStatus {
   const unready = views.filter(({ ready }) => !ready).map(({ name }) => name);
   const phase = phaseOf(pod, views, isTerminating);
@@ -51,7 +51,7 @@ export function podStatus({ pod, views, address, startTime, isTerminating, befor
   };
 }
 
-/** What is to be said of a pod that this node does not run. */
+/** The status of a pod that this node does not run. */
 export const refusedStatus = (pod: NodePod, message: string): PodStatus => ({
   phase: "Failed",
   reason: "NotSupportedByNode",
@@ -67,15 +67,15 @@ const condition = (status: "True" | "False"): ConditionFields => ({ status });
 
 /** Conditions of others stay; a time changes with the status of its condition. */
 function conditionsOf(
-  said: Readonly<Record<string, ConditionFields>>,
+  fields: Readonly<Record<string, ConditionFields>>,
   before: readonly PodCondition[],
 ): PodCondition[] {
-  const ours = Object.entries(said).map(([type, one]) => {
+  const ours = Object.entries(fields).map(([type, one]) => {
     const old = before.find((other) => other.type === type);
     const same = old?.status === one.status && old.lastTransitionTime !== "";
     return { type, ...one, lastTransitionTime: same ? old.lastTransitionTime : timestampNow() };
   });
-  return [...ours, ...before.filter(({ type }) => !Object.hasOwn(said, type))];
+  return [...ours, ...before.filter(({ type }) => !Object.hasOwn(fields, type))];
 }
 
 function phaseOf({ spec }: NodePod, views: readonly ContainerView[], isLeaving: boolean): string {

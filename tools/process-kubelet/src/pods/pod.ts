@@ -3,30 +3,14 @@ import type { KubeObject } from "@drover/kube";
 import { z } from "zod";
 
 // Go leaves out what is empty, or writes null for it.
-const listOf = <T extends z.ZodType>(item: T) =>
-  z
-    .array(item)
-    .nullish()
-    .transform((list) => list ?? []);
-const flag = z
-  .boolean()
-  .nullish()
-  .transform((value) => value === true);
-const text = (otherwise = "") =>
-  z
-    .string()
-    .nullish()
-    .transform((value) => value ?? otherwise);
-const texts = z
-  .record(z.string(), z.string())
-  .nullish()
-  .transform((map) => map ?? {});
+const withDefault = <T extends z.ZodType>(schema: T, otherwise: z.output<T>) =>
+  schema.nullish().transform((value): z.output<T> => value ?? otherwise);
+const listOf = <T extends z.ZodType>(item: T) => withDefault(z.array(item), []);
+const flag = withDefault(z.boolean(), false);
+const text = (otherwise = "") => withDefault(z.string(), otherwise);
+const texts = withDefault(z.record(z.string(), z.string()), {});
 const anything = z.looseObject({}).nullish();
-const count = (otherwise: number) =>
-  z
-    .number()
-    .nullish()
-    .transform((value) => value ?? otherwise);
+const count = (otherwise: number) => withDefault(z.number(), otherwise);
 
 const keyRef = z.object({ name: text(), key: z.string(), optional: flag });
 const fieldRef = z.object({ fieldPath: z.string() });
@@ -123,10 +107,7 @@ const specSchema = z.object({
   schedulingGates: listOf(z.looseObject({})),
   nodeSelector: texts,
   serviceAccountName: text("default"),
-  restartPolicy: z
-    .enum(["Always", "OnFailure", "Never"])
-    .nullish()
-    .transform((policy) => policy ?? "Always"),
+  restartPolicy: withDefault(z.enum(["Always", "OnFailure", "Never"]), "Always"),
   terminationGracePeriodSeconds: count(30),
   hostNetwork: flag,
   hostPID: flag,
@@ -162,18 +143,18 @@ export type Env = z.output<typeof envSchema>;
 export type Probe = z.output<typeof probeSchema>;
 export type Volume = z.output<typeof volumeSchema>;
 export type PodSpec = z.output<typeof specSchema>;
-/** A pod's status as somebody wrote it, maybe this node before it was killed. */
+/** A pod's status on the server, perhaps of this node before it was killed. */
 export type WrittenStatus = z.output<typeof statusSchema>;
 export type PodCondition = z.output<typeof conditionSchema>;
 
-/** A Pod, as far as a node looks at it. */
+/** The fields of a Pod that a node uses. */
 export interface NodePod {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
-  /** How long its processes have from SIGTERM on; undefined while nobody has deleted it. */
+  /** How long its processes have from SIGTERM on; undefined while it is not deleted. */
   readonly terminationGrace: Milliseconds | undefined;
   readonly spec: PodSpec;
   readonly status: WrittenStatus;

@@ -1,3 +1,4 @@
+import { silentLog } from "@drover/controller";
 import { ApiError, ConnectionError, type KubeClient } from "@drover/kube";
 import { expect, it } from "vitest";
 import type { PodStatus } from "./pod-status.ts";
@@ -7,9 +8,8 @@ import { statusWriter } from "./status-writer.ts";
 const metadata = { name: "p", namespace: "default", uid: "u", resourceVersion: "1" };
 const object = { apiVersion: "v1", kind: "Pod", metadata, spec: {} };
 const status = (phase: string): PodStatus => ({ phase, conditions: [] });
-const ignore = (): void => undefined;
 
-/** A writer whose requests end as `answer` says; the phases that it has sent. */
+/** A writer with requests that end as `answer` does, and the statuses that it has sent. */
 function writing(answer: (attempt: number) => Promise<undefined>) {
   const sent: unknown[] = [];
   const client: Pick<KubeClient, "patch"> = {
@@ -19,8 +19,8 @@ function writing(answer: (attempt: number) => Promise<undefined>) {
       return object;
     },
   };
-  const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
-  const writer = statusWriter({ client, pod: parsePod(object), log, signal: new AbortController().signal });
+  const { signal } = new AbortController();
+  const writer = statusWriter({ client, pod: parsePod(object), log: silentLog, signal });
   return { writer, sent };
 }
 

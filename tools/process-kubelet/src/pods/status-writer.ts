@@ -7,9 +7,9 @@ import type { PodStatus } from "./pod-status.ts";
 
 /** Writes one pod's status, one request at a time: what changes meanwhile is written together, what does not is not. */
 export interface StatusWriter {
-  /** Says what holds now. */
+  /** Sets the current status. */
   write(status: PodStatus): void;
-  /** Resolves when what was said last is written, or cannot be. */
+  /** Resolves when the last status is written, or cannot be. */
   flushed(): Promise<void>;
 }
 
@@ -38,7 +38,7 @@ export function statusWriter({ client, pod, log, signal }: StatusWriterOptions):
         await client.patch(builtin.pod, key, { type: "merge", body }, { subresource: "status" });
         last = status;
       } catch (error) {
-        // Gone, or another pod of that name: nobody is left to be told.
+        // Gone, or another pod of that name.
         if (isApiError(error, "NotFound", "Conflict")) break;
         log.warn({ pod: key, err: error }, "Could not write a pod's status");
         if (signal.aborted || isApiError(error, "Invalid")) break;

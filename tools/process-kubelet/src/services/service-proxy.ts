@@ -10,7 +10,7 @@ export interface ServiceProxy {
 }
 
 export interface ServiceProxyOptions {
-  /** Who may be given a connection now. */
+  /** The endpoints that accept connections now. */
   readonly endpoints: (port: ServicePort) => readonly Endpoint[];
   readonly log: Log;
 }

@@ -7,10 +7,10 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
 import { isPodReady, key, pidOf, type TestNode } from "../testing/test-node.ts";
 
-/** Sentences about probes, and about Services, which lead to who is ready. */
+/** The behaviour of probes, and of Services, which lead to Ready pods. */
 export function servicesContract(world: () => TestNode): void {
   describe("probes", () => {
-    /** A server whose answer the test decides; how often it was asked. */
+    /** A server with an answer that the test chooses, and the number of its requests. */
     const asked = async (answer: () => number) => {
       let count = 0;
       const server = createServer((_, response) => {
@@ -81,7 +81,7 @@ export function servicesContract(world: () => TestNode): void {
       ],
     });
 
-    it("leads to pods that are ready, in turn, and to nobody while none is", async () => {
+    it("leads to Ready pods in turn, and to none while no pod is Ready", async () => {
       const { client, folder } = world();
       const port = await freePort();
       const service = await client.create(builtin.service, {
@@ -93,7 +93,7 @@ export function servicesContract(world: () => TestNode): void {
       const ask = () =>
         fetch(`http://${clusterIP}:${port}/`).then(
           (reply) => reply.text(),
-          () => "nobody",
+          () => "none",
         );
       const askMany = async () => [...new Set([await ask(), await ask(), await ask(), await ask()])].sort();
 
@@ -101,7 +101,7 @@ export function servicesContract(world: () => TestNode): void {
       await world().create("web-a", served("web-a", port));
       await world().create("web-b", served("web-b", port));
       for (const name of ["web-a", "web-b"]) await world().logged(name, "listening");
-      expect(await askMany()).toEqual(["nobody"]);
+      expect(await askMany()).toEqual(["none"]);
       await writeFile(join(folder, "web-a-ready"), "");
       await expect.poll(askMany, { timeout: 10_000 }).toEqual(["web-a"]);
       await writeFile(join(folder, "web-b-ready"), "");
@@ -109,7 +109,7 @@ export function servicesContract(world: () => TestNode): void {
       await rm(join(folder, "web-a-ready"));
       await expect.poll(askMany, { timeout: 10_000 }).toEqual(["web-b"]);
       await client.delete(builtin.pod, key("web-b"));
-      await expect.poll(askMany, { timeout: 10_000 }).toEqual(["nobody"]);
+      await expect.poll(askMany, { timeout: 10_000 }).toEqual(["none"]);
     });
   });
 }

@@ -1,5 +1,5 @@
-// What pods run in tests: answers HTTP with its name, is ready once the file $READY_FILE is there (or none is asked
-// for), and says in its log what it hears.
+// The program of pods in tests: answers HTTP with its name, is ready once the file $READY_FILE exists (or the variable is
+// empty), and logs its signals.
 import { existsSync } from "node:fs";
 import { createServer } from "node:http";
 

@@ -1,8 +1,8 @@
-// What kwok makes of nodes and pods, as its Stages: a stage is taken by every object that its selector matches, after a
+// The Stages by which kwok changes nodes and pods: a stage is taken by every object that its selector matches, after a
 // delay. Those of a kind exclude one another, for among several kwok draws.
 
 /**
- * A pod's annotation that says what becomes of it on a fake node; it may be set, changed and taken away at any time:
+ * A pod's annotation that determines its state on a fake node; it may be set, changed and removed at any time:
  *
  * - left out, or anything else: Running, and Ready
  * - `pending`: on its node, and no more
@@ -43,7 +43,7 @@ capacity: ${nodeCapacity}
 phase: Running
 `;
 
-/** What a kubelet says of a pod whose containers run, or have failed. */
+/** The status of a pod with containers that run, or have failed, as a kubelet writes it. */
 const podStatus = (of: { readonly phase: "Running" | "Failed"; readonly ready: boolean }): string => `
 {{ $now := Now }}
 {{ $started := or .status.startTime $now }}

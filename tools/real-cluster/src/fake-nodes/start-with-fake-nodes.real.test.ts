@@ -55,7 +55,7 @@ describe("a control plane with fake nodes", () => {
     ["unready", { [fateAnnotation]: "unready" }, "Running False on a node"],
     ["fails", { [fateAnnotation]: "fails" }, "Failed False on a node"],
     ["late", { [delayAnnotation]: "2s" }, "Running True on a node"],
-  ])("a pod's annotation says what becomes of it: %s", async (name, annotations, status) => {
+  ])("a pod's annotation determines its state: %s", async (name, annotations, status) => {
     await create(pod(name, annotations));
     await vi.waitFor(async () => expect(await statusOf(name)).toBe(status), {
       timeout: 20_000,

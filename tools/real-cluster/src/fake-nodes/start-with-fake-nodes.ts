@@ -10,7 +10,7 @@ import { type RealCluster, startApiServerOnEtcd, type StartOptions } from "../st
 import { stagesFile } from "./stages.ts";
 
 export interface FakeNodeOptions extends StartOptions {
-  /** How many nodes; default 1. They are called `fake-0`, `fake-1` ... With 0 nobody schedules pods, or runs them. */
+  /** How many nodes; default 1. They are called `fake-0`, `fake-1` ... With 0, pods are neither scheduled nor run. */
   readonly nodes?: number;
   /** Which controllers of kube-controller-manager run; default all: see `runControllers`. */
   readonly controllers?: readonly string[];
@@ -18,12 +18,12 @@ export interface FakeNodeOptions extends StartOptions {
   readonly controllerManagerArgs?: readonly string[];
 }
 
-/** A whole control plane with nodes on which nothing runs, but whose pods look as if. */
+/** A complete control plane with fake nodes: nothing runs, but pods have the status of running ones. */
 export interface FakeNodeCluster extends RealCluster, ChosenControllers {}
 
 /**
  * Starts etcd, kube-apiserver, kube-controller-manager, kube-scheduler, and kwok in place of nodes: pods are scheduled and
- * become Running and Ready after a moment, unless an annotation says otherwise (`fateAnnotation`, `delayAnnotation`).
+ * become Running and Ready after a moment, unless an annotation sets another state (`fateAnnotation`, `delayAnnotation`).
  * Resolves when the nodes are ready and pods are taken. Plain processes on 127.0.0.1: it takes neither root nor Linux.
  *
  * @throws when something does not start: the message carries the last lines of its log

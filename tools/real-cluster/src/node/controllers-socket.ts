@@ -34,6 +34,6 @@ async function ask(socketPath: string, method: string, body: string): Promise<vo
   const answer = await new Promise<IncomingMessage>((resolve, reject) =>
     request({ socketPath, method, agent: false }, resolve).on("error", reject).end(body),
   );
-  const said = await text(answer);
-  if (answer.statusCode !== 204) throw new Error(said);
+  const output = await text(answer);
+  if (answer.statusCode !== 204) throw new Error(output);
 }

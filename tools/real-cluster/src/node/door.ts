@@ -30,7 +30,7 @@ export async function openDoor(path: string): Promise<void> {
   await once(server, "listening");
 }
 
-/** Outside: has a free port of 127.0.0.1 lead to an address inside. Nobody needs to listen there yet. */
+/** Outside: has a free port of 127.0.0.1 lead to an address inside. The address need not be open yet. */
 export async function throughDoor(path: string, host: string, port: number): Promise<Reached> {
   const open = new Set<Socket>();
   const server: Server = createServer({ allowHalfOpen: true }, (socket) => {
@@ -51,7 +51,7 @@ export async function throughDoor(path: string, host: string, port: number): Pro
   };
 }
 
-/** Each end hears what the other says, and of its end. */
+/** Passes bytes in both directions, and the end of each. */
 function couple(one: Socket, other: Socket): void {
   for (const [from, to] of [
     [one, other],

@@ -8,7 +8,7 @@ export class FailedInsideError extends Error {
 }
 
 export interface ExecOptions {
-  /** What the program reads from standard input. */
+  /** Standard input of the program. */
   readonly input?: string;
   /** Laid over this process's environment. */
   readonly env?: Readonly<Record<string, string>>;

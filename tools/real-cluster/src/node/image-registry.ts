@@ -1,10 +1,9 @@
-import { spawnTied, waitUntilReady } from "@drover/local-servers";
+import { answersOk, spawnTied, waitUntilReady } from "@drover/local-servers";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { answersOk } from "../answers-ok.ts";
 import { registryAddress } from "./layout.ts";
 
-/** Starts an image registry, empty, over plain HTTP. It takes images from anybody here. */
+/** Starts an image registry, empty, over plain HTTP. Every process of the cluster may push to it. */
 export async function startImageRegistry({ bin, dir }: { bin: string; dir: string }): Promise<void> {
   const file = join(dir, "registry.json");
   const config = {

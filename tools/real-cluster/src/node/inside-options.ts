@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** What the process outside says to the one inside, as one argument in JSON. */
+/** The argument of the process inside, as JSON. */
 export const insideOptions = z.object({
   /** The programs of `buildRealCluster`. */
   bin: z.string(),
@@ -10,5 +10,5 @@ export const insideOptions = z.object({
 });
 export type InsideOptions = z.output<typeof insideOptions>;
 
-/** What the process inside writes when the node is ready. */
+/** The line that the process inside prints when the node is ready. */
 export const readyLine = "The node is ready";

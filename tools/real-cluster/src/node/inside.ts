@@ -1,5 +1,5 @@
-// The part of a cluster with a node that runs inside its namespaces: `inside.ts OPTIONS`. It starts everything, says so
-// with one line, and stays; when it goes, all goes with it.
+// The part of a cluster with a node that runs inside its namespaces: `inside.ts OPTIONS`. It starts everything, prints
+// one line, and stays; when it ends, everything else ends, too.
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";

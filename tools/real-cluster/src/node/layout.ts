@@ -1,7 +1,7 @@
 // Where things are in the namespaces of a cluster with a node. They have a network and a /run of their own, so
 // addresses, ports and sockets can be the same in every cluster.
 
-/** The node's name; its certificate (go/pki) says it too. */
+/** The node's name; its certificate (go/pki) has it, too. */
 export const nodeName = "node";
 /** The node's address (in the API server's certificate, too), which pods reach. Not loopback: kubelet refuses that. */
 export const nodeAddress = "10.99.0.1";

@@ -1,9 +1,8 @@
-import { spawnTied, waitUntilReady } from "@drover/local-servers";
+import { answersOk, spawnTied, waitUntilReady } from "@drover/local-servers";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { answersOk } from "../answers-ok.ts";
 
-/** Where it says whether it has heard of all Services. */
+/** The port of `/ready`, which answers 200 once it has listed all Services. */
 const readyPort = 8181;
 
 /**

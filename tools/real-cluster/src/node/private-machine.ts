@@ -17,7 +17,7 @@ export async function setUpPrivateMachine(dir: string): Promise<void> {
   await run("mount", "-t", "tmpfs", "-o", "mode=755", "tmpfs", "/run");
   const [upper, work] = ["/run/var/upper", "/run/var/work"];
   for (const folder of ["/run/netns", "/run/lock", upper, work]) await mkdir(folder, { recursive: true });
-  // kubelet and the network plugins have folders in /var that cannot be told otherwise.
+  // kubelet and the network plugins have fixed folders in /var.
   await run(
     "mount",
     "-t",
@@ -41,7 +41,7 @@ async function setUpNetwork(): Promise<void> {
   await writeFile("/proc/sys/net/ipv4/ip_forward", "1");
 }
 
-/** Cgroups are the whole system's, whatever the namespace: nobody here may write them. */
+/** Cgroups belong to the system, whatever the namespace, so they are made read-only here. */
 async function hideCgroups(): Promise<void> {
   const mounts = (await readFile("/proc/self/mounts", "utf8")).split("\n").map((line) => line.split(" "));
   for (const [, path = "", type = ""] of mounts) {
@@ -51,7 +51,7 @@ async function hideCgroups(): Promise<void> {
   }
 }
 
-/** kubelet insists on these, which are the whole system's: it gets files that say so already. */
+/** kubelet requires these settings, which belong to the system: files with the right values hide them. */
 async function hideKernelSettings(dir: string): Promise<void> {
   const settings = { "vm/overcommit_memory": "1", "kernel/panic": "10", "kernel/panic_on_oops": "1" };
   for (const [setting, value] of Object.entries(settings)) {
@@ -61,7 +61,7 @@ async function hideKernelSettings(dir: string): Promise<void> {
   }
 }
 
-/** The name server here knows the cluster's names. The system's cannot be reached, and who asks it would wait. */
+/** The name server here knows the cluster's names. The system's cannot be reached, so a request to it would hang. */
 async function askOurNameServer(dir: string): Promise<void> {
   const file = join(dir, "resolv.conf");
   await writeFile(file, "nameserver 127.0.0.1\n");
@@ -69,7 +69,7 @@ async function askOurNameServer(dir: string): Promise<void> {
 }
 
 /**
- * Whether packets between two pods of the node pass its firewall rules, so that an answer finds its way back through
+ * True if packets between two pods of the node pass its firewall rules, so that an answer finds its way back through
  * the Service that was asked.
  */
 export async function bridgesAreFiltered(): Promise<boolean> {

@@ -37,7 +37,7 @@ afterAll(async () => {
   await rm(parent, { recursive: true });
 });
 
-/** Processes of any namespace whose command names a folder. */
+/** The processes of any namespace with a folder in their command. */
 async function processesOf(folder: string): Promise<readonly string[]> {
   const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid);
   const commands = await Promise.all(
@@ -56,7 +56,7 @@ it("has a node that is Ready, and is asked from inside and outside", async () =>
   expect(await cluster.exec([kubectl, inside, "get", "nodes", ready])).toBe("True");
 });
 
-it("runs programs inside, with input and environment, and tells what they say when they fail", async () => {
+it("runs programs inside, with input and environment; the error has the output of a failed one", async () => {
   expect(
     await cluster.exec(["sh", "-c", "cat; echo $GREETING"], { input: "a", env: { GREETING: "b" } }),
   ).toBe("ab\n");
@@ -147,7 +147,7 @@ it("leaves nothing when the process that started it is killed with SIGKILL", asy
   );
 });
 
-it("that does not start says why, and leaves nothing", async () => {
+it("that does not start is an error with the reason, and leaves nothing", async () => {
   const folder = await mkdtemp(join(parent, "bad-flag-"));
   const starting = startClusterWithNode({ dir: folder, apiServerArgs: ["--no-such-flag"] });
   await expect(starting).rejects.toThrow(/unknown flag: --no-such-flag/);

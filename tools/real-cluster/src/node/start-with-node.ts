@@ -19,7 +19,7 @@ import { type InsideOptions, readyLine } from "./inside-options.ts";
 import { apiServerPort, controllersName, doorName, registryAddress } from "./layout.ts";
 import { sweptFolder } from "./swept-folder.ts";
 
-/** A whole cluster, pods and all, that runs for you until you stop it. */
+/** A complete cluster with a node that runs pods, until it is stopped. */
 export interface NodeCluster extends Entrance, ChosenControllers {
   /** Path of a kubeconfig that may do everything, for processes inside: for those that `spawn` starts. */
   readonly kubeconfig: string;
@@ -43,7 +43,7 @@ export interface NodeCluster extends Entrance, ChosenControllers {
   stop(): Promise<void>;
 }
 
-/** What a node needs here: each program, and Debian's package that brings it. */
+/** The programs that a node needs, each with its Debian package. */
 const programs = {
   containerd: "containerd",
   ctr: "containerd",
@@ -57,7 +57,7 @@ const programs = {
   unshare: "util-linux",
   nsenter: "util-linux",
 };
-/** Network plugins are on nobody's PATH. */
+/** The folder of network plugins, which are not on PATH. */
 const pluginFolder = "/usr/lib/cni";
 
 /**
@@ -136,7 +136,7 @@ async function startNamespaces(inside: InsideOptions, signal: AbortSignal | unde
     logFile: join(inside.dir, "inside.log"),
     onLine: (line) => (ready ||= line === readyLine),
   });
-  // Everything in there is thrown away: nobody needs time to end in order.
+  // All data is thrown away, so no process needs an orderly end.
   const namespaces = { ...started, stop: () => started.stop({ graceMs: 0 }) };
   await waitUntilReady(namespaces, () => Promise.resolve(ready), { timeoutMs: 180_000, signal });
   return namespaces;

@@ -19,7 +19,7 @@ while [ -n "$pid" ] && kill -0 "$pid" 2>/dev/null; do sleep 0.05; done
 for try in 1 2 3 4 5 6 7 8 9 10; do rm -rf -- "$1" 2>/dev/null && exit; sleep 0.2; done
 exit 1`;
 
-/** Makes a folder in `parent` whose name begins with `prefix`. */
+/** Makes a folder in `parent`, with a name that begins with `prefix`. */
 export async function sweptFolder(parent: string, prefix: string): Promise<SweptFolder> {
   const path = await mkdtemp(join(parent, prefix));
   const sweeper = spawn("/bin/sh", ["-c", SWEEPER, "sh", path], {

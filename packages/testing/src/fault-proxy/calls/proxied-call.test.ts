@@ -23,7 +23,7 @@ it.each([
   ["DELETE /api/v1/namespaces/x/configmaps/a%20b", "delete configmaps x a b"],
   ["DELETE /api/v1/namespaces/x/configmaps?labelSelector=a", "deletecollection configmaps x "],
   ["DELETE /api/v1/namespaces/x/configmaps/a%zz", "delete configmaps x a%zz"],
-  // As in RequestInfo, a namespace lies in itself.
+  // As in RequestInfo, the namespace of a Namespace is itself.
   ["GET /api/v1/namespaces", "list namespaces  "],
   ["POST /api/v1/namespaces", "create namespaces  "],
   ["DELETE /api/v1/namespaces/x", "delete namespaces x x"],
@@ -40,7 +40,7 @@ it.each([
   expect(`${verb} ${what} ${namespace} ${name}`).toBe(meant);
 });
 
-it("changes something unless it reads, asks for a review or a token, or is a dry run", () => {
+it("is a write unless it reads, requests a review or a token, or is a dry run", () => {
   const path = "/api/v1/namespaces/x/configmaps";
   expect(call("POST", path).isWrite).toBe(true);
   expect(call("DELETE", `${path}/a`, { kind: "DeleteOptions" }).isWrite).toBe(true);

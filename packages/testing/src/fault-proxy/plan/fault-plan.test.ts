@@ -18,12 +18,12 @@ const call = (method: string, url: string, body?: unknown, life = 1): ProxiedCal
   parseCall({ id: 1, life, method, url, body });
 const create = (name: string): ProxiedCall => call("POST", collection, { metadata: { name } });
 const rules = (...all: object[]) => faultPlanDecider(parsePlan({ rules: all }));
-/** Which of the calls meet something. */
+/** The numbers of the calls that meet a fault. */
 const met = (decider: ReturnType<typeof rules>, calls: readonly ProxiedCall[]): number[] =>
   calls.flatMap((each, i) => (decider.ofCall(each) === undefined ? [] : [i + 1]));
 const creations = Array.from({ length: 7 }, (_, i) => create(`a${i + 1}`));
 
-describe("a plan that cannot be used names the place, and what was meant", () => {
+describe("an invalid plan is rejected with the place and a suggestion", () => {
   it.each<[unknown, string]>([
     [
       { rules: [{ do: "lose anwser" }] },
@@ -55,7 +55,7 @@ describe("a plan that cannot be used names the place, and what was meant", () =>
 });
 
 describe("a rule", () => {
-  it("is for what it describes, and for all where it says nothing", () => {
+  it("applies to the calls that match its conditions, and to all without any", () => {
     const calls = [
       create("a"),
       call("GET", collection),
@@ -77,10 +77,10 @@ describe("a rule", () => {
     [{ from: 3, to: 5 }, [3, 4, 5]],
     [{ everyNth: 3 }, [3, 6]],
     [{ from: 2, everyNth: 2 }, [3, 5, 7]],
-  ])("has its turn: %j", (when, turns) => {
+  ])("applies to the calls that its numbers select: %j", (when, turns) => {
     expect(met(rules({ when, do: "reset" }), creations)).toEqual(turns);
   });
-  it("meets so often, and the next one has its turn then; both have counted all the while", () => {
+  it("applies at most `times` times, then the next rule does; both count all calls", () => {
     const decider = rules({ do: "reset", times: 2 }, { when: { from: 2 }, do: "hang" });
     expect(creations.slice(0, 4).map((each) => decider.ofCall(each)?.do)).toEqual([
       "reset",
@@ -89,7 +89,7 @@ describe("a rule", () => {
       "hang",
     ]);
   });
-  it("that has met nothing is told as it was written", () => {
+  it("without a fault so far is returned as written", () => {
     const unmet = { when: { verb: "delete" }, do: "refuse", status: 503, times: 1 };
     const decider = rules({ when: { verb: "create" }, do: "reset" }, unmet);
     decider.ofCall(create("a"));
@@ -98,13 +98,13 @@ describe("a rule", () => {
       parsePlan({ rules: [{ when: { verb: "create" }, do: "reset" }, unmet] }),
     );
   });
-  it("kills before or after", () => {
+  it("kills before or after the call", () => {
     const kill = { do: "kill after", when: { nth: 1 } };
     const decider = rules(kill);
     expect(decider.ofCall(create("a"))).toEqual({ do: "kill", when: "after" });
     expect(decider.replayPlan()).toEqual({ rules: [kill] });
   });
-  it("is for events where it says so, by the object that they are about", () => {
+  it("applies to events if its conditions name one, by the event's object", () => {
     const watch = call("GET", `/api/v1/configmaps?watch=true`);
     const event = (type: WatchedEvent["type"], name: string): WatchedEvent => {
       const object = { kind: "ConfigMap", metadata: { name, namespace: "default" } };
@@ -139,7 +139,7 @@ describe("a read may be stale", () => {
     ["?watch=true&resourceVersion=7", true],
     ["?resourceVersion=7", true],
     ["?resourceVersion=7&resourceVersionMatch=NotOlderThan&limit=5", true],
-    // Promised to be what was written last, or one moment of the past.
+    // These must return the last write, or one exact state.
     ["", false],
     ["/a", false],
     ["?watch=true", false],
@@ -149,7 +149,7 @@ describe("a read may be stale", () => {
   ])("%s: %s", (query, may) => {
     expect(old.ofCall(call("GET", collection + query))?.do === "stale").toBe(may);
   });
-  it("although it must not, when the plan says so", () => {
+  it("with `quorum` in the plan, although it must be current", () => {
     const lies = rules({ do: "stale", view: "old", quorum: true });
     expect(lies.ofCall(call("GET", collection))).toEqual({ do: "stale", view: "old" });
   });
@@ -161,37 +161,39 @@ describe("a seed", () => {
   const many = Array.from({ length: 200 }, (_, i) =>
     i % 3 === 0 ? call("GET", collection) : call("PUT", `${collection}/a${i % 7}`, {}),
   );
-  const told = (decider: ReturnType<typeof seeded>, calls = many) =>
+  const faultsOf = (decider: ReturnType<typeof seeded>, calls = many) =>
     calls.map((each) => decider.ofCall(each));
 
-  it("chooses the same again, and another one something else", () => {
-    expect(told(seeded(5))).toEqual(told(seeded(5)));
-    expect(told(seeded(5))).not.toEqual(told(seeded(6)));
+  it("chooses the same faults again, and another seed others", () => {
+    expect(faultsOf(seeded(5))).toEqual(faultsOf(seeded(5)));
+    expect(faultsOf(seeded(5))).not.toEqual(faultsOf(seeded(6)));
   });
-  it("chooses as often as it should", () => {
-    const share = told(seeded(5)).filter((fault) => fault !== undefined).length / many.length;
+  it("chooses faults at the given rate", () => {
+    const share = faultsOf(seeded(5)).filter((fault) => fault !== undefined).length / many.length;
     expect(share).toBeGreaterThan(0.15);
     expect(share).toBeLessThan(0.45);
     expect(met(seeded(5, { rate: 0 }), many)).toEqual([]);
   });
-  it("chooses for a call whatever others did meanwhile", () => {
+  it("chooses the fault of a call independently of other calls", () => {
     const lists = many.filter(({ verb }) => verb === "list");
     const [alone, amongOthers] = [seeded(5), seeded(5)];
     const among = many.flatMap((each) => {
       const fault = amongOthers.ofCall(each);
       return each.verb === "list" ? [fault] : [];
     });
-    expect(told(alone, lists)).toEqual(among);
+    expect(faultsOf(alone, lists)).toEqual(among);
   });
-  it("chooses what fits, of what it may", () => {
+  it("chooses only faults that are allowed and fit the call", () => {
     const faults = ["lose answer", "conflict"];
     const decider = seeded(5, { rate: 1, faults });
     expect(decider.ofCall(call("GET", collection))).toBeUndefined();
     expect(decider.ofCall(create("a"))).toEqual({ do: "lose answer" });
   });
-  it("writes down the plan that does the same again", () => {
+  it("returns a plan that injects the same faults again", () => {
     const first = seeded(5);
-    const faults = told(first);
-    expect(told(faultPlanDecider(parsePlan(JSON.parse(JSON.stringify(first.replayPlan())))))).toEqual(faults);
+    const faults = faultsOf(first);
+    expect(faultsOf(faultPlanDecider(parsePlan(JSON.parse(JSON.stringify(first.replayPlan())))))).toEqual(
+      faults,
+    );
   });
 });

@@ -69,18 +69,22 @@ export interface EventRule extends RuleBase {
 
 const ruleSchema = z
   .looseObject({ when: whenSchema.default({}), times: count.optional() })
-  .transform(({ when, times, ...said }, context): FaultRule => {
+  .transform(({ when, times, ...fields }, context): FaultRule => {
     const rule = { when, ...(times === undefined ? {} : { times }) };
     if (when.event !== undefined)
-      return { ...rule, of: "event", fault: faultIn(eventFaultSchema, said, context) };
-    const { quorum, ...rest } = quorumSchema.catch({ quorum: false }).parse(said);
-    const fault = faultIn(callFaultSchema, said["do"] === "stale" ? rest : asKill(said, context), context);
+      return { ...rule, of: "event", fault: faultIn(eventFaultSchema, fields, context) };
+    const { quorum, ...rest } = quorumSchema.catch({ quorum: false }).parse(fields);
+    const fault = faultIn(
+      callFaultSchema,
+      fields["do"] === "stale" ? rest : asKill(fields, context),
+      context,
+    );
     return { ...rule, of: "call", fault, quorum };
   });
 
 /** In a rule, `when` has another meaning, so the fault is written as `kill before` or `kill after`. */
-const asKill = (said: Readonly<Record<string, unknown>>, context: z.core.$RefinementCtx): unknown => {
-  if (said["do"] === "kill") {
+const asKill = (fields: Readonly<Record<string, unknown>>, context: z.core.$RefinementCtx): unknown => {
+  if (fields["do"] === "kill") {
     context.addIssue({
       code: "custom",
       path: ["do"],
@@ -88,14 +92,14 @@ const asKill = (said: Readonly<Record<string, unknown>>, context: z.core.$Refine
     });
     return { do: "reset" };
   }
-  const [, when] = /^kill (before|after)$/.exec(String(said["do"])) ?? [];
-  return when === undefined ? said : { ...said, do: "kill", when };
+  const [, when] = /^kill (before|after)$/.exec(String(fields["do"])) ?? [];
+  return when === undefined ? fields : { ...fields, do: "kill", when };
 };
 
 const quorumSchema = z.looseObject({ quorum: z.boolean().default(false) });
 
-function faultIn<T>(schema: z.ZodType<T>, said: unknown, context: z.core.$RefinementCtx): T {
-  const { success, data, error } = schema.safeParse(said);
+function faultIn<T>(schema: z.ZodType<T>, fields: unknown, context: z.core.$RefinementCtx): T {
+  const { success, data, error } = schema.safeParse(fields);
   if (success) return data;
   for (const { path, message } of error.issues) context.addIssue({ code: "custom", path, message });
   return z.NEVER;
@@ -145,8 +149,8 @@ function problemsIn({ path, message, ...issue }: z.core.$ZodIssue): string[] {
       ? issue.errors.flat().filter(({ code }) => code === "invalid_value" || code === "custom")
       : [];
   const at = path.reduce<string>(
-    (said, part) =>
-      typeof part === "number" ? `${said}[${part}]` : said === "" ? String(part) : `${said}.${String(part)}`,
+    (text, part) =>
+      typeof part === "number" ? `${text}[${part}]` : text === "" ? String(part) : `${text}.${String(part)}`,
     "",
   );
   return [`${at === "" ? "the plan" : at}: ${first?.message ?? message}`];

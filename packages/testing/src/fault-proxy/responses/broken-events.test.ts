@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { brokenEvents, isEndOfList, typeOfEvent, wrongEnd } from "./broken-events.ts";
+import { brokenEvents, isEndOfList, type PassedLines, typeOfEvent, wrongEnd } from "./broken-events.ts";
 import type { EventFault } from "../plan/faults.ts";
 
 const event = (name: string): string =>
@@ -12,24 +12,31 @@ const third = (fault: EventFault["do"]) => {
 };
 
 describe("a line of a watch", () => {
-  it("passes as it is where no fault meets it, or only waits", () => {
+  it("passes unchanged without a fault, and after a delay", () => {
     const asItIs = { lines: [event("one")], then: "go on" };
     expect(brokenEvents().pass(event("one"), undefined)).toEqual(asItIs);
     expect(brokenEvents().pass(event("one"), { do: "delay", for: 5 })).toEqual(asItIs);
   });
-  it("is an event, or a bookmark, an error or nonsense", () => {
+  it("has a type only if it is an event", () => {
     expect(typeOfEvent(event("one"))).toBe("ADDED");
     for (const other of [`{"type":"BOOKMARK","object":{}}`, `{"type":"ERROR","object":{}}`, "{{"])
       expect(typeOfEvent(other)).toBeUndefined();
   });
-  it("never comes when it is swallowed", () => {
-    expect(third("swallow")).toEqual({ lines: [], then: "go on" });
+  const half = event("three").slice(0, event("three").length >> 1);
+  it.each<[string, EventFault["do"], PassedLines]>([
+    ["is not sent when it is swallowed", "swallow", { lines: [], then: "go on" }],
+    ["is sent twice", "duplicate", { lines: ["three", "three"].map(event), then: "go on" }],
+    [
+      "is sent with all previous ones",
+      "replay",
+      { lines: ["three", "one", "two", "three"].map(event), then: "go on" },
+    ],
+    ["breaks off in the middle, by a reset", "cut", { lines: [], rest: half, then: "reset" }],
+    ["breaks off in the middle, by an orderly end", "truncate", { lines: [], rest: half, then: "end" }],
+  ])("%s", (_, fault, expected) => {
+    expect(third(fault)).toEqual(expected);
   });
-  it("comes twice, or with all before it", () => {
-    expect(third("duplicate").lines).toEqual([event("three"), event("three")]);
-    expect(third("replay").lines).toEqual(["three", "one", "two", "three"].map(event));
-  });
-  it("is garbage, and on it goes", () => {
+  it("is garbage, and the watch goes on", () => {
     const { lines, then } = third("garbage");
     expect(() => void JSON.parse(lines[0]!)).toThrow();
     expect(then).toBe("go on");
@@ -37,26 +44,21 @@ describe("a line of a watch", () => {
   it("has no uid", () => {
     expect(third("no uid").lines[0]).not.toContain("uid");
   });
-  it("has the integers that it had", () => {
+  it("keeps large integers", () => {
     const line = event("one").replace('"u"', '"u","n":9007199254740993');
     const { lines } = brokenEvents().pass(line, { do: "no uid" });
     expect(lines[0]).toContain('"n":9007199254740993');
   });
-  it("is 2 MiB large, and says the same", () => {
+  it("is 2 MiB large, with the same fields", () => {
     const [line] = third("huge").lines;
     expect(line!.length).toBeGreaterThan(2 ** 21);
     expect(JSON.parse(line!)).toMatchObject(JSON.parse(event("three")) as object);
   });
-  it("breaks off in the middle, in order or not", () => {
-    const half = event("three").slice(0, event("three").length >> 1);
-    expect(third("cut")).toEqual({ lines: [], rest: half, then: "reset" });
-    expect(third("truncate")).toEqual({ lines: [], rest: half, then: "end" });
-  });
   it.each([410, 500, undefined])("is an error instead: %s", (code) => {
     const { lines, then } = brokenEvents().pass(event("one"), { do: "error", code });
-    const said = JSON.parse(lines[0]!) as { object: { code?: number } };
-    expect(said).toMatchObject({ type: "ERROR", object: { kind: "Status" } });
-    expect(said.object.code).toBe(code);
+    const sent = JSON.parse(lines[0]!) as { object: { code?: number } };
+    expect(sent).toMatchObject({ type: "ERROR", object: { kind: "Status" } });
+    expect(sent.object.code).toBe(code);
     expect(then).toBe("end");
   });
 });
@@ -67,19 +69,19 @@ describe("the end of a streamed list", () => {
   const instead = (kind: Parameters<typeof wrongEnd>[0]): unknown[] =>
     wrongEnd(kind, end).lines.map((line) => JSON.parse(line) as unknown);
 
-  it("is told from other bookmarks", () => {
+  it("is distinguished from other bookmarks", () => {
     expect(isEndOfList(end)).toBe(true);
     expect(isEndOfList(`{"type":"BOOKMARK","object":{}}`)).toBe(false);
     expect(isEndOfList(event("one"))).toBe(false);
   });
-  it("never comes", () => {
+  it("is not sent", () => {
     expect(instead("endless")).toEqual([
       { type: "BOOKMARK", object: { metadata: { resourceVersion: "7" } } },
     ]);
     expect(wrongEnd("truncated", end)).toMatchObject({ lines: [], then: "end" });
     expect(instead("expired")).toMatchObject([{ type: "ERROR", object: { code: 410 } }]);
   });
-  it("comes without its version, or after an object without uid", () => {
+  it("is sent without its version, or after an object without uid", () => {
     expect(instead("no metadata")).toEqual([{ type: "BOOKMARK", object: {} }]);
     expect(instead("no uid")).toHaveLength(2);
   });

@@ -1,9 +1,9 @@
 import { request as requestPlain, type ClientRequest, type RequestOptions } from "node:http";
 import { request as requestSecure, type RequestOptions as SecureOptions } from "node:https";
 
-/** Whether a GET is answered with 200, over HTTP or, where the options bring a `ca`, over HTTPS. */
+/** True if a GET is answered with 200 within 5 s: over HTTPS if the options have a `ca`, else over HTTP. */
 export function answersOk(options: RequestOptions | SecureOptions): Promise<boolean> {
-  // No agent: a kept connection would be to a server that may be gone by the next question.
+  // No agent: a kept connection may lead to a server that is gone by the next request.
   const complete = { ...options, agent: false, timeout: 5000 };
   const request: ClientRequest = "ca" in complete ? requestSecure(complete) : requestPlain(complete);
   return new Promise((resolve) => {

@@ -1,20 +1,21 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { withLock } from "./lock.ts";
+import { beforeEach, describe, expect, it } from "vitest";
+import { withLock } from "./bootstrap/lock.mjs";
+import { folderOfTest } from "../packages/testing/src/folder.fixture.ts";
 
 let dir: string;
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), "drover-lock-"));
+let path: string;
+beforeEach(() => {
+  dir = folderOfTest();
+  path = join(dir, "lock");
 });
-afterEach(() => rm(dir, { recursive: true, force: true }));
 
 /** Another process that takes the lock and keeps it. */
 async function holderOf(path: string) {
-  const module = JSON.stringify(new URL("lock.ts", import.meta.url).href);
+  const module = JSON.stringify(new URL("bootstrap/lock.mjs", import.meta.url).href);
   const source = `import { withLock } from ${module};
     await withLock(process.argv[1], {}, () => new Promise(() => console.log("held")));`;
   const holder = spawn(process.execPath, ["--input-type=module", "-e", source, path], {
@@ -26,7 +27,6 @@ async function holderOf(path: string) {
 
 describe("the lock", () => {
   it("is held by one at a time, and leaves nothing behind", async () => {
-    const path = join(dir, "lock");
     let inside = 0;
     const results = await Promise.all(
       [1, 2, 3, 4].map((n) =>
@@ -43,13 +43,11 @@ describe("the lock", () => {
   });
 
   it("is free again when the work failed", async () => {
-    const path = join(dir, "lock");
     await expect(withLock(path, {}, () => Promise.reject(new Error("no luck")))).rejects.toThrow("no luck");
     expect(await withLock(path, {}, () => Promise.resolve("free"))).toBe("free");
   });
 
   it("is waited for while another process holds it, and free when that one is killed", async () => {
-    const path = join(dir, "lock");
     const holder = await holderOf(path);
     const waits = Promise.withResolvers<undefined>();
     let free = false;
@@ -62,8 +60,7 @@ describe("the lock", () => {
     expect(await taken).toBe(true);
   });
 
-  it("is not waited for any longer once the signal says so", async () => {
-    const path = join(dir, "lock");
+  it("is no longer waited for once the signal fires", async () => {
     const holder = await holderOf(path);
     const patience = new AbortController();
     const options = { signal: patience.signal, onWait: () => patience.abort() };
