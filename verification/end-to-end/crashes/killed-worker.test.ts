@@ -33,7 +33,7 @@ afterAll(async () => {
   await Promise.all(gates.map((gate) => gate.close()));
 });
 
-/** A worker with a gate of its own, so that whoever makes a call is known, and can be killed in the middle of it. */
+/** A worker with a gate of its own, so that a test knows which worker makes a call, and can kill it during the call. */
 async function startWorker(): Promise<TiedProcess> {
   const started = Promise.withResolvers<TiedProcess>();
   const at = new Map<S3Call, number>();
@@ -67,7 +67,7 @@ function note(log: Map<string, string[]>, { bucket: name, operation }: S3Call): 
   return operations.push(operation) - 1;
 }
 
-/** A whole life: made, Ready, deleted, gone. Answers what S3 said of the bucket when it was Ready. */
+/** Creates a bucket, waits until it is Ready, deletes it and waits until it is gone. Returns its state in S3 when it was Ready. */
 async function live(name: string) {
   const manifest = bucket(name, spec);
   await world.cluster.apply(manifest);

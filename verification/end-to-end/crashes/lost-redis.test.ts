@@ -17,19 +17,19 @@ afterAll(() => world.stop());
 
 const quiet = (name: string, team = "a") => bucket(name, { tags: { team }, pollInterval: "1h" });
 const before = quiet("before");
-/** How many wakes the bridge has told to queues. */
+/** Number of wakes that the bridge has added to queues. */
 const wakes = async (): Promise<number> => {
   const text = await (await fetch(`${bridge.url}/metrics`)).text();
   return Number(/^drover_stream_wakes_total\{.*\} (\d+)/m.exec(text)?.[1] ?? 0);
 };
 
-it("what was told, and then lost with an old dump, is told again: the position was lost with it", async () => {
+it("wakes that were lost with an old dump are sent again, because the watch position was lost with them", async () => {
   const { cluster, redis } = world;
   const dump = await redis.snapshot();
-  const told = await wakes();
+  const sent = await wakes();
   await cluster.apply(quiet("lost"));
   await cluster.apply(quiet("before", "b"));
-  await expect.poll(wakes).toBe(told + 2);
+  await expect.poll(wakes).toBe(sent + 2);
   await redis.kill();
   await redis.restartFrom(dump);
   const worker = await world.startWorker();
@@ -38,12 +38,12 @@ it("what was told, and then lost with an old dump, is told again: the position w
   await worker.stop();
 });
 
-it("a Redis that was emptied is told everything, also of what nobody has changed", async () => {
+it("after Redis was emptied, every object is woken, unchanged ones too", async () => {
   const { redis } = world;
-  const told = await wakes();
+  const sent = await wakes();
   await redis.kill();
   await redis.restartFrom(await emptied());
-  await expect.poll(wakes, { timeout: 30_000 }).toBeGreaterThanOrEqual(told + 2);
+  await expect.poll(wakes, { timeout: 30_000 }).toBeGreaterThanOrEqual(sent + 2);
   const worker = await world.startWorker();
   await world.cluster.apply(quiet("before", "c"));
   await world.until(quiet("before", "c"), isReady);

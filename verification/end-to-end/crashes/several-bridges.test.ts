@@ -25,7 +25,7 @@ const holder = async (bridges: readonly Started[]): Promise<Started> => {
     expect(holders).toHaveLength(1);
     [found] = holders;
   });
-  if (found === undefined) throw new Error("nobody holds the stream");
+  if (found === undefined) throw new Error("No bridge holds the stream.");
   return found;
 };
 const makeReady = async (name: string, team: string): Promise<void> => {
@@ -58,7 +58,7 @@ it("several bridges share the streams, and one that dies or stands still is stoo
   for (const bridge of left) expect(await bridge.stop()).toMatchObject({ code: 0 });
 });
 
-it("a bridge that starts wakes nobody but whose object has changed", async () => {
+it("a bridge that starts wakes only the keys of objects that have changed", async () => {
   const bridge = await world.startBridge();
   await makeReady("three", "a");
   await bridge.stop();

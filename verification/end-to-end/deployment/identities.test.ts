@@ -37,14 +37,14 @@ afterAll(async () => {
   await gate.close();
 });
 
-/** The function of gadgets, whose code is asked about ConfigMaps, in a namespace and under a name. */
+/** The function of gadgets, which maps ConfigMaps in code, with a namespace and a name of its own. */
 const gadgets = (metadata: { namespace: string; name: string }, more: FunctionDeployment = {}) => {
   const container = { image: "gadgets" };
   return { ...reconcileFunctionOf(gadgetController, { container, scaling: { min: 1 }, ...more }), metadata };
 };
 const own = { namespace: "default", name: "gadgets" };
 const gadget = (name: string) => object(Gadget, name, {});
-/** The keys in Redis in whose name a text stands. */
+/** Keys in Redis with a name that contains a text. */
 const keysOf = (text: string): Promise<readonly string[]> => admin.keys(`*${text}*`);
 const passwordOf = async ({ namespace, name }: typeof own): Promise<string> => {
   const path = `/api/v1/namespaces/${namespace}/secrets/${name}-redis`;
@@ -77,7 +77,7 @@ const deployed = async (function_: ReturnType<typeof gadgets>): Promise<string> 
   return queueOf(world, function_);
 };
 
-it("a function whose name looks like another's names queue reaches nothing of it", async () => {
+it("a function named like another function's names queue reaches none of that queue's keys", async () => {
   const queue = await deployed(gadgets(own));
   await world.cluster.apply(gadget("a"));
   await world.until(gadget("a"), isReady);
@@ -110,7 +110,7 @@ it("a function whose name looks like another's names queue reaches nothing of it
   await world.until(gadgets(alike), isGone);
 });
 
-it("a namesake that is deleted takes nothing from the other, whatever its status says", async () => {
+it("deleting a function leaves its namesake in another namespace intact, whatever its status contains", async () => {
   const queue = await queueOf(world, gadgets(own));
   const [user = ""] = await usersOf(world, own.name);
   const before = await connectionsOf(user);

@@ -45,7 +45,7 @@ const woken = async (before: readonly number[]) => {
   return all.filter((_name, index) => (now[index] ?? 0) > (before[index] ?? 0)).join("");
 };
 
-it("code is asked whom an object concerns, and who was concerned is woken, too", async () => {
+it("a mapping in code wakes the objects that it names now and those that it named before", async () => {
   const { cluster } = world;
   for (const name of all) await cluster.apply(gadget(name));
   for (const name of all) await world.until(gadget(name), isReady);
@@ -57,14 +57,14 @@ it("code is asked whom an object concerns, and who was concerned is woken, too",
   await cluster.apply(mapFor("b c"));
   await eventually(async () => expect(await woken(before)).toBe("abc"));
 
-  // Asked by a job: while there is nobody to answer, the question stands. What code cannot answer is asked again.
+  // The mapping runs as a job: it waits until a worker runs, and is retried when the code fails.
   before = await wakes();
   await worker.stop();
   await cluster.apply(mapFor("no/name b"));
   await cluster.remove(mapFor(""));
   worker = await start();
   await eventually(async () => expect(await woken(before)).toBe("bc"));
-  // Who is named is remembered only after they were woken.
+  // Named keys are stored only after they were woken.
   await eventually(async () =>
     expect(await redis.exists(`{drover:${queue}/names/configmaps}:named`)).toBe(0),
   );

@@ -52,7 +52,7 @@ const progress = async () =>
     left: -1,
   };
 
-it("a campaign has every object reconciled once more, whoever dies meanwhile, and says how far it is", async () => {
+it("a campaign reconciles every object once more, though processes are killed, and reports its progress", async () => {
   const { cluster } = world;
   for (const name of names) await cluster.apply(gadget(name));
   await cluster.apply(registration());

@@ -42,7 +42,7 @@ async function installPolicies(): Promise<void> {
   );
 }
 
-/** As somebody has it who has told their shell where the cluster and Redis are. */
+/** The environment of a shell with the addresses of cluster and Redis. */
 const drover = (...words: string[]): Promise<CommandResult> =>
   spawnDrover(words, {
     cwd: folder,
@@ -123,7 +123,7 @@ it("an image that does not exist fails the deployment at once, and what runs goe
   expect(await drover("deploy", "--wait", "100s")).toMatchObject({ code: 0 });
 }, 240_000);
 
-it("what will never be Ready is said at once, and figures without Redis are the status's", async () => {
+it("`drover wait` fails at once for an object that can never be Ready; without Redis, figures come from the status", async () => {
   const file = join(folder, "src/function.ts");
   writeFileSync(file, readFileSync(file, "utf8").replace("scaling", 'webhook: { path: "/" },\n    scaling'));
   await drover("generate");

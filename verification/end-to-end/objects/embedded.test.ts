@@ -49,7 +49,7 @@ it("a function with a bridge in its process needs no other, and several share th
     /^drover_queue_keys\{controller="gadgets",state="due"\} 0$/m,
   );
 
-  // Code is asked whom an object of another kind concerns, by a queue of its own.
+  // The mapping in code has a queue of its own.
   const before = await wakes("one");
   await world.cluster.apply(mapFor("one"));
   await eventually(async () => expect(await wakes("one")).toBeGreaterThan(before));
@@ -79,7 +79,7 @@ it("beside the cluster's bridges it takes nothing away from them, nor they from 
   await bridge.stop();
   await embedded.stop();
 
-  // Nobody has made the others forget how far they were.
+  // The other functions kept their watch positions.
   await world.cluster.apply(bucket("theirs", { pollInterval: "1h" }));
   await Promise.all([
     world.startBridge({ awaited: "Resumed at the stored position; watching" }),

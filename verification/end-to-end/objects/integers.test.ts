@@ -60,7 +60,7 @@ const specs = documents.map(({ any, amount }) => ({ any: asIs(any), amount: JSON
 const isDone = (status: Readonly<Record<string, unknown>> | undefined): boolean =>
   status?.["any"] !== undefined;
 
-/** Nested as deep as nobody nests, with an integer at its end; the sandbox takes less than an API server. */
+/** Nested deeper than any real object, with an integer at its end; the sandbox accepts less depth than an API server. */
 function deep(): unknown {
   let value: unknown = JSON.rawJSON("9007199254740993");
   for (let i = process.env["DROVER_TEST_CLUSTER"] === "real" ? 4_000 : 400; i > 0; i--) value = [value];

@@ -65,7 +65,7 @@ describe("a Bucket", () => {
     await disconnectRedis(redis);
   });
 
-  it("is told of in Events, counted and not repeated", async () => {
+  it("has Events that are counted and not repeated", async () => {
     const { cluster } = world;
     const impossible = bucket("impossible", { bucketName: "photos2", adopt: "Never", pollInterval: "1s" });
     await cluster.apply(bucket("photos2"));
@@ -85,7 +85,7 @@ describe("a Bucket", () => {
     });
   });
 
-  it("that is not empty waits, says why, and goes once it is empty", async () => {
+  it("that is not empty waits with a reason, and is deleted once it is empty", async () => {
     const { cluster, truth } = world;
     const full = bucket("full");
     await cluster.apply(full);
@@ -112,7 +112,7 @@ describe("a Bucket", () => {
     expect((await truth.bucket("kept"))?.tags).not.toHaveProperty("drover.dev/owner-uid");
   });
 
-  it("gets nothing from a bridge that was told to stop, and everything from the next one", async () => {
+  it("is not woken by a stopped bridge; the next bridge sends every missed wake", async () => {
     const { cluster, truth } = world;
     expect(await bridge.stop()).toMatchObject({ code: 0 });
     const missed = bucket("missed");
@@ -131,7 +131,7 @@ describe("every process", () => {
 
   const idle = 'drover_queue_keys{controller="buckets.s3.drover.dev",state="due"} 0';
 
-  it("says that it runs, that it is ready, and its numbers", async () => {
+  it("answers its probes and serves its metrics", async () => {
     for (const each of [bridge, worker]) {
       expect(await get(each, "/healthz")).toMatchObject({ status: 200 });
       await eventually(async () => expect(await get(each, "/readyz")).toMatchObject({ status: 200 }));
@@ -147,7 +147,7 @@ describe("every process", () => {
     );
   });
 
-  it("says why it is not ready while Redis is away, and lives on; a Bucket of that time is Ready afterwards", async () => {
+  it("stays alive and reports why it is not ready while Redis is down; a Bucket made meanwhile becomes Ready", async () => {
     await world.redis.kill();
     await world.cluster.apply(bucket("late"));
     for (const each of [bridge, worker]) {

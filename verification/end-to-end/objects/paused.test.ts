@@ -29,7 +29,7 @@ const pausedKeys = async (): Promise<number> => {
   return Number(/^drover_queue_keys\{.*state="paused".*\} (\d+)/m.exec(text)?.[1]);
 };
 
-it("an object that says that it is paused has no run, also where Redis is emptied, until it says so no more", async () => {
+it("a paused object has no run, even after Redis was emptied, until it is resumed", async () => {
   const { cluster, truth, redis } = world;
   await cluster.apply(held("new"));
   await afterAnother("changed");
@@ -49,7 +49,7 @@ it("an object that says that it is paused has no run, also where Redis is emptie
   const admin = await connectRedis({ url: redis.url, clientName: "test", log: silentLog });
   await admin.flushall();
   await disconnectRedis(admin);
-  // Everything is told anew, to a queue that knows nothing of a pause.
+  // Every key is woken again, in a queue without a record of the pause.
   await afterAnother("second");
   await eventually(async () => expect(await pausedKeys()).toBe(3));
   // Nothing has written to them: neither to their status nor a finalizer.
@@ -78,7 +78,7 @@ it("a new value of reconcile-at causes a run, also of an object that is parked",
   const parked = await world.until(twin, (object) => conditionOf(object)?.status === "False");
   await cluster.remove(first);
   await world.until(first, isGone);
-  // It is given up on: nothing that it needs has told it that the name is free.
+  // The key is parked: no event reports that the name is free.
   await afterAnother("third");
   expect(await cluster.get(twin)).toEqual(parked);
   const { metadata, ...rest } = twin;

@@ -26,7 +26,7 @@ export interface World {
   /** `functions`: a folder of other registrations than the bucket function's, or those of the cluster. */
   startBridge(options?: {
     functions?: string;
-    /** What it says when it is as far as is to be waited for; by default that it follows a kind. */
+    /** The log line to wait for; by default that the bridge follows a kind. */
     awaited?: string;
     env?: Record<string, string>;
     machine?: string;
@@ -39,7 +39,7 @@ export interface World {
     env?: Record<string, string>;
   }): Promise<Started>;
   /**
-   * Any process of Drover's, by its main module, until it has said `awaited`. Each has a wall clock of its own, but for
+   * Any process of Drover's, by its main module, until it has logged `awaited`. Each has a wall clock of its own, but for
    * those of one `machine`: signatures, and deadlines of calls, tolerate no minutes (docs/operating-functions.md, Clocks).
    */
   startProcess(
@@ -50,9 +50,9 @@ export interface World {
     machine?: string,
   ): Promise<Started>;
   /**
-   * A gateway that may call functions on loopback. `machine`: that of the process whose signatures it verifies.
+   * A gateway that may call functions on loopback. `machine`: that of the process with the signatures that it verifies.
    *
-   * @param allowed the port of a function whose URL is plain HTTP
+   * @param allowed the port of a function with a plain HTTP URL
    */
   startGateway(options: {
     readonly allowed?: number;
@@ -76,7 +76,7 @@ export interface World {
   mount(name: string, values: Readonly<Record<string, string>>): string;
   /** Another function, by its main module. `env`: such as DROVER_FUNCTION, where the cluster registers it. */
   startFunction(main: string, env?: Record<string, string>): Promise<Started>;
-  /** The object as it is when it is Ready for the generation it has, or when `predicate` says so. */
+  /** The object as it is when it is Ready for the generation it has, or when `predicate` holds. */
   until(
     manifest: Manifest,
     predicate: (object: TestObject | undefined) => boolean,
@@ -89,7 +89,7 @@ export interface World {
 /** Registrations as the cluster has them. */
 export const ofCluster = "the cluster's";
 
-/** How long anything may take on a slow machine before the test says so. Nothing waits for this time to pass. */
+/** How long a step may take on a slow machine before the test fails. Nothing waits for this time to pass. */
 const timeout = 100_000;
 
 /** @param startQueue another Redis than the usual one. */

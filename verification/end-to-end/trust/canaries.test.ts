@@ -152,7 +152,7 @@ describe("a canary that a process is started with is nowhere in what it prints",
             ...(path === leaky && { DROVER_LEAKY_SECRET: canary }),
             ...variables,
           },
-          // Where nobody can be reached it goes on trying, and says so.
+          // Without a reachable server it retries, and logs each failure.
           onLine: (line) => {
             if (trouble.test(line)) failed.resolve(undefined);
           },

@@ -51,7 +51,7 @@ it("a function's Pod connects with the authority that the deployer was given, an
   await cluster.apply(tasksFunction(container, { scaling: { min: 1 } }));
   await cluster.apply(task("encrypted", 1));
   await world.until(task("encrypted", 1), isReady);
-  // Redis itself says at which of its ports it has accepted the function's user.
+  // Redis itself reports the port at which it accepted the function's user.
   const clients = ((await redisRequest(redis.port, ["CLIENT", "LIST"])) ?? "").split("\n");
   const ofFunction = clients.filter((line) => line.includes("user=function:default/tasks/"));
   expect(ofFunction.length).toBeGreaterThan(0);
