@@ -16,9 +16,9 @@ export interface Attack {
 export interface AttackedWorld {
   readonly signal: AbortSignal;
   readonly log: (line: string) => void;
-  /** The server that the attack needs. @throws for an attack that has not said so. */
+  /** The server that the attack needs. @throws for an attack without it in `needs`. */
   readonly redis: () => { readonly url: string };
-  /** The installation that the attack needs. @throws for an attack that has not said so. */
+  /** The installation that the attack needs. @throws for an attack without it in `needs`. */
   readonly cluster: () => Installation;
 }
 

@@ -7,7 +7,7 @@ import type { Attack } from "../attack.ts";
 import { crossOrigin, rebound, send } from "./page.ts";
 
 export const attack: Attack = {
-  name: "a fault proxy lends its cluster's credentials to no web page, and to no program without its token",
+  name: "a fault proxy forwards no request of a web page, or without its token, with its cluster's credentials",
   kind: "development tools trust loopback",
   needs: [],
   async run() {

@@ -8,7 +8,7 @@ import type { Attack } from "../attack.ts";
 import { crossOrigin, rebound, type Seen, send } from "./page.ts";
 
 export const attack: Attack = {
-  name: "a web page has no Pod made that runs a program on the developer's machine",
+  name: "a web page cannot create a Pod that runs a program on the developer's machine",
   kind: "development tools trust loopback",
   needs: [],
   async run({ signal }) {

@@ -16,7 +16,7 @@ const Cup = defineResource({
 const most = 12;
 
 export const attack: Attack = {
-  name: "a function that asks to run again at once, and does nothing, does not run at full speed",
+  name: "a function that requeues itself at once is slowed down by backoff",
   kind: "work without an end",
   needs: [],
   async run() {

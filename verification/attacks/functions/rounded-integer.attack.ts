@@ -13,7 +13,7 @@ const Account = defineResource({
   status: z.object({ any: anything.optional() }),
 });
 
-/** Who has the account 9007199254740993 gets at that of another, whose number a double does not tell apart. */
+/** As doubles, 9007199254740993 and 9007199254740992 are equal: the owner of one account would reach the other. */
 export const attack: Attack = {
   name: "an object's integer does not reach a function, or come back from it, as another integer",
   kind: "a name is an identity",

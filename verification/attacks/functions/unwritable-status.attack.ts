@@ -19,7 +19,7 @@ const statusSchema = z.looseObject({
 });
 
 export const attack: Attack = {
-  name: "an object whose status cannot be written does not look well",
+  name: "an object with a status that cannot be written is not Ready",
   kind: "truth in status",
   needs: [],
   async run() {

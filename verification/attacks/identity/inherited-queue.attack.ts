@@ -6,7 +6,7 @@ import { allThatReads, redisAsFunction } from "./redis-as-function.ts";
 const canary = "canary-of-the-former-owner";
 
 export const attack: Attack = {
-  name: "who takes the name of a function that was deleted inherits nothing, in Redis neither",
+  name: "a new function inherits nothing in Redis from a deleted function of the same name",
   kind: "a name outlives its owner",
   needs: ["cluster"],
   slow: true,
@@ -34,7 +34,7 @@ export const attack: Attack = {
       return found.flat().some((text) => text.includes(canary));
     };
     await until("a copy is in Redis", holding);
-    // The bridge goes on hearing of changes while the function goes.
+    // The bridge gets changes while the function is deleted.
     const busy = new AbortController();
     const changing = (async () => {
       for (let n = 0; !AbortSignal.any([busy.signal, signal]).aborted; n++) {
@@ -44,7 +44,7 @@ export const attack: Attack = {
         await delay(50);
       }
     })();
-    /** What the function of that name in a namespace reads of the former one. */
+    /** Lines of the former function that the function of that name in a namespace can read. */
     const reads = async (namespace: string): Promise<readonly string[]> => {
       const connection = await redisAsFunction(installation, namespace, "peek");
       const read = await allThatReads(connection, redis);

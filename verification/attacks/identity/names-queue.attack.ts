@@ -4,7 +4,7 @@ import { functionOf, makeAuthor } from "../rights/function-of.ts";
 import { allThatReads, redisAsFunction } from "./redis-as-function.ts";
 
 export const attack: Attack = {
-  name: "a function whose name looks like another's names queue reads nothing of it",
+  name: "a function named like another function's names queue reads nothing of that queue",
   kind: "a name becomes structure",
   needs: ["cluster"],
   async run({ cluster }) {

@@ -3,7 +3,7 @@ import { functionOf, makeAuthor } from "../rights/function-of.ts";
 import { redisAsFunction } from "./redis-as-function.ts";
 
 export const attack: Attack = {
-  name: "a namesake with a forged status does not cut another's function off Redis",
+  name: "deleting a namesake with a forged status does not disconnect the other function from Redis",
   kind: "a decision is kept",
   needs: ["cluster"],
   async run({ cluster }) {

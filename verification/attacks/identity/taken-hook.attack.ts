@@ -11,7 +11,7 @@ import { startProcess } from "../../harness/start-process.ts";
 import type { Attack } from "../attack.ts";
 
 export const attack: Attack = {
-  name: "who declares a hook's name first takes no other function's events",
+  name: "an older function with a hook of the same name gets no other function's events",
   kind: "a name is first come",
   needs: ["redis"],
   async run({ redis }) {

@@ -5,7 +5,7 @@ const urls = ["redis://127.0.0.1:1?password=CANARY", "redis://127.0.0.1:1/0?fami
 
 /** The URL with which functions reach Redis stands in their Pods: a password in it would be that of all of them. */
 export const attack: Attack = {
-  name: "functions are given no password of Redis in the query of a URL, and none is shown",
+  name: "a Redis password in the query of a URL is refused for functions, and not shown",
   kind: "error text carries its input",
   needs: [],
   async run({ log }) {

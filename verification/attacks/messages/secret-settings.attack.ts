@@ -13,7 +13,7 @@ const urls = [
 ];
 const parts = ["bridge", "deployer", "gateway"];
 
-/** Whoever reads logs: they are shipped to other places, and kept, under other permissions than Secrets. */
+/** Logs are shipped to other places and kept there, under other permissions than Secrets. */
 export const attack: Attack = {
   name: "a setting that cannot be used is not shown, unless it is marked plain",
   kind: "error text carries its input",

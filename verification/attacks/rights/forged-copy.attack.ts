@@ -12,7 +12,7 @@ import { makeAuthor, everything, functionOf } from "./function-of.ts";
 const deployersQueue = /^\{drover[^}]*reconcilefunctions\.drover\.dev[^}]*\}:control$/;
 
 export const attack: Attack = {
-  name: "the deployer grants nothing by what Redis says of a function",
+  name: "the deployer grants no permission because of a forged object in Redis",
   kind: "a decision is kept where a less trusted party writes",
   needs: ["cluster"],
   slow: true,

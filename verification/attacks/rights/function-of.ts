@@ -3,7 +3,7 @@ import { coreKind } from "../../harness/manifests.ts";
 import type { Installation } from "../installation.ts";
 import { ReconcileFunction } from "@drover/controller";
 
-/** A ReconcileFunction as an attacker writes it: whatever schema says. */
+/** A ReconcileFunction as an attacker writes it, valid or not. */
 export const functionOf = (
   namespace: string,
   name: string,

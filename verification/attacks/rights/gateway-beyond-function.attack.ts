@@ -8,7 +8,7 @@ const { group, version, kind, plural, scope, apiVersion } = Greeting;
 const greetings = `${plural}.${group}`;
 
 export const attack: Attack = {
-  name: "a function that is called gives the gateway no rights but to act as that function",
+  name: "a called function gives the gateway one right: to impersonate that function",
   kind: "what is checked is not what is granted",
   needs: ["cluster"],
   async run({ cluster }) {
@@ -34,11 +34,11 @@ export const attack: Attack = {
     const greeting = { apiVersion, kind, metadata: { name: "one", namespace: mine }, spec: { name: "one" } };
     await at.permitted(mine, "acted", as);
     await at.apply([greeting]);
-    // There is no such Service: what the gateway writes for the function says so.
+    // There is no such Service: the gateway writes this into the object's status.
     const reason = "jsonpath={.status.conditions[?(@.type=='Ready')].message}";
     await at.until("the gateway has written a status for the function", async () => {
-      const said = await at.kubectl(["get", greetings, "one", "-n", mine, "-o", reason]);
-      return said.includes("There is no Service") || undefined;
+      const message = await at.kubectl(["get", greetings, "one", "-n", mine, "-o", reason]);
+      return message.includes("There is no Service") || undefined;
     });
     const seen: string[] = [];
     for (const namespace of [mine, next, "kube-system", undefined])

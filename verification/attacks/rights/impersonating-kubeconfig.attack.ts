@@ -11,14 +11,14 @@ import type { Attack } from "../attack.ts";
 const account = "system:serviceaccount:team:one";
 
 export const attack: Attack = {
-  name: "a function acts as its ServiceAccount alone, also where the kubeconfig acts as somebody",
+  name: "a function acts as its ServiceAccount alone, even when the kubeconfig impersonates a user",
   kind: "the rights of another",
   needs: [],
   async run() {
     const users: string[] = [];
     const server = createServer((request, response) => {
       // A header that is there twice is one for Node: the values, joined.
-      users.push([request.headers["impersonate-user"] ?? "nobody"].flat().join(", "));
+      users.push([request.headers["impersonate-user"] ?? "no user"].flat().join(", "));
       response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(configMap));
     });
     server.listen(0, "127.0.0.1");

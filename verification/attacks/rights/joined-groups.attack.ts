@@ -2,7 +2,7 @@ import type { Attack } from "../attack.ts";
 import { makeAuthor, everything, functionOf } from "./function-of.ts";
 
 export const attack: Attack = {
-  name: "a group whose name has a line break is one group",
+  name: "a group name with a line break counts as one group",
   kind: "text becomes structure",
   needs: ["cluster"],
   async run({ cluster }) {

@@ -4,7 +4,7 @@ import { makeAuthor, functionOf } from "./function-of.ts";
 const known = "known-to-mallory-known-to-mallory-known-to1";
 
 export const attack: Attack = {
-  name: "a Secret that was there before lends its password to no function",
+  name: "a planted Secret does not set the Redis password of a function",
   kind: "a decision is kept where a less trusted party writes",
   needs: ["cluster"],
   async run({ cluster }) {

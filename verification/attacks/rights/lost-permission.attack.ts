@@ -2,7 +2,7 @@ import type { Attack } from "../attack.ts";
 import { makeAuthor, functionOf } from "./function-of.ts";
 
 export const attack: Attack = {
-  name: "a permission does not outlive that of its author, whatever the author does to the function",
+  name: "a function loses a permission when its author loses it, however the author changes the function",
   kind: "a decision is kept",
   needs: ["cluster"],
   slow: true,

@@ -7,7 +7,7 @@ import { withoutSchema } from "./stored-as.ts";
 const canary = "CANARY-SECRET-VALUE";
 
 export const attack: Attack = {
-  name: "the version of a kind cannot name another resource in the URL",
+  name: "the version of a kind cannot select another resource in the URL",
   kind: "text of a spec becomes structure",
   needs: ["cluster"],
   async run({ cluster }) {
@@ -40,9 +40,9 @@ export const attack: Attack = {
       () => "the CRD refuses it",
     );
     if (refused !== undefined) await withoutSchema(installation, () => apply([peek], { as }));
-    // The bridge has seen it: it says so in the status, or the deployer has, or the keys are there.
+    // Bridge or deployer has handled it: the status has a problem, or the kind is followed.
     const statusSchema = z.looseObject({ problem: z.string().optional(), follows: z.unknown().optional() });
-    const status = await until("the bridge has said what it does for the function", async () => {
+    const status = await until("the bridge has reported the function in its status", async () => {
       const text = await kubectl(["get", "rf", "peek", "-n", namespace, "-o", "jsonpath={.status}"]);
       const now = statusSchema.safeParse(text === "" ? {} : JSON.parse(text)).data;
       return (now?.problem !== undefined || text.includes('"Following"')) && text;

@@ -20,7 +20,7 @@ export async function moveToFinishedSha(server: AttackedRedis): Promise<string> 
     if (/^evalsha$/i.test(command) && keys === "14") seen.resolve(sha);
   });
   const queue = openWorkQueue({ redis, controller: taken, log: silentLog, upkeep: "own" });
-  // With nobody to take it, so that BullMQ brings it; twice, since the first use may be with the text.
+  // Before a worker runs, so that BullMQ delivers it; twice, since the first call may be an EVAL.
   const ended: string[] = [];
   for (const name of ["first", "second"]) {
     const key = objectKey({ namespace: "a", name });

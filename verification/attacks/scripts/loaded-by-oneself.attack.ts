@@ -7,7 +7,7 @@ const library =
   "#!lua name=mine\nredis.register_function('mine', function(keys) return redis.call('SET', keys[1], 'mine') end)";
 
 export const attack: Attack = {
-  name: "those who only work off keys load no scripts and no functions, in any way that Redis has",
+  name: "the Redis users of functions, gateway and operators load no scripts and no functions by any command",
   kind: "shared fate",
   needs: ["redis"],
   async run({ redis }) {

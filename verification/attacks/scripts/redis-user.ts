@@ -8,7 +8,7 @@ import {
 } from "@drover/queue";
 import { Redis } from "ioredis";
 
-/** The function whose Pod was taken over. */
+/** The function with the Pod that was taken over. */
 export const taken = "taken";
 
 /** A Redis with the users that the shipped rules make, as its attackers and the shipped processes meet it. */
@@ -59,8 +59,8 @@ export const answerOf = (asked: Promise<unknown>): Promise<string> =>
 export const isDenied = (answer: string): boolean => /NOPERM|has no permissions/.test(answer);
 
 /**
- * What another client is answered while an attack lasts: `BUSY`, where the server does nothing but a script. The server says
- * so after a tenth of a second here.
+ * The answer that another client gets during an attack: `BUSY` if the server runs a script and nothing else. The server answers
+ * this after a tenth of a second here.
  */
 export async function victimDuring(
   { admin }: AttackedRedis,

@@ -6,7 +6,7 @@ const changes = 40;
 const most = 7;
 
 export const attack: Attack = {
-  name: "a function that keeps making its queue another one does not have the stream of others listed again and again",
+  name: "a function that keeps changing its queue's incarnation does not cause repeated lists for other functions",
   kind: "shared fate",
   needs: ["redis"],
   slow: true,
@@ -21,7 +21,7 @@ export const attack: Attack = {
       throw new Error("The bridge woke neither queue before the attack.");
     const before = stage.listings("configmaps");
     for (let i = 0; i < changes && !signal.aborted; i++) {
-      // Emptied, the queue is begun anew by whoever comes next.
+      // The next process creates an emptied queue again.
       if (i % 2 === 0) await stage.attacker.del(stage.control);
       else
         await stage.attacker.hset(

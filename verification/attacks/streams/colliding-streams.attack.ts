@@ -10,7 +10,7 @@ const deployments = {
 };
 
 export const attack: Attack = {
-  name: "a kind that is named wrongly takes the place of no other kind",
+  name: "a function with a wrongly named kind does not take over the stream of another kind",
   kind: "text becomes structure",
   needs: ["redis"],
   async run({ redis }) {

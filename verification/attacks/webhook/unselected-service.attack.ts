@@ -46,7 +46,7 @@ export const attack: Attack = {
       service("by-hand", {}),
       service("empty", { selector: {} }),
       service("renamed", { type: "ExternalName", externalName: "kubernetes.default.svc.cluster.local" }),
-      service("selecting", { selector: { app: "nobody" } }),
+      service("selecting", { selector: { app: "none" } }),
     ];
     const endpoints = {
       apiVersion: "discovery.k8s.io/v1",
@@ -57,7 +57,7 @@ export const attack: Attack = {
       ports: [{ name: "http", port: 80 }],
     };
     await at.apply([...services, endpoints], { as });
-    /** The Ready condition of an object whose function is behind a Service. */
+    /** The Ready condition of an object with a function behind a Service. */
     const outcome = async (name: string) => {
       const { group, version, kind, plural, scope } = Probe;
       const fn = {
