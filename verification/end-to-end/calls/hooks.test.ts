@@ -1,6 +1,6 @@
-import { customResourceDefinition, ReconcileFunction, silentLog } from "@drover/controller";
+import { ReconcileFunction, silentLog } from "@drover/controller";
 import { thisMachine } from "@drover/local-servers";
-import { connectRedis, disconnectRedis, openWorkQueue, type RedisConnection } from "@drover/queue";
+import { openWorkQueue, type RedisConnection } from "@drover/queue";
 import { createHmac, randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { coreKind, namespaceNamed, object, secret } from "../../harness/manifests.ts";
 import { openRedisGate, type RedisGate } from "../stage/redis-gate.ts";
 import type { Started } from "../../harness/start-process.ts";
-import { eventually, ofCluster, queueOf, startWorld, type World } from "../stage/world.ts";
+import { eventually, ofCluster, queueOf, metricsOf, startWorld, type World } from "../stage/world.ts";
 
 const controller = "sites.example.com";
 const canary = () => `whsec_${randomBytes(32).toString("base64")}`;
@@ -47,8 +47,8 @@ async function startBridge(): Promise<typeof bridge> {
 beforeAll(async () => {
   world = await startWorld();
   gate = await openRedisGate(world.redis.port);
-  redis = await connectRedis({ url: world.redis.url, clientName: "test", log: silentLog });
-  await world.cluster.apply({ ...customResourceDefinition(ReconcileFunction) });
+  redis = await world.connectRedis();
+  await world.define(ReconcileFunction);
   await world.cluster.apply(namespaceNamed("web"));
   await world.cluster.apply(secretOf(secrets[0]));
   await world.cluster.apply(registration);
@@ -56,7 +56,6 @@ beforeAll(async () => {
   bridge = await startBridge();
 });
 afterAll(async () => {
-  await disconnectRedis(redis);
   await world.stop();
   await gate.close();
 });
@@ -101,7 +100,7 @@ it("a signed event that is sent twice wakes its key once, even through another b
   await eventually(async () => expect(await send({ id: "once", sites: ["a"] }, other)).toBe(204));
   expect(await wakes("a")).toBe(1);
   expect(await send({ id: "forged", sites: ["a"], secret: canary() })).toBe(401);
-  expect(await (await fetch(`${bridge.url}/metrics`)).text()).toMatch(
+  expect(await metricsOf(bridge)).toMatch(
     /drover_hook_events_total\{hook="default\/sites.example.com\/sites",outcome="repeated"\} 1/,
   );
   await other.stop();
@@ -174,7 +173,7 @@ it("each of these keys had one run", async () => {
 it("no secret and no body is in Redis, in a log or in a metric", async () => {
   await world.redis.snapshot();
   const files = [...filesIn(world.folder), ...filesIn(world.redis.dir)];
-  const metrics = await (await fetch(`${bridge.url}/metrics`)).text();
+  const metrics = await metricsOf(bridge);
   const texts = [...files.map((file) => readFileSync(file)), Buffer.from(metrics)];
   const all = Buffer.concat(texts);
   expect(all.includes(`{drover-hook:${queueName}}`)).toBe(true);

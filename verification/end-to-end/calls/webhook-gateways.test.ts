@@ -2,7 +2,7 @@
  * The function is an HTTP server of this file, so that a test knows when it is called: gateways are killed and stopped in the
  * middle of a call.
  */
-import { customResourceDefinition, ReconcileFunction } from "@drover/controller";
+import { ReconcileFunction } from "@drover/controller";
 import { thisMachine } from "@drover/local-servers";
 import { type Call, callSchema, completionUrl, signMessage } from "@drover/webhook";
 import { randomBytes } from "node:crypto";
@@ -16,7 +16,7 @@ import { Greeting } from "../../../examples/typescript/greeting.ts";
 import { functionFor, type Manifest, object, secret as secretNamed } from "../../harness/manifests.ts";
 import { calledAccount } from "../stage/called-account.ts";
 import type { Started } from "../../harness/start-process.ts";
-import { conditionOf, eventually, ofCluster, startWorld, type World } from "../stage/world.ts";
+import { conditionOf, eventually, ofCluster, metricsOf, startWorld, type World } from "../stage/world.ts";
 
 const controller = "greetings";
 const secret = `whsec_${randomBytes(32).toString("base64")}`;
@@ -57,8 +57,7 @@ beforeAll(async () => {
     })();
   });
   port = await listen(server);
-  await world.cluster.apply({ ...customResourceDefinition(ReconcileFunction) });
-  await world.cluster.apply({ ...customResourceDefinition(Greeting) });
+  await world.define(ReconcileFunction, Greeting);
   for (const name of [controller, "hanging"])
     for (const one of calledAccount(name, Greeting)) await world.cluster.apply(one);
   await world.cluster.apply(secretFor(controller));
@@ -173,7 +172,7 @@ it("a function that hangs does not delay other functions", async () => {
 /** Contents of all files of the processes and of Redis, of the metrics, and of the objects `shown`. */
 async function written(gateway: Started, ...shown: readonly unknown[]): Promise<Buffer> {
   await world.redis.snapshot();
-  const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+  const metrics = await metricsOf(gateway);
   const files = [world.folder, world.redis.dir].flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => join(folder, name)),
   );

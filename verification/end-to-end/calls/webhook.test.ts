@@ -1,4 +1,4 @@
-import { customResourceDefinition, ReconcileFunction } from "@drover/controller";
+import { ReconcileFunction } from "@drover/controller";
 import { freePort, thisMachine } from "@drover/local-servers";
 import { randomBytes, randomUUID } from "node:crypto";
 import { signMessage } from "@drover/webhook";
@@ -61,8 +61,7 @@ beforeAll(async () => {
   world = await startWorld();
   port = await freePort();
   mount({ current: secrets[0] });
-  await world.cluster.apply({ ...customResourceDefinition(ReconcileFunction) });
-  await world.cluster.apply({ ...customResourceDefinition(Greeting) });
+  await world.define(ReconcileFunction, Greeting);
   await world.cluster.apply(secretOf({ current: secrets[0] }));
   if (!isReal) {
     const spec = { clusterIP: "127.0.0.1", selector: { app: "greetings" }, ports: [{ port }] };

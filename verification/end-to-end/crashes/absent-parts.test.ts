@@ -1,4 +1,4 @@
-import { customResourceDefinition, reconcileFunctionOf } from "@drover/controller";
+import { reconcileFunctionOf } from "@drover/controller";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { inDefault } from "../../harness/manifests.ts";
 import { type DeployedWorld, startDeployedWorld } from "../stage/deployed-world.ts";
@@ -11,7 +11,7 @@ const lease = { DROVER_PART_LEASE: "2s" };
 const main = new URL("../functions/tasks.ts", import.meta.url).pathname;
 beforeAll(async () => {
   world = await startDeployedWorld({ tasks: { command: [process.execPath, main] } }, lease);
-  await world.cluster.apply({ ...customResourceDefinition(Task) });
+  await world.define(Task);
 });
 afterAll(() => world.stop());
 

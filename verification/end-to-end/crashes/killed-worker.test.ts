@@ -1,7 +1,7 @@
 import type { TiedProcess } from "@drover/local-servers";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openGate, type S3Call, type S3Gate } from "../stage/s3-gate.ts";
-import { bucket, isGone, isReady, startWorld, type World } from "../stage/world.ts";
+import { bucket, isGone, startWorld, type World } from "../stage/world.ts";
 
 /** Where a worker dies in the life of one bucket: at its n-th call to S3, before or after S3 has done it. */
 interface Death {
@@ -70,8 +70,7 @@ function note(log: Map<string, string[]>, { bucket: name, operation }: S3Call): 
 /** Creates a bucket, waits until it is Ready, deletes it and waits until it is gone. Returns its state in S3 when it was Ready. */
 async function live(name: string) {
   const manifest = bucket(name, spec);
-  await world.cluster.apply(manifest);
-  const object = await world.until(manifest, isReady);
+  const object = await world.applyReady(manifest);
   const made = await world.truth.bucket(name);
   await world.cluster.remove(manifest);
   await world.until(manifest, isGone);

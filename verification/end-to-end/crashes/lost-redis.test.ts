@@ -1,7 +1,7 @@
 import { startRedis } from "@drover/local-servers";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Started } from "../../harness/start-process.ts";
-import { bucket, isReady, startWorld, type World } from "../stage/world.ts";
+import { bucket, isReady, metricsOf, startWorld, type World } from "../stage/world.ts";
 
 let world: World;
 let bridge: Started;
@@ -9,8 +9,7 @@ beforeAll(async () => {
   world = await startWorld();
   bridge = await world.startBridge();
   const worker = await world.startWorker();
-  await world.cluster.apply(before);
-  await world.until(before, isReady);
+  await world.applyReady(before);
   await worker.stop();
 });
 afterAll(() => world.stop());
@@ -19,7 +18,7 @@ const quiet = (name: string, team = "a") => bucket(name, { tags: { team }, pollI
 const before = quiet("before");
 /** Number of wakes that the bridge has added to queues. */
 const wakes = async (): Promise<number> => {
-  const text = await (await fetch(`${bridge.url}/metrics`)).text();
+  const text = await metricsOf(bridge);
   return Number(/^drover_stream_wakes_total\{.*\} (\d+)/m.exec(text)?.[1] ?? 0);
 };
 
@@ -45,8 +44,7 @@ it("after Redis was emptied, every object is woken, unchanged ones too", async (
   await redis.restartFrom(await emptied());
   await expect.poll(wakes, { timeout: 30_000 }).toBeGreaterThanOrEqual(sent + 2);
   const worker = await world.startWorker();
-  await world.cluster.apply(quiet("before", "c"));
-  await world.until(quiet("before", "c"), isReady);
+  await world.applyReady(quiet("before", "c"));
   await worker.stop();
 });
 

@@ -76,6 +76,5 @@ it("every process ends when it is stopped, also while Redis is down, and reports
   for (const { signal } of exits) expect(signal).toBeNull(); // left by itself, was not killed
   await world.redis.restart();
   await world.startWorker();
-  await world.cluster.apply(bucket("afterwards"));
-  await world.until(bucket("afterwards"), isReady);
+  await world.applyReady(bucket("afterwards"));
 });

@@ -1,10 +1,5 @@
-import {
-  customResourceDefinition,
-  ReconcileFunction,
-  reconcileFunctionOf,
-  silentLog,
-} from "@drover/controller";
-import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/queue";
+import { ReconcileFunction, reconcileFunctionOf } from "@drover/controller";
+import { type RedisConnection } from "@drover/queue";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { inDefault, object } from "../../harness/manifests.ts";
 import { Gadget, gadgetController, mapFor } from "../functions/gadgets.ts";
@@ -19,19 +14,15 @@ let queue: string;
 const start = () => world.startFunction(main, { DROVER_FUNCTION: "default/gadgets" });
 beforeAll(async () => {
   world = await startWorld();
-  redis = await connectRedis({ url: world.redis.url, clientName: "test", log: silentLog });
-  await world.cluster.apply({ ...customResourceDefinition(ReconcileFunction) });
-  await world.cluster.apply({ ...customResourceDefinition(Gadget) });
+  redis = await world.connectRedis();
+  await world.define(ReconcileFunction, Gadget);
   const registration = inDefault(reconcileFunctionOf(gadgetController));
   await world.cluster.apply(registration);
   queue = await queueOf(world, registration);
   worker = await start();
   await world.startBridge({ functions: ofCluster, awaited: "Serving" });
 });
-afterAll(async () => {
-  await disconnectRedis(redis);
-  await world.stop();
-});
+afterAll(() => world.stop());
 
 const gadget = (name: string) => object(Gadget, name, {});
 const all = ["a", "b", "c"];

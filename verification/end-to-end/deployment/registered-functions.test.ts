@@ -1,4 +1,4 @@
-import { customResourceDefinition, ReconcileFunction } from "@drover/controller";
+import { ReconcileFunction } from "@drover/controller";
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { parse } from "yaml";
@@ -13,6 +13,7 @@ import {
   isGone,
   isReady,
   ofCluster,
+  metricsOf,
   queueOf,
   startWorld,
   type World,
@@ -22,7 +23,7 @@ let world: World;
 let bridge: Started;
 beforeAll(async () => {
   world = await startWorld();
-  await world.cluster.apply({ ...customResourceDefinition(ReconcileFunction) });
+  await world.define(ReconcileFunction);
   for (const name of ["team-a", "team-b"]) {
     await world.cluster.apply(namespaceNamed(name));
   }
@@ -66,13 +67,12 @@ it("a running bridge follows the kinds of a function that is registered, and rep
   const degraded = await world.until(absent, (it) => state(it)?.state === "Degraded");
   expect(state(degraded)).toMatchObject({ reason: "NotServed" });
   const metric = async () => {
-    const text = await (await fetch(`${bridge.url}/metrics`)).text();
+    const text = await metricsOf(bridge);
     return /drover_stream_degraded\{kind="absentees.s3.drover.dev"\} (\d)/.exec(text)?.[1];
   };
   await eventually(async () => expect(await metric()).toBe("1"));
   expect((await fetch(`${bridge.url}/readyz`)).status).toBe(200);
-  await cluster.apply(bucket("beside"));
-  await world.until(bucket("beside"), isReady);
+  await world.applyReady(bucket("beside"));
   await cluster.apply(absentees);
   await eventually(async () => expect(await metric()).toBe("0"));
   await world.until(absent, (it) => state(it)?.state === "Following");
@@ -110,6 +110,5 @@ it("a process ends when its function is deleted; the next process serves the fun
   await cluster.apply(buckets);
   await startFor("team-b");
   expect(await queueOf(world, buckets)).not.toBe(before);
-  await cluster.apply(bucket("after"));
-  await world.until(bucket("after"), isReady);
+  await world.applyReady(bucket("after"));
 }, 120_000);

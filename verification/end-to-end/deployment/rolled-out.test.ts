@@ -1,4 +1,4 @@
-import { customResourceDefinition, type FunctionDeployment } from "@drover/controller";
+import { type FunctionDeployment } from "@drover/controller";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
@@ -16,7 +16,7 @@ beforeAll(async () => {
   const ours = { command: [process.execPath, main] };
   const broken = { command: [process.execPath, "-e", "process.exit(3)"] };
   world = await startDeployedWorld({ "tasks:1": ours, "tasks:2": ours, broken });
-  await world.cluster.apply({ ...customResourceDefinition(Task) });
+  await world.define(Task);
 });
 afterAll(() => world.stop());
 beforeEach(() => writeFileSync((journal = join(world.folder, `journal-${count++}`)), ""));

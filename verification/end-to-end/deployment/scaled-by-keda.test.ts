@@ -1,4 +1,3 @@
-import { customResourceDefinition } from "@drover/controller";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { core, looseKind, object } from "../../harness/manifests.ts";
@@ -17,7 +16,7 @@ beforeAll(async () => {
       DROVER_METRICS_AUTH: isReal ? "kubernetes" : "none",
     },
   );
-  await world.cluster.apply({ ...customResourceDefinition(Task) });
+  await world.define(Task);
   await world.cluster.apply(looseKind("keda.sh", "ScaledObject"));
   await world.cluster.apply(looseKind("keda.sh", "TriggerAuthentication"));
 });
@@ -122,8 +121,7 @@ it("KEDA asks for the figure that Drover would use and its scale is applied; wit
   if (!isReal) expect((await ask("unknown")).status).toBe(404);
   await world.until(scaled, (object) => conditionOf(object)?.reason === "ScaledToZero");
   await eventually(async () => expect(await world.pods("tasks")).toEqual([]));
-  await cluster.apply(task("after", 1));
-  await world.until(task("after", 1), isReady);
+  await world.applyReady(task("after", 1));
   expect(await world.pods("tasks")).toHaveLength(1);
   await eventually(async () => expect(await world.pods("tasks")).toEqual([]));
 }, 120_000);

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { bucket, eventually, isReady, startWorld, type World } from "../stage/world.ts";
+import { bucket, eventually, startWorld, type World } from "../stage/world.ts";
 
 const file = new URL("../../../functions/s3-bucket/deploy/function.yaml", import.meta.url);
 const token = "a-token-of-the-s3-server";
@@ -44,10 +44,9 @@ const notify = (name: string) =>
   });
 
 it("an event of the S3 server lets the bucket function repair drift long before its next poll", async () => {
-  const { cluster, truth } = world;
+  const { truth } = world;
   const photos = bucket("photos", { pollInterval: "10h", tags: { team: "a" } });
-  await cluster.apply(photos);
-  await world.until(photos, isReady);
+  await world.applyReady(photos);
   await truth.removeBucket("photos");
   // That an object holds its bucket's name may be filed a moment after the object is Ready.
   await eventually(async () => {

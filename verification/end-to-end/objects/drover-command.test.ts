@@ -7,7 +7,7 @@ import { type Manifest } from "../../harness/manifests.ts";
 import { linkModules } from "../../../apps/cli/src/testing/link-modules.ts";
 import { type CommandResult, spawnDrover, runNpm } from "../../../apps/cli/src/testing/run-command.ts";
 import { type DeployedWorld, startDeployedWorld } from "../stage/deployed-world.ts";
-import { eventually, isReady } from "../stage/world.ts";
+import { eventually } from "../stage/world.ts";
 
 const isReal = process.env["DROVER_TEST_CLUSTER"] === "real";
 const authorPolicies = (): readonly Manifest[] => {
@@ -70,8 +70,7 @@ it(
     expect(deployed.code).toBe(0);
     expect((await drover("why", "greeting/hello")).stdout).toMatch(/^Greeting default\/hello does not exist/);
 
-    await world.cluster.apply(example());
-    const greeted = await world.until(example(), isReady);
+    const greeted = await world.applyReady(example());
     expect(greeted?.status).toMatchObject({ text: "Hello, Ada!" });
 
     const { stdout: table, stderr: source } = await drover("status");

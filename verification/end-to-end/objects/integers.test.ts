@@ -1,4 +1,4 @@
-import { customResourceDefinition, ReconcileFunction } from "@drover/controller";
+import { ReconcileFunction } from "@drover/controller";
 import { freePort } from "@drover/local-servers";
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -13,8 +13,7 @@ import { conditionOf, ofCluster, startWorld, type World } from "../stage/world.t
 let world: World;
 beforeAll(async () => {
   world = await startWorld();
-  for (const kind of [ReconcileFunction, Ledger, Page, Posting])
-    await world.cluster.apply({ ...customResourceDefinition(kind) });
+  for (const kind of [ReconcileFunction, Ledger, Page, Posting]) await world.define(kind);
 });
 afterAll(() => world.stop());
 

@@ -1,5 +1,5 @@
-import { customResourceDefinition, ReconcileFunction, silentLog } from "@drover/controller";
-import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/queue";
+import { ReconcileFunction } from "@drover/controller";
+import { type RedisConnection } from "@drover/queue";
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { core, coreKind, looseKind, type Manifest, namespaceNamed, object } from "../../harness/manifests.ts";
@@ -11,16 +11,13 @@ let redis: RedisConnection;
 let bridge: Started;
 beforeAll(async () => {
   world = await startWorld();
-  redis = await connectRedis({ url: world.redis.url, clientName: "test", log: silentLog });
-  await world.cluster.apply({ ...customResourceDefinition(ReconcileFunction) });
+  redis = await world.connectRedis();
+  await world.define(ReconcileFunction);
   await world.cluster.apply(namespaceNamed("elsewhere"));
   await world.cluster.apply(looseKind("example.com", "Gadget", "v1"));
   bridge = await world.startBridge({ functions: ofCluster, awaited: "Serving" });
 });
-afterAll(async () => {
-  await disconnectRedis(redis);
-  await world.stop();
-});
+afterAll(() => world.stop());
 
 const gadget = (name: string, of: object): Manifest =>
   object({ apiVersion: "example.com/v1", kind: "Gadget" }, name, of);

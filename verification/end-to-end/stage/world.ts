@@ -1,4 +1,5 @@
-import { customResourceDefinition } from "@drover/controller";
+import { customResourceDefinition, type Resource, silentLog } from "@drover/controller";
+import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/queue";
 import {
   type RedisServer,
   type S3Server,
@@ -81,6 +82,12 @@ export interface World {
     manifest: Manifest,
     predicate: (object: TestObject | undefined) => boolean,
   ): Promise<TestObject | undefined>;
+  /** Applies a manifest and waits until its object is Ready. */
+  applyReady(manifest: Manifest): Promise<TestObject | undefined>;
+  /** Applies the definitions of kinds. */
+  define(...kinds: readonly Resource[]): Promise<void>;
+  /** A connection as the administrator of Redis, closed with the world. */
+  connectRedis(): Promise<RedisConnection>;
   /** For files of a test; goes away with the world. */
   readonly folder: string;
   stop(): Promise<void>;
@@ -101,7 +108,21 @@ export async function startWorld(
   const truth = s3Truth(s3);
   const started: TiedProcess[] = [];
   let processes = 0;
-  await cluster.apply({ ...customResourceDefinition(Bucket) });
+  const connections: RedisConnection[] = [];
+  const define: World["define"] = async (...kinds) => {
+    for (const kind of kinds) await cluster.apply({ ...customResourceDefinition(kind) });
+  };
+  const until: World["until"] = async (manifest, predicate) => {
+    let object: TestObject | undefined;
+    const look = async (): Promise<void> => {
+      object = await cluster.get(manifest);
+      if (!predicate(object))
+        throw new Error(`${manifest.metadata.name} is ${JSON.stringify(object, null, 2)}`);
+    };
+    await vi.waitFor(look, { timeout, interval: 100 });
+    return object;
+  };
+  await define(Bucket);
 
   const start: World["startProcess"] = (name, main, awaited, env, machine) =>
     startProcess({
@@ -176,17 +197,19 @@ export async function startWorld(
       return mounted;
     },
     startFunction: (main, env = {}) => start("function", main, "Taking keys", env),
-    async until(manifest, predicate) {
-      let object: TestObject | undefined;
-      const look = async (): Promise<void> => {
-        object = await cluster.get(manifest);
-        if (!predicate(object))
-          throw new Error(`${manifest.metadata.name} is ${JSON.stringify(object, null, 2)}`);
-      };
-      await vi.waitFor(look, { timeout, interval: 100 });
-      return object;
+    until,
+    define,
+    async applyReady(manifest) {
+      await cluster.apply(manifest);
+      return until(manifest, isReady);
+    },
+    async connectRedis() {
+      const connection = await connectRedis({ url: redis.url, clientName: "test", log: silentLog });
+      connections.push(connection);
+      return connection;
     },
     async stop() {
+      await Promise.all(connections.map(disconnectRedis));
       await Promise.all(started.map((child) => child.stop()));
       truth.close();
       await Promise.all([cluster.stop(), redis.stop(), s3.stop()]);
@@ -221,3 +244,7 @@ export const eventually = (look: () => Promise<void> | void): Promise<void> =>
 
 /** A kind that is not defined yet. */
 export const absentees = looseKind("s3.drover.dev", "Absentee");
+
+/** The metrics of a process, as Prometheus reads them. */
+export const metricsOf = async ({ url }: Pick<Started, "url">): Promise<string> =>
+  (await fetch(`${url}/metrics`)).text();

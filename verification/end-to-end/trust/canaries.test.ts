@@ -1,4 +1,4 @@
-import { customResourceDefinition, ReconcileFunction } from "@drover/controller";
+import { ReconcileFunction } from "@drover/controller";
 import { freePort } from "@drover/local-servers";
 import { Redis } from "ioredis";
 import { randomBytes } from "node:crypto";
@@ -20,8 +20,7 @@ let port: number;
 beforeAll(async () => {
   world = await startWorld();
   port = await freePort();
-  for (const kind of [ReconcileFunction, Leak, Drip])
-    await world.cluster.apply({ ...customResourceDefinition(kind) });
+  for (const kind of [ReconcileFunction, Leak, Drip]) await world.define(kind);
 });
 afterAll(() => world.stop());
 

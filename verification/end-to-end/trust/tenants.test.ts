@@ -1,4 +1,4 @@
-import { customResourceDefinition, reconcileFunctionOf, silentLog } from "@drover/controller";
+import { reconcileFunctionOf, silentLog } from "@drover/controller";
 import { type RedisServer, startRedis } from "@drover/local-servers";
 import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/queue";
 import { Redis } from "ioredis";
@@ -29,7 +29,7 @@ beforeAll(async () => {
     connectRedis({ url: of.url, clientName: "test", log: silentLog, loadsScripts: false });
   admins = { main: await connect(servers.main), one: await connect(one), two: await connect(two) };
   parts = [world.bridge, world.deployer];
-  await world.cluster.apply({ ...customResourceDefinition(Gadget) });
+  await world.define(Gadget);
   for (const name of ["one", "two"]) await world.cluster.apply(namespaceNamed(name));
 });
 afterAll(async () => {
@@ -72,8 +72,7 @@ const gadgets = (namespace: string) => {
 };
 const gadget = (namespace: string, name: string) => object(Gadget, name, {}, namespace);
 const reconciled = async (namespace: string, name: string): Promise<void> => {
-  await world.cluster.apply(gadget(namespace, name));
-  await world.until(gadget(namespace, name), isReady);
+  await world.applyReady(gadget(namespace, name));
 };
 const usersIn = async (of: keyof typeof servers): Promise<readonly string[]> =>
   z
@@ -102,8 +101,7 @@ async function login(of: keyof typeof servers, user: string, password: string): 
 
 it("a function moves, with its Redis user, to the Redis that its namespace gets, and reconciles every object there", async () => {
   for (const namespace of ["one", "two"]) {
-    await world.cluster.apply(gadgets(namespace));
-    await world.until(gadgets(namespace), isReady);
+    await world.applyReady(gadgets(namespace));
     await reconciled(namespace, "before");
   }
   expect(await usersIn("main")).toHaveLength(2);
