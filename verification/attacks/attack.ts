@@ -22,8 +22,14 @@ export interface AttackedWorld {
   readonly cluster: () => Installation;
 }
 
+/** An attack succeeded if anything was found; otherwise `defence` is the evidence. */
+export const outcomeOf = (found: readonly string[], defence: string): Outcome => ({
+  succeeded: found.length > 0,
+  evidence: found.join("; ") || defence,
+});
+
 export interface Outcome {
   readonly succeeded: boolean;
-  /** What was seen, in one line: what the attacker got, or what stopped the attack. */
+  /** One line: the attacker's gain, or the reason why the attack failed. */
   readonly evidence: string;
 }

@@ -58,7 +58,7 @@ export interface Installation {
   readonly permitted: (namespace: string, name: string, as: string) => Promise<void>;
   /** Waits until `look` returns a value other than false. @throws after 90 s. */
   readonly until: <T>(what: string, look: () => Promise<T | undefined | false>) => Promise<T>;
-  /** What the gateway asked the API server for, as the API server noted it. */
+  /** The gateway's requests, from the API server's audit log. */
   readonly audited: () => Promise<readonly AuditedRequest[]>;
   /** Kills bridge, deployer and gateway, as when their Pods are gone. */
   readonly killParts: () => Promise<void>;

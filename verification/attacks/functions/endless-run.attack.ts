@@ -12,7 +12,7 @@ const Cup = defineResource({
   status: z.object({}),
 });
 
-/** Runs in ten seconds that are no loop: windows of backoff double from half a second. */
+/** Highest number of runs in ten seconds with backoff, which doubles from half a second. */
 const most = 12;
 
 export const attack: Attack = {

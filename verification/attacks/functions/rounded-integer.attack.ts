@@ -1,7 +1,7 @@
 import { controllerFrom, defineResource } from "@drover/controller";
 import { testCluster } from "@drover/testing";
 import { z } from "zod";
-import type { Attack } from "../attack.ts";
+import { type Attack, outcomeOf } from "../attack.ts";
 
 const anything = z.looseObject({}).meta({ kubernetes: { preserveUnknownFields: true } });
 const Account = defineResource({
@@ -50,9 +50,6 @@ export const attack: Attack = {
     if (seen.length > 0) wrong.push(`the function was called with ${String(seen.at(-1))}`);
     if (!(await text("n")).includes("spec.n: a JavaScript number cannot hold"))
       wrong.push("no condition names spec.n");
-    return {
-      succeeded: wrong.length > 0,
-      evidence: wrong.length > 0 ? wrong.join("; ") : "each digit is kept, or the condition names the field",
-    };
+    return outcomeOf(wrong, "each digit is kept, or the condition names the field");
   },
 };

@@ -1,7 +1,7 @@
 import { controllerFrom, defineResource } from "@drover/controller";
 import { testCluster } from "@drover/testing";
 import { z } from "zod";
-import type { Attack } from "../attack.ts";
+import { type Attack, outcomeOf } from "../attack.ts";
 
 const Cup = defineResource({
   group: "example.com",
@@ -43,9 +43,6 @@ export const attack: Attack = {
       const ready = shown.data?.status.conditions.find(({ type }) => type === "Ready");
       if (ready?.status !== "False") wrong.push(`${name}: ${JSON.stringify(ready)}`);
     }
-    return {
-      succeeded: wrong.length > 0,
-      evidence: wrong.length > 0 ? wrong.join("; ") : "each has Ready=False, with the path of the field",
-    };
+    return outcomeOf(wrong, "each has Ready=False, with the path of the field");
   },
 };

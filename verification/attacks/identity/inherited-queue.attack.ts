@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { core } from "../../harness/manifests.ts";
 import type { Attack } from "../attack.ts";
-import { functionOf, makeAuthor } from "../rights/function-of.ts";
+import { functionOf, authorIn } from "../rights/function-of.ts";
 import { allThatReads, redisAsFunction } from "./redis-as-function.ts";
 
 const canary = "canary-of-the-former-owner";
@@ -12,18 +13,15 @@ export const attack: Attack = {
   slow: true,
   async run({ cluster, signal }) {
     const installation = cluster();
-    const { apply, kubeconfigOf, kubectl, redis, until } = installation;
+    const { apply, kubectl, redis, until } = installation;
     const former = await installation.namespace("inherit-former");
-    const next = await installation.namespace("inherit-next");
-    const nora = { user: "nora-inherits" };
-    await makeAuthor(installation, nora, next);
-    // Of a function that declares copies, the contents of its objects are in Redis.
+    const { namespace: next, as } = await authorIn(installation, "inherit-next", { user: "nora-inherits" });
+    // Redis holds the objects of a function that declares copies.
     const { spec, ...peek } = functionOf(former, "peek");
     const uid = await apply([{ ...peek, spec: { ...spec, copies: true } }]).then(() =>
       kubectl(["get", "rf", "peek", "-n", former, "-o", "jsonpath={.metadata.uid}"]),
     );
-    const metadata = { name: "prices", namespace: former };
-    await apply([{ apiVersion: "v1", kind: "ConfigMap", metadata, data: { canary } }]);
+    await apply([core("ConfigMap", "prices", { data: { canary } }, former)]);
     const holding = async () => {
       const names = await redis.keys("*peek*");
       const found = await Promise.all(
@@ -54,7 +52,7 @@ export const attack: Attack = {
     const keysLeft = () => redis.keys(`*${uid}*`);
     try {
       await kubectl(["delete", "rf", "peek", "-n", former, "--wait=true"]);
-      await apply([functionOf(next, "peek")], { as: await kubeconfigOf(nora) });
+      await apply([functionOf(next, "peek")], { as });
       const [elsewhere] = await reads(next);
       if (elsewhere !== undefined) return { succeeded: true, evidence: elsewhere };
       await apply([functionOf(former, "peek")]);
@@ -64,7 +62,7 @@ export const attack: Attack = {
       busy.abort();
       await changing;
     }
-    // What the bridge wrote before it knew is swept, at the latest a minute later.
+    // A sweep removes later writes of the bridge within a minute.
     await until("nothing is left of it in Redis", async () => (await keysLeft()).length === 0).catch(
       () => undefined,
     );

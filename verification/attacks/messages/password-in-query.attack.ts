@@ -1,4 +1,4 @@
-import type { Attack } from "../attack.ts";
+import { type Attack, outcomeOf } from "../attack.ts";
 import { leak, printed } from "./printed.ts";
 
 const urls = ["redis://127.0.0.1:1?password=CANARY", "redis://127.0.0.1:1/0?family=4&password=CANARY"];
@@ -20,6 +20,6 @@ export const attack: Attack = {
       found.push(...[leak(text)].filter((shown) => shown !== undefined));
     }
     log(`${urls.length} URLs tried`);
-    return { succeeded: found.length > 0, evidence: found.join("; ") || "all refused, nothing shown" };
+    return outcomeOf(found, "all refused, nothing shown");
   },
 };

@@ -1,4 +1,4 @@
-import type { Attack } from "../attack.ts";
+import { type Attack, outcomeOf } from "../attack.ts";
 import { leak, printed } from "./printed.ts";
 
 const urls = [
@@ -31,9 +31,6 @@ export const attack: Attack = {
     const own = await printed({ module: "apps/sandbox/src/main.ts" }, { DROVER_SANDBOX_TOKEN: "a CANARY" });
     leaks.push(...[leak(own)].filter((found) => found !== undefined));
     log(`${urls.length + 1} settings tried`);
-    return {
-      succeeded: leaks.length > 0,
-      evidence: leaks.join("; ") || "no canary in what the processes print",
-    };
+    return outcomeOf(leaks, "no canary in what the processes print");
   },
 };

@@ -1,6 +1,6 @@
 import type { Attack } from "../attack.ts";
 import { forgeAuthor, whileUnguarded } from "./forged-author.ts";
-import { functionOf, makeAuthor, untilNamed } from "./function-of.ts";
+import { accountOf, functionOf, authorIn, untilNamed } from "./function-of.ts";
 
 const bindings = "validatingadmissionpolicybinding,mutatingadmissionpolicybinding";
 
@@ -10,11 +10,9 @@ export const attack: Attack = {
   needs: ["cluster"],
   async run({ cluster }) {
     const installation = cluster();
-    const { apply, judged, kubeconfigOf, kubectl, may } = installation;
-    const namespace = await installation.namespace("absent-policy");
+    const { apply, judged, kubectl, may } = installation;
     const mallory = { user: "mallory-absent" };
-    await makeAuthor(installation, mallory, namespace);
-    const as = await kubeconfigOf(mallory);
+    const { namespace, as } = await authorIn(installation, "absent-policy", mallory);
     await apply([functionOf(namespace, "honest")], { as });
     await judged(namespace, "honest");
     const authorEpoch = "jsonpath={.metadata.annotations.drover\\.dev/author-epoch}";
@@ -25,7 +23,7 @@ export const attack: Attack = {
       () => forgeAuthor(installation, { namespace, name: "absent", as, epoch }),
     );
     const { reason, message } = await judged(namespace, "absent");
-    const succeeded = await may({ user: `system:serviceaccount:${namespace}:absent` }, "*", "*");
+    const succeeded = await may(accountOf(namespace, "absent"), "*", "*");
     await untilNamed(installation, { namespace, user: mallory.user, as });
     return { succeeded, evidence: `may do everything: ${succeeded}; ${reason}: ${message}` };
   },

@@ -1,6 +1,6 @@
 import type { Attack } from "../attack.ts";
 import { forgeAuthor, whileUnguarded } from "./forged-author.ts";
-import { makeAuthor, untilNamed } from "./function-of.ts";
+import { accountOf, authorIn, untilNamed } from "./function-of.ts";
 
 const unjudged = ["", "PermissionNotHeld", "AuthorUnknown", "Deploying"];
 
@@ -10,11 +10,9 @@ export const attack: Attack = {
   needs: ["cluster"],
   async run({ cluster }) {
     const installation = cluster();
-    const { kubeconfigOf, kubectl, may, until } = installation;
-    const namespace = await installation.namespace("exempting");
+    const { kubectl, may, until } = installation;
     const mallory = { user: "mallory-exempt" };
-    await makeAuthor(installation, mallory, namespace);
-    const as = await kubeconfigOf(mallory);
+    const { namespace, as } = await authorIn(installation, "exempting", mallory);
     const exempt = async () => {
       await kubectl(["delete", "mutatingadmissionpolicybinding", "drover-authors"]);
       const expression = `request.userInfo.username != "${mallory.user}"`;
@@ -31,7 +29,7 @@ export const attack: Attack = {
         const now = await kubectl(["get", "rf", "exempt", "-n", namespace, "-o", reason]);
         return !unjudged.includes(now) && now;
       });
-      const mayAll = await may({ user: `system:serviceaccount:${namespace}:exempt` }, "*", "*");
+      const mayAll = await may(accountOf(namespace, "exempt"), "*", "*");
       await kubectl(["delete", "rf", "exempt", "-n", namespace, "--wait=false"]);
       return [judgment, mayAll] as const;
     });

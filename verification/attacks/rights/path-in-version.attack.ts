@@ -1,7 +1,8 @@
 import type { Redis } from "ioredis";
 import { z } from "zod";
+import { coreKind, secret } from "../../harness/manifests.ts";
 import type { Attack } from "../attack.ts";
-import { makeAuthor, functionOf } from "./function-of.ts";
+import { authorIn, functionOf } from "./function-of.ts";
 import { withoutSchema } from "./stored-as.ts";
 
 const canary = "CANARY-SECRET-VALUE";
@@ -12,28 +13,13 @@ export const attack: Attack = {
   needs: ["cluster"],
   async run({ cluster }) {
     const installation = cluster();
-    const { apply, grant, kubeconfigOf, redis, until, kubectl } = installation;
-    const namespace = await installation.namespace("viewers");
+    const { apply, grant, redis, until, kubectl } = installation;
     const payroll = await installation.namespace("payroll");
-    await apply([
-      {
-        apiVersion: "v1",
-        kind: "Secret",
-        metadata: { name: "db-root", namespace: payroll },
-        stringData: { password: canary },
-      },
-    ]);
+    await apply([secret("db-root", { password: canary }, payroll)]);
     const vera = { user: "vera" };
-    await makeAuthor(installation, vera, namespace);
+    const { namespace, as } = await authorIn(installation, "viewers", vera);
     await grant(vera, [{ apiGroups: [""], resources: ["configmaps"], verbs: ["get", "list", "watch"] }]);
-    const as = await kubeconfigOf(vera);
-    const kind = {
-      group: "",
-      version: "v1/secrets?x=",
-      kind: "Secret",
-      plural: "configmaps",
-      scope: "Namespaced",
-    };
+    const kind = { ...coreKind("Secret"), version: "v1/secrets?x=", plural: "configmaps" };
     const peek = functionOf(namespace, "peek", { for: kind, copies: true });
     const refused = await apply([peek], { as }).then(
       () => undefined,

@@ -74,7 +74,7 @@ export async function endlessMetrics(server: AttackedRedis): Promise<readonly (s
   ];
 }
 
-/** What they need, made by plain commands of the function's own user. */
+/** Writes the keys that these arguments need, with plain commands of the function's own user. */
 export async function prepareMetrics(attacker: {
   call(command: string, ...args: string[]): Promise<unknown>;
 }): Promise<void> {
