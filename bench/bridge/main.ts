@@ -1,5 +1,5 @@
 /**
- * The bridge beside controller-runtime, on the same objects of a real API server, with a real Redis.
+ * The bridge compared with controller-runtime, on the same objects of a real API server, with a real Redis.
  *
  *     npm run bench:bridge                     every question; writes results.md
  *     npm run bench:bridge -- --minutes 5      steady changes for so long (1 by default); writes results.md

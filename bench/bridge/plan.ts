@@ -12,7 +12,7 @@ export interface Plan {
   readonly steadyObjects: number;
   readonly changesPerSecond: number;
   readonly steadyFor: number;
-  /** Which objects are changed while everybody is down. */
+  /** Picks the objects that are changed while no controller runs. */
   readonly seed: number;
 }
 
@@ -28,7 +28,7 @@ export const full: Plan = {
   seed: 1,
 };
 
-/** What is smaller with fewer objects: shows that everything works, and figures that say little. */
+/** A smaller plan: shows that everything works, with figures that mean little. */
 export const withObjects = (objects: number): Plan => ({
   ...full,
   objects,
@@ -39,12 +39,12 @@ export const withObjects = (objects: number): Plan => ({
   steadyObjects: Math.min(full.steadyObjects, Math.max(objects, 4_000)),
 });
 
-/** What every question is given. */
+/** The input of every question. */
 export interface Stage {
   readonly plan: Plan;
   /** The Go program. */
   readonly program: string;
-  /** What is started as the bridge: its sources, or a bundle. */
+  /** The bridge's main module: its sources, or a bundle. */
   readonly bridge: string;
   readonly progress: (line: string) => void;
 }

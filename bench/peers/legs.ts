@@ -2,7 +2,7 @@ import { z } from "zod";
 import { userAgent as harness } from "../bridge/cluster/api.ts";
 import { percentile } from "../../verification/harness/spread.ts";
 
-/** The parts of a reaction, in their order; who does not read has the second and third at 0. */
+/** The parts of a reaction, in their order; for a peer that does not read, the second and third are 0. */
 export const legs = [
   "the change is written",
   "until it is read",

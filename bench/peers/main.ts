@@ -1,15 +1,15 @@
 /**
- * The same small controller with everybody, in turns, on one real API server.
+ * The same small controller with every peer, in turns, on one real API server.
  *
  *     npm run bench:peers                              three rounds; writes results.md, after each of them
  *     npm run bench:peers -- --rounds 1                printed
- *     npm run bench:peers -- --only Drover,kube-rs     these, and who they are put beside; printed
+ *     npm run bench:peers -- --only Drover,kube-rs     these, and the peer that they are compared with; printed
  *     npm run bench:peers -- --reactions               reactions, and no more; printed
  *     npm run bench:peers -- --objects 30000           a cold start of so many, and no more; printed
  *     npm run bench:peers -- --failing                 reactions while others fail, and no more; printed
  *     npm run bench:peers -- --little                  shows that it works, printed
  *
- * The first run builds the cluster and the peers, for minutes. Who cannot be built is left out, and said to be.
+ * The first run builds the cluster and the peers, for minutes. A peer that cannot be built is left out, and listed.
  */
 import { mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
@@ -88,7 +88,7 @@ const isAsked = (name: string): boolean => only?.includes(name) ?? true;
 const prepared = await preparedOf(peers.filter(({ name }) => name === reference || isAsked(name)));
 const preparedMore = isAsked(drover.name) ? await preparedOf(spreadOut) : new Map<string, Prepared>();
 
-/** Of all of it, and of everybody. */
+/** True if every question was asked of every peer. */
 const resultsFile =
   only === undefined && part === undefined && !values.little && values.rounds === usualRounds
     ? join(import.meta.dirname, "results.md")
@@ -133,7 +133,7 @@ async function textOf(): Promise<string> {
   return part ? reportOfPart(turns, conditions) : report(turns, slowTurns, conditions);
 }
 
-/** Each round begins with another: the API server's history, which grows, is to be nobody's. */
+/** Each round begins with another peer, so that the API server's growing history favours none. */
 function inTurn(all: ReadonlyMap<string, Prepared>, round: number): readonly (readonly [string, Prepared])[] {
   const first = Math.floor(((round - 1) * all.size) / Number(values.rounds));
   return [...[...all].slice(first), ...[...all].slice(0, first)];

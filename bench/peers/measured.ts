@@ -31,17 +31,17 @@ export interface Figures {
 
 export const servers = "API server";
 
-/** A request of whoever is measured: not the bench's, nor what the API server asks itself. */
+/** A request of the peer: neither the bench's nor the API server's own. */
 const isTheirs = ({ userAgent }: Request): boolean =>
   userAgent !== harness && !userAgent.startsWith("kube-apiserver/");
 
-/** Who works, and how to find out what a step costs. */
+/** A peer at work, and the means to measure the cost of a step. */
 export interface Turn {
   readonly stage: Stage;
   readonly contestant: Contestant;
 }
 
-/** @param work gives what was timed, and who works. */
+/** @param work resolves with the timings and the peer at work. */
 export async function measured(
   { stage: { audit, cluster }, contestant: { beside } }: Turn,
   step: Step,
@@ -68,5 +68,5 @@ export async function measured(
   };
 }
 
-/** Until nobody has asked the API server for anything for a while. */
+/** Waits until the API server has had no request for a while. */
 export const quiet = ({ audit }: Stage): Promise<void> => untilQuiet(audit, isTheirs);

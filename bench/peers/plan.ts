@@ -1,12 +1,12 @@
 /** How much is measured. Times in ms. */
 export interface Plan {
   readonly objects: number;
-  /** Of a restart: changed while nobody was there. */
+  /** Objects changed while no controller runs, before a restart. */
   readonly changedMeanwhile: number;
   /** Changes of a reaction, and the time between two. */
   readonly reactions: number;
   readonly every: number;
-  /** Changes before that which nobody times, at the same pace: who has reconciled 3,000 when it began has compiled its code. */
+  /** Untimed changes before that, at the same pace: after 3,000 runs the code of a peer is compiled. */
   readonly warmUp: number;
   /** Of slow work: so many objects, how long each waits for something outside, and for how many a process does so at once. */
   readonly slowObjects: number;
@@ -22,7 +22,7 @@ export const full: Plan = {
   reactions: 1_700,
   every: 25,
   warmUp: 400,
-  // One at a time: it is processes that are to add up, and more would ask for more than two cores do for anybody.
+  // One at a time: the sum of processes is measured, and two cores are too few for more.
   slowObjects: 400,
   workMs: 50,
   slowWorkers: 1,
@@ -30,5 +30,5 @@ export const full: Plan = {
 };
 /** So many without failures, and so many beside them. */
 export const failingReactions = 800;
-/** Shows that it works; its figures say little. */
+/** Shows that it works; its figures mean little. */
 export const little: Plan = { ...full, objects: 200, reactions: 100, warmUp: 50, slowObjects: 40 };

@@ -12,7 +12,7 @@ export interface Conditions extends Circumstances {
   readonly notRun: ReadonlyMap<string, string>;
 }
 
-/** Everybody is put beside it. */
+/** Every other peer is compared with this one. */
 export const reference = "controller-runtime";
 
 /** What one turn came to, by name. */
@@ -58,7 +58,7 @@ const others: readonly Measure[] = [
 
 /** Of turns that took a few of the steps. */
 export function reportOfPart(turns: readonly TurnFigures[], conditions: Conditions): string {
-  const names = [...new Set(turns.map(({ who }) => who))];
+  const names = [...new Set(turns.map(({ peer }) => peer))];
   return [
     ...opening(conditions, turns),
     comparison(turns, names, [...times, ...requests, ...cpu, ...serverCpu, memory]),
@@ -76,7 +76,7 @@ export function report(
   conditions: Conditions,
 ): string {
   const { plan } = conditions;
-  const names = [...new Set(turns.map(({ who }) => who))];
+  const names = [...new Set(turns.map(({ peer }) => peer))];
   const compared = (measures: readonly Measure[]): string => comparison(turns, names, measures);
   return [
     ...opening(conditions, turns),
@@ -88,7 +88,7 @@ export function report(
       `${figure((plan.slowObjects * plan.workMs) / plan.slowWorkers)} ms.`,
     slowWork(slowTurns),
     "## Where a reaction's time goes",
-    "Medians of the last round, ms, by the API server's own clock, which says when a request came and when it was answered.",
+    "Medians of the last round, ms, by the API server's own clock, which records when a request came and when it was answered.",
     byLeg(turns, names),
     "## What it takes",
     compared([...requests, crashRequests, ...cpu, ...serverCpu, ...others]),
@@ -103,11 +103,11 @@ function opening(
   { command, machine, busy, plan, notRun }: Conditions,
   turns: readonly TurnFigures[],
 ): readonly string[] {
-  const rounds = Math.max(0, ...turns.map(({ who }) => of(turns, who).length));
+  const rounds = Math.max(0, ...turns.map(({ peer }) => of(turns, peer).length));
   const shares = percents(busy, " and ");
   return [
     "<!-- Written by npm run bench:peers. -->",
-    "# The same controller, with everybody",
+    "# The same controller, with every peer",
     `\`${command}\` on ${machine}, which was ${shares} busy before and after: ` +
       `${plan.objects.toLocaleString("en")} objects, ${plan.reactions.toLocaleString("en")} reactions a round, ` +
       `one every ${plan.every} ms. min / **median** / max of ${rounds === 1 ? "the one round" : `${rounds} rounds`}; in brackets, the median of ` +
@@ -121,7 +121,7 @@ const taken = (turns: readonly TurnFigures[], of: readonly Step[]): readonly Ste
   of.filter((step) => turns.some((turn) => ofStep(turn, step)));
 
 const of = (turns: readonly TurnFigures[], name: string): readonly TurnFigures[] =>
-  turns.filter(({ who }) => who === name);
+  turns.filter(({ peer }) => peer === name);
 
 function comparison(
   turns: readonly TurnFigures[],
@@ -143,7 +143,7 @@ function comparison(
 }
 
 function slowWork(turns: readonly TurnFigures[]): string {
-  const names = [...new Set(turns.map(({ who }) => who))];
+  const names = [...new Set(turns.map(({ peer }) => peer))];
   const time = (turn: TurnFigures): number => ofStep(turn, "slow work")?.times["all seen to"] ?? NaN;
   const cpuOf = (turn: TurnFigures): number => sum(ofStep(turn, "slow work")?.cpu ?? {}, servers);
   const cell = (name: string, measure: Measure[1]): string => range(spread(of(turns, name).map(measure)));

@@ -11,7 +11,7 @@ import type { Plan } from "./plan.ts";
 
 /** All that one contestant came to in one round. */
 export interface TurnFigures {
-  readonly who: string;
+  readonly peer: string;
   readonly steps: readonly Figures[];
   /** Reconciles of each life: cold start and burst, then restart. */
   readonly runs: readonly number[];
@@ -51,7 +51,7 @@ class Gauges {
 }
 
 /** Cold start, burst, restart and reaction, one after the other, on Gauges that are there before and gone afterwards. */
-export async function takeTurn(who: string, turn: Turn, plan: Plan): Promise<TurnFigures> {
+export async function takeTurn(peer: string, turn: Turn, plan: Plan): Promise<TurnFigures> {
   const { stage, contestant } = turn;
   const gauges = new Gauges(turn, await stage.populate(plan.objects));
   const cold = await coldStart(turn, gauges);
@@ -66,41 +66,41 @@ export async function takeTurn(who: string, turn: Turn, plan: Plan): Promise<Tur
   const crashed = await crash(turn, gauges, again);
   await crashed.atWork.stop();
   await stage.clear();
-  return { who, steps: [cold, burst, restarted, reaction, crashed], runs: [firstLife, secondLife], memory };
+  return { peer, steps: [cold, burst, restarted, reaction, crashed], runs: [firstLife, secondLife], memory };
 }
 
 /** A cold start alone: what it takes to come to know of many Gauges. */
-export async function takeColdTurn(who: string, turn: Turn, { objects }: Plan): Promise<TurnFigures> {
+export async function takeColdTurn(peer: string, turn: Turn, { objects }: Plan): Promise<TurnFigures> {
   const gauges = new Gauges(turn, await turn.stage.populate(objects));
   const cold = await coldStart(turn, gauges);
-  return ended(who, turn, cold.atWork, [cold]);
+  return ended(peer, turn, cold.atWork, [cold]);
 }
 
 /** Reactions alone. */
-export async function takeReactingTurn(who: string, turn: Turn, plan: Plan): Promise<TurnFigures> {
+export async function takeReactingTurn(peer: string, turn: Turn, plan: Plan): Promise<TurnFigures> {
   const { gauges, atWork } = await settled(turn, plan);
-  return ended(who, turn, atWork, [await react(turn, gauges, atWork, plan)]);
+  return ended(peer, turn, atWork, [await react(turn, gauges, atWork, plan)]);
 }
 
 /** Reactions, and then those of others while one Gauge in a hundred fails whenever it is tried. */
-export async function takeFailingTurn(who: string, turn: Turn, plan: Plan): Promise<TurnFigures> {
+export async function takeFailingTurn(peer: string, turn: Turn, plan: Plan): Promise<TurnFigures> {
   const { gauges, atWork } = await settled(turn, plan);
   const reaction = await react(turn, gauges, atWork, plan);
   const bad = [...gauges.turns.keys()].filter((_, i) => i % 100 === 99);
   for (const key of bad) gauges.turns.delete(key);
   await inParallel(bad.length, atOnce, (i) => turn.stage.spoil(bad[i] ?? ""));
   const beside = await react(turn, gauges, atWork, plan, "reaction beside failures");
-  return ended(who, turn, atWork, [reaction, beside]);
+  return ended(peer, turn, atWork, [reaction, beside]);
 }
 
 /** All Gauges are changed at once, where each reconcile waits for something outside. */
-export async function takeSlowTurn(who: string, turn: Turn, { slowObjects }: Plan): Promise<TurnFigures> {
+export async function takeSlowTurn(peer: string, turn: Turn, { slowObjects }: Plan): Promise<TurnFigures> {
   const gauges = new Gauges(turn, await turn.stage.populate(slowObjects));
   const atWork = await turn.contestant.start();
   await gauges.seen(atWork);
   await quiet(turn.stage);
   const slow = await changeAll(turn, gauges, atWork, "slow work");
-  return ended(who, turn, atWork, [slow]);
+  return ended(peer, turn, atWork, [slow]);
 }
 
 /** The beginning of a turn of one life: it has seen to all that there is. */
@@ -114,7 +114,7 @@ async function settled(turn: Turn, plan: Plan) {
 
 /** The end of a turn of one life. */
 async function ended(
-  who: string,
+  peer: string,
   { stage, contestant }: Turn,
   atWork: AtWork,
   steps: readonly Figures[],
@@ -122,7 +122,7 @@ async function ended(
   const memory = memoryOf({ ...atWork.pids, ...contestant.beside });
   const runs = [await atWork.stop()];
   await stage.clear();
-  return { who, steps, runs, memory };
+  return { peer, steps, runs, memory };
 }
 
 /** From the start of its first process until the last Gauge is seen to. */
@@ -158,7 +158,7 @@ async function restart(turn: Turn, gauges: Gauges, { changedMeanwhile, objects }
   });
 }
 
-/** Who has just begun may still be reading what there is, and its code is not compiled yet. */
+/** A peer that has just started may still read existing objects, and its code is not compiled yet. */
 async function warmUp(turn: Turn, gauges: Gauges, atWork: AtWork, plan: Plan): Promise<void> {
   const keys = [...gauges.turns.keys()].slice(-plan.warmUp);
   await changeInTurn(gauges, keys, plan);

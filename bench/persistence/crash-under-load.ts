@@ -15,7 +15,7 @@ export interface Load {
 }
 
 export interface Crash {
-  /** Keys whose wake was acknowledged before the server was killed. */
+  /** Keys with a wake that was acknowledged before the server was killed. */
   readonly acknowledged: number;
   /** Of these, those that did not run afterwards. */
   readonly lost: number;

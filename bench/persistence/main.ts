@@ -3,7 +3,7 @@
  *
  * `npm run bench:persistence -- --kills 20` wakes keys, kills the server with SIGKILL, brings it
  * back (or its replica in its place), and counts which acknowledged wakes are not answered by a run. What counts is what
- * the waker remembers. Then it lists everything again, as a bridge does when the queue tells it that wakes may be lost.
+ * the waker remembers. Then it lists everything again, as a bridge does when the queue reports that wakes may be lost.
  * The table goes to results.md, but for a part of the settings: `--only failover`. As fast as
  * a process can: `--pause 0 --at-once 1`.
  */

@@ -66,7 +66,7 @@ async function appendOnlyFile(dir: string): Promise<string> {
   return join(folder, newest);
 }
 
-/** How long the replica hears nothing before its primary is killed. */
+/** Time for which the replica is cut off before its primary is killed. */
 const apart = 1_000;
 
 const inPair = (name: string, args: readonly string[], before: (pair: RedisPair) => unknown): Setting => ({

@@ -1,7 +1,7 @@
 import { defineController, defineResource } from "@drover/controller";
 import { z } from "zod";
 
-/** A kind whose reconcile does nothing: what is measured is all that is around it. */
+/** A kind with an empty reconcile: the bench measures everything around it. */
 export const Noop = defineResource({
   group: "bench.drover.dev",
   version: "v1",

@@ -1,5 +1,5 @@
 /**
- * Drover's work queue beside bare BullMQ and bare Redis, on a real server, in real processes.
+ * Drover's work queue compared with bare BullMQ and bare Redis, on a real server, in real processes.
  *
  *     npm run bench:queue                     every question; writes results.md
  *     npm run bench:queue -- --quick          under a minute, one round: shows that it works

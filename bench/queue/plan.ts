@@ -40,7 +40,7 @@ export const full: Plan = {
   wakesDuringRun: 120,
 };
 
-/** Under a minute: shows that everything works, and figures that say little. */
+/** Under a minute: shows that everything works, with figures that mean little. */
 export const quick: Plan = {
   ...full,
   depths: [10, 1_000, 10_000],

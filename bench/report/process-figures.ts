@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** Of one process, bytes, as the kernel says. */
+/** Memory of one process, bytes, by the kernel. */
 export interface Memory {
   readonly rss: number;
   /** Pages that several processes map (a program that runs twice) are shared out among them. */
@@ -39,7 +39,7 @@ export function cpuSince(pids: readonly number[]): (pid: number) => number {
   return (pid) => cpuOf(pid) - (before.get(pid) ?? 0);
 }
 
-/** What Linux has told programs for decades, whatever the kernel ticks with. */
+/** USER_HZ: 100 on Linux, whatever the kernel's own tick is. */
 const ticksPerSecond = 100;
 
 const kilobytes = (text: string, name: string): number =>

@@ -2,15 +2,19 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { format, resolveConfig } from "prettier";
 
-/** Writes `results.md`, and the goals into the last section of the `README.md` beside it, as the project formats them. */
+/** Writes `results.md`, and the goals into the section `Results` of the `README.md` in the same folder, formatted by prettier. */
 export async function writeReport(text: string, goals: string, folder: string): Promise<void> {
   await writeFormatted(join(folder, "results.md"), text);
   const readme = join(folder, "README.md");
-  const [story = ""] = (await readFile(readme, "utf8")).split(/^## Results$/m);
-  await writeFormatted(
-    readme,
-    `${story}## Results\n\nAll figures are in [results.md](results.md).\n\n${goals}\n`,
-  );
+  await writeFormatted(readme, withGoals(await readFile(readme, "utf8"), goals));
+}
+
+/** The README with new goals in its section `Results`; the sections before and after it are kept. */
+export function withGoals(readme: string, goals: string): string {
+  const [before = "", results = ""] = readme.split(/^## Results$/m);
+  const next = results.search(/^## /m);
+  const after = next === -1 ? "" : results.slice(next);
+  return `${before}## Results\n\nAll figures are in [results.md](results.md).\n\n${goals}\n\n${after}`;
 }
 
 /** Writes a text as the project formats it. */

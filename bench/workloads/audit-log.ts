@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import type { AuditLines } from "../bridge/cluster/audit-lines.ts";
 
-/** A line for every request but those of whoever only watches and heals the control plane. */
+/** A line for every request, except those of processes that only watch or repair the control plane. */
 export const auditPolicy = {
   apiVersion: "audit.k8s.io/v1",
   kind: "Policy",

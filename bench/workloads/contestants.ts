@@ -7,7 +7,7 @@ import type { Stage } from "./stage.ts";
 export const contestants = ["kube-controller-manager", "Drover"] as const;
 export type Contestant = (typeof contestants)[number];
 
-/** Somebody at work on the stage. */
+/** A contestant at work on the stage. */
 export interface AtWork {
   /** Of everything that takes part, kube-controller-manager with what else it does included. */
   pids(): readonly number[];
@@ -16,9 +16,9 @@ export interface AtWork {
   stop(): Promise<void>;
 }
 
-export async function start(who: Contestant, { cluster }: Stage): Promise<AtWork> {
+export async function start(contestant: Contestant, { cluster }: Stage): Promise<AtWork> {
   const manager = () => pidsOf(cluster.pids(), "kube-controller");
-  if (who === "kube-controller-manager") {
+  if (contestant === "kube-controller-manager") {
     await cluster.runControllers(["*"]);
     const accounts = ["deployment", "replicaset"].map(
       (name) => `system:serviceaccount:kube-system:${name}-controller`,

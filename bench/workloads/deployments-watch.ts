@@ -14,10 +14,10 @@ const deployment = z.object({
 });
 type Deployment = z.output<typeof deployment>;
 
-/** The judge: what the API server tells of Deployments, whoever works on them. */
+/** The judge: the API server's events about Deployments, the same for every contestant. */
 export interface DeploymentsWatch {
   /**
-   * Resolves once the Deployment has so many replicas of its template, all available, and no others; and says so.
+   * Resolves once the Deployment has so many replicas of its template, all available, and no others, and its status reports it.
    * Rejects when the watch cannot go on.
    */
   complete(namespace: string, name: string): Promise<void>;
@@ -39,15 +39,15 @@ export function watchDeployments(api: Api): DeploymentsWatch {
     api,
     "/apis/apps/v1/deployments",
     ({ type, object }) => {
-      const heard = deployment.parse(object);
-      if (type === "DELETED" || !isComplete(heard)) return;
-      const key = `${heard.metadata.namespace}/${heard.metadata.name}`;
+      const observed = deployment.parse(object);
+      if (type === "DELETED" || !isComplete(observed)) return;
+      const key = `${observed.metadata.namespace}/${observed.metadata.name}`;
       waiting.get(key)?.();
       waiting.delete(key);
     },
     stopped.signal,
   );
-  // Told to who waits.
+  // Resolves the waiting promises.
   following.catch(() => undefined);
   return {
     complete: (namespace, name) =>

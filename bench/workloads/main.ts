@@ -31,7 +31,7 @@ const stage = await setStage(progress);
 const rounds: (readonly Figures[])[] = [];
 try {
   for (let round = 1; round <= Number(values.rounds); round += 1)
-    for (const who of contestants) rounds.push(await inTurn(stage, who, round));
+    for (const contestant of contestants) rounds.push(await inTurn(stage, contestant, round));
 } finally {
   await stage.stop();
 }
@@ -40,16 +40,16 @@ const file = fileURLToPath(new URL("results.md", import.meta.url));
 if (values.little || values.rounds !== usualRounds) console.log(text);
 else await writeFormatted(file, text);
 
-async function inTurn(stage: Stage, who: Contestant, round: number): Promise<readonly Figures[]> {
-  const atWork = await start(who, stage);
+async function inTurn(stage: Stage, contestant: Contestant, round: number): Promise<readonly Figures[]> {
+  const atWork = await start(contestant, stage);
   const figures: Figures[] = [];
   try {
     // They may still be reading what there is.
     const [warm] = loadsOf(little);
-    if (warm !== undefined) await measured(stage, who, atWork, warm);
+    if (warm !== undefined) await measured(stage, contestant, atWork, warm);
     for (const load of loads) {
-      progress(`round ${round}, ${who}: ${load.title}`);
-      figures.push(await measured(stage, who, atWork, load));
+      progress(`round ${round}, ${contestant}: ${load.title}`);
+      figures.push(await measured(stage, contestant, atWork, load));
     }
   } finally {
     await atWork.stop();

@@ -9,7 +9,7 @@ import type { Stage } from "./stage.ts";
 /** What a load came to with one of the contestants. */
 export interface Figures {
   readonly load: string;
-  readonly who: Contestant;
+  readonly contestant: Contestant;
   /** ms, of each thing that was asked for. */
   readonly times: readonly number[];
   /** Requests of the two controllers, by what they asked for. */
@@ -21,7 +21,12 @@ export interface Figures {
 }
 
 /** Does a load in a namespace of its own, which is gone afterwards. */
-export async function measured(stage: Stage, who: Contestant, atWork: AtWork, load: Load): Promise<Figures> {
+export async function measured(
+  stage: Stage,
+  contestant: Contestant,
+  atWork: AtWork,
+  load: Load,
+): Promise<Figures> {
   const { audit, cluster } = stage;
   const ground = { stage, namespace: await makeNamespace(stage) };
   await load.given?.(ground);
@@ -37,7 +42,7 @@ export async function measured(stage: Stage, who: Contestant, atWork: AtWork, lo
   const requests = countedByWhat(await audit.since(mark), atWork.isTheirs);
   await removeNamespace(stage, ground.namespace);
   await untilQuiet(audit, atWork.isTheirs);
-  return { load: load.title, who, times, requests, cpu, apiServerCpu };
+  return { load: load.title, contestant, times, requests, cpu, apiServerCpu };
 }
 
 let made = 0;

@@ -30,15 +30,15 @@ export function report(rounds: readonly (readonly Figures[])[], conditions: Circ
   ].join("\n\n");
 }
 
-const of = (all: readonly Figures[], who: Contestant, load: string): readonly Figures[] =>
-  all.filter((one) => one.who === who && one.load === load);
+const of = (all: readonly Figures[], contestant: Contestant, load: string): readonly Figures[] =>
+  all.filter((one) => one.contestant === contestant && one.load === load);
 
 const comparison = (all: readonly Figures[], loads: readonly string[]): string =>
   table(
     ["", "", ...contestants, "ratio"],
     loads.flatMap((load) =>
       measures.map(([title, measure]) => {
-        const [theirs, ours] = contestants.map((who) => of(all, who, load).map(measure));
+        const [theirs, ours] = contestants.map((contestant) => of(all, contestant, load).map(measure));
         const ratios = (ours ?? []).map((one, i) => one / (theirs?.[i] ?? NaN));
         return [load, title, ...[theirs, ours, ratios].map((some) => range(spread(some ?? [])))];
       }),
@@ -47,7 +47,7 @@ const comparison = (all: readonly Figures[], loads: readonly string[]): string =
   );
 
 function callsBy(all: readonly Figures[], load: string): string {
-  const last = contestants.map((who) => of(all, who, load).at(-1)?.requests ?? {});
+  const last = contestants.map((contestant) => of(all, contestant, load).at(-1)?.requests ?? {});
   const names = [...new Set(last.flatMap((requests) => Object.keys(requests)))].sort();
   return table(
     ["", ...contestants],

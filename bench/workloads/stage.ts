@@ -7,7 +7,7 @@ import { type AuditLines, audited } from "../bridge/cluster/audit-lines.ts";
 import { auditPolicy } from "./audit-log.ts";
 import { type DeploymentsWatch, watchDeployments } from "./deployments-watch.ts";
 
-/** A whole control plane with fake nodes, and what it takes to judge who works on it. */
+/** A whole control plane with fake nodes, and the tools that measure the contestant that works on it. */
 export interface Stage {
   readonly cluster: FakeNodeCluster;
   readonly api: Api;

@@ -16,14 +16,20 @@ export interface Attack {
 export interface AttackedWorld {
   readonly signal: AbortSignal;
   readonly log: (line: string) => void;
-  /** The server that the attack needs. @throws for an attack that has not said so. */
+  /** The server that the attack needs. @throws for an attack without it in `needs`. */
   readonly redis: () => { readonly url: string };
-  /** The installation that the attack needs. @throws for an attack that has not said so. */
+  /** The installation that the attack needs. @throws for an attack without it in `needs`. */
   readonly cluster: () => Installation;
 }
 
+/** An attack succeeded if anything was found; otherwise `defence` is the evidence. */
+export const outcomeOf = (found: readonly string[], defence: string): Outcome => ({
+  succeeded: found.length > 0,
+  evidence: found.join("; ") || defence,
+});
+
 export interface Outcome {
   readonly succeeded: boolean;
-  /** What was seen, in one line: what the attacker got, or what stopped the attack. */
+  /** One line: the attacker's gain, or the reason why the attack failed. */
   readonly evidence: string;
 }

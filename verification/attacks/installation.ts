@@ -35,7 +35,7 @@ export interface Installation {
   /** A URL of Redis as one of its users. */
   readonly redisUrlOf: (user: "bridge" | "deployer" | "gateway") => string;
   readonly redisUrlOfAdmin: string;
-  /** kubectl as the administrator, or with another kubeconfig; what it prints. @throws with what it says when it fails. */
+  /** kubectl as the administrator, or with another kubeconfig; resolves with its output. @throws with its error output when it fails. */
   readonly kubectl: (args: readonly string[], options?: KubectlOptions) => Promise<string>;
   /** Applies objects, as the administrator or another. */
   readonly apply: (objects: readonly object[], options?: Pick<KubectlOptions, "as">) => Promise<string>;
@@ -43,11 +43,11 @@ export interface Installation {
   readonly kubeconfigOf: (user: CertifiedUser) => Promise<string>;
   /** The kubeconfig of a ServiceAccount. */
   readonly kubeconfigOfAccount: (namespace: string, name: string) => Promise<string>;
-  /** What the cluster's own authorizer says of a user. */
+  /** The decision of the cluster's own authorizer about a user. */
   readonly may: (user: CertifiedUser, verb: string, resource: string, namespace?: string) => Promise<boolean>;
   /** A namespace of its own for one attack. */
   readonly namespace: (name: string) => Promise<string>;
-  /** Grants a user what these rules say, in one namespace or everywhere. */
+  /** Grants a user these RBAC rules, in one namespace or everywhere. */
   readonly grant: (user: CertifiedUser, rules: readonly object[], namespace?: string) => Promise<void>;
   /** The Ready condition of a function once the deployer has judged the generation that it has now. */
   readonly judged: (
@@ -56,9 +56,9 @@ export interface Installation {
   ) => Promise<{ readonly status: string; readonly reason: string; readonly message: string }>;
   /** Has its author ask for a function until it is permitted: an epoch may have begun just now. */
   readonly permitted: (namespace: string, name: string, as: string) => Promise<void>;
-  /** Waits until something holds. @throws after 90 s with what it said last. */
+  /** Waits until `look` returns a value other than false. @throws after 90 s. */
   readonly until: <T>(what: string, look: () => Promise<T | undefined | false>) => Promise<T>;
-  /** What the gateway asked the API server for, as the API server noted it. */
+  /** The gateway's requests, from the API server's audit log. */
   readonly audited: () => Promise<readonly AuditedRequest[]>;
   /** Kills bridge, deployer and gateway, as when their Pods are gone. */
   readonly killParts: () => Promise<void>;
@@ -85,7 +85,7 @@ const conditionsSchema = z.looseObject({
     .default([]),
 });
 
-/** Nothing forwards a Service's address here: whoever calls one must not leave this machine. */
+/** No proxy forwards a Service's address here: a call to one must not leave this machine. */
 const servicesOnLoopback = "--service-cluster-ip-range=127.64.0.0/16";
 
 export async function startInstallation(log: (line: string) => void): Promise<Installation> {

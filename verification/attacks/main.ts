@@ -2,7 +2,7 @@
  * `npm run attacks`: every attack on what ships, one after the other. It ends with `N attacks, 0 succeeded`, and exits with 1
  * when one succeeded or could not be made.
  *
- *   npm run attacks -- --only status   those whose name, kind or file has the word
+ *   npm run attacks -- --only status   those with the word in name, kind or file
  *   npm run attacks -- --quick         without those that take long
  */
 import { parseArgs } from "node:util";

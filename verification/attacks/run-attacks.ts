@@ -59,7 +59,7 @@ async function verdictOf(
   const server = attack.needs.includes("redis") ? await startRedis({ persistence: false }) : undefined;
   const ending = new AbortController();
   const needed = <T>(it: T | undefined, name: string): T => {
-    if (it === undefined) throw new Error(`${attack.name} does not say that it needs a ${name}.`);
+    if (it === undefined) throw new Error(`${attack.name} does not list ${name} in its needs.`);
     return it;
   };
   try {

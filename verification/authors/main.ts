@@ -3,7 +3,7 @@
  * rights write random ReconcileFunctions on a real API server with the shipped bridge, deployer and gateway; then many of
  * the authors lose some of their rights; then functions are deleted by hundreds.
  *
- * What is right is said by the API server's own authorizer (SubjectAccessReview) and by what is in Redis and in etcd:
+ * The truth comes from the API server's own authorizer (SubjectAccessReview) and by what is in Redis and in etcd:
  *
  * - whatever the ServiceAccount of a function may do, its author may do;
  * - whatever key is in a function's queue, its author may list objects of that kind there;
@@ -34,7 +34,7 @@ const { values } = parseArgs({
 });
 const total = wholeNumber("functions", values.functions, 1);
 const random = pseudoRandom(wholeNumber("seed", values.seed)).fraction;
-const say = (line: string): void => console.log(line);
+const print = (line: string): void => console.log(line);
 const at = await startInstallation((line) => console.error(line));
 const signal = new AbortController().signal;
 const ref = refOf(ReconcileFunction);
@@ -71,7 +71,7 @@ const readyOf = ({ metadata, status }: KubeObject): string | undefined => {
 };
 const functions = (): Promise<readonly KubeObject[]> => listAll(at.admin, ref, { signal });
 
-/** What the API server's own authorizer says; the same question is asked once until rights change. */
+/** The decision of the API server's own authorizer; the same question is asked once until rights change. */
 const answers = new Map<string, Promise<boolean>>();
 const may = (user: string, groups: readonly string[], access: Access): Promise<boolean> => {
   const spec = { user, groups, resourceAttributes: resourceAttributesOf(access) };
@@ -174,12 +174,12 @@ try {
   });
   if (all === undefined) throw new Error("Not all functions were judged within 1,800 s.");
   const held = all.filter((one) => readyOf(one) !== "PermissionNotHeld" && readyOf(one) !== "InvalidSpec");
-  say(
+  print(
     `${all.length} functions, ${refusedBySchema} more refused as they were written; ${held.length} permitted`,
   );
   const first = await judge(all);
   problems.push(...first.gained);
-  say(
+  print(
     `${first.may} accesses allowed, ${first.keys} keys in Redis: ${first.gained.length} beyond the author's`,
   );
   if (first.may < total / 2 || first.keys < total / 4 || held.length * 10 < all.length)
@@ -203,7 +203,7 @@ try {
   let late: readonly string[] = [];
   await within(120, async () => (late = await ofAccounts()).length === 0 || undefined);
   problems.push(...late);
-  say(
+  print(
     `half of the authors lost rights: ${lost} beyond theirs at first, ${late.length} after ${Math.round((Date.now() - begun) / 1_000)} s`,
   );
 
@@ -238,10 +238,10 @@ try {
   let rest: readonly string[] = [];
   await within(120, async () => (rest = await left()).length === 0 || undefined);
   problems.push(...rest.map((one) => `left of a function that was deleted: ${one}`));
-  say(`${all.length} functions deleted: ${rest.length} objects, users or keys left`);
+  print(`${all.length} functions deleted: ${rest.length} objects, users or keys left`);
 } finally {
   await at.stop();
 }
-for (const problem of problems.slice(0, 50)) say(`! ${problem}`);
-say(`${total} functions of 24 authors, seed ${values.seed}: ${problems.length} problems`);
+for (const problem of problems.slice(0, 50)) print(`! ${problem}`);
+print(`${total} functions of 24 authors, seed ${values.seed}: ${problems.length} problems`);
 process.exitCode = problems.length > 0 ? 1 : 0;

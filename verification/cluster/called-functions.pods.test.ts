@@ -35,11 +35,11 @@ const called = () => {
     spec: { ...manifest.spec, delivery: "webhook", webhook: { finalizes: true } },
   };
 };
-const greeting = (who: string, spec: object = {}) => ({
+const greeting = (greeted: string, spec: object = {}) => ({
   apiVersion: Greeting.apiVersion,
   kind: Greeting.kind,
-  metadata: { name: who },
-  spec: { name: who, ...spec },
+  metadata: { name: greeted },
+  spec: { name: greeted, ...spec },
 });
 const textSchema = z.object({ status: z.object({ text: z.string() }) });
 const waitFor = (condition: string, ...objects: readonly string[]) =>
@@ -66,14 +66,14 @@ it("a function that is called is tried, comes from nothing, and does its work wi
 it("its Pods let the gateway in, and its words are the object's", async () => {
   await drover.applyAs(undefined, greeting("bob", { refuse: true }));
   await waitFor("jsonpath={.status.conditions[?(@.type=='Ready')].reason}=NoGreeting", "greeting/bob");
-  // The same Event again is told as one more.
+  // A repeated Event increments its count.
   await drover.applyAs(undefined, greeting("bob", { refuse: true, wait: 1 }));
   await waitFor("jsonpath={.status.observedGeneration}=2", "greeting/bob");
   await drover.applyAs(undefined, greeting("bob"));
   await waitFor("condition=Ready", "greeting/bob");
 });
 
-it("its objects go when it has said so, from nothing again", async () => {
+it("a called function that is scaled to zero starts again to finalize its objects", async () => {
   await eventually(async () => expect(await functions.podsOf(name)).toEqual([]));
   await drover.kubectl(["delete", "greetings", "--all", "-n", home, "--timeout=100s"]);
 });

@@ -46,7 +46,7 @@ export const bucket = (name: string) => ({
   spec: { bucketName: name, onDelete: "Delete" },
 });
 
-/** A function whose runs take their time, say in the log that they begin, and of which image they are. */
+/** A function with slow runs that log their begin and their image. */
 export const taskFunction = (
   container: { readonly image: string } & Partial<NonNullable<FunctionDeployment["container"]>>,
   more: FunctionDeployment = {},
@@ -70,7 +70,7 @@ export const taskFunction = (
     },
     ...more,
   });
-/** Tells its processes from others. */
+/** Marks its processes. */
 export const marked = "runs-tasks";
 
 export const task = (name: string, ms: number) => ({

@@ -15,11 +15,11 @@ export const gateway = accountOf("drover", "gateway");
 /** Where functions are. Pods there must be as Kubernetes' strictest standard has it. */
 export const home = "apps";
 
-/** A cluster in which functions are deployed as anybody would have it: by kubectl, as somebody who may do some things. */
+/** A cluster in which functions are deployed with kubectl by a user with some permissions. */
 export interface DeployerInPods extends PodCluster {
   /** Where the S3 server is reached from here. */
   readonly s3Url: string;
-  /** As somebody who may do anything in it. */
+  /** As the administrator of the cluster. */
   readonly redisUrl: string;
   /** `kubectl apply` in the namespace of functions, as a user; left out: as the administrator. */
   applyAs(user: string | undefined, ...objects: readonly object[]): Promise<void>;
@@ -28,7 +28,7 @@ export interface DeployerInPods extends PodCluster {
     what: readonly string[],
     schema: Schema,
   ) => Promise<z.output<Schema>>;
-  /** What bridge, deployer and gateway asked the API server for; and anybody, of Pods, Buckets and Tasks. */
+  /** Requests of bridge, deployer and gateway; and those of all users for Pods, Buckets and Tasks. */
   audited(): Promise<readonly AuditedRequest[]>;
   redisUsers(): Promise<readonly string[]>;
   /** The Redis users of the functions of a name, in the namespace of functions. */

@@ -71,7 +71,7 @@ export const story: readonly Step[] = [
   {
     name: "the node is drained: pods are made anew, and wait for a place",
     commands: [
-      // Of this Deployment alone: nobody could make pods anew if those went whose work that is, and there is no other node.
+      // Pods of this Deployment alone: without the controllers' own Pods no Pod could be replaced, and there is one node.
       words(
         `drain node --pod-selector=app=web --ignore-daemonsets --delete-emptydir-data --force ${patience}`,
       ),
@@ -104,7 +104,7 @@ export const story: readonly Step[] = [
     evicts: true,
   },
   {
-    name: "it is deleted, and what it owned is nobody's",
+    name: "it is deleted, and its ReplicaSets and Pods have no owner",
     commands: [words(`delete deployment/web --cascade=orphan ${patience}`)],
   },
   {

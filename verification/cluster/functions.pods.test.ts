@@ -32,7 +32,7 @@ beforeAll(async () => {
   await drover.apply(...installedKinds());
   await drover.wait("condition=Established", "crd/buckets.s3.drover.dev", "crd/tasks.example.com");
   await drover.kubectl(["create", "serviceaccount", "-n", home, "plain"]);
-  // Of which Pods beside it must not be told.
+  // Pods next to it must not learn this.
   await inHome("create", "service", "clusterip", "drover", "--tcp=80");
   const makers = ["--verb=get,create,update,patch,delete", "--resource=reconcilefunctions.drover.dev"];
   await inHome("create", "role", "makers", ...makers);
@@ -52,7 +52,7 @@ const inHome = (...args: readonly string[]) => drover.kubectl([...args, "-n", ho
 const waitFor = (condition: string, ...objects: readonly string[]) =>
   drover.wait(condition, `--namespace=${home}`, ...objects);
 
-it("whoever may not do what a function may do, does not get it deployed, and is told why", async () => {
+it("a user without a function's permissions cannot deploy it, and its status has the reason", async () => {
   await drover.applyAs("alice", bucketFunction({ max: 1 }));
   await eventually(async () => {
     const { status, reason, message } = (await functions.conditionOf(buckets)) ?? {};
@@ -63,7 +63,7 @@ it("whoever may not do what a function may do, does not get it deployed, and is 
   expect(await functions.statusOf(`reconcilefunction/${buckets}`)).not.toHaveProperty("follows");
 });
 
-it("whoever may gets it; its container is tried, and nothing runs until there is something to do", async () => {
+it("for a user with the permissions its container is tried, and no Pod runs until a key is due", async () => {
   await drover.applyAs("bob", bucketFunction({ max: 2, idleAfter: "5s" }));
   await waitFor("condition=RolledOut", `reconcilefunction/${buckets}`);
   await eventually(async () => {
@@ -104,7 +104,7 @@ async function timesOf(asked: number, log: string): Promise<string> {
   const requests = (await drover.audited()).filter(({ at }) => at >= asked - 1_000);
   const first = (what: string, verb: string, by = "") =>
     requests.find((one) => one.resource === what && one.verb === verb && one.user.includes(by))?.at ?? NaN;
-  const said = (words: string) =>
+  const loggedAt = (words: string) =>
     Date.parse(
       log
         .split("\n")
@@ -115,8 +115,8 @@ async function timesOf(asked: number, log: string): Promise<string> {
   const times = {
     "Pod made": first("pods", "create", "deployer"),
     "on the node": first("pods/binding", "create"),
-    "process says its first word": Date.parse(log.split(" ")[0] ?? ""),
-    "takes keys": said("Taking keys"),
+    "process logs its first line": Date.parse(log.split(" ")[0] ?? ""),
+    "takes keys": loggedAt("Taking keys"),
     "first write of the run": first("buckets", "patch", buckets),
     "Bucket Ready": first("buckets/status", "update", buckets),
   };
@@ -189,10 +189,10 @@ it("a new version takes over while the old one ends its run; no key goes back", 
   expect(await functions.statusOf("task/long")).toMatchObject({ by: "example/tasks:1" });
   await eventually(async () => expect(await functions.revisionsOf("tasks")).toEqual(["2"]));
   expect(ranBy).toEqual([...ranBy].sort());
-  const told = (await drover.audited()).filter(
+  const requests = (await drover.audited()).filter(
     ({ resource, name, code }) => resource === "tasks/status" && name === "long" && code === 200,
   );
-  expect(told).toHaveLength(1);
+  expect(requests).toHaveLength(1);
 });
 /** A run of this Task is under way. */
 const begun = (name: string) =>
@@ -201,7 +201,7 @@ const begun = (name: string) =>
     expect(logs).toContain(`begins ${home}/${name}\n`);
   });
 
-it("a version that does not start takes nothing away, and the status says why", async () => {
+it("a version that does not start replaces no running Pod, and the status has the reason", async () => {
   const stuckAs = (reason: string, message: RegExp) =>
     eventually(async () => {
       const rolledOut = await functions.conditionOf("tasks", "RolledOut");
@@ -236,7 +236,7 @@ it("a container that is killed is started again, and its run is done again", asy
   expect(after?.status.containerStatuses[0]?.restartCount).toBe(1);
 });
 
-it("a Redis that has forgotten all users is told of them again", async () => {
+it("a Redis that has lost all users gets them again", async () => {
   await drover.exec(["pkill", "-KILL", "valkey-server"]);
   await drover.applyAs(undefined, task("after", 1), bucket("after"));
   await waitFor("condition=Ready", "task/after", "bucket/after");
@@ -264,7 +264,7 @@ it("its password is changed by a roll-out, and the function works on", async () 
   await waitFor("condition=Ready", "task/rotated");
 });
 
-it("what somebody changes is put right", async () => {
+it("changes to the function's objects are reverted", async () => {
   const objects = [
     "serviceaccount/tasks",
     "service/tasks",
@@ -294,7 +294,7 @@ it("what a function needs no more is taken away, when its last run is over", asy
   await drover.applyAs(undefined, task("unhurried", 5_000));
   await begun("unhurried");
   await drover.applyAs("bob", { ...manifest, spec: rest });
-  // It is still told of its objects: somebody else may run it.
+  // Its queue still gets wakes: another worker may run it.
   const left = ["ClusterRole drover-bridge:apps:tasks"];
   await eventually(async () => expect(await functions.objectsOf("tasks")).toEqual(left));
   expect(await functions.statusOf("task/unhurried")).toMatchObject({ by: "example/tasks:2" });

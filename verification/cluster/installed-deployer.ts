@@ -20,7 +20,7 @@ export const partImages: readonly WantedImage[] = [
 /** Off unless asked for; some distributions ask for it. */
 export const ownersAreChecked = "--enable-admission-plugins=OwnerReferencesPermissionEnforcement";
 
-/** What people install who have functions deployed, in that order. */
+/** The manifests of an installation with deployer, in their order. */
 const installed = [
   "apps/bridge/deploy/crd.yaml",
   "apps/bridge/deploy/rbac.yaml",
@@ -52,7 +52,7 @@ export async function installDeployer(cluster: PodCluster, home: string): Promis
   await cluster.kubectl(["apply", ...installed.flatMap((file) => ["-f", join(root, file)])]);
   await cluster.apply(...(await Promise.all(parts.map(deploymentOf))));
   await cluster.wait("condition=Established", "crd/reconcilefunctions.drover.dev");
-  // The policies' own discovery hears of a new kind later than everybody else, and refuses its objects until then.
+  // The policies' own discovery learns a new kind late, and refuses its objects until then.
   await eventually(() =>
     cluster.kubectl(["apply", "-n", "drover", "-f", join(root, "apps/deployer/deploy/function.yaml")]),
   );

@@ -24,7 +24,7 @@ const statusSchema = z.object({ status: z.looseObject({}).default({}) });
 
 const kinds = "serviceaccounts,services,secrets,roles,rolebindings,networkpolicies,pods,endpointslices";
 
-/** What kubectl tells of a function, and of what was made for it. */
+/** kubectl's view of a function, and of the objects that were made for it. */
 export function observedFunctions({ read }: Pick<DeployerInPods, "read">) {
   const ours = (name: string) => ["-l", `drover.dev/function=${name}`];
   const podsOf = async (name: string) => (await read(["pods", ...ours(name)], podsSchema)).items;

@@ -4,16 +4,16 @@ import { z } from "zod";
 import { pushImages } from "../../infra/cluster/push-images.ts";
 import type { WantedImage } from "../../infra/cluster/wanted-image.ts";
 
-/** How long anything may take on a slow machine before the test says so. Nothing waits for this time to pass. */
+/** How long a step may take on a slow machine before the test fails. Nothing waits for this time to pass. */
 const timeout = 120_000;
 
-/** A cluster whose pods run, as somebody with kubectl sees it. */
+/** A cluster with running Pods, as a user of kubectl sees it. */
 export interface PodCluster extends NodeCluster {
   /** Creates objects, or changes what is there. */
   apply(...objects: readonly object[]): Promise<void>;
-  /** kubectl wait. Rejects with what kubectl says and what the objects are. */
+  /** kubectl wait. Rejects with kubectl's error and the objects. */
   wait(condition: string, ...objects: readonly string[]): Promise<void>;
-  /** `kubectl get` of one object, as far as a schema says. */
+  /** `kubectl get` of one object, parsed by a schema. */
   get<Schema extends z.ZodType>(object: string, schema: Schema): Promise<z.output<Schema>>;
   /** Images that pods may name from now on. */
   push(...images: readonly WantedImage[]): Promise<void>;

@@ -41,7 +41,7 @@ it("a Deployment of an image of ours becomes Available, locked down, from the cl
   expect(await cluster.kubectl(pulled)).toContain('Successfully pulled image "drover/sandbox:1"');
 });
 
-it("an image that nobody pushed is refused at once, and nobody else is asked for it", async () => {
+it("an image that was not pushed is refused at once, and requested from no other registry", async () => {
   const missing = { ...scriptContainer(""), image: "elsewhere.example/missing:1" };
   await cluster.apply(scriptPod("missing", "", { containers: [missing] }));
   await eventually(async () => {
@@ -72,7 +72,7 @@ it("a pod that is deleted gets SIGTERM and its grace; one that is deaf is killed
   await cluster.wait("delete", "pod/listens", "pod/deaf");
 });
 
-it("in a pod, a ServiceAccount may do what its Role says, and nothing else", async () => {
+it("in a Pod, a ServiceAccount has the permissions of its Role and no others", async () => {
   const group = "rbac.authorization.k8s.io";
   await cluster.apply(
     { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "reader" } },

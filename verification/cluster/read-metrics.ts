@@ -1,6 +1,6 @@
 import type { DeployerInPods } from "./deployer-in-pods.ts";
 
-/** What a part of Drover answers to Prometheus, whose ServiceAccount may read metrics, and to an account that may not. */
+/** Answers of a part of Drover to Prometheus, which may read metrics, and to an account that may not. */
 export async function readMetrics(
   drover: Pick<DeployerInPods, "kubectl" | "reach">,
   part: "bridge" | "deployer" | "gateway",

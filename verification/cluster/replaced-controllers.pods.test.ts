@@ -90,7 +90,7 @@ describe("with ours in their place, which are pods that the deployer made", pati
     await vi.waitFor(() => expect(stage.look()).toEqual(theirs[i]?.seen), { timeout: 30_000 });
   });
 
-  it("the same was told of it in Events", async () => {
+  it("its Events are the same", async () => {
     await vi.waitFor(() => expect(stage.reasons()).toEqual(theirStage.reasons()), { timeout: 60_000 });
   });
 

@@ -1,4 +1,4 @@
-// A namespace in which a story is played, and what a watch of the test's own shows of it: in the same words whoever the
+// A namespace in which a story is played, as the test's own watch shows it: in the same words whichever the
 // controllers are.
 import { canonicalState, newNaming, shownPods } from "../workloads/canonical/canonical.ts";
 import { violations } from "../workloads/invariants.ts";
@@ -51,7 +51,7 @@ export async function openStage(cluster: PodCluster, observer: Observer, namespa
     look,
     reasons: () =>
       Object.keys(objectAt(canonicalState(world, naming), "events"))
-        .filter((whom) => !whom.startsWith("Pod "))
+        .filter((object) => !object.startsWith("Pod "))
         .sort(),
     async play({ name, commands, evicts }) {
       const before = { deployments: world.objects("Deployment"), seen: [...world.seen] };

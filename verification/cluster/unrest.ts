@@ -16,7 +16,7 @@ import { field, listAt, textAt } from "../../packages/sandbox/src/json.ts";
 import type { Json, JsonObject } from "../../packages/sandbox/src/json.ts";
 
 /**
- * What must still come, whoever the controllers are: somebody is on the way out, a status does not say what there is, a pod
+ * Changes that must still come, with any controllers: an object is being deleted, a status differs from the objects, a pod
  * could be ready and is not yet, or a short deadline runs.
  */
 export function unrestOf(world: World): readonly string[] {
@@ -47,7 +47,7 @@ export function unrestOf(world: World): readonly string[] {
   ];
 }
 
-/** It says itself that it waits for somebody else, or its process does. */
+/** Its status reports that it waits for another object, or its process does. */
 function isHopeless(pod: Json): boolean {
   const containers = listAt(pod, "status", "containerStatuses");
   const hasNoImage = containers.some((one) =>
@@ -90,4 +90,4 @@ function behind(deployment: JsonObject, theirs: readonly Json[]): readonly strin
 const misnumbered = (object: Json, is: Readonly<Record<string, number>>): readonly string[] =>
   Object.entries(is)
     .filter(([name, count]) => counted(object, name) !== count)
-    .map(([name, count]) => `${nameOf(object)} says ${counted(object, name)} ${name}, not ${count}`);
+    .map(([name, count]) => `${nameOf(object)} reports ${counted(object, name)} ${name}, not ${count}`);

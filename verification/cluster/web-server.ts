@@ -1,4 +1,4 @@
-// What the pods of a story run: a server that is ready unless it is told not to be.
+// The container of a story's Pods: a server that is ready unless its environment disables it.
 import { createServer } from "node:http";
 
 const ready = process.env["READY"] !== "no";

@@ -1,4 +1,4 @@
-/** Manifests as somebody would write them who runs Drover on a cluster, short of what `drover generate` will write. */
+/** Manifests as an operator of Drover writes them, except for those of `drover generate`. */
 
 export const service = (name: string, port: number) => ({
   apiVersion: "v1",
@@ -48,7 +48,7 @@ export function account(name: string, rules: readonly Rule[]): readonly object[]
   ];
 }
 
-/** A process of Drover's, ready when it says so. */
+/** A process of Drover's, with its own readiness probe. */
 export const droverProcess = (name: string, image: string, env: Readonly<Record<string, string>>) => ({
   serviceAccountName: name,
   containers: [
@@ -70,7 +70,7 @@ const everyProcess = {
 
 /**
  * Where the queue is: what it has acknowledged is on disk.
- * @param users those that it knows, each as `ACL SETUSER` has it. Left out: everybody may do anything.
+ * @param users arguments of `ACL SETUSER`, one user each. Default: every client may do anything.
  */
 export const valkey = (image: string, users: readonly string[] = []): readonly object[] => [
   service("valkey", 6379),

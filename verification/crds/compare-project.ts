@@ -16,7 +16,7 @@ export interface Servers {
   readonly sandbox: Server;
 }
 
-/** One request whose answers differ. */
+/** A request with different answers. */
 export interface Differing {
   readonly project: string;
   /** The object, or the definition. */
@@ -105,7 +105,7 @@ function askings(kinds: readonly Kind[], { samples }: Project, limits: Limits, p
   return { given, made };
 }
 
-/** Compares the two servers on one project. `others` are the kinds of projects before, whose samples it may hold, too. */
+/** Compares the two servers on one project. `others` are the kinds of earlier projects, of which it may hold samples. */
 export async function compareProject(
   servers: Servers,
   project: Project,

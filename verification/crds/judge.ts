@@ -21,7 +21,7 @@ export interface Judgement {
 const isFine = ({ code }: Answer): boolean => code >= 200 && code < 300;
 const isDryRun = (path: string): boolean => path.includes("dryRun=All");
 
-/** A refusal with these causes only, and without its message, which tells all of them. */
+/** A refusal with these causes only, and without its message, which lists all causes. */
 function withCauses(answer: Answer, causes: readonly Json[]): Answer {
   if (!isObject(answer.body)) return answer;
   const details: JsonObject = { ...objectAt(answer.body, "details"), causes };
@@ -41,7 +41,7 @@ function withoutRules(answer: Answer, definition: Json): Answer {
 }
 const causesOf = ({ body }: Answer): readonly Json[] => listAt(body, "details", "causes");
 
-/** Compares what two servers said about one object, or about the definition of its kind itself. */
+/** Compares the answers of two servers about one object, or about the definition of its kind. */
 export function judged(real: Run, sandbox: Run, definition: Json): Judgement {
   const unchecked = new Map<number, NotChecked>();
   const pairs: { readonly at: number; readonly real: Answer; readonly sandbox: Answer }[] = [];

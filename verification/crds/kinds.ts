@@ -81,7 +81,7 @@ export const serving = (definition: JsonObject): Case => ({
   ],
 });
 
-/** Objects that nobody gave, made from the schema. */
+/** Objects made from the schema. */
 export const examplesFor = (kind: Kind): JsonObject[] =>
   (["least", "all"] as const).map((extent) => {
     const made = exampleOf(kind.schema, extent);

@@ -40,7 +40,7 @@ const stranger: Readonly<Record<string, readonly Json[]>> = {
 
 const idea = (word: string, value: Json | undefined): Idea => ({ word, change: () => value });
 
-/** What breaks words of one schema, for a value that stands where it says. */
+/** Mutations that break a keyword of one schema, for a value at its path. */
 function ideasFor(value: Json, schema: Json): Idea[] {
   const type = textAt(schema, "type") ?? "";
   const free = type === "" && isTrueAt(schema, "x-kubernetes-preserve-unknown-fields");
@@ -87,7 +87,7 @@ function limitIdeas(value: Json, schema: Json): Idea[] {
   return ideas;
 }
 
-/** Fields that are missing, and one that nobody knows. */
+/** Missing fields, and an unknown one. */
 function objectIdeas(value: Json, schema: Json): Idea[] {
   if (!isObject(value)) return [];
   const without = (name: string): JsonObject =>

@@ -36,7 +36,7 @@ export interface Folder {
   readonly withoutWebhook: readonly string[];
 }
 
-/** Larger files hold no samples; and nobody knows who wrote them. */
+/** Larger files hold no samples. */
 const largest = 8 * 1024 * 1024;
 
 async function* filesIn(folder: string): AsyncGenerator<string> {

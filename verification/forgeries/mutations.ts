@@ -119,7 +119,7 @@ const otherSignature: Way = (random, { sent, signedHeaders }) => {
   return { what: "another signature", sent: withHeader(sent, name, written) };
 };
 
-/** A message that was changed so that nothing must come of it; never one that says the same as the genuine one. */
+/** A changed message that must be refused; its meaning always differs from the genuine one. */
 export function forge(random: PseudoRandom, one: Case): Forgery {
   const genuine = one.canonical(one.sent);
   const ways: readonly Way[] = [

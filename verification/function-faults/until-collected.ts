@@ -3,7 +3,7 @@ import { builtin, type KubeClient, type KubeObject, listAll } from "@drover/kube
 
 const kinds = [builtin.deployment, builtin.replicaSet, builtin.pod] as const;
 
-/** Waits until no ReplicaSet or pod is there whose owner is not, and nothing that is on its way out. */
+/** Waits until no ReplicaSet or Pod lacks its owner, and none is being deleted. */
 export async function untilCollected(client: KubeClient): Promise<void> {
   for (;;) {
     const found = kinds.map((kind) => listAll(client, kind, { metadataOnly: true }));

@@ -1,5 +1,5 @@
 /**
- * A function whose Pod was taken over: a process that has its Redis user, and does all that this user may, and tries what it
+ * A function with a Pod that was taken over: a process that has its Redis user, does all that this user may, and tries what it
  * may not, until it is killed. Its settings come as JSON, as the only argument: {@link HostileSettings}. Every second it
  * prints what it has done so far, as JSON: {@link HostileCounts}.
  */
@@ -75,9 +75,9 @@ async function call(redis: Redis, command: string, ...args: readonly string[]): 
     await redis.call(command, ...args);
     counts.done += 1;
   } catch (error) {
-    const said = String(error);
-    if (/NOPERM|ACL failure|can't run this command|has no permissions/.test(said)) counts.denied += 1;
-    else if (said.includes("OOM")) counts.full += 1;
+    const message = String(error);
+    if (/NOPERM|ACL failure|can't run this command|has no permissions/.test(message)) counts.denied += 1;
+    else if (message.includes("OOM")) counts.full += 1;
     else counts.refused += 1;
   }
 }

@@ -9,7 +9,7 @@
  *
  * On a Redis of its own, the neighbour's reaction (from a change to the beginning of the run) has a p99 of at most twice that
  * of the phases without it. On a Redis that both share nothing is promised of time; it runs no script of its own and touches no
- * key but its own, as MONITOR and the keys themselves say. The last line has the figures; 1 is the exit code when one is not so.
+ * key but its own, as MONITOR and the keys themselves show. The last line has the figures; 1 is the exit code when one is not so.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";

@@ -15,7 +15,7 @@ import { startProcess } from "../harness/start-process.ts";
 import type { HostileCounts, HostileSettings } from "./hostile.ts";
 import { hostileMark } from "./mark.ts";
 
-/** The shipped bridge, a neighbour whose objects are reconciled, and a function that can be turned hostile. */
+/** The shipped bridge, a neighbouring function at work, and a function that can be turned hostile. */
 export interface HostileStage extends AsyncDisposable {
   /** Changes the object of that number, and resolves when the neighbour's run for it has begun: to the time that took, ms. */
   readonly react: (object: number) => Promise<number>;
@@ -144,7 +144,7 @@ export async function openStage(shared: boolean): Promise<HostileStage> {
   };
 }
 
-/** The neighbour's function: runs do nothing, but say when they begin. */
+/** The neighbour's function: runs only report their begin. */
 async function startNeighbour(server: RedisServer, controller: string) {
   const redis = await connectRedis({ url: server.url, clientName: "neighbour", log: silentLog });
   const queue = openWorkQueue({ redis, controller, log: silentLog, upkeep: "own" });

@@ -38,7 +38,7 @@ const failing =
   () =>
     Promise.reject(error);
 const done: Reconcile = () => Promise.resolve({});
-const saying =
+const reporting =
   (status: "True" | "False" | "Unknown", type = "Ready"): Reconcile =>
   () =>
     Promise.resolve({ conditions: [{ type, status, reason: "Why", message: "In words." }] });
@@ -59,9 +59,9 @@ const stories: Readonly<Record<string, Story>> = {
   "has not run yet": { runs: [], ...progressing },
   "is as asked for": { runs: [done], ...current },
   "was changed since": { runs: [done], then: "changed", ...progressing },
-  "is not Ready, says its function": { runs: [saying("False")], ...progressing },
-  "is perhaps Ready": { runs: [saying("Unknown")], ...progressing },
-  "is Ready, with a condition beside it": { runs: [saying("False", "Versioned")], ...current },
+  "is not Ready by its function's own condition": { runs: [reporting("False")], ...progressing },
+  "is perhaps Ready": { runs: [reporting("Unknown")], ...progressing },
+  "is Ready, with a condition beside it": { runs: [reporting("False", "Versioned")], ...current },
   "has failed, and is tried again": { runs: [failing(new Error("no"))], ...progressing },
   "has failed as often as it may": { runs: [failing(new Error("no"))], fails: 2, ...failed },
   "has failed once less": { runs: [failing(new Error("no"))], fails: 1, ...progressing },
@@ -82,7 +82,7 @@ const stories: Readonly<Record<string, Story>> = {
     runs: [failing(new TerminalError("never")), failing(new Error("no"))],
     ...progressing,
   },
-  "says itself that it is stalled": { runs: [saying("True", "Stalled")], ...failed },
+  "is Stalled by its function's own condition": { runs: [reporting("True", "Stalled")], ...failed },
   "returns what cannot be written": {
     runs: [() => Promise.resolve({ status: { text: 1 } } as never)],
     ...progressing,
@@ -105,7 +105,7 @@ afterAll(async () => {
 });
 
 /** The object at the end of its story, as the API server gives it. */
-async function told({ runs, fails = 0, then }: Story, n: number): Promise<KubeObject> {
+async function objectOf({ runs, fails = 0, then }: Story, n: number): Promise<KubeObject> {
   const key = objectKey({ namespace: "default", name: `cup-${n}` });
   const metadata = { namespace: "default", name: `cup-${n}`, finalizers: ["tests.drover.dev/stays"] };
   await client.create(ref, { metadata, spec: { size: 1 } });
@@ -141,7 +141,7 @@ async function byKstatus(objects: readonly KubeObject[]): Promise<readonly strin
   return lines.map((line) => line.split("\t")[0] ?? "");
 }
 
-/** By the script for Argo CD, whose Lua is Redis', too. */
+/** By the script for Argo CD, in the Lua that Redis has, too. */
 async function byArgo(objects: readonly KubeObject[]): Promise<readonly unknown[]> {
   const script = readFileSync(new URL("../../infra/argo-cd/health.lua", import.meta.url), "utf8");
   const server = await startRedis({ persistence: false });
@@ -158,14 +158,14 @@ async function byArgo(objects: readonly KubeObject[]): Promise<readonly unknown[
 it("an object is judged as what has become of it", async () => {
   const names = Object.keys(stories);
   const objects: KubeObject[] = [];
-  for (const [n, story] of Object.values(stories).entries()) objects.push(await told(story, n));
+  for (const [n, story] of Object.values(stories).entries()) objects.push(await objectOf(story, n));
   const [kstatus, argo] = [await byKstatus(objects), await byArgo(objects)];
   expect(names.map((name, n) => [name, kstatus[n], argo[n]])).toEqual(
     Object.entries(stories).map(([name, story]) => [name, story.kstatus, story.argo]),
   );
 }, 600_000);
 
-it("a function that nobody has looked at yet is not taken for deployed", async () => {
+it("a function without a status does not count as deployed", async () => {
   const { group, version, kind, plural, scope } = Cup;
   const object = await client.create(refOf(ReconcileFunction), {
     metadata: { namespace: "default", name: "cups" },

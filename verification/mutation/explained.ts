@@ -14,7 +14,7 @@ const EXPLAINED: readonly Explained[] = [
     file: "apps/bridge/src/main.ts",
     original: '"lease"',
     replacement: '""',
-    reason: "Names a part in the log line that says that it could not be closed.",
+    reason: "Names a part in the log line about its failed close.",
   },
   {
     file: "packages/queue/src/worker/job-queue.ts",
@@ -26,7 +26,7 @@ const EXPLAINED: readonly Explained[] = [
     file: "packages/runtime/src/worker/resolve-identity.ts",
     original: "{ function: key }",
     replacement: "{}",
-    reason: "Fields of a log line whose text names the function.",
+    reason: "Fields of a log line; its text names the function.",
   },
   {
     file: "packages/runtime/src/process/settings.ts",
@@ -50,7 +50,7 @@ const EXPLAINED: readonly Explained[] = [
     file: "packages/queue/src/work-queue/queue-keys.ts",
     original: "keys.length > 0",
     replacement: "keys.length >= 0",
-    reason: "Whoever uses the keys does nothing with none of them.",
+    reason: "Code that uses the keys does nothing with an empty list.",
   },
   {
     file: "packages/queue/src/work-queue/ledger-work-queue.ts",
@@ -148,7 +148,7 @@ const EXPLAINED: readonly Explained[] = [
     file: "packages/queue/src/bullmq/bullmq-scripts.ts",
     original: "changed.split(from).length !== 2",
     replacement: "false",
-    reason: "Stops the start with a BullMQ whose scripts have another text; there is one exact version.",
+    reason: "Stops the start with a BullMQ that has other scripts; there is one exact version.",
   },
   {
     file: "packages/queue/src/redis/redis-connection.ts",
@@ -248,7 +248,7 @@ const EXPLAINED: readonly Explained[] = [
     file: "apps/gateway/src/main.ts",
     original: '"completions"',
     replacement: '""',
-    reason: "Names a part in the log line that says that it could not be closed.",
+    reason: "Names a part in the log line about its failed close.",
   },
   {
     file: "functions/s3-bucket/src/ownership/claim-bucket.ts",

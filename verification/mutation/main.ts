@@ -5,7 +5,7 @@
  *     npm run mutation -- --package runtime --count 20 --seed 2 a part, printed
  *     npm run mutation -- --again                               those that were not noticed, and have no reason, once more
  *
- * Stryker says what can be changed (mutants.ts), the compiler refuses what has type errors, and a seed draws from the rest
+ * Stryker lists the possible changes (mutants.ts), the compiler refuses what has type errors, and a seed draws from the rest
  * (sample.ts). Which test files enter a changed place, themselves or by processes that they start, is found by one run of
  * all tests with probes in the code (probes.ts). Each mutant is written into a clone of the last commit (tree.ts), where
  * every process runs it, and those test files are run until one fails (judge.ts). The checkout itself is never changed.

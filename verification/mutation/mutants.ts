@@ -41,7 +41,7 @@ export type FindMutants = (file: string, text: string) => Promise<readonly Mutan
 
 /**
  * Installs Stryker into this folder unless it is there. It is not among the repository's own packages, for it would make
- * their tree a fifth larger for everybody; so it is not there for the compiler, either, and its interface is stated here.
+ * their tree a fifth larger for every user; so it is not there for the compiler, either, and its interface is stated here.
  */
 export async function openStryker(): Promise<FindMutants> {
   const entry = join(import.meta.dirname, "node_modules/@stryker-mutator/instrumenter/dist/src/index.js");

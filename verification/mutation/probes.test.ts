@@ -33,11 +33,11 @@ it("a program does the same with probes in it", () => {
   const text = `#!/usr/bin/env node
 import { strict as assert } from "node:assert";
 const pick = (n: number): string | undefined => n === 0 ? undefined : ({ 1: "one" } as Record<number, string>)[n] ?? \`many\`;
-const said = async function* (): AsyncGenerator<string> { for (const n of [0, 1, 2]) yield pick(n) || (await "none"); };
+const drawn = async function* (): AsyncGenerator<string> { for (const n of [0, 1, 2]) yield pick(n) || (await "none"); };
 function left(): number { try { return 1; } finally { console.log("on the way"); } }
 switch (left()) { case 0: case 1: { console.log("case"); } default: }
 try { try { throw new Error("thrown"); } finally { console.log("finally"); } } catch (error) { assert(error instanceof Error); console.log(error.message); }
-for await (const one of said()) console.log(one);
+for await (const one of drawn()) console.log(one);
 `;
   const plain = join(folder, "plain.ts");
   writeFileSync(plain, text);
@@ -56,7 +56,7 @@ it("what is entered is written down, also by a process that is killed, and where
   ]);
 });
 
-it("paths after an error are told from others, and a finally after a throw from one after none", () => {
+it("paths after an error are distinguished from others, and a finally after a throw from one without", () => {
   const quiet = `\ntry { 1; } catch { 2; }\ntry { 3; } finally { 4; }\nPromise.resolve().then(() => 5, () => 6).catch(() => 7);`;
   const kinds = regionsOf("program.ts", quiet).flatMap(({ errorPath = [] }) => errorPath);
   expect(kinds.toSorted()).toEqual([".catch()", "catch", "finally after a throw", "second of .then()"]);

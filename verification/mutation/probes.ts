@@ -1,6 +1,6 @@
 /**
  * Probes: calls put into source text that write down, once per process, which regions of a file were entered. A region
- * is written as it is entered, so a process that is killed has told of it, and so has a child process, of whichever kind.
+ * is written as it is entered, so it is recorded even if the process is killed, and for child processes of any kind.
  */
 import ts from "typescript";
 

@@ -57,7 +57,7 @@ export function report(all: readonly Judged[], seed: number): string {
     "<!-- Written by npm run mutation. -->",
     "",
     "A sample of all single changes that Stryker makes of shipped code and the compiler accepts, drawn evenly over the files of",
-    `each package by seed ${seed}. Noticed by the tests of \`npm test\` whose processes enter the changed place.`,
+    `each package by seed ${seed}. Noticed by those tests of \`npm test\` that enter the changed place.`,
     'Of a survivor whose test files took too long only a part was run: "9 of 44". A sample for whose survivors tests were',
     "written is no estimate of what was not drawn: take another seed for that.",
     "",

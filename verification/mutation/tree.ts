@@ -31,7 +31,7 @@ export async function makeTree(repository: string): Promise<Tree> {
   return { root, temporary, [Symbol.asyncDispose]: remove };
 }
 
-/** Caches of vitest, whose entries hold paths, are the tree's own. */
+/** The tree has its own vitest caches, because their entries hold paths. */
 async function linkPackages(from: string, to: string): Promise<void> {
   await mkdir(join(to, "@drover"), { recursive: true });
   for (const name of await readdir(from))

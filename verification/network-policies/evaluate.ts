@@ -24,7 +24,7 @@ export type Verdict = z.output<typeof verdictsSchema>[number];
 
 /**
  * Evaluates NetworkPolicies by the matcher of Cyclonus (go/main.go), which the Kubernetes network community compares network
- * plugins with. Nothing is enforced: this says what a plugin that does as the API says would do.
+ * plugins with. Nothing is enforced: this is the behaviour of a plugin that follows the API.
  */
 export async function evaluate(
   policies: readonly object[],

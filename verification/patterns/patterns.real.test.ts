@@ -43,7 +43,7 @@ const generated = (accepts: (pattern: string) => boolean): readonly Asked[] => {
   return asked;
 };
 
-it("the sandbox compiles and matches 10,000 patterns as Go does, or says that it cannot", () => {
+it("the sandbox compiles and matches 10,000 patterns as Go does, or reports that it cannot", () => {
   const asked = generated(() => true);
   const answers = byGo(asked);
   const refusedByName = /^the sandbox does not know the property|duplicate capture group name/;

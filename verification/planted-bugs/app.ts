@@ -10,7 +10,7 @@ export const App = defineResource({
   kind: "App",
   scope: "Namespaced",
   spec: z.object({
-    text: z.string().default("").meta({ description: "What its children say." }),
+    text: z.string().default("").meta({ description: "The text of its children." }),
     child: z.string().default("").meta({ description: "What its child is called, or where it is." }),
     size: z.int().default(1).meta({ description: "How many children it has." }),
   }),

@@ -17,7 +17,7 @@ export interface Children {
   say(name: string, data: Data): Promise<KubeObject>;
   /** This one, and none that has come in its place. */
   delete(object: KubeObject): Promise<boolean>;
-  /** There is one that says so, and it is the App's. */
+  /** A child with this text exists, and the App owns it. */
   ensure(name: string, data: Data): Promise<void>;
 }
 
@@ -33,7 +33,8 @@ export function childrenOf(client: KubeClient, { metadata, guard }: AppContext):
     get: (name) => client.get(configMap, keyTo(name)),
     async own(name) {
       const there = await children.get(name);
-      if (there !== undefined && !children.isMine(there)) throw new Error(`${name} is somebody else's.`);
+      if (there !== undefined && !children.isMine(there))
+        throw new Error(`${name} belongs to another owner.`);
       return there;
     },
     mine: async () => (await listAll(client, configMap, { namespace })).filter(children.isMine),

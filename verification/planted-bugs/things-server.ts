@@ -7,7 +7,7 @@ import { listen } from "../harness/listen.ts";
 const thingSchema = z.object({ id: z.string(), of: z.string() });
 export type Thing = z.output<typeof thingSchema>;
 
-/** A cloud: a POST makes a new thing each time, a PUT the one of that name, and nobody collects what is left behind. */
+/** A cloud: a POST makes a new thing each time, a PUT the one of that name, and leftovers are never collected. */
 export async function thingsServer(): Promise<OutsideWorld> {
   const things = new Map<string, string>();
   let made = 0;
@@ -37,7 +37,7 @@ export async function thingsServer(): Promise<OutsideWorld> {
 export function thingsAt(url = "") {
   const ask = async (method: string, path: string, body?: string): Promise<unknown> => {
     const answer = await fetch(`${url}/things${path}`, { method, ...(body !== undefined && { body }) });
-    if (!answer.ok) throw new Error(`The cloud says ${answer.status}.`);
+    if (!answer.ok) throw new Error(`The cloud answered ${answer.status}.`);
     return answer.json();
   };
   return {

@@ -1,8 +1,8 @@
 import { startFunction, type FunctionUnderTest } from "@drover/testing";
 
-/** The function, whose runs are given copies of their objects; `told` of every run that was. */
+/** The function with cached objects for its runs; calls `onCached` for every run that got one. */
 export const withCopies =
-  (start: FunctionUnderTest, told: () => void): FunctionUnderTest =>
+  (start: FunctionUnderTest, onCached: () => void): FunctionUnderTest =>
   async (world) => {
     const living = await startFunction(start, world);
     return {
@@ -12,7 +12,7 @@ export const withCopies =
         copies: true,
         reconcile(context) {
           // The API server sends them with every object; copies have none.
-          if (!("managedFields" in context.object.metadata)) told();
+          if (!("managedFields" in context.object.metadata)) onCached();
           return controller.reconcile(context);
         },
       })),

@@ -1,7 +1,7 @@
 /**
  * `npm run rbac`: whether all that rules grant is reviewed, by Kubernetes' own RBAC evaluation (tools/real-cluster/go/rbac).
  * Random rules are granted, and random ones held by an author; what is reviewed is what `accessesOf` of @drover/controller
- * says of the granted ones. For every request that the granted rules allow:
+ * decides for the granted ones. For every request that the granted rules allow:
  *
  * - one review covers it: a rule made of that review alone allows the request;
  * - if the author holds everything that is reviewed, the author's rules allow the request.
@@ -62,7 +62,7 @@ for (let i = 0; i < sets; i++) {
 evaluation.stdin.end();
 console.log(
   `${sets} rule sets: ${allowed} allowed requests, ${uncovered} that no review covers; ` +
-    `${passed} sets whose author holds all that is reviewed, ${gained} requests gained`,
+    `${passed} sets in which the author holds all that is reviewed, ${gained} requests gained`,
 );
 process.exitCode = uncovered + gained > 0 || allowed === 0 || passed === 0 ? 1 : 0;
 

@@ -19,7 +19,7 @@ import { functionObjects } from "../../apps/deployer/src/objects/function-object
 import { rightsOf } from "../../packages/testing/src/rights.ts";
 
 /**
- * Each request is made with the token of a function's ServiceAccount, whose roles are what the deployer writes for it, and
+ * Each request is made with the token of a function's ServiceAccount, with the roles that the deployer writes for it, and
  * the same is asked of the kit: both must refuse the same, in the same words.
  */
 let cluster: RealCluster;

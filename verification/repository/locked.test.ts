@@ -54,7 +54,7 @@ it.each(pipLists)("%s has one version and its hashes for every package", (path) 
   expect(unpinned(read(path))).toEqual([]);
 });
 
-// Which hashes it takes is Go's to say: with -mod=readonly it builds nothing of which go.sum has none.
+// Go itself checks the hashes: with -mod=readonly it builds no module without one in go.sum.
 it.each(goModules)("%s has the hashes of what it requires beside it", (path) => {
   const requires = /^require\b/m.test(read(path));
   const sums = join(dirname(path), "go.sum");

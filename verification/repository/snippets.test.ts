@@ -26,8 +26,8 @@ it("every TypeScript snippet of the documentation compiles", async () => {
   const config = { extends: join(root, "tsconfig.json"), include: ["*.ts"] };
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
   const tsc = [join(root, "node_modules/typescript/bin/tsc"), "-p", folder];
-  const said = await new Promise((resolve) => {
+  const output = await new Promise((resolve) => {
     execFile(process.execPath, tsc, (_error, stdout) => resolve(stdout));
   });
-  expect(said).toBe("");
+  expect(output).toBe("");
 });

@@ -23,7 +23,7 @@ it("sees a run that begins while another one lasts, unless that one was killed",
   expect(violationsIn(lines, [{ pod: "p", at: 2 }])).toEqual([]);
 });
 
-it("sees a change that is worked on twice, unless who did it first was killed", () => {
+it("reports a change that is reconciled twice, unless the first run was killed", () => {
   const lines = [...once, line(3, "begins", "q"), line(4, "ends", "q")];
   expect(violationsIn(lines, [])).toEqual(["a/b: change 1 was worked on 2 times"]);
   expect(violationsIn(lines, [{ pod: "q", at: 5 }])).toHaveLength(1);

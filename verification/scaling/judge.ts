@@ -7,8 +7,8 @@ export interface Kill {
 }
 
 /**
- * What the journal says against the promises: no key runs twice at once, and no change is worked on twice. A run that was
- * killed with its process may be done again, also when it had ended and nobody had heard of that.
+ * Violations in the journal: no key runs twice at once, and no change is worked on twice. A run that was
+ * killed with its process may be done again, even when it had ended without a settled outcome.
  *
  * @param lines in the order in which they were written.
  */

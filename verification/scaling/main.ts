@@ -3,7 +3,7 @@
  *
  * Ten functions, all at zero but one, on one Redis and one API server: `npm run soak:scaling -- --cycles 50 --seed 1`.
  * In each cycle one of them gets a change of every one of its objects at once; processes of its Pods are killed with
- * SIGKILL while they work; then it must come to rest, and go back to zero. Meanwhile nobody else may be given a Pod, and
+ * SIGKILL while they work; then it must come to rest, and go back to zero. Meanwhile no other function may get a Pod, and
  * the one that is always there works on a change every 300 ms.
  *
  * What ran is read from a journal that the functions write, what is done from the objects' status, Pods from the API
@@ -67,7 +67,7 @@ async function main(cycles: number, dice: PseudoRandom): Promise<number> {
   const violations = [...done.flatMap((cycle) => cycle.violations), ...violationsIn(lines, kills)];
   const runs = lines.filter(({ what }) => what === "ends").length;
   console.log(`first change to first run: ${timesLine(done.map(({ toRun }) => toRun))}`);
-  console.log(`the neighbour's change to its run, nobody else at work: ${timesLine(before)}`);
+  console.log(`the neighbour's change to its run, without other load: ${timesLine(before)}`);
   console.log(`the neighbour's change to its run, meanwhile: ${timesLine(during)}`);
   for (const violation of violations) console.log(violation);
   await ground.stop();

@@ -5,7 +5,7 @@ import type { Ground } from "./ground.ts";
 import { journalLine } from "./loads.ts";
 import { changeAll, untilSeen } from "./objects.ts";
 
-/** A function that nobody loads: it gets a change every 300 ms. */
+/** A function under light load: it gets a change every 300 ms. */
 export interface Neighbour {
   /** Stops, and answers how long each change took to its run, ms. */
   close(): Promise<readonly number[]>;

@@ -34,7 +34,7 @@ const listSchema = z.looseObject({
   ),
 });
 
-/** Waits until every object's status tells of the change; answers those that never do. */
+/** Waits until every object's status reports the change; returns those that never do. */
 export async function untilSeen(
   { cluster }: Ground,
   { namespace, n, patience }: Change & { readonly patience: number },

@@ -15,7 +15,7 @@ const podSchema = z.looseObject({
 });
 const listSchema = z.looseObject({ items: z.array(podSchema) });
 
-/** A Pod of a function, and its process as the node tells it. */
+/** A Pod of a function, and its process on the node. */
 export interface Pod {
   readonly name: string;
   readonly function: string;

@@ -34,7 +34,7 @@ const { values } = parseArgs({
 /** How long what is left may take to be looked at when nothing breaks any more. */
 const patience = 30_000;
 const objects = 60;
-/** Longer than a stream's lease, so that somebody else has it when the stopped one goes on. */
+/** Longer than a stream's lease, so that another bridge holds it when the stopped one continues. */
 const stoppedFor = 5_000;
 
 process.exit(await main());

@@ -22,7 +22,7 @@ export interface Team {
   stop(): Promise<void>;
 }
 
-/** What a bridge says when it follows a kind. */
+/** The log line of a bridge that follows a kind. */
 const follows = "; watching";
 
 export async function startTeam(options: {
@@ -74,7 +74,7 @@ export async function startTeam(options: {
     handOvers,
     members: () => [...members],
     holder() {
-      if (holder === undefined) throw new Error("Nobody holds the stream.");
+      if (holder === undefined) throw new Error("No bridge holds the stream.");
       return members.has(holder) ? holder : ([...members][0] ?? holder);
     },
     async replace(member) {

@@ -21,7 +21,7 @@ export const usualSizes: Sizes = [64 * KiB, 1_024 * KiB];
 export const headerSizes: Sizes = [KiB, 16 * KiB];
 /** Input 16 times as large may cost 32 times as much: linear work, twice for caches and tables that grow. */
 export const mostRatio = 32;
-/** Work that grows by the square costs 256 times as much; half of that is told from linear work on a busy machine, too. */
+/** Work that grows by the square costs 256 times as much; half of that differs from linear work on a busy machine, too. */
 export const squared = 128;
 
 /** @param most a ratio up to which it is not measured again. */

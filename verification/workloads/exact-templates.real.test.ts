@@ -4,7 +4,7 @@ import { type RealCluster, startRealCluster } from "@drover/real-cluster";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { type OurFunctions, start } from "./our-functions.ts";
 
-// Integers that doubles cannot tell apart, in the template of a Deployment: kubectl writes them, and prints what became of them.
+// Integers that are equal as doubles, in the template of a Deployment: kubectl writes them, and prints the stored ones.
 
 let cluster: RealCluster;
 let ours: OurFunctions | undefined;

@@ -1,4 +1,4 @@
-// What holds at every moment, whoever the controller is; checked on what the watch told during one action.
+// Invariants of any controller at every moment, checked on the watch events of one action.
 import { field, textAt } from "../../packages/sandbox/src/json.ts";
 import type { Json, JsonObject } from "../../packages/sandbox/src/json.ts";
 import type { Action } from "./sequences/actions.ts";
@@ -67,7 +67,7 @@ interface Watched {
   readonly made: ReadonlySet<string>;
 }
 
-/** Nobody scales a ReplicaSet up beyond what all of them may have. */
+/** No ReplicaSet is scaled up beyond the limit of all of them. */
 function tooMany({ deployment, bounds }: Watched, lives: ReadonlyMap<string, Seen>, one: Seen): string[] {
   if (one.kind !== "ReplicaSet" || one.type === "DELETED" || !isOwnedBy(one.object, deployment)) return [];
   const was = lives.get(uidOf(one.object))?.object;
@@ -123,7 +123,7 @@ const readyPods = (lives: ReadonlyMap<string, Seen>, sets: ReadonlySet<string>):
     ({ kind, object }) => kind === "Pod" && isTheirs(object, sets) && isActive(object) && isReady(object),
   ).length;
 
-/** Those actions that take nobody's pods away. */
+/** Actions that delete no Pod. */
 const isPeaceful = ({ do: verb }: Action): boolean =>
   ["patch", "rollOver", "kubectl", "quota"].includes(verb);
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { type OurFunctions, start } from "./our-functions.ts";
 import { butBoth } from "./subjects.ts";
 
-// What people type, and what kubectl makes of what our functions say.
+// Commands of users, and kubectl's output for the status that our functions write.
 
 let cluster: FakeNodeCluster;
 let ours: OurFunctions | undefined;

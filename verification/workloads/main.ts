@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { wholeNumber } from "../harness/whole-number.ts";
 import { report } from "./report.ts";
-import { nobody, reference, subjectOf } from "./subjects.ts";
+import { none, reference, subjectOf } from "./subjects.ts";
 import { runSuite } from "./suite.ts";
 
 const { values } = parseArgs({
@@ -21,7 +21,7 @@ const { values } = parseArgs({
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
     only: { type: "string" },
     self: { type: "boolean", default: false },
-    nobody: { type: "boolean", default: false },
+    none: { type: "boolean", default: false },
     subject: { type: "string", default: join(import.meta.dirname, "our-functions.ts") },
     "at-once": { type: "string", default: "24" },
     shrink: { type: "string", default: "3" },
@@ -29,7 +29,7 @@ const { values } = parseArgs({
 });
 
 const { only, self, subject } = values;
-const chosen = self ? reference : values.nobody ? nobody : await subjectOf(subject);
+const chosen = self ? reference : values.none ? none : await subjectOf(subject);
 const result = await runSuite({
   subject: chosen,
   sequences: only === undefined ? wholeNumber("sequences", values.sequences) : 1,
@@ -39,6 +39,6 @@ const result = await runSuite({
   log: (line) => console.error(line),
 });
 console.log(report(result));
-// What kube-controller-manager itself does against the rules is told, and nobody's fault here.
+// Violations by kube-controller-manager itself are reported, and do not fail the suite.
 const { differing, violatedBySubjectAlone, unused } = result;
 process.exitCode = differing.length + violatedBySubjectAlone.length + unused.length > 0 ? 1 : 0;

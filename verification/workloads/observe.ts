@@ -20,7 +20,7 @@ export interface World {
   readonly seen: readonly Seen[];
   /** Uids of pods that the test itself has deleted. */
   readonly deletedByHand: Set<string>;
-  /** When something was seen last that says of progress, in milliseconds since 1970. */
+  /** Time of the last sign of progress, in milliseconds since 1970. */
   lastChange(): number;
   /** Whether all events are there that were recorded before a moment, here and elsewhere. */
   toldUpTo(moment: number): boolean;
@@ -29,7 +29,7 @@ export interface World {
 export interface Observer {
   world(namespace: string): World;
   forget(namespace: string): void;
-  /** Rejects when a watch has failed: what is told from then on is old. */
+  /** Rejects when a watch has failed: the state is stale from then on. */
   readonly failed: Promise<never>;
   close(): void;
 }
@@ -41,18 +41,18 @@ interface Kept extends World {
 }
 
 /**
- * How far those who record events have come. A busy one writes them seconds after the deed; but one after the other, for
- * all namespaces: whoever has told of what is newer, or has had nothing to tell for a while, has told all.
+ * Progress of the event recorders. A busy recorder writes events seconds late, but one after the other, for
+ * all namespaces: a recorder that has written a newer one, or none for a while, has written all.
  */
 function recorders() {
   const known = new Map<string, { recordedAt: number; heardAt: number }>();
   const silenceMs = 4_000;
   return {
-    hear(event: JsonObject): void {
-      const who = textAt(event, "source", "component") ?? textAt(event, "reportingComponent") ?? "";
+    observe(event: JsonObject): void {
+      const recorder = textAt(event, "source", "component") ?? textAt(event, "reportingComponent") ?? "";
       const time = textAt(event, "eventTime") ?? textAt(event, "lastTimestamp");
-      const recordedAt = Math.max(known.get(who)?.recordedAt ?? 0, Date.parse(time ?? "") || 0);
-      known.set(who, { recordedAt, heardAt: Date.now() });
+      const recordedAt = Math.max(known.get(recorder)?.recordedAt ?? 0, Date.parse(time ?? "") || 0);
+      known.set(recorder, { recordedAt, heardAt: Date.now() });
     },
     toldUpTo: (moment: number): boolean =>
       [...known.values()].every(
@@ -76,7 +76,7 @@ function emptyWorld(namespace: string, toldUpTo: World["toldUpTo"]): Kept {
   return kept;
 }
 
-/** A controller that tries again and again says so in an event each time, and gets nowhere. */
+/** A controller that retries in vain writes an event each time. */
 const isProgress = ({ kind, type, object }: Seen): boolean =>
   kind !== "Event" || type === "ADDED" || textAt(object, "reason") !== "FailedCreate";
 
@@ -99,11 +99,11 @@ export async function observe(client: KubeClient): Promise<Observer> {
   const closing = new AbortController();
   const failing = Promise.withResolvers<never>();
   failing.promise.catch(() => undefined);
-  const tell = (kind: Kind, frame: WatchFrame): void => {
+  const emit = (kind: Kind, frame: WatchFrame): void => {
     if (frame.type === "ERROR") throw frame.error;
     if (frame.type === "BOOKMARK") return;
     const object = asJson(frame.object);
-    if (kind === "Event" && frame.type !== "DELETED") events.hear(object);
+    if (kind === "Event" && frame.type !== "DELETED") events.observe(object);
     const world = worlds.get(frame.object.metadata.namespace ?? "");
     if (world) take(world, { kind, type: frame.type, object });
   };
@@ -113,7 +113,7 @@ export async function observe(client: KubeClient): Promise<Observer> {
     while (!signal.aborted)
       for await (const frames of client.watch(kinds[kind], { resourceVersion, signal }))
         for (const frame of frames) {
-          tell(kind, frame);
+          emit(kind, frame);
           if (frame.type === "BOOKMARK") ({ resourceVersion } = frame);
           else if (frame.type !== "ERROR") ({ resourceVersion } = frame.object.metadata);
         }

@@ -6,7 +6,7 @@ import { root } from "../harness/repository-files.ts";
 import { startProcess } from "../harness/start-process.ts";
 import { accountThatMay, type Administered, type Rule, rulesIn } from "./sequences/accounts.ts";
 
-/** What each process is, and what it says, and how often, when it is there. */
+/** Main module of each process, and the log line, with its count, of a started one. */
 const parts = {
   // Of three kinds.
   bridge: { main: "apps/bridge/src/main.ts", awaited: "; watching", times: 3 },
@@ -15,7 +15,7 @@ const parts = {
 } as const;
 export type Part = keyof typeof parts;
 
-/** Drover's functions for both kinds, as people run them: a bridge and a process for each, with a Redis that keeps what it hears. */
+/** Drover's functions for both kinds, as people run them: a bridge and a process for each, with a persistent Redis. */
 export interface OurFunctions {
   /** Of Redis, too. */
   pids(): readonly number[];

@@ -1,5 +1,5 @@
 import { shownAction } from "./sequences/actions.ts";
-import { told } from "./canonical/compare.ts";
+import { described } from "./canonical/compare.ts";
 import { reference } from "./subjects.ts";
 import type { SuiteResult } from "./suite.ts";
 
@@ -7,19 +7,19 @@ import type { SuiteResult } from "./suite.ts";
 export function report(result: SuiteResult): string {
   const { actions, differing, byChance, violated, violatedBySubjectAlone, unused, unsettled, seconds } =
     result;
-  const byReference = violated.filter(({ who }) => who === reference.name).length;
+  const byReference = violated.filter(({ subject }) => subject === reference.name).length;
   return [
     ...differing.map(
       ({ sequence, found }) =>
         `== sequence ${sequence.seed} differs\n` +
         `${sequence.actions.map((action, i) => `${i + 1}. ${shownAction(action)}`).join("\n")}\n` +
-        told(found.slice(0, 12)),
+        described(found.slice(0, 12)),
     ),
     ...byChance.map(
-      ({ sequence, found }) => `by chance: sequence ${sequence.seed}\n${told(found.slice(0, 2))}`,
+      ({ sequence, found }) => `by chance: sequence ${sequence.seed}\n${described(found.slice(0, 2))}`,
     ),
     ...violated.map(
-      ({ seed, who, action, problem }) => `== sequence ${seed}, ${who}, action ${action}: ${problem}`,
+      ({ seed, subject, action, problem }) => `== sequence ${seed}, ${subject}, action ${action}: ${problem}`,
     ),
     ...unused.map(({ reason }) => `== allowed, and never met: ${reason}`),
     ...unsettled.map((one) => `not settled: ${one}`),

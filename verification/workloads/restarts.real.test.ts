@@ -52,31 +52,42 @@ async function watchPods(seen: Map<string, KubeObject>, signal: AbortSignal): Pr
       if (frame.type === "ADDED") seen.set(frame.object.metadata.uid, frame.object);
 }
 
-it("whoever is killed in the middle of a rollout, every pod is made once", { timeout: 300_000 }, async () => {
-  const ending = new AbortController();
-  const seen = new Map<string, KubeObject>();
-  const watching = watchPods(seen, ending.signal).catch(() => undefined);
-  await client.create(builtin.deployment, {
-    metadata,
-    spec: { replicas, selector: { matchLabels: { app: "web" } }, template: template("web:1") },
-  });
-  await untilAvailable(1);
-  await vi.waitFor(() => expect(seen.size).toBe(replicas));
+it(
+  "every Pod is created once, whichever process is killed during a rollout",
+  { timeout: 300_000 },
+  async () => {
+    const ending = new AbortController();
+    const seen = new Map<string, KubeObject>();
+    const watching = watchPods(seen, ending.signal).catch(() => undefined);
+    await client.create(builtin.deployment, {
+      metadata,
+      spec: { replicas, selector: { matchLabels: { app: "web" } }, template: template("web:1") },
+    });
+    await untilAvailable(1);
+    await vi.waitFor(() => expect(seen.size).toBe(replicas));
 
-  await client.patch(builtin.deployment, key, {
-    type: "merge",
-    body: { spec: { template: template("web:2") } },
-  });
-  const order: readonly Part[] = ["replicaset", "deployment", "bridge", "replicaset", "bridge", "deployment"];
-  for (const part of order) await ours.restart(part);
-  await untilAvailable(2);
-  expect(seen.size).toBe(2 * replicas);
-  const sets = await listAll(client, builtin.replicaSet, { namespace: "default" });
-  const byRevision = sets.map(({ metadata: { annotations }, spec }) => [
-    annotations?.["deployment.kubernetes.io/revision"],
-    spec,
-  ]);
-  expect(Object.fromEntries(byRevision)).toMatchObject({ 1: { replicas: 0 }, 2: { replicas } });
-  ending.abort();
-  await watching;
-});
+    await client.patch(builtin.deployment, key, {
+      type: "merge",
+      body: { spec: { template: template("web:2") } },
+    });
+    const order: readonly Part[] = [
+      "replicaset",
+      "deployment",
+      "bridge",
+      "replicaset",
+      "bridge",
+      "deployment",
+    ];
+    for (const part of order) await ours.restart(part);
+    await untilAvailable(2);
+    expect(seen.size).toBe(2 * replicas);
+    const sets = await listAll(client, builtin.replicaSet, { namespace: "default" });
+    const byRevision = sets.map(({ metadata: { annotations }, spec }) => [
+      annotations?.["deployment.kubernetes.io/revision"],
+      spec,
+    ]);
+    expect(Object.fromEntries(byRevision)).toMatchObject({ 1: { replicas: 0 }, 2: { replicas } });
+    ending.abort();
+    await watching;
+  },
+);

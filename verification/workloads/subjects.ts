@@ -1,4 +1,4 @@
-// Who is put in place of kube-controller-manager's two controllers.
+// Replacements for two controllers of kube-controller-manager.
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
 import { z } from "zod";
@@ -29,8 +29,8 @@ export const reference: Subject = {
 export const butBoth: readonly string[] = ["*", "-deployment-controller", "-replicaset-controller"];
 
 /** Does nothing at all: it must be found to differ. */
-export const nobody: Subject = {
-  name: "nobody",
+export const none: Subject = {
+  name: "none",
   controllers: butBoth,
   start: () => Promise.resolve(nothing),
 };

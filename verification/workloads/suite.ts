@@ -42,7 +42,7 @@ interface Compared extends Differing {
 
 export interface Violated {
   readonly seed: number;
-  readonly who: string;
+  readonly subject: string;
   readonly action: number;
   readonly problem: string;
 }
@@ -69,7 +69,7 @@ interface Ground {
 }
 
 /** Until the controllers do what they are there for: being healthy they may still be reading. */
-async function untilAtWork(client: KubeClient, who: string): Promise<void> {
+async function untilAtWork(client: KubeClient, subject: string): Promise<void> {
   const namespace = `warm-${Date.now()}`;
   const key = objectKey({ namespace, name: "warm" });
   await client.create(builtin.namespace, { metadata: { name: namespace } });
@@ -90,8 +90,8 @@ async function untilAtWork(client: KubeClient, who: string): Promise<void> {
     return isJson(found) && textAt(conditionOf(found, "Available"), "status") === "True";
   };
   const end = performance.now() + 60_000;
-  while (!(await isAvailable()) && who !== "nobody") {
-    if (performance.now() > end) throw new Error(`${who} makes no Deployment available.`);
+  while (!(await isAvailable()) && subject !== "none") {
+    if (performance.now() > end) throw new Error(`${subject} makes no Deployment available.`);
     await delay(100);
   }
   await client.delete(builtin.namespace, objectKey({ name: namespace }));
@@ -165,12 +165,12 @@ async function shortened(ground: Ground, { sequence, found }: Differing): Promis
 }
 
 const violatedBy = (
-  who: string,
+  subject: string,
   sequences: readonly Sequence[],
   traces: readonly Trace[],
 ): readonly Violated[] =>
   traces.flatMap(({ violations }, i) =>
-    violations.map((one) => ({ seed: sequences[i]?.seed ?? 0, who, ...one })),
+    violations.map((one) => ({ seed: sequences[i]?.seed ?? 0, subject, ...one })),
   );
 
 /** Where more differ than so many it is not by chance. */

@@ -3,14 +3,14 @@ import { stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 
-/** What an API server writes to its audit log: a line of JSON each. */
+/** The entries of an API server's audit log, a line of JSON each. */
 export interface AuditLines {
   /** The place in the log that is now its end. */
   mark(): Promise<number>;
   since(mark: number): Promise<readonly unknown[]>;
 }
 
-/** An audit log in `folder`, of what `policy` says; `apiServerArgs` are for the API server that is to write it. */
+/** An audit log in `folder` with an audit policy; start the API server with `apiServerArgs`. */
 export async function audited(
   folder: string,
   policy: object,
@@ -34,7 +34,7 @@ const auditLines = (file: string): AuditLines => ({
     ),
   async since(mark) {
     const added = await text(createReadStream(file, { start: mark }));
-    // The last line may not be whole yet.
+    // The last line may be incomplete.
     const whole = added.split("\n").filter((line) => line.endsWith("}"));
     return whole.map((line): unknown => JSON.parse(line));
   },

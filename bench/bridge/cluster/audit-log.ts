@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { AuditLines } from "./audit-lines.ts";
 
 /**
- * Who asked the API server for what, by its own audit log: a line when a request has come, but for the bench's writes.
+ * Requests in the API server's audit log: a line when a request has arrived, except for the bench's writes.
  */
 export const auditPolicy = {
   apiVersion: "audit.k8s.io/v1",
@@ -38,7 +38,7 @@ export interface Requests {
 export interface AuditLog {
   /** The place in the log that is now its end. */
   mark(): Promise<number>;
-  /** What a program, by the begin of its user agent, has asked for since a mark. */
+  /** Requests of a program since a mark, by the prefix of its user agent. */
   since(mark: number, userAgent: string): Promise<Requests>;
 }
 

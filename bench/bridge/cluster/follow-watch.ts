@@ -11,7 +11,7 @@ const event = z.object({
 export type WatchEvent = z.output<typeof event>;
 
 /**
- * Takes what a watch tells, and goes on where it was when that ends: the API server ends the watch of whoever is slow for
+ * Takes the events of a watch, and resumes it when it ends: the API server ends the watch of a client that is slow for
  * a moment. What is there at first comes in no order; if the watch ends amid that, the rest is missed.
  *
  * Rejects when it cannot go on, when `take` throws, and when `signal` aborts.
@@ -30,17 +30,17 @@ export async function followWatch(
       await api.open(`${asked}&resourceVersion=${version}`, "application/json"),
     );
     for await (const line of linesOf(answer)) {
-      const heard = event.safeParse(JSON.parse(line));
-      // An ERROR says in itself why it is one.
-      if (!heard.success) throw new Error(`The watch of ${path} cannot go on: ${line}`);
-      version = heard.data.object.metadata.resourceVersion;
-      take(heard.data);
+      const parsed = event.safeParse(JSON.parse(line));
+      // An ERROR event contains its reason.
+      if (!parsed.success) throw new Error(`The watch of ${path} cannot go on: ${line}`);
+      version = parsed.data.object.metadata.resourceVersion;
+      take(parsed.data);
     }
     signal.throwIfAborted();
   }
 }
 
-/** Those that have come whole, until the answer ends or is cut. */
+/** The complete lines, until the answer ends or is cut. */
 async function* linesOf(answer: IncomingMessage): AsyncGenerator<string> {
   const texts: AsyncIterable<string> = answer.setEncoding("utf8");
   let rest = "";
@@ -51,6 +51,6 @@ async function* linesOf(answer: IncomingMessage): AsyncGenerator<string> {
       yield* lines;
     }
   } catch {
-    // Cut: whoever asks again hears of the rest.
+    // Cut: the next request gets the rest.
   }
 }

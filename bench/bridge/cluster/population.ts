@@ -39,15 +39,15 @@ export async function populate({ api }: BenchCluster, count: number): Promise<Po
   return { living: new Set(Array.from({ length: count }, (_, i) => widgetKey(i))), took, next: count };
 }
 
-/** Whoever streams a listing is refused until the server has the kind in its cache, which may take half a minute. */
+/** The server refuses to stream a list until the kind is in its cache, which may take half a minute. */
 export const untilStreamed = (api: Api, path: string): Promise<void> =>
   unless(429, () => api.send("GET", `${path}?${oneStreamed}`));
 
 const oneStreamed =
   "watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true" +
-  "&fieldSelector=metadata.name%3Dnobody&timeoutSeconds=1";
+  "&fieldSelector=metadata.name%3Dnone&timeoutSeconds=1";
 
-/** Asks until it is refused no more. The API server makes a kind's handlers anew after its definition has changed. */
+/** Asks until it is refused no more. The API server replaces a kind's handlers after its definition has changed. */
 async function unless(refusal: number, ask: () => Promise<unknown>): Promise<void> {
   for (;;) {
     try {

@@ -25,12 +25,12 @@ export async function changeSteadily(
     logFile: join(folder, "writer.log"),
   });
   const { code } = await writer.exited;
-  const said = await readFile(writer.logFile, "utf8");
-  if (code !== 0) throw new Error(`The writer failed:\n${said}`);
+  const output = await readFile(writer.logFile, "utf8");
+  if (code !== 0) throw new Error(`The writer failed:\n${output}`);
   const lines = (await readFile(file, "utf8")).split("\n").filter(Boolean);
   const changes = lines.map((line) => {
     const [key = "", sent, answered] = line.split(" ");
     return { key, sent: Number(sent) / 1e6, answered: Number(answered) / 1e6 };
   });
-  return { changes, writerCpu: z.object({ cpu: z.number() }).parse(JSON.parse(said)).cpu };
+  return { changes, writerCpu: z.object({ cpu: z.number() }).parse(JSON.parse(output)).cpu };
 }

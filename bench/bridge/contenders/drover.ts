@@ -9,12 +9,12 @@ const root = new URL("../../..", import.meta.url).pathname;
 /** A worker from sources is compiled once, not at each start. */
 const compiled = { NODE_COMPILE_CACHE: join(root, ".cache/compiled") };
 
-/** The bridge with its default settings, and what its image tells Node. */
+/** The bridge with its default settings and the Node options of its image. */
 export interface Bridge {
   readonly process: Started;
-  /** Resolves when `/readyz` says so, with the ms since the start. */
+  /** Resolves when `/readyz` answers 200, with the ms since the start. */
   readonly ready: () => Promise<number>;
-  /** What it serves on `/metrics`. */
+  /** The text of `/metrics`. */
   metrics(): Promise<string>;
 }
 
@@ -24,7 +24,7 @@ export interface BridgeOptions {
   readonly functions?: string | undefined;
   readonly redisUrl: string;
   readonly logFile: string;
-  /** What is started: a bundle, or the sources. */
+  /** The main module: a bundle, or the sources. */
   readonly main: string;
 }
 
@@ -83,5 +83,5 @@ export function startNoopWorker(options: {
   });
 }
 
-/** A controller's, where it says nothing. */
+/** The default of a controller. */
 const defaultConcurrency = 8;

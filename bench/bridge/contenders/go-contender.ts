@@ -18,11 +18,11 @@ export interface GoOptions {
   readonly metadata: boolean;
   /** A controller's file of runs. */
   readonly runs?: string;
-  /** The key whose event is a reflector's last. */
+  /** The key of a reflector's last event. */
   readonly end?: string;
 }
 
-const said = z.object({
+const reportSchema = z.object({
   event: z.enum(["synced", "ended"]),
   at: z.number().transform((nanoseconds) => nanoseconds / 1e6),
 });
@@ -42,7 +42,7 @@ export async function startGo({ program, kubeconfig, logFile, be, ...how }: GoOp
     env: { KUBECONFIG: kubeconfig },
     onLine(line, stream) {
       if (stream !== "stdout" || !line.startsWith('{"at"')) return;
-      const { event, at } = said.parse(JSON.parse(line));
+      const { event, at } = reportSchema.parse(JSON.parse(line));
       events.set(event, at);
     },
   });

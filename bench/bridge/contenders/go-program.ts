@@ -46,7 +46,7 @@ async function build(moduleFolder: string, file: string, logFile: string): Promi
   if (code === 0) return;
   const lines = await lastLinesOf(logFile);
   throw new Error(
-    `The Go program was not built. It needs Go (https://go.dev/dl) and Go's module proxy. What go said:\n${lines}`,
+    `The Go program was not built. It needs Go (https://go.dev/dl) and Go's module proxy. Output of go:\n${lines}`,
   );
 }
 

@@ -11,23 +11,23 @@ export interface BundleProcess {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Starts a bundle as its image does, with what that tells Node of its memory. */
+/** Starts a bundle as its image does, with the same memory options for Node. */
 export function startAsImage({ name, main, logFile, env }: BundleProcess): Promise<Started> {
   const text = readFileSync(image, "utf8");
-  const said = (pattern: RegExp): string => {
+  const valueOf = (pattern: RegExp): string => {
     const found = pattern.exec(text)?.[1];
     if (found === undefined) throw new Error(`${image.pathname} has no ${pattern.source} any more.`);
     return found;
   };
-  const flags = said(/^ENTRYPOINT \["node", "(--.+)", "\/app\/main\.mjs"\]$/m).split('", "');
+  const flags = valueOf(/^ENTRYPOINT \["node", "(--.+)", "\/app\/main\.mjs"\]$/m).split('", "');
   return startProcess({
     name,
     command: process.execPath,
     args: [...flags, main],
     logFile,
     env: {
-      NODE_OPTIONS: said(/^ENV NODE_OPTIONS=(.+)$/m),
-      MALLOC_ARENA_MAX: said(/^ENV MALLOC_ARENA_MAX=(.+)$/m),
+      NODE_OPTIONS: valueOf(/^ENV NODE_OPTIONS=(.+)$/m),
+      MALLOC_ARENA_MAX: valueOf(/^ENV MALLOC_ARENA_MAX=(.+)$/m),
       ...env,
     },
   });

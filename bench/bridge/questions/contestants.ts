@@ -14,15 +14,15 @@ export const titles: Readonly<Record<ContestantName, string>> = {
   metadata: "controller-runtime, metadata only",
 };
 
-/** Whoever follows the Widgets and has a no-op run for each key. */
+/** A controller that follows the Widgets and runs a no-op for each key. */
 export interface Contestant {
   readonly name: ContestantName;
-  /** The begin of what it calls itself in requests. */
+  /** Prefix of its user agent. */
   readonly userAgent: string;
   readonly runs: RunLog;
   /** Starts the process that follows the API server. */
   start(): Promise<Following>;
-  /** Keys that are to run; those that cannot say answer 0. */
+  /** Keys that are due; 0 if unknown. */
   due(): Promise<number>;
   /** Wakes by key so far, where there is a record of them besides the runs. */
   wakes?(): Promise<ReadonlyMap<string, number>>;
@@ -35,7 +35,7 @@ export interface Following {
   readonly startedAt: number;
   /** All processes that it takes, by name. */
   readonly pids: Readonly<Record<string, number>>;
-  /** Resolves with the ms since the start when it says that it is in step. */
+  /** Resolves with the ms since the start when it reports that it is synced. */
   ready(): Promise<number>;
   /** A counter of wakes among its metrics, where it has one. */
   wakesCounted?(): Promise<number | undefined>;

@@ -32,7 +32,7 @@ export interface PhaseFigures {
   readonly cpu: Readonly<Record<string, number>>;
   readonly memory: readonly MemoryFigures[];
   readonly usedMemory: number | undefined;
-  /** How much of the machine was taken by who has nothing to do with it, in [0, 1]. */
+  /** Share of the machine that other processes took, in [0, 1]. */
   readonly others: number;
 }
 
@@ -117,8 +117,8 @@ export async function measurePhase(options: PhaseOptions): Promise<PhaseFigures>
 }
 
 /**
- * Waits until all that was changed has run, or a minute has passed; and then until there was no run for so long, and
- * nothing is to run.
+ * Waits until all that was changed has run, or a minute has passed; and then until nothing has run for so long, and
+ * no key is due.
  */
 async function settled({ contestant, changes, settle }: PhaseOptions): Promise<readonly RunStart[]> {
   const runs: RunStart[] = [];

@@ -17,7 +17,7 @@ import { type Recording, record } from "../replay/record.ts";
 import { type ReplayServer, startReplayServer } from "../replay/replay-server.ts";
 import type { Stage } from "../plan.ts";
 
-/** Who is played to, and what it asks for. */
+/** The clients of the replay, and the format that they request. */
 export const readers = [
   "bridge",
   "reflector, metadata",
@@ -32,7 +32,7 @@ export interface ReplayRound {
   readonly eventsPerSecond: number;
   /** µs per event, of the processes by name. */
   readonly cpu: Readonly<Record<string, number>>;
-  /** How much of the machine was taken by who has nothing to do with it, in [0, 1]. */
+  /** Share of the machine that other processes took, in [0, 1]. */
   readonly others: number;
 }
 
@@ -42,7 +42,7 @@ export interface ReplayFigures {
   readonly rounds: readonly ReplayRound[];
 }
 
-/** Records a watch of the real API server, and plays it to everybody in turn. */
+/** Records a watch of the real API server, and plays it to each reader in turn. */
 export async function replay({ plan, program, bridge, progress }: Stage): Promise<ReplayFigures> {
   const cluster = await startBenchCluster(progress);
   try {
@@ -86,7 +86,7 @@ async function play(playing: Playing, reader: Reader): Promise<ReplayRound> {
   }
 }
 
-/** What comes after a listing (garbage collection, jobs) is done after this time, ms. */
+/** Time for the work after a list (garbage collection, jobs), ms. */
 const rest = 2_000;
 
 async function playTo(
@@ -132,7 +132,7 @@ function listen(where: Where, reader: Reader): Promise<Listening> {
   }
 }
 
-/** Nobody takes the keys: it ends when each is due for the last version that the recording has of it. */
+/** No worker takes the keys: the round ends when each key is due for its last version in the recording. */
 async function bridge({ cluster, kubeconfig, recording, bridge: main }: Where): Promise<Listening> {
   const redis = await startRedis({ persistence: false });
   const ledger = viewLedger(redis.url);
@@ -211,7 +211,7 @@ async function controllerRuntime(
   };
 }
 
-/** Of a server that asks nobody who they are. */
+/** The kubeconfig of a server without authentication. */
 const plainKubeconfig = (server: string): string => {
   const name = "replay";
   return JSON.stringify({

@@ -25,7 +25,7 @@ const phasesOf = (contestant: Contestant): readonly PhaseName[] => [
 ];
 
 /**
- * Everybody follows the same objects, one after the other: from nothing, again with nothing changed, and again when 37
+ * Each controller follows the same objects, one after the other: from nothing, again with nothing changed, and again when 37
  * facts came about meanwhile; for Drover once more when the API server was restarted meanwhile, too: it has forgotten
  * what happened before, and refuses the position that a watch is to resume from.
  */

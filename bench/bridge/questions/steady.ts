@@ -15,7 +15,7 @@ import { watchOthers } from "../measures/others.ts";
 import { cpuSince, type Memory } from "../../report/process-figures.ts";
 import type { Stage } from "../plan.ts";
 
-/** What is timed, from the sending of a change. */
+/** The timed spans, each from the sending of a change. */
 export const spans = [
   "the change is answered",
   "Drover: woken in Redis",
@@ -32,7 +32,7 @@ export interface SteadyFigures {
   readonly answeredPerSecond: number;
   /** µs per change, by process. */
   readonly cpu: Readonly<Record<string, number>>;
-  /** How much of the machine was taken by who has nothing to do with it, in [0, 1]. */
+  /** Share of the machine that other processes took, in [0, 1]. */
   readonly others: number;
   readonly lasted: number;
   /** How long the first and the last part are that are compared, ms. */
@@ -60,7 +60,7 @@ export async function steady(stage: Stage): Promise<SteadyFigures> {
     progress(`${plan.changesPerSecond} changes/s for ${plan.steadyFor / 1_000} s`);
     const woken = new Map<string, number[]>();
     await ledger.onChange((key, at) => noted(woken, key, at));
-    const watch = watchEverybody(followers.pids, cluster.real.pids());
+    const watch = watchProcesses(followers.pids, cluster.real.pids());
     const { changes, writerCpu } = await changeSteadily(cluster, plan);
     await quiet(ledger);
     const watched = watch.end(writerCpu, changes.length);
@@ -112,7 +112,7 @@ async function startFollowers(
 }
 
 /** Memory and CPU of the followers, and the CPU of the servers. */
-function watchEverybody(pids: Readonly<Record<string, number>>, servers: readonly number[]) {
+function watchProcesses(pids: Readonly<Record<string, number>>, servers: readonly number[]) {
   const memory = watchMemory(pids, memoryEvery);
   const cpu = cpuSince([...Object.values(pids), ...servers]);
   const busy = watchOthers();

@@ -16,7 +16,7 @@ test("a JSON watch is cut at its newlines, wherever its chunks end", () => {
   expect(frames.map(String)).toEqual(['{"a":1}\n', '{"b":2}\n']);
 });
 
-test("a protobuf watch is cut by the lengths that it says, also of frames that hold newlines", () => {
+test("a protobuf watch is cut by its length prefixes, even if frames contain newlines", () => {
   const { cut } = frameCutter("metadata-protobuf");
   const bytes = Buffer.concat([counted("one\n"), counted(""), counted("three")]);
   const expected = [counted("one\n"), counted(""), counted("three")];

@@ -1,6 +1,6 @@
 import type { Format } from "./formats.ts";
 
-/** Cuts the bytes of a watch into its frames: a line each, or after four bytes that say how long it is. */
+/** Cuts the bytes of a watch into its frames: a line each, or a length prefix of four bytes and as many bytes. */
 export interface FrameCutter {
   /** The frames that these bytes complete, whole with what separates them. */
   readonly cut: (bytes: Buffer) => readonly Buffer[];

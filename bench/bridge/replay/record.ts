@@ -13,7 +13,7 @@ import { collection, group, type WidgetKey } from "../cluster/widgets.ts";
 import { accept, type Format, formats } from "./formats.ts";
 import { endsInitialEvents, frameCutter } from "./frames.ts";
 
-/** What a real API server said, byte by byte. */
+/** Answers of a real API server, byte by byte. */
 export interface Recording {
   readonly formats: Readonly<Record<Format, RecordedFormat>>;
   /** Answers to what clients ask before they list: path -> JSON. */
@@ -44,7 +44,7 @@ interface Listed {
 export const pageSize = 500;
 const changesAtOnce = 8;
 /**
- * The server ends a watch whose reader is so many events behind: one that began when the server had little history has
+ * The server ends a watch with a reader that is so many events behind: one that began when the server had little history has
  * room for ten.
  */
 const mostUnseen = 8;
@@ -107,7 +107,7 @@ async function split(
   format: Format,
   [initial, live]: readonly [WriteStream, WriteStream],
   end: WidgetKey,
-  told: { readonly listed: () => void; readonly frame: () => void },
+  on: { readonly listed: () => void; readonly frame: () => void },
 ): Promise<void> {
   const cutter = frameCutter(format);
   const [, endName = ""] = end.split("/");
@@ -118,9 +118,9 @@ async function split(
       file.write(frame);
       if (file === initial && endsInitialEvents(frame)) {
         file = live;
-        initial.end(told.listed);
+        initial.end(on.listed);
       } else if (file === live) {
-        told.frame();
+        on.frame();
         if (frame.includes(endName)) ended.resolve(undefined);
       }
     }
@@ -143,7 +143,7 @@ async function recordListings(api: Api, format: Format): Promise<Pick<RecordedFo
     return { type: typeOf(answer), body: Buffer.concat(chunks) };
   };
   const pages = new Map<string, Listed>();
-  // Tokens are read where they can be; those who page ask for JSON.
+  // Continue tokens can be read from JSON only; clients that page ask for JSON.
   for (
     let token: string | undefined = format === "metadata-protobuf" ? undefined : "";
     token !== undefined;

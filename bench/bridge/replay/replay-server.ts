@@ -7,10 +7,10 @@ import { collection } from "../cluster/widgets.ts";
 import { formatAsked } from "./formats.ts";
 import { pageSize, type Recording } from "./record.ts";
 
-/** Says what was recorded, as fast as it is taken. */
+/** Sends the recorded answers, as fast as the client takes them. */
 export interface ReplayServer {
   readonly url: string;
-  /** Resolves when a client has been told all that is a listing, and waits for what comes next. */
+  /** Resolves when a client has received the list, and waits for the changes. */
   readonly watching: Promise<void>;
   /** Let the recorded watch go on. Answers the time: ms of the monotonic clock. */
   release(): number;
@@ -34,7 +34,7 @@ export async function startReplayServer(recording: Recording): Promise<ReplaySer
     answer.writeHead(200, { "content-type": type });
     answer.flushHeaders();
     if (query.get("sendInitialEvents") === "true") await pass(initial, answer);
-    // Whoever watches a second time has broken off; it is told no more, and its round fails.
+    // A client that watches a second time has lost its connection; it gets nothing more, and its round fails.
     if ((watches += 1) > 1) return void unknown.push(`a second watch, ${query.toString()}`);
     watching.resolve(undefined);
     await gate.promise;

@@ -103,7 +103,7 @@ function flat({ parts: [first, last], all, changesPerSecond, answeredPerSecond }
   const [before, after] = [first?.lags[span].p99 ?? NaN, last?.lags[span].p99 ?? NaN];
   return [
     {
-      what: "steady changes: answered by the API server (or the machine is too slow, and the rest says nothing)",
+      what: "steady changes: answered by the API server (or the machine is too slow, and the other figures mean nothing)",
       wanted: `${count(changesPerSecond)}/s`,
       found: `${figure(answeredPerSecond)}/s`,
       met: kept,

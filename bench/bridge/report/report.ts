@@ -26,7 +26,7 @@ function restart({ restart: figures }: Results): string[] {
     `${count(objects)} Widgets in 10 namespaces, ${count(Math.round(bytesPerObject))} bytes each as JSON, created in ${seconds(populated)} s. ${server}, without persistence. Times are from the start of the process. Wakes are those that the ledger in Redis counts per key.`,
     work(figures),
     "### Which keys",
-    "37 facts while everybody was down: 10 objects changed, 9 created, 9 deleted, 9 deleted and created again. A key counts as noticed when it was woken (controller-runtime: reconciled), within a minute. `Position too old`: the API server was restarted, too, and refuses to resume.",
+    "37 facts while no controller ran: 10 objects changed, 9 created, 9 deleted, 9 deleted and created again. A key counts as noticed when it was woken (controller-runtime: reconciled), within a minute. `Position too old`: the API server was restarted, too, and refuses to resume.",
     exactness(figures),
     "### What it asks for",
     "Requests by the API server's audit log, bytes as they are on the wire (TLS, compressed where asked for), CPU by the kernel; Redis and the worker: while the phase lasted.",

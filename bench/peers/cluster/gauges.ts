@@ -1,4 +1,4 @@
-/** The kind that everybody reconciles: when `status.observedGeneration` is behind, it is to be written. */
+/** The kind that every peer reconciles: it writes `status.observedGeneration` when that is behind. */
 export const group = "peers.drover.dev";
 
 /** A Gauge, by `namespace/name`. */

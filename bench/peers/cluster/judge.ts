@@ -10,7 +10,7 @@ const gauge = z.object({
   status: z.object({ observedGeneration: z.number().default(0) }).prefault({}),
 });
 
-/** What the API server tells a watch of the bench's own, whoever works. */
+/** The events of the bench's own watch, the same for every peer. */
 export interface Judge {
   /**
    * When the status of each of these was first seen to be of this turn, or of a later one: ms of the monotonic clock.
@@ -43,7 +43,7 @@ export function openJudge(api: Api): Judge {
   };
   const stopped = new AbortController();
   const following = followWatch(api, everywhere, take, stopped.signal);
-  // Told to who waits.
+  // Resolves the waiting promises.
   following.catch(() => undefined);
   const until = (isSo: () => boolean, patience: number, missing: () => string): Promise<void> => {
     const { promise, resolve, reject } = Promise.withResolvers<undefined>();

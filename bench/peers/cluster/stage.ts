@@ -20,7 +20,7 @@ import {
 } from "./gauges.ts";
 import { type Judge, openJudge } from "./judge.ts";
 
-/** An API server, and what it takes to judge who works on it. */
+/** An API server, and the tools that measure the peer that works on it. */
 export interface Stage {
   readonly cluster: RealCluster;
   readonly audit: AuditLines;

@@ -3,7 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { lastLinesOf } from "../../bridge/contenders/last-lines.ts";
 
-/** Runs a build tool, which knows by itself what has changed. Rejects with what it said last, and what it needs. */
+/** Runs a build tool, which rebuilds only changes. Rejects with its last lines of output, and its requirements. */
 export async function built(build: {
   readonly command: string;
   readonly args: string[];
@@ -15,5 +15,5 @@ export async function built(build: {
   await mkdir(dirname(logFile), { recursive: true });
   const tool = await spawnTied({ name: command, command, args, cwd, logFile });
   const { code } = await tool.exited;
-  if (code !== 0) throw new Error(`It needs ${needs}. ${command} said:\n${await lastLinesOf(logFile)}`);
+  if (code !== 0) throw new Error(`It needs ${needs}. Output of ${command}:\n${await lastLinesOf(logFile)}`);
 }

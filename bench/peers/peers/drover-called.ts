@@ -16,7 +16,7 @@ const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 
 /** The gateway takes the keys, and calls the function over HTTP, which has no way to Redis or to the API server. */
 export const droverCalled = droverWith({
-  // The gateway is told by the cluster, and works on the queue of the object that is there.
+  // The gateway reads the ReconcileFunction in the cluster, and works on its queue.
   name: "Drover, called",
   copies,
   registeredBy: "cluster",

@@ -35,7 +35,7 @@ export interface WorkingGround extends Ground {
 
 type Placing = (ground: WorkingGround) => Workers | Promise<Workers>;
 
-/** Processes of Drover's and a Redis that syncs what it hears to its disk. `prepare` builds what is missing. */
+/** Drover's processes, and a Redis that syncs its writes to disk. `prepare` builds missing bundles. */
 const onRedis = (name: string, prepare: () => Promise<Placing>): Peer => ({
   name,
   async prepare() {
@@ -64,7 +64,7 @@ interface How {
   readonly prepare: () => Promise<Placing>;
 }
 
-/** A bridge, and whoever does the work that it tells of; the bundles that images have. */
+/** A bridge, and the process that takes its keys; both are the bundles of their images. */
 export const droverWith = ({ name, copies, registeredBy = "file", prepare }: How): Peer =>
   onRedis(name, async () => {
     const main = await bundledBridge();

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { lastLinesOf } from "../../bridge/contenders/last-lines.ts";
 import { type Started, startProcess } from "../../bridge/contenders/start-process.ts";
 
-/** One of those who are compared. */
+/** A compared implementation. */
 export interface Peer {
   readonly name: string;
   /** Builds what is missing. Rejects, saying why, where it cannot be built here. */
@@ -85,14 +85,14 @@ export const atWork = (all: readonly Started[], runsFiles: readonly string[]): A
   stop: () => runsOf(all, runsFiles),
 });
 
-/** Rejects when one of them ends, with what it said last. */
+/** Rejects when one of the processes ends, with its last lines of output. */
 function endOf(children: readonly Started[]): Promise<never> {
   const ends = children.map(async ({ name, exited, logFile }): Promise<never> => {
     await exited;
     throw new Error(`${name} has ended:\n${await lastLinesOf(logFile)}`);
   });
   const died = Promise.race(ends);
-  // Those who are stopped end, too, when nobody asks any more.
+  // Processes that the bench stops end as well; by then this promise has no reader.
   for (const each of [died, ...ends]) each.catch(() => undefined);
   return died;
 }

@@ -13,7 +13,7 @@ const name = "Pepr";
 const sources = join(import.meta.dirname, "../controllers/pepr");
 const cache = join(import.meta.dirname, "../../../.cache/bench-peers/pepr");
 
-/** The process that watches, told what its Deployment tells it. */
+/** The process that watches, with the environment of its Deployment. */
 export const pepr: Peer = {
   name,
   async prepare(log) {

@@ -11,7 +11,7 @@ const once: JobsOptions = { attempts: 1, removeOnComplete: true, removeOnFail: 1
 /** BullMQ with its defaults, jobs that carry a key and leave nothing behind: every add is a run. */
 export const openBareBullmq = (where: Where): Contender => openBullmq(where, () => once);
 
-/** BullMQ told to be a controller's queue as well as it can: adds of one key fold, failures back off. */
+/** BullMQ configured as a controller's queue as well as it allows: adds of one key fold, failures back off. */
 export const openDeduplicatedBullmq = (where: Where): Contender =>
   openBullmq(where, (key) => ({
     ...once,
@@ -52,7 +52,7 @@ type Processor = (
   token?: string,
 ) => Promise<void>;
 
-/** What BullMQ's manual says for each outcome. */
+/** For each outcome, the call that BullMQ's manual describes. */
 function answer(handler: Handler): Processor {
   return async (job, token) => {
     const outcome = await handler(job.data.key);

@@ -32,7 +32,7 @@ function work(redis: Redis, { waiting, taken }: Lists, handler: Handler, concurr
   let listening = false;
 
   const move = async (): Promise<string | null> => redis.lmove(waiting, taken, "RIGHT", "LEFT");
-  /** One idle slot listens for all; who gets a key rouses two more, so that nobody asks in vain for long. */
+  /** One idle slot listens for all; a slot that gets a key wakes two more, so that few claims are in vain. */
   const listen = async (): Promise<string | null> => {
     if (listening) return idle.sleep().then(move);
     listening = true;

@@ -1,8 +1,8 @@
 import type { ObjectKey } from "@drover/controller";
 
-/** Who is measured, in the order in which they take turns. */
+/** The contenders, in the order of their turns. */
 export const contenderNames = ["drover", "bullmq", "redis"] as const;
-/** Two more that only one question asks: BullMQ told to fold adds of one key. */
+/** Two more for one question only: BullMQ configured to fold adds of one key. */
 export const everyContenderName = [...contenderNames, "bullmq-deduplicated"] as const;
 export type ContenderName = (typeof everyContenderName)[number];
 

@@ -24,7 +24,7 @@ const subjects: readonly (readonly [RegExp, string])[] = [
   [/async|process|promise/, "node: promises, ticks, async context"],
 ];
 
-/** Shares out `cpu` µs among the samples of a profile, by who owns the code. */
+/** Shares out `cpu` µs among the samples of a profile, by the owner of the code. */
 export function profileShares(profile: CpuProfile, cpu: number): ProfileShares {
   const owners = new Map<string, number>();
   const functions = new Map<string, number>();

@@ -5,7 +5,7 @@ import type { Handling, Report } from "./messages.ts";
 
 export interface Handlers {
   readonly handler: Handler;
-  /** Ends a run that was told to hang. */
+  /** Ends a run that hangs. */
   finish(key: string, outcome: Outcome): void;
 }
 

@@ -12,11 +12,11 @@ export type Birth = z.infer<typeof birth>;
 
 /** What a run of a bench process does. */
 const handling = z.discriminatedUnion("kind", [
-  /** Nothing. `report`: say how many runs there were, once per turn of the event loop. */
+  /** Does nothing. `report`: reports the number of runs once per turn of the event loop. */
   z.object({ kind: z.literal("count"), report: z.boolean() }),
-  /** Say that it starts, then last so many ms. */
+  /** Reports its start, then lasts so many ms. */
   z.object({ kind: z.literal("announce"), lasts: z.number() }),
-  /** Say that it starts, then hang until it is told what it comes to. */
+  /** Reports its start, then hangs until a message contains its outcome. */
   z.object({ kind: z.literal("hold") }),
 ]);
 export type Handling = z.infer<typeof handling>;

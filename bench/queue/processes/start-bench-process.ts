@@ -42,10 +42,10 @@ export async function startBenchProcess(birth: Birth): Promise<BenchProcess> {
   let listener: (report: Report) => void = () => {};
   const ready = Promise.withResolvers<undefined>();
   child.on("message", (message) => {
-    const said = report.parse(message);
-    if (said.report === "ready") ready.resolve(undefined);
-    else if (said.report === "answer") waiting.get(said.id)?.resolve(said);
-    else listener(said);
+    const received = report.parse(message);
+    if (received.report === "ready") ready.resolve(undefined);
+    else if (received.report === "answer") waiting.get(received.id)?.resolve(received);
+    else listener(received);
   });
   void exited.then(() => {
     const gone = new Error(

@@ -21,7 +21,7 @@ export interface Team {
 }
 
 interface WakeHow {
-  /** Keys per call; a bulk where nothing is said. */
+  /** Keys per call; a bulk by default. */
   readonly perCall?: number;
   /** ms after which no further call is made. */
   readonly lasts?: number;

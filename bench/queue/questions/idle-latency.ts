@@ -18,7 +18,7 @@ const concurrency = 16;
 const warmUp = 5;
 
 /**
- * One key at a time for an idle worker process. `depth` is what other queues on the same server have due, which nobody
+ * One key at a time for an idle worker process. `depth` is the number of due keys of other queues on the same server, which no worker
  * works off: a queue with keys due has no idle worker.
  */
 export async function measureIdle(
@@ -35,8 +35,8 @@ export async function measureIdle(
     await delay(rest);
     const report = new Promise<Report>((resolve) => (started = resolve));
     const { began } = await team.wake(1);
-    const said = await report;
-    if (said.report === "started" && i >= 0) latencies.push(said.at - began);
+    const received = await report;
+    if (received.report === "started" && i >= 0) latencies.push(received.at - began);
   }
   await worker.stop();
   await team.producer.stop();

@@ -16,7 +16,7 @@ const parting = 50;
 
 /**
  * Makes `depth` keys due, and answers what each took of the server's memory. What a queue keeps whatever its length is
- * there before: one key is woken first. Nobody is connected while it is measured: buffers are not keys.
+ * there before: one key is woken first. No client is connected during the measurement: buffers are not keys.
  */
 export async function measureMemory(
   server: RedisServer,

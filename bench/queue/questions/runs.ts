@@ -29,7 +29,7 @@ export interface RunFigures extends Cell {
 
 /** Backlogs up to this size are kept up while they are worked off; bigger ones are loaded first. */
 const keptUp = 1_000;
-/** ms within which a batch of woken keys must have run, or enough of them that a window says something. */
+/** ms within which a batch of woken keys must have run, or enough of them for a meaningful window. */
 const patience = 30_000;
 const enough = 100;
 
@@ -68,7 +68,7 @@ async function lookAfter(runs: number, server: RedisServer, workers: readonly Be
   }
 }
 
-/** Works during `measure`, which is told the workers' runs so far, and keeps the backlog up where it is a small one. */
+/** Works during `measure`, which gets the workers' runs so far, and keeps the backlog up where it is a small one. */
 export async function whileWorking<T>(
   team: Team,
   workers: readonly BenchProcess[],

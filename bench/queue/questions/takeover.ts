@@ -40,7 +40,7 @@ export async function measureTakeover(
 
 async function killAll(team: Team): Promise<number[]> {
   const [heir, ...victims] = team.workers;
-  if (heir === undefined) throw new Error("Nobody is there to take over.");
+  if (heir === undefined) throw new Error("No process is left to take over.");
   const holders = held(victims);
   await team.wake(victims.length * keysEach);
   await Promise.all(victims.map((victim) => victim.work(keysEach, { kind: "hold" })));

@@ -8,7 +8,7 @@ import { bulk, type Team } from "../processes/team.ts";
 export const wakeKinds = ["bulk", "single", "folded"] as const;
 export type WakeKind = (typeof wakeKinds)[number];
 
-/** One window of waking, nobody working. */
+/** One window of waking, without a worker. */
 export interface WakeFigures {
   readonly contender: ContenderName;
   readonly depth: number;

@@ -28,13 +28,13 @@ const throughput: readonly Section[] = [
   {
     of: "wakes",
     title: "Wakes per second",
-    note: "One producer, one call after the other, nobody working. CPU: producer + server, medians.",
+    note: "One producer, one call after the other, without a worker. CPU: producer + server, medians.",
     body: wakesPerSecond,
   },
   {
     of: "idle",
     title: "Idle: wake to start, ms",
-    note: "One key at a time, one idle worker process; other queues on that server have keys due that nobody takes.",
+    note: "One key at a time, one idle worker process; other queues on that server have due keys without a worker.",
     body: idleLatency,
   },
   { of: "memory", title: "Bytes of Redis memory per due key", note: "", body: memory },

@@ -12,7 +12,7 @@ const wholeProcess = "CPU of the process";
 /** Less than this many µs per run is not worth a line. */
 const least = 0.5;
 
-/** µs of the worker process per run, by who owns the code. */
+/** µs of the worker process per run, by the owner of the code. */
 export const workerTime = ({ time }: Results): string =>
   table(
     ["code of", ...names],
@@ -54,7 +54,7 @@ function commandOf(found: WhereTimeGoes | undefined, name: string): { calls: num
   return { calls: calls / (found?.runs ?? NaN), p99 };
 }
 
-/** Rows that matter to anybody, the most expensive for Drover first. */
+/** Rows that matter, the most expensive for Drover first. */
 function rowsOf(
   time: readonly WhereTimeGoes[],
   sharesOf: (of: WhereTimeGoes) => readonly (readonly [string, number])[],

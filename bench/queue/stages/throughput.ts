@@ -105,7 +105,7 @@ async function measureAllRuns(
   }
 }
 
-/** `depth` keys due, exactly where that is quick, at least where it is not. Nobody has the queue open afterwards. */
+/** `depth` keys due, exactly where that is quick, at least where it is not. The queue is closed afterwards. */
 async function makeDue(
   team: Team | undefined,
   depth: number,

@@ -12,7 +12,7 @@ export interface BucketStage extends AsyncDisposable {
   delete(name: string): Promise<void>;
   isGone(name: string): Promise<boolean>;
   /** The message of the object's Ready condition. */
-  said(name: string): Promise<string | undefined>;
+  readyMessage(name: string): Promise<string | undefined>;
 }
 
 const done = (sent: Promise<unknown>): Promise<void> => sent.then(() => undefined);
@@ -35,7 +35,7 @@ export async function openBucketStage(): Promise<BucketStage> {
     put: (Bucket, Key) => done(s3.send(new PutObjectCommand({ Bucket, Key, Body: "x" }))),
     delete: (name) => world.cluster.remove(manifest(name)),
     isGone: async (name) => isGone(await world.cluster.get(manifest(name))),
-    async said(name) {
+    async readyMessage(name) {
       const object = await world.cluster.get(manifest(name));
       return object?.status?.conditions?.find(({ type }) => type === "Ready")?.message;
     },

@@ -3,7 +3,7 @@ import { within } from "../streams/bridge-stage.ts";
 import { openBucketStage } from "./bucket-stage.ts";
 
 export const attack: Attack = {
-  name: "who may write objects into a bucket cannot keep its Bucket object from being deleted, by their keys",
+  name: "no object key that a user writes into a bucket keeps its Bucket object from being deleted",
   kind: "text becomes structure",
   needs: [],
   async run() {
@@ -13,7 +13,7 @@ export const attack: Attack = {
     for (const key of keys) await stage.put("of-odd-keys", key);
     await stage.delete("of-odd-keys");
     const gone = await within(30, () => stage.isGone("of-odd-keys"));
-    const left = gone ? "" : ` It says: ${(await stage.said("of-odd-keys")) ?? "nothing"}`;
+    const left = gone ? "" : ` Its message: ${(await stage.readyMessage("of-odd-keys")) ?? "none"}`;
     return {
       succeeded: !gone,
       evidence: `${keys.length} keys that XML or URLs cannot have as they are: the object is ${gone ? "gone" : "still there"}.${left}`,

@@ -4,7 +4,7 @@ import { within } from "../streams/bridge-stage.ts";
 import { openBucketStage } from "./bucket-stage.ts";
 
 export const attack: Attack = {
-  name: "a key with dots does not have the bucket function delete what is in another bucket",
+  name: "a key such as ../victim/x does not make the bucket function delete objects of another bucket",
   kind: "text becomes structure",
   needs: [],
   async run() {
@@ -21,11 +21,14 @@ export const attack: Attack = {
     // The key without dots is gone when the function has been there.
     const tried = await within(30, async () => !(await storedItems(url, "mallorys"))?.keys.includes("b"));
     if (!tried) throw new Error("The bucket was not emptied at all.");
-    const said = await within(30, async () => (await stage.said("mallorys"))?.includes("../victim") === true);
+    const isNamed = await within(
+      30,
+      async () => (await stage.readyMessage("mallorys"))?.includes("../victim") === true,
+    );
     const kept = (await storedItems(url, "victim"))?.keys ?? [];
     return {
-      succeeded: kept.length !== 1 || !said,
-      evidence: `in the other bucket: ${JSON.stringify(kept)}; the object names the key: ${said}`,
+      succeeded: kept.length !== 1 || !isNamed,
+      evidence: `in the other bucket: ${JSON.stringify(kept)}; the message names the key: ${isNamed}`,
     };
   },
 };

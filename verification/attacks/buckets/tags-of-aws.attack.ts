@@ -8,7 +8,7 @@ import {
 } from "../../../functions/s3-bucket/src/testing/bucket-scene.ts";
 
 export const attack: Attack = {
-  name: "tags that AWS services set on a bucket are neither lost nor a reason to leave the bucket alone",
+  name: "tags of AWS services on a bucket are kept, and do not stop its reconciliation",
   kind: "a set that is replaced as a whole",
   needs: [],
   async run() {

@@ -1,20 +1,15 @@
 import { noFaults, startFaultProxy } from "@drover/testing/fault-proxy";
-import { startSandbox } from "@drover/sandbox";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Attack } from "../attack.ts";
+import { attackedSandbox } from "./attacked-sandbox.ts";
 import { crossOrigin, rebound, send } from "./page.ts";
 
 export const attack: Attack = {
-  name: "a fault proxy lends its cluster's credentials to no web page, and to no program without its token",
+  name: "a fault proxy forwards no request of a web page, or without its token, with its cluster's credentials",
   kind: "development tools trust loopback",
   needs: [],
   async run() {
-    const folder = mkdtempSync(join(tmpdir(), "drover-attack-"));
-    const sandbox = await startSandbox();
-    const kubeconfig = join(folder, "kubeconfig");
-    writeFileSync(kubeconfig, sandbox.kubeconfig(), { mode: 0o600 });
+    await using attacked = await attackedSandbox();
+    const { kubeconfig } = attacked;
     const proxy = await startFaultProxy({ upstream: { kubeconfig }, decider: noFaults });
     try {
       const start = "GET /api/v1/secrets";
@@ -27,8 +22,6 @@ export const attack: Attack = {
       return { succeeded, evidence: `answers: ${answers.map(({ status }) => status).join(", ")}` };
     } finally {
       await proxy.close();
-      await sandbox.close();
-      rmSync(folder, { recursive: true });
     }
   },
 };

@@ -1,21 +1,18 @@
 import { startNode } from "@drover/process-kubelet";
-import { startSandbox } from "@drover/sandbox";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Attack } from "../attack.ts";
+import { attackedSandbox } from "./attacked-sandbox.ts";
 import { crossOrigin, rebound, type Seen, send } from "./page.ts";
 
 export const attack: Attack = {
-  name: "a web page has no Pod made that runs a program on the developer's machine",
+  name: "a web page cannot create a Pod that runs a program on the developer's machine",
   kind: "development tools trust loopback",
   needs: [],
   async run({ signal }) {
-    const folder = mkdtempSync(join(tmpdir(), "drover-attack-"));
-    const sandbox = await startSandbox();
-    const kubeconfig = join(folder, "kubeconfig");
-    writeFileSync(kubeconfig, sandbox.kubeconfig(), { mode: 0o600 });
+    await using attacked = await attackedSandbox();
+    const { sandbox, folder, kubeconfig } = attacked;
     const images = { "drover/s3-bucket": { command: ["/bin/true"] } };
     const node = await startNode({
       kubeconfig,
@@ -42,8 +39,6 @@ export const attack: Attack = {
       return { succeeded: accepted, evidence: `answers: ${statuses}; ran: ${ran() ?? "nothing"}` };
     } finally {
       await node.stop();
-      await sandbox.close();
-      rmSync(folder, { recursive: true });
     }
   },
 };

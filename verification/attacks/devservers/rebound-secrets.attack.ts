@@ -19,7 +19,7 @@ export const attack: Attack = {
       const start = "GET /api/v1/secrets";
       const tries = [
         await send(sandbox.url, start, rebound),
-        // Even a page that has the token, out of a screenshot say, is a page.
+        // A page that has the token, from a screenshot for example, is refused, too.
         await send(sandbox.url, start, [...rebound, `Authorization: Bearer ${token}`]),
         await send(sandbox.url, start, ["Host: 0.0.0.0"]),
       ];

@@ -36,7 +36,7 @@ export const attack: Attack = {
       ];
       await installation.kubectl([...reader, `--serviceaccount=${victim}:default`]);
       const other = (await installation.kubectl(["create", "token", "default", "-n", victim])).trim();
-      // Who may, is answered: the listener is not just closed. A refusal holds for 10 s.
+      // Control: an authorised reader gets an answer. A refusal is cached for 10 s.
       await installation.until("a reader of metrics reads them", async () =>
         (await ask("/metrics", { authorization: `Bearer ${other}` })).text.includes("process_cpu"),
       );

@@ -12,11 +12,11 @@ const Cup = defineResource({
   status: z.object({}),
 });
 
-/** Runs in ten seconds that are no loop: windows of backoff double from half a second. */
+/** Highest number of runs in ten seconds with backoff, which doubles from half a second. */
 const most = 12;
 
 export const attack: Attack = {
-  name: "a function that asks to run again at once, and does nothing, does not run at full speed",
+  name: "a function that requeues itself at once is slowed down by backoff",
   kind: "work without an end",
   needs: [],
   async run() {

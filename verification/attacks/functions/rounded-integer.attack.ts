@@ -1,7 +1,7 @@
 import { controllerFrom, defineResource } from "@drover/controller";
 import { testCluster } from "@drover/testing";
 import { z } from "zod";
-import type { Attack } from "../attack.ts";
+import { type Attack, outcomeOf } from "../attack.ts";
 
 const anything = z.looseObject({}).meta({ kubernetes: { preserveUnknownFields: true } });
 const Account = defineResource({
@@ -13,7 +13,7 @@ const Account = defineResource({
   status: z.object({ any: anything.optional() }),
 });
 
-/** Who has the account 9007199254740993 gets at that of another, whose number a double does not tell apart. */
+/** As doubles, 9007199254740993 and 9007199254740992 are equal: the owner of one account would reach the other. */
 export const attack: Attack = {
   name: "an object's integer does not reach a function, or come back from it, as another integer",
   kind: "a name is an identity",
@@ -50,9 +50,6 @@ export const attack: Attack = {
     if (seen.length > 0) wrong.push(`the function was called with ${String(seen.at(-1))}`);
     if (!(await text("n")).includes("spec.n: a JavaScript number cannot hold"))
       wrong.push("no condition names spec.n");
-    return {
-      succeeded: wrong.length > 0,
-      evidence: wrong.length > 0 ? wrong.join("; ") : "each digit is kept, or the condition names the field",
-    };
+    return outcomeOf(wrong, "each digit is kept, or the condition names the field");
   },
 };

@@ -1,7 +1,7 @@
 import { controllerFrom, defineResource } from "@drover/controller";
 import { testCluster } from "@drover/testing";
 import { z } from "zod";
-import type { Attack } from "../attack.ts";
+import { type Attack, outcomeOf } from "../attack.ts";
 
 const Cup = defineResource({
   group: "example.com",
@@ -19,7 +19,7 @@ const statusSchema = z.looseObject({
 });
 
 export const attack: Attack = {
-  name: "an object whose status cannot be written does not look well",
+  name: "an object with a status that cannot be written is not Ready",
   kind: "truth in status",
   needs: [],
   async run() {
@@ -43,9 +43,6 @@ export const attack: Attack = {
       const ready = shown.data?.status.conditions.find(({ type }) => type === "Ready");
       if (ready?.status !== "False") wrong.push(`${name}: ${JSON.stringify(ready)}`);
     }
-    return {
-      succeeded: wrong.length > 0,
-      evidence: wrong.length > 0 ? wrong.join("; ") : "each has Ready=False, with the path of the field",
-    };
+    return outcomeOf(wrong, "each has Ready=False, with the path of the field");
   },
 };

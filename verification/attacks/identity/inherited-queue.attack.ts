@@ -1,29 +1,27 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { core } from "../../harness/manifests.ts";
 import type { Attack } from "../attack.ts";
-import { functionOf, makeAuthor } from "../rights/function-of.ts";
+import { functionOf, authorIn } from "../rights/function-of.ts";
 import { allThatReads, redisAsFunction } from "./redis-as-function.ts";
 
 const canary = "canary-of-the-former-owner";
 
 export const attack: Attack = {
-  name: "who takes the name of a function that was deleted inherits nothing, in Redis neither",
+  name: "a new function inherits nothing in Redis from a deleted function of the same name",
   kind: "a name outlives its owner",
   needs: ["cluster"],
   slow: true,
   async run({ cluster, signal }) {
     const installation = cluster();
-    const { apply, kubeconfigOf, kubectl, redis, until } = installation;
+    const { apply, kubectl, redis, until } = installation;
     const former = await installation.namespace("inherit-former");
-    const next = await installation.namespace("inherit-next");
-    const nora = { user: "nora-inherits" };
-    await makeAuthor(installation, nora, next);
-    // Of a function that declares copies, the contents of its objects are in Redis.
+    const { namespace: next, as } = await authorIn(installation, "inherit-next", { user: "nora-inherits" });
+    // Redis holds the objects of a function that declares copies.
     const { spec, ...peek } = functionOf(former, "peek");
     const uid = await apply([{ ...peek, spec: { ...spec, copies: true } }]).then(() =>
       kubectl(["get", "rf", "peek", "-n", former, "-o", "jsonpath={.metadata.uid}"]),
     );
-    const metadata = { name: "prices", namespace: former };
-    await apply([{ apiVersion: "v1", kind: "ConfigMap", metadata, data: { canary } }]);
+    await apply([core("ConfigMap", "prices", { data: { canary } }, former)]);
     const holding = async () => {
       const names = await redis.keys("*peek*");
       const found = await Promise.all(
@@ -34,7 +32,7 @@ export const attack: Attack = {
       return found.flat().some((text) => text.includes(canary));
     };
     await until("a copy is in Redis", holding);
-    // The bridge goes on hearing of changes while the function goes.
+    // The bridge gets changes while the function is deleted.
     const busy = new AbortController();
     const changing = (async () => {
       for (let n = 0; !AbortSignal.any([busy.signal, signal]).aborted; n++) {
@@ -44,7 +42,7 @@ export const attack: Attack = {
         await delay(50);
       }
     })();
-    /** What the function of that name in a namespace reads of the former one. */
+    /** Lines of the former function that the function of that name in a namespace can read. */
     const reads = async (namespace: string): Promise<readonly string[]> => {
       const connection = await redisAsFunction(installation, namespace, "peek");
       const read = await allThatReads(connection, redis);
@@ -54,7 +52,7 @@ export const attack: Attack = {
     const keysLeft = () => redis.keys(`*${uid}*`);
     try {
       await kubectl(["delete", "rf", "peek", "-n", former, "--wait=true"]);
-      await apply([functionOf(next, "peek")], { as: await kubeconfigOf(nora) });
+      await apply([functionOf(next, "peek")], { as });
       const [elsewhere] = await reads(next);
       if (elsewhere !== undefined) return { succeeded: true, evidence: elsewhere };
       await apply([functionOf(former, "peek")]);
@@ -64,7 +62,7 @@ export const attack: Attack = {
       busy.abort();
       await changing;
     }
-    // What the bridge wrote before it knew is swept, at the latest a minute later.
+    // A sweep removes later writes of the bridge within a minute.
     await until("nothing is left of it in Redis", async () => (await keysLeft()).length === 0).catch(
       () => undefined,
     );

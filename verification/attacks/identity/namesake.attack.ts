@@ -1,18 +1,17 @@
 import type { Attack } from "../attack.ts";
-import { functionOf, makeAuthor } from "../rights/function-of.ts";
+import { functionOf, authorIn } from "../rights/function-of.ts";
 import { redisAsFunction } from "./redis-as-function.ts";
 
 export const attack: Attack = {
-  name: "a namesake with a forged status does not cut another's function off Redis",
+  name: "deleting a namesake with a forged status does not disconnect the other function from Redis",
   kind: "a decision is kept",
   needs: ["cluster"],
   async run({ cluster }) {
     const installation = cluster();
-    const { apply, grant, kubeconfigOf, kubectl, redis } = installation;
+    const { apply, grant, kubectl, redis } = installation;
     const victims = await installation.namespace("namesake-victim");
-    const hers = await installation.namespace("namesake-nora");
     const nora = { user: "nora-namesake" };
-    await makeAuthor(installation, nora, hers);
+    const { namespace: hers, as } = await authorIn(installation, "namesake-nora", nora);
     await grant(
       nora,
       [{ apiGroups: ["drover.dev"], resources: ["reconcilefunctions/status"], verbs: ["*"] }],
@@ -24,7 +23,6 @@ export const attack: Attack = {
       const mine = ` name=${victims}.billing `;
       const before = String(await redis.client("LIST"));
       if (!before.includes(mine)) throw new Error("The victim is not connected.");
-      const as = await kubeconfigOf(nora);
       await apply([functionOf(hers, "billing")], { as });
       const forged = JSON.stringify({ status: { delivered: "pull" } });
       const patch = [

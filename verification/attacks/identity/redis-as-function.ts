@@ -39,7 +39,7 @@ const reading: Readonly<Record<string, (key: string) => readonly [string, ...str
 };
 
 /**
- * Everything that a user can read, as one text. The attacker is told the names and types of all keys, which no function's user
+ * Everything that a user can read, as one text. The attacker gets the names and types of all keys, which no function's user
  * can list.
  */
 export async function allThatReads(user: Redis, admin: Redis): Promise<string> {

@@ -1,41 +1,31 @@
 import { customResourceDefinition, ReconcileFunction } from "@drover/controller";
-import { startSandbox } from "@drover/sandbox";
 import { createHmac, randomBytes } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { coreKind, namespaceNamed, secret } from "../../harness/manifests.ts";
+import { coreKind, namespaceNamed, object, secret } from "../../harness/manifests.ts";
 import { postTo } from "../../harness/sandbox-requests.ts";
 import { startProcess } from "../../harness/start-process.ts";
 import type { Attack } from "../attack.ts";
+import { attackedSandbox } from "../devservers/attacked-sandbox.ts";
 
 export const attack: Attack = {
-  name: "who declares a hook's name first takes no other function's events",
+  name: "an older function with a hook of the same name gets no other function's events",
   kind: "a name is first come",
   needs: ["redis"],
   async run({ redis }) {
-    const folder = mkdtempSync(join(tmpdir(), "drover-taken-hook-"));
-    const sandbox = await startSandbox({});
-    const kubeconfig = join(folder, "kubeconfig");
-    writeFileSync(kubeconfig, sandbox.kubeconfig(), { mode: 0o600 });
+    await using attacked = await attackedSandbox();
+    const { sandbox, folder, kubeconfig } = attacked;
     const post = postTo(sandbox);
     const secretOf = { mallory: randomBytes(24).toString("hex"), victim: randomBytes(24).toString("hex") };
-    const functionOf = (namespace: string) => ({
-      apiVersion: ReconcileFunction.apiVersion,
-      kind: ReconcileFunction.kind,
-      metadata: { name: namespace === "victim" ? "websites" : "evil", namespace },
-      spec: {
-        for: coreKind("ConfigMap"),
-        hooks: [
-          {
-            name: "pushes",
-            verify: { hmac: { secretRef: { name: "hook", key: "secret" }, header: "X-Signature" } },
-            names: { field: "site", namespace },
-          },
-        ],
-      },
+    const hookOf = (namespace: string) => ({
+      name: "pushes",
+      verify: { hmac: { secretRef: { name: "hook", key: "secret" }, header: "X-Signature" } },
+      names: { field: "site", namespace },
     });
+    const functionOf = (namespace: string) => {
+      const spec = { for: coreKind("ConfigMap"), hooks: [hookOf(namespace)] };
+      return object(ReconcileFunction, namespace === "victim" ? "websites" : "evil", spec, namespace);
+    };
     await post(
       "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
       customResourceDefinition(ReconcileFunction),
@@ -90,8 +80,6 @@ export const attack: Attack = {
       };
     } finally {
       await bridge.stop();
-      await sandbox.close();
-      rmSync(folder, { recursive: true });
     }
   },
 };

@@ -9,7 +9,7 @@ const odd = Array.from({ length: 0x11_0000 }, (_, point) => point).filter(
 );
 
 export const attack: Attack = {
-  name: "what others have chosen ends no line of a log or a terminal, and turns no writing",
+  name: "untrusted text adds no line to a log or a terminal, and does not reverse the direction of text",
   kind: "text becomes structure",
   needs: [],
   async run({ log }) {

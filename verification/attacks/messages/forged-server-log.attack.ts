@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Attack } from "../attack.ts";
-import { answerOf, attackedRedis, taken } from "../scripts/redis-user.ts";
+import { attackedRedis, taken, trySending } from "../scripts/redis-user.ts";
 
 const line = "FORGED\n1:M 01 Jan 2030 00:00:00.000 # FORGED";
 const lua = `redis.log(redis.LOG_WARNING, ${JSON.stringify(line)})`;
@@ -15,24 +15,18 @@ export const attack: Attack = {
     await server.shipped("bridge");
     const [, dir = ""] = await server.admin.config("GET", "dir");
     const key = `{drover:${taken}}:x`;
-    const answers: string[] = [];
-    for (const role of ["function", "gateway", "operator"] as const) {
-      const attacker = await server.attacker(role);
-      const ways: readonly (readonly [string, ...string[]])[] = [
-        ["EVAL", lua, "1", key],
-        ["EVAL_RO", lua, "1", key],
-        ["SCRIPT", "LOAD", lua],
-        ["FUNCTION", "LOAD", `#!lua name=forge\n${lua}`],
-        ["DEBUG", "LOG", line],
-        ["CLIENT", "SETNAME", line],
-        ["CLIENT", "SETINFO", "LIB-NAME", line],
-        ["AUTH", line, line],
-        ["CONFIG", "SET", "logfile", "/tmp/forged"],
-        [line, line],
-      ];
-      for (const [command, ...args] of ways)
-        answers.push(`${role}: ${command} ${await answerOf(attacker.call(command, ...args))}`);
-    }
+    const tries = await trySending(server, [
+      ["EVAL", lua, "1", key],
+      ["EVAL_RO", lua, "1", key],
+      ["SCRIPT", "LOAD", lua],
+      ["FUNCTION", "LOAD", `#!lua name=forge\n${lua}`],
+      ["DEBUG", "LOG", line],
+      ["CLIENT", "SETNAME", line],
+      ["CLIENT", "SETINFO", "LIB-NAME", line],
+      ["AUTH", line, line],
+      ["CONFIG", "SET", "logfile", "/tmp/forged"],
+      [line, line],
+    ]);
     // The control: what may write there does.
     await server.admin.eval('redis.log(redis.LOG_WARNING, "CONTROL")', 0);
     const text = readFileSync(join(dir, "redis.log"), "utf8");
@@ -40,7 +34,9 @@ export const attack: Attack = {
     const isForged = text.includes("FORGED");
     return {
       succeeded: isForged,
-      evidence: isForged ? answers.join("; ") : `nothing in the log of ${answers.length} tries`,
+      evidence: isForged
+        ? tries.map(({ sent, answer }) => `${sent} ${answer}`).join("; ")
+        : `nothing in the log of ${tries.length} tries`,
     };
   },
 };

@@ -1,11 +1,11 @@
-import type { Attack } from "../attack.ts";
+import { type Attack, outcomeOf } from "../attack.ts";
 import { leak, printed } from "./printed.ts";
 
 const urls = ["redis://127.0.0.1:1?password=CANARY", "redis://127.0.0.1:1/0?family=4&password=CANARY"];
 
 /** The URL with which functions reach Redis stands in their Pods: a password in it would be that of all of them. */
 export const attack: Attack = {
-  name: "functions are given no password of Redis in the query of a URL, and none is shown",
+  name: "a Redis password in the query of a URL is refused for functions, and not shown",
   kind: "error text carries its input",
   needs: [],
   async run({ log }) {
@@ -20,6 +20,6 @@ export const attack: Attack = {
       found.push(...[leak(text)].filter((shown) => shown !== undefined));
     }
     log(`${urls.length} URLs tried`);
-    return { succeeded: found.length > 0, evidence: found.join("; ") || "all refused, nothing shown" };
+    return outcomeOf(found, "all refused, nothing shown");
   },
 };

@@ -3,7 +3,7 @@ import { text } from "node:stream/consumers";
 
 const root = new URL("../../..", import.meta.url);
 
-/** All that a process prints until it ends. `module`: of the repository, or with `script` a program's text. */
+/** The output of a process until it ends. `module`: of the repository, or with `script` a program's text. */
 export async function printed(
   program: { readonly module: string } | { readonly script: string },
   env: Readonly<Record<string, string>> = {},

@@ -8,7 +8,7 @@ import { leak, printed } from "./printed.ts";
  * script for a schema that the function's own user may write.
  */
 export const attack: Attack = {
-  name: "a Redis that refuses a wake does not bring the object into the log",
+  name: "when Redis refuses a wake, the object does not appear in the log",
   kind: "error text carries its input",
   needs: ["redis"],
   async run({ redis }) {
@@ -16,8 +16,6 @@ export const attack: Attack = {
     const script = (refuse: string) => `
       import { openLog } from "@drover/runtime";
       import { connectRedis, openWorkQueue } from "@drover/queue";
-      import { queuePrefix } from "@drover/queue";
-import { Redis } from "ioredis";
       const log = openLog({ process: "attacked", level: "debug" });
       const redis = await connectRedis({ url: ${JSON.stringify(url)}, clientName: "attacked", log });
       const queue = openWorkQueue({ redis, controller: "-/attacked/-", log });

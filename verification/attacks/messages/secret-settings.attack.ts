@@ -1,4 +1,4 @@
-import type { Attack } from "../attack.ts";
+import { type Attack, outcomeOf } from "../attack.ts";
 import { leak, printed } from "./printed.ts";
 
 const urls = [
@@ -13,7 +13,7 @@ const urls = [
 ];
 const parts = ["bridge", "deployer", "gateway"];
 
-/** Whoever reads logs: they are shipped to other places, and kept, under other permissions than Secrets. */
+/** Logs are shipped to other places and kept there, under other permissions than Secrets. */
 export const attack: Attack = {
   name: "a setting that cannot be used is not shown, unless it is marked plain",
   kind: "error text carries its input",
@@ -31,9 +31,6 @@ export const attack: Attack = {
     const own = await printed({ module: "apps/sandbox/src/main.ts" }, { DROVER_SANDBOX_TOKEN: "a CANARY" });
     leaks.push(...[leak(own)].filter((found) => found !== undefined));
     log(`${urls.length + 1} settings tried`);
-    return {
-      succeeded: leaks.length > 0,
-      evidence: leaks.join("; ") || "no canary in what the processes print",
-    };
+    return outcomeOf(leaks, "no canary in what the processes print");
   },
 };

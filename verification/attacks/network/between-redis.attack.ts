@@ -12,8 +12,8 @@ const canary = "canary-password";
 
 /** A machine between a process and Redis, with a certificate for the right host by an authority of its own. */
 export const attack: Attack = {
-  name: "who is between a process and Redis is sent no password",
-  kind: "somebody in the middle",
+  name: "a machine between a process and Redis gets no password",
+  kind: "machine in the middle",
   needs: [],
   async run() {
     const folder = await mkdtemp(join(tmpdir(), "drover-between-"));
@@ -45,7 +45,7 @@ export const attack: Attack = {
     try {
       for (const ca of [genuine.ca, undefined]) words.push(await attempt(ca, 5_000));
       const succeeded = seen.join("").includes(canary);
-      // Whoever believes the wrong authority sends it: the attack could succeed.
+      // Control: a client that trusts the forged authority sends it.
       await attempt(forged.ca, 1_000);
       if (!seen.join("").includes(canary))
         throw new Error("Nothing is sent to an authority that is believed either.");

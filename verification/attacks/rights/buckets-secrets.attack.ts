@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { parse } from "yaml";
 import { z } from "zod";
-import type { Attack } from "../attack.ts";
+import { secret } from "../../harness/manifests.ts";
+import { type Attack, outcomeOf } from "../attack.ts";
 
 const deploy = new URL("../../../functions/s3-bucket/deploy/", import.meta.url);
 const manifestSchema = z.looseObject({
@@ -19,13 +20,8 @@ export const attack: Attack = {
     );
     const { name, namespace } = manifest.metadata;
     const [own, other] = [await at.namespace(namespace), await at.namespace("payroll")];
-    const secret = (where: string) => ({
-      apiVersion: "v1",
-      kind: "Secret",
-      metadata: { name: "keys", namespace: where },
-      stringData: { accessKeyId: `canary-of-${where}` },
-    });
-    await at.apply([secret(own), secret(other)]);
+    const keys = (where: string) => secret("keys", { accessKeyId: `canary-of-${where}` }, where);
+    await at.apply([keys(own), keys(other)]);
     await at.kubectl(["apply", "-f", new URL("crd.yaml", deploy).pathname]);
     const author = await at.kubeconfigOf({ user: "storage-author", groups: ["system:masters"] });
     await at.apply([manifest], { as: author });
@@ -46,10 +42,6 @@ export const attack: Attack = {
     ];
     const read: string[] = [];
     for (const one of tries) if ((await got(...one)) !== "") read.push(one.join(" "));
-    return {
-      succeeded: read.length > 0,
-      evidence:
-        read.join("; ") || `reads keys in ${own} by its name, and nothing else of ${tries.length} tries`,
-    };
+    return outcomeOf(read, `reads keys in ${own} by its name, and nothing else of ${tries.length} tries`);
   },
 };

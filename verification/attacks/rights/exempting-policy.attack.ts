@@ -1,57 +1,38 @@
 import type { Attack } from "../attack.ts";
-import { makeAuthor, everything, functionOf, untilNamed } from "./function-of.ts";
+import { forgeAuthor, whileUnguarded } from "./forged-author.ts";
+import { accountOf, authorIn, untilNamed } from "./function-of.ts";
 
-const policies = new URL("../../../apps/deployer/deploy/authors.yaml", import.meta.url).pathname;
+const unjudged = ["", "PermissionNotHeld", "AuthorUnknown", "Deploying"];
 
 export const attack: Attack = {
-  name: "a policy that exempts a user guards nothing",
+  name: "a policy that exempts a user does not count as a guard",
   kind: "what is checked is not what is granted",
   needs: ["cluster"],
   async run({ cluster }) {
     const installation = cluster();
-    const { apply, kubeconfigOf, kubectl, may, until } = installation;
-    const namespace = await installation.namespace("exempting");
+    const { kubectl, may, until } = installation;
     const mallory = { user: "mallory-exempt" };
-    await makeAuthor(installation, mallory, namespace);
-    const as = await kubeconfigOf(mallory);
-    await kubectl(["delete", "mutatingadmissionpolicybinding", "drover-authors"]);
-    const conditions = [
-      { name: "not-mallory", expression: `request.userInfo.username != "${mallory.user}"` },
-    ];
-    const patch = JSON.stringify({ spec: { matchConditions: conditions } });
-    await kubectl(["patch", "validatingadmissionpolicy", "drover-authors", "--type=merge", "-p", patch]);
-    const epoch = await kubectl(["get", "authorepochs", "authors", "-o", "jsonpath={.spec.epoch}"]).catch(
-      () => "",
-    );
-    const forged = {
-      "drover.dev/author": "admin",
-      "drover.dev/author-groups": "system:masters",
-      "drover.dev/author-epoch": epoch,
+    const { namespace, as } = await authorIn(installation, "exempting", mallory);
+    const exempt = async () => {
+      await kubectl(["delete", "mutatingadmissionpolicybinding", "drover-authors"]);
+      const expression = `request.userInfo.username != "${mallory.user}"`;
+      const spec = { matchConditions: [{ name: "not-mallory", expression }] };
+      const patch = ["--type=merge", "-p", JSON.stringify({ spec })];
+      await kubectl(["patch", "validatingadmissionpolicy", "drover-authors", ...patch]);
     };
-    const evil = () => {
-      const container = { image: `evil:${Math.random()}` };
-      return functionOf(namespace, "exempt", { permissions: { cluster: everything }, container }, forged);
-    };
-    const author = "jsonpath={.metadata.annotations.drover\\.dev/author}";
-    await until("the API server exempts her", async () => {
-      await apply([evil()], { as }).catch(() => undefined);
-      return (
-        (await kubectl(["get", "rf", "exempt", "-n", namespace, "-o", author]).catch(() => "")) === "admin"
-      );
+    const [ready, succeeded] = await whileUnguarded(installation, exempt, async () => {
+      const authorEpoch = ["get", "authorepochs", "authors", "-o", "jsonpath={.spec.epoch}"];
+      const epoch = await kubectl(authorEpoch).catch(() => "");
+      await forgeAuthor(installation, { namespace, name: "exempt", as, epoch });
+      const reason = `jsonpath={.status.conditions[?(@.type=="Ready")].reason}`;
+      const judgment = await until("the deployer has judged the function", async () => {
+        const now = await kubectl(["get", "rf", "exempt", "-n", namespace, "-o", reason]);
+        return !unjudged.includes(now) && now;
+      });
+      const mayAll = await may(accountOf(namespace, "exempt"), "*", "*");
+      await kubectl(["delete", "rf", "exempt", "-n", namespace, "--wait=false"]);
+      return [judgment, mayAll] as const;
     });
-    const account = { user: `system:serviceaccount:${namespace}:exempt` };
-    const reason = `jsonpath={.status.conditions[?(@.type=="Ready")].reason}`;
-    const ready = await until("the deployer has judged it", async () => {
-      const now = await kubectl(["get", "rf", "exempt", "-n", namespace, "-o", reason]);
-      return (
-        now !== "" && now !== "PermissionNotHeld" && now !== "AuthorUnknown" && now !== "Deploying" && now
-      );
-    });
-    const succeeded = await may(account, "*", "*");
-    await kubectl(["delete", "rf", "exempt", "-n", namespace, "--wait=false"]);
-    const restored = JSON.stringify([{ op: "remove", path: "/spec/matchConditions" }]);
-    await kubectl(["patch", "validatingadmissionpolicy", "drover-authors", "--type=json", "-p", restored]);
-    await kubectl(["apply", "-f", policies]);
     await untilNamed(installation, { namespace, user: mallory.user, as });
     return { succeeded, evidence: `may do everything: ${succeeded}; ${ready}` };
   },

@@ -6,23 +6,20 @@ import { builtin } from "@drover/kube";
 import { connectRedis, disconnectRedis, openWorkQueue, type WorkQueue } from "@drover/queue";
 import type { Attack } from "../attack.ts";
 import type { Installation } from "../installation.ts";
-import { makeAuthor, everything, functionOf } from "./function-of.ts";
+import { authorIn, everything, functionOf } from "./function-of.ts";
 
 /** The queues in which the deployer's own may be. */
 const deployersQueue = /^\{drover[^}]*reconcilefunctions\.drover\.dev[^}]*\}:control$/;
 
 export const attack: Attack = {
-  name: "the deployer grants nothing by what Redis says of a function",
+  name: "the deployer grants no permission because of a forged object in Redis",
   kind: "a decision is kept where a less trusted party writes",
   needs: ["cluster"],
   slow: true,
   async run({ cluster }) {
     const installation = cluster();
-    const { apply, kubeconfigOf, kubectl, permitted, redis, redisUrlOf } = installation;
-    const namespace = await installation.namespace("forged-copy");
-    const mallory = { user: "mallory-copy" };
-    await makeAuthor(installation, mallory, namespace);
-    const as = await kubeconfigOf(mallory);
+    const { apply, kubectl, permitted, redis, redisUrlOf } = installation;
+    const { namespace, as } = await authorIn(installation, "forged-copy", { user: "mallory-copy" });
     await apply([functionOf(namespace, "innocent")], { as });
     await permitted(namespace, "innocent", as);
     const object = JSON.parse(await kubectl(["get", "rf", "innocent", "-n", namespace, "-o", "json"])) as {
@@ -98,7 +95,7 @@ async function forge(
   }
 }
 
-/** Whether a ClusterRole was there at any time until the signal fires. */
+/** Resolves with true if a ClusterRole exists at any time before the signal fires. */
 async function lookFor({ admin }: Installation, name: string, signal: AbortSignal): Promise<boolean> {
   while (!signal.aborted) {
     if ((await admin.get(builtin.clusterRole, objectKey({ name }))) !== undefined) return true;

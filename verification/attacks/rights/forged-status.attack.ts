@@ -2,7 +2,7 @@ import { messageOf } from "../message-of.ts";
 import { objectKey, ReconcileFunction } from "@drover/controller";
 import { connect, refOf } from "@drover/kube";
 import type { Attack } from "../attack.ts";
-import { makeAuthor, everything, functionOf } from "./function-of.ts";
+import { accountOf, authorIn, everything, functionOf } from "./function-of.ts";
 
 export const attack: Attack = {
   name: "the status of a function permits nothing, not even when the bridge writes it",
@@ -10,12 +10,10 @@ export const attack: Attack = {
   needs: ["cluster"],
   async run({ cluster }) {
     const installation = cluster();
-    const { apply, grant, judged, kubeconfigOf, kubeconfigOfAccount, kubectl, may } = installation;
-    const namespace = await installation.namespace("forged-status");
+    const { apply, grant, judged, kubeconfigOfAccount, kubectl, may } = installation;
     const nora = { user: "nora" };
-    await makeAuthor(installation, nora, namespace);
+    const { namespace, as } = await authorIn(installation, "forged-status", nora);
     await grant(nora, everything, namespace);
-    const as = await kubeconfigOf(nora);
     await apply([functionOf(namespace, "forged", { permissions: { cluster: everything } })], { as });
     await judged(namespace, "forged");
     const asked = { asked: "35FGkyYpmsd7QB85", followed: "x", called: "x" };
@@ -56,22 +54,16 @@ export const attack: Attack = {
       accesses: "[]",
       ...asked,
     };
-    const labels = { "drover.dev/permit": "true" };
-    await apply(
-      [
-        {
-          apiVersion: "v1",
-          kind: "ConfigMap",
-          metadata: { name: `permit-${metadata.uid}`, namespace, labels },
-          data: permit,
-        },
-      ],
-      { as },
-    );
+    const metadataOfPermit = {
+      name: `permit-${metadata.uid}`,
+      namespace,
+      labels: { "drover.dev/permit": "true" },
+    };
+    await apply([{ apiVersion: "v1", kind: "ConfigMap", metadata: metadataOfPermit, data: permit }], { as });
     await kubectl(["annotate", "rf", "forged", "-n", namespace, "poke=1"], { as });
     await kubectl(["annotate", "rf", "forged", "-n", namespace, "drover.dev/ask=again"], { as });
     const { reason } = await judged(namespace, "forged");
-    const account = { user: `system:serviceaccount:${namespace}:forged` };
+    const account = accountOf(namespace, "forged");
     const succeeded = await may(account, "*", "*");
     return {
       succeeded,

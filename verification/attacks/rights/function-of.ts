@@ -3,7 +3,7 @@ import { coreKind } from "../../harness/manifests.ts";
 import type { Installation } from "../installation.ts";
 import { ReconcileFunction } from "@drover/controller";
 
-/** A ReconcileFunction as an attacker writes it: whatever schema says. */
+/** A ReconcileFunction as an attacker writes it, valid or not. */
 export const functionOf = (
   namespace: string,
   name: string,
@@ -20,6 +20,11 @@ export const functionOf = (
   },
 });
 
+/** The ServiceAccount of a function, as a user of the API server. */
+export const accountOf = (namespace: string, name: string): CertifiedUser => ({
+  user: `system:serviceaccount:${namespace}:${name}`,
+});
+
 export const everything = [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }];
 
 /** Makes a user an author of functions in one namespace. */
@@ -30,6 +35,17 @@ export async function makeAuthor(
 ): Promise<void> {
   await grant(user, authorRules, namespace);
   await grant(user, [{ apiGroups: [""], resources: ["configmaps"], verbs: ["list", "watch"] }]);
+}
+
+/** A namespace, and the kubeconfig of a user that is an author of functions in it. */
+export async function authorIn(
+  installation: Installation,
+  namespace: string,
+  user: CertifiedUser,
+): Promise<{ readonly namespace: string; readonly as: string }> {
+  await installation.namespace(namespace);
+  await makeAuthor(installation, user, namespace);
+  return { namespace, as: await installation.kubeconfigOf(user) };
 }
 
 /** Waits until the admission policies name authors again, after an attack that took them away. */
@@ -48,7 +64,7 @@ export async function untilNamed(
   });
 }
 
-/** What an author of functions holds in its namespace, and no more. */
+/** The permissions of an author of functions in its namespace. */
 const authorRules = [
   { apiGroups: ["drover.dev"], resources: ["reconcilefunctions"], verbs: ["*"] },
   { apiGroups: [""], resources: ["pods"], verbs: ["create"] },

@@ -1,25 +1,25 @@
 import { customResourceDefinition } from "@drover/controller";
+import { kindRef, object } from "../../harness/manifests.ts";
 import { Greeting } from "../../../examples/typescript/greeting.ts";
-import type { Attack } from "../attack.ts";
-import { functionOf } from "./function-of.ts";
+import { type Attack, outcomeOf } from "../attack.ts";
+import { everything, accountOf, functionOf } from "./function-of.ts";
 
 const gateway = { user: "system:serviceaccount:drover:gateway" };
-const { group, version, kind, plural, scope, apiVersion } = Greeting;
-const greetings = `${plural}.${group}`;
+const greetings = `${Greeting.plural}.${Greeting.group}`;
 
 export const attack: Attack = {
-  name: "a function that is called gives the gateway no rights but to act as that function",
+  name: "a called function gives the gateway one right: to impersonate that function",
   kind: "what is checked is not what is granted",
   needs: ["cluster"],
   async run({ cluster }) {
     const at = cluster();
     const [mine, next] = [await at.namespace("called"), await at.namespace("called-next")];
     const author = { user: "author-of-called" };
-    await at.grant(author, [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }], mine);
+    await at.grant(author, everything, mine);
     await at.apply([{ ...customResourceDefinition(Greeting) }]);
     await at.kubectl(["wait", "--for=condition=Established", `crd/${greetings}`]);
     const as = await at.kubeconfigOf(author);
-    const forGreetings = { group, version, kind, plural, scope, namespaces: [mine] };
+    const forGreetings = { ...kindRef(Greeting), namespaces: [mine] };
     await at.apply(
       [
         functionOf(mine, "acted", {
@@ -31,14 +31,14 @@ export const attack: Attack = {
       ],
       { as },
     );
-    const greeting = { apiVersion, kind, metadata: { name: "one", namespace: mine }, spec: { name: "one" } };
+    const greeting = object(Greeting, "one", { name: "one" }, mine);
     await at.permitted(mine, "acted", as);
     await at.apply([greeting]);
-    // There is no such Service: what the gateway writes for the function says so.
+    // There is no such Service: the gateway writes this into the object's status.
     const reason = "jsonpath={.status.conditions[?(@.type=='Ready')].message}";
     await at.until("the gateway has written a status for the function", async () => {
-      const said = await at.kubectl(["get", greetings, "one", "-n", mine, "-o", reason]);
-      return said.includes("There is no Service") || undefined;
+      const message = await at.kubectl(["get", greetings, "one", "-n", mine, "-o", reason]);
+      return message.includes("There is no Service") || undefined;
     });
     const seen: string[] = [];
     for (const namespace of [mine, next, "kube-system", undefined])
@@ -58,7 +58,7 @@ export const attack: Attack = {
     for (const other of ["serviceaccounts/default", "serviceaccounts/acted-2"])
       if (await at.may(gateway, "impersonate", other, mine)) seen.push(`impersonate ${other}`);
     // The function's account: in the namespace that the author named, and nowhere else.
-    const account = { user: `system:serviceaccount:${mine}:acted` };
+    const account = accountOf(mine, "acted");
     if (!(await at.may(account, "patch", greetings, mine))) throw new Error("The function may do nothing.");
     if (await at.may(account, "patch", greetings, next)) seen.push("the function patches what is elsewhere");
     const written = (await at.audited()).filter(({ resource }) => /^(greetings|events)/.test(resource));
@@ -70,10 +70,6 @@ export const attack: Attack = {
     if (await at.may(gateway, "impersonate", "serviceaccounts/acted", mine))
       seen.push("it may still act as it");
     if (await at.may(account, "patch", greetings, mine)) seen.push("the account kept its rights");
-    return {
-      succeeded: seen.length > 0,
-      evidence:
-        seen.join("; ") || `all ${written.length} requests for the function were made as ${account.user}`,
-    };
+    return outcomeOf(seen, `all ${written.length} requests for the function were made as ${account.user}`);
   },
 };

@@ -1,5 +1,6 @@
+import { secret } from "../../harness/manifests.ts";
 import type { Attack } from "../attack.ts";
-import { makeAuthor, functionOf } from "./function-of.ts";
+import { authorIn, functionOf } from "./function-of.ts";
 
 export const attack: Attack = {
   name: "a hook is compared with no Secret that its author may not read",
@@ -7,24 +8,15 @@ export const attack: Attack = {
   needs: ["cluster"],
   async run({ cluster }) {
     const installation = cluster();
-    const { apply, kubeconfigOf, judged, kubectl } = installation;
-    const namespace = await installation.namespace("hook-secret");
-    const mallory = { user: "mallory-hook" };
-    await makeAuthor(installation, mallory, namespace);
-    await apply([
-      {
-        apiVersion: "v1",
-        kind: "Secret",
-        metadata: { name: "others", namespace },
-        stringData: { key: "a-secret-of-others" },
-      },
-    ]);
+    const { apply, judged, kubectl } = installation;
+    const { namespace, as } = await authorIn(installation, "hook-secret", { user: "mallory-hook" });
+    await apply([secret("others", { key: "a-secret-of-others" }, namespace)]);
     const hook = {
       name: "guess",
       verify: { bearer: { secretRef: { name: "others", key: "key" } } },
       names: { field: "name", namespace },
     };
-    await apply([functionOf(namespace, "guesser", { hooks: [hook] })], { as: await kubeconfigOf(mallory) });
+    await apply([functionOf(namespace, "guesser", { hooks: [hook] })], { as });
     const { status, reason, message } = await judged(namespace, "guesser");
     const { metadata } = JSON.parse(
       await kubectl(["get", "rf", "guesser", "-n", namespace, "-o", "json"]),

@@ -1,32 +1,30 @@
 import { objectKey } from "@drover/controller";
 import { builtin, connect } from "@drover/kube";
-import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { listen } from "../../harness/listen.ts";
 import type { Attack } from "../attack.ts";
 
 const account = "system:serviceaccount:team:one";
 
 export const attack: Attack = {
-  name: "a function acts as its ServiceAccount alone, also where the kubeconfig acts as somebody",
+  name: "a function acts as its ServiceAccount alone, even when the kubeconfig impersonates a user",
   kind: "the rights of another",
   needs: [],
   async run() {
     const users: string[] = [];
     const server = createServer((request, response) => {
       // A header that is there twice is one for Node: the values, joined.
-      users.push([request.headers["impersonate-user"] ?? "nobody"].flat().join(", "));
+      users.push([request.headers["impersonate-user"] ?? "no user"].flat().join(", "));
       response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(configMap));
     });
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
+    const port = await listen(server);
     const folder = await mkdtemp(join(tmpdir(), "drover-"));
     try {
       const kubeconfig = join(folder, "kubeconfig");
-      await writeFile(kubeconfig, configOf((server.address() as AddressInfo).port));
+      await writeFile(kubeconfig, configOf(port));
       const client = await connect({ kubeconfig });
       await client
         .as({ namespace: "team", name: "one" })

@@ -1,8 +1,8 @@
 import type { Attack } from "../attack.ts";
-import { makeAuthor, everything, functionOf } from "./function-of.ts";
+import { accountOf, makeAuthor, everything, functionOf } from "./function-of.ts";
 
 export const attack: Attack = {
-  name: "a group whose name has a line break is one group",
+  name: "a group name with a line break counts as one group",
   kind: "text becomes structure",
   needs: ["cluster"],
   async run({ cluster }) {
@@ -21,7 +21,7 @@ export const attack: Attack = {
       const name = `newline-${index}`;
       await apply([functionOf(namespace, name, { permissions: { cluster: everything } })], { as });
       const { reason } = await judged(namespace, name);
-      const mayAll = await may({ user: `system:serviceaccount:${namespace}:${name}` }, "*", "*");
+      const mayAll = await may(accountOf(namespace, name), "*", "*");
       if (mayAll)
         return {
           succeeded: true,

@@ -1,18 +1,16 @@
 import type { Attack } from "../attack.ts";
-import { makeAuthor, functionOf } from "./function-of.ts";
+import { authorIn, functionOf } from "./function-of.ts";
 
 const known = "known-to-mallory-known-to-mallory-known-to1";
 
 export const attack: Attack = {
-  name: "a Secret that was there before lends its password to no function",
+  name: "a planted Secret does not set the Redis password of a function",
   kind: "a decision is kept where a less trusted party writes",
   needs: ["cluster"],
   async run({ cluster }) {
     const installation = cluster();
     const { apply, grant, kubeconfigOf, judged, redis } = installation;
-    const namespace = await installation.namespace("lent-password");
-    const author = { user: "author-lent" };
-    await makeAuthor(installation, author, namespace);
+    const { namespace, as } = await authorIn(installation, "lent-password", { user: "author-lent" });
     const mallory = { user: "mallory-lent" };
     await grant(mallory, [{ apiGroups: [""], resources: ["secrets"], verbs: ["create"] }], namespace);
     const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "lent-redis", namespace } };
@@ -20,7 +18,6 @@ export const attack: Attack = {
       as: await kubeconfigOf(mallory),
       input: JSON.stringify({ ...secret, stringData: { password: known, since: new Date().toISOString() } }),
     });
-    const as = await kubeconfigOf(author);
     await apply([functionOf(namespace, "lent")], { as });
     await installation.permitted(namespace, "lent", as);
     const { reason } = await judged(namespace, "lent");

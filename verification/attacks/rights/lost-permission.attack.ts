@@ -1,25 +1,21 @@
 import type { Attack } from "../attack.ts";
-import { makeAuthor, functionOf } from "./function-of.ts";
+import { accountOf, authorIn, makeAuthor, functionOf } from "./function-of.ts";
 
 export const attack: Attack = {
-  name: "a permission does not outlive that of its author, whatever the author does to the function",
+  name: "a function loses a permission when its author loses it, however the author changes the function",
   kind: "a decision is kept",
   needs: ["cluster"],
   slow: true,
   async run({ cluster, log }) {
     const installation = cluster();
-    const { apply, grant, kubeconfigOf, kubectl, may, permitted, redis, until } = installation;
-    const namespace = await installation.namespace("lost-permission");
+    const { apply, grant, kubectl, may, permitted, redis, until } = installation;
     const alice = { user: "alice" };
-    await makeAuthor(installation, alice, namespace);
+    const { namespace, as } = await authorIn(installation, "lost-permission", alice);
     const role = [{ apiGroups: [""], resources: ["secrets"], verbs: ["get"] }];
     await grant(alice, role, namespace);
-    const as = await kubeconfigOf(alice);
     const asking = { permissions: { namespace: role } };
     await apply([functionOf(namespace, "keeper", asking), functionOf(namespace, "staller", asking)], { as });
-    const accounts = ["keeper", "staller"].map((name) => ({
-      user: `system:serviceaccount:${namespace}:${name}`,
-    }));
+    const accounts = ["keeper", "staller"].map((name) => accountOf(namespace, name));
     const users = async () =>
       (await redis.acl("USERS")).filter((user) => user.startsWith(`function:${namespace}/`)).length;
     const held = async () => {

@@ -1,8 +1,8 @@
 import { defineController, defineResource, functionManifestOf } from "@drover/controller";
 import { builtin, kindOf } from "@drover/kube";
 import { z } from "zod";
-import type { Attack } from "../attack.ts";
-import { functionOf, makeAuthor } from "./function-of.ts";
+import { type Attack, outcomeOf } from "../attack.ts";
+import { accountOf, functionOf, authorIn } from "./function-of.ts";
 
 const Page = defineResource({
   group: "example.com",
@@ -19,13 +19,11 @@ export const attack: Attack = {
   needs: ["cluster"],
   async run({ cluster }) {
     const installation = cluster();
-    const { apply, grant, judged, kubeconfigOf, may } = installation;
-    const namespace = await installation.namespace("owned-kinds");
+    const { apply, grant, judged, may } = installation;
     const mallory = { user: "mallory-owned" };
-    await makeAuthor(installation, mallory, namespace);
+    const { namespace, as } = await authorIn(installation, "owned-kinds", mallory);
     // Enough to follow the kind, and for no change of it.
     await grant(mallory, [{ apiGroups: [""], resources: ["secrets"], verbs: ["list", "watch"] }]);
-    const as = await kubeconfigOf(mallory);
     const controller = defineController({
       for: Page,
       owns: [{ kind: kindOf(builtin.secret) }],
@@ -36,22 +34,19 @@ export const attack: Attack = {
     const secrets = permissions.cluster?.filter(({ resources }) => resources.includes("secrets")) ?? [];
     const made = {
       asked: { owns, permissions: { cluster: secrets } },
-      // What is owned is not derived behind the review's back.
+      // Owned kinds give no permissions without review.
       silent: { owns },
     };
     const found: string[] = [];
     for (const [name, spec] of Object.entries(made)) {
       await apply([functionOf(namespace, name, spec)], { as });
       const { reason } = await judged(namespace, name);
-      const account = { user: `system:serviceaccount:${namespace}:${name}` };
+      const account = accountOf(namespace, name);
       for (const verb of ["get", "create", "delete"])
         if (await may(account, verb, "secrets")) found.push(`${name} may ${verb} secrets (${reason})`);
       if (name === "asked" && reason === "Deployed") found.push(`${name}: ${reason}`);
     }
     if (secrets.length === 0) found.push("nothing was derived from owns, so nothing was tried");
-    return {
-      succeeded: found.length > 0,
-      evidence: found.join("; ") || "neither may do anything with Secrets",
-    };
+    return outcomeOf(found, "neither may do anything with Secrets");
   },
 };

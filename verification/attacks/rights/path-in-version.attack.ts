@@ -1,48 +1,34 @@
 import type { Redis } from "ioredis";
 import { z } from "zod";
+import { coreKind, secret } from "../../harness/manifests.ts";
 import type { Attack } from "../attack.ts";
-import { makeAuthor, functionOf } from "./function-of.ts";
+import { authorIn, functionOf } from "./function-of.ts";
 import { withoutSchema } from "./stored-as.ts";
 
 const canary = "CANARY-SECRET-VALUE";
 
 export const attack: Attack = {
-  name: "the version of a kind cannot name another resource in the URL",
+  name: "the version of a kind cannot select another resource in the URL",
   kind: "text of a spec becomes structure",
   needs: ["cluster"],
   async run({ cluster }) {
     const installation = cluster();
-    const { apply, grant, kubeconfigOf, redis, until, kubectl } = installation;
-    const namespace = await installation.namespace("viewers");
+    const { apply, grant, redis, until, kubectl } = installation;
     const payroll = await installation.namespace("payroll");
-    await apply([
-      {
-        apiVersion: "v1",
-        kind: "Secret",
-        metadata: { name: "db-root", namespace: payroll },
-        stringData: { password: canary },
-      },
-    ]);
+    await apply([secret("db-root", { password: canary }, payroll)]);
     const vera = { user: "vera" };
-    await makeAuthor(installation, vera, namespace);
+    const { namespace, as } = await authorIn(installation, "viewers", vera);
     await grant(vera, [{ apiGroups: [""], resources: ["configmaps"], verbs: ["get", "list", "watch"] }]);
-    const as = await kubeconfigOf(vera);
-    const kind = {
-      group: "",
-      version: "v1/secrets?x=",
-      kind: "Secret",
-      plural: "configmaps",
-      scope: "Namespaced",
-    };
+    const kind = { ...coreKind("Secret"), version: "v1/secrets?x=", plural: "configmaps" };
     const peek = functionOf(namespace, "peek", { for: kind, copies: true });
     const refused = await apply([peek], { as }).then(
       () => undefined,
       () => "the CRD refuses it",
     );
     if (refused !== undefined) await withoutSchema(installation, () => apply([peek], { as }));
-    // The bridge has seen it: it says so in the status, or the deployer has, or the keys are there.
+    // Bridge or deployer has handled it: the status has a problem, or the kind is followed.
     const statusSchema = z.looseObject({ problem: z.string().optional(), follows: z.unknown().optional() });
-    const status = await until("the bridge has said what it does for the function", async () => {
+    const status = await until("the bridge has reported the function in its status", async () => {
       const text = await kubectl(["get", "rf", "peek", "-n", namespace, "-o", "jsonpath={.status}"]);
       const now = statusSchema.safeParse(text === "" ? {} : JSON.parse(text)).data;
       return (now?.problem !== undefined || text.includes('"Following"')) && text;

@@ -1,6 +1,6 @@
 import { pausedAnnotation } from "@drover/controller";
 import type { Attack } from "../attack.ts";
-import { functionOf, makeAuthor } from "./function-of.ts";
+import { accountOf, functionOf, authorIn, makeAuthor } from "./function-of.ts";
 
 export const attack: Attack = {
   name: "a function that its author has paused is reviewed, and taken down, like any other",
@@ -9,19 +9,17 @@ export const attack: Attack = {
   slow: true,
   async run({ cluster, log }) {
     const installation = cluster();
-    const { apply, grant, kubeconfigOf, kubectl, may, permitted, until } = installation;
-    const namespace = await installation.namespace("paused-function");
+    const { apply, grant, kubectl, may, permitted, until } = installation;
     const alice = { user: "alice-paused" };
-    await makeAuthor(installation, alice, namespace);
+    const { namespace, as } = await authorIn(installation, "paused-function", alice);
     const role = [{ apiGroups: [""], resources: ["secrets"], verbs: ["get"] }];
     await grant(alice, role, namespace);
-    const as = await kubeconfigOf(alice);
     const names = ["sleeper", "leaver"];
     const asking = (annotations: Readonly<Record<string, string>>) =>
       names.map((name) => functionOf(namespace, name, { permissions: { namespace: role } }, annotations));
     await apply(asking({}), { as });
     const holds = async (): Promise<number> => {
-      const accounts = names.map((name) => ({ user: `system:serviceaccount:${namespace}:${name}` }));
+      const accounts = names.map((name) => accountOf(namespace, name));
       const rights = await Promise.all(accounts.map((one) => may(one, "get", "secrets", namespace)));
       return rights.filter(Boolean).length;
     };

@@ -20,7 +20,7 @@ export async function moveToFinishedSha(server: AttackedRedis): Promise<string> 
     if (/^evalsha$/i.test(command) && keys === "14") seen.resolve(sha);
   });
   const queue = openWorkQueue({ redis, controller: taken, log: silentLog, upkeep: "own" });
-  // With nobody to take it, so that BullMQ brings it; twice, since the first use may be with the text.
+  // Before a worker runs, so that BullMQ delivers it; twice, since the first call may be an EVAL.
   const ended: string[] = [];
   for (const name of ["first", "second"]) {
     const key = objectKey({ namespace: "a", name });
@@ -74,7 +74,7 @@ export async function endlessMetrics(server: AttackedRedis): Promise<readonly (s
   ];
 }
 
-/** What they need, made by plain commands of the function's own user. */
+/** Writes the keys that these arguments need, with plain commands of the function's own user. */
 export async function prepareMetrics(attacker: {
   call(command: string, ...args: string[]): Promise<unknown>;
 }): Promise<void> {

@@ -8,7 +8,7 @@ import {
 } from "@drover/queue";
 import { Redis } from "ioredis";
 
-/** The function whose Pod was taken over. */
+/** The function with the Pod that was taken over. */
 export const taken = "taken";
 
 /** A Redis with the users that the shipped rules make, as its attackers and the shipped processes meet it. */
@@ -49,18 +49,34 @@ export function attackedRedis(url: string): AttackedRedis {
   };
 }
 
-/** What the server answered, in one line. */
+/** The server's answer, in one line. */
 export const answerOf = (asked: Promise<unknown>): Promise<string> =>
   asked.then(
     (answer) => `done: ${JSON.stringify(answer)}`.slice(0, 100),
     (error: unknown) => String(error).slice(0, 160),
   );
 
+/** Sends each command as the Redis user of a function, of the gateway and of an operator. */
+export async function trySending(
+  server: AttackedRedis,
+  commands: readonly (readonly [string, ...string[]])[],
+): Promise<readonly { readonly sent: string; readonly command: string; readonly answer: string }[]> {
+  const tries: { sent: string; command: string; answer: string }[] = [];
+  for (const role of ["function", "gateway", "operator"] as const) {
+    const attacker = await server.attacker(role);
+    for (const [command, ...args] of commands) {
+      const answer = await answerOf(attacker.call(command, ...args));
+      tries.push({ sent: `${role}: ${command} ${args[0] ?? ""}`, command, answer });
+    }
+  }
+  return tries;
+}
+
 export const isDenied = (answer: string): boolean => /NOPERM|has no permissions/.test(answer);
 
 /**
- * What another client is answered while an attack lasts: `BUSY`, where the server does nothing but a script. The server says
- * so after a tenth of a second here.
+ * The answer that another client gets during an attack: `BUSY` if the server runs a script and nothing else. The server answers
+ * this after a tenth of a second here.
  */
 export async function victimDuring(
   { admin }: AttackedRedis,

@@ -25,10 +25,14 @@ export interface BridgeStage extends AsyncDisposable {
   startBridge(): Promise<{ readonly url: string }>;
   /** Creates an object in the namespace `default`. */
   create(path: string, body: object): Promise<void>;
+  /** Creates a ConfigMap in the namespace `default`. */
+  createMap(name: string): Promise<void>;
   /** How often the bridge has asked for all objects of a kind. */
   listings(plural: string): number;
   /** How often the queue of a function was woken for a key of `default`, as its ledger counts it. */
   wakes(of: string, name: string): Promise<number>;
+  /** Resolves with true once the queue was woken for a key of `default`, or with false after so many seconds. */
+  isWoken(of: string, name: string, seconds?: number): Promise<boolean>;
 }
 
 export interface StagedFunction {
@@ -75,6 +79,8 @@ export async function stageBridge(
   [asAttacker.username, asAttacker.password] = [user, "secret"];
   const attacker = new Redis(asAttacker.href);
   const started: Started[] = [];
+  const wakes = async (of: string, name: string): Promise<number> =>
+    Number((await admin.hget(`{drover:${queues.get(of)}}:key:default/${name}`, "wakes")) ?? 0);
   return {
     admin,
     attacker,
@@ -93,13 +99,16 @@ export async function stageBridge(
     create: async (path, body) => {
       await post(path, body);
     },
+    createMap: async (name) => {
+      await post("/api/v1/namespaces/default/configmaps", { metadata: { name } });
+    },
     listings: (plural) =>
       proxy.record.filter(
         ({ call: { verb, resource, query } }) =>
           resource === plural && (verb === "list" || query.includes("sendInitialEvents=true")),
       ).length,
-    wakes: async (of, name) =>
-      Number((await admin.hget(`{drover:${queues.get(of)}}:key:default/${name}`, "wakes")) ?? 0),
+    wakes,
+    isWoken: (of, name, seconds = 15) => within(seconds, async () => (await wakes(of, name)) > 0),
     async [Symbol.asyncDispose]() {
       await Promise.all(started.map((child) => child.stop()));
       admin.disconnect();
@@ -120,11 +129,24 @@ function definition(): object {
   return z.looseObject({}).parse(plain);
 }
 
-export const configMaps = coreKind("ConfigMap");
-export const configMapsOfDefault = "/api/v1/namespaces/default/configmaps";
-export const named = (name: string) => ({ metadata: { name } });
+/** The functions `evil` and `victim` follow ConfigMaps; the attacker has the queue of `evil`. */
+export function stageVictim(redisUrl: string): Promise<BridgeStage> {
+  const functions = ["evil", "victim"].map((name) => ({ name, for: coreKind("ConfigMap") }));
+  return stageBridge(redisUrl, functions, "evil");
+}
 
-/** Whether something comes to hold within so many seconds. */
+/** The same with a bridge that has woken both queues. */
+export async function stageServedVictim(redisUrl: string): Promise<BridgeStage> {
+  const stage = await stageVictim(redisUrl);
+  await stage.startBridge();
+  await stage.createMap("before");
+  for (const queue of ["victim", "evil"])
+    if (!(await stage.isWoken(queue, "before")))
+      throw new Error(`The bridge did not wake ${queue} before the attack.`);
+  return stage;
+}
+
+/** Resolves with true once `look` does, or with false after so many seconds. */
 export async function within(seconds: number, look: () => Promise<boolean>): Promise<boolean> {
   const end = Date.now() + seconds * 1_000;
   while (Date.now() < end) {

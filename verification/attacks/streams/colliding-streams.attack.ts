@@ -1,16 +1,11 @@
+import { coreKind } from "../../harness/manifests.ts";
 import type { Attack } from "../attack.ts";
-import { stageBridge, within } from "./bridge-stage.ts";
+import { stageBridge } from "./bridge-stage.ts";
 
-const deployments = {
-  group: "apps",
-  version: "v1",
-  kind: "Deployment",
-  plural: "deployments",
-  scope: "Namespaced",
-};
+const deployments = { ...coreKind("Deployment"), group: "apps" };
 
 export const attack: Attack = {
-  name: "a kind that is named wrongly takes the place of no other kind",
+  name: "a function with a wrongly named kind does not take over the stream of another kind",
   kind: "text becomes structure",
   needs: ["redis"],
   async run({ redis }) {
@@ -36,7 +31,7 @@ export const attack: Attack = {
           template: { metadata, spec: { containers: [{ name: "c", image: "c" }] } },
         },
       });
-      const isWoken = await within(15, async () => (await stage.wakes(victim, "made")) > 0);
+      const isWoken = await stage.isWoken(victim, "made");
       if (!isWoken) lost.push(JSON.stringify(collider));
       await stage.admin.flushall();
     }

@@ -40,7 +40,7 @@ export const attack: Attack = {
   },
 };
 
-/** What a bridge does with each object of a kind whose functions have copies. */
+/** The steps of a bridge for each object of a kind with cached objects. */
 function use(object: KubeObject): void {
   mappingResultsOf(object, [subscription]);
   cachedObjectText(object);

@@ -1,5 +1,5 @@
 import type { Attack } from "../attack.ts";
-import { configMaps, configMapsOfDefault, named, stageBridge, within } from "./bridge-stage.ts";
+import { stageServedVictim, within } from "./bridge-stage.ts";
 
 /** Objects made while the queue is poisoned and healed again and again. */
 const objects = 20;
@@ -10,12 +10,7 @@ export const attack: Attack = {
   kind: "shared fate",
   needs: ["redis"],
   async run({ redis, signal }) {
-    const functions = ["evil", "victim"].map((name) => ({ name, for: configMaps }));
-    await using stage = await stageBridge(redis().url, functions, "evil");
-    await stage.startBridge();
-    await stage.create(configMapsOfDefault, named("before"));
-    if (!(await within(15, async () => (await stage.wakes("victim", "before")) > 0)))
-      throw new Error("The bridge woke nothing before the attack.");
+    await using stage = await stageServedVictim(redis().url);
     const over = new AbortController();
     const isOver = (): boolean => over.signal.aborted || signal.aborted;
     const flapping = (async () => {
@@ -29,8 +24,8 @@ export const attack: Attack = {
     let slowest = 0;
     for (let i = 0; i < objects; i++) {
       const begun = performance.now();
-      await stage.create(configMapsOfDefault, named(`m${i}`));
-      await within(5, async () => (await stage.wakes("victim", `m${i}`)) > 0);
+      await stage.createMap(`m${i}`);
+      await stage.isWoken("victim", `m${i}`, 5);
       slowest = Math.max(slowest, performance.now() - begun);
     }
     over.abort();

@@ -1,14 +1,10 @@
-import type { Attack } from "../attack.ts";
+import { coreKind } from "../../harness/manifests.ts";
+import { type Attack, outcomeOf } from "../attack.ts";
+import { everything, functionOf } from "../rights/function-of.ts";
 
 const bridge = { user: "system:serviceaccount:drover:bridge" };
 // No other function of an installation follows them: the deployer itself follows Secrets everywhere.
-const kind = {
-  group: "",
-  version: "v1",
-  kind: "ResourceQuota",
-  plural: "resourcequotas",
-  scope: "Namespaced",
-};
+const kind = coreKind("ResourceQuota");
 
 export const attack: Attack = {
   name: "a function of one namespace gives the bridge no rights in another",
@@ -18,21 +14,10 @@ export const attack: Attack = {
     const at = cluster();
     const [mine, next] = [await at.namespace("nora"), await at.namespace("nora-next")];
     const nora = { user: "nora-of-one-namespace" };
-    for (const one of [mine, next])
-      await at.grant(nora, [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }], one);
+    for (const one of [mine, next]) await at.grant(nora, everything, one);
     const as = await at.kubeconfigOf(nora);
     const follow = (namespaces: readonly string[]) =>
-      at.apply(
-        [
-          {
-            apiVersion: "drover.dev/v1alpha1",
-            kind: "ReconcileFunction",
-            metadata: { name: "armed", namespace: mine },
-            spec: { for: { ...kind, namespaces } },
-          },
-        ],
-        { as },
-      );
+      at.apply([functionOf(mine, "armed", { for: { ...kind, namespaces }, container: undefined })], { as });
     const seen: string[] = [];
     const everywhere = async (when: string): Promise<void> => {
       for (const verb of ["list", "watch"])
@@ -60,9 +45,6 @@ export const attack: Attack = {
     await at.kubectl(["delete", "reconcilefunction", "armed", "-n", mine, "--timeout=60s"], { as });
     await holds(next, false);
     await everywhere("when it is gone");
-    return {
-      succeeded: seen.length > 0,
-      evidence: seen.join("; ") || "rights in the named namespaces alone, and none after",
-    };
+    return outcomeOf(seen, "rights in the named namespaces alone, and none after");
   },
 };

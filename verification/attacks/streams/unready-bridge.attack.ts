@@ -1,24 +1,23 @@
 import type { Attack } from "../attack.ts";
-import { configMaps, configMapsOfDefault, named, stageBridge, within } from "./bridge-stage.ts";
+import { stageVictim, within } from "./bridge-stage.ts";
 
 export const attack: Attack = {
-  name: "a function's queue cannot keep a bridge that starts from being ready",
+  name: "a poisoned queue does not keep a starting bridge from becoming ready",
   kind: "shared fate",
   needs: ["redis"],
   async run({ redis }) {
-    const functions = ["evil", "victim"].map((name) => ({ name, for: configMaps }));
-    await using stage = await stageBridge(redis().url, functions, "evil");
+    await using stage = await stageVictim(redis().url);
     await stage.attacker.hset(stage.control, "schema", 999);
     const { url } = await stage.startBridge();
-    await stage.create(configMapsOfDefault, named("made"));
-    if (!(await within(15, async () => (await stage.wakes("victim", "made")) > 0)))
+    await stage.createMap("made");
+    if (!(await stage.isWoken("victim", "made")))
       return { succeeded: true, evidence: "the victim's queue was not woken at all" };
-    let said = "";
+    let readiness = "";
     const isReady = await within(15, async () => {
       const answer = await fetch(`${url}/readyz`);
-      said = `${answer.status} ${(await answer.text()).trim()}`;
+      readiness = `${answer.status} ${(await answer.text()).trim()}`;
       return answer.ok;
     });
-    return { succeeded: !isReady, evidence: `/readyz within 15 s: ${said.replaceAll("\n", "; ")}` };
+    return { succeeded: !isReady, evidence: `/readyz within 15 s: ${readiness.replaceAll("\n", "; ")}` };
   },
 };

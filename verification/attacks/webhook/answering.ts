@@ -12,10 +12,10 @@ export interface Answered {
   readonly isSigned: boolean;
 }
 
-/** A call that goes on for so long has believed a 202: it waits for a completion, which never comes. */
+/** A call that takes longer has accepted a 202, and waits for a completion that never comes. */
 const patience = 5_000;
 
-/** Calls a server that answers so, as the gateway would: what the runtime is given, or `waits`. */
+/** Calls a server with this answer, as the gateway would. Resolves with the answer or error that the runtime gets, or `waits`. */
 export async function callOf({ status, body, headers = {}, isSigned }: Answered): Promise<unknown> {
   const server = createServer((incoming, response) => {
     incoming.resume().once("end", () => {

@@ -12,7 +12,7 @@ const MiB = 2 ** 20;
 const bodies = 600;
 const most = 200;
 
-/** A served function in a process of its own. Its memory is judged by what the kernel counts. */
+/** A served function in a process of its own. Its memory is the kernel's VmRSS. */
 export const attack: Attack = {
   name: "unsigned bodies that are half-sent hold a bounded memory of a function",
   kind: "work before verification",

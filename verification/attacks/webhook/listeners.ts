@@ -79,7 +79,7 @@ export const endlessAnswer = (letters: string): string =>
 /** An answer by which the run failed, and the status that a function may send it with. */
 export const failure = { body: '{"outcome":"failed","message":"no"}', status: 500 };
 
-/** What the gateway's call of a function comes to: the error that the runtime acts upon, or the answer. */
+/** The result of the gateway's call of a function: the answer, or the error that the runtime handles. */
 export async function callAt(port: number): Promise<unknown> {
   const { call, parts } = calling(port);
   try {

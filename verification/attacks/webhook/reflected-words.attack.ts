@@ -6,7 +6,7 @@ const canary = "canary-user-admin-token-abc";
 
 /** The address is one inside the cluster that the author cannot reach; the words would stand in the Ready condition. */
 export const attack: Attack = {
-  name: "the words of an answer that is not signed are shown nowhere",
+  name: "the text of an unsigned answer is shown nowhere",
   kind: "server-side request forgery, reflected",
   needs: [],
   async run() {

@@ -2,20 +2,20 @@ import type { Attack } from "../attack.ts";
 import { callOf } from "./answering.ts";
 import { failure } from "./listeners.ts";
 
-/** Somewhere on the way the status line of a signed failure is written anew; its body and signature stay. */
+/** A machine in the middle replaces the status line of a signed failure; body and signature stay. */
 export const attack: Attack = {
-  name: "a status that was rewritten on the way makes no success of a signed failure",
+  name: "a status line that was rewritten in transit does not turn a signed failure into a success",
   kind: "unsigned decision",
   needs: [],
   async run() {
-    const believed: number[] = [];
+    const accepted: number[] = [];
     for (const status of [failure.status, 200, 201, 202, 409, 503]) {
       const came = await callOf({ ...failure, status, isSigned: true });
-      if (!(came instanceof Error)) believed.push(status);
+      if (!(came instanceof Error)) accepted.push(status);
     }
     return {
-      succeeded: believed.length > 0,
-      evidence: `a failure that was signed, sent with ${failure.status}, was a success with: ${believed.join(", ") || "no status"}`,
+      succeeded: accepted.length > 0,
+      evidence: `a failure that was signed, sent with ${failure.status}, was a success with: ${accepted.join(", ") || "no status"}`,
     };
   },
 };

@@ -1,7 +1,8 @@
-import { customResourceDefinition, defineResource, objectKey } from "@drover/controller";
+import { customResourceDefinition, defineResource, objectKey, ReconcileFunction } from "@drover/controller";
 import { refOf } from "@drover/kube";
 import { z } from "zod";
-import type { Attack } from "../attack.ts";
+import { core, kindRef, object } from "../../harness/manifests.ts";
+import { type Attack, outcomeOf } from "../attack.ts";
 import { everything } from "../rights/function-of.ts";
 
 const Probe = defineResource({
@@ -36,17 +37,13 @@ export const attack: Attack = {
     await at.apply([customResourceDefinition(Probe)]);
     await at.kubectl(["wait", "--for=condition=Established", `crd/probes.${Probe.group}`]);
     const as = await at.kubeconfigOf(nora);
-    const service = (name: string, spec: object) => ({
-      apiVersion: "v1",
-      kind: "Service",
-      metadata: { name, namespace },
-      spec: { ...spec, ports: [{ name: "http", port: 80 }] },
-    });
+    const service = (name: string, spec: object) =>
+      core("Service", name, { spec: { ...spec, ports: [{ name: "http", port: 80 }] } }, namespace);
     const services = [
       service("by-hand", {}),
       service("empty", { selector: {} }),
       service("renamed", { type: "ExternalName", externalName: "kubernetes.default.svc.cluster.local" }),
-      service("selecting", { selector: { app: "nobody" } }),
+      service("selecting", { selector: { app: "none" } }),
     ];
     const endpoints = {
       apiVersion: "discovery.k8s.io/v1",
@@ -57,40 +54,23 @@ export const attack: Attack = {
       ports: [{ name: "http", port: 80 }],
     };
     await at.apply([...services, endpoints], { as });
-    /** The Ready condition of an object whose function is behind a Service. */
+    /** The Ready condition of an object with a function behind a Service. */
     const outcome = async (name: string) => {
-      const { group, version, kind, plural, scope } = Probe;
-      const fn = {
-        apiVersion: "drover.dev/v1alpha1",
-        kind: "ReconcileFunction",
-        metadata: { name, namespace },
-        spec: {
-          for: {
-            group,
-            version,
-            kind,
-            plural,
-            scope,
-            namespaces: [namespace],
-            labelSelector: { matchLabels: { of: name } },
-          },
-          delivery: "webhook",
-          timeout: "2s",
-          webhook: { service: { name } },
-        },
+      const labels = { of: name };
+      const spec = {
+        for: { ...kindRef(Probe), namespaces: [namespace], labelSelector: { matchLabels: labels } },
+        delivery: "webhook",
+        timeout: "2s",
+        webhook: { service: { name } },
       };
-      const probe = {
-        apiVersion: Probe.apiVersion,
-        kind,
-        spec: { n: 1 },
-        metadata: { name, namespace, labels: { of: name } },
-      };
+      const fn = object(ReconcileFunction, name, spec, namespace);
+      const probe = { ...object(Probe, name, { n: 1 }), metadata: { name, namespace, labels } };
       await at.apply([fn, probe], { as });
       await at.permitted(namespace, name, as);
       return at.until(`the gateway has tried ${name}`, async () => {
-        const object = await at.admin.get(refOf(Probe), objectKey({ namespace, name }));
+        const found = await at.admin.get(refOf(Probe), objectKey({ namespace, name }));
         return conditionsSchema
-          .safeParse(object?.["status"])
+          .safeParse(found?.["status"])
           .data?.conditions.find(({ type }) => type === "Ready");
       });
     };
@@ -103,9 +83,6 @@ export const attack: Attack = {
     const control = await outcome("selecting");
     if (!control.message.includes("which a Service cannot have"))
       throw new Error(`A Service with a selector is not called either: ${control.message}`);
-    return {
-      succeeded: called.length > 0,
-      evidence: called.join("; ") || `refused; one with a selector is looked at further: ${control.message}`,
-    };
+    return outcomeOf(called, `refused; one with a selector is looked at further: ${control.message}`);
   },
 };

@@ -4,7 +4,7 @@ import { callOf } from "./answering.ts";
 
 /** Any Pod that the Service selects for a moment, or a machine on the way, can answer so. */
 export const attack: Attack = {
-  name: "no status that nobody signed parks a key",
+  name: "no unsigned status parks a key",
   kind: "unsigned decision",
   needs: [],
   async run() {

@@ -1,10 +1,9 @@
-import { customResourceDefinition } from "@drover/controller";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { functionFor, object } from "../../harness/manifests.ts";
 import { Greeting } from "../../../examples/typescript/greeting.ts";
 import { type DeployedWorld, startDeployedWorld, usersOf } from "../stage/deployed-world.ts";
 import type { TestObject } from "../stage/test-cluster.ts";
-import { eventually, isGone, isReady } from "../stage/world.ts";
+import { eventually, isGone } from "../stage/world.ts";
 
 const examples = new URL("../../../examples/", import.meta.url).pathname;
 let world: DeployedWorld;
@@ -13,7 +12,7 @@ beforeAll(async () => {
     typescript: { command: [process.execPath, `${examples}typescript/main.ts`] },
     python: { command: ["python3", `${examples}python/greetings.py`] },
   });
-  await world.cluster.apply({ ...customResourceDefinition(Greeting) });
+  await world.define(Greeting);
   await world.startGateway({ awaited: "Serving /healthz", machine: "node" });
 });
 afterAll(() => world.stop());
@@ -31,11 +30,9 @@ const called = (image: string) =>
 describe.each(["typescript", "python"])("a function that is called, in %s", (image) => {
   it("is started by the first key, is called with it, and goes again", async () => {
     const { cluster } = world;
-    await cluster.apply(called(image));
-    await world.until(called(image), isReady);
+    await world.applyReady(called(image));
     await eventually(async () => expect(await world.pods("greetings")).toEqual([]));
-    await cluster.apply(greeting(image));
-    const greeted = await world.until(greeting(image), isReady);
+    const greeted = await world.applyReady(greeting(image));
     expect(textOf(greeted)).toBe(`Hello, ${image}!`);
     await eventually(async () => expect(await world.pods("greetings")).toEqual([]));
 
@@ -57,8 +54,7 @@ it("a function that comes by its keys in another way keeps nothing of the old on
     object?.status?.["delivered"] === delivered;
   const role = "/apis/rbac.authorization.k8s.io/v1/clusterroles/drover-called:default:greetings";
   const secret = (of: string) => cluster.read(`/api/v1/namespaces/default/secrets/greetings-${of}`);
-  await cluster.apply(called("typescript"));
-  await world.until(called("typescript"), isReady);
+  await world.applyReady(called("typescript"));
   expect(await cluster.read(role)).toMatchObject({ rules: [{ resources: ["greetings"] }, {}, {}] });
 
   await cluster.apply(pulled);

@@ -1,6 +1,6 @@
-import { customResourceDefinition, ReconcileFunction, silentLog } from "@drover/controller";
+import { ReconcileFunction, silentLog } from "@drover/controller";
 import { thisMachine } from "@drover/local-servers";
-import { connectRedis, disconnectRedis, openWorkQueue, type RedisConnection } from "@drover/queue";
+import { openWorkQueue, type RedisConnection } from "@drover/queue";
 import { createHmac, randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { coreKind, namespaceNamed, object, secret } from "../../harness/manifests.ts";
 import { openRedisGate, type RedisGate } from "../stage/redis-gate.ts";
 import type { Started } from "../../harness/start-process.ts";
-import { eventually, ofCluster, queueOf, startWorld, type World } from "../stage/world.ts";
+import { eventually, ofCluster, queueOf, metricsOf, startWorld, type World } from "../stage/world.ts";
 
 const controller = "sites.example.com";
 const canary = () => `whsec_${randomBytes(32).toString("base64")}`;
@@ -47,8 +47,8 @@ async function startBridge(): Promise<typeof bridge> {
 beforeAll(async () => {
   world = await startWorld();
   gate = await openRedisGate(world.redis.port);
-  redis = await connectRedis({ url: world.redis.url, clientName: "test", log: silentLog });
-  await world.cluster.apply({ ...customResourceDefinition(ReconcileFunction) });
+  redis = await world.connectRedis();
+  await world.define(ReconcileFunction);
   await world.cluster.apply(namespaceNamed("web"));
   await world.cluster.apply(secretOf(secrets[0]));
   await world.cluster.apply(registration);
@@ -56,7 +56,6 @@ beforeAll(async () => {
   bridge = await startBridge();
 });
 afterAll(async () => {
-  await disconnectRedis(redis);
   await world.stop();
   await gate.close();
 });
@@ -66,7 +65,7 @@ interface Event {
   readonly sites: readonly string[];
   readonly secret?: string;
 }
-/** What a sender hears; undefined when the bridge is gone before it answers. */
+/** The status that a sender gets; undefined when the bridge ends before it answers. */
 async function send({ id, sites, secret: by = secrets[0] }: Event, to = bridge): Promise<number | undefined> {
   const body = JSON.stringify({ sites, customer: "canary-of-the-body" });
   const timestamp = String(Math.floor(Date.now() / 1_000));
@@ -94,42 +93,42 @@ const killed = async (): Promise<void> => {
   gate.open();
 };
 
-it("a signed event wakes a key once, though it is sent twice, also to another bridge", async () => {
+it("a signed event that is sent twice wakes its key once, even through another bridge", async () => {
   await eventually(async () => expect(await send({ id: "once", sites: ["a"] })).toBe(204));
   expect(await send({ id: "once", sites: ["a"] })).toBe(204);
   const other = await startBridge();
   await eventually(async () => expect(await send({ id: "once", sites: ["a"] }, other)).toBe(204));
   expect(await wakes("a")).toBe(1);
   expect(await send({ id: "forged", sites: ["a"], secret: canary() })).toBe(401);
-  expect(await (await fetch(`${bridge.url}/metrics`)).text()).toMatch(
+  expect(await metricsOf(bridge)).toMatch(
     /drover_hook_events_total\{hook="default\/sites.example.com\/sites",outcome="repeated"\} 1/,
   );
   await other.stop();
 });
 
-it("a bridge killed after the wake and before the answer: sent again, it wakes nobody", async () => {
+it("an event whose bridge was killed between wake and answer wakes no key again when it is re-sent", async () => {
   const event = { id: "killed-late", sites: ["b"] };
   const kept = await idsKept();
-  const recorded = gate.keepAnswersTo("{drover-hook:", "\r\n100000\r\n"); // only what records an id says how many are kept
-  const heard = send(event);
+  const recorded = gate.keepAnswersTo("{drover-hook:", "\r\n100000\r\n"); // only the script that records an id has this number
+  const status = send(event);
   await recorded;
   await eventually(async () => expect(await idsKept()).toBe(kept + 1));
   await killed();
-  expect(await heard).toBeUndefined();
+  expect(await status).toBeUndefined();
   expect(await wakes("b")).toBe(1);
   bridge = await startBridge();
   await eventually(async () => expect(await send(event)).toBe(204));
   expect(await wakes("b")).toBe(1);
 });
 
-it("a bridge killed after the wake and before the id: sent again, it wakes again, and one run answers both", async () => {
+it("an event whose bridge was killed between wake and id wakes its key again when it is re-sent; one run covers both", async () => {
   const event = { id: "killed-early", sites: ["c"] };
-  const told = gate.keepAnswersTo('"kind":"hook:sites"');
-  const heard = send(event);
-  await told;
+  const woken = gate.keepAnswersTo('"kind":"hook:sites"');
+  const status = send(event);
+  await woken;
   await eventually(async () => expect(await wakes("c")).toBe(1));
   await killed();
-  expect(await heard).toBeUndefined();
+  expect(await status).toBeUndefined();
   bridge = await startBridge();
   await eventually(async () => expect(await send(event)).toBe(204));
   expect(await wakes("c")).toBe(2);
@@ -137,7 +136,7 @@ it("a bridge killed after the wake and before the id: sent again, it wakes again
   expect(await wakes("c")).toBe(2);
 });
 
-it("while Redis is away a sender is told to come again, and is heard when it is back", async () => {
+it("while Redis is down a sender gets 503; its event is accepted once Redis is back", async () => {
   await world.redis.kill();
   expect(await send({ id: "away", sites: ["d"] })).toBe(503);
   await world.redis.restart();
@@ -145,7 +144,7 @@ it("while Redis is away a sender is told to come again, and is heard when it is 
   expect(await wakes("d")).toBeGreaterThanOrEqual(1);
 });
 
-it("a new secret is good with the first event that is signed with it", async () => {
+it("a new secret is accepted from the first event that is signed with it", async () => {
   await world.cluster.apply(secretOf(secrets[1]));
   expect(await send({ id: "rotated", sites: ["e"], secret: secrets[1] })).toBe(204);
   expect(await send({ id: "rotated-old", sites: ["e"] })).toBe(401);
@@ -174,7 +173,7 @@ it("each of these keys had one run", async () => {
 it("no secret and no body is in Redis, in a log or in a metric", async () => {
   await world.redis.snapshot();
   const files = [...filesIn(world.folder), ...filesIn(world.redis.dir)];
-  const metrics = await (await fetch(`${bridge.url}/metrics`)).text();
+  const metrics = await metricsOf(bridge);
   const texts = [...files.map((file) => readFileSync(file)), Buffer.from(metrics)];
   const all = Buffer.concat(texts);
   expect(all.includes(`{drover-hook:${queueName}}`)).toBe(true);
@@ -189,7 +188,7 @@ it("no secret and no body is in Redis, in a log or in a metric", async () => {
   expect(all.includes("canary-of-the-body")).toBe(false);
 });
 
-it("a secret file that everybody may read keeps the bridge from starting, and says what to do", async () => {
+it("the bridge does not start with a world-readable secret file, and its error names the fix", async () => {
   const folder = join(world.folder, "registered");
   mkdirSync(join(folder, "secrets/hooks"), { recursive: true });
   writeFileSync(

@@ -1,8 +1,8 @@
 /**
- * A function that is written out here, so that it is known when it is called: gateways are killed and stopped in the
+ * The function is an HTTP server of this file, so that a test knows when it is called: gateways are killed and stopped in the
  * middle of a call.
  */
-import { customResourceDefinition, ReconcileFunction } from "@drover/controller";
+import { ReconcileFunction } from "@drover/controller";
 import { thisMachine } from "@drover/local-servers";
 import { type Call, callSchema, completionUrl, signMessage } from "@drover/webhook";
 import { randomBytes } from "node:crypto";
@@ -16,7 +16,7 @@ import { Greeting } from "../../../examples/typescript/greeting.ts";
 import { functionFor, type Manifest, object, secret as secretNamed } from "../../harness/manifests.ts";
 import { calledAccount } from "../stage/called-account.ts";
 import type { Started } from "../../harness/start-process.ts";
-import { conditionOf, eventually, ofCluster, startWorld, type World } from "../stage/world.ts";
+import { conditionOf, eventually, ofCluster, metricsOf, startWorld, type World } from "../stage/world.ts";
 
 const controller = "greetings";
 const secret = `whsec_${randomBytes(32).toString("base64")}`;
@@ -29,7 +29,7 @@ let world: World;
 let server: Server;
 let port: number;
 const calls: Calling[] = [];
-/** What is done about a call; by default nothing, until a test says so. */
+/** Handles a call. The default leaves it unanswered. */
 let onCall: (calling: Calling) => void = () => {};
 
 const answer = ({ call, response }: Calling, body: object = { outcome: "done" }): void => {
@@ -57,8 +57,7 @@ beforeAll(async () => {
     })();
   });
   port = await listen(server);
-  await world.cluster.apply({ ...customResourceDefinition(ReconcileFunction) });
-  await world.cluster.apply({ ...customResourceDefinition(Greeting) });
+  await world.define(ReconcileFunction, Greeting);
   for (const name of [controller, "hanging"])
     for (const one of calledAccount(name, Greeting)) await world.cluster.apply(one);
   await world.cluster.apply(secretFor(controller));
@@ -78,7 +77,7 @@ const startGateway = async (): Promise<Started & { readonly complete: string }> 
     env: { DROVER_COMPLETIONS_PORT: "0", DROVER_LEASE: "1s", DROVER_LEASE_RENEWAL: "300ms" },
   });
   const complete = () => /"completions":"([^"]+)"/.exec(readFileSync(started.logFile, "utf8"))?.[1] ?? "";
-  // What it says is in the file a moment later than it is heard.
+  // A line reaches the file a moment after the line that was awaited.
   await eventually(() => expect(complete()).not.toBe(""));
   return { ...started, complete: complete() };
 };
@@ -99,7 +98,7 @@ const complete = async ({ audience, key, token, complete: url = "" }: Call, to =
 const at = (gateway: { readonly complete: string }, { audience }: Call): string =>
   completionUrl(gateway.complete, audience);
 
-it("a gateway killed during a call: another one calls again, and the dead one's run can complete nothing", async () => {
+it("when a gateway is killed during a call, another one calls again, and the first run's completion is refused", async () => {
   const dead = await startGateway();
   await world.cluster.apply(greeting("killed"));
   const first = await calledFor("killed");
@@ -121,7 +120,7 @@ it("a gateway killed during a call: another one calls again, and the dead one's 
   await other.stop();
 });
 
-it("a gateway that is told to stop lets calls under way end, also those that wait for a completion", async () => {
+it("a gateway that is stopped lets its calls end, also those that wait for a completion", async () => {
   const gateway = await startGateway();
   await world.cluster.apply(greeting("slow"));
   await world.cluster.apply(greeting("promised"));
@@ -138,7 +137,7 @@ it("a gateway that is told to stop lets calls under way end, also those that wai
   expect(callsFor("too-late")).toEqual([]);
 });
 
-it("an answer that is lost after the function did its work: the next run is another one, and says so", async () => {
+it("when an answer is lost, the function is called again with another token and one more failure", async () => {
   const gateway = await startGateway();
   onCall = ({ call, response }) => {
     if (call.fails === 0) response.destroy();
@@ -152,7 +151,7 @@ it("an answer that is lost after the function did its work: the next run is anot
   await gateway.stop();
 });
 
-it("a function that hangs holds up nobody else", async () => {
+it("a function that hangs does not delay other functions", async () => {
   const gateway = await startGateway();
   const hangs = ({ call }: Calling): boolean => call.audience.name === "default/hanging";
   onCall = (calling) => {
@@ -170,10 +169,10 @@ it("a function that hangs holds up nobody else", async () => {
   await gateway.exited;
 });
 
-/** Whatever is in a file of a process or of Redis, and what people read beside it. */
+/** Contents of all files of the processes and of Redis, of the metrics, and of the objects `shown`. */
 async function written(gateway: Started, ...shown: readonly unknown[]): Promise<Buffer> {
   await world.redis.snapshot();
-  const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+  const metrics = await metricsOf(gateway);
   const files = [world.folder, world.redis.dir].flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => join(folder, name)),
   );
@@ -181,7 +180,7 @@ async function written(gateway: Started, ...shown: readonly unknown[]): Promise<
   return Buffer.concat([...texts, Buffer.from(metrics + JSON.stringify(shown))]);
 }
 
-it("what a completion should not carry is written nowhere, whoever sends it", async () => {
+it("credentials in a completion are written nowhere, whether it is signed or not", async () => {
   const gateway = await startGateway();
   onCall = (calling) => answer(calling, { outcome: "accepted" });
   await world.cluster.apply(greeting("leaking"));

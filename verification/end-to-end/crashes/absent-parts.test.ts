@@ -1,4 +1,4 @@
-import { customResourceDefinition, reconcileFunctionOf } from "@drover/controller";
+import { reconcileFunctionOf } from "@drover/controller";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { inDefault } from "../../harness/manifests.ts";
 import { type DeployedWorld, startDeployedWorld } from "../stage/deployed-world.ts";
@@ -11,7 +11,7 @@ const lease = { DROVER_PART_LEASE: "2s" };
 const main = new URL("../functions/tasks.ts", import.meta.url).pathname;
 beforeAll(async () => {
   world = await startDeployedWorld({ tasks: { command: [process.execPath, main] } }, lease);
-  await world.cluster.apply({ ...customResourceDefinition(Task) });
+  await world.define(Task);
 });
 afterAll(() => world.stop());
 
@@ -30,7 +30,7 @@ const without =
 const messageOf = (object: TestObject | undefined, condition: string): unknown =>
   object?.status?.conditions?.find(({ type }) => type === condition)?.message;
 
-it("a function says that no bridge runs, since when, and no more once one does", async () => {
+it("a function's status reports since when no bridge runs, until one runs again", async () => {
   await world.cluster.apply(deployed());
   await world.until(deployed(), without("BridgeNotRunning"));
   world.bridge.kill("SIGKILL");
@@ -42,7 +42,7 @@ it("a function says that no bridge runs, since when, and no more once one does",
   await world.until(deployed(), without("BridgeNotRunning"));
 }, 120_000);
 
-it("the bridge says that no deployer runs, since when, and no more once one does", async () => {
+it("the bridge reports since when no deployer runs, until one runs again", async () => {
   world.deployer.kill("SIGKILL");
   const alone = await world.until(deployed(), withCondition("DeployerNotRunning"));
   expect(messageOf(alone, "DeployerNotRunning")).toMatch(/^No deployer has run since 20\d\d-/);

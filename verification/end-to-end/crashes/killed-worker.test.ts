@@ -1,7 +1,7 @@
 import type { TiedProcess } from "@drover/local-servers";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openGate, type S3Call, type S3Gate } from "../stage/s3-gate.ts";
-import { bucket, isGone, isReady, startWorld, type World } from "../stage/world.ts";
+import { bucket, isGone, startWorld, type World } from "../stage/world.ts";
 
 /** Where a worker dies in the life of one bucket: at its n-th call to S3, before or after S3 has done it. */
 interface Death {
@@ -33,7 +33,7 @@ afterAll(async () => {
   await Promise.all(gates.map((gate) => gate.close()));
 });
 
-/** A worker with a gate of its own, so that whoever makes a call is known, and can be killed in the middle of it. */
+/** A worker with a gate of its own, so that a test knows which worker makes a call, and can kill it during the call. */
 async function startWorker(): Promise<TiedProcess> {
   const started = Promise.withResolvers<TiedProcess>();
   const at = new Map<S3Call, number>();
@@ -67,11 +67,10 @@ function note(log: Map<string, string[]>, { bucket: name, operation }: S3Call): 
   return operations.push(operation) - 1;
 }
 
-/** A whole life: made, Ready, deleted, gone. Answers what S3 said of the bucket when it was Ready. */
+/** Creates a bucket, waits until it is Ready, deletes it and waits until it is gone. Returns its state in S3 when it was Ready. */
 async function live(name: string) {
   const manifest = bucket(name, spec);
-  await world.cluster.apply(manifest);
-  const object = await world.until(manifest, isReady);
+  const object = await world.applyReady(manifest);
   const made = await world.truth.bucket(name);
   await world.cluster.remove(manifest);
   await world.until(manifest, isGone);

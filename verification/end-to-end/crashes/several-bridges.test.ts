@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Started } from "../../harness/start-process.ts";
-import { bucket, eventually, isReady, startWorld, type World } from "../stage/world.ts";
+import { bucket, eventually, metricsOf, startWorld, type World } from "../stage/world.ts";
 
 let world: World;
 beforeAll(async () => {
@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 
 const number = async ({ url }: Started, metric: string): Promise<number | undefined> => {
-  const text = await (await fetch(`${url}/metrics`)).text();
+  const text = await metricsOf({ url });
   const found = new RegExp(`^${metric}\\{kind="buckets.s3.drover.dev"\\} (\\d+)`, "m").exec(text)?.[1];
   return found === undefined ? undefined : Number(found);
 };
@@ -25,13 +25,12 @@ const holder = async (bridges: readonly Started[]): Promise<Started> => {
     expect(holders).toHaveLength(1);
     [found] = holders;
   });
-  if (found === undefined) throw new Error("nobody holds the stream");
+  if (found === undefined) throw new Error("No bridge holds the stream.");
   return found;
 };
 const makeReady = async (name: string, team: string): Promise<void> => {
   const manifest = bucket(name, { tags: { team }, pollInterval: "1h" });
-  await world.cluster.apply(manifest);
-  await world.until(manifest, isReady);
+  await world.applyReady(manifest);
 };
 
 /** One that joins others need not follow anything. */
@@ -58,7 +57,7 @@ it("several bridges share the streams, and one that dies or stands still is stoo
   for (const bridge of left) expect(await bridge.stop()).toMatchObject({ code: 0 });
 });
 
-it("a bridge that starts wakes nobody but whose object has changed", async () => {
+it("a bridge that starts wakes only the keys of objects that have changed", async () => {
   const bridge = await world.startBridge();
   await makeReady("three", "a");
   await bridge.stop();

@@ -33,7 +33,7 @@ const shut = (): void => {
   knocked = Promise.withResolvers();
 };
 
-it("a worker that is told to stop finishes its run, takes no new key, and leaves with 0", async () => {
+it("a worker that is stopped finishes its run, claims no new key, and exits with 0", async () => {
   shut();
   const worker = await world.startWorker({ s3Url: gate.url });
   await world.cluster.apply(bucket("under-way"));
@@ -50,7 +50,7 @@ it("a worker that is told to stop finishes its run, takes no new key, and leaves
   await world.until(bucket("under-way"), isReady);
 });
 
-it("a run that is longer than the grace is given up, and somebody else's at once", async () => {
+it("a run that outlasts the grace period is abandoned, and another worker gets its key at once", async () => {
   shut();
   const worker = await world.startWorker({ s3Url: gate.url, env: { DROVER_STOP_GRACE: "50ms" } });
   // Whichever worker claims it first: the one behind the gate is the only one that can be held.
@@ -63,7 +63,7 @@ it("a run that is longer than the grace is given up, and somebody else's at once
   expect((await world.truth.names()).filter((name) => name.startsWith("many"))).toHaveLength(12);
 });
 
-it("every process ends when it is told to, also while Redis is away, and says that it was not in order", async () => {
+it("every process ends when it is stopped, also while Redis is down, and reports the failure", async () => {
   shut();
   door.resolve(undefined);
   const env = { DROVER_STOP_GRACE: "50ms" };
@@ -76,6 +76,5 @@ it("every process ends when it is told to, also while Redis is away, and says th
   for (const { signal } of exits) expect(signal).toBeNull(); // left by itself, was not killed
   await world.redis.restart();
   await world.startWorker();
-  await world.cluster.apply(bucket("afterwards"));
-  await world.until(bucket("afterwards"), isReady);
+  await world.applyReady(bucket("afterwards"));
 });

@@ -1,5 +1,4 @@
 import {
-  customResourceDefinition,
   type FunctionDeployment,
   objectKey,
   ReconcileFunction,
@@ -15,7 +14,7 @@ import { core, namespaceNamed, object } from "../../harness/manifests.ts";
 import { type DeployedWorld, startDeployedWorld, usersOf } from "../stage/deployed-world.ts";
 import { Gadget, gadgetController, mapFor } from "../functions/gadgets.ts";
 import { openRedisGate, type RedisGate } from "../stage/redis-gate.ts";
-import { eventually, isGone, isReady, queueOf } from "../stage/world.ts";
+import { eventually, isGone, queueOf } from "../stage/world.ts";
 
 const main = new URL("../functions/gadgets.ts", import.meta.url).pathname;
 let world: DeployedWorld;
@@ -27,24 +26,23 @@ beforeAll(async () => {
     { DROVER_SWEEP_EVERY: "500ms" },
   );
   gate = await openRedisGate(world.redis.port);
-  admin = await connectRedis({ url: world.redis.url, clientName: "test", log: silentLog });
-  await world.cluster.apply({ ...customResourceDefinition(Gadget) });
+  admin = await world.connectRedis();
+  await world.define(Gadget);
   await world.cluster.apply(namespaceNamed("tenant"));
 });
 afterAll(async () => {
-  await disconnectRedis(admin);
   await world.stop();
   await gate.close();
 });
 
-/** The function of gadgets, whose code is asked about ConfigMaps, in a namespace and under a name. */
+/** The function of gadgets, which maps ConfigMaps in code, with a namespace and a name of its own. */
 const gadgets = (metadata: { namespace: string; name: string }, more: FunctionDeployment = {}) => {
   const container = { image: "gadgets" };
   return { ...reconcileFunctionOf(gadgetController, { container, scaling: { min: 1 }, ...more }), metadata };
 };
 const own = { namespace: "default", name: "gadgets" };
 const gadget = (name: string) => object(Gadget, name, {});
-/** The keys in Redis in whose name a text stands. */
+/** Keys in Redis with a name that contains a text. */
 const keysOf = (text: string): Promise<readonly string[]> => admin.keys(`*${text}*`);
 const passwordOf = async ({ namespace, name }: typeof own): Promise<string> => {
   const path = `/api/v1/namespaces/${namespace}/secrets/${name}-redis`;
@@ -72,15 +70,13 @@ async function collectGarbage({ namespace, name }: typeof own): Promise<void> {
   await world.client.delete(builtin.networkPolicy, objectKey({ namespace, name })).catch(() => undefined);
 }
 const deployed = async (function_: ReturnType<typeof gadgets>): Promise<string> => {
-  await world.cluster.apply(function_);
-  await world.until(function_, isReady);
+  await world.applyReady(function_);
   return queueOf(world, function_);
 };
 
-it("a function whose name looks like another's names queue reaches nothing of it", async () => {
+it("a function named like another function's names queue reaches none of that queue's keys", async () => {
   const queue = await deployed(gadgets(own));
-  await world.cluster.apply(gadget("a"));
-  await world.until(gadget("a"), isReady);
+  await world.applyReady(gadget("a"));
   await world.cluster.apply(mapFor("a"));
   await eventually(async () => expect(await keysOf(`${queue}/names/configmaps`)).not.toEqual([]));
 
@@ -110,7 +106,7 @@ it("a function whose name looks like another's names queue reaches nothing of it
   await world.until(gadgets(alike), isGone);
 });
 
-it("a namesake that is deleted takes nothing from the other, whatever its status says", async () => {
+it("deleting a function leaves its namesake in another namespace intact, whatever its status contains", async () => {
   const queue = await queueOf(world, gadgets(own));
   const [user = ""] = await usersOf(world, own.name);
   const before = await connectionsOf(user);
@@ -120,8 +116,7 @@ it("a namesake that is deleted takes nothing from the other, whatever its status
   const { spec, ...rest } = gadgets(namesake);
   const { container: _, ...registered } = spec;
   const other = { ...rest, spec: registered };
-  await world.cluster.apply(other);
-  await world.until(other, isReady);
+  await world.applyReady(other);
   expect(await queueOf(world, other)).not.toBe(queue);
   const forged = { type: "merge", body: { status: { delivered: "pull" } } } as const;
   await world.client.patch(refOf(ReconcileFunction), objectKey(namesake), forged, { subresource: "status" });
@@ -131,8 +126,7 @@ it("a namesake that is deleted takes nothing from the other, whatever its status
   // One that was cut would be there again under another id; more may have come meanwhile.
   expect(await connectionsOf(user)).toEqual(expect.arrayContaining([...before]));
   expect(await usersOf(world, own.name)).toEqual([user]);
-  await world.cluster.apply(gadget("after"));
-  await world.until(gadget("after"), isReady);
+  await world.applyReady(gadget("after"));
 });
 
 it("a function that is deleted leaves no key and no user, and the next one of its name inherits nothing", async () => {

@@ -1,10 +1,5 @@
-import {
-  customResourceDefinition,
-  ReconcileFunction,
-  reconcileFunctionOf,
-  silentLog,
-} from "@drover/controller";
-import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/queue";
+import { ReconcileFunction, reconcileFunctionOf } from "@drover/controller";
+import { type RedisConnection } from "@drover/queue";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { inDefault, object } from "../../harness/manifests.ts";
 import { Gadget, gadgetController, mapFor } from "../functions/gadgets.ts";
@@ -19,19 +14,15 @@ let queue: string;
 const start = () => world.startFunction(main, { DROVER_FUNCTION: "default/gadgets" });
 beforeAll(async () => {
   world = await startWorld();
-  redis = await connectRedis({ url: world.redis.url, clientName: "test", log: silentLog });
-  await world.cluster.apply({ ...customResourceDefinition(ReconcileFunction) });
-  await world.cluster.apply({ ...customResourceDefinition(Gadget) });
+  redis = await world.connectRedis();
+  await world.define(ReconcileFunction, Gadget);
   const registration = inDefault(reconcileFunctionOf(gadgetController));
   await world.cluster.apply(registration);
   queue = await queueOf(world, registration);
   worker = await start();
   await world.startBridge({ functions: ofCluster, awaited: "Serving" });
 });
-afterAll(async () => {
-  await disconnectRedis(redis);
-  await world.stop();
-});
+afterAll(() => world.stop());
 
 const gadget = (name: string) => object(Gadget, name, {});
 const all = ["a", "b", "c"];
@@ -45,7 +36,7 @@ const woken = async (before: readonly number[]) => {
   return all.filter((_name, index) => (now[index] ?? 0) > (before[index] ?? 0)).join("");
 };
 
-it("code is asked whom an object concerns, and who was concerned is woken, too", async () => {
+it("a mapping in code wakes the objects that it names now and those that it named before", async () => {
   const { cluster } = world;
   for (const name of all) await cluster.apply(gadget(name));
   for (const name of all) await world.until(gadget(name), isReady);
@@ -57,14 +48,14 @@ it("code is asked whom an object concerns, and who was concerned is woken, too",
   await cluster.apply(mapFor("b c"));
   await eventually(async () => expect(await woken(before)).toBe("abc"));
 
-  // Asked by a job: while there is nobody to answer, the question stands. What code cannot answer is asked again.
+  // The mapping runs as a job: it waits until a worker runs, and is retried when the code fails.
   before = await wakes();
   await worker.stop();
   await cluster.apply(mapFor("no/name b"));
   await cluster.remove(mapFor(""));
   worker = await start();
   await eventually(async () => expect(await woken(before)).toBe("bc"));
-  // Who is named is remembered only after they were woken.
+  // Named keys are stored only after they were woken.
   await eventually(async () =>
     expect(await redis.exists(`{drover:${queue}/names/configmaps}:named`)).toBe(0),
   );

@@ -1,4 +1,4 @@
-import { customResourceDefinition, ReconcileFunction } from "@drover/controller";
+import { ReconcileFunction } from "@drover/controller";
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { parse } from "yaml";
@@ -13,6 +13,7 @@ import {
   isGone,
   isReady,
   ofCluster,
+  metricsOf,
   queueOf,
   startWorld,
   type World,
@@ -22,7 +23,7 @@ let world: World;
 let bridge: Started;
 beforeAll(async () => {
   world = await startWorld();
-  await world.cluster.apply({ ...customResourceDefinition(ReconcileFunction) });
+  await world.define(ReconcileFunction);
   for (const name of ["team-a", "team-b"]) {
     await world.cluster.apply(namespaceNamed(name));
   }
@@ -48,31 +49,30 @@ const registration = (namespace: string, of = "buckets", kind = "Bucket"): Manif
   return { ...parsed, metadata: { ...parsed.metadata, namespace } };
 };
 const statusSchema = z.object({ status: ReconcileFunction.status.optional() });
-const says = (object: TestObject | undefined) => statusSchema.safeParse(object).data?.status;
+const statusOf = (object: TestObject | undefined) => statusSchema.safeParse(object).data?.status;
 
-it("a bridge takes up what is registered while it runs, and says how it follows it", async () => {
+it("a running bridge follows the kinds of a function that is registered, and reports it in the status", async () => {
   const { cluster } = world;
   const buckets = registration("team-a");
   await cluster.apply(bucket("before"));
   await cluster.apply(buckets);
   await startFor("team-a");
   await world.until(bucket("before"), isReady);
-  await world.until(buckets, (it) => says(it)?.follows?.["buckets.s3.drover.dev"]?.state === "Following");
+  await world.until(buckets, (it) => statusOf(it)?.follows?.["buckets.s3.drover.dev"]?.state === "Following");
 
   // A kind that is not served troubles its own controller alone.
   const absent = registration("team-a", "absentees", "Absentee");
   await cluster.apply(absent);
-  const state = (it: TestObject | undefined) => says(it)?.follows?.["absentees.s3.drover.dev"];
+  const state = (it: TestObject | undefined) => statusOf(it)?.follows?.["absentees.s3.drover.dev"];
   const degraded = await world.until(absent, (it) => state(it)?.state === "Degraded");
   expect(state(degraded)).toMatchObject({ reason: "NotServed" });
   const metric = async () => {
-    const text = await (await fetch(`${bridge.url}/metrics`)).text();
+    const text = await metricsOf(bridge);
     return /drover_stream_degraded\{kind="absentees.s3.drover.dev"\} (\d)/.exec(text)?.[1];
   };
   await eventually(async () => expect(await metric()).toBe("1"));
   expect((await fetch(`${bridge.url}/readyz`)).status).toBe(200);
-  await cluster.apply(bucket("beside"));
-  await world.until(bucket("beside"), isReady);
+  await world.applyReady(bucket("beside"));
   await cluster.apply(absentees);
   await eventually(async () => expect(await metric()).toBe("0"));
   await world.until(absent, (it) => state(it)?.state === "Following");
@@ -80,7 +80,7 @@ it("a bridge takes up what is registered while it runs, and says how it follows 
   // One of the same name in another namespace is another function.
   const other = registration("team-b");
   await cluster.apply(other);
-  await world.until(other, (it) => says(it)?.follows?.["buckets.s3.drover.dev"]?.state === "Following");
+  await world.until(other, (it) => statusOf(it)?.follows?.["buckets.s3.drover.dev"]?.state === "Following");
   expect(await queueOf(world, other)).not.toBe(await queueOf(world, buckets));
   for (const one of [other, buckets]) {
     await cluster.remove(one);
@@ -88,10 +88,10 @@ it("a bridge takes up what is registered while it runs, and says how it follows 
   }
 }, 120_000);
 
-it("a process whose function is deleted ends, and the next one runs for the one that is made again", async () => {
+it("a process ends when its function is deleted; the next process serves the function that replaces it", async () => {
   const { cluster } = world;
   const buckets = registration("team-b");
-  // It is not there yet: the process waits, and says for what.
+  // The function does not exist yet: the process waits, and logs the reason.
   const { url, ...waiting } = await startFor("team-b", "Waiting: there is no");
   expect(await (await fetch(`${url}/readyz`)).text()).toMatch(
     /there is no ReconcileFunction team-b\/buckets\.s3\.drover\.dev\. Apply it/,
@@ -110,6 +110,5 @@ it("a process whose function is deleted ends, and the next one runs for the one 
   await cluster.apply(buckets);
   await startFor("team-b");
   expect(await queueOf(world, buckets)).not.toBe(before);
-  await cluster.apply(bucket("after"));
-  await world.until(bucket("after"), isReady);
+  await world.applyReady(bucket("after"));
 }, 120_000);

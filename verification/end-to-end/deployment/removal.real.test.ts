@@ -89,7 +89,7 @@ it("the namespace of Drover goes before the functions, and with it every binding
     ]);
   }
 
-  // Whoever may write a function can take off the finalizer that nobody takes off any more.
+  // Without a deployer, a user with write access to the function can remove the finalizer.
   await drover.kubectl(["delete", "rf", "cups", "-n", "tea", "--wait=false"], { as });
   const patch = JSON.stringify({ metadata: { finalizers: null } });
   await drover.kubectl(["patch", "rf", "cups", "-n", "tea", "--type=merge", "-p", patch], { as });
@@ -109,7 +109,7 @@ it("installed again, it takes up what is there, and functions of the same names"
   }
 }, 300_000);
 
-it("an error whose cause is gone heals by itself: a name that was taken", async () => {
+it("a function recovers by itself once the name that it needs is free", async () => {
   const taken = { ...functionOf("mugs", { for: forConfigMaps({ namespaces: ["tea"] }) }) };
   const metadata = { name: "mugs", namespace: "tea" };
   await drover.apply([{ apiVersion: "v1", kind: "ServiceAccount", metadata }]);

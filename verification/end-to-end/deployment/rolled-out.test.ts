@@ -1,4 +1,4 @@
-import { customResourceDefinition, type FunctionDeployment } from "@drover/controller";
+import { type FunctionDeployment } from "@drover/controller";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
@@ -16,7 +16,7 @@ beforeAll(async () => {
   const ours = { command: [process.execPath, main] };
   const broken = { command: [process.execPath, "-e", "process.exit(3)"] };
   world = await startDeployedWorld({ "tasks:1": ours, "tasks:2": ours, broken });
-  await world.cluster.apply({ ...customResourceDefinition(Task) });
+  await world.define(Task);
 });
 afterAll(() => world.stop());
 beforeEach(() => writeFileSync((journal = join(world.folder, `journal-${count++}`)), ""));
@@ -67,10 +67,10 @@ it("a version that has taken over looks at every object once more, where that is
   await world.until(task("untouched", 0), isReady);
   await cluster.apply(of("tasks:2"));
   await world.until(task("untouched", 0), (object) => object?.status?.["by"] === "tasks:2");
-  const told = await world.until(of("any"), (object) =>
+  const found = await world.until(of("any"), (object) =>
     /"state":"Done"/.test(JSON.stringify(object?.status?.["campaign"])),
   );
-  expect(JSON.stringify(told?.status?.["campaign"])).toMatch(/"name":"rollout-\d+"/);
+  expect(JSON.stringify(found?.status?.["campaign"])).toMatch(/"name":"rollout-\d+"/);
 }, 120_000);
 
 it("a version that has taken over tries what the one before has given up on, and nothing else", async () => {
@@ -89,7 +89,7 @@ it("a version that has taken over tries what the one before has given up on, and
   expect(lines()).toContain("tasks:2 ends default/given-up");
 }, 120_000);
 
-it("a version that does not start takes nothing away, and says why it does not", async () => {
+it("a version that does not start replaces no running Pod, and the status has the reason", async () => {
   const { cluster } = world;
   await cluster.apply(deployed("tasks:1"));
   await world.until(deployed("any"), isRolledOut);
@@ -111,7 +111,7 @@ it("a version that does not start takes nothing away, and says why it does not",
   await eventually(async () => expect(await revisions()).toHaveLength(1));
 }, 120_000);
 
-it("a paused function starts nothing, and says so; resumed, it does what was due", async () => {
+it("a paused function starts no Pod and reports it; resumed, it runs the keys that were due", async () => {
   const { cluster } = world;
   await cluster.apply(deployed("tasks:1", { paused: true }));
   await world.until(deployed("tasks:1"), (object) => conditionOf(object)?.reason === "Paused");
@@ -149,7 +149,7 @@ it("an object that is paused keeps no Pod, and has one started once it is resume
   await cluster.apply(deployed("tasks:1"));
 }, 120_000);
 
-it("a Pod that somebody deletes, and an object of the function's that somebody changes, are put right", async () => {
+it("a deleted Pod is replaced, and changes to the function's objects are reverted", async () => {
   const { cluster } = world;
   await cluster.apply(deployed("tasks:1"));
   await world.until(deployed("any"), isReady);
@@ -169,7 +169,7 @@ it("a Pod that somebody deletes, and an object of the function's that somebody c
   );
 }, 120_000);
 
-it("what is another one's is left alone, and said", async () => {
+it("objects of another owner are left alone and reported", async () => {
   const { cluster } = world;
   const taken = core("ServiceAccount", "others");
   await cluster.apply(taken);

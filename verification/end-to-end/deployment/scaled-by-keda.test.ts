@@ -1,4 +1,3 @@
-import { customResourceDefinition } from "@drover/controller";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { core, looseKind, object } from "../../harness/manifests.ts";
@@ -17,7 +16,7 @@ beforeAll(async () => {
       DROVER_METRICS_AUTH: isReal ? "kubernetes" : "none",
     },
   );
-  await world.cluster.apply({ ...customResourceDefinition(Task) });
+  await world.define(Task);
   await world.cluster.apply(looseKind("keda.sh", "ScaledObject"));
   await world.cluster.apply(looseKind("keda.sh", "TriggerAuthentication"));
 });
@@ -104,7 +103,7 @@ it("KEDA asks for the figure that Drover would use and its scale is applied; wit
   await eventually(async () => expect(await world.pods("tasks")).toEqual([]));
   await Promise.all(["a", "b", "c"].map((name) => cluster.apply(task(name, 1))));
   await eventually(async () => expect(await figure()).toMatchObject({ wanted: 2, due: 3, running: 0 }));
-  // Nobody but KEDA makes Pods.
+  // Only KEDA creates Pods.
   expect(await world.pods("tasks")).toEqual([]);
   await cluster.apply(deployed({ replicas: 2 }));
   await Promise.all(["a", "b", "c"].map((name) => world.until(task(name, 1), isReady)));
@@ -119,11 +118,10 @@ it("KEDA asks for the figure that Drover would use and its scale is applied; wit
   const roles = [roleNamed("tasks-scaling"), roleNamed("tasks-scaling-token")];
   for (const gone of [scaledObject, authentication, ...roles])
     await eventually(async () => expect(await cluster.get(gone)).toBeUndefined());
-  if (!isReal) expect((await ask("nobody")).status).toBe(404);
+  if (!isReal) expect((await ask("unknown")).status).toBe(404);
   await world.until(scaled, (object) => conditionOf(object)?.reason === "ScaledToZero");
   await eventually(async () => expect(await world.pods("tasks")).toEqual([]));
-  await cluster.apply(task("after", 1));
-  await world.until(task("after", 1), isReady);
+  await world.applyReady(task("after", 1));
   expect(await world.pods("tasks")).toHaveLength(1);
   await eventually(async () => expect(await world.pods("tasks")).toEqual([]));
 }, 120_000);

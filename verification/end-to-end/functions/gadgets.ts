@@ -2,7 +2,7 @@ import { defineController, defineResource, objectKey } from "@drover/controller"
 import { functionSettings, readSettings, runFunction } from "@drover/runtime";
 import { z } from "zod";
 
-/** A kind whose objects are concerned by ConfigMaps in a way that only code can tell. */
+/** A kind with objects that depend on ConfigMaps by a mapping in code. */
 export const Gadget = defineResource({
   group: "example.com",
   version: "v1",

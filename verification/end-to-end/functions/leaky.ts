@@ -20,7 +20,7 @@ export const Drip = kindOf("Drip");
 /** What comes from outside, and so cannot be known from here. */
 type Ask = (command: string, ...args: string[]) => Promise<unknown>;
 
-/** The ways in which errors carry secrets. Each says its own name, so that it is found where it should be. */
+/** The ways in which errors carry secrets. Each text contains the name of its way, so that a test can find it. */
 export const ways: Readonly<Record<string, (canary: string, ask: Ask) => unknown>> = {
   "http-client": (canary) =>
     Object.assign(new Error("http-client failed: GET https://me:" + canary + "@api.example.com/"), {

@@ -7,7 +7,7 @@ const anything = z
   .meta({ kubernetes: { preserveUnknownFields: true } })
   .optional();
 
-/** Kinds that hold integers of 64 bits: in a field that says so, and anywhere in another. */
+/** Kinds with 64-bit integers: one in a field of format int64, the other in any field. */
 const ledgerOf = (kind: string) =>
   defineResource({
     group: "example.com",
@@ -31,7 +31,7 @@ export const Page = defineResource({
   status: z.object({}),
 });
 
-/** Says in the status what the spec asks for. */
+/** Copies the spec into the status. */
 export const postings = defineController({
   for: Posting,
   name: "postings",

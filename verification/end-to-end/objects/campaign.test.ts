@@ -1,10 +1,5 @@
-import {
-  customResourceDefinition,
-  ReconcileFunction,
-  reconcileFunctionOf,
-  silentLog,
-} from "@drover/controller";
-import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/queue";
+import { ReconcileFunction, reconcileFunctionOf } from "@drover/controller";
+import { type RedisConnection } from "@drover/queue";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
 import { inDefault, object } from "../../harness/manifests.ts";
@@ -18,15 +13,11 @@ let bridge: Started;
 const startBridge = () => world.startBridge({ functions: ofCluster, awaited: "Serving" });
 beforeAll(async () => {
   world = await startWorld();
-  redis = await connectRedis({ url: world.redis.url, clientName: "test", log: silentLog });
-  await world.cluster.apply({ ...customResourceDefinition(ReconcileFunction) });
-  await world.cluster.apply({ ...customResourceDefinition(Gadget) });
+  redis = await world.connectRedis();
+  await world.define(ReconcileFunction, Gadget);
   bridge = await startBridge();
 });
-afterAll(async () => {
-  await disconnectRedis(redis);
-  await world.stop();
-});
+afterAll(() => world.stop());
 
 const manifest = inDefault(reconcileFunctionOf(gadgetController));
 const registration = (campaign?: object) => ({
@@ -52,7 +43,7 @@ const progress = async () =>
     left: -1,
   };
 
-it("a campaign has every object reconciled once more, whoever dies meanwhile, and says how far it is", async () => {
+it("a campaign reconciles every object once more, though processes are killed, and reports its progress", async () => {
   const { cluster } = world;
   for (const name of names) await cluster.apply(gadget(name));
   await cluster.apply(registration());
@@ -91,8 +82,7 @@ it("a campaign has every object reconciled once more, whoever dies meanwhile, an
   const wakes = sum(await ledger("wakes"));
   await bridge.stop();
   bridge = await startBridge();
-  await cluster.apply(gadget("late"));
-  await world.until(gadget("late"), isReady);
+  await world.applyReady(gadget("late"));
   expect(await progress()).toEqual(done);
   expect(sum(await ledger("wakes"))).toBe(wakes);
 }, 120_000);

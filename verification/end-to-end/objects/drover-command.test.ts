@@ -7,7 +7,7 @@ import { type Manifest } from "../../harness/manifests.ts";
 import { linkModules } from "../../../apps/cli/src/testing/link-modules.ts";
 import { type CommandResult, spawnDrover, runNpm } from "../../../apps/cli/src/testing/run-command.ts";
 import { type DeployedWorld, startDeployedWorld } from "../stage/deployed-world.ts";
-import { eventually, isReady } from "../stage/world.ts";
+import { eventually } from "../stage/world.ts";
 
 const isReal = process.env["DROVER_TEST_CLUSTER"] === "real";
 const authorPolicies = (): readonly Manifest[] => {
@@ -42,7 +42,7 @@ async function installPolicies(): Promise<void> {
   );
 }
 
-/** As somebody has it who has told their shell where the cluster and Redis are. */
+/** The environment of a shell with the addresses of cluster and Redis. */
 const drover = (...words: string[]): Promise<CommandResult> =>
   spawnDrover(words, {
     cwd: folder,
@@ -70,8 +70,7 @@ it(
     expect(deployed.code).toBe(0);
     expect((await drover("why", "greeting/hello")).stdout).toMatch(/^Greeting default\/hello does not exist/);
 
-    await world.cluster.apply(example());
-    const greeted = await world.until(example(), isReady);
+    const greeted = await world.applyReady(example());
     expect(greeted?.status).toMatchObject({ text: "Hello, Ada!" });
 
     const { stdout: table, stderr: source } = await drover("status");
@@ -123,7 +122,7 @@ it("an image that does not exist fails the deployment at once, and what runs goe
   expect(await drover("deploy", "--wait", "100s")).toMatchObject({ code: 0 });
 }, 240_000);
 
-it("what will never be Ready is said at once, and figures without Redis are the status's", async () => {
+it("`drover wait` fails at once for an object that can never be Ready; without Redis, figures come from the status", async () => {
   const file = join(folder, "src/function.ts");
   writeFileSync(file, readFileSync(file, "utf8").replace("scaling", 'webhook: { path: "/" },\n    scaling'));
   await drover("generate");

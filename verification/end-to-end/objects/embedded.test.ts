@@ -1,27 +1,23 @@
-import { customResourceDefinition, silentLog } from "@drover/controller";
-import { connectRedis, disconnectRedis, type RedisConnection, redisUserRules } from "@drover/queue";
+import { type RedisConnection, redisUserRules } from "@drover/queue";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { object } from "../../harness/manifests.ts";
 import { Gadget, mapFor } from "../functions/gadgets.ts";
 import type { Started } from "../../harness/start-process.ts";
-import { bucket, eventually, isReady, startWorld, type World } from "../stage/world.ts";
+import { bucket, eventually, isReady, metricsOf, startWorld, type World } from "../stage/world.ts";
 
 let world: World;
 let admin: RedisConnection;
 beforeAll(async () => {
   world = await startWorld();
-  admin = await connectRedis({ url: world.redis.url, clientName: "test", log: silentLog });
-  await world.cluster.apply({ ...customResourceDefinition(Gadget) });
+  admin = await world.connectRedis();
+  await world.define(Gadget);
   const rules = redisUserRules({
     role: "embedded",
     controllers: ["-/gadgets/-", "-/gadgets/-/names/configmaps"],
   });
   await admin.call("ACL", "SETUSER", "gadgets", ...rules.split(" "), ">secret");
 });
-afterAll(async () => {
-  await disconnectRedis(admin);
-  await world.stop();
-});
+afterAll(() => world.stop());
 
 /** A function with a bridge in its process, as the Redis user that the rules make. */
 const start = (awaited = "; watching"): Promise<Started> =>
@@ -37,7 +33,7 @@ const areReady = async (...names: readonly string[]): Promise<void> => {
 };
 /** How many streams it follows. */
 const follows = async ({ url }: Started): Promise<number> =>
-  ((await (await fetch(`${url}/metrics`)).text()).match(/^drover_stream_synced/gm) ?? []).length;
+  ((await metricsOf({ url })).match(/^drover_stream_synced/gm) ?? []).length;
 const wakes = async (name: string): Promise<number> =>
   Number(await admin.hget(`{drover:-/gadgets/-}:key:default/${name}`, "wakes"));
 
@@ -45,11 +41,9 @@ it("a function with a bridge in its process needs no other, and several share th
   const first = await start();
   await areReady("one");
   await eventually(async () => expect((await fetch(`${first.url}/readyz`)).status).toBe(200));
-  expect(await (await fetch(`${first.url}/metrics`)).text()).toMatch(
-    /^drover_queue_keys\{controller="gadgets",state="due"\} 0$/m,
-  );
+  expect(await metricsOf(first)).toMatch(/^drover_queue_keys\{controller="gadgets",state="due"\} 0$/m);
 
-  // Code is asked whom an object of another kind concerns, by a queue of its own.
+  // The mapping in code has a queue of its own.
   const before = await wakes("one");
   await world.cluster.apply(mapFor("one"));
   await eventually(async () => expect(await wakes("one")).toBeGreaterThan(before));
@@ -73,13 +67,12 @@ it("beside the cluster's bridges it takes nothing away from them, nor they from 
   const bridge = await world.startBridge();
   await world.startWorker();
   const embedded = await start();
-  await world.cluster.apply(bucket("theirs"));
-  await world.until(bucket("theirs"), isReady);
+  await world.applyReady(bucket("theirs"));
   await areReady("ours");
   await bridge.stop();
   await embedded.stop();
 
-  // Nobody has made the others forget how far they were.
+  // The other functions kept their watch positions.
   await world.cluster.apply(bucket("theirs", { pollInterval: "1h" }));
   await Promise.all([
     world.startBridge({ awaited: "Resumed at the stored position; watching" }),

@@ -1,4 +1,4 @@
-import { customResourceDefinition, ReconcileFunction } from "@drover/controller";
+import { ReconcileFunction } from "@drover/controller";
 import { freePort } from "@drover/local-servers";
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -13,8 +13,7 @@ import { conditionOf, ofCluster, startWorld, type World } from "../stage/world.t
 let world: World;
 beforeAll(async () => {
   world = await startWorld();
-  for (const kind of [ReconcileFunction, Ledger, Page, Posting])
-    await world.cluster.apply({ ...customResourceDefinition(kind) });
+  for (const kind of [ReconcileFunction, Ledger, Page, Posting]) await world.define(kind);
 });
 afterAll(() => world.stop());
 
@@ -60,7 +59,7 @@ const specs = documents.map(({ any, amount }) => ({ any: asIs(any), amount: JSON
 const isDone = (status: Readonly<Record<string, unknown>> | undefined): boolean =>
   status?.["any"] !== undefined;
 
-/** Nested as deep as nobody nests, with an integer at its end; the sandbox takes less than an API server. */
+/** Nested deeper than any real object, with an integer at its end; the sandbox accepts less depth than an API server. */
 function deep(): unknown {
   let value: unknown = JSON.rawJSON("9007199254740993");
   for (let i = process.env["DROVER_TEST_CLUSTER"] === "real" ? 4_000 : 400; i > 0; i--) value = [value];

@@ -1,5 +1,3 @@
-import { silentLog } from "@drover/controller";
-import { connectRedis, disconnectRedis } from "@drover/queue";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { Started } from "../../harness/start-process.ts";
@@ -29,8 +27,7 @@ describe("a Bucket", () => {
   it("becomes a bucket that carries its owner's uid; edits, drift and deletion follow", async () => {
     const { cluster, truth } = world;
     const photos = bucket("photos", { versioning: "Enabled", tags: { team: "a" }, pollInterval: "1s" });
-    await cluster.apply(photos);
-    const object = await world.until(photos, isReady);
+    const object = await world.applyReady(photos);
     expect(await truth.bucket("photos")).toMatchObject({
       versioning: "Enabled",
       tags: { team: "a", "drover.dev/owner-uid": object?.metadata.uid },
@@ -54,22 +51,19 @@ describe("a Bucket", () => {
 
   it("is not woken by what its controller writes to it", async () => {
     const quiet = bucket("quiet");
-    await world.cluster.apply(quiet);
-    await world.until(quiet, isReady);
+    await world.applyReady(quiet);
     await world.cluster.apply({ ...quiet, metadata: { ...quiet.metadata, labels: { some: "body" } } });
     // In the order of events: it came, its finalizer and its status did, and the label.
-    const redis = await connectRedis({ url: world.redis.url, clientName: "test", log: silentLog });
+    const redis = await world.connectRedis();
     const wakes = () => redis.hget("{drover:-/buckets.s3.drover.dev/-}:key:default/quiet", "wakes");
     await eventually(async () => expect(Number(await wakes())).toBeGreaterThan(1));
     expect(await wakes()).toBe("2");
-    await disconnectRedis(redis);
   });
 
-  it("is told of in Events, counted and not repeated", async () => {
+  it("has Events that are counted and not repeated", async () => {
     const { cluster } = world;
     const impossible = bucket("impossible", { bucketName: "photos2", adopt: "Never", pollInterval: "1s" });
-    await cluster.apply(bucket("photos2"));
-    await world.until(bucket("photos2"), isReady);
+    await world.applyReady(bucket("photos2"));
     await cluster.apply(impossible);
     await world.until(impossible, (object) => conditionOf(object)?.status === "False");
     await eventually(async () => {
@@ -85,11 +79,10 @@ describe("a Bucket", () => {
     });
   });
 
-  it("that is not empty waits, says why, and goes once it is empty", async () => {
+  it("that is not empty waits with a reason, and is deleted once it is empty", async () => {
     const { cluster, truth } = world;
     const full = bucket("full");
-    await cluster.apply(full);
-    await world.until(full, isReady);
+    await world.applyReady(full);
     await truth.put("full", "precious");
     await cluster.remove(full);
     const waiting = await world.until(full, (object) => conditionOf(object)?.reason === "BucketNotEmpty");
@@ -105,14 +98,13 @@ describe("a Bucket", () => {
   it("that is to be retained leaves its bucket", async () => {
     const { cluster, truth } = world;
     const kept = bucket("kept", { onDelete: "Retain" });
-    await cluster.apply(kept);
-    await world.until(kept, isReady);
+    await world.applyReady(kept);
     await cluster.remove(kept);
     await world.until(kept, isGone);
     expect((await truth.bucket("kept"))?.tags).not.toHaveProperty("drover.dev/owner-uid");
   });
 
-  it("gets nothing from a bridge that was told to stop, and everything from the next one", async () => {
+  it("is not woken by a stopped bridge; the next bridge sends every missed wake", async () => {
     const { cluster, truth } = world;
     expect(await bridge.stop()).toMatchObject({ code: 0 });
     const missed = bucket("missed");
@@ -131,7 +123,7 @@ describe("every process", () => {
 
   const idle = 'drover_queue_keys{controller="buckets.s3.drover.dev",state="due"} 0';
 
-  it("says that it runs, that it is ready, and its numbers", async () => {
+  it("answers its probes and serves its metrics", async () => {
     for (const each of [bridge, worker]) {
       expect(await get(each, "/healthz")).toMatchObject({ status: 200 });
       await eventually(async () => expect(await get(each, "/readyz")).toMatchObject({ status: 200 }));
@@ -147,7 +139,7 @@ describe("every process", () => {
     );
   });
 
-  it("says why it is not ready while Redis is away, and lives on; a Bucket of that time is Ready afterwards", async () => {
+  it("stays alive and reports why it is not ready while Redis is down; a Bucket made meanwhile becomes Ready", async () => {
     await world.redis.kill();
     await world.cluster.apply(bucket("late"));
     for (const each of [bridge, worker]) {

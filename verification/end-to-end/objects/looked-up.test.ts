@@ -1,5 +1,5 @@
-import { customResourceDefinition, ReconcileFunction, silentLog } from "@drover/controller";
-import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/queue";
+import { ReconcileFunction } from "@drover/controller";
+import { type RedisConnection } from "@drover/queue";
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { core, coreKind, looseKind, type Manifest, namespaceNamed, object } from "../../harness/manifests.ts";
@@ -11,16 +11,13 @@ let redis: RedisConnection;
 let bridge: Started;
 beforeAll(async () => {
   world = await startWorld();
-  redis = await connectRedis({ url: world.redis.url, clientName: "test", log: silentLog });
-  await world.cluster.apply({ ...customResourceDefinition(ReconcileFunction) });
+  redis = await world.connectRedis();
+  await world.define(ReconcileFunction);
   await world.cluster.apply(namespaceNamed("elsewhere"));
   await world.cluster.apply(looseKind("example.com", "Gadget", "v1"));
   bridge = await world.startBridge({ functions: ofCluster, awaited: "Serving" });
 });
-afterAll(async () => {
-  await disconnectRedis(redis);
-  await world.stop();
-});
+afterAll(() => world.stop());
 
 const gadget = (name: string, of: object): Manifest =>
   object({ apiVersion: "example.com/v1", kind: "Gadget" }, name, of);
@@ -43,7 +40,7 @@ const byAll = coreKind("ConfigMap", {
   labelSelector: { matchLabels: { global: "yes" } },
 });
 
-/** How often each gadget was woken, at one instant, as the ledger counts it; nobody takes the keys. */
+/** How often each gadget was woken, at one instant, as the ledger counts it; no worker claims the keys. */
 const wakes = async (): Promise<readonly number[]> => {
   const queue = await queueOf(world, registration());
   const keys = ["a", "b", "c"].map((name) => `{drover:${queue}}:key:default/${name}`);
@@ -87,11 +84,11 @@ it("an object wakes those that name it, and those that select it, or did", async
   expect(await wokenBy(apply(labelled("ConfigMap", "m1", { app: "y" })))).toBe("ab");
   expect(await wokenBy(apply(labelled("ConfigMap", "m1", { app: "y" }, { a: "c" })))).toBe("b");
 
-  // Who names another one from now on is found by that, and by the old one no more.
+  // A gadget that changes its reference is found by the new name, and no longer by the old one.
   expect(await wokenBy(apply(gadget("b", { secrets: [{ name: "s2" }], selector: { app: "x" } })))).toBe("b");
   expect(await wokenBy(apply(labelled("Secret", "s1", {}, { a: "Yg==" })))).toBe("a");
 
-  // In another namespace nobody is meant.
+  // A name in another namespace matches no gadget.
   await cluster.apply(labelled("Secret", "s1", {}, {}, "elsewhere"));
   expect(await wokenBy(apply(labelled("Secret", "s2", { a: "b" })))).toBe("b");
 
@@ -110,7 +107,7 @@ it("a way to look up that is declared later finds what there is", async () => {
   await cluster.apply(labelled("ConfigMap", "rules", { global: "yes" }));
   expect(await wokenBy(() => cluster.apply(gadget("c", {})))).toBe("c");
   expect(await wokenBy(() => cluster.apply(registration(bySecret, byAll)), "abc")).toBe("abc");
-  // They were woken because they are looked for by another way; of what is gone before it was seen, nothing is told.
+  // They were woken because their lookup has changed; objects that were deleted before they were seen wake no key.
   const stream = '{drover-stream:["","v1","configmaps","ConfigMap","Namespaced"]}:stream';
   await eventually(async () => expect(await redis.hget(stream, "told")).toContain("global=yes"));
   expect(await wokenBy(() => cluster.remove(labelled("ConfigMap", "rules", { global: "yes" })))).toBe("abc");
@@ -119,7 +116,7 @@ it("a way to look up that is declared later finds what there is", async () => {
   expect(files).toHaveLength(2);
 }, 120_000);
 
-it("who is new is found by a change of the others before it is woken", async () => {
+it("a new gadget is found by changes of the objects that it names, even before its own first wake", async () => {
   const { hostname, port } = new URL(world.redis.url);
   const monitor = connect(Number(port), hostname, () => monitor.write("MONITOR\r\n"));
   let commands = "";
@@ -136,7 +133,7 @@ it("who is new is found by a change of the others before it is woken", async () 
   }
 }, 120_000);
 
-it("nothing is left of a kind that nobody follows any more, though no bridge was there when that came about", async () => {
+it("data of a kind that no function follows any more is removed, though no bridge ran when that happened", async () => {
   expect(await redis.keys("{drover-stream:*")).not.toEqual([]);
   await bridge.stop();
   await world.cluster.remove(registration());

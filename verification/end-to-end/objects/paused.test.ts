@@ -1,8 +1,15 @@
-import { silentLog } from "@drover/controller";
-import { connectRedis, disconnectRedis } from "@drover/queue";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Started } from "../../harness/start-process.ts";
-import { bucket, conditionOf, eventually, isGone, isReady, startWorld, type World } from "../stage/world.ts";
+import {
+  bucket,
+  conditionOf,
+  eventually,
+  isGone,
+  isReady,
+  metricsOf,
+  startWorld,
+  type World,
+} from "../stage/world.ts";
 
 let world: World;
 let worker: Started;
@@ -21,16 +28,15 @@ const held = (name: string, spec: object = {}) => annotated(name, { "drover.dev/
 const free = (name: string, spec: object = {}) => annotated(name, { "drover.dev/paused": null }, spec);
 /** The bucket of an object that was made later is there: what came before has had its turn. */
 const afterAnother = async (name: string): Promise<void> => {
-  await world.cluster.apply(free(name));
-  await world.until(free(name), isReady);
+  await world.applyReady(free(name));
 };
 const pausedKeys = async (): Promise<number> => {
-  const text = await (await fetch(`${worker.url}/metrics`)).text();
+  const text = await metricsOf(worker);
   return Number(/^drover_queue_keys\{.*state="paused".*\} (\d+)/m.exec(text)?.[1]);
 };
 
-it("an object that says that it is paused has no run, also where Redis is emptied, until it says so no more", async () => {
-  const { cluster, truth, redis } = world;
+it("a paused object has no run, even after Redis was emptied, until it is resumed", async () => {
+  const { cluster, truth } = world;
   await cluster.apply(held("new"));
   await afterAnother("changed");
   await cluster.apply(held("changed", { tags: { team: "b" } }));
@@ -46,10 +52,9 @@ it("an object that says that it is paused has no run, also where Redis is emptie
   expect(before[2]?.metadata.deletionTimestamp).toBeDefined();
   expect(await truth.names()).not.toContain("new");
 
-  const admin = await connectRedis({ url: redis.url, clientName: "test", log: silentLog });
+  const admin = await world.connectRedis();
   await admin.flushall();
-  await disconnectRedis(admin);
-  // Everything is told anew, to a queue that knows nothing of a pause.
+  // Every key is woken again, in a queue without a record of the pause.
   await afterAnother("second");
   await eventually(async () => expect(await pausedKeys()).toBe(3));
   // Nothing has written to them: neither to their status nor a finalizer.
@@ -72,13 +77,12 @@ it("an object that says that it is paused has no run, also where Redis is emptie
 it("a new value of reconcile-at causes a run, also of an object that is parked", async () => {
   const { cluster } = world;
   const [first, twin] = [free("original"), free("twin", { bucketName: "original" })];
-  await cluster.apply(first);
-  await world.until(first, isReady);
+  await world.applyReady(first);
   await cluster.apply(twin);
   const parked = await world.until(twin, (object) => conditionOf(object)?.status === "False");
   await cluster.remove(first);
   await world.until(first, isGone);
-  // It is given up on: nothing that it needs has told it that the name is free.
+  // The key is parked: no event reports that the name is free.
   await afterAnother("third");
   expect(await cluster.get(twin)).toEqual(parked);
   const { metadata, ...rest } = twin;

@@ -66,7 +66,7 @@ export async function startDeployedWorld(
       PATH: process.env["PATH"] ?? "",
     },
   });
-  // The admission policies let these accounts write the status of a function, and nobody else.
+  // The admission policies let only these accounts write the status of a function.
   const asPart = async (part: string): Promise<Record<string, string>> =>
     env["DROVER_AUTHORS"] === "checked" ? { DROVER_KUBECONFIG: await kubeconfigOf(world, part) } : {};
   const bridge = await world.startBridge({
@@ -139,8 +139,8 @@ export const usersOf = async (world: World, name: string): Promise<readonly stri
 
 /** SHA-256 of the passwords that a user of Redis has. */
 export async function redisPasswords(world: World, user: string): Promise<readonly string[]> {
-  const told = z.array(z.unknown()).parse(await askRedis(world, "GETUSER", user));
-  return z.array(z.string()).parse(told[told.indexOf("passwords") + 1]);
+  const fields = z.array(z.unknown()).parse(await askRedis(world, "GETUSER", user));
+  return z.array(z.string()).parse(fields[fields.indexOf("passwords") + 1]);
 }
 
 async function askRedis({ redis }: World, ...command: readonly string[]): Promise<unknown> {

@@ -11,7 +11,7 @@ export interface S3Call {
   readonly operation: string;
 }
 
-/** What a test wants to know of, and break. Whoever answers `cut` ends the connection: the caller hears nothing. */
+/** Calls that a test observes or breaks. A callback that returns `cut` ends the connection: the caller gets no answer. */
 export interface GateHooks {
   /** Before the request reaches the server. */
   before(call: S3Call): Promise<"cut" | undefined>;

@@ -10,7 +10,7 @@ import {
 } from "@aws-sdk/client-s3";
 import type { S3Server } from "@drover/local-servers";
 
-/** A bucket as the S3 server tells of it. */
+/** A bucket as the S3 server reports it. */
 export interface TrueBucket {
   readonly tags: Readonly<Record<string, string>>;
   readonly versioning: string | undefined;

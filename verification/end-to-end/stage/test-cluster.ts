@@ -99,7 +99,7 @@ async function realCluster(folder: string): Promise<TestCluster> {
     kubeconfig: cluster.kubeconfig,
     async apply(manifest) {
       await kubectl(["apply", "-f", "-"], JSON.stringify(manifest));
-      // kubectl looks a kind up before it asks for it, and hears of one later than the API server serves it.
+      // kubectl looks a kind up before it requests it, and discovers a kind later than the API server serves it.
       const isServed = () =>
         kubectl(["get", manifest.metadata.name]).then(
           () => true,

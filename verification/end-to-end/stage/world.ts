@@ -1,4 +1,5 @@
-import { customResourceDefinition } from "@drover/controller";
+import { customResourceDefinition, type Resource, silentLog } from "@drover/controller";
+import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/queue";
 import {
   type RedisServer,
   type S3Server,
@@ -26,7 +27,7 @@ export interface World {
   /** `functions`: a folder of other registrations than the bucket function's, or those of the cluster. */
   startBridge(options?: {
     functions?: string;
-    /** What it says when it is as far as is to be waited for; by default that it follows a kind. */
+    /** The log line to wait for; by default that the bridge follows a kind. */
     awaited?: string;
     env?: Record<string, string>;
     machine?: string;
@@ -39,7 +40,7 @@ export interface World {
     env?: Record<string, string>;
   }): Promise<Started>;
   /**
-   * Any process of Drover's, by its main module, until it has said `awaited`. Each has a wall clock of its own, but for
+   * Any process of Drover's, by its main module, until it has logged `awaited`. Each has a wall clock of its own, but for
    * those of one `machine`: signatures, and deadlines of calls, tolerate no minutes (docs/operating-functions.md, Clocks).
    */
   startProcess(
@@ -50,9 +51,9 @@ export interface World {
     machine?: string,
   ): Promise<Started>;
   /**
-   * A gateway that may call functions on loopback. `machine`: that of the process whose signatures it verifies.
+   * A gateway that may call functions on loopback. `machine`: that of the process with the signatures that it verifies.
    *
-   * @param allowed the port of a function whose URL is plain HTTP
+   * @param allowed the port of a function with a plain HTTP URL
    */
   startGateway(options: {
     readonly allowed?: number;
@@ -76,11 +77,17 @@ export interface World {
   mount(name: string, values: Readonly<Record<string, string>>): string;
   /** Another function, by its main module. `env`: such as DROVER_FUNCTION, where the cluster registers it. */
   startFunction(main: string, env?: Record<string, string>): Promise<Started>;
-  /** The object as it is when it is Ready for the generation it has, or when `predicate` says so. */
+  /** The object as it is when it is Ready for the generation it has, or when `predicate` holds. */
   until(
     manifest: Manifest,
     predicate: (object: TestObject | undefined) => boolean,
   ): Promise<TestObject | undefined>;
+  /** Applies a manifest and waits until its object is Ready. */
+  applyReady(manifest: Manifest): Promise<TestObject | undefined>;
+  /** Applies the definitions of kinds. */
+  define(...kinds: readonly Resource[]): Promise<void>;
+  /** A connection as the administrator of Redis, closed with the world. */
+  connectRedis(): Promise<RedisConnection>;
   /** For files of a test; goes away with the world. */
   readonly folder: string;
   stop(): Promise<void>;
@@ -89,7 +96,7 @@ export interface World {
 /** Registrations as the cluster has them. */
 export const ofCluster = "the cluster's";
 
-/** How long anything may take on a slow machine before the test says so. Nothing waits for this time to pass. */
+/** How long a step may take on a slow machine before the test fails. Nothing waits for this time to pass. */
 const timeout = 100_000;
 
 /** @param startQueue another Redis than the usual one. */
@@ -101,7 +108,21 @@ export async function startWorld(
   const truth = s3Truth(s3);
   const started: TiedProcess[] = [];
   let processes = 0;
-  await cluster.apply({ ...customResourceDefinition(Bucket) });
+  const connections: RedisConnection[] = [];
+  const define: World["define"] = async (...kinds) => {
+    for (const kind of kinds) await cluster.apply({ ...customResourceDefinition(kind) });
+  };
+  const until: World["until"] = async (manifest, predicate) => {
+    let object: TestObject | undefined;
+    const look = async (): Promise<void> => {
+      object = await cluster.get(manifest);
+      if (!predicate(object))
+        throw new Error(`${manifest.metadata.name} is ${JSON.stringify(object, null, 2)}`);
+    };
+    await vi.waitFor(look, { timeout, interval: 100 });
+    return object;
+  };
+  await define(Bucket);
 
   const start: World["startProcess"] = (name, main, awaited, env, machine) =>
     startProcess({
@@ -176,17 +197,19 @@ export async function startWorld(
       return mounted;
     },
     startFunction: (main, env = {}) => start("function", main, "Taking keys", env),
-    async until(manifest, predicate) {
-      let object: TestObject | undefined;
-      const look = async (): Promise<void> => {
-        object = await cluster.get(manifest);
-        if (!predicate(object))
-          throw new Error(`${manifest.metadata.name} is ${JSON.stringify(object, null, 2)}`);
-      };
-      await vi.waitFor(look, { timeout, interval: 100 });
-      return object;
+    until,
+    define,
+    async applyReady(manifest) {
+      await cluster.apply(manifest);
+      return until(manifest, isReady);
+    },
+    async connectRedis() {
+      const connection = await connectRedis({ url: redis.url, clientName: "test", log: silentLog });
+      connections.push(connection);
+      return connection;
     },
     async stop() {
+      await Promise.all(connections.map(disconnectRedis));
       await Promise.all(started.map((child) => child.stop()));
       truth.close();
       await Promise.all([cluster.stop(), redis.stop(), s3.stop()]);
@@ -221,3 +244,7 @@ export const eventually = (look: () => Promise<void> | void): Promise<void> =>
 
 /** A kind that is not defined yet. */
 export const absentees = looseKind("s3.drover.dev", "Absentee");
+
+/** The metrics of a process, as Prometheus reads them. */
+export const metricsOf = async ({ url }: Pick<Started, "url">): Promise<string> =>
+  (await fetch(`${url}/metrics`)).text();

@@ -1,4 +1,4 @@
-import { customResourceDefinition, ReconcileFunction } from "@drover/controller";
+import { ReconcileFunction } from "@drover/controller";
 import { freePort } from "@drover/local-servers";
 import { Redis } from "ioredis";
 import { randomBytes } from "node:crypto";
@@ -20,8 +20,7 @@ let port: number;
 beforeAll(async () => {
   world = await startWorld();
   port = await freePort();
-  for (const kind of [ReconcileFunction, Leak, Drip])
-    await world.cluster.apply({ ...customResourceDefinition(kind) });
+  for (const kind of [ReconcileFunction, Leak, Drip]) await world.define(kind);
 });
 afterAll(() => world.stop());
 
@@ -152,7 +151,7 @@ describe("a canary that a process is started with is nowhere in what it prints",
             ...(path === leaky && { DROVER_LEAKY_SECRET: canary }),
             ...variables,
           },
-          // Where nobody can be reached it goes on trying, and says so.
+          // Without a reachable server it retries, and logs each failure.
           onLine: (line) => {
             if (trouble.test(line)) failed.resolve(undefined);
           },

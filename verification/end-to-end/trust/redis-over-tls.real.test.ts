@@ -1,4 +1,3 @@
-import { customResourceDefinition } from "@drover/controller";
 import {
   findRedis7,
   freePort,
@@ -15,7 +14,7 @@ import { z } from "zod";
 import { startProcess } from "../../harness/start-process.ts";
 import { type DeployedWorld, startDeployedWorld } from "../stage/deployed-world.ts";
 import { Task, task, tasksFunction } from "../functions/tasks.ts";
-import { eventually, isReady, startWorld } from "../stage/world.ts";
+import { eventually, startWorld } from "../stage/world.ts";
 
 const main = new URL("../functions/tasks.ts", import.meta.url).pathname;
 let [folder, port]: [string, number] = ["", 0];
@@ -30,7 +29,7 @@ beforeAll(async () => {
     { DROVER_REDIS_URL: `rediss://127.0.0.1:${port}`, DROVER_REDIS_CA_FILE: tls.caFile },
     startWorld(() => startRedis({ persistence: true, executable, args: tls.args(port) })),
   );
-  await world.cluster.apply({ ...customResourceDefinition(Task) });
+  await world.define(Task);
 });
 afterAll(async () => {
   await world.stop();
@@ -49,9 +48,8 @@ it("a function's Pod connects with the authority that the deployer was given, an
   const { cluster, redis } = world;
   const container = { image: "tasks:1", journal: join(folder, "journal") };
   await cluster.apply(tasksFunction(container, { scaling: { min: 1 } }));
-  await cluster.apply(task("encrypted", 1));
-  await world.until(task("encrypted", 1), isReady);
-  // Redis itself says at which of its ports it has accepted the function's user.
+  await world.applyReady(task("encrypted", 1));
+  // Redis itself reports the port at which it accepted the function's user.
   const clients = ((await redisRequest(redis.port, ["CLIENT", "LIST"])) ?? "").split("\n");
   const ofFunction = clients.filter((line) => line.includes("user=function:default/tasks/"));
   expect(ofFunction.length).toBeGreaterThan(0);

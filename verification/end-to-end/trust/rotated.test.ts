@@ -1,11 +1,10 @@
-import { customResourceDefinition } from "@drover/controller";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
 import { type DeployedWorld, redisPasswords, startDeployedWorld, usersOf } from "../stage/deployed-world.ts";
 import { Task, task, tasksFunction } from "../functions/tasks.ts";
-import { eventually, isReady } from "../stage/world.ts";
+import { eventually } from "../stage/world.ts";
 
 const main = new URL("../functions/tasks.ts", import.meta.url).pathname;
 let world: DeployedWorld;
@@ -14,7 +13,7 @@ beforeAll(async () => {
     { "tasks:1": { command: [process.execPath, main] } },
     { DROVER_ROTATE_EVERY: "1s" },
   );
-  await world.cluster.apply({ ...customResourceDefinition(Task) });
+  await world.define(Task);
 });
 afterAll(() => world.stop());
 
@@ -32,8 +31,7 @@ it("a function's password is changed while it works, and the old one is good for
     { scaling: { min: 1 } },
   );
   await cluster.apply(deployed);
-  await cluster.apply(task("before", 1));
-  await world.until(task("before", 1), isReady);
+  await world.applyReady(task("before", 1));
   const before = await hashOf();
   // Whatever has it reconciled: it looks at how old the password is.
   const touch = async (n: number) =>
@@ -43,13 +41,11 @@ it("a function's password is changed while it works, and the old one is good for
     await touch(n++);
     expect(await hashOf()).not.toBe(before);
   });
-  await cluster.apply(task("meanwhile", 1));
-  await world.until(task("meanwhile", 1), isReady);
+  await world.applyReady(task("meanwhile", 1));
   await eventually(async () => {
     await touch(n++);
     const [user = ""] = await usersOf(world, "tasks");
     expect(await redisPasswords(world, user)).not.toContain(before);
   });
-  await cluster.apply(task("after", 1));
-  await world.until(task("after", 1), isReady);
+  await world.applyReady(task("after", 1));
 }, 120_000);

@@ -1,4 +1,4 @@
-import { customResourceDefinition, reconcileFunctionOf, silentLog } from "@drover/controller";
+import { reconcileFunctionOf, silentLog } from "@drover/controller";
 import { type RedisServer, startRedis } from "@drover/local-servers";
 import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/queue";
 import { Redis } from "ioredis";
@@ -29,7 +29,7 @@ beforeAll(async () => {
     connectRedis({ url: of.url, clientName: "test", log: silentLog, loadsScripts: false });
   admins = { main: await connect(servers.main), one: await connect(one), two: await connect(two) };
   parts = [world.bridge, world.deployer];
-  await world.cluster.apply({ ...customResourceDefinition(Gadget) });
+  await world.define(Gadget);
   for (const name of ["one", "two"]) await world.cluster.apply(namespaceNamed(name));
 });
 afterAll(async () => {
@@ -66,14 +66,13 @@ const gadgets = (namespace: string) => {
   return {
     ...rest,
     metadata: { namespace, name: "gadgets" },
-    // A Pod whose Redis is away has its runs' time, and some seconds, to end.
+    // A Pod without its Redis has the time of its runs, and some seconds, to end.
     spec: { ...others, timeout: "1s", for: { ...gadgetKind, namespaces: [namespace] } },
   };
 };
 const gadget = (namespace: string, name: string) => object(Gadget, name, {}, namespace);
 const reconciled = async (namespace: string, name: string): Promise<void> => {
-  await world.cluster.apply(gadget(namespace, name));
-  await world.until(gadget(namespace, name), isReady);
+  await world.applyReady(gadget(namespace, name));
 };
 const usersIn = async (of: keyof typeof servers): Promise<readonly string[]> =>
   z
@@ -90,7 +89,7 @@ const podsOf = async (namespace: string): Promise<number> =>
   z
     .object({ items: z.array(z.unknown()) })
     .parse(await world.cluster.read(`/api/v1/namespaces/${namespace}/pods`)).items.length;
-/** What a server answers to somebody who logs in with that user and password. */
+/** The answer of a Redis server to a login with that user and password. */
 async function login(of: keyof typeof servers, user: string, password: string): Promise<string> {
   const redis = new Redis(servers[of].url, { lazyConnect: true, retryStrategy: () => null });
   redis.on("error", () => undefined);
@@ -100,10 +99,9 @@ async function login(of: keyof typeof servers, user: string, password: string): 
   return String(answer);
 }
 
-it("a function whose namespace gets a Redis moves there with its user, and everything is reconciled there", async () => {
+it("a function moves, with its Redis user, to the Redis that its namespace gets, and reconciles every object there", async () => {
   for (const namespace of ["one", "two"]) {
-    await world.cluster.apply(gadgets(namespace));
-    await world.until(gadgets(namespace), isReady);
+    await world.applyReady(gadgets(namespace));
     await reconciled(namespace, "before");
   }
   expect(await usersIn("main")).toHaveLength(2);
@@ -145,7 +143,7 @@ it.each<[what: string, breakIt: () => unknown, mend: () => unknown]>([
     () => process.kill(servers.one.pid, "SIGCONT"),
   ],
 ])(
-  "a tenant whose Redis %s says so, goes on afterwards, and holds up no other",
+  "a tenant with a Redis that %s reports it, recovers, and delays no other tenant",
   async (what, breakIt, mend) => {
     const name = what.replace(" ", "-");
     await breakIt();

@@ -21,7 +21,7 @@ export const { broken, right } = twins(
       }
       const there = await children.get(name);
       if (there === undefined) await children.create(name, data);
-      else if (!children.isMine(there)) throw new TerminalError(`${name} is somebody else's.`);
+      else if (!children.isMine(there)) throw new TerminalError(`${name} belongs to another owner.`);
       else if (!says(there, data)) await children.say(name, data);
       return { status: { child: name } };
     },

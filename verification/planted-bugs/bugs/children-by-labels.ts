@@ -2,7 +2,7 @@ import { builtin, listAll } from "@drover/kube";
 import { applied } from "../app.ts";
 import { twins } from "../twins.ts";
 
-/** Whatever carries the labels is counted, and deleted when there is too much of it; whoever controls it. */
+/** Whatever carries the labels is counted, and deleted when there are too many, even under another controller. */
 export const { broken, right } = twins(
   { name: "children by labels", steps: applied({ size: 2 }, { size: 1 }) },
   (isRight, { client }) =>

@@ -13,7 +13,7 @@ const lowestFree = (taken: readonly number[], port = firstPort): number =>
 export const { broken, right } = twins(
   {
     name: "counter in memory",
-    except: { "with the labels of": "a port that somebody else's object names is taken, too" },
+    except: { "with the labels of": "a port in another owner's object counts as taken, too" },
     steps: [{ apply: app({}, "a") }, { apply: app({}, "b") }],
   },
   (isRight, { client }) => {

@@ -5,7 +5,7 @@ import { twins } from "../twins.ts";
 
 const dataSchema = z.record(z.string(), z.string()).default({});
 
-/** To rename what cannot be renamed, the old one is deleted before the new one is made: in between, nobody has the data. */
+/** To rename a child, the old one is deleted before the new one is created: in between, the data is lost. */
 export const { broken, right } = twins(
   {
     name: "delete, then create",
@@ -16,7 +16,7 @@ export const { broken, right } = twins(
     steps: [
       { apply: app({ child: "x" }) },
       {
-        title: "somebody writes into the child",
+        title: "another client writes into the child",
         act: (user) =>
           user.apply({ ...configMapKind, metadata: { name: "x" }, data: { written: "by hand" } }),
       },

@@ -3,7 +3,7 @@ import { builtin, listAll } from "@drover/kube";
 import { applied } from "../app.ts";
 import { twins } from "../twins.ts";
 
-/** Children are counted as a cache has them, which may not have heard of those that were just made or deleted. */
+/** Children are counted in a cache, which may lack those that were just created or deleted. */
 export const { broken, right } = twins(
   {
     name: "list from a cache",

@@ -10,7 +10,7 @@ export const { broken, right } = twins(
       for (const name of [`${metadata.name}-page`, `${metadata.name}-style`]) {
         const there = await children.get(name);
         if (there === undefined) await children.create(name, { text: spec.text });
-        else if (isRight && !children.isMine(there)) throw new Error(`${name} is somebody else's.`);
+        else if (isRight && !children.isMine(there)) throw new Error(`${name} belongs to another owner.`);
         else if (!says(there, { text: spec.text })) await children.say(name, { text: spec.text });
       }
       return {};

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { applied } from "../app.ts";
 import { twins } from "../twins.ts";
 
-/** A child whose name is made up is found again only by what the status says, which is written after it. */
+/** A child with a random name is found again only by the status, which is written after it. */
 export const { broken, right } = twins(
   { name: "random child names", steps: applied({ text: "Hi" }, { text: "Ho" }) },
   (isRight) =>

@@ -1,7 +1,7 @@
 import { applied } from "../app.ts";
 import { twins } from "../twins.ts";
 
-/** What the status says was made is not looked at again. */
+/** Children in the status are not observed again. */
 export const { broken, right } = twins(
   { name: "status as truth", steps: applied({ text: "Hi" }, { text: "Ho" }) },
   (isRight) =>

@@ -1,7 +1,7 @@
 import { applied } from "../app.ts";
 import { twins } from "../twins.ts";
 
-/** A write that fails is logged, and nobody tries again. */
+/** A write that fails is logged, and not retried. */
 export const { broken, right } = twins(
   { name: "swallowed error", steps: applied({ text: "Hi" }, { text: "Ho" }) },
   (isRight) =>

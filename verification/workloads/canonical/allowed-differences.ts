@@ -44,8 +44,8 @@ export const allowedDifferences: readonly Allowed[] = [
       /^deployments\.[^.]+\.status\.conditions\[\d\]\.last(Update|Transition)Time$/.test(difference.path) &&
       isAnewForReference(difference),
     reason:
-      "A pod that somebody took away is made again in one run, and the status tells of both at once. " +
-      "kube-controller-manager tells of a pod fewer, and then of one more, which it takes for progress: " +
+      "A pod that was deleted is replaced in one run, and one status update has both. " +
+      "kube-controller-manager reports a pod fewer, and then one more, which it counts as progress: " +
       "the deadline of a rollout that is stuck begins anew.",
   },
   {
@@ -55,8 +55,8 @@ export const allowedDifferences: readonly Allowed[] = [
       reference > 1 &&
       subject === 1,
     reason:
-      "Who resumes a Deployment and has asked for a revision that is not there, or is the one that it has, is told so once. " +
-      "kube-controller-manager tells it, writes to a version that it has just changed itself, and tells it again.",
+      "A resumed Deployment with a rollback to a missing or to its current revision gets one Event about it. " +
+      "kube-controller-manager writes the Event, conflicts with its own write, and writes the Event again.",
   },
   {
     covers: ({ action, path, reference, subject }) =>

@@ -103,7 +103,7 @@ it("is the same for runs that gave other names, uids and addresses", () => {
   expect(JSON.stringify(stateOf(worldOf(one)))).not.toMatch(/5d4f8c7b9|bcdfg|run-1|11111111|10\.244/);
 });
 
-it("says in which action a time falls", () => {
+it("finds the action in which a time falls", () => {
   const earlier = worldOf(other, (kind, object) =>
     kind === "Deployment"
       ? {
@@ -115,7 +115,7 @@ it("says in which action a time falls", () => {
   expect(compared(worldOf(one), earlier)).toEqual(["deployments.web.metadata.creationTimestamp"]);
 });
 
-it("sees an owner reference to nobody", () => {
+it("reports an owner reference to a missing object", () => {
   const wrong = worldOf(other, (kind, object) =>
     kind === "Deployment"
       ? { ...object, metadata: { name: "web", uid: uid(other, 9), creationTimestamp: during } }
@@ -124,7 +124,7 @@ it("sees an owner reference to nobody", () => {
   expect(compared(worldOf(one), wrong)).toEqual(["replicaSets.web-<hash 1>.metadata.ownerReferences[0].uid"]);
 });
 
-it("counts the pods that were created and what was said of them", () => {
+it("counts the Pods that were created and their Events", () => {
   const fewer = worldOf({ ...other, pods: ["wwwww"] });
   expect(compared(worldOf(one), fewer)).toEqual([
     "pods.web-<hash 1>[1]",
@@ -170,7 +170,7 @@ it("compares no further after a difference that is allowed and parts the two, bu
   const steps = (first: Action, events?: JsonObject) =>
     compareTraces(trace(first, {}, events), trace(first, sets)).map(({ step }) => step);
   expect(steps(create(true))).toEqual([]);
-  expect(steps(create(true), { "Deployment web": { told: 1 } })).toEqual([1]);
+  expect(steps(create(true), { "Deployment web": { reported: 1 } })).toEqual([1]);
   expect(steps(create(false))).toEqual([1]);
   expect(compareTraces(trace(create(true), sets), trace(create(true), {}))).not.toEqual([]);
 });

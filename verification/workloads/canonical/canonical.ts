@@ -102,7 +102,7 @@ function walk(value: Json, how: Walk): Json {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [how.mask(key), walk(inner, how)]));
 }
 
-/** Owners are told by whether they are there, too: a uid that is nobody's is a fault that no name shows. */
+/** Owners are compared by their existence, too: a uid without an object is a fault that no name shows. */
 function ownersOf(object: Json, how: Walk): Json | undefined {
   const owners = field(object, "metadata", "ownerReferences");
   if (!isArray(owners)) return undefined;

@@ -8,11 +8,11 @@ import type { Allowed, Difference } from "./allowed-differences.ts";
 import { uncounted } from "./canonical-events.ts";
 import type { Trace } from "../sequences/run-sequence.ts";
 
-/** Of whom one side said more than can be compared, the other need not say the same. */
+/** If one side has more events of an object than can be compared, the other side's are not compared. */
 function withoutTooMuch(state: JsonObject, other: JsonObject): JsonObject {
   const tooMuch = [state, other].flatMap((side) =>
-    Object.entries(objectAt(side, "events")).flatMap(([whom, said]) =>
-      field(said, uncounted) === undefined ? [] : [whom],
+    Object.entries(objectAt(side, "events")).flatMap(([object, counted]) =>
+      field(counted, uncounted) === undefined ? [] : [object],
     ),
   );
   return { ...state, events: omit(objectAt(state, "events"), ...tooMuch) };
@@ -30,7 +30,7 @@ export function compareTraces(
   let standing: ReadonlySet<string> = new Set();
   for (const [i, { action, state }] of reference.moments.entries()) {
     const other = subject.moments[i]?.state ?? {};
-    // Who has come to rest is not to be measured by who is still on the way.
+    // A settled side is not compared with one that has not settled.
     if ("unsettled" in state && !("unsettled" in other)) return [];
     const left = new Set<string>();
     const met = new Set<Allowed>();
@@ -55,7 +55,7 @@ const shown = (value: Json | undefined): string =>
   value === undefined ? "(nothing)" : JSON.stringify(value).slice(0, 1_500);
 
 /** Differences for people: the action, the place, and both values. */
-export const told = (found: readonly Difference[]): string =>
+export const described = (found: readonly Difference[]): string =>
   found
     .map(
       ({ step, action, path, reference, subject }) =>

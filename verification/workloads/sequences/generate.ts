@@ -1,4 +1,4 @@
-// Sequences of what users do that nobody thought of. The world settles after each action, so the same must come of it
+// Random sequences of user actions. The world settles after each action, so the same must come of it
 // however fast a controller is.
 import { delayAnnotation, fateAnnotation } from "@drover/real-cluster";
 import type { Json, JsonObject } from "../../../packages/sandbox/src/json.ts";
@@ -101,7 +101,7 @@ function replicaSet(random: PseudoRandom, name: string): JsonObject {
 
 const costAnnotation = "controller.kubernetes.io/pod-deletion-cost";
 /**
- * Which of several pods goes first is chance where nothing but their age tells them apart. So whatever makes a pod
+ * The order in which Pods are deleted is random if they differ only in age. So whatever makes a pod
  * different gives it a cost of its own.
  */
 const ownCost = (at: number): JsonObject => ({ [costAnnotation]: String(-10 - at) });
@@ -124,7 +124,7 @@ const cost = (value: number): Change => ({
 const fate = (value: Json, at: number): Change => ({
   patch: { metadata: { annotations: { [fateAnnotation]: value, ...ownCost(at) } } },
 });
-/** It stays though it was deleted, as one does whose containers take their time. */
+/** It stays after its deletion, like a Pod with slow containers. */
 const hold = (value: Json, at: number): Change => ({
   patch: { metadata: { finalizers: value, annotations: ownCost(at) } },
 });

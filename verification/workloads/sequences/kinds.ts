@@ -16,7 +16,7 @@ export const kindNames: readonly Kind[] = ["Deployment", "ReplicaSet", "Pod", "E
 
 export const quotas: ResourceRef = { ...core, plural: "resourcequotas", kind: "ResourceQuota" };
 
-/** Keeps a pod that was deleted, as one is kept whose containers take their time to end. */
+/** Keeps a deleted Pod, like one with containers that end slowly. */
 export const holdingFinalizer = "example.com/hold";
 export const hashLabel = "pod-template-hash";
 
@@ -66,7 +66,7 @@ export const isReady = (pod: Json): boolean => textAt(conditionOf(pod, "Ready"),
 export const isActive = (pod: Json): boolean =>
   !isLeaving(pod) && !["Failed", "Succeeded"].includes(textAt(pod, "status", "phase") ?? "");
 
-/** A pod template as JSON, without the hash that tells ReplicaSets of a Deployment apart. */
+/** A pod template as JSON, without the hash that distinguishes the ReplicaSets of a Deployment. */
 export function templateOf(object: Json): string {
   return JSON.stringify(field(object, "spec", "template") ?? null, (key, value: unknown) =>
     key === hashLabel ? undefined : value,

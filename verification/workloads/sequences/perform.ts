@@ -1,4 +1,4 @@
-// Does what an action says, and tells what the API server made of it.
+// Performs an action, and returns the API server's answer.
 import { execFile } from "node:child_process";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
@@ -25,7 +25,7 @@ export interface Actor {
 const keyIn = ({ world }: Actor, name: string) => objectKey({ namespace: world.namespace, name });
 const quotaName = "limit";
 
-/** Until the watch has told of what was written: to settle begins then. */
+/** Waits until the watch has the write: settling begins then. */
 async function untilSeen({ world }: Actor, { metadata }: KubeObject): Promise<void> {
   const newest = Number(metadata.resourceVersion);
   const isSeen = (): boolean =>
@@ -64,8 +64,8 @@ async function kubectl({ kubectl: command, world }: Actor, args: readonly string
     await promisify(execFile)(command, [...args, `--namespace=${world.namespace}`]);
     return "done";
   } catch (error) {
-    const said = error instanceof Error && "stderr" in error ? String(error.stderr) : String(error);
-    return `refused: ${said.trim()}`;
+    const message = error instanceof Error && "stderr" in error ? String(error.stderr) : String(error);
+    return `refused: ${message.trim()}`;
   }
 }
 

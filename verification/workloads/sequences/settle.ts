@@ -1,5 +1,5 @@
-// When the world of a namespace has come to rest. Silence alone says little on a busy machine, where a controller may be
-// about to act for seconds; so what must still come is known here, for whoever the controller is. What is wrong for good
+// When the world of a namespace has come to rest. Silence alone means little on a busy machine, where a controller may be
+// about to act for seconds; so the changes that must still come are computed here, for any controller. What is wrong for good
 // is waited for in vain, and then shown as it is.
 import { setTimeout as delay } from "node:timers/promises";
 import { fateAnnotation } from "@drover/real-cluster";
@@ -26,9 +26,9 @@ import type { World } from "../observe.ts";
 
 /** Nothing has changed for so long, and nothing is known that must still come: it has settled. */
 export const quietMs = 1_200;
-/** Who has not settled by then is compared as it is. A quota that was lifted is noticed after a back-off. */
+/** A world that has not settled by then is compared as it is. A quota that was lifted is noticed after a back-off. */
 export const patienceMs = 60_000;
-/** How long the events of what was done may be missing before nobody waits for them any more. */
+/** Time after which missing events are no longer awaited. */
 const eventPatienceMs = 20_000;
 /** Deadlines and ripening (minReadySeconds) up to so many seconds are waited for; longer ones are taken for never. */
 const awaitedSeconds = 10;
@@ -42,7 +42,7 @@ interface Scene {
   readonly quota: boolean;
 }
 
-/** Somebody keeps it from going. */
+/** A finalizer keeps it from being deleted. */
 const isHeld = (object: Json): boolean =>
   listAt(object, "metadata", "finalizers").some((one) => one === holdingFinalizer);
 
@@ -79,16 +79,16 @@ export function misfiled(owner: Json, objects: readonly Json[]): string | undefi
 function unsettledSet(set: Json, { pods, quota, sets }: Scene): string | undefined {
   if (isLeaving(set))
     return pods.some((pod) => isHeld(pod) && isOwnedBy(pod, set)) ? undefined : "is on its way out";
-  if (isBehind(set)) return "has a spec that nobody has seen";
+  if (isBehind(set)) return "has a spec that no controller has observed";
   const rivals = sets.filter((other) => selects(other, field(set, "spec", "template") ?? null)).length;
   const filing = rivals === 1 ? misfiled(set, pods.filter(isActive)) : undefined;
   if (filing !== undefined) return filing;
   const theirs = pods.filter((pod) => isOwnedBy(pod, set) && isActive(pod));
-  if (counted(set, "replicas") !== theirs.length) return "has other pods than its status says";
+  if (counted(set, "replicas") !== theirs.length) return "has other pods than in its status";
   if (counted(set, "readyReplicas") !== theirs.filter(isReady).length)
-    return "has other ready pods than its status says";
+    return "has other ready pods than in its status";
   if (counted(set, "terminatingReplicas") > 0 && !pods.some((pod) => isOwnedBy(pod, set) && isLeaving(pod)))
-    return "tells of pods on their way out that are gone";
+    return "reports terminating pods that are gone";
   const ripening = numberAt(set, "spec", "minReadySeconds") ?? 0;
   if (ripening <= awaitedSeconds && counted(set, "readyReplicas") !== counted(set, "availableReplicas"))
     return "has pods that ripen";
@@ -120,7 +120,8 @@ function incomplete(deployment: Json, theirs: readonly Json[]): string | undefin
   if (counts.some((name) => counted(deployment, name) !== all)) return "is not rolled out yet";
   const deadline = numberAt(deployment, "spec", "progressDeadlineSeconds") ?? neverSeconds;
   const reason = textAt(conditionOf(deployment, "Progressing"), "reason");
-  if (deadline !== neverSeconds && reason !== "NewReplicaSetAvailable") return "does not say that it is done";
+  if (deadline !== neverSeconds && reason !== "NewReplicaSetAvailable")
+    return "does not report that it is complete";
   const template = templateOf(deployment);
   const old = theirs.filter(
     (set) => templateOf(set) !== template && wanted(set) + counted(set, "replicas") === 0,
@@ -129,7 +130,7 @@ function incomplete(deployment: Json, theirs: readonly Json[]): string | undefin
   return old.length > limit ? "has more history than it may have" : undefined;
 }
 
-/** A rollout whose deadline passes soon. */
+/** A rollout close to its deadline. */
 export function isProgressAwaited(deployment: Json): boolean {
   const progress = conditionOf(deployment, "Progressing");
   const deadline = numberAt(deployment, "spec", "progressDeadlineSeconds") ?? neverSeconds;
@@ -141,15 +142,15 @@ export function isProgressAwaited(deployment: Json): boolean {
 function unsettledDeployment(deployment: Json, scene: Scene): string | undefined {
   const { sets, pods } = scene;
   if (isLeaving(deployment)) return pods.some(isHeld) ? undefined : "is on its way out";
-  if (isBehind(deployment)) return "has a spec that nobody has seen";
+  if (isBehind(deployment)) return "has a spec that no controller has observed";
   const filing = misfiled(deployment, sets);
   if (filing !== undefined) return filing;
   const theirs = sets.filter((set) => isOwnedBy(set, deployment));
   const sum = (name: string): number => theirs.reduce((total, set) => total + counted(set, name), 0);
   for (const name of ["replicas", "readyReplicas", "availableReplicas"])
-    if (counted(deployment, name) !== sum(name)) return `has other ${name} than its status says`;
+    if (counted(deployment, name) !== sum(name)) return `has other ${name} than in its status`;
   if (counted(deployment, "terminatingReplicas") > 0 && sum("terminatingReplicas") === 0)
-    return "tells of pods on their way out that are gone";
+    return "reports terminating pods that are gone";
   const stuck = isStuck(deployment, theirs, scene);
   const left = stuck ? undefined : incomplete(deployment, theirs);
   if (left !== undefined) return left;
@@ -213,7 +214,7 @@ function deedsBySet(pods: readonly Json[]): ReadonlyMap<string, number> {
   return deeds;
 }
 
-/** Whether fewer events tell of pods that were created, refused or deleted than were. */
+/** True if there are fewer events than Pods that were created, refused or deleted. */
 function untoldPods(world: World): boolean {
   const events = world.objects("Event");
   const isUntold = (set: Json): boolean =>
@@ -228,7 +229,7 @@ function untoldPods(world: World): boolean {
       .filter((set) => !isLeaving(set))
       .map(uidOf),
   );
-  // Those of a set that goes itself are collected, and nobody tells of it.
+  // Pods of a deleted set are garbage-collected, without events.
   const deleted = pods
     .map(({ object }) => object)
     .filter((pod) => isLeaving(pod) && !world.deletedByHand.has(uidOf(pod)))
@@ -245,7 +246,7 @@ function untoldPods(world: World): boolean {
   return isUntoldOf(created, "SuccessfulCreate") || isUntoldOf(deleted, "SuccessfulDelete");
 }
 
-/** Waits until the world has settled. Says what it still waits for when its patience is over. */
+/** Waits until the world has settled. Returns what is still missing after the timeout. */
 export async function settle(
   world: World,
   { quota }: { readonly quota: boolean },

@@ -9,8 +9,8 @@ const bench = {
 };
 
 /**
- * The settings of this process, from its environment; `DROVER_RUNS_FILE` is told how often it ran, and `DROVER_WORK_MS`
- * says how long each run waits for something outside, `DROVER_COPIES` whether runs are given copies, and leave them.
+ * The settings of this process, from its environment; `DROVER_RUNS_FILE` gets the number of its runs, `DROVER_WORK_MS`
+ * is the time for which each run waits, and `DROVER_COPIES` turns cached objects on.
  */
 export const gaugeConfig = () => readSettings(functionSettings.extend(bench), process.env);
 /** Likewise, of the function with a bridge in its process. */

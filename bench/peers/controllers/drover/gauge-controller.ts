@@ -17,7 +17,7 @@ interface Settings {
   readonly copies: boolean;
 }
 
-/** The same controller with Drover, which writes `observedGeneration` for everybody. */
+/** The same controller with Drover, which writes `observedGeneration` by itself. */
 const gaugeController = (onRun: () => void, { workMs, copies }: Settings) =>
   defineController({
     for: Gauge,
@@ -30,7 +30,7 @@ const gaugeController = (onRun: () => void, { workMs, copies }: Settings) =>
     },
   });
 
-/** Says how often it ran when it ends, whether it pulls or is called. */
+/** Writes the number of its runs when it ends, for both deliveries. */
 export function countedGauges({ runsFile, ...settings }: Settings & { readonly runsFile: string }) {
   let runs = 0;
   return {

@@ -13,7 +13,7 @@ RegisterKind(Gauge, { group: "peers.drover.dev", version: "v1", kind: "Gauge", p
 const work = Number(process.env["BENCH_WORK_MS"]);
 let runs = 0;
 
-const gauges = new Capability({ name: "gauges", description: "Says which turn of a Gauge it has seen." });
+const gauges = new Capability({ name: "gauges", description: "Writes the observed generation of a Gauge." });
 
 gauges
   .When(Gauge)
@@ -35,5 +35,5 @@ process.once("SIGTERM", () => {
   process.exit();
 });
 
-// Its server, which nobody would call, is not started: it cannot be told to listen on the loopback only.
+// Its server, which gets no calls, is not started: it cannot be restricted to loopback.
 new PeprModule(cfg, [gauges], { deferStart: true });
