@@ -81,7 +81,11 @@ it("a function that goes loses its Pods first, then every role, its user and its
   await addRoles(functionRef);
   await addRoles(namesake);
   const runContext = runContextOf();
-  expect(await takeDown(runContext).catch(waitOf)).toEqual(["PodsLeft", "1s", "1 Pods end their runs."]);
+  expect(await takeDown(runContext).catch(waitOf)).toEqual([
+    "PodsLeft",
+    "1s",
+    "Waiting for 1 Pods to end their runs.",
+  ]);
   expect(taken).toEqual(["pods cups-r1-a"]);
   taken = [];
   await takeDown(runContext);

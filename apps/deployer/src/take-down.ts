@@ -32,7 +32,10 @@ export async function takeDown(runContext: DeployRunContext): Promise<void> {
   const pods = await observePods(client, functionRef, signal);
   if (pods.length > 0) {
     await dropPods(runContext, pods);
-    throw new RetryAfterError(`${pods.length} Pods end their runs.`, { after: "1s", reason: "PodsLeft" });
+    throw new RetryAfterError(`Waiting for ${pods.length} Pods to end their runs.`, {
+      after: "1s",
+      reason: "PodsLeft",
+    });
   }
   await deleteStaleRoles(runContext, undefined);
   runContext.cleanedGenerations.delete(functionRef.uid);

@@ -45,7 +45,10 @@ export function openGateway({ grace, work = workFunction, ...parts }: GatewayOpt
   const end = (worker: FunctionWorker): void => {
     working.delete(worker.fn.queue);
     const ended = worker.stop(grace).catch((error: unknown) => {
-      parts.log.warn({ function: worker.fn.queue, err: error }, "Could not stop taking keys of a function");
+      parts.log.warn(
+        { function: worker.fn.queue, err: error },
+        "Could not give back the keys of a function that is no longer called; their leases end within seconds",
+      );
     });
     ending.set(worker, ended);
     void ended.finally(() => ending.delete(worker));

@@ -36,5 +36,5 @@ export const historyCommand = (): Command =>
       );
       if (output === "json") console.log(printableJson(facts.runs));
       else if (facts.runs.length > 0) console.log(runTable(facts.runs, facts.now).join("\n"));
-      else console.error(`No run of ${facts.kind} ${facts.key} is recorded.`);
+      else console.error(`No run of ${facts.kind} ${facts.key} is recorded; drover why shows its state.`);
     });

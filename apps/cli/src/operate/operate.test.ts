@@ -134,7 +134,7 @@ describe("of objects whose runs have ended", () => {
       ]),
     );
     expect((await drover("history", "note/unqueued")).stderr).toBe(
-      "No run of Note default/unqueued is recorded.\n",
+      "No run of Note default/unqueued is recorded; drover why shows its state.\n",
     );
   });
 

@@ -48,7 +48,7 @@ export function rejectForeignObject(ref: ResourceRef, present: KubeObject, owner
     throw new RetryAfterError(message, { after: "1s", reason: "OldObjectExists" });
   }
   throw new RetryAfterError(
-    `${name} exists and does not belong to this function. Remove it, or give the function another name.`,
+    `${name} exists and does not belong to this function, which needs an object of that name. Delete it if nothing uses it, or give the function another name.`,
     { after: "30s", reason: "NameTaken" },
   );
 }

@@ -41,7 +41,8 @@ export function kedaObjects(
 ): readonly FunctionObject[] {
   if (wanted && scalingUrl === undefined) {
     throw new RetryAfterError(
-      "spec.scaling.by: KEDA needs the URL of the deployer. Set DROVER_SCALING_URL of the deployer.",
+      "spec.scaling.by: KEDA asks the deployer how many Pods to run, and its address is not set. " +
+        "Set DROVER_SCALING_URL in the deployer's environment, for example to http://deployer.drover:8080.",
       { after: "1m", reason: "NotSupported" },
     );
   }

@@ -46,22 +46,24 @@ export async function permit(
 }
 
 /** @throws RetryAfterError if the annotations were not written under the present admission policies. */
-function refuseUnlessAuthentic({ name, annotations }: ObjectMetadata, epoch: string): void {
-  if (annotations?.[authorAnnotations.epoch] === epoch) return;
+function refuseUnlessAuthentic(metadata: ObjectMetadata, epoch: string): void {
+  if (metadata.annotations?.[authorAnnotations.epoch] === epoch) return;
   throw new RetryAfterError(
     "This spec was written while the admission policies that record its author were absent or different. " +
-      `Ask for it again: ${askAgain(name)}`,
+      askAgain(metadata),
     { after: "30s", reason: "AuthorUnknown" },
   );
 }
 
-function rejectUnknownAuthor({ name }: ObjectMetadata): Author {
+function rejectUnknownAuthor(metadata: ObjectMetadata): Author {
   throw new RetryAfterError(
     "The author of this function is not known: it was written without the admission policies that record authors. " +
-      `Install authors.yaml, then run: ${askAgain(name)}`,
+      `Install authors.yaml. ${askAgain(metadata)}`,
     { after: "30s", reason: "AuthorUnknown" },
   );
 }
 
-const askAgain = (name: string): string =>
-  `kubectl annotate --overwrite reconcilefunction ${name} ${requestAnnotation}=$(date +%s)`;
+/** The user that runs the command becomes the author. */
+const askAgain = ({ namespace, name }: ObjectMetadata): string =>
+  "Let a user that has all that the function asks for run: " +
+  `kubectl annotate -n ${namespace} --overwrite reconcilefunction ${name} ${requestAnnotation}=$(date +%s)`;

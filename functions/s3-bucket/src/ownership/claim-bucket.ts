@@ -50,10 +50,14 @@ export async function confirmClaim(runContext: BucketRunContext, { address }: Pr
   if (seen.state === "denied") throw seen.error;
   if (seen.state === "present") rejectForeignTags(runContext, seen.tags);
   if (seen.state === "present" && ownershipByTags(seen.tags, runContext.owner).whose === "ours") return;
-  throw new RetryAfterError(`The owner of bucket ${address.name} was written and cannot be read yet.`, {
-    after: "1s",
-    reason: "OwnerNotVisible",
-  });
+  throw new RetryAfterError(
+    `The owner of bucket ${address.name} was written and cannot be read yet. It is read again every second; if this lasts, ` +
+      "check that the credentials may read the bucket's tags.",
+    {
+      after: "1s",
+      reason: "OwnerNotVisible",
+    },
+  );
 }
 
 /** @throws RetryAfterError if another object has the bucket according to its tags. */
