@@ -160,7 +160,8 @@ describe("on three primaries", () => {
       prefix,
       concurrency: 4,
       runRetryDelay: 50,
-      drainDelay: 2, // it gives a blocking read up for lost a second later, and connects anew
+      // It gives a blocking read up for lost a second later, and connects anew. Long enough to be found blocking below.
+      drainDelay: 5,
     });
     worker.on("error", () => undefined);
     await ring(["a", "b"]);
