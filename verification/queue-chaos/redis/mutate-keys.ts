@@ -5,8 +5,8 @@ const script = `
 local mutations, of = cjson.decode(ARGV[1]), ARGV[2]
 local keys = {}
 for _, key in ipairs(redis.call('KEYS', '{drover:*')) do
-  local isBell = string.find(key, ':jobs:', 1, true) ~= nil
-  if isBell == (of == 'bells') then table.insert(keys, key) end
+  local isJobKey = string.find(key, ':jobs:', 1, true) ~= nil
+  if isJobKey == (of == 'jobs') then table.insert(keys, key) end
 end
 table.sort(keys)
 
