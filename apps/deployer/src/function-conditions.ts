@@ -54,7 +54,8 @@ function readyConditionOf({ spec, status, pods, revision, wanted }: FunctionStat
     reason,
     message,
   });
-  if (status.problem !== undefined) return no("NotInUse", status.problem);
+  if (status.problem !== undefined)
+    return no("NotInUse", `The bridge does not use this spec: ${status.problem}`);
   if (spec.paused === true) return yes("Paused", "No run starts, because spec.paused is true.");
   if (spec.container === undefined)
     return yes("Registered", "The deployer creates no Pods, because spec has no container.");

@@ -153,7 +153,7 @@ describe("whether work is under way", () => {
       "another function has its kind",
       [],
       { status: { rollout: tried, problem: "Another one." } },
-      ["Stalled", "True", "NotInUse", "Another one."],
+      ["Stalled", "True", "NotInUse", "The bridge does not use this spec: Another one."],
     ],
   ])("is stated when %s", (_, pods, more, expected) => {
     expect(work(pods, more).map((one) => one.slice(0, expected.length))).toEqual([expected]);
@@ -194,7 +194,11 @@ describe("Ready", () => {
     ["none is wanted", { pods: [], wanted: 0 }, ["True", "ScaledToZero"]],
     ["it is paused", { pods: [], spec: { ...spec, paused: true } }, ["True", "Paused"]],
     ["it runs outside of Drover", { pods: [], spec: { for: spec.for } }, ["True", "Registered"]],
-    ["it is not in use, though a Pod is Ready", { status: problem }, ["False", "NotInUse", "Another one."]],
+    [
+      "it is not in use, though a Pod is Ready",
+      { status: problem },
+      ["False", "NotInUse", "The bridge does not use this spec: Another one."],
+    ],
     [
       "it is not in use, and paused",
       { status: problem, spec: { ...spec, paused: true } },

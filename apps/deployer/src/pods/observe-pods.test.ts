@@ -49,7 +49,7 @@ it("a Pod that starts is no trouble, until its container does not", () => {
   const backOff = { reason: "ImagePullBackOff", message: "not found" };
   expect(problemOf({ state: { waiting: backOff } })).toEqual({
     reason: "ImageNotPulled",
-    message: "ImagePullBackOff: not found",
+    message: "ImagePullBackOff: not found. Correct spec.container.image, or permit the Pods to pull it.",
   });
   const ended = { terminated: { exitCode: 3, reason: "Error" } };
   const crashed = { state: { waiting: { reason: "CrashLoopBackOff" } }, lastState: ended };

@@ -106,8 +106,11 @@ function problemOf({
     terminated?.message,
   ].filter((word) => word !== undefined && word !== "");
   if (words.length === 0) return undefined;
-  return {
-    reason: withoutImage.has(waiting?.reason ?? "") ? "ImageNotPulled" : "NewPodsDoNotStart",
-    message: words.join(": "),
-  };
+  const problem = words.join(": ");
+  return withoutImage.has(waiting?.reason ?? "")
+    ? {
+        reason: "ImageNotPulled",
+        message: `${problem}. Correct spec.container.image, or permit the Pods to pull it.`,
+      }
+    : { reason: "NewPodsDoNotStart", message: problem };
 }

@@ -49,7 +49,8 @@ const advice: Readonly<Record<string, string>> = {
   OOM: "Redis has no memory left and recorded nothing. Raise its maxmemory, or remove other data from it.",
   NOPERM:
     "Redis does not permit this to Drover's user. ACL LOG shows what was denied, docs/operating-redis.md lists what the " +
-    "user needs. Grant it with ACL SETUSER.",
+    "user needs. Grant it with ACL SETUSER. " +
+    "The deployer makes a function's user, function:…: have it made again with drover retry on the ReconcileFunction.",
   UNKNOWN:
     "This server lacks a command that Drover needs, or its configuration took it away (rename-command). Use Redis 7 or newer, or Valkey, with EVAL, EVALSHA and SCRIPT.",
   NOAUTH: "Redis requires a password. Give one.",

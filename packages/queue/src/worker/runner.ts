@@ -186,7 +186,12 @@ export async function performRun(
 ): Promise<{ readonly run: Run; readonly outcome: RunOutcome }> {
   const lease = leases.keep({ key, token, askedAt }, (reason) => stop.abort(reason));
   const cancel = timers.after(timeout, "the run's timeout", () =>
-    stop.abort(new RunTimeoutError(`The run of ${key} took longer than its timeout of ${timeout} ms.`)),
+    stop.abort(
+      new RunTimeoutError(
+        `The run of ${key} took longer than its timeout of ${timeout} ms and was stopped. It is retried with backoff. ` +
+          "If this repeats, see the function's log for what took so long, or give the function a longer timeout.",
+      ),
+    ),
   );
   const run: Run = { key, token, claim, signal: stop.signal, hasLease: () => lease.isHeld() };
   // Released before the run is settled: after that the key may run elsewhere, and a handler that hangs must not write.

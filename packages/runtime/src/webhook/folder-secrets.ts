@@ -39,7 +39,11 @@ function read(folder: string): readonly string[] {
   return [join(folder, "current"), ...(existsSync(previous) ? [previous] : [])].map((file) => {
     const secret = readSecretFile(file).trim();
     const problem = secretProblem(secret);
-    if (problem !== undefined) throw new SecretError(`The secret in ${file} ${problem}. Give another.`);
+    if (problem !== undefined)
+      throw new SecretError(
+        `The secret in ${file} ${problem}. Give the function and the gateway the same other one, ` +
+          "whsec_ with 24 random bytes or more in base64.",
+      );
     return secret;
   });
 }
