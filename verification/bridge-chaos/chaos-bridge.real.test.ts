@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Ground, startGround } from "./ground.ts";
-import { runSchedule } from "./harness.ts";
+import { type Ground, startGround } from "./test-servers.ts";
+import { runSchedule } from "./run-schedule.ts";
 import { randomSchedule } from "./schedules/random-schedule.ts";
 import { report } from "./report.ts";
 import { faultKinds, silentFaults } from "./schedules/schedule.ts";

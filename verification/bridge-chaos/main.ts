@@ -18,8 +18,8 @@
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { playingOf, playingOptions, playSchedules } from "../harness/play-schedules.ts";
-import { startGround } from "./ground.ts";
-import { runSchedule } from "./harness.ts";
+import { startGround } from "./test-servers.ts";
+import { runSchedule } from "./run-schedule.ts";
 import { randomSchedule } from "./schedules/random-schedule.ts";
 import { report, summary } from "./report.ts";
 import { faultKinds, scheduleSchema } from "./schedules/schedule.ts";

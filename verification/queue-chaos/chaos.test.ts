@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { compileOnce } from "./processes/cast.ts";
-import { runSchedule } from "./harness.ts";
+import { compileOnce } from "./processes/start-processes.ts";
+import { runSchedule } from "./run-schedule.ts";
 import { randomSchedule } from "./schedules/random-schedule.ts";
 import { report } from "./report.ts";
 import { type FaultKind, faultKinds, type Schedule } from "./schedules/schedule.ts";

@@ -17,8 +17,8 @@
  */
 import { parseArgs } from "node:util";
 import { playingOf, playingOptions, playSchedules } from "../harness/play-schedules.ts";
-import { compileOnce } from "./processes/cast.ts";
-import { runSchedule } from "./harness.ts";
+import { compileOnce } from "./processes/start-processes.ts";
+import { runSchedule } from "./run-schedule.ts";
 import { randomSchedule, sweepingSchedule } from "./schedules/random-schedule.ts";
 import { report, summary } from "./report.ts";
 import { faultKinds, scheduleSchema } from "./schedules/schedule.ts";

@@ -13,7 +13,7 @@ import { startRedis } from "@drover/local-servers";
 import { Redis } from "ioredis";
 import { parseArgs } from "node:util";
 import { wholeNumber } from "../harness/whole-number.ts";
-import { openPost } from "./post.ts";
+import { openPost } from "./worker-messages.ts";
 import { BrokenPromise, runSchedule } from "./run-schedule.ts";
 import type { Schedule } from "./schedule.ts";
 import { simulate } from "./simulate.ts";

@@ -12,8 +12,8 @@ import * as answers from "../../packages/queue/src/ledger/redis-ledger-answers.t
 import type { RedisLedger } from "../../packages/queue/src/ledger/redis-ledger.ts";
 import type { RunOutcome } from "../../packages/queue/src/work-queue/work-queue.ts";
 import { times } from "./schedule.ts";
-import { type AssignmentTime, shown, type Surroundings } from "./surroundings.ts";
-import { type Knowledge, type ObservedRun, Violation } from "./truth.ts";
+import { type AssignmentTime, shown, type Surroundings } from "./shared-state.ts";
+import { type Knowledge, type ObservedRun, Violation } from "./oracle.ts";
 
 /** The slot that a run's token is of: what it was advertised under. */
 const slotOf = (token: string): string => token.split(":")[0] ?? token;

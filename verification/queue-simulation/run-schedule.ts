@@ -1,13 +1,13 @@
 import type { RedisConnection } from "../../packages/queue/src/redis/redis-servers.ts";
 import type { RedisLedger, RedisLedgerOptions } from "../../packages/queue/src/ledger/redis-ledger.ts";
 import { type Snapshot, snapshotOf } from "./server-data.ts";
-import type { Post } from "./post.ts";
+import type { Post } from "./worker-messages.ts";
 import { type Command, longestWait, producers, type Schedule, times } from "./schedule.ts";
 import { SimulatedProducer } from "./simulated-producer.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 import { SimulatedWorkers } from "./simulated-workers.ts";
-import { type Surroundings, surroundings } from "./surroundings.ts";
-import { Violation } from "./truth.ts";
+import { type Surroundings, surroundings } from "./shared-state.ts";
+import { Violation } from "./oracle.ts";
 
 /** A schedule's violation, with everything that led to it. */
 export class BrokenPromise extends Error {

@@ -1,5 +1,5 @@
 import { account, keys } from "./schedule.ts";
-import type { Surroundings } from "./surroundings.ts";
+import type { Surroundings } from "./shared-state.ts";
 import type { RedisConnection } from "../../packages/queue/src/redis/redis-servers.ts";
 
 /** The data of one schedule at a moment, to come back to: what a failover or an old dump has. */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import type { Redis } from "ioredis";
 import { countBranches } from "./branches.ts";
-import { openPost } from "./post.ts";
+import { openPost } from "./worker-messages.ts";
 import { BrokenPromise, runSchedule } from "./run-schedule.ts";
 import { getsCachedLists, getsCachedObject, wasAssigned } from "./simulated-process.ts";
 import { crashes, schedule, type Schedule } from "./schedule.ts";

@@ -15,8 +15,8 @@ import type {
 import { ObservedLedger } from "./observed-ledger.ts";
 import { type Fault, type Terms, times } from "./schedule.ts";
 import type { Ending, SimulatedConnection } from "./simulated-channels.ts";
-import { shown, type Surroundings } from "./surroundings.ts";
-import { type ObservedRun, type Version, Violation } from "./truth.ts";
+import { shown, type Surroundings } from "./shared-state.ts";
+import { type ObservedRun, type Version, Violation } from "./oracle.ts";
 
 /** In a trace: a run began with a cached object. */
 export const getsCachedObject = "gets a cached object";

@@ -2,8 +2,8 @@ import type { ObjectKey } from "@drover/controller";
 import type { RedisLedger } from "../../packages/queue/src/ledger/redis-ledger.ts";
 import type { QueueTime, Wake, WakeClass } from "../../packages/queue/src/work-queue/work-queue.ts";
 import type { Fault } from "./schedule.ts";
-import { call, Died, shown, type Surroundings } from "./surroundings.ts";
-import type { Version } from "./truth.ts";
+import { call, Died, shown, type Surroundings } from "./shared-state.ts";
+import type { Version } from "./oracle.ts";
 
 /** A version of a key's object, by a watch or by a listing. */
 interface Heard extends Version {

@@ -1,8 +1,8 @@
 import { type Disturbance, type Fault, type Terms, times, workers } from "./schedule.ts";
 import type { Run } from "../../packages/queue/src/work-queue/work-queue.ts";
 import { SimulatedProcess } from "./simulated-process.ts";
-import type { Surroundings } from "./surroundings.ts";
-import { type ObservedRun, Violation } from "./truth.ts";
+import type { Surroundings } from "./shared-state.ts";
+import { type ObservedRun, Violation } from "./oracle.ts";
 
 /** Clocks of processes differ by that much, ms: each began at another time. */
 const clockSkew = 90_000;

@@ -1,7 +1,7 @@
 import { type RedisServer, startRedis } from "@drover/local-servers";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { openPost, type Post } from "./post.ts";
+import { openPost, type Post } from "./worker-messages.ts";
 import { runSchedule } from "./run-schedule.ts";
 import type { Schedule } from "./schedule.ts";
 import { simulate } from "./simulate.ts";

@@ -8,12 +8,12 @@ import {
 import type { Milliseconds } from "@drover/controller";
 import { now } from "../../harness/clock.ts";
 import { armedFaults, type ArmedFaults } from "./armed-faults.ts";
-import { askedOf, withPagesOf } from "./asked-of.ts";
+import { askedOf, withPagesOf } from "./classify-request.ts";
 import type { Happening, Verb } from "../oracle/facts.ts";
 import { callFaultOf, eventFaultOf } from "./faults-of.ts";
 import type { EventLog } from "../../harness/event-log.ts";
 import type { RequestFaultKind, Schedule } from "../schedules/schedule.ts";
-import { tally, type Tally } from "./tally.ts";
+import { tally, type Tally } from "./passed-counter.ts";
 
 /** Stands between a bridge and the API server, and notes every request. */
 export interface Proxy extends Pick<

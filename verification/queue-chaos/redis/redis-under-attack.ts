@@ -7,7 +7,7 @@ import {
 } from "@drover/local-servers";
 import { Queue } from "bullmq";
 import { setTimeout as delay } from "node:timers/promises";
-import { countBells } from "./bells.ts";
+import { countBells } from "./bullmq-jobs.ts";
 import type { Loss } from "../oracle/facts.ts";
 import { mutateKeys } from "./mutate-keys.ts";
 import type { Schedule, Step } from "../schedules/schedule.ts";

@@ -7,12 +7,12 @@ import {
   type RedisLedger,
   type RedisLedgerOptions,
 } from "../../packages/queue/src/ledger/redis-ledger.ts";
-import type { Post } from "./post.ts";
+import type { Post } from "./worker-messages.ts";
 import { type Fault, times } from "./schedule.ts";
 import { SimulatedChannels } from "./simulated-channels.ts";
 import { VirtualTimers } from "@drover/timers";
-import { type SimulatedJobs, simulatedJobs } from "./simulated-bells.ts";
-import { type Knowledge, Truth, Violation } from "./truth.ts";
+import { type SimulatedJobs, simulatedJobs } from "./simulated-jobs.ts";
+import { type Knowledge, Truth, Violation } from "./oracle.ts";
 
 /** What the clock shows at first, ms. */
 const beginning = 1_000_000;

@@ -1,6 +1,6 @@
 import type { Milliseconds } from "@drover/controller";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Cast } from "./processes/cast.ts";
+import type { Cast } from "./processes/start-processes.ts";
 import type { Happening, Loss } from "./oracle/facts.ts";
 import type { Dying } from "./processes/messages.ts";
 import type { Plans, Special } from "./schedules/plans.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Fact, Verb } from "./facts.ts";
-import { disrespect } from "./respect.ts";
+import { disrespect } from "./early-requests.ts";
 
 /** A request and its answer, a moment later. */
 const request = (

@@ -3,10 +3,10 @@ import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bridgeProcess, ourBridge } from "./bridge-process.ts";
-import { play } from "./conductor.ts";
+import { play } from "./play-steps.ts";
 import type { DirectApi } from "./direct-api.ts";
 import type { Fact, Happening, Sight } from "./oracle/facts.ts";
-import type { Lane } from "./ground.ts";
+import type { Lane } from "./test-servers.ts";
 import { openEventLog } from "../harness/event-log.ts";
 import { type Outcome, outcomeOf } from "../harness/outcome.ts";
 import type { Violation } from "../harness/report-violations.ts";
@@ -15,9 +15,9 @@ import { type Load, openLoad } from "./load.ts";
 import { contradictions, openOracle, type Oracle, violationOf } from "./oracle/oracle.ts";
 import { type Proxy, startProxy } from "./proxy/proxy.ts";
 import { startReader } from "./reader.ts";
-import { disrespect } from "./oracle/respect.ts";
+import { disrespect } from "./oracle/early-requests.ts";
 import { type Schedule, silentFaults, swallowing } from "./schedules/schedule.ts";
-import { startWitness } from "./witness.ts";
+import { startWitness } from "./change-recorder.ts";
 
 /** Without a byte for so long, a watch is taken for dead: a fault of silence is over then, not before. */
 const silence: Milliseconds = 65_000;
