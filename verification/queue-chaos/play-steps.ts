@@ -4,8 +4,14 @@ import type { Cast } from "./processes/start-processes.ts";
 import type { Happening, Loss } from "./oracle/facts.ts";
 import type { Dying } from "./processes/messages.ts";
 import type { Plans, Special } from "./schedules/plans.ts";
-import { isRedisFault, lossOf, type RedisFault, type RedisUnderAttack } from "./redis/redis-under-attack.ts";
-import type { FaultKind, Step } from "./schedules/schedule.ts";
+import { lossOf, type RedisUnderAttack } from "./redis/redis-under-attack.ts";
+import {
+  type FaultKind,
+  isRedisFault,
+  type ProcessFault,
+  type RedisFault,
+  type Step,
+} from "./schedules/schedule.ts";
 import type { World } from "./world.ts";
 
 export interface Stage {
@@ -23,8 +29,6 @@ const patience: Milliseconds = 600;
 const birth: Milliseconds = 10_000;
 /** How long a process has for the command at which it dies; then it dies where it is. */
 const lifetime: Milliseconds = 1_500;
-
-type ProcessFault = Exclude<Extract<Step, { meanwhile: unknown }>, RedisFault>;
 
 /** Plays the steps, one after the other but for those that go on beside the next ones. */
 export async function play(stage: Stage, steps: readonly Step[]): Promise<void> {

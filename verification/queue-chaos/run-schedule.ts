@@ -13,9 +13,9 @@ import type { Happening } from "./oracle/facts.ts";
 import type { Counts, Order } from "./processes/messages.ts";
 import { violationsIn } from "./oracle/oracle.ts";
 import { plansFor } from "./schedules/plans.ts";
-import { isRedisFault, lossOf, startRedisUnderAttack } from "./redis/redis-under-attack.ts";
+import { lossOf, startRedisUnderAttack } from "./redis/redis-under-attack.ts";
 import { followRest, type Rest } from "./oracle/rest.ts";
-import type { Schedule, Step } from "./schedules/schedule.ts";
+import { isRedisFault, type Schedule, type Step } from "./schedules/schedule.ts";
 import { startWorld, type World } from "./world.ts";
 
 /** A sixth to a fifth of the queue's own times, and short windows, so that a schedule takes a second or two. */

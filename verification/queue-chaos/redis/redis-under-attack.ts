@@ -10,11 +10,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { countBells } from "./bullmq-jobs.ts";
 import type { Loss } from "../oracle/facts.ts";
 import { mutateKeys } from "./mutate-keys.ts";
-import type { Schedule, Step } from "../schedules/schedule.ts";
-
-export type RedisFault = Extract<Step, { do: `${"redis" | "jobs" | "ledger"}-${string}` }>;
-
-export const isRedisFault = (step: Step): step is RedisFault => /^(redis|bells|ledger)-/.test(step.do);
+import type { RedisFault, Schedule } from "../schedules/schedule.ts";
 
 /** A fault that has begun: what there is to say of it, and how it is put right again. */
 export interface Broken {

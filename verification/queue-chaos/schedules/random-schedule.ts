@@ -4,6 +4,7 @@ import {
   behaviours,
   type Death,
   type FaultKind,
+  redisFaultKinds,
   type Schedule,
   type Step,
 } from "./schedule.ts";
@@ -26,6 +27,7 @@ export function randomSchedule(seed: number, index: number, kinds: readonly Faul
   const size = dice.between(4, 10);
   const given = Array.from({ length: size }, () => dice.oneOf(dice.chance(0.5) ? usual : behaviours));
   const cast = { workers, producers, size, behaviours: given };
+  const isOfRedis = (kind: FaultKind): boolean => redisFaultKinds.some((each) => each === kind);
   const processKinds = kinds.filter((kind) => !isOfRedis(kind) && kind !== "all-workers-kill");
   const chosen = fitting(dice, kinds, dice.between(1, most));
   const steps = chosen.flatMap((kind): Step[] => [
@@ -76,7 +78,6 @@ export function sweepingSchedule(index: number): Schedule {
 }
 
 const beside = (step: Step): Step => ("who" in step ? { ...step, beside: true } : step);
-const isOfRedis = (kind: FaultKind): boolean => /^(redis|bells|ledger)-/.test(kind);
 
 interface Company {
   readonly workers: number;

@@ -118,7 +118,8 @@ export type Mutation = z.infer<typeof mutation>;
 export type FaultKind = Exclude<Step["do"], "change" | "storm" | "runs">;
 
 export const behaviours = behaviour.options;
-export const faultKinds: readonly FaultKind[] = [
+/** Faults of the processes. */
+export const processFaultKinds = [
   "worker-kill",
   "producer-kill",
   "all-workers-kill",
@@ -127,6 +128,9 @@ export const faultKinds: readonly FaultKind[] = [
   "worker-busy",
   "worker-hang",
   "worker-drain",
+] as const satisfies readonly FaultKind[];
+/** Faults of Redis and of the data in it. */
+export const redisFaultKinds = [
   "redis-kill",
   "redis-loading",
   "redis-hang",
@@ -141,4 +145,11 @@ export const faultKinds: readonly FaultKind[] = [
   "jobs-forge",
   "jobs-mutate",
   "ledger-mutate",
-];
+] as const satisfies readonly FaultKind[];
+export const faultKinds: readonly FaultKind[] = [...processFaultKinds, ...redisFaultKinds];
+
+export type RedisFault = Extract<Step, { do: (typeof redisFaultKinds)[number] }>;
+export type ProcessFault = Extract<Step, { do: (typeof processFaultKinds)[number] }>;
+
+const namesOfRedisFaults: ReadonlySet<string> = new Set(redisFaultKinds);
+export const isRedisFault = (step: Step): step is RedisFault => namesOfRedisFaults.has(step.do);
