@@ -2,7 +2,7 @@ import type { TiedProcess } from "@drover/local-servers";
 import { join } from "node:path";
 import { startProcess } from "../harness/start-process.ts";
 import type { EventLog } from "../harness/event-log.ts";
-import type { Happening } from "./oracle/facts.ts";
+import type { Observation } from "./oracle/facts.ts";
 
 /** The bridge of a schedule: one process after the other. */
 export interface Bridge {
@@ -19,7 +19,7 @@ export interface Bridge {
 export const ourBridge = "apps/bridge/src/main.ts";
 
 export function bridgeProcess(options: {
-  readonly journal: EventLog<Happening>;
+  readonly log: EventLog<Observation>;
   /** Its main file. */
   readonly program: string;
   /** For its logs. */
@@ -28,7 +28,7 @@ export function bridgeProcess(options: {
   /** Called for each new life, before it begins. */
   readonly onStart: () => void;
 }): Bridge {
-  const { journal, program, folder, env, onStart } = options;
+  const { log, program, folder, env, onStart } = options;
   let child: TiedProcess | undefined;
   let lives = 0;
   const wanted = new Set<TiedProcess>();
@@ -45,11 +45,11 @@ export function bridgeProcess(options: {
         env,
       });
       child = born;
-      journal.note({ fact: "bridge", what: "started", how: name });
+      log.note({ fact: "bridge", what: "started", how: name });
       void born.exited.then(({ code, signal }) => {
         if (child === born) child = undefined;
         const what = wanted.has(born) ? "killed" : "ended";
-        journal.note({ fact: "bridge", what, how: `${name}: ${signal ?? `exit code ${String(code)}`}` });
+        log.note({ fact: "bridge", what, how: `${name}: ${signal ?? `exit code ${String(code)}`}` });
       });
     },
     async kill() {

@@ -7,11 +7,11 @@ import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 
-/** The API server itself, with nothing in between. Raw HTTP: what is proved must not be what proves. */
+/** The API server itself, with nothing in between. Raw HTTP: the suite must not depend on the client that it tests. */
 export interface DirectApi {
-  /** A request with its JSON answer. Asked to come back later, it does. */
+  /** A request with its JSON answer. After a 429 it tries again. */
   ask(method: string, path: string, body?: object): Promise<Answer>;
-  /** As `ask`; any answer but 2xx rejects with the server's words. */
+  /** As `ask`; rejects for every answer but 2xx, with its body. */
   demand(method: string, path: string, body?: object): Promise<unknown>;
   /** The lines of a watch, until the server ends it or the signal does. */
   lines(path: string, signal: AbortSignal): AsyncGenerator<string, void, undefined>;
@@ -44,7 +44,7 @@ export function openDirectApi(kubeconfig: string): DirectApi {
     request.end(body);
     const [response] = z.tuple([z.custom<IncomingMessage>()]).parse(await once(request, "response"));
     request.on("error", () => undefined);
-    // Whoever stops reading it breaks it off; nobody need hear of that.
+    // A caller that stops reading aborts the response: that is no error.
     response.on("error", () => undefined);
     return response;
   };

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** The kind that one schedule at a time has for itself: its bridge, witness and load see nobody else's objects. */
+/** The kind that one schedule at a time has for itself: its bridge, recorder and load see no other objects. */
 export interface Kind {
   readonly group: string;
   /** `/apis/<group>/v1/widgets`: all of them. */

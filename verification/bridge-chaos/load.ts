@@ -2,19 +2,19 @@ import type { Milliseconds } from "@drover/controller";
 import { setTimeout as delay } from "node:timers/promises";
 import { pseudoRandom, type PseudoRandom } from "@drover/random";
 import type { DirectApi } from "./direct-api.ts";
-import type { Sight } from "./oracle/facts.ts";
+import type { ObservedVersion } from "./oracle/facts.ts";
 import { type Kind, keyOf, namespaces, type Widget, widgetSchema } from "./kind.ts";
 
-/** Makes changes, straight at the API server, one after the other. Nobody else writes objects of the kind. */
+/** Makes changes, straight at the API server, one after the other. Nothing else writes objects of the kind. */
 export interface Load {
-  /** So many changes, of any kind; many of them to a few objects that take turns in being the favourites. */
+  /** So many changes, of any kind; many of them to a few objects, which are drawn anew after every eight changes. */
   run(changes: number): Promise<void>;
   /** Creates, until there are so many objects. */
   fill(objects: number): Promise<void>;
   /** One change that matters to every n-th object, and one of its status to the others. */
   touch(every: number): Promise<void>;
-  /** What there must be, by the answers to what was written. */
-  readonly made: ReadonlyMap<string, Exclude<Sight, "gone">>;
+  /** The objects that must exist, by the answers to the writes. */
+  readonly made: ReadonlyMap<string, Exclude<ObservedVersion, "gone">>;
 }
 
 const finalizer = "chaos.drover.dev/held";
@@ -50,7 +50,7 @@ export function openLoad(options: {
   const remove = async (key: string): Promise<void> => {
     await api.demand("DELETE", kind.pathOf(key));
     const there = await api.ask("GET", kind.pathOf(key));
-    // Held by its finalizer, it is there still, and says that it is to go.
+    // Held by its finalizer, it still exists, with a deletionTimestamp.
     if (there.status === 404) made.delete(key);
     else keep(there.body);
   };
@@ -90,11 +90,11 @@ export function openLoad(options: {
       if (pace > 0) await delay(dice.between(0, 2 * pace));
     }
   };
-  // Faults may go on beside each other; changes do not.
+  // Faults may overlap; changes do not.
   let before: Promise<void> = Promise.resolve();
   return {
     get made() {
-      return new Map([...made].map(([key, { metadata }]) => [key, sightOf(metadata)]));
+      return new Map([...made].map(([key, { metadata }]) => [key, versionOf(metadata)]));
     },
     run: (changes) => (before = before.then(() => run(changes))),
     async fill(wanted) {
@@ -109,7 +109,7 @@ export function openLoad(options: {
   };
 }
 
-const sightOf = ({ uid, resourceVersion }: Widget["metadata"]) => ({ uid, version: resourceVersion });
+const versionOf = ({ uid, resourceVersion }: Widget["metadata"]) => ({ uid, version: resourceVersion });
 
 const newWidget = (
   { group }: Kind,

@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { now } from "../harness/clock.ts";
 import type { Bridge } from "./bridge-process.ts";
 import type { EventLog } from "../harness/event-log.ts";
-import type { Happening } from "./oracle/facts.ts";
+import type { Observation } from "./oracle/facts.ts";
 import type { Load } from "./load.ts";
 import type { Proxy } from "./proxy/proxy.ts";
 import {
@@ -17,12 +17,12 @@ import {
   type Step,
 } from "./schedules/schedule.ts";
 
-export interface Stage {
-  readonly journal: EventLog<Happening>;
+export interface ScheduleParts {
+  readonly log: EventLog<Observation>;
   readonly proxy: Proxy;
   readonly bridge: Bridge;
   readonly load: Load;
-  /** Whether all that changed was seen. */
+  /** True if a run has seen every change. */
   readonly isAtRest: () => boolean;
 }
 
@@ -31,51 +31,51 @@ const patience: Milliseconds = 8_000;
 /** How long a kill waits for an event. */
 const moment: Milliseconds = 2_000;
 /** How long a bridge may take to come up on a busy machine. */
-const birth: Milliseconds = 30_000;
+const startTimeout: Milliseconds = 30_000;
 /** How long a change may be under way to the bridge. */
 const frameGap: Milliseconds = 100;
-/** How long `settle` waits: what takes longer goes on beside the next step. */
+/** How long `settle` waits: what takes longer overlaps the next step. */
 const settling: Milliseconds = 5_000;
 
-/** Plays the steps, one after the other but for those that go on beside the next ones. Leaves nothing broken. */
-export async function play(stage: Stage, steps: readonly Step[]): Promise<void> {
+/** Plays the steps, one after the other, except those that overlap the next ones. At the end nothing is broken. */
+export async function play(parts: ScheduleParts, steps: readonly Step[]): Promise<void> {
   const goingOn: Promise<void>[] = [];
   for (const step of steps) {
-    const playing = playOne(stage, step);
+    const playing = playOne(parts, step);
     if ("beside" in step && step.beside === true) goingOn.push(playing);
     else await playing;
   }
   await Promise.all(goingOn);
-  await stage.proxy.open();
-  await stage.bridge.start();
+  await parts.proxy.open();
+  await parts.bridge.start();
 }
 
-async function playOne(stage: Stage, step: Step): Promise<void> {
-  if (isRequestFault(step)) return breakRequests(stage, step);
-  if (isFrameFault(step)) return breakFrames(stage, step);
+async function playOne(parts: ScheduleParts, step: Step): Promise<void> {
+  if (isRequestFault(step)) return breakRequests(parts, step);
+  if (isFrameFault(step)) return breakFrames(parts, step);
   switch (step.do) {
     case "bridge-start":
-      return stage.bridge.start();
+      return parts.bridge.start();
     case "changes":
-      return stage.load.run(step.changes);
+      return parts.load.run(step.changes);
     case "settle":
-      await isUp(stage);
-      await stage.journal.until(stage.isAtRest, settling);
+      await isUp(parts);
+      await parts.log.until(parts.isAtRest, settling);
       return;
     case "refuse":
-      return named(stage, step.do, async () => {
-        await stage.proxy.shut();
-        await Promise.all([delay(step.for), stage.load.run(step.changes)]);
-        await stage.proxy.open();
+      return named(parts, step.do, async () => {
+        await parts.proxy.shut();
+        await Promise.all([delay(step.for), parts.load.run(step.changes)]);
+        await parts.proxy.open();
       });
     case "bridge-kill":
-      return named(stage, step.do, () => kill(stage, step));
+      return named(parts, step.do, () => kill(parts, step));
     default:
       return;
   }
 }
 
-async function breakRequests({ proxy, load, journal }: Stage, fault: RequestFault): Promise<void> {
+async function breakRequests({ proxy, load, log }: ScheduleParts, fault: RequestFault): Promise<void> {
   const { faults } = proxy;
   const armed = faults.armRequests(fault);
   // So that there is a request to meet; a list comes after what has expired.
@@ -83,28 +83,28 @@ async function breakRequests({ proxy, load, journal }: Stage, fault: RequestFaul
   const expires = needsList && !proxy.endWatches("410");
   if (!needsList) proxy.endWatches(fault.ending);
   if (expires) faults.expireNext(true);
-  const met = isUp({ proxy, journal }).then(() => journal.until(() => armed.isUsedUp(), patience));
+  const met = isUp({ proxy, log }).then(() => log.until(() => armed.isUsedUp(), patience));
   await Promise.all([met, delay(fault.for), load.run(fault.changes)]);
   if (expires) faults.expireNext(false);
   armed.disarm();
 }
 
-async function breakFrames({ proxy, load, journal }: Stage, fault: FrameFault): Promise<void> {
+async function breakFrames({ proxy, load, log }: ScheduleParts, fault: FrameFault): Promise<void> {
   const armed = proxy.faults.armFrames(fault);
   await load.run(fault.changes);
-  await isUp({ proxy, journal });
+  await isUp({ proxy, log });
   const until = now() + patience;
   // The bridge may have been away all the while.
-  while (!(await journal.until(() => armed.isUsedUp(), frameGap)) && now() < until) await load.run(1);
+  while (!(await log.until(() => armed.isUsedUp(), frameGap)) && now() < until) await load.run(1);
   armed.disarm();
 }
 
-/** What is waited for is waited for from the moment on at which a bridge can do anything about it. */
-const isUp = ({ proxy, journal }: Pick<Stage, "proxy" | "journal">): Promise<boolean> =>
-  journal.until(() => proxy.isAsked(), birth);
+/** Resolves when the present bridge has sent its first request: waits are counted from then on. */
+const isUp = ({ proxy, log }: Pick<ScheduleParts, "proxy" | "log">): Promise<boolean> =>
+  log.until(() => proxy.isAsked(), startTimeout);
 
-async function kill(stage: Stage, step: Extract<Step, { do: "bridge-kill" }>): Promise<void> {
-  const { proxy, bridge, load } = stage;
+async function kill(parts: ScheduleParts, step: Extract<Step, { do: "bridge-kill" }>): Promise<void> {
+  const { proxy, bridge, load } = parts;
   const isPage = step.at === "page";
   const expires = isPage && !proxy.endWatches("410");
   if (expires) proxy.faults.expireNext(true);
@@ -119,8 +119,8 @@ async function kill(stage: Stage, step: Extract<Step, { do: "bridge-kill" }>): P
   await bridge.start();
 }
 
-async function named({ journal }: Stage, kind: FaultKind, act: () => Promise<void>): Promise<void> {
-  journal.note({ fact: "fault", kind, phase: "bites", bites: 1 });
+async function named({ log }: ScheduleParts, kind: FaultKind, act: () => Promise<void>): Promise<void> {
+  log.note({ fact: "fault", kind, phase: "bites", bites: 1 });
   await act();
-  journal.note({ fact: "fault", kind, phase: "over", bites: 1 });
+  log.note({ fact: "fault", kind, phase: "over", bites: 1 });
 }

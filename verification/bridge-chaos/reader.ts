@@ -5,10 +5,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import { now } from "../harness/clock.ts";
 import type { DirectApi } from "./direct-api.ts";
 import type { EventLog } from "../harness/event-log.ts";
-import type { Happening } from "./oracle/facts.ts";
+import type { Observation } from "./oracle/facts.ts";
 import { type Kind, widgetListSchema } from "./kind.ts";
 
-/** A worker whose runs look at their object, straight at the API server, and note what they saw. */
+/** A worker whose runs look at their object, straight at the API server, and note what they observed. */
 export interface Reader {
   close(): Promise<void>;
 }
@@ -16,24 +16,29 @@ export interface Reader {
 export async function startReader(options: {
   readonly api: DirectApi;
   readonly kind: Kind;
-  readonly journal: EventLog<Happening>;
+  readonly log: EventLog<Observation>;
   readonly redisUrl: string;
   readonly controller: string;
   /** How long a run lasts after it has read: what changes meanwhile is for the next run. */
   readonly linger: Milliseconds;
   readonly logFile: string;
 }): Promise<Reader> {
-  const { api, kind, journal, redisUrl: url, controller, linger } = options;
-  const { log, end } = fileLog(options.logFile);
-  const redis = await connectRedis({ url, clientName: controller, log });
-  const queue = openWorkQueue({ redis, controller: queueOf({ name: controller }), log, upkeep: "own" });
+  const { api, kind, log, redisUrl: url, controller, linger } = options;
+  const { log: fileLog, end } = openFileLog(options.logFile);
+  const redis = await connectRedis({ url, clientName: controller, log: fileLog });
+  const queue = openWorkQueue({
+    redis,
+    controller: queueOf({ name: controller }),
+    log: fileLog,
+    upkeep: "own",
+  });
   const look = async ({ key, claim }: Run): Promise<RunOutcome> => {
     const startedAt = now();
-    const { read, saw } = await readNow(api, kind, key);
+    const { read, observed } = await readNow(api, kind, key);
     const { reasons, uid, replaced } = claim;
-    journal.note({ fact: "ran", key, startedAt, read, saw, reasons, uid, replaced });
+    log.note({ fact: "ran", key, startedAt, read, observed, reasons, uid, replaced });
     if (linger > 0) await delay(linger);
-    return saw === "gone" ? { kind: "gone" } : { kind: "done" };
+    return observed === "gone" ? { kind: "gone" } : { kind: "done" };
   };
   const worker = queue.work(look, { concurrency: 4, timeout: 30_000 });
   return {
@@ -54,14 +59,14 @@ async function readNow(api: DirectApi, kind: Kind, key: string) {
   const [found] = items;
   return {
     read: metadata.resourceVersion,
-    saw:
+    observed:
       found === undefined
         ? ("gone" as const)
         : { uid: found.metadata.uid, version: found.metadata.resourceVersion },
   };
 }
 
-function fileLog(path: string): { log: Log; end: () => void } {
+function openFileLog(path: string): { log: Log; end: () => void } {
   const file = createWriteStream(path);
   const readable = (_: string, value: unknown): unknown => (value instanceof Error ? value.stack : value);
   const line = (level: string) => (fields: object, message: string) =>

@@ -3,12 +3,12 @@ import { join } from "node:path";
 import type { Outcome } from "../harness/outcome.ts";
 import type { Broken, Summary } from "../harness/play-schedules.ts";
 import { counts, factLine, logLines, violatedKeys, violationLines } from "../harness/report-violations.ts";
-import type { Fact, Happening } from "./oracle/facts.ts";
+import type { Fact, Observation } from "./oracle/facts.ts";
 import { healingTime, replacements, unneededRuns } from "./oracle/oracle.ts";
 import { type FaultKind, type Schedule, silentFaults } from "./schedules/schedule.ts";
 
 /** Counts what schedules did. */
-export function summary(): Summary<Pick<Outcome<Happening>, "facts" | "violations">> {
+export function summary(): Summary<Pick<Outcome<Observation>, "facts" | "violations">> {
   const faults = counts<FaultKind>();
   const unmet = counts<FaultKind>();
   const healing: Milliseconds[] = [];
@@ -21,7 +21,7 @@ export function summary(): Summary<Pick<Outcome<Happening>, "facts" | "violation
     nothing: 0,
     killed: 0,
     seen: 0,
-    told: 0,
+    reported: 0,
   };
   return {
     add({ facts, violations }) {
@@ -32,7 +32,7 @@ export function summary(): Summary<Pick<Outcome<Happening>, "facts" | "violation
       count.nothing += unneeded.nothing;
       const replaced = replacements(facts);
       count.seen += replaced.seen;
-      count.told += replaced.told;
+      count.reported += replaced.reported;
       if (!isSilent(facts)) healing.push(healingTime(facts) ?? 0);
       for (const fact of facts) {
         if (fact.fact === "changed" && fact.matters) count.changes++;
@@ -44,13 +44,13 @@ export function summary(): Summary<Pick<Outcome<Happening>, "facts" | "violation
     },
     violations: () => count.bad,
     line(seed) {
-      const { schedules, bad, changes, runs, status, nothing, killed, seen, told } = count;
+      const { schedules, bad, changes, runs, status, nothing, killed, seen, reported } = count;
       const healed = healing.sort((a, b) => a - b);
       const seconds = (part: number): string =>
         `${((healed[Math.ceil(part * healed.length) - 1] ?? 0) / 1_000).toFixed(1)} s`;
       return (
         `${schedules} schedules, seed ${seed}: ${bad} with violations; ${changes} changes, ${runs} runs ` +
-        `(${status} for a status alone, ${nothing} for nothing), ${told} of ${seen} replacements told, ${killed} bridges killed; healed within ` +
+        `(${status} for a status alone, ${nothing} for nothing), ${reported} of ${seen} replacements reported, ${killed} bridges killed; healed within ` +
         `${seconds(0.5)} (p50), ${seconds(0.99)} (p99), ${seconds(1)} (max), silences aside; faults: ${faults.listed()}` +
         (unmet.size > 0 ? `; not met: ${unmet.listed()}` : "")
       );
@@ -58,12 +58,12 @@ export function summary(): Summary<Pick<Outcome<Happening>, "facts" | "violation
   };
 }
 
-/** Silence takes its minute, and says nothing about the others. */
+/** A silent fault takes its minute, so it does not count in the times of the others. */
 const isSilent = (facts: readonly Fact[]): boolean =>
   facts.some((fact) => fact.fact === "fault" && silentFaults.includes(fact.kind));
 
-/** All that is needed to see a violation again, and what happened around it. */
-export function report({ seed, index, schedule, outcome }: Broken<Schedule, Outcome<Happening>>): string {
+/** The violations of a schedule, the commands that repeat it, and the events around them. */
+export function report({ seed, index, schedule, outcome }: Broken<Schedule, Outcome<Observation>>): string {
   const keys = violatedKeys(outcome.violations);
   const facts = outcome.facts.filter((fact) => !("key" in fact) || keys.has(fact.key)).slice(-150);
   return [

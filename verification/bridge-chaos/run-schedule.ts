@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { bridgeProcess, ourBridge } from "./bridge-process.ts";
 import { play } from "./play-steps.ts";
 import type { DirectApi } from "./direct-api.ts";
-import type { Fact, Happening, Sight } from "./oracle/facts.ts";
+import type { Fact, Observation, ObservedVersion } from "./oracle/facts.ts";
 import type { Lane } from "./test-servers.ts";
 import { openEventLog } from "../harness/event-log.ts";
 import { type Outcome, outcomeOf } from "../harness/outcome.ts";
@@ -15,14 +15,14 @@ import { type Load, openLoad } from "./load.ts";
 import { contradictions, openOracle, type Oracle, violationOf } from "./oracle/oracle.ts";
 import { type Proxy, startProxy } from "./proxy/proxy.ts";
 import { startReader } from "./reader.ts";
-import { disrespect } from "./oracle/early-requests.ts";
+import { earlyRequests } from "./oracle/early-requests.ts";
 import { type Schedule, silentFaults, swallowing } from "./schedules/schedule.ts";
-import { startWitness } from "./change-recorder.ts";
+import { startChangeRecorder } from "./change-recorder.ts";
 
 /** Without a byte for so long, a watch is taken for dead: a fault of silence is over then, not before. */
 const silence: Milliseconds = 65_000;
 /** How long a process may take to stop in order. */
-const farewell: Milliseconds = 15_000;
+const stopTimeout: Milliseconds = 15_000;
 /** Often enough to heal what was swallowed within the patience. */
 const compareEvery = "5s";
 
@@ -38,68 +38,72 @@ export interface RunOptions {
 }
 
 /** Plays a schedule in a lane, and judges what happened. */
-export async function runSchedule(schedule: Schedule, options: RunOptions): Promise<Outcome<Happening>> {
+export async function runSchedule(schedule: Schedule, options: RunOptions): Promise<Outcome<Observation>> {
   const { api, kubeconfig, lane, patience = 30_000, program = ourBridge } = options;
   const folder = await mkdtemp(join(tmpdir(), "drover-chaos-bridge-"));
   await writeFile(join(folder, "schedule.json"), JSON.stringify(schedule, null, 2));
   const { kind, redisUrl } = lane;
-  const journal = openEventLog<Happening>();
+  const log = openEventLog<Observation>();
   const oracle = openOracle();
-  journal.follow((fact) => oracle.see(fact));
+  log.follow((fact) => oracle.see(fact));
   await lane.clean();
-  const witness = await startWitness(api, kind, journal);
-  const proxy = await startProxy({ kubeconfig, path: kind.path, journal, schedule });
+  const recorder = await startChangeRecorder(api, kind, log);
+  const proxy = await startProxy({ kubeconfig, path: kind.path, log, schedule });
   const controller = `widgets.${kind.group}`;
   const registration = registrationFor(kind, controller, schedule.references);
   const logFile = join(folder, "reader.log");
   const { linger, objects, pace } = schedule;
-  const reader = await startReader({ api, kind, journal, redisUrl, controller, linger, logFile });
+  const reader = await startReader({ api, kind, log, redisUrl, controller, linger, logFile });
   const bridge = bridgeProcess({
-    journal,
+    log,
     program,
     folder,
     env: { ...(await bridgeSettings(folder, proxy, lane, registration)), ...comparing(schedule) },
     onStart: () => proxy.nextProcess(),
   });
   const load = openLoad({ api, kind, seed: schedule.load, objects, pace, references: schedule.references });
-  const isAtRest = (): boolean => isSame(witness.view, load.made) && oracle.debts().length === 0;
+  const isAtRest = (): boolean => isSame(recorder.view, load.made) && oracle.unseenChanges().length === 0;
   const judged: Violation[] = [];
   try {
     await load.fill(schedule.initial);
-    await play({ journal, proxy, bridge, load, isAtRest }, schedule.steps);
-    journal.note({ fact: "faults over" });
+    await play({ log, proxy, bridge, load, isAtRest }, schedule.steps);
+    log.note({ fact: "faults over" });
     const isSilent = schedule.steps.some((step) => isOneOf(silentFaults, step.do));
     const healing = patience + (isSilent ? silence : 0);
-    await journal.until(isAtRest, healing);
-    judged.push(...verdict(oracle, witness.view, load));
+    await log.until(isAtRest, healing);
+    judged.push(...verdict(oracle, recorder.view, load));
     if (judged.length === 0) {
-      journal.note({ fact: "at rest" });
+      log.note({ fact: "at rest" });
       await load.touch(2);
-      await journal.until(isAtRest, healing);
-      judged.push(...verdict(oracle, witness.view, load));
+      await log.until(isAtRest, healing);
+      judged.push(...verdict(oracle, recorder.view, load));
     }
-    if (!(await bridge.stop(farewell)))
-      judged.push({ rule: "I17", what: "the bridge did not stop when it was told to" });
+    if (!(await bridge.stop(stopTimeout)))
+      judged.push({ rule: "I17", what: "the bridge did not stop after SIGTERM" });
   } finally {
     await bridge.kill();
     await reader.close();
     await proxy.close();
-    await witness.close();
+    await recorder.close();
   }
-  const { facts } = journal;
-  const found = [...contradictions(facts), ...disrespect(facts), ...crashes(facts)];
+  const { facts } = log;
+  const found = [...contradictions(facts), ...earlyRequests(facts), ...crashes(facts)];
   return outcomeOf(folder, facts, [...judged, ...found]);
 }
 
 const isOneOf = (kinds: readonly string[], kind: string): boolean => kinds.includes(kind);
 
-/** What is still to be seen. Where the witness itself has not seen all that was written, it proves nothing. */
-function verdict(oracle: Oracle, view: ReadonlyMap<string, Sight>, { made }: Load): readonly Violation[] {
-  if (isSame(view, made)) return oracle.debts().map(violationOf);
-  return [{ rule: "HARNESS", what: "the witness did not see all that was written" }];
+/** Changes that no run has seen. If the recorder has not seen all that was written, nothing is proved. */
+function verdict(
+  oracle: Oracle,
+  view: ReadonlyMap<string, ObservedVersion>,
+  { made }: Load,
+): readonly Violation[] {
+  if (isSame(view, made)) return oracle.unseenChanges().map(violationOf);
+  return [{ rule: "HARNESS", what: "the recorder did not see all that was written" }];
 }
 
-const isSame = (view: ReadonlyMap<string, Sight>, made: Load["made"]): boolean =>
+const isSame = (view: ReadonlyMap<string, ObservedVersion>, made: Load["made"]): boolean =>
   view.size === made.size &&
   [...made].every(([key, { uid, version }]) => {
     const seen = view.get(key);
@@ -109,7 +113,7 @@ const isSame = (view: ReadonlyMap<string, Sight>, made: Load["made"]): boolean =
 const crashes = (facts: readonly Fact[]): readonly Violation[] =>
   facts.flatMap((fact) =>
     fact.fact === "bridge" && fact.what === "ended"
-      ? [{ rule: "I17", what: `a bridge ended that nobody had ended: ${fact.how}` }]
+      ? [{ rule: "I17", what: `a bridge ended by itself: ${fact.how}` }]
       : [],
   );
 

@@ -5,8 +5,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type DirectApi, openDirectApi } from "./direct-api.ts";
 import { type Kind, laneKind, namespaces, widgetListSchema } from "./kind.ts";
 
-/** What all schedules stand on: one API server and one Redis, with a lane for each that runs at a time. */
-export interface Ground {
+/** The servers of all schedules: one API server and one Redis, with a lane for each schedule at a time. */
+export interface TestServers {
   readonly api: DirectApi;
   /** Leads straight to the API server. */
   readonly kubeconfig: string;
@@ -23,7 +23,7 @@ export interface Lane {
 }
 
 /** Starts them. The first time the API server is built, for minutes. */
-export async function startGround(lanes: number): Promise<Ground> {
+export async function startTestServers(lanes: number): Promise<TestServers> {
   const [cluster, redis] = await Promise.all([
     startRealCluster({ log: (line) => void process.stderr.write(`${line}\n`) }),
     startRedis({ persistence: false, args: ["--databases", String(lanes + 1)] }),

@@ -1,28 +1,28 @@
 import type { EventLog } from "../harness/event-log.ts";
-import type { Happening } from "./oracle/facts.ts";
+import type { Observation } from "./oracle/facts.ts";
 import type { Order } from "./processes/messages.ts";
 
 type WakeOrder = Extract<Order, { order: "wake" }>;
 type Wakes = WakeOrder["wakes"];
 
 /**
- * What producers have been told to wake and have not had acknowledged. It is what a bridge's position is: one that
- * comes back goes on with what it had not got through, and says nothing twice that was acknowledged.
+ * The wakes of each producer that are not acknowledged yet. They stand for a bridge's position: a producer that comes back
+ * continues with the unacknowledged ones, and repeats no acknowledged one.
  */
 export interface Deliveries {
-  /** Has a producer wake these with one call, now or when it is back. Answers the batch's number. */
+  /** Has a producer wake these with one call, now or when it is back. Returns the number of the batch. */
   add(producer: string, wakes: Wakes): number;
   acknowledged(batch: number): void;
   isAcknowledged(batch: number): boolean;
   allAcknowledged(): boolean;
-  /** Says everything once more that is not acknowledged. */
+  /** Sends everything once more that is not acknowledged. */
   repeat(producer: string): void;
 }
 
-/** `tell` gives an order to a producer that is there, and does nothing else. */
+/** @param send sends an order to a producer if that is connected. */
 export function openDeliveries(
-  log: EventLog<Happening>,
-  tell: (producer: string, order: WakeOrder) => void,
+  log: EventLog<Observation>,
+  send: (producer: string, order: WakeOrder) => void,
 ): Deliveries {
   const open = new Map<number, { readonly producer: string; readonly wakes: Wakes }>();
   let batches = 0;
@@ -31,8 +31,8 @@ export function openDeliveries(
       const batch = batches++;
       open.set(batch, { producer, wakes });
       const versions = Object.fromEntries(wakes.map(({ key, version }) => [key, version]));
-      log.note({ fact: "told", batch, process: producer, wakes: versions });
-      tell(producer, { order: "wake", batch, wakes });
+      log.note({ fact: "requested", batch, process: producer, wakes: versions });
+      send(producer, { order: "wake", batch, wakes });
       return batch;
     },
     acknowledged: (batch) => void open.delete(batch),
@@ -40,7 +40,7 @@ export function openDeliveries(
     allAcknowledged: () => open.size === 0,
     repeat(producer) {
       for (const [batch, each] of open) {
-        if (each.producer === producer) tell(producer, { order: "wake", batch, wakes: each.wakes });
+        if (each.producer === producer) send(producer, { order: "wake", batch, wakes: each.wakes });
       }
     },
   };

@@ -3,13 +3,13 @@
  *
  * Real processes, a real Redis, and a schedule that breaks them: `npm run chaos:queue -- --schedules 500 --seed 7`.
  *
- * A **world** in this process holds what is true: a version per key, and a log of all that happened. Producers commit
- * nothing; they are told of changes, as a bridge is by the API server, and call `queue.wake` until it is acknowledged.
- * Workers ask the world what they read, write when `run.hasLease()` allows it, and say how they end. The queue writes none
- * of that down, so the **oracle** can tell what was promised and not kept.
+ * A **world** in this process holds the truth: a version per key, and a log of all that happened. Producers commit
+ * nothing; they receive changes, as a bridge does from the API server, and call `queue.wake` until it is acknowledged.
+ * Workers ask the world what they read, write when `run.hasLease()` allows it, and report how they end. The queue writes
+ * nothing into that log, so the **oracle** finds promises that were broken.
  *
  * A **schedule** is the list of all that is done, made from a seed; `--replay '<json>'` plays one once more. Where the
- * processes are at each step is the machine's affair; `worker-kill` and `producer-kill` count the commands sent to
+ * processes are at each step depends on the machine; `worker-kill` and `producer-kill` count the commands sent to
  * Redis, so that a process dies at each place where it waits.
  *
  * When the faults of a schedule are over, everything must come to rest within 30 s without further wakes; then every key

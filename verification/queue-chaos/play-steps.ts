@@ -1,7 +1,7 @@
 import type { Milliseconds } from "@drover/controller";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Cast } from "./processes/start-processes.ts";
-import type { Happening, Loss } from "./oracle/facts.ts";
+import type { Processes } from "./processes/start-processes.ts";
+import type { Observation, Loss } from "./oracle/facts.ts";
 import type { Dying } from "./processes/messages.ts";
 import type { Plans, Special } from "./schedules/plans.ts";
 import { lossOf, type RedisUnderAttack } from "./redis/redis-under-attack.ts";
@@ -14,175 +14,179 @@ import {
 } from "./schedules/schedule.ts";
 import type { World } from "./world.ts";
 
-export interface Stage {
+export interface ScheduleParts {
   readonly world: World;
-  readonly cast: Cast;
+  readonly processes: Processes;
   readonly plans: Plans;
   readonly redis: RedisUnderAttack;
   /** The objects of the schedule, by their numbers. */
   readonly keys: readonly string[];
 }
 
-/** How long is waited for something that a fault may have made impossible. */
+/** How long to wait for something that a fault may have made impossible. */
 const patience: Milliseconds = 600;
 /** How long a process may take to come up. */
-const birth: Milliseconds = 10_000;
+const startTimeout: Milliseconds = 10_000;
 /** How long a process has for the command at which it dies; then it dies where it is. */
-const lifetime: Milliseconds = 1_500;
+const deathTimeout: Milliseconds = 1_500;
 
-/** Plays the steps, one after the other but for those that go on beside the next ones. */
-export async function play(stage: Stage, steps: readonly Step[]): Promise<void> {
+/** Plays the steps, one after the other except those that overlap the next ones. */
+export async function play(parts: ScheduleParts, steps: readonly Step[]): Promise<void> {
   const goingOn: Promise<void>[] = [];
   for (const step of steps) {
-    if (step.do === "change") change(stage, step.keys, step.by);
-    else if (step.do === "storm") goingOn.push(storm(stage, stage.keys[step.key], step.times, step.by));
-    else if (step.do === "runs") await passes(stage, step.count);
-    else if ("beside" in step && step.beside === true) goingOn.push(fault(stage, step));
-    else await fault(stage, step);
+    if (step.do === "change") change(parts, step.keys, step.by);
+    else if (step.do === "storm") goingOn.push(storm(parts, parts.keys[step.key], step.times, step.by));
+    else if (step.do === "runs") await passes(parts, step.count);
+    else if ("beside" in step && step.beside === true) goingOn.push(fault(parts, step));
+    else await fault(parts, step);
   }
   await Promise.all(goingOn);
 }
 
-async function fault(stage: Stage, step: ProcessFault | RedisFault): Promise<void> {
-  if (isRedisFault(step)) await breakRedis(stage, step);
-  else await breakProcess(stage, step);
-  const bells = await stage.redis.bells();
-  if (bells !== undefined) stage.world.log.note({ fact: "jobs", ...bells });
+async function fault(parts: ScheduleParts, step: ProcessFault | RedisFault): Promise<void> {
+  if (isRedisFault(step)) await breakRedis(parts, step);
+  else await breakProcess(parts, step);
+  const jobs = await parts.redis.jobs();
+  if (jobs !== undefined) parts.world.log.note({ fact: "jobs", ...jobs });
 }
 
-async function breakRedis(stage: Stage, step: RedisFault): Promise<void> {
-  const { world, redis, cast } = stage;
+async function breakRedis(parts: ScheduleParts, step: RedisFault): Promise<void> {
+  const { world, redis, processes } = parts;
   const loses = lossOf(step.do);
-  const [producer = ""] = cast.producers;
+  const [producer = ""] = processes.producers;
   // Before: a loss takes from what is acknowledged before it, and what is acknowledged after it must hold.
-  note(stage, step.do, "begins", loses);
-  const broken = await redis.begin(step, (runs) => passes(stage, runs));
-  change(stage, step.meanwhile, producer);
+  note(parts, step.do, "begins", loses);
+  const broken = await redis.begin(step, (runs) => passes(parts, runs));
+  change(parts, step.meanwhile, producer);
   if ("for" in step) await delay(step.for);
   await broken.over();
-  note(stage, step.do, "over", loses, broken.detail);
-  // Nobody can tell that a wake is gone whose key somebody removed; a bridge that lists now and then heals that.
+  note(parts, step.do, "over", loses, broken.detail);
+  // If the ledger key of a wake was removed, the loss cannot be noticed; a bridge that lists now and then heals it.
   if (step.do === "ledger-mutate" && step.relist) world.relist(producer, "keys of the ledger were changed");
 }
 
-async function breakProcess(stage: Stage, step: ProcessFault): Promise<void> {
-  note(stage, step.do, "begins", "nothing");
-  await breakProcessNow(stage, step);
-  note(stage, step.do, "over", "nothing");
+async function breakProcess(parts: ScheduleParts, step: ProcessFault): Promise<void> {
+  note(parts, step.do, "begins", "nothing");
+  await breakProcessNow(parts, step);
+  note(parts, step.do, "over", "nothing");
 }
 
-async function breakProcessNow(stage: Stage, step: ProcessFault): Promise<void> {
-  const { cast } = stage;
-  const [producer = ""] = cast.producers;
+async function breakProcessNow(parts: ScheduleParts, step: ProcessFault): Promise<void> {
+  const { processes } = parts;
+  const [producer = ""] = processes.producers;
   switch (step.do) {
     case "worker-kill":
-      return dies(stage, step.who, step, () => change(stage, step.meanwhile, producer));
+      return dies(parts, step.who, step, () => change(parts, step.meanwhile, producer));
     case "producer-kill":
-      return dies(stage, step.who, step, () => change(stage, step.meanwhile, step.who));
+      return dies(parts, step.who, step, () => change(parts, step.meanwhile, step.who));
     case "all-workers-kill":
-      for (const worker of cast.workers) cast.signal(worker, "SIGKILL");
-      change(stage, step.meanwhile, producer);
+      for (const worker of processes.workers) processes.signal(worker, "SIGKILL");
+      change(parts, step.meanwhile, producer);
       return;
     case "worker-stop": {
-      const run = await nextRun(stage, step.who, { hold: true }, step.meanwhile);
-      cast.signal(step.who, "SIGSTOP");
-      const key = run === undefined ? [] : [stage.keys.indexOf(run.key)];
-      change(stage, [...step.meanwhile, ...key], producer);
+      const run = await nextRun(parts, step.who, { hold: true }, step.meanwhile);
+      processes.signal(step.who, "SIGSTOP");
+      const key = run === undefined ? [] : [parts.keys.indexOf(run.key)];
+      change(parts, [...step.meanwhile, ...key], producer);
       await delay(step.for);
-      cast.signal(step.who, "SIGCONT");
-      if (run !== undefined) stage.world.order(step.who, { order: "go", token: run.token });
+      processes.signal(step.who, "SIGCONT");
+      if (run !== undefined) parts.world.order(step.who, { order: "go", token: run.token });
       return;
     }
     case "worker-freeze":
-      return freezes(stage, step);
+      return freezes(parts, step);
     case "worker-busy":
-      return endsWithin(stage, await nextRun(stage, step.who, { busy: step.for }, step.meanwhile), step.for);
+      return endsWithin(parts, await nextRun(parts, step.who, { busy: step.for }, step.meanwhile), step.for);
     case "worker-hang":
-      return endsWithin(stage, await nextRun(stage, step.who, { deaf: step.for }, step.meanwhile), step.for);
+      return endsWithin(
+        parts,
+        await nextRun(parts, step.who, { ignoresSignal: step.for }, step.meanwhile),
+        step.for,
+      );
     case "worker-drain":
-      change(stage, step.meanwhile, producer);
-      await stage.world.log.until(() => stage.world.isUp(step.who), birth);
-      cast.signal(step.who, "SIGTERM");
-      await happens(stage, (fact) => fact.fact === "exited" && fact.process === step.who, lifetime);
+      change(parts, step.meanwhile, producer);
+      await parts.world.log.until(() => parts.world.isUp(step.who), startTimeout);
+      processes.signal(step.who, "SIGTERM");
+      await happens(parts, (fact) => fact.fact === "exited" && fact.process === step.who, deathTimeout);
   }
 }
 
 /** SIGKILL at a command to come; where that does not come, now. */
 async function dies(
-  { world, cast }: Stage,
+  { world, processes }: ScheduleParts,
   who: string,
   { command, phase }: Dying,
   provoke: () => void,
 ): Promise<void> {
-  await world.log.until(() => world.isUp(who), birth);
-  const isGone = (fact: Happening): boolean => fact.fact === "exited" && fact.process === who;
-  const gone = happens({ world }, isGone, lifetime);
+  await world.log.until(() => world.isUp(who), startTimeout);
+  const isGone = (fact: Observation): boolean => fact.fact === "exited" && fact.process === who;
+  const gone = happens({ world }, isGone, deathTimeout);
   world.order(who, { order: "die", dies: { command, phase } });
   provoke();
   if (await gone) return;
-  const killed = happens({ world }, isGone, lifetime);
-  cast.signal(who, "SIGKILL");
+  const killed = happens({ world }, isGone, deathTimeout);
+  processes.signal(who, "SIGKILL");
   await killed;
 }
 
 /** SIGSTOP at a command to come; where that does not come, now. */
 async function freezes(
-  stage: Stage,
+  parts: ScheduleParts,
   { who, command, phase, for: span, meanwhile }: Extract<Step, { do: "worker-freeze" }>,
 ): Promise<void> {
-  const { world, cast, keys } = stage;
-  const [producer = ""] = cast.producers;
-  await world.log.until(() => world.isUp(who), birth);
-  const silent = happens(stage, (fact) => fact.fact === "falls silent" && fact.process === who, lifetime);
+  const { world, processes, keys } = parts;
+  const [producer = ""] = processes.producers;
+  await world.log.until(() => world.isUp(who), startTimeout);
+  const silent = happens(parts, (fact) => fact.fact === "dying" && fact.process === who, deathTimeout);
   world.order(who, { order: "die", dies: { command, phase, signal: "SIGSTOP" } });
-  change(stage, meanwhile, producer);
+  change(parts, meanwhile, producer);
   const over = new AbortController();
-  const storming = storm(stage, keys[meanwhile[0] ?? 0], Infinity, producer, over.signal);
+  const storming = storm(parts, keys[meanwhile[0] ?? 0], Infinity, producer, over.signal);
   if (!(await silent)) {
     world.order(who, { order: "live" });
-    cast.signal(who, "SIGSTOP");
+    processes.signal(who, "SIGSTOP");
   }
   await delay(span);
-  cast.signal(who, "SIGCONT");
-  await passes(stage, keys.length);
+  processes.signal(who, "SIGCONT");
+  await passes(parts, keys.length);
   over.abort();
   await storming;
 }
 
-type Started = Extract<Happening, { fact: "started" }>;
+type Started = Extract<Observation, { fact: "started" }>;
 
-/** Makes the next run in a process special, gives it work, and answers the run once it has begun. */
+/** Plans the next run of a process, gives it work, and returns the run once it has begun. */
 async function nextRun(
-  stage: Stage,
+  parts: ScheduleParts,
   who: string,
   special: Special,
   keys: readonly number[],
 ): Promise<Started | undefined> {
   let run: Started | undefined;
   const begun = happens(
-    stage,
+    parts,
     (fact) => isStart(fact) && fact.process === who && ((run = fact), true),
     patience,
   );
-  stage.plans.arm(who, special);
-  change(stage, keys, stage.cast.producers[0] ?? "");
+  parts.plans.arm(who, special);
+  change(parts, keys, parts.processes.producers[0] ?? "");
   await begun;
-  stage.plans.disarm(who);
+  parts.plans.disarm(who);
   return run;
 }
 
-const isStart = (fact: Happening): fact is Started => fact.fact === "started";
+const isStart = (fact: Observation): fact is Started => fact.fact === "started";
 
-async function endsWithin(stage: Stage, run: Started | undefined, span: Milliseconds): Promise<void> {
+async function endsWithin(parts: ScheduleParts, run: Started | undefined, span: Milliseconds): Promise<void> {
   if (run === undefined) return;
   const { token } = run;
-  await happens(stage, (fact) => fact.fact === "ended" && fact.token === token, span + patience);
+  await happens(parts, (fact) => fact.fact === "ended" && fact.token === token, span + patience);
 }
 
-/** Whether something happens from now on, within that time. */
+/** Resolves with true if something happens from now on, within that time. */
 function happens(
-  { world: { log } }: Pick<Stage, "world">,
-  is: (fact: Happening) => boolean,
+  { world: { log } }: Pick<ScheduleParts, "world">,
+  is: (fact: Observation) => boolean,
   atMost: Milliseconds,
 ): Promise<boolean> {
   let seen = log.facts.length;
@@ -196,19 +200,19 @@ function happens(
   return log.until(look, atMost);
 }
 
-async function passes(stage: Stage, runs: number): Promise<void> {
+async function passes(parts: ScheduleParts, runs: number): Promise<void> {
   let left = runs;
-  if (runs > 0) await happens(stage, (fact) => fact.fact === "started" && --left === 0, patience);
+  if (runs > 0) await happens(parts, (fact) => fact.fact === "started" && --left === 0, patience);
 }
 
-function change({ world, keys }: Stage, numbers: readonly number[], producer: string): void {
+function change({ world, keys }: ScheduleParts, numbers: readonly number[], producer: string): void {
   const changed = numbers.flatMap((number) => keys[number] ?? []);
   if (changed.length > 0) world.change([...new Set(changed)], producer);
 }
 
 /** One change after the other, as fast as wakes are acknowledged. */
 async function storm(
-  { world }: Stage,
+  { world }: ScheduleParts,
   key: string | undefined,
   times: number,
   producer: string,
@@ -221,6 +225,12 @@ async function storm(
   }
 }
 
-function note({ world }: Stage, kind: FaultKind, phase: "begins" | "over", loses: Loss, detail = ""): void {
+function note(
+  { world }: ScheduleParts,
+  kind: FaultKind,
+  phase: "begins" | "over",
+  loses: Loss,
+  detail = "",
+): void {
   world.log.note({ fact: "fault", kind, phase, loses, detail });
 }

@@ -1,11 +1,11 @@
 import type { Outcome } from "../harness/outcome.ts";
 import type { Broken, Summary } from "../harness/play-schedules.ts";
 import { counts, factLine, logLines, violatedKeys, violationLines } from "../harness/report-violations.ts";
-import type { Fact, Happening } from "./oracle/facts.ts";
+import type { Fact, Observation } from "./oracle/facts.ts";
 import type { FaultKind, Schedule } from "./schedules/schedule.ts";
 
 /** Counts what schedules did. */
-export function summary(): Summary<Outcome<Happening>> {
+export function summary(): Summary<Outcome<Observation>> {
   const faults = counts<FaultKind>();
   let [schedules, bad, runs, wakes, deaths] = [0, 0, 0, 0, 0];
   return {
@@ -26,8 +26,8 @@ export function summary(): Summary<Outcome<Happening>> {
   };
 }
 
-/** All that is needed to reproduce a violation, and what happened to its key. */
-export function report({ seed, index, schedule, outcome }: Broken<Schedule, Outcome<Happening>>): string {
+/** The violations of a schedule, the command that repeats it, and the events of their keys. */
+export function report({ seed, index, schedule, outcome }: Broken<Schedule, Outcome<Observation>>): string {
   const keys = violatedKeys(outcome.violations);
   const facts = outcome.facts.filter((fact) => concerns(fact, keys)).slice(-200);
   return [
@@ -43,5 +43,5 @@ export function report({ seed, index, schedule, outcome }: Broken<Schedule, Outc
 const concerns = (fact: Fact, keys: ReadonlySet<string>): boolean => {
   if (fact.fact === "jobs" || fact.fact === "acknowledged" || fact.fact === "refused") return false;
   if ("key" in fact) return keys.has(fact.key);
-  return fact.fact !== "told" || Object.keys(fact.wakes).some((key) => keys.has(key));
+  return fact.fact !== "requested" || Object.keys(fact.wakes).some((key) => keys.has(key));
 };

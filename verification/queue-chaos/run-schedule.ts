@@ -4,12 +4,12 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { startCast } from "./processes/start-processes.ts";
+import { startProcesses } from "./processes/start-processes.ts";
 import { now } from "../harness/clock.ts";
 import { type Outcome, outcomeOf } from "../harness/outcome.ts";
 import type { Violation } from "../harness/report-violations.ts";
-import { play, type Stage } from "./play-steps.ts";
-import type { Happening } from "./oracle/facts.ts";
+import { play, type ScheduleParts } from "./play-steps.ts";
+import type { Observation } from "./oracle/facts.ts";
 import type { Counts, Order } from "./processes/messages.ts";
 import { violationsIn } from "./oracle/oracle.ts";
 import { plansFor } from "./schedules/plans.ts";
@@ -24,14 +24,14 @@ const backoff = { first: 20, longest: 200 };
 /** Longer than long runs, shorter than what `worker-hang` holds a handler for. */
 const timeout: Milliseconds = 1_500;
 
-/** How long the first lives may take to come up on a slow machine. */
-const startPatience: Milliseconds = 60_000;
+/** How long the first processes may take to start on a slow machine. */
+const startTimeout: Milliseconds = 60_000;
 
 /** Plays a schedule on a Redis and in processes of its own, and judges what happened. `patience` is I5's. */
 export async function runSchedule(
   schedule: Schedule,
   patience: Milliseconds = 30_000,
-): Promise<Outcome<Happening>> {
+): Promise<Outcome<Observation>> {
   const folder = await mkdtemp(join(tmpdir(), "drover-chaos-"));
   const keys = schedule.behaviours.map((_, i) => `chaos/k${i}`);
   const behaviours = new Map(schedule.behaviours.map((behaviour, i) => [keys[i] ?? "", behaviour]));
@@ -46,24 +46,25 @@ export async function runSchedule(
   });
   const rest = followRest(behaviours);
   world.log.follow(rest.see);
-  const cast = await startCast({ log: world.log, port: () => world.port, folder, ...schedule });
-  const stage: Stage = { world, cast, plans, redis, keys };
+  const processes = await startProcesses({ log: world.log, port: () => world.port, folder, ...schedule });
+  const parts: ScheduleParts = { world, processes, plans, redis, keys };
   const judged: Violation[] = [];
   try {
-    const isUp = (): boolean => [...cast.workers, ...cast.producers].every((name) => world.isUp(name));
-    if (!(await world.log.until(isUp, startPatience)))
+    const isUp = (): boolean =>
+      [...processes.workers, ...processes.producers].every((name) => world.isUp(name));
+    if (!(await world.log.until(isUp, startTimeout)))
       throw new Error(`Not all processes start: see ${folder}`);
-    await play(stage, schedule.steps);
+    await play(parts, schedule.steps);
     plans.heal();
-    for (const name of [...cast.workers, ...cast.producers]) world.order(name, { order: "live" });
+    for (const name of [...processes.workers, ...processes.producers]) world.order(name, { order: "live" });
     if (!(await world.log.until(isUp, patience)))
       judged.push({ rule: "I5", what: "not all processes came up" });
     world.log.note({ fact: "faults over" });
-    judged.push(...(await comesToRest(stage, rest, patience, loses)));
+    judged.push(...(await comesToRest(parts, rest, patience, loses)));
     if (judged.length === 0) {
       world.log.note({ fact: "at rest" });
-      world.change(keys, cast.producers[0] ?? "");
-      judged.push(...(await comesToRest(stage, rest, patience, loses)));
+      world.change(keys, processes.producers[0] ?? "");
+      judged.push(...(await comesToRest(parts, rest, patience, loses)));
     }
     const mutated = (of: "jobs-mutate" | "ledger-mutate"): boolean =>
       schedule.steps.some((step) => step.do === of);
@@ -71,13 +72,13 @@ export async function runSchedule(
       (name) => !mutated(name.includes(":quarantine:jobs:") ? "jobs-mutate" : "ledger-mutate"),
     );
     if (innocent.length > 0) {
-      judged.push({ rule: "I6", what: `nobody changed it, and it was put aside: ${innocent.join(", ")}` });
+      judged.push({ rule: "I6", what: `put aside though no fault changed it: ${innocent.join(", ")}` });
     }
     await world.log.until(isUp, patience);
-    const late = await cast.stop(patience);
-    judged.push(...late.map((name) => ({ rule: "I17", what: `${name} did not stop when it was told to` })));
+    const late = await processes.stop(patience);
+    judged.push(...late.map((name) => ({ rule: "I17", what: `${name} did not stop after SIGTERM` })));
   } finally {
-    await cast.stop(0);
+    await processes.stop(0);
     await world.close();
     await redis.stop();
   }
@@ -92,7 +93,7 @@ export async function runSchedule(
 
 const mayLose = (step: Step): boolean => isRedisFault(step) && lossOf(step.do) !== "nothing";
 
-/** What each process is told first; deaths of first lives are told once. */
+/** The first order of each process; only its first life gets a planned death. */
 function opener(
   { doomed, concurrency }: Schedule,
   controller: string,
@@ -112,7 +113,7 @@ function opener(
  * queue's own account and by BullMQ's lists.
  */
 async function comesToRest(
-  { world, cast, redis }: Stage,
+  { world, processes, redis }: ScheduleParts,
   rest: Rest,
   patience: Milliseconds,
   loses: boolean,
@@ -128,9 +129,9 @@ async function comesToRest(
         ...(world.allAcknowledged() ? [] : [{ rule: "I5", what: "not all wakes were acknowledged" }]),
       ];
     }
-    const counts = await world.count(cast.producers[0] ?? "");
-    const bells = await redis.bells();
-    const unrest = unrestIn(counts, bells, rest.expected(), loses);
+    const counts = await world.count(processes.producers[0] ?? "");
+    const jobs = await redis.jobs();
+    const unrest = unrestIn(counts, jobs, rest.expected(), loses);
     if (unrest === undefined && missing().length === 0) return [];
     if (left() === 0) return [...missing(), { rule: "I5", what: unrest ?? "came to rest too late" }];
     await delay(50);
@@ -145,17 +146,17 @@ const missingIn = (world: World, rest: Rest): Violation[] =>
 
 function unrestIn(
   counts: Counts | undefined,
-  bells: { readonly waiting: number } | undefined,
+  jobs: { readonly waiting: number } | undefined,
   expected: ReturnType<Rest["expected"]>,
   loses: boolean,
 ): string | undefined {
-  if (counts === undefined) return "the queue does not say how it is";
-  if (bells === undefined) return "Redis does not say what bells there are";
+  if (counts === undefined) return "the queue does not answer with its counts";
+  if (jobs === undefined) return "Redis does not answer with its jobs";
   const { due, running, scheduled, parked } = counts;
   const right = (are: number, should: number): boolean => are === should || (loses && are < should);
   if (due > 0 || running > 0) return `the queue says that ${due} keys are due and ${running} run`;
   if (!right(scheduled, expected.scheduled))
     return `the queue has ${scheduled} keys wait for a time, not ${expected.scheduled}`;
   if (!right(parked, expected.parked)) return `the queue has parked ${parked} keys, not ${expected.parked}`;
-  return bells.waiting > 0 ? `${bells.waiting} bells wait, and nothing is due` : undefined;
+  return jobs.waiting > 0 ? `${jobs.waiting} jobs wait, and nothing is due` : undefined;
 }

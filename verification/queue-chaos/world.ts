@@ -2,17 +2,17 @@ import { createServer, type Socket } from "node:net";
 import { listen as listenOn } from "../harness/listen.ts";
 import { openDeliveries } from "./deliveries.ts";
 import { type EventLog, openEventLog } from "../harness/event-log.ts";
-import type { Happening } from "./oracle/facts.ts";
+import type { Observation } from "./oracle/facts.ts";
 import { type Counts, type Order, receive, type Report, reportSchema, send } from "./processes/messages.ts";
 import type { Plans } from "./schedules/plans.ts";
 
 /**
- * What is true, whatever the queue thinks: per key a version, like an API server's, and the log of what happened.
- * Processes ask it what a run reads and how it goes, and tell it what they do.
+ * The truth, whatever the queue believes: per key a version, like an API server's, and the log of what happened.
+ * Processes ask it what a run reads and how it ends, and report what they do.
  */
 export interface World {
   readonly port: number;
-  readonly log: EventLog<Happening>;
+  readonly log: EventLog<Observation>;
   /** The last committed change of each key that ever changed. */
   readonly versions: ReadonlyMap<string, number>;
   /** Commits one change per key and has the producer wake them with one call. Answers the batch's number. */
@@ -23,24 +23,24 @@ export interface World {
   allAcknowledged(): boolean;
   isUp(process: string): boolean;
   order(process: string, order: Order): void;
-  /** What a process's queue says of itself; undefined when it does not say so in time. */
+  /** The counts of a process's queue; undefined if they do not come in time. */
   count(process: string): Promise<Counts | undefined>;
   close(): Promise<void>;
 }
 
 export interface WorldOptions {
   readonly plans: Plans;
-  /** What a process is told first. */
+  /** The first order for a process. */
   readonly open: (process: string) => Order;
-  /** Whether producers list once more when the queue says that Redis has lost data. */
+  /** True if producers list once more when the queue reports that Redis has lost data. */
   readonly listsAfterLoss: boolean;
 }
 
-/** How long a process may take to say how its queue is: longer than that gives Redis. */
+/** How long the counts may take: longer than the queue waits for Redis. */
 const countPatience = 3_000;
 
 export async function startWorld({ plans, open, listsAfterLoss }: WorldOptions): Promise<World> {
-  const log = openEventLog<Happening>();
+  const log = openEventLog<Observation>();
   const versions = new Map<string, number>();
   const lines = openLines();
   const deliveries = openDeliveries(log, (producer, order) => {
@@ -66,27 +66,27 @@ export async function startWorld({ plans, open, listsAfterLoss }: WorldOptions):
     if (cameBefore.has(process)) listsAgain(process, "came back");
     cameBefore.add(process);
   };
-  const starts = (process: string, report: Extract<Report, { say: "start" }>): void => {
+  const starts = (process: string, report: Extract<Report, { type: "start" }>): void => {
     const { key, token, sent, fails } = report;
     const version = versions.get(key) ?? 0;
     lines.order(process, { order: "run", token, version, plan: plans.next(key, process) });
     log.note({ fact: "started", key, token, process, version, fails, sent });
   };
-  const hear = (process: string, report: Report): void => {
-    if (report.say === "hello") lines.order(process, open(process));
-    else if (report.say === "up") comesUp(process);
-    else if (report.say === "start") starts(process, report);
-    else if (report.say === "lost") listsAgain(process, report.era);
-    else if (report.say === "counted") counting.get(report.id)?.(report.stats);
+  const onReport = (process: string, report: Report): void => {
+    if (report.type === "hello") lines.order(process, open(process));
+    else if (report.type === "up") comesUp(process);
+    else if (report.type === "start") starts(process, report);
+    else if (report.type === "lost") listsAgain(process, report.incarnation);
+    else if (report.type === "counted") counting.get(report.id)?.(report.stats);
     else {
-      if (report.say === "acknowledged") deliveries.acknowledged(report.batch);
-      log.note(happeningOf(process, report));
+      if (report.type === "acknowledged") deliveries.acknowledged(report.batch);
+      log.note(observationOf(process, report));
     }
   };
   log.follow((fact) => {
     if (fact.fact === "exited") lines.isGone(fact.process);
   });
-  const port = await lines.listen(hear);
+  const port = await lines.listen(onReport);
   return {
     port,
     log,
@@ -122,13 +122,13 @@ export async function startWorld({ plans, open, listsAfterLoss }: WorldOptions):
 
 const isProducer = (process: string): boolean => process.startsWith("producer-");
 
-type Told = Exclude<Report, { say: "hello" | "up" | "start" | "lost" | "counted" }>;
+type RecordedReport = Exclude<Report, { type: "hello" | "up" | "start" | "lost" | "counted" }>;
 
-/** What is only written down. */
-function happeningOf(process: string, report: Told): Happening {
-  switch (report.say) {
-    case "falls silent":
-      return { fact: "falls silent", process };
+/** Reports that are only recorded. */
+function observationOf(process: string, report: RecordedReport): Observation {
+  switch (report.type) {
+    case "dying":
+      return { fact: "dying", process };
     case "unfit":
       return { fact: "unfit", process, error: report.error };
     case "acknowledged":
@@ -166,7 +166,7 @@ function openLines() {
       const socket = sockets.get(name);
       if (socket !== undefined) send(socket, order);
     },
-    async listen(hear: (process: string, report: Report) => void): Promise<number> {
+    async listen(onReport: (process: string, report: Report) => void): Promise<number> {
       server.on("connection", (socket) => {
         let name = "";
         socket.on("error", () => undefined);
@@ -176,12 +176,12 @@ function openLines() {
           up.delete(name);
         });
         receive(socket, reportSchema, (report) => {
-          if (report.say === "hello") {
+          if (report.type === "hello") {
             name = report.process;
             sockets.set(name, socket);
             up.delete(name);
           }
-          hear(name, report);
+          onReport(name, report);
         });
       });
       return listenOn(server);

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Redis } from "ioredis";
 import type { LedgerScript } from "../../packages/queue/src/ledger/ledger-script.ts";
 
-/** Which ways the scripts went: every condition, in every script it stands in, both ways. */
+/** The branches that the scripts took: both ways of every condition, in every script that has it. */
 export interface Branches {
   /** The script, with every condition made to note which way it went. */
   readonly instrument: <Name extends string>(script: LedgerScript<Name>) => LedgerScript<Name>;
@@ -16,7 +16,7 @@ local function WAY(n, condition)
   return condition
 end`;
 
-/** Branches of the scripts on one server. Conditions are told apart by their script, text and place in it. */
+/** Branches of the scripts on one server. A condition is identified by its script, its text and its place in it. */
 export function countBranches(redis: Redis): Branches {
   const made = new Map<string, LedgerScript<string>>();
   const ways = new Map<string, string>();
@@ -44,7 +44,8 @@ export function countBranches(redis: Redis): Branches {
     },
     async count() {
       const taken = new Set(await redis.smembers(noted));
-      // What one script never does, since it calls no function that does, another one shows: told by its text.
+      // A branch that one script can never take, because it does not call that function, counts as taken if another script
+      // with the same text takes it.
       const texts = new Map<string, boolean>();
       for (const [way, text] of ways) {
         const bare = text.replace(/^.*?: /, "");

@@ -1,8 +1,8 @@
 /**
  * Random schedules on the shipped scripts, a real Redis and the shipped worker, until one of them breaks a promise.
  * Worker processes (`simulated-process`) are whole: slots, runner, leases and dispatcher run on clocks that differ, and
- * stand still until the schedule moves them. The bridge's part is played by `simulated-producer`. `truth` keeps what
- * really happened, and checks promises against it.
+ * stand still until the schedule moves them. `simulated-producer` stands for the bridge. `oracle` keeps what really
+ * happened, and checks promises against it.
  *
  * ```
  * npm run simulate -- --schedules 20000 --seed 1
@@ -13,7 +13,7 @@ import { startRedis } from "@drover/local-servers";
 import { Redis } from "ioredis";
 import { parseArgs } from "node:util";
 import { wholeNumber } from "../harness/whole-number.ts";
-import { openPost } from "./worker-messages.ts";
+import { receiveWorkerMessages } from "./worker-messages.ts";
 import { BrokenPromise, runSchedule } from "./run-schedule.ts";
 import type { Schedule } from "./schedule.ts";
 import { simulate } from "./simulate.ts";
@@ -28,11 +28,11 @@ const { values } = parseArgs({
 
 const server = await startRedis({ persistence: false });
 const redis = new Redis(server.url, { enableAutoPipelining: true });
-const post = await openPost(redis);
+const workerMessages = await receiveWorkerMessages(redis);
 try {
   process.exitCode = await (values.replay === undefined ? many() : one(values.replay));
 } finally {
-  post.close();
+  workerMessages.close();
   redis.disconnect();
   await server.stop();
 }
@@ -66,7 +66,7 @@ async function many(): Promise<number> {
 async function one(json: string): Promise<number> {
   const schedule = JSON.parse(json) as Schedule;
   try {
-    console.log((await runSchedule({ redis, post }, schedule)).join("\n"));
+    console.log((await runSchedule({ redis, workerMessages }, schedule)).join("\n"));
     console.log("1 schedule: 0 violations");
     return 0;
   } catch (error) {

@@ -12,7 +12,7 @@ import * as answers from "../../packages/queue/src/ledger/redis-ledger-answers.t
 import type { RedisLedger } from "../../packages/queue/src/ledger/redis-ledger.ts";
 import type { RunOutcome } from "../../packages/queue/src/work-queue/work-queue.ts";
 import { times } from "./schedule.ts";
-import { type AssignmentTime, shown, type Surroundings } from "./shared-state.ts";
+import { type AssignmentTime, shown, type SharedState } from "./shared-state.ts";
 import { type Knowledge, type ObservedRun, Violation } from "./oracle.ts";
 
 /** The slot that a run's token is of: what it was advertised under. */
@@ -22,12 +22,12 @@ const slotOf = (token: string): string => token.split(":")[0] ?? token;
 export type Calling = <T>(what: string, ask: () => Promise<T>) => Promise<T>;
 
 export interface ObservedLedgerParts {
-  readonly scene: Surroundings;
+  readonly shared: SharedState;
   readonly ledger: RedisLedger;
   readonly call: Calling;
   /** Receives what is published for a worker. */
   readonly listen: (worker: string, onMessage: (message: string) => void) => ChannelSubscription;
-  readonly say: (what: string) => void;
+  readonly log: (what: string) => void;
 }
 
 /** The ledger as one process reaches it: what it asks and is answered shows what must hold of that process. */
@@ -45,7 +45,7 @@ export class ObservedLedger {
   readonly #firstSent = new Map<string, number>();
   readonly #settling = new Set<string>();
   readonly #answered = new Set<string>();
-  /** What was known of a key when it was first claimed under a token. */
+  /** The knowledge of a key at its first claim under a token. */
   readonly #claims = new Map<string, Knowledge>();
   readonly #claiming = new Set<string>();
   /** Slots whose claim was refused because they had been assigned another key. */
@@ -62,27 +62,27 @@ export class ObservedLedger {
     // The answer to a claim under way says what becomes of its slot; if it was assigned a key before, the next
     // advertisement does.
     const isClaimed = (slot: string): boolean => this.#claiming.has(slot) || this.#taken.has(slot);
-    const { local, truth } = this.#parts.scene;
+    const { local, oracle } = this.#parts.shared;
     const found = [...this.#assigned].find(
       ([token, { at, losses }]) =>
         !this.runs.has(token) &&
         !this.#firstSent.has(token) &&
         !isClaimed(slotOf(token)) &&
-        // Later its lease has come to its end, and a server that takes over may never have heard of it.
+        // Later its lease has come to its end, and a server that takes over may not have it.
         local < at + times.lease &&
-        losses === truth.losses,
+        losses === oracle.losses,
     );
     return found?.[0];
   }
 
   /**
-   * Whether nothing is under way that would tell this outcome, and its lease, which began after it was first told,
+   * True if nothing that would send this outcome is under way, though its lease, which began after it was first sent,
    * lasts.
    */
   isGivenUp(token: string): boolean {
     const first = this.#firstSent.get(token);
     const isUnderWay = this.#settling.has(token) || this.#answered.has(token);
-    return first !== undefined && !isUnderWay && this.#parts.scene.local < first + times.lease;
+    return first !== undefined && !isUnderWay && this.#parts.shared.local < first + times.lease;
   }
 
   get listens(): boolean {
@@ -103,7 +103,7 @@ export class ObservedLedger {
       ...ledger,
       claim: (key, token, version = 0, askedAt = 0) => this.#claim(key, token, version, askedAt),
       settle: (key, token, outcome, report, next) => {
-        if (!this.#firstSent.has(token)) this.#firstSent.set(token, this.#parts.scene.local);
+        if (!this.#firstSent.has(token)) this.#firstSent.set(token, this.#parts.shared.local);
         this.#settling.add(token);
         const what = `settles ${key} as ${this.#short(token)}, next ${next ? this.#short(next.token) : "-"}: ${JSON.stringify(outcome)}`;
         const ask = () => ledger.settle(key, token, outcome, report, next);
@@ -137,17 +137,17 @@ export class ObservedLedger {
           const until = this.#now + lasts;
           await ledger.registerWorker(registration);
           this.registered.add(worker);
-          this.#parts.scene.truth.registered(worker, slots === 0 ? undefined : { version, until });
+          this.#parts.shared.oracle.registered(worker, slots === 0 ? undefined : { version, until });
         }),
     };
   }
 
   async #claim(key: ObjectKey, token: string, version: number, askedAt: number): Promise<ClaimAnswer> {
-    const { scene, ledger, call, say } = this.#parts;
-    const { truth, knownWhenAssigned } = scene;
+    const { shared, ledger, call, log } = this.#parts;
+    const { oracle, knownWhenAssigned } = shared;
     this.#claiming.add(token);
     return call(`claims ${key} as ${this.#short(token)}`, async () => {
-      const known = this.#claims.get(token) ?? truth.known(key);
+      const known = this.#claims.get(token) ?? oracle.known(key);
       this.#claims.set(token, known);
       const answer = await ledger.claim(key, token, version, askedAt);
       if ("claimed" in answer) {
@@ -156,9 +156,9 @@ export class ObservedLedger {
           if (slotOf(assigned) === token) this.#assigned.delete(assigned);
         if (!knownWhenAssigned.has(token)) knownWhenAssigned.set(token, known);
         const { claim } = answer.claimed;
-        scene.checked(() => truth.granted({ key, token, claim, known }, version, this.#now));
+        shared.checked(() => oracle.granted({ key, token, claim, known }, version, this.#now));
       } else {
-        say(`was refused: ${answer.refused}`);
+        log(`was refused: ${answer.refused}`);
         if (answer.refused === "slot taken") this.#taken.add(token);
       }
       return answer;
@@ -174,24 +174,24 @@ export class ObservedLedger {
     }: { key: ObjectKey; token: string; outcome: RunOutcome; next: SlotRequest | undefined },
     ask: () => Promise<SettleAnswer>,
   ): Promise<SettleAnswer> {
-    const { scene, say } = this.#parts;
-    const { truth, advertised } = scene;
+    const { shared, log } = this.#parts;
+    const { oracle, advertised } = shared;
     const isFirst = !this.#sent.has(token);
-    const known = new Map(truth.names.map((name) => [name, truth.known(name)]));
+    const known = new Map(oracle.names.map((name) => [name, oracle.known(name)]));
     const sent = this.#sent.get(token) ?? { at: this.#now, known };
     this.#sent.set(token, sent);
     if (next?.worker !== undefined) advertised.set(next.token, next.version);
     const answer = await ask();
     this.#answered.add(token);
     if (answer.kind === "stale") {
-      say("was stale");
+      log("was stale");
       return answer;
     }
-    say(`due in ${answer.dueIn ?? "-"}, ${shown(answer.jobs)}; it was ${key}`);
+    log(`due in ${answer.dueIn ?? "-"}, ${shown(answer.jobs)}; it was ${key}`);
     const of = this.runs.get(token);
     if (of && isFirst) {
-      truth.reconciled(of, outcome);
-      scene.checked(() => truth.settled(of, outcome, sent.at));
+      oracle.reconciled(of, outcome);
+      shared.checked(() => oracle.settled(of, outcome, sent.at));
     }
     if (next && answer.chained) this.#noteChained(next, answer.chained, sent.known);
     return answer;
@@ -202,22 +202,22 @@ export class ObservedLedger {
     { key, claim }: LeasedKey,
     before: ReadonlyMap<ObjectKey, Knowledge>,
   ): void {
-    const { scene, say } = this.#parts;
-    scene.checked(() => {
+    const { shared, log } = this.#parts;
+    shared.checked(() => {
       const known = before.get(key);
-      if (!known) throw new Violation(`${key} was chained, which nobody ever woke`);
-      if (!scene.knownWhenAssigned.has(token)) scene.knownWhenAssigned.set(token, known);
-      scene.truth.granted({ key, token, claim, known }, version, this.#now);
+      if (!known) throw new Violation(`${key} was chained, which was never woken`);
+      if (!shared.knownWhenAssigned.has(token)) shared.knownWhenAssigned.set(token, known);
+      shared.oracle.granted({ key, token, claim, known }, version, this.#now);
     });
-    say(`gets ${key} chained as ${this.#short(token)}`);
+    log(`gets ${key} chained as ${this.#short(token)}`);
   }
 
   async #advertise(slots: IdleSlots): Promise<readonly LeasedKey[]> {
-    const { scene, ledger, call } = this.#parts;
+    const { shared, ledger, call } = this.#parts;
     const takenBefore = slots.tokens.filter((token) => this.#taken.has(token));
     const all = await call(`advertises ${slots.tokens.map((token) => this.#short(token)).join()}`, () => {
       this.#advertisements = [...this.#advertisements.slice(-2), slots];
-      for (const token of slots.tokens) scene.advertised.set(token, slots.version);
+      for (const token of slots.tokens) shared.advertised.set(token, slots.version);
       return ledger.advertise(slots);
     });
     for (const token of takenBefore) this.#taken.delete(token);
@@ -225,18 +225,18 @@ export class ObservedLedger {
   }
 
   #noteAssigned(all: readonly LeasedKey[]): readonly LeasedKey[] {
-    const { assigned, local, truth } = this.#parts.scene;
+    const { assigned, local, oracle } = this.#parts.shared;
     for (const { token } of all)
-      this.#assigned.set(token, assigned.get(token) ?? { at: local, losses: truth.losses });
+      this.#assigned.set(token, assigned.get(token) ?? { at: local, losses: oracle.losses });
     return all;
   }
 
   get #now(): number {
-    const { local, hurried } = this.#parts.scene;
+    const { local, hurried } = this.#parts.shared;
     return local + hurried;
   }
 
   #short(token: string): string {
-    return this.#parts.scene.short(token);
+    return this.#parts.shared.short(token);
   }
 }

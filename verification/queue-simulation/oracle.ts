@@ -7,7 +7,7 @@ export class Violation extends Error {
   override readonly name = "Violation";
 }
 
-/** A run as the world sees it. */
+/** A run as the oracle sees it. */
 export interface ObservedRun {
   readonly key: ObjectKey;
   readonly token: string;
@@ -16,7 +16,7 @@ export interface ObservedRun {
   readonly read: number;
   /** The versions of its parts that it knows, live or from the lists that it was given, and of its own making. */
   readonly parts: number[];
-  /** What was known when the key was claimed, which may be before the answer came. */
+  /** The knowledge when the key was claimed, which may be before the answer came. */
   readonly known: Knowledge;
 }
 
@@ -37,33 +37,33 @@ export interface Version {
   readonly uid: number;
 }
 
-interface PartTruth {
+interface PartState {
   version: number;
-  /** The highest version that the ledger was told of, and has answered, whatever was lost since. */
-  told: number;
+  /** The highest version that the ledger has acknowledged, whatever was lost since. */
+  acknowledged: number;
   /** The version that a run made last. */
   written: number;
 }
 
-interface KeyTruth {
-  readonly parts: readonly PartTruth[];
+interface KeyState {
+  readonly parts: readonly PartState[];
   version: number;
   uid: number;
-  /** The version that somebody else than a run made last. */
+  /** The last version that was not made by a run. */
   changed: number;
   /** The version that a run made last. */
   written: number;
-  /** The highest version that the ledger was told of, and has answered. */
-  told: number;
+  /** The highest version that the ledger has acknowledged. */
+  acknowledged: number;
   /** The highest version that a run has read which ended as it wished. */
   reconciled: number;
   /** The highest version that a run has read which was settled, as whatever. */
   tried: number;
   wakes: number;
-  /** Time, counted with the clock's steps forward, before which no run may start, unless something was heard or may be. */
+  /** Time, counted with the clock's steps forward, before which no run may start, unless a wake reached Redis or may have. */
   quietUntil: number;
-  /** Runs in a row that failed and were told the same number of failures. */
-  failures: { told: number; runs: number };
+  /** Failed runs in a row that got the same number of failures from the ledger. */
+  failures: { counted: number; runs: number };
   account: boolean;
   /** The version of the function that ran it last. */
   ranBy: number;
@@ -72,10 +72,10 @@ interface KeyTruth {
 }
 
 /**
- * What really happened, kept by the simulation and not by the queue: changes committed, wakes sent, runs started, what
+ * The truth, kept by the simulation and not by the queue: changes committed, wakes sent, runs started, what
  * they wrote. Each promise is checked against it.
  */
-export class Truth {
+export class Oracle {
   readonly names: readonly ObjectKey[] = Array.from({ length: keys }, (_, i) =>
     objectKey({ namespace: i % 2 === 0 ? "a" : "b", name: `k${i}` }),
   );
@@ -86,27 +86,27 @@ export class Truth {
   ];
   losses = 0;
   #partChanges = 0;
-  /** Of a token more than one, where an answer was lost for longer than a lease: only one of them starts. */
+  /** A token may get more than one, if an answer was lost for longer than a lease: only one of them starts. */
   #granted = new Set<string>();
   #started = new Set<string>();
   #paused = new Set<number>();
   #closedUntil = 0;
   readonly #versions = new Map<string, { readonly version: number; readonly until: number }>();
-  #of = new Map<ObjectKey, KeyTruth>(
+  #of = new Map<ObjectKey, KeyState>(
     this.names.map((name) => [
       name,
       {
-        parts: Array.from({ length: parts }, () => ({ version: 0, told: 0, written: 0 })),
+        parts: Array.from({ length: parts }, () => ({ version: 0, acknowledged: 0, written: 0 })),
         version: 0,
         uid: 0,
         changed: 0,
         written: 0,
-        told: 0,
+        acknowledged: 0,
         reconciled: 0,
         tried: 0,
         wakes: 0,
         quietUntil: Infinity,
-        failures: { told: -1, runs: 0 },
+        failures: { counted: -1, runs: 0 },
         account: false,
         ranBy: 0,
         effectOf: undefined,
@@ -115,16 +115,16 @@ export class Truth {
     ]),
   );
 
-  of(key: ObjectKey): KeyTruth {
-    const truth = this.#of.get(key);
-    if (!truth) throw new Violation(`${key} was dispatched, which nobody ever woke`);
-    return truth;
+  of(key: ObjectKey): KeyState {
+    const state = this.#of.get(key);
+    if (!state) throw new Violation(`${key} was dispatched, which was never woken`);
+    return state;
   }
 
   change(key: ObjectKey, recreate: boolean): void {
-    const truth = this.of(key);
-    truth.changed = ++truth.version;
-    if (recreate) truth.uid++;
+    const state = this.of(key);
+    state.changed = ++state.version;
+    if (recreate) state.uid++;
   }
 
   /** Answers the version that it has since. */
@@ -132,35 +132,35 @@ export class Truth {
     return (this.part(key, part).version = ++this.#partChanges);
   }
 
-  part(key: ObjectKey, part: number): PartTruth {
+  part(key: ObjectKey, part: number): PartState {
     const found = this.of(key).parts[part];
     if (!found) throw new Violation(`${key} has no part ${part}`);
     return found;
   }
 
-  toldPart(key: ObjectKey, part: number, version: number): void {
-    const truth = this.part(key, part);
-    truth.told = Math.max(truth.told, version);
+  acknowledgedPart(key: ObjectKey, part: number, version: number): void {
+    const state = this.part(key, part);
+    state.acknowledged = Math.max(state.acknowledged, version);
   }
 
   /** A wake may reach Redis from now on: a run is justified. */
-  heard(key: ObjectKey): void {
-    const truth = this.of(key);
-    truth.wakes++;
-    truth.quietUntil = 0;
+  wakeSent(key: ObjectKey): void {
+    const state = this.of(key);
+    state.wakes++;
+    state.quietUntil = 0;
   }
 
-  /** What is known of the queue's data is known no more. */
+  /** Redis lost data: what was known of it is forgotten. */
   dataLost(): void {
     this.losses++;
     this.#paused.clear();
     this.#closedUntil = 0;
-    for (const truth of this.#of.values()) {
-      truth.quietUntil = 0;
-      truth.failures = { told: -1, runs: 0 };
-      truth.account = false;
-      truth.ranBy = 0;
-      truth.told = 0;
+    for (const state of this.#of.values()) {
+      state.quietUntil = 0;
+      state.failures = { counted: -1, runs: 0 };
+      state.account = false;
+      state.ranBy = 0;
+      state.acknowledged = 0;
     }
     this.#versions.clear();
   }
@@ -181,9 +181,9 @@ export class Truth {
   }
 
   /** The ledger has taken a wake, and has answered. */
-  told(key: ObjectKey, version: number): void {
-    const truth = this.of(key);
-    truth.told = Math.max(truth.told, version);
+  acknowledged(key: ObjectKey, version: number): void {
+    const state = this.of(key);
+    state.acknowledged = Math.max(state.acknowledged, version);
   }
 
   /** The ledger gave a key to a token, whether or not its answer arrives. `known` was read before the ledger was called. */
@@ -191,35 +191,34 @@ export class Truth {
     const grant = `${key} to ${token}`;
     if (this.#granted.has(grant)) return; // asked again
     this.#granted.add(grant);
-    const truth = this.of(key);
+    const state = this.of(key);
     const cached = cachedVersionIn(claim);
-    if (cached !== undefined && cached < Math.max(truth.written, truth.told)) {
+    if (cached !== undefined && cached < Math.max(state.written, state.acknowledged)) {
       throw new Violation(
-        `${key} got a cached object of version ${cached}; the ledger had acknowledged version ${truth.told}, and a run had written ${truth.written}`,
+        `${key} got a cached object of version ${cached}; the ledger had acknowledged version ${state.acknowledged}, and a run had written ${state.written}`,
       );
     }
     partsIn(claim)?.forEach((cached, part) => {
-      const { told, written } = this.part(key, part);
-      if (cached < Math.max(told, written))
+      const { acknowledged, written } = this.part(key, part);
+      if (cached < Math.max(acknowledged, written))
         throw new Violation(
-          `${key} got version ${cached} of part ${part}; the ledger had acknowledged version ${told}, and a run had written ${written}`,
+          `${key} got version ${cached} of part ${part}; the ledger had acknowledged version ${acknowledged}, and a run had written ${written}`,
         );
     });
     for (const scope of this.#paused) {
       if (this.#covers(scope, key)) throw new Violation(`${key} runs though it is paused`);
     }
     // Answers may come in another order than Redis gave them: what closed meanwhile may have closed after this.
-    if (truth.account && now < Math.min(known.closedUntil, this.#closedUntil))
+    if (state.account && now < Math.min(known.closedUntil, this.#closedUntil))
       throw new Violation(`${key} runs though its account is closed`);
-    if (now < truth.quietUntil)
-      throw new Violation(`${key} runs though nothing was heard and no time had come`);
+    if (now < state.quietUntil) throw new Violation(`${key} runs without a wake, before its time`);
     const isHere = (than: number): boolean =>
       [...this.#versions.values()].some(({ version: alive, until }) => alive >= than && now < until);
-    if (version < truth.ranBy && isHere(truth.ranBy)) {
-      throw new Violation(`${key} went back from version ${truth.ranBy} to ${version}`);
+    if (version < state.ranBy && isHere(state.ranBy)) {
+      throw new Violation(`${key} went back from version ${state.ranBy} to ${version}`);
     }
-    truth.ranBy = version === 0 ? truth.ranBy : version;
-    truth.quietUntil = 0;
+    state.ranBy = version === 0 ? state.ranBy : version;
+    state.quietUntil = 0;
   }
 
   /** A worker starts the run that it was granted. */
@@ -234,12 +233,12 @@ export class Truth {
     };
   }
 
-  /** A run writes to its object, and hears which version that made. */
+  /** A run writes to its object, and gets the version that this made. */
   wrote(run: ObservedRun): Version {
-    const truth = this.of(run.key);
-    truth.written = ++truth.version;
-    if (truth.version % 2 === 0) this.#writePart(run, truth.version % parts);
-    return { version: truth.written, uid: truth.uid };
+    const state = this.of(run.key);
+    state.written = ++state.version;
+    if (state.version % 2 === 0) this.#writePart(run, state.version % parts);
+    return { version: state.written, uid: state.uid };
   }
 
   #writePart({ key, parts: known }: ObservedRun, part: number): void {
@@ -249,58 +248,58 @@ export class Truth {
 
   /** A run writes, having made sure that it holds its lease. */
   effect({ key, token }: ObservedRun): void {
-    const truth = this.of(key);
-    if (truth.superseded.has(token))
-      throw new Violation(`${token} writes to ${key}, after ${truth.effectOf} did`);
-    if (truth.effectOf !== undefined && truth.effectOf !== token) truth.superseded.add(truth.effectOf);
-    truth.effectOf = token;
+    const state = this.of(key);
+    if (state.superseded.has(token))
+      throw new Violation(`${token} writes to ${key}, after ${state.effectOf} did`);
+    if (state.effectOf !== undefined && state.effectOf !== token) state.superseded.add(state.effectOf);
+    state.effectOf = token;
   }
 
-  /** The ledger took a outcome, whether or not the worker hears of it. */
+  /** The ledger took an outcome, whether or not its answer arrives. */
   reconciled({ key, read }: ObservedRun, { kind }: RunOutcome): void {
-    const truth = this.of(key);
-    truth.tried = Math.max(truth.tried, read);
-    if (["done", "gone", "terminal"].includes(kind)) truth.reconciled = Math.max(truth.reconciled, read);
+    const state = this.of(key);
+    state.tried = Math.max(state.tried, read);
+    if (["done", "gone", "terminal"].includes(kind)) state.reconciled = Math.max(state.reconciled, read);
     if (kind === "gone") {
-      truth.account = false;
-      truth.ranBy = 0;
+      state.account = false;
+      state.ranBy = 0;
     }
   }
 
-  /** The worker heard that the ledger took its outcome. */
+  /** The worker got the answer that the ledger took its outcome. */
   settled(run: ObservedRun, outcome: RunOutcome, now: number): void {
-    const truth = this.of(run.key);
+    const state = this.of(run.key);
     const surely = run.known.losses === this.losses;
-    const quiet = surely && run.known.wakes === truth.wakes;
+    const quiet = surely && run.known.wakes === state.wakes;
     if (outcome.kind === "done" || outcome.kind === "gone" || outcome.kind === "terminal") {
       const after = outcome.kind === "done" ? outcome.after : undefined;
-      if (quiet) truth.quietUntil = after === undefined ? Infinity : now + after;
+      if (quiet) state.quietUntil = after === undefined ? Infinity : now + after;
     } else if (outcome.kind === "wait" && quiet) {
-      truth.quietUntil = now + outcome.after;
+      state.quietUntil = now + outcome.after;
     } else {
-      truth.quietUntil = 0;
+      state.quietUntil = 0;
     }
-    if (surely && "account" in outcome && outcome.account === account) truth.account = true;
+    if (surely && "account" in outcome && outcome.account === account) state.account = true;
     if (surely && outcome.kind === "throttled")
       this.#closedUntil = Math.max(this.#closedUntil, now + outcome.after);
-    this.#countFailure(truth, run, outcome);
+    this.#countFailure(state, run, outcome);
   }
 
-  #countFailure(truth: KeyTruth, run: ObservedRun, outcome: RunOutcome): void {
+  #countFailure(state: KeyState, run: ObservedRun, outcome: RunOutcome): void {
     if (outcome.kind !== "retry" || outcome.after !== undefined) {
-      truth.failures = { told: -1, runs: 0 };
+      state.failures = { counted: -1, runs: 0 };
       return;
     }
-    const again = truth.failures.told === run.claim.fails;
-    truth.failures = { told: run.claim.fails, runs: again ? truth.failures.runs + 1 : 1 };
-    if (truth.failures.runs > 2 && run.known.losses === this.losses) {
-      throw new Violation(`${run.key} failed ${truth.failures.runs} times within one window of backoff`);
+    const again = state.failures.counted === run.claim.fails;
+    state.failures = { counted: run.claim.fails, runs: again ? state.failures.runs + 1 : 1 };
+    if (state.failures.runs > 2 && run.known.losses === this.losses) {
+      throw new Violation(`${run.key} failed ${state.failures.runs} times within one window of backoff`);
     }
   }
 
-  /** Forced or made anew: what was counted of failures counts no more. */
+  /** Forced or recreated: the failures are counted from 0. */
   forgetFailures(key: ObjectKey): void {
-    this.of(key).failures = { told: -1, runs: 0 };
+    this.of(key).failures = { counted: -1, runs: 0 };
   }
 
   /**
@@ -308,10 +307,10 @@ export class Truth {
    * that have failed with it as often as their author allows.
    */
   converged(parked: ReadonlySet<ObjectKey>): void {
-    for (const [key, truth] of this.#of) {
-      if ((parked.has(key) ? truth.tried : truth.reconciled) < truth.changed) {
+    for (const [key, state] of this.#of) {
+      if ((parked.has(key) ? state.tried : state.reconciled) < state.changed) {
         throw new Violation(
-          `${key} changed to ${truth.changed}, and no run has read more than ${truth.reconciled}`,
+          `${key} changed to ${state.changed}, and no run has read more than ${state.reconciled}`,
         );
       }
     }
@@ -328,7 +327,7 @@ export class Truth {
 const cachedVersionIn = ({ cachedObject }: Claim): number | undefined =>
   cachedObject === undefined ? undefined : Number(cachedObject);
 
-/** The versions of parts by the lists that go with a claim, and what was told since, if there are any. */
+/** The versions of parts by the lists and deltas that go with a claim; undefined if there are none. */
 function partsIn({ cachedLists }: Claim): number[] | undefined {
   if (cachedLists === undefined) return undefined;
   const known = JSON.parse(cachedLists.stored) as number[];

@@ -1,12 +1,12 @@
 import type { RedisConnection } from "../../packages/queue/src/redis/redis-servers.ts";
 import type { RedisLedger, RedisLedgerOptions } from "../../packages/queue/src/ledger/redis-ledger.ts";
 import { type Snapshot, snapshotOf } from "./server-data.ts";
-import type { Post } from "./worker-messages.ts";
+import type { WorkerMessages } from "./worker-messages.ts";
 import { type Command, longestWait, producers, type Schedule, times } from "./schedule.ts";
 import { SimulatedProducer } from "./simulated-producer.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 import { SimulatedWorkers } from "./simulated-workers.ts";
-import { type Surroundings, surroundings } from "./shared-state.ts";
+import { type SharedState, sharedState } from "./shared-state.ts";
 import { Violation } from "./oracle.ts";
 
 /** A schedule's violation, with everything that led to it. */
@@ -31,9 +31,9 @@ const mostTurns = 1_000;
  * account that is throttled for the longest wait of a schedule is open again, ms.
  */
 const longestRecovery = longestWait + 1;
-/** Who listens is told by then that its connection is no more, and listens again, ms. */
-const longestDeafness = 7_000;
-/** How long a process may take to leave whose runs end at once, ms. */
+/** A worker notices within this time that its connection is closed, and has subscribed again, ms. */
+const longestReconnect = 7_000;
+/** The longest that a process may take to leave if its runs end at once, ms. */
 const longestLeave = 5_000;
 /**
  * Runs one schedule on the shipped scripts, then lets everything heal, and checks every promise.
@@ -41,38 +41,38 @@ const longestLeave = 5_000;
  * @throws BrokenPromise with the trace, which is the same for the same schedule.
  */
 export async function runSchedule(
-  { redis, post }: { readonly redis: RedisConnection; readonly post: Post },
+  { redis, workerMessages }: { readonly redis: RedisConnection; readonly workerMessages: WorkerMessages },
   schedule: Schedule,
   instrument?: RedisLedgerOptions["instrument"],
 ): Promise<readonly string[]> {
-  const simulation = new Simulation(surroundings(redis, post, instrument));
+  const simulation = new Simulation(sharedState(redis, workerMessages, instrument));
   try {
     await simulation.begin();
     for (const command of schedule) await simulation.step(command);
     await simulation.heal();
-    return simulation.scene.trace;
+    return simulation.shared.trace;
   } catch (error) {
-    throw new BrokenPromise(error, simulation.scene.trace);
+    throw new BrokenPromise(error, simulation.shared.trace);
   } finally {
     await simulation.forget();
   }
 }
 
 class Simulation {
-  readonly scene: Surroundings;
+  readonly shared: SharedState;
   readonly #workers: SimulatedWorkers;
   readonly #producers: readonly SimulatedProducer[];
-  readonly #people: RedisLedger;
+  readonly #operator: RedisLedger;
   readonly #snapshot: Snapshot;
   #servers = 0;
   #changes = 0;
 
-  constructor(scene: Surroundings) {
-    this.scene = scene;
-    this.#workers = new SimulatedWorkers(scene);
-    this.#producers = Array.from({ length: producers }, (_, i) => new SimulatedProducer(scene, `p${i}`));
-    this.#people = scene.open(() => undefined);
-    this.#snapshot = snapshotOf(scene.redis, scene);
+  constructor(shared: SharedState) {
+    this.shared = shared;
+    this.#workers = new SimulatedWorkers(shared);
+    this.#producers = Array.from({ length: producers }, (_, i) => new SimulatedProducer(shared, `p${i}`));
+    this.#operator = shared.open(() => undefined);
+    this.#snapshot = snapshotOf(shared.redis, shared);
   }
 
   async begin(): Promise<void> {
@@ -83,12 +83,12 @@ class Simulation {
 
   async step(command: Command): Promise<void> {
     await this.#perform(command);
-    await this.scene.quiet();
+    await this.shared.quiet();
     await this.#workers.check();
   }
 
   async #perform(command: Command): Promise<void> {
-    const { scene } = this;
+    const { shared } = this;
     switch (command.do) {
       case "change":
         this.#change(command.key, command.recreate);
@@ -102,12 +102,12 @@ class Simulation {
         return this.#producers[command.producer]?.list();
       case "take":
         return this.#workers.meeting(command, (process) => process.takeJob());
-      case "hear":
+      case "receive":
         return this.#workers.meeting(command, (process) => {
           process.receiveMessages();
         });
       case "finish":
-        return this.#workers.meeting(command, (process) => process.finish(command.verdict));
+        return this.#workers.meeting(command, (process) => process.finish(command.outcome));
       case "trouble":
       case "freeze":
       case "thaw":
@@ -116,19 +116,19 @@ class Simulation {
       case "mend":
       case "disconnect":
       case "kill":
-      case "late offer":
+      case "late advertisement":
         return this.#workers.disturb(command);
       case "advance":
         return this.#advance(command.ms);
       case "step clock":
-        scene.say(`the server's clock steps by ${command.ms} ms`);
-        scene.ahead += command.ms;
-        scene.hurried += Math.max(0, command.ms);
-        scene.heldUp += Math.max(0, -command.ms);
+        shared.log(`the server's clock steps by ${command.ms} ms`);
+        shared.ahead += command.ms;
+        shared.hurried += Math.max(0, command.ms);
+        shared.heldUp += Math.max(0, -command.ms);
         return;
-      case "lose letters":
-      case "lose bells":
-      case "double bells":
+      case "lose messages":
+      case "lose jobs":
+      case "double jobs":
         this.#loseOrDouble(command.do);
         return;
       case "snapshot":
@@ -142,17 +142,17 @@ class Simulation {
         return this.#hold(command.scope, command.do === "pause");
       case "force":
         return this.#force(command.key);
-      case "enlist":
+      case "roll out":
         this.#workers.rollOut(command.worker, command.terms);
         return;
     }
   }
 
-  #loseOrDouble(what: "lose letters" | "lose bells" | "double bells"): void {
-    const { jobs, channels } = this.scene;
-    this.scene.say(what);
-    if (what === "lose letters") channels.lose();
-    else if (what === "lose bells") jobs.lose();
+  #loseOrDouble(what: "lose messages" | "lose jobs" | "double jobs"): void {
+    const { jobs, channels } = this.shared;
+    this.shared.log(what);
+    if (what === "lose messages") channels.lose();
+    else if (what === "lose jobs") jobs.lose();
     else jobs.double();
   }
 
@@ -163,21 +163,21 @@ class Simulation {
 
   /** Faults end: everything that was begun ends, and the queue must come to rest with every change seen. */
   async heal(): Promise<void> {
-    const { scene } = this;
-    scene.say("-- from here on nothing goes wrong --");
-    for (const scope of scene.truth.scopes.keys()) await this.#hold(scope, false);
+    const { shared } = this;
+    shared.log("-- from here on nothing goes wrong --");
+    for (const scope of shared.oracle.scopes.keys()) await this.#hold(scope, false);
     this.#workers.heal();
-    await scene.quiet(); // what was known when a key was assigned is known only if one call is made at a time
+    await shared.quiet(); // what was known when a key was assigned is known only if one call is made at a time
     await this.#comeToRest();
-    const { keys: parked } = await this.#people.list("parked", 100);
-    scene.truth.converged(new Set(parked.map(({ key }) => key)));
+    const { keys: parked } = await this.#operator.list("parked", 100);
+    shared.oracle.converged(new Set(parked.map(({ key }) => key)));
     await this.#isPrompt();
     await this.#allLeave();
   }
 
   async #comeToRest(): Promise<void> {
-    const { scene } = this;
-    const began = scene.clock.now();
+    const { shared } = this;
+    const began = shared.clock.now();
     for (let turn = 0; turn < mostTurns; turn++) {
       for (const producer of this.#producers) {
         await producer.beat();
@@ -185,14 +185,14 @@ class Simulation {
       }
       const worked = await this.#work();
       if (await this.#rests()) {
-        const took = scene.clock.now() - began;
-        if (took > longestUnrest + scene.heldUp)
+        const took = shared.clock.now() - began;
+        if (took > longestUnrest + shared.heldUp)
           throw new Violation(`The queue came to rest after ${took} ms`);
         return;
       }
-      if (!worked && scene.channels.size === 0) await this.#advance(scene.clock.next ?? 1);
+      if (!worked && shared.channels.size === 0) await this.#advance(shared.clock.next ?? 1);
     }
-    throw new Violation(`The queue does not come to rest: ${JSON.stringify(await this.#people.count())}`);
+    throw new Violation(`The queue does not come to rest: ${JSON.stringify(await this.#operator.count())}`);
   }
 
   /** Everything that is on its way arrives, and runs end as they should. Answers whether there was a job or a run. */
@@ -201,8 +201,8 @@ class Simulation {
     for (const process of this.#workers.all) {
       process.receiveMessages();
       worked = process.takeJob() || worked;
-      await this.scene.quiet();
-      for (; process.finish({ kind: "done" }); worked = true) await this.scene.quiet();
+      await this.shared.quiet();
+      for (; process.finish({ kind: "done" }); worked = true) await this.shared.quiet();
     }
     await this.#workers.check();
     return worked;
@@ -212,30 +212,30 @@ class Simulation {
     if (this.#producers.some((each) => each.busy)) return false;
     const isBusy = ({ running, processing }: SimulatedProcess): boolean => running.length + processing > 0;
     if (this.#workers.all.some(isBusy)) return false;
-    const { due, scheduled, running } = await this.#people.count();
+    const { due, scheduled, running } = await this.#operator.count();
     return due + scheduled + running === 0;
   }
 
   /** A queue at rest gives a change to an idle slot at once: no time passes, and no job is needed. */
   async #isPrompt(): Promise<void> {
-    const { scene } = this;
+    const { shared } = this;
     // A run that Redis has lost may begin meanwhile, where its answer was late, and an account may open late.
-    do await this.#advance(longestRecovery + scene.heldUp);
+    do await this.#advance(longestRecovery + shared.heldUp);
     while (await this.#work());
-    const end = scene.clock.now() + longestDeafness;
-    while (this.#workers.deaf !== undefined) {
-      if (scene.clock.now() > end)
-        throw new Violation(`${this.#workers.deaf} does not receive the keys that it is assigned`);
+    const end = shared.clock.now() + longestReconnect;
+    while (this.#workers.notListening !== undefined) {
+      if (shared.clock.now() > end)
+        throw new Violation(`${this.#workers.notListening} does not receive the keys that it is assigned`);
       await this.#advance(100);
     }
-    for (const [key] of scene.truth.names.entries()) this.#change(key, false);
+    for (const [key] of shared.oracle.names.entries()) this.#change(key, false);
     for (const producer of this.#producers) if (producer.busy) await producer.deliver("change", "none");
     do {
       for (const process of this.#workers.all) process.receiveMessages();
-      await scene.quiet(); // what is given back goes to another
-    } while (scene.channels.size > 0);
+      await shared.quiet(); // a key that is given back goes to another worker
+    } while (shared.channels.size > 0);
     const begun = this.#workers.all.flatMap(({ running }) => running).length;
-    const changed = scene.truth.names.length;
+    const changed = shared.oracle.names.length;
     if (begun !== Math.min(this.#workers.slots, changed))
       throw new Violation(
         `${changed} changes found ${this.#workers.slots} free slots, and ${begun} runs began at once`,
@@ -243,83 +243,83 @@ class Simulation {
     await this.#comeToRest();
   }
 
-  /** Whoever leaves a queue at rest leaves nothing behind. */
+  /** A process that leaves a queue at rest leaves nothing behind. */
   async #allLeave(): Promise<void> {
-    const { scene } = this;
+    const { shared } = this;
     const processes = this.#workers.all;
     this.#workers.leave();
-    const end = scene.clock.now() + longestLeave;
-    await scene.quiet();
-    while (!processes.every(({ isGone }) => isGone) && scene.clock.step(end)) await scene.quiet();
+    const end = shared.clock.now() + longestLeave;
+    await shared.quiet();
+    while (!processes.every(({ isGone }) => isGone) && shared.clock.step(end)) await shared.quiet();
     for (const process of processes) {
       if (!process.isGone)
         throw new Violation(`${process.name} does not leave: ${process.remains.join(", ")}`);
       if (process.remains.length > 0)
         throw new Violation(`${process.name} left ${process.remains.join(", ")}`);
     }
-    const { running } = await this.#people.count();
-    if (running > 0) throw new Violation(`${running} keys are leased, and nobody is there`);
+    const { running } = await this.#operator.count();
+    if (running > 0) throw new Violation(`${running} keys are leased, and no worker is left`);
     this.#change(0, false);
-    const assigned = scene.assigned.size;
+    const assigned = shared.assigned.size;
     for (const producer of this.#producers) if (producer.busy) await producer.deliver("change", "none");
-    if (scene.assigned.size > assigned) throw new Violation("A key was assigned to a worker that has left");
-    scene.say("all have left");
+    if (shared.assigned.size > assigned) throw new Violation("A key was assigned to a worker that has left");
+    shared.log("all have left");
   }
 
   #change(key: number, recreate: boolean): void {
-    const name = this.scene.truth.names[key];
+    const name = this.shared.oracle.names[key];
     if (name === undefined) return;
-    this.scene.say(`${name} changes${recreate ? ", made anew" : ""}`);
-    this.scene.truth.change(name, recreate);
-    this.#producers[this.#changes++ % producers]?.hear(name);
+    this.shared.log(`${name} changes${recreate ? ", made anew" : ""}`);
+    this.shared.oracle.change(name, recreate);
+    this.#producers[this.#changes++ % producers]?.see(name);
   }
 
-  /** As one stream tells of a kind, all parts of a key are told of by one producer, in their order. */
+  /** One stream emits the changes of a kind: one producer emits those of all parts of a key, in their order. */
   #changePart(key: number, part: number): void {
-    const { truth } = this.scene;
-    const name = truth.names[key];
-    if (name === undefined || truth.of(name).version === 0) return;
-    const version = truth.changePart(name, part);
-    this.scene.say(`part ${part} of ${name} is at ${version}`);
-    this.#producers[key % producers]?.hearPart({ key: name, part, version });
+    const { oracle } = this.shared;
+    const name = oracle.names[key];
+    if (name === undefined || oracle.of(name).version === 0) return;
+    const version = oracle.changePart(name, part);
+    this.shared.log(`part ${part} of ${name} is at ${version}`);
+    this.#producers[key % producers]?.seePart({ key: name, part, version });
   }
 
   async #advance(ms: number): Promise<void> {
-    const { clock } = this.scene;
+    const { clock } = this.shared;
     const end = clock.now() + ms;
-    await this.scene.quiet();
+    await this.shared.quiet();
     while (clock.step(end)) {
-      await this.scene.quiet();
+      await this.shared.quiet();
       await this.#workers.check();
       this.#workers.replaceDead();
     }
   }
 
   async #loseServer(how: "restart" | "fail over" | "flush"): Promise<void> {
-    const { scene } = this;
-    scene.say(`redis: ${how}`);
-    scene.truth.dataLost();
-    if (how !== "flush") scene.server = `server ${++this.#servers}`;
+    const { shared } = this;
+    shared.log(`redis: ${how}`);
+    shared.oracle.dataLost();
+    if (how !== "flush") shared.server = `server ${++this.#servers}`;
     if (how !== "restart") await this.#snapshot.restore(how === "flush");
   }
 
   async #hold(scope: number, on: boolean): Promise<void> {
-    const { truth, jobs } = this.scene;
-    const what = truth.scopes[scope];
+    const { oracle, jobs } = this.shared;
+    const what = oracle.scopes[scope];
     if (!what) return;
-    this.scene.say(`${on ? "pause" : "resume"} ${JSON.stringify(what)}`);
-    if (!on) truth.paused(scope, false); // what was held back may be assigned in the same instant
-    jobs.add(await (on ? this.#people.pause(what, "simulation") : this.#people.resume(what)));
-    if (on) truth.paused(scope, true);
+    this.shared.log(`${on ? "pause" : "resume"} ${JSON.stringify(what)}`);
+    if (!on) oracle.paused(scope, false); // what was held back may be assigned in the same instant
+    jobs.add(await (on ? this.#operator.pause(what, "simulation") : this.#operator.resume(what)));
+    if (on) oracle.paused(scope, true);
   }
 
   async #force(key: number): Promise<void> {
-    const { truth, jobs } = this.scene;
-    const name = truth.names[key];
-    if (name === undefined || truth.of(name).version === 0) return;
-    this.scene.say(`force ${name}`);
-    truth.heard(name);
-    truth.forgetFailures(name);
+    const { oracle, jobs } = this.shared;
+    const name = oracle.names[key];
+    if (name === undefined || oracle.of(name).version === 0) return;
+    this.shared.log(`force ${name}`);
+    oracle.wakeSent(name);
+    oracle.forgetFailures(name);
     const wake = {
       key: name,
       kind: "force",
@@ -327,6 +327,6 @@ class Simulation {
       reason: "Forced",
       class: "change",
     } as const;
-    jobs.add(await this.#people.wake([wake], true));
+    jobs.add(await this.#operator.wake([wake], true));
   }
 }

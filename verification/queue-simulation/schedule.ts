@@ -3,40 +3,40 @@ import type { RunOutcome, WakeClass } from "../../packages/queue/src/work-queue/
 import type { Ending } from "./simulated-channels.ts";
 
 /**
- * What goes wrong with one call to Redis: the caller dies before it or after it; the answer is lost with its connection, and
+ * A fault of one call to Redis: the caller dies before it or after it; the answer is lost with its connection, and
  * the call is sent again; the answer comes late, by part of a lease; Redis refuses it; or the server was demoted, and
  * its successor takes it.
  */
 export type Fault = "none" | "dies before" | "dies after" | "answer lost" | "late" | "refused" | "demoted";
 
-/** One step of a schedule. Actors are numbers; one that cannot do what it is told skips it. */
+/** One step of a schedule. Actors are numbers; one that cannot do the step skips it. */
 export type Command =
   | { readonly do: "change"; readonly key: number; readonly recreate: boolean }
   | { readonly do: "change part"; readonly key: number; readonly part: number }
   | { readonly do: "deliver"; readonly producer: number; readonly class: WakeClass; readonly fault: Fault }
   | { readonly do: "list"; readonly producer: number }
-  | { readonly do: "take" | "hear"; readonly worker: number; readonly fault: Fault }
-  | { readonly do: "finish"; readonly worker: number; readonly verdict: RunOutcome; readonly fault: Fault }
+  | { readonly do: "take" | "receive"; readonly worker: number; readonly fault: Fault }
+  | { readonly do: "finish"; readonly worker: number; readonly outcome: RunOutcome; readonly fault: Fault }
   | Disturbance
   | { readonly do: "advance"; readonly ms: number }
   | { readonly do: "step clock"; readonly ms: number }
   | {
       readonly do:
-        "lose bells" | "double bells" | "lose letters" | "restart" | "snapshot" | "fail over" | "flush";
+        "lose jobs" | "double jobs" | "lose messages" | "restart" | "snapshot" | "fail over" | "flush";
     }
   | { readonly do: "pause" | "resume"; readonly scope: number }
   | { readonly do: "force"; readonly key: number }
-  | { readonly do: "enlist"; readonly worker: number; readonly terms: Terms };
+  | { readonly do: "roll out"; readonly worker: number; readonly terms: Terms };
 
 /**
- * What happens to a process. `cut`: its calls reach Redis only once that is mended, while it goes on. `deny`: Redis refuses
+ * A fault of a process. `cut`: its calls reach Redis only once that is mended, while it goes on. `deny`: Redis refuses
  * them till then.
  */
 export type Disturbance =
   | { readonly do: "trouble"; readonly worker: number; readonly fault: Fault }
   | { readonly do: "disconnect"; readonly worker: number; readonly how: Ending }
   | {
-      readonly do: "late offer" | "freeze" | "thaw" | "cut" | "deny" | "mend" | "kill";
+      readonly do: "late advertisement" | "freeze" | "thaw" | "cut" | "deny" | "mend" | "kill";
       readonly worker: number;
     };
 
@@ -83,7 +83,7 @@ const part = fc.nat(parts - 1);
 export const longestWait = 2_000;
 const wait = fc.constantFrom(0, 1, 50, 250, longestWait);
 
-const verdict: fc.Arbitrary<RunOutcome> = fc.oneof(
+const outcome: fc.Arbitrary<RunOutcome> = fc.oneof(
   { weight: 4, arbitrary: fc.constant({ kind: "done" } as const) },
   { weight: 2, arbitrary: wait.map((after) => ({ kind: "done", after }) as const) },
   { weight: 1, arbitrary: fc.constant({ kind: "done", account } as const) },
@@ -124,10 +124,10 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("list" as const), producer }) },
   { weight: 8, arbitrary: fc.record({ do: fc.constant("take" as const), worker, fault }) },
-  { weight: 10, arbitrary: fc.record({ do: fc.constant("hear" as const), worker, fault }) },
+  { weight: 10, arbitrary: fc.record({ do: fc.constant("receive" as const), worker, fault }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constant("trouble" as const), worker, fault: trouble }) },
-  { weight: 14, arbitrary: fc.record({ do: fc.constant("finish" as const), worker, verdict, fault }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant("late offer" as const), worker }) },
+  { weight: 14, arbitrary: fc.record({ do: fc.constant("finish" as const), worker, outcome, fault }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("late advertisement" as const), worker }) },
   {
     weight: 2,
     arbitrary: fc.record({
@@ -158,9 +158,9 @@ const command: fc.Arbitrary<Command> = fc.oneof(
     weight: 4,
     arbitrary: fc.record({
       do: fc.constantFrom(
-        "lose bells" as const,
-        "double bells" as const,
-        "lose letters" as const,
+        "lose jobs" as const,
+        "double jobs" as const,
+        "lose messages" as const,
         "restart" as const,
         "snapshot" as const,
         "fail over" as const,
@@ -173,26 +173,26 @@ const command: fc.Arbitrary<Command> = fc.oneof(
     arbitrary: fc.record({ do: fc.constantFrom("pause" as const, "resume" as const), scope: fc.nat(2) }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("force" as const), key }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant("enlist" as const), worker, terms }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("roll out" as const), worker, terms }) },
 );
 
 /** A change from one end to the other: a cached object is used only after two of a key in a row. */
 const whole: fc.Arbitrary<Schedule> = fc
-  .record({ key: fc.nat(1), worker, producer, verdict, part })
-  .map(({ key, worker, producer, verdict, part }) => [
+  .record({ key: fc.nat(1), worker, producer, outcome, part })
+  .map(({ key, worker, producer, outcome, part }) => [
     { do: "change", key, recreate: false },
     { do: "deliver", producer, class: "change", fault: "none" },
     { do: "change part", key, part },
     { do: "deliver", producer: key % producers, class: "change", fault: "none" },
-    { do: "hear", worker, fault: "none" },
+    { do: "receive", worker, fault: "none" },
     { do: "take", worker, fault: "none" },
-    { do: "finish", worker, verdict, fault: "none" },
+    { do: "finish", worker, outcome, fault: "none" },
   ]);
 
 const advance = (ms: number) => ({ do: "advance", ms }) as const;
 const begin = (worker: number, fault: Fault) =>
   [
-    { do: "hear", worker, fault },
+    { do: "receive", worker, fault },
     { do: "take", worker, fault },
   ] as const;
 
@@ -204,13 +204,13 @@ const takeover: fc.Arbitrary<Schedule> = fc
   .record({
     key,
     producer,
-    verdict,
+    outcome,
     late: fc.constantFrom("claim" as const, "renewal" as const, undefined),
     by: fc.constantFrom("freeze" as const, "cut" as const, "deny" as const),
     loss: fc.constantFrom("fail over" as const, "flush" as const, "restart" as const, undefined),
     absence: fc.constantFrom(...absences),
   })
-  .map(({ key, producer, verdict, late, by, loss, absence }): Schedule => {
+  .map(({ key, producer, outcome, late, by, loss, absence }): Schedule => {
     const lateRenewal = [{ do: "trouble", worker: 0, fault: "late" } as const, advance(60), advance(450)];
     return [
       { do: "change", key, recreate: false },
@@ -224,19 +224,19 @@ const takeover: fc.Arbitrary<Schedule> = fc
       { do: "deliver", producer: 1, class: "change", fault: "none" },
       ...absence.flatMap((ms) => [advance(ms), ...begin(1, "none")]),
       { do: by === "freeze" ? "thaw" : "mend", worker: 0 },
-      { do: "finish", worker: 0, verdict, fault: "none" },
+      { do: "finish", worker: 0, outcome, fault: "none" },
     ];
   });
 
 /** An outcome whose answer is late, while the key that was assigned to the next slot has arrived. */
-const lateVerdict: fc.Arbitrary<Schedule> = fc
-  .record({ key, other: key, worker, verdict })
-  .map(({ key, other, worker, verdict }): Schedule => [
+const lateOutcome: fc.Arbitrary<Schedule> = fc
+  .record({ key, other: key, worker, outcome })
+  .map(({ key, other, worker, outcome }): Schedule => [
     { do: "change", key, recreate: false },
     { do: "deliver", producer: 0, class: "change", fault: "none" },
     { do: "deliver", producer: 1, class: "change", fault: "none" },
     ...begin(worker, "none"),
-    { do: "finish", worker, verdict, fault: "late" },
+    { do: "finish", worker, outcome, fault: "late" },
     { do: "change", key: other, recreate: false },
     { do: "deliver", producer: 0, class: "change", fault: "none" },
     { do: "deliver", producer: 1, class: "change", fault: "none" },
@@ -248,14 +248,14 @@ const piece: fc.Arbitrary<Schedule> = fc.oneof(
   { weight: 18, arbitrary: command.map((one) => [one]) },
   { weight: 2, arbitrary: whole },
   { weight: 1, arbitrary: takeover },
-  { weight: 1, arbitrary: lateVerdict },
+  { weight: 1, arbitrary: lateOutcome },
 );
 
 export const schedule: fc.Arbitrary<Schedule> = fc
   .array(piece, { minLength: 8, maxLength: 36, size: "max" })
   .map((parts) => parts.flat());
 
-/** Whether somebody dies, or Redis does, in this schedule. */
+/** True if a process or Redis dies in this schedule. */
 export const crashes = (of: Schedule): boolean =>
   of.some(
     (each) =>

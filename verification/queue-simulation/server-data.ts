@@ -1,5 +1,5 @@
 import { account, keys } from "./schedule.ts";
-import type { Surroundings } from "./shared-state.ts";
+import type { SharedState } from "./shared-state.ts";
 import type { RedisConnection } from "../../packages/queue/src/redis/redis-servers.ts";
 
 /** The data of one schedule at a moment, to come back to: what a failover or an old dump has. */
@@ -20,9 +20,9 @@ end
 return 1
 `;
 
-/** Where none was taken, the server that takes over has heard of nothing. */
-export function snapshotOf(redis: RedisConnection, { prefix, truth, jobs }: Surroundings): Snapshot {
-  const names = ledgerKeys(truth.names);
+/** Where none was taken, the server that takes over is empty. */
+export function snapshotOf(redis: RedisConnection, { prefix, oracle, jobs }: SharedState): Snapshot {
+  const names = ledgerKeys(oracle.names);
   const json = JSON.stringify(names);
   const move = async (from: string, to: string): Promise<void> => {
     await redis.eval(copy, 1, prefix, json, from, to);

@@ -7,14 +7,14 @@ import {
   type RedisLedger,
   type RedisLedgerOptions,
 } from "../../packages/queue/src/ledger/redis-ledger.ts";
-import type { Post } from "./worker-messages.ts";
+import type { WorkerMessages } from "./worker-messages.ts";
 import { type Fault, times } from "./schedule.ts";
 import { SimulatedChannels } from "./simulated-channels.ts";
 import { VirtualTimers } from "@drover/timers";
 import { type SimulatedJobs, simulatedJobs } from "./simulated-jobs.ts";
-import { type Knowledge, Truth, Violation } from "./oracle.ts";
+import { type Knowledge, Oracle, Violation } from "./oracle.ts";
 
-/** What the clock shows at first, ms. */
+/** The first time of the clock, ms. */
 const beginning = 1_000_000;
 
 /** The caller died in the middle of a call to Redis. */
@@ -28,24 +28,24 @@ export interface AssignmentTime {
   readonly losses: number;
 }
 
-/** What the actors of one schedule share: a real Redis, clocks, jobs, and the truth. */
-export interface Surroundings {
+/** Shared by the actors of one schedule: a real Redis, clocks, jobs, and the oracle. */
+export interface SharedState {
   readonly redis: RedisConnection;
   readonly prefix: string;
   readonly jobs: SimulatedJobs;
-  readonly truth: Truth;
+  readonly oracle: Oracle;
   readonly clock: VirtualTimers;
   /** Time that only goes forward, as a process measures it. */
   readonly local: number;
-  /** What the server's clock is ahead of that. */
+  /** The server's clock is ahead of that by this. */
   ahead: number;
   /** The sum of its steps forward: a timer may be so much early, and never more. */
   hurried: number;
   /** The sum of its steps back: what waits for a time may be so much late. */
   heldUp: number;
-  /** What workers are told, by the name under which they listen. */
+  /** The channels of the workers, by their names. */
   readonly channels: SimulatedChannels;
-  /** What was known of each key that was assigned to a slot, by the token of that run. */
+  /** The knowledge of each key when it was assigned to a slot, by the token of that run. */
   readonly knownWhenAssigned: Map<string, Knowledge>;
   /** The assignments to slots, by the tokens of the runs. */
   readonly assigned: Map<string, AssignmentTime>;
@@ -54,7 +54,7 @@ export interface Surroundings {
   /** The replication id of the server of the moment. */
   server: string;
   readonly trace: string[];
-  say(line: string): void;
+  log(line: string): void;
   /** A call to Redis that is under way. */
   during<T>(call: Promise<T>): Promise<T>;
   /** Resolves when nothing is under way, and everything that was answered has had its effect. Throws what was broken. */
@@ -67,11 +67,11 @@ export interface Surroundings {
   open(onNewIncarnation: () => void): RedisLedger;
 }
 
-export function surroundings(
+export function sharedState(
   redis: RedisConnection,
-  post: Post,
+  workerMessages: WorkerMessages,
   instrument: RedisLedgerOptions["instrument"],
-): Surroundings {
+): SharedState {
   const prefix = `{drover:${randomUUID()}}`;
   const trace: string[] = [];
   const channels = new SimulatedChannels();
@@ -80,29 +80,29 @@ export function surroundings(
   const assigned = new Map<string, AssignmentTime>();
   const clock = new VirtualTimers(beginning);
   const collect = async (): Promise<void> => {
-    for (const { worker, message, assignment } of await post.collect(prefix)) {
+    for (const { worker, message, assignment } of await workerMessages.collect(prefix)) {
       const { slot, token, key, claim } = assignment;
-      self.say(`${key} is assigned to ${self.short(token)}`);
-      const known = self.truth.known(key);
+      self.log(`${key} is assigned to ${self.short(token)}`);
+      const known = self.oracle.known(key);
       self.checked(() => {
         if (knownWhenAssigned.has(token))
           throw new Violation(`${token} was assigned twice, and at last ${key}`);
-        self.truth.granted(
+        self.oracle.granted(
           { key, token, claim, known },
           advertised.get(slot) ?? 0,
           self.local + self.hurried,
         );
       });
       knownWhenAssigned.set(token, known);
-      assigned.set(token, { at: self.local, losses: self.truth.losses });
-      if (!channels.publish(worker, message)) self.say(`nobody listens for ${self.short(token)}`);
+      assigned.set(token, { at: self.local, losses: self.oracle.losses });
+      if (!channels.publish(worker, message)) self.log(`no worker is subscribed for ${self.short(token)}`);
     }
   };
-  const self: Surroundings = {
+  const self: SharedState = {
     redis,
     prefix,
     jobs: simulatedJobs(),
-    truth: new Truth(),
+    oracle: new Oracle(),
     channels,
     knownWhenAssigned,
     assigned,
@@ -116,7 +116,7 @@ export function surroundings(
     heldUp: 0,
     server: "server 0",
     trace,
-    say: (line) => void trace.push(`${self.local - beginning} ms: ${line}`),
+    log: (line) => void trace.push(`${self.local - beginning} ms: ${line}`),
     ...quietness(),
     short: shortNames(),
     open(onNewIncarnation) {
@@ -142,7 +142,7 @@ export function surroundings(
 }
 
 /** Waits for what is under way, and keeps the first violation. */
-function quietness(): Pick<Surroundings, "during" | "quiet" | "checked"> {
+function quietness(): Pick<SharedState, "during" | "quiet" | "checked"> {
   const underWay = new Set<Promise<unknown>>();
   let broken: Violation | undefined;
   return {
@@ -171,7 +171,7 @@ function quietness(): Pick<Surroundings, "during" | "quiet" | "checked"> {
 }
 
 /** Short names of tokens, in the order in which they appear. */
-function shortNames(): Surroundings["short"] {
+function shortNames(): SharedState["short"] {
   const names = new Map<string, string>();
   return (token) => {
     const [slot = "", again] = token.split(":");
@@ -201,13 +201,13 @@ function collecting(ledger: RedisLedger, collect: () => Promise<void>): RedisLed
   };
 }
 
-/** Calls Redis, and lets go wrong what shall. `unheard` is the answer that got lost. */
-export async function call<T>(fault: Fault, ask: () => Promise<T>): Promise<T | "unheard"> {
+/** Calls Redis, with the fault of the schedule. Resolves with "unanswered" if the answer is lost. */
+export async function call<T>(fault: Fault, ask: () => Promise<T>): Promise<T | "unanswered"> {
   if (fault === "dies before") throw new Died("before the call");
-  if (fault === "refused") return "unheard";
+  if (fault === "refused") return "unanswered";
   const answer = await ask();
   if (fault === "dies after") throw new Died("after the call");
-  return fault === "answer lost" ? "unheard" : answer;
+  return fault === "answer lost" ? "unanswered" : answer;
 }
 
 export const shown = (jobs: readonly ClaimJob[]): string =>

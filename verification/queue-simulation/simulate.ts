@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import type { Redis } from "ioredis";
 import { countBranches } from "./branches.ts";
-import { openPost } from "./worker-messages.ts";
+import { receiveWorkerMessages } from "./worker-messages.ts";
 import { BrokenPromise, runSchedule } from "./run-schedule.ts";
 import { getsCachedLists, getsCachedObject, wasAssigned } from "./simulated-process.ts";
 import { crashes, schedule, type Schedule } from "./schedule.ts";
 
 export interface SimulationReport {
   readonly schedules: number;
-  /** Of those, how many had somebody die in them. */
+  /** How many of those had a process or Redis die in them. */
   readonly crashed: number;
   /** Runs that got a cached object. */
   readonly cachedObjects: number;
@@ -21,13 +21,13 @@ export interface SimulationReport {
   readonly broken: { readonly schedule: Schedule; readonly error: BrokenPromise } | undefined;
 }
 
-/** Another lane has found a broken promise: this one has nothing more to do. */
+/** Another series has found a broken promise: this one stops. */
 class Stopped extends Error {
   override readonly name = "Stopped";
 }
 
 /** Schedules under way at once: each has keys of its own, and Redis answers many calls at the price of one. */
-const lanes = 32;
+const parallel = 32;
 
 /**
  * Runs random schedules; the same ones for the same seed.
@@ -41,28 +41,32 @@ export async function simulate(options: {
 }): Promise<SimulationReport> {
   const { redis, schedules, seed } = options;
   const branches = countBranches(redis);
-  const post = await openPost(redis);
+  const workerMessages = await receiveWorkerMessages(redis);
   let ran = 0;
   let crashed = 0;
   let cachedObjects = 0;
   let cachedLists = 0;
   let assigned = 0;
   const stop = new AbortController();
-  const run = async (lane: number, each: Schedule): Promise<void> => {
+  const run = async (series: number, each: Schedule): Promise<void> => {
     if (stop.signal.aborted) throw new Stopped();
     ran++;
     if (crashes(each)) crashed++;
-    const trace = await runSchedule({ redis, post }, each, lane % 16 === 0 ? branches.instrument : undefined);
+    const trace = await runSchedule(
+      { redis, workerMessages },
+      each,
+      series % 16 === 0 ? branches.instrument : undefined,
+    );
     cachedObjects += trace.filter((line) => line.endsWith(getsCachedObject)).length;
     cachedLists += trace.filter((line) => line.endsWith(getsCachedLists)).length;
     assigned += trace.filter((line) => line.endsWith(wasAssigned)).length;
   };
-  const lane = async (index: number): Promise<SimulationReport["broken"]> => {
-    const numRuns = Math.ceil((schedules - index) / lanes);
+  const runSeries = async (index: number): Promise<SimulationReport["broken"]> => {
+    const numRuns = Math.ceil((schedules - index) / parallel);
     if (numRuns < 1) return undefined;
     const property = fc.asyncProperty(schedule, (each) => run(index, each));
     const { counterexample, errorInstance } = await fc.check(property, {
-      seed: seed * lanes + index,
+      seed: seed * parallel + index,
       numRuns,
     });
     if (!counterexample || errorInstance instanceof Stopped) return undefined;
@@ -70,8 +74,8 @@ export async function simulate(options: {
     if (errorInstance instanceof BrokenPromise) return { schedule: counterexample[0], error: errorInstance };
     throw errorInstance;
   };
-  const found = await Promise.all(Array.from({ length: lanes }, (_, index) => lane(index)));
-  post.close();
+  const found = await Promise.all(Array.from({ length: parallel }, (_, index) => runSeries(index)));
+  workerMessages.close();
   const broken = found.find((each) => each !== undefined);
   return {
     schedules: ran,

@@ -15,7 +15,7 @@ export interface ConnectionParts {
   readonly socketTimeout: number;
 }
 
-/** What the scripts publish for workers, on its way to the connections that listen. */
+/** Messages of the scripts for workers, on their way to the subscribed connections. */
 export class SimulatedChannels {
   readonly #open = new Set<SimulatedConnection>();
 
@@ -25,7 +25,7 @@ export class SimulatedChannels {
     return connection;
   }
 
-  /** Whether anybody is told: a message goes to those that listen when it is published. */
+  /** True if a connection receives it: a message goes to those that are subscribed when it is published. */
   publish(channel: string, message: string): boolean {
     const listening = [...this.#open].filter((each) => each.listensTo(channel));
     for (const each of listening) each.underWay.push([channel, message]);
@@ -92,12 +92,12 @@ export class SimulatedConnection extends EventEmitter implements PubSubConnectio
     this.#onEnd();
   }
 
-  /** What arrived since it was last asked. */
+  /** Emits the messages that arrived since the last call. */
   receive(): void {
     for (const [channel, message] of this.underWay.splice(0)) this.emit("message", channel, message);
   }
 
-  /** A process that stands still is told of it when it goes on. */
+  /** A frozen process notices it when it goes on. */
   end(how: Ending): void {
     if (this.#state === "ended" || this.#state === "away") return;
     this.#forget();

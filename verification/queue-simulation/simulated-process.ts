@@ -15,7 +15,7 @@ import type {
 import { ObservedLedger } from "./observed-ledger.ts";
 import { type Fault, type Terms, times } from "./schedule.ts";
 import type { Ending, SimulatedConnection } from "./simulated-channels.ts";
-import { shown, type Surroundings } from "./shared-state.ts";
+import { shown, type SharedState } from "./shared-state.ts";
 import { type ObservedRun, type Version, Violation } from "./oracle.ts";
 
 /** In a trace: a run began with a cached object. */
@@ -63,8 +63,8 @@ interface Consumer {
 }
 
 /**
- * One worker process: the shipped queue with its slots, runner, lease keeper and dispatcher, on a clock of its own. Its
- * calls to Redis meet what the schedule says, and its runs end when the schedule says so.
+ * One worker process: the shipped queue with its slots, runner, lease keeper and dispatcher, on a clock of its own. The
+ * schedule decides the faults of its calls to Redis, and when its runs end.
  */
 export class SimulatedProcess {
   frozen = false;
@@ -72,11 +72,11 @@ export class SimulatedProcess {
   #cut: PromiseWithResolvers<undefined> | undefined;
   /** Its calls are refused. */
   denied = false;
-  /** What happens to its next call. */
+  /** The fault of its next call. */
   fault: Fault = "none";
   readonly name: string;
   readonly terms: Terms;
-  readonly #scene: Surroundings;
+  readonly #shared: SharedState;
   readonly #timers: Timers;
   readonly #reconnect: ReturnType<typeof reconnectOptions>;
   #connection: SimulatedConnection | undefined;
@@ -93,19 +93,19 @@ export class SimulatedProcess {
   #hasLeft = false;
   #thawed = Promise.withResolvers<undefined>();
 
-  constructor(scene: Surroundings, name: string, ahead: number, terms: Terms) {
+  constructor(shared: SharedState, name: string, ahead: number, terms: Terms) {
     this.terms = terms;
     const { slots, version, attempts, runs } = terms;
-    this.#scene = scene;
+    this.#shared = shared;
     this.name = name;
-    this.#timers = scene.clock.timersOf(this, ahead);
+    this.#timers = shared.clock.timersOf(this, ahead);
     this.#reconnect = reconnectOptions({ clientName: name, socketTimeout }, this.#timers);
-    this.#ledger = scene.open(() => undefined);
+    this.#ledger = shared.open(() => undefined);
     this.#observed = new ObservedLedger({
-      scene,
+      shared,
       ledger: this.#ledger,
       call: (what, ask) => this.#call(what, ask),
-      say: (what) => this.#say(what),
+      log: (what) => this.#log(what),
       listen: (channel, onMessage) =>
         subscribeOver({ channel, onMessage, timers: this.#timers, connect: () => this.#connect() }),
     });
@@ -136,16 +136,16 @@ export class SimulatedProcess {
     return [...this.#running];
   }
 
-  /** What is wrong with it while nothing is under way. */
+  /** A broken promise of this process while nothing is under way. */
   get problem(): string | undefined {
     const { slots } = this.terms;
     if (this.#dead) return undefined;
-    // One that was told to stop, and does not, has lost its slot.
+    // A run that was aborted and does not end has lost its slot.
     const going = [...this.#running].filter(({ run }) => !run.signal.aborted).length;
     if (going > slots) return `has ${going} runs in ${slots} slots`;
     const late = this.#ended.find((run) => run.hasLease());
     if (late) return `still holds ${late.key}, which it has settled`;
-    const isSending = this.#scene.clock.waitsOf(this).includes("settling again");
+    const isSending = this.#shared.clock.waitsOf(this).includes("settling again");
     const unsent = isSending ? undefined : this.#ended.find(({ token }) => this.#observed.isGivenUp(token));
     if (unsent) return `no longer sends the outcome of ${unsent.key}, though its lease lasts`;
     const { lost } = this.#observed;
@@ -188,7 +188,7 @@ export class SimulatedProcess {
     const consumer = this.#consumer;
     if (this.frozen || this.#dead || !consumer || consumer.processing.size >= consumer.concurrency)
       return false;
-    const job = this.#scene.jobs.next();
+    const job = this.#shared.jobs.next();
     if (!job) return false;
     const processed = consumer.processJob(job.key).catch(() => undefined);
     consumer.processing.add(processed);
@@ -201,7 +201,7 @@ export class SimulatedProcess {
     const [first] = this.#running;
     if (this.frozen || this.#dead || !first) return false;
     const { run, of, end } = first;
-    const wrote = this.#write(first) ? this.#scene.truth.wrote(of) : undefined;
+    const wrote = this.#write(first) ? this.#shared.oracle.wrote(of) : undefined;
     this.#running.delete(first);
     this.#ended.push(run);
     end(
@@ -212,21 +212,21 @@ export class SimulatedProcess {
     return true;
   }
 
-  /** What it said of its slots some time ago arrives once more; nobody waits for the answer. */
+  /** An earlier advertisement of its slots arrives once more; its answer is not used. */
   async lateAdvertisement(): Promise<void> {
     const slots = this.#dead ? undefined : this.#observed.takeAdvertisement();
     if (!slots) return;
-    this.#say(`advertised ${slots.tokens.map((token) => this.#short(token)).join()} once`);
-    await this.#scene.during(this.#ledger.advertise(slots));
+    this.#log(`advertised ${slots.tokens.map((token) => this.#short(token)).join()} once`);
+    await this.#shared.during(this.#ledger.advertise(slots));
   }
 
-  /** From now on it takes nothing more, and goes when its runs have ended; after the grace they are told to stop. */
+  /** From now on it takes nothing more, and goes when its runs have ended; after the grace they are aborted. */
   drain(grace: number): void {
     this.#left ??= (async () => {
       await this.#worker.drain(grace);
       await this.#queue.close();
       this.#hasLeft = true;
-      this.#say("has left");
+      this.#log("has left");
     })();
   }
 
@@ -253,16 +253,16 @@ export class SimulatedProcess {
     this.#running.clear();
     this.#consumer = undefined;
     this.#connection?.disconnect();
-    this.#scene.clock.forget(this);
-    for (const worker of this.#observed.registered) this.#scene.truth.registered(worker, undefined);
+    this.#shared.clock.forget(this);
+    for (const worker of this.#observed.registered) this.#shared.oracle.registered(worker, undefined);
   }
 
-  /** What of it is left over, once it has left. */
+  /** Its timers, runs and subscriptions that remain after it has left. */
   get remains(): readonly string[] {
     if (this.#dead) return [];
     const active = this.#worker.active();
     return [
-      ...this.#scene.clock.waitsOf(this),
+      ...this.#shared.clock.waitsOf(this),
       ...(active > 0 ? [`${active} runs`] : []),
       ...(this.#consumer ? ["its consumer of jobs"] : []),
       ...(this.#observed.listens ? ["its listening for keys"] : []),
@@ -270,17 +270,17 @@ export class SimulatedProcess {
   }
 
   async #run(run: Run): Promise<RunOutcome> {
-    const { truth, knownWhenAssigned } = this.#scene;
+    const { oracle, knownWhenAssigned } = this.#shared;
     const { key, token, claim } = run;
     const known = knownWhenAssigned.get(token);
-    const of = this.#scene.checked(() => {
+    const of = this.#shared.checked(() => {
       if (!known) throw new Violation(`${token} runs ${key}, which it was not assigned`);
-      return truth.start({ key, token, claim, known });
+      return oracle.start({ key, token, claim, known });
     });
-    this.#say(`runs ${key} as ${this.#short(token)}`);
-    if (claim.cachedObject !== undefined) this.#say(getsCachedObject);
-    if (claim.cachedLists !== undefined) this.#say(getsCachedLists);
-    if (token.includes(":")) this.#say(wasAssigned);
+    this.#log(`runs ${key} as ${this.#short(token)}`);
+    if (claim.cachedObject !== undefined) this.#log(getsCachedObject);
+    if (claim.cachedLists !== undefined) this.#log(getsCachedLists);
+    if (token.includes(":")) this.#log(wasAssigned);
     this.#observed.runs.set(token, of);
     const { promise, resolve } = Promise.withResolvers<RunOutcome>();
     const running: Running = { run, of, end: resolve };
@@ -292,14 +292,14 @@ export class SimulatedProcess {
   /** Writes as a run does: only while it holds its lease. Answers whether it did. */
   #write({ run, of }: Running): boolean {
     if (!run.hasLease()) return false;
-    this.#scene.checked(() => this.#scene.truth.effect(of));
+    this.#shared.checked(() => this.#shared.oracle.effect(of));
     return true;
   }
 
   /** A connection to listen on; while it is cut off, no server can be reached. */
   #connect(): SimulatedConnection | undefined {
     if (this.#cut) return undefined;
-    this.#connection = this.#scene.channels.connect({
+    this.#connection = this.#shared.channels.connect({
       timers: this.#timers,
       send: (what) => this.#call(what, () => Promise.resolve(undefined)),
       reopenedAfter: () => this.#reconnect.retryStrategy(1),
@@ -309,10 +309,10 @@ export class SimulatedProcess {
   }
 
   #jobQueue(): JobQueue {
-    const { jobs } = this.#scene;
+    const { jobs } = this.#shared;
     return {
       add: (added) => {
-        if (added.length > 0) this.#say(`adds ${shown(added)}`);
+        if (added.length > 0) this.#log(`adds ${shown(added)}`);
         jobs.add(added);
         return Promise.resolve();
       },
@@ -340,17 +340,17 @@ export class SimulatedProcess {
     while (this.#cut) await this.#cut.promise;
     const { fault } = this;
     this.fault = "none";
-    this.#say(`${what}${fault === "none" ? "" : `, ${fault}`}`);
+    this.#log(`${what}${fault === "none" ? "" : `, ${fault}`}`);
     if (fault === "dies before") this.die();
     if (this.#isDead()) return never;
     if (fault === "refused" || this.denied) throw replyError("OOM command not allowed");
     if (fault === "demoted") await this.#reachSuccessor();
     if (this.#isDead()) return never;
-    let answer = await this.#scene.during(ask());
+    let answer = await this.#shared.during(ask());
     if (fault === "answer lost") {
       await sleep(this.#timers, this.#reconnect.retryStrategy(1), "a connection that is lost");
       if (this.#isDead()) return never;
-      answer = await this.#scene.during(ask());
+      answer = await this.#shared.during(ask());
     }
     if (fault === "dies after") this.die();
     if (fault === "late") await sleep(this.#timers, late, "an answer that is late");
@@ -366,7 +366,7 @@ export class SimulatedProcess {
     for (let last = 0; this.#timers.now() < until;) {
       // A replica takes connections: each is the first attempt.
       const span = reconnect.reconnectOnError(refusal) === 2 ? reconnect.retryStrategy(1) : 0;
-      this.#scene.checked(() => {
+      this.#shared.checked(() => {
         if (span <= last && span < slowest)
           throw new Violation(`${this.name} asks a replica again after ${last}, then ${span} ms`);
       });
@@ -381,10 +381,10 @@ export class SimulatedProcess {
   }
 
   #short(token: string): string {
-    return this.#scene.short(token);
+    return this.#shared.short(token);
   }
 
-  #say(what: string): void {
-    this.#scene.say(`${this.name} ${what}`);
+  #log(what: string): void {
+    this.#shared.log(`${this.name} ${what}`);
   }
 }

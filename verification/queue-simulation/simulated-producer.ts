@@ -2,46 +2,46 @@ import type { ObjectKey } from "@drover/controller";
 import type { RedisLedger } from "../../packages/queue/src/ledger/redis-ledger.ts";
 import type { QueueTime, Wake, WakeClass } from "../../packages/queue/src/work-queue/work-queue.ts";
 import type { Fault } from "./schedule.ts";
-import { call, Died, shown, type Surroundings } from "./shared-state.ts";
+import { call, Died, shown, type SharedState } from "./shared-state.ts";
 import type { Version } from "./oracle.ts";
 
 /** A version of a key's object, by a watch or by a listing. */
-interface Heard extends Version {
+interface Seen extends Version {
   readonly newestAfter?: QueueTime;
 }
 
 /** A version of a part of a key's object. */
-interface HeardPart {
+interface SeenPart {
   readonly key: ObjectKey;
   readonly part: number;
   readonly version: number;
 }
 
 /**
- * What a bridge does: it wakes keys for what it heard of, tells again what was not answered, starts again from where it
- * was when it died, and looks at everything when Redis may have lost what it acknowledged.
+ * A bridge, reduced to its wakes: it wakes keys for changes, sends a wake again until it is answered, continues after a
+ * crash where it was, and lists everything when Redis may have lost what it acknowledged.
  */
 export class SimulatedProducer {
-  readonly #scene: Surroundings;
+  readonly #shared: SharedState;
   readonly #name: string;
   readonly ledger: RedisLedger;
-  /** What it has not told yet: by now there may be more. */
-  #heard = new Map<ObjectKey, Heard>();
-  #parts: readonly HeardPart[] = [];
-  /** What it hears of as it happens was made after that. */
+  /** Versions whose wakes are not answered yet; the objects may have newer ones. */
+  #seen = new Map<ObjectKey, Seen>();
+  #parts: readonly SeenPart[] = [];
+  /** Changes that it sees after this list were made after it. */
   #listedAt: QueueTime | undefined;
   #relist = false;
 
-  constructor(scene: Surroundings, name: string) {
-    this.#scene = scene;
+  constructor(shared: SharedState, name: string) {
+    this.#shared = shared;
     this.#name = name;
-    this.ledger = scene.open(() => {
+    this.ledger = shared.open(() => {
       this.#relist = true;
     });
   }
 
   get busy(): boolean {
-    return this.#heard.size + this.#parts.length > 0 || this.#relist;
+    return this.#seen.size + this.#parts.length > 0 || this.#relist;
   }
 
   /** As its dispatcher does every so often: it is notified of a new incarnation. */
@@ -49,30 +49,30 @@ export class SimulatedProducer {
     await this.ledger.renew([]);
   }
 
-  hear(key: ObjectKey): void {
-    const { version, uid } = this.#scene.truth.of(key);
-    this.#heard.set(key, { version, uid, ...(this.#listedAt && { newestAfter: this.#listedAt }) });
+  see(key: ObjectKey): void {
+    const { version, uid } = this.#shared.oracle.of(key);
+    this.#seen.set(key, { version, uid, ...(this.#listedAt && { newestAfter: this.#listedAt }) });
   }
 
-  hearPart(heard: HeardPart): void {
-    this.#parts = [...this.#parts, heard];
+  seePart(seen: SeenPart): void {
+    this.#parts = [...this.#parts, seen];
   }
 
   /**
-   * Everything there is, where it may be later until it tells of it. In a server's recovery window it would have
+   * Lists all objects, which may change until their wakes are sent. In a server's recovery window it would have
    * waited.
    */
   async list(): Promise<void> {
-    const { truth } = this.#scene;
+    const { oracle } = this.#shared;
     const { recoveryLeft, ...newestAfter } = await this.ledger.time();
-    this.#scene.say(`${this.#name} lists`);
+    this.#shared.log(`${this.#name} lists`);
     if (recoveryLeft === 0) this.#listedAt = newestAfter;
-    for (const name of truth.names) {
-      const { version, uid } = truth.of(name);
-      if (version > 0) this.#heard.set(name, { version, uid, ...(recoveryLeft === 0 && { newestAfter }) });
+    for (const name of oracle.names) {
+      const { version, uid } = oracle.of(name);
+      if (version > 0) this.#seen.set(name, { version, uid, ...(recoveryLeft === 0 && { newestAfter }) });
     }
-    this.#parts = truth.names.flatMap((key) =>
-      truth.of(key).parts.flatMap(({ version }, part) => (version > 0 ? [{ key, part, version }] : [])),
+    this.#parts = oracle.names.flatMap((key) =>
+      oracle.of(key).parts.flatMap(({ version }, part) => (version > 0 ? [{ key, part, version }] : [])),
     );
   }
 
@@ -89,26 +89,26 @@ export class SimulatedProducer {
   }
 
   async #resync(fault: Fault): Promise<void> {
-    const { truth } = this.#scene;
-    const key = truth.names[0];
-    if (key !== undefined && truth.of(key).version > 0)
-      await this.#tell(new Map([[key, truth.of(key)]]), "resync", fault);
+    const { oracle } = this.#shared;
+    const key = oracle.names[0];
+    if (key !== undefined && oracle.of(key).version > 0)
+      await this.#wakeFor(new Map([[key, oracle.of(key)]]), "resync", fault);
   }
 
   async #wake(wakeClass: WakeClass, fault: Fault): Promise<void> {
-    if (this.#heard.size > 0 && (await this.#tell(this.#heard, wakeClass, fault))) this.#heard = new Map();
-    if (this.#parts.length > 0) await this.#tellParts(wakeClass, fault);
+    if (this.#seen.size > 0 && (await this.#wakeFor(this.#seen, wakeClass, fault))) this.#seen = new Map();
+    if (this.#parts.length > 0) await this.#wakeForParts(wakeClass, fault);
   }
 
-  /** Whether it was answered. */
-  async #tell(heard: ReadonlyMap<ObjectKey, Heard>, wakeClass: WakeClass, fault: Fault): Promise<boolean> {
-    const { truth } = this.#scene;
-    this.#scene.say(
-      `${this.#name} wakes ${[...heard.keys()].join(", ")} (${wakeClass})${fault === "none" ? "" : `, ${fault}`}`,
+  /** True if it was answered. */
+  async #wakeFor(seen: ReadonlyMap<ObjectKey, Seen>, wakeClass: WakeClass, fault: Fault): Promise<boolean> {
+    const { oracle } = this.#shared;
+    this.#shared.log(
+      `${this.#name} wakes ${[...seen.keys()].join(", ")} (${wakeClass})${fault === "none" ? "" : `, ${fault}`}`,
     );
-    const wakes = [...heard].map(([key, { version, uid, newestAfter }]): Wake => {
-      truth.heard(key);
-      if (uid > 0) truth.forgetFailures(key);
+    const wakes = [...seen].map(([key, { version, uid, newestAfter }]): Wake => {
+      oracle.wakeSent(key);
+      if (uid > 0) oracle.forgetFailures(key);
       return {
         key,
         kind: "things",
@@ -121,17 +121,17 @@ export class SimulatedProducer {
       };
     });
     if (!(await this.#send(wakes, fault))) return false;
-    if (wakeClass !== "resync") for (const [key, { version }] of heard) truth.told(key, version);
+    if (wakeClass !== "resync") for (const [key, { version }] of seen) oracle.acknowledged(key, version);
     return true;
   }
 
   /** A change that cannot be expressed is sent without a delta. */
-  async #tellParts(wakeClass: WakeClass, fault: Fault): Promise<void> {
-    const { truth } = this.#scene;
-    const heard = this.#parts;
-    this.#scene.say(`${this.#name} tells of parts ${JSON.stringify(heard)} (${wakeClass}), ${fault}`);
-    const wakes = heard.map(({ key, part, version }): Wake => {
-      truth.heard(key);
+  async #wakeForParts(wakeClass: WakeClass, fault: Fault): Promise<void> {
+    const { oracle } = this.#shared;
+    const seen = this.#parts;
+    this.#shared.log(`${this.#name} wakes for parts ${JSON.stringify(seen)} (${wakeClass}), ${fault}`);
+    const wakes = seen.map(({ key, part, version }): Wake => {
+      oracle.wakeSent(key);
       const news = version % 5 === 0 ? "" : JSON.stringify({ part, version });
       return {
         key,
@@ -143,17 +143,17 @@ export class SimulatedProducer {
       };
     });
     if (!(await this.#send(wakes, fault))) return;
-    this.#parts = this.#parts.slice(heard.length);
-    for (const { key, part, version } of heard) truth.toldPart(key, part, version);
+    this.#parts = this.#parts.slice(seen.length);
+    for (const { key, part, version } of seen) oracle.acknowledgedPart(key, part, version);
   }
 
-  /** Whether it was answered. */
+  /** True if it was answered. */
   async #send(wakes: readonly Wake[], fault: Fault): Promise<boolean> {
     try {
       const jobs = await call(fault, () => this.ledger.wake(wakes));
-      if (jobs === "unheard") return false;
-      this.#scene.say(`${this.#name} adds ${shown(jobs)}`);
-      this.#scene.jobs.add(jobs);
+      if (jobs === "unanswered") return false;
+      this.#shared.log(`${this.#name} adds ${shown(jobs)}`);
+      this.#shared.jobs.add(jobs);
       return true;
     } catch (error) {
       if (error instanceof Died) return false;

@@ -1,18 +1,18 @@
 import { type Disturbance, type Fault, type Terms, times, workers } from "./schedule.ts";
 import type { Run } from "../../packages/queue/src/work-queue/work-queue.ts";
 import { SimulatedProcess } from "./simulated-process.ts";
-import type { Surroundings } from "./shared-state.ts";
+import type { SharedState } from "./shared-state.ts";
 import { type ObservedRun, Violation } from "./oracle.ts";
 
 /** Clocks of processes differ by that much, ms: each began at another time. */
 const clockSkew = 90_000;
-/** How a worker is started that no schedule has said anything of. */
+/** How a worker is started unless the schedule says otherwise. */
 const usual: Terms = { slots: 1, version: 0 };
 
 /** The worker processes of a schedule: which process takes the place of which, and what must hold of all of them. */
 export class SimulatedWorkers {
-  readonly #scene: Surroundings;
-  /** The processes of each worker; all but the last one have been told to leave. None where it has no slots. */
+  readonly #shared: SharedState;
+  /** The processes of each worker; all but the last one are leaving. None where it has no slots. */
   readonly #workers: SimulatedProcess[][] = Array.from({ length: workers }, () => []);
   #lives = 0;
   /** A version that may still be believed to be here, though its process is gone. */
@@ -20,22 +20,22 @@ export class SimulatedWorkers {
   /** From now on a process that is gone is not replaced. */
   #areLeaving = false;
 
-  constructor(scene: Surroundings) {
-    this.#scene = scene;
+  constructor(shared: SharedState) {
+    this.#shared = shared;
   }
 
   get all(): readonly SimulatedProcess[] {
     return this.#workers.flat();
   }
 
-  /** The slots of those that were not told to leave. */
+  /** The slots of the processes that are not leaving. */
   get slots(): number {
     const slots = this.#workers.map((processes) => processes.at(-1)?.terms.slots ?? 0);
     return slots.reduce((sum, one) => sum + one, 0);
   }
 
   /** A process that takes keys, and does not receive the keys that it is assigned. */
-  get deaf(): string | undefined {
+  get notListening(): string | undefined {
     return this.all.find(({ isLeaving, listens }) => !isLeaving && !listens)?.name;
   }
 
@@ -87,41 +87,41 @@ export class SimulatedWorkers {
 
   /** By the data of Redis, unless those were lost. A clock that was set forward ends a lease by as much too early. */
   async #isLeased({ name, run, of }: { name: string; run: Run; of: ObservedRun }): Promise<void> {
-    const { redis, prefix, local, ahead, hurried, truth } = this.#scene;
-    if (of.known.losses !== truth.losses) return;
+    const { redis, prefix, local, ahead, hurried, oracle } = this.#shared;
+    if (of.known.losses !== oracle.losses) return;
     const [token, until] = await redis.hmget(`${prefix}:key:${run.key}`, "token", "until");
     const left = Number(until) + hurried - (local + ahead);
     if (token !== run.token || left <= 0)
       throw new Violation(
-        `${name} believes that it holds ${run.key}: ${token ?? "nobody"}'s lease has ${left} ms left`,
+        `${name} believes that it holds ${run.key}: the lease is of ${token ?? "no run"} and has ${left} ms left`,
       );
   }
 
   #start(i: number, terms: Terms): void {
     if (terms.slots === 0) return;
     const life = ++this.#lives;
-    const process = new SimulatedProcess(this.#scene, `w${i}.${life}`, life * clockSkew, terms);
+    const process = new SimulatedProcess(this.#shared, `w${i}.${life}`, life * clockSkew, terms);
     this.#workers[i] = [...(this.#workers[i] ?? []).filter(({ isGone }) => !isGone), process];
   }
 
   /** Another process takes the place of the one that is there, which ends what it runs. */
   rollOut(i: number, terms: Terms): void {
-    this.#scene.say(`w${i} is ${JSON.stringify(terms)}`);
+    this.#shared.log(`w${i} is ${JSON.stringify(terms)}`);
     this.#hasOthers ||= terms.version !== usual.version;
     this.#workers[i]?.at(-1)?.drain(times.recoveryWindow);
     this.#start(i, terms);
   }
 
-  /** What a process does next meets a fault, if it does anything; one that dies is replaced by another. */
+  /** The next call of a process gets a fault; one that dies is replaced by another. */
   async meeting(
     { worker, fault }: { readonly worker: number; readonly fault: Fault },
     act: (process: SimulatedProcess) => unknown,
   ): Promise<void> {
-    const scene = this.#scene;
+    const shared = this.#shared;
     for (const process of this.#workers[worker] ?? []) {
       process.fault = fault;
       act(process);
-      await scene.quiet();
+      await shared.quiet();
       process.fault = "none";
     }
     this.replaceDead();
@@ -137,14 +137,14 @@ export class SimulatedWorkers {
   async disturb(command: Disturbance): Promise<void> {
     const process = this.#workers[command.worker]?.at(-1);
     if (!process) return;
-    this.#scene.say(`${command.do} ${process.name}`);
+    this.#shared.log(`${command.do} ${process.name}`);
     if (command.do === "kill") process.die();
     else if (command.do === "thaw") process.thaw();
     else if (command.do === "cut") process.cut();
     else if (command.do === "deny") process.denied = true;
     else if (command.do === "mend") process.mend();
     else if (command.do === "disconnect") process.disconnect(command.how);
-    else if (command.do === "late offer") await process.lateAdvertisement();
+    else if (command.do === "late advertisement") await process.lateAdvertisement();
     else if (command.do === "trouble") process.fault = command.fault;
     else process.frozen = true;
     this.replaceDead();

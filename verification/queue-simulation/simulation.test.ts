@@ -1,21 +1,21 @@
 import { type RedisServer, startRedis } from "@drover/local-servers";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { openPost, type Post } from "./worker-messages.ts";
+import { receiveWorkerMessages, type WorkerMessages } from "./worker-messages.ts";
 import { runSchedule } from "./run-schedule.ts";
 import type { Schedule } from "./schedule.ts";
 import { simulate } from "./simulate.ts";
 
 let server: RedisServer;
 let redis: Redis;
-let post: Post;
+let workerMessages: WorkerMessages;
 beforeAll(async () => {
   server = await startRedis({ persistence: false });
   redis = new Redis(server.url, { enableAutoPipelining: true });
-  post = await openPost(redis);
+  workerMessages = await receiveWorkerMessages(redis);
 });
 afterAll(async () => {
-  post.close();
+  workerMessages.close();
   redis.disconnect();
   await server.stop();
 });
@@ -41,13 +41,13 @@ it("gives the same trace for the same schedule", async () => {
   const schedule: Schedule = [
     { do: "change", key: 0, recreate: false },
     { do: "deliver", producer: 0, class: "change", fault: "answer lost" },
-    { do: "hear", worker: 0, fault: "answer lost" },
+    { do: "receive", worker: 0, fault: "answer lost" },
     { do: "fail over" },
     { do: "take", worker: 0, fault: "none" },
     { do: "advance", ms: 700 },
-    { do: "finish", worker: 0, verdict: { kind: "retry", error: "no" }, fault: "dies after" },
+    { do: "finish", worker: 0, outcome: { kind: "retry", error: "no" }, fault: "dies after" },
   ];
-  const trace = await runSchedule({ redis, post }, schedule);
+  const trace = await runSchedule({ redis, workerMessages }, schedule);
   expect(trace.length).toBeGreaterThan(10);
-  expect(await runSchedule({ redis, post }, schedule)).toEqual(trace);
+  expect(await runSchedule({ redis, workerMessages }, schedule)).toEqual(trace);
 });

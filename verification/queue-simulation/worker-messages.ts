@@ -9,14 +9,14 @@ export interface AssignmentMessage {
   readonly assignment: LeasedKey;
 }
 
-/** What the scripts tell workers on one server, in all schedules. */
-export interface Post {
-  /** What was told under a prefix since it was last asked for. */
+/** The messages that scripts publish for workers on one server, in all schedules. */
+export interface WorkerMessages {
+  /** The messages under a prefix since the last call. */
   collect(prefix: string): Promise<readonly AssignmentMessage[]>;
   close(): void;
 }
 
-export async function openPost(redis: Redis): Promise<Post> {
+export async function receiveWorkerMessages(redis: Redis): Promise<WorkerMessages> {
   const connection = redis.duplicate();
   const messages = new Map<string, AssignmentMessage[]>();
   connection.on("pmessage", (_pattern: string, channel: string, message: string) => {
@@ -29,7 +29,7 @@ export async function openPost(redis: Redis): Promise<Post> {
   await connection.psubscribe("*:worker:*");
   return {
     async collect(prefix) {
-      await connection.ping(); // answered after all that was told before
+      await connection.ping(); // answered after all earlier messages
       const received = messages.get(prefix) ?? [];
       messages.delete(prefix);
       return received;

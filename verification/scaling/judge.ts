@@ -7,7 +7,7 @@ export interface Kill {
 }
 
 /**
- * Violations in the journal: no key runs twice at once, and no change is worked on twice. A run that was
+ * Violations in the log: no key runs twice at once, and no change is worked on twice. A run that was
  * killed with its process may be done again, even when it had ended without a settled outcome.
  *
  * @param lines in the order in which they were written.
@@ -39,6 +39,6 @@ function repeats(key: string, lines: readonly JournalLine[], kills: readonly Kil
   });
 }
 
-/** Whether the Pod that wrote a line was killed after it, and before `until`. */
+/** True if the Pod that wrote a line was killed after it, and before `until`. */
 const wasKilled = ({ by, at }: JournalLine, kills: readonly Kill[], until: number): boolean =>
   kills.some((kill) => kill.pod === by && kill.at >= at && kill.at <= until);

@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { now } from "../harness/clock.ts";
 
-/** What functions are loaded with: each run waits 50 ms for something outside. */
+/** The load of functions: each run waits 50 ms for something outside. */
 export const Load = defineResource({
   group: "example.com",
   version: "v1",
@@ -15,7 +15,7 @@ export const Load = defineResource({
   status: z.object({ seen: z.int() }),
 });
 
-/** A line of the journal that all processes of all functions write. */
+/** A line of the log that all processes of all functions write. */
 export const journalLine = z.object({
   /** {@link now}, which all processes of the machine share. */
   at: z.number(),
@@ -28,7 +28,7 @@ export const journalLine = z.object({
 export type JournalLine = z.output<typeof journalLine>;
 
 /** One of many functions of one kind, each for the objects of its own namespace. */
-export const loadController = (name: string, journal = "", by = "") =>
+export const loadController = (name: string, log = "", by = "") =>
   defineController({
     for: Load,
     name,
@@ -38,7 +38,7 @@ export const loadController = (name: string, journal = "", by = "") =>
     async reconcile({ key, spec: { n }, signal }) {
       const note = (what: JournalLine["what"]): void => {
         const line: JournalLine = { at: now(), what, by, key, n };
-        appendFileSync(journal, `${JSON.stringify(line)}\n`);
+        appendFileSync(log, `${JSON.stringify(line)}\n`);
       };
       note("begins");
       await delay(50, undefined, { signal });
@@ -48,10 +48,10 @@ export const loadController = (name: string, journal = "", by = "") =>
   });
 
 if (import.meta.main) {
-  const settings = functionSettings.extend({ journal: z.string(), by: z.string(), load: z.string() });
+  const settings = functionSettings.extend({ log: z.string(), by: z.string(), load: z.string() });
   await runFunction({
     name: "load",
     settings: () => readSettings(settings, process.env),
-    controller: ({ journal, by, load: name }) => ({ controller: loadController(name, journal, by) }),
+    controller: ({ log, by, load: name }) => ({ controller: loadController(name, log, by) }),
   });
 }

@@ -6,7 +6,7 @@
  * SIGKILL while they work; then it must come to rest, and go back to zero. Meanwhile no other function may get a Pod, and
  * the one that is always there works on a change every 300 ms.
  *
- * What ran is read from a journal that the functions write, what is done from the objects' status, Pods from the API
+ * What ran is read from a log that the functions write, what is done from the objects' status, Pods from the API
  * server; `judge.ts` compares.
  */
 import { readFile } from "node:fs/promises";
@@ -15,7 +15,7 @@ import { parseArgs } from "node:util";
 import { wholeNumber } from "../harness/whole-number.ts";
 import { pseudoRandom, type PseudoRandom } from "@drover/random";
 import { now } from "../harness/clock.ts";
-import { type Ground, startGround } from "./ground.ts";
+import { type Ground, startTestServers } from "./ground.ts";
 import { type Kill, violationsIn } from "./judge.ts";
 import { type JournalLine, journalLine } from "./loads.ts";
 import { openNeighbour } from "./neighbour.ts";
@@ -47,15 +47,15 @@ interface Cycle {
 }
 
 async function main(cycles: number, dice: PseudoRandom): Promise<number> {
-  const ground = await startGround(new Map([[always, 1], ...others.map((name) => [name, 0] as const)]));
+  const servers = await startTestServers(new Map([[always, 1], ...others.map((name) => [name, 0] as const)]));
   const kills: Kill[] = [];
   const done: Cycle[] = [];
-  const calm = await openNeighbour(ground, always);
+  const calm = await openNeighbour(servers, always);
   await delay(10_000);
   const before = await calm.close();
-  const neighbour = await openNeighbour(ground, always);
+  const neighbour = await openNeighbour(servers, always);
   for (let n = 1; n <= cycles; n++) {
-    const cycle = await runCycle(ground, dice, { n, name: dice.oneOf(others), kills });
+    const cycle = await runCycle(servers, dice, { n, name: dice.oneOf(others), kills });
     done.push(cycle);
     console.log(
       `${n}: Pod after ${cycle.toPod} ms, run after ${cycle.toRun} ms, ${cycle.mostPods} Pods at most, ${kills.length} killed`,
@@ -63,14 +63,14 @@ async function main(cycles: number, dice: PseudoRandom): Promise<number> {
     );
   }
   const during = await neighbour.close();
-  const lines = await journalOf(ground);
+  const lines = await journalOf(servers);
   const violations = [...done.flatMap((cycle) => cycle.violations), ...violationsIn(lines, kills)];
   const runs = lines.filter(({ what }) => what === "ends").length;
   console.log(`first change to first run: ${timesLine(done.map(({ toRun }) => toRun))}`);
   console.log(`the neighbour's change to its run, without other load: ${timesLine(before)}`);
   console.log(`the neighbour's change to its run, meanwhile: ${timesLine(during)}`);
   for (const violation of violations) console.log(violation);
-  await ground.stop();
+  await servers.stop();
   const toPods = timesLine(done.map(({ toPod }) => toPod));
   console.log(
     `${cycles} cycles, seed ${values.seed}: ${violations.length} violations; ${runs} runs, ${kills.length} processes killed; first Pod ${toPods}`,
@@ -79,11 +79,11 @@ async function main(cycles: number, dice: PseudoRandom): Promise<number> {
 }
 
 async function runCycle(
-  ground: Ground,
+  servers: Ground,
   dice: PseudoRandom,
   { n, name, kills }: { readonly n: number; readonly name: string; readonly kills: Kill[] },
 ): Promise<Cycle> {
-  const { cluster } = ground;
+  const { cluster } = servers;
   const violations: string[] = [];
   const begun = now();
   let firstPod = Infinity;
@@ -91,8 +91,8 @@ async function runCycle(
   const killing = dice.between(0, 3);
   let killed = 0;
   const at = { rest: false };
-  const changing = changeAll(ground, { namespace: name, objects, n }).then(() =>
-    untilSeen(ground, { namespace: name, objects, n, patience }),
+  const changing = changeAll(servers, { namespace: name, objects, n }).then(() =>
+    untilSeen(servers, { namespace: name, objects, n, patience }),
   );
   const settled = changing.then((lost) => {
     violations.push(...lost);
@@ -116,7 +116,7 @@ async function runCycle(
     await delay(50);
   }
   await settled;
-  const first = (await journalOf(ground)).find(({ at, key }) => at >= begun && key.startsWith(`${name}/`));
+  const first = (await journalOf(servers)).find(({ at, key }) => at >= begun && key.startsWith(`${name}/`));
   const toRun = Math.round((first?.at ?? Infinity) - begun);
   return { toPod: Math.round(firstPod - begun), toRun, mostPods, violations };
 }
@@ -139,8 +139,8 @@ function kill(
   return 1;
 }
 
-async function journalOf({ journal }: Ground): Promise<readonly JournalLine[]> {
-  const text = await readFile(journal, "utf8").catch(() => "");
+async function journalOf({ log }: Ground): Promise<readonly JournalLine[]> {
+  const text = await readFile(log, "utf8").catch(() => "");
   const lines = text.split("\n").filter((line) => line !== "");
   return lines.map((line) => journalLine.parse(JSON.parse(line)));
 }

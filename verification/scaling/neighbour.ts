@@ -15,10 +15,10 @@ export interface Neighbour {
 let n = 0;
 
 /** @param name of a function that has a Pod. */
-export async function openNeighbour(ground: Ground, name: string): Promise<Neighbour> {
-  const change = async (): Promise<void> => changeAll(ground, { namespace: name, objects: 1, n: ++n });
+export async function openNeighbour(servers: Ground, name: string): Promise<Neighbour> {
+  const change = async (): Promise<void> => changeAll(servers, { namespace: name, objects: 1, n: ++n });
   await change();
-  await untilSeen(ground, { namespace: name, objects: 1, n, patience: 60_000 });
+  await untilSeen(servers, { namespace: name, objects: 1, n, patience: 60_000 });
   const changed = new Map<number, number>();
   const stopping = new AbortController();
   const changing = (async () => {
@@ -32,8 +32,8 @@ export async function openNeighbour(ground: Ground, name: string): Promise<Neigh
     async close() {
       stopping.abort();
       await changing;
-      await untilSeen(ground, { namespace: name, objects: 1, n, patience: 60_000 });
-      const lines = (await readFile(ground.journal, "utf8")).split("\n").filter((line) => line !== "");
+      await untilSeen(servers, { namespace: name, objects: 1, n, patience: 60_000 });
+      const lines = (await readFile(servers.log, "utf8")).split("\n").filter((line) => line !== "");
       const runs = lines.map((line) => journalLine.parse(JSON.parse(line)));
       return [...changed].flatMap(([wanted, at]) => {
         const run = runs.find(

@@ -1,7 +1,7 @@
 import type { Milliseconds } from "@drover/controller";
 import type { Fact } from "../bridge-chaos/oracle/facts.ts";
 
-/** For each change that matters, the time from when the witness saw it to the first run that read it or what came later. */
+/** For each change that matters, the time from when the recorder saw it to the first run that read it or what came later. */
 export function lagsOf(facts: readonly Fact[]): readonly Milliseconds[] {
   const waiting = new Map<string, { version: number; at: Milliseconds }[]>();
   const lags: Milliseconds[] = [];

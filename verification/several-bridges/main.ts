@@ -4,7 +4,7 @@
  * Three bridges share the streams of a real API server and a real Redis, under steady changes, and every few seconds one
  * of them is killed, or stopped for longer than its lease: `npm run soak:bridges -- --minutes 10 --seed 1`.
  *
- * Load, witness, reader and oracle are those of `verification/bridge-chaos`: none of them is the bridge's. At the end every
+ * Load, recorder, reader and oracle are those of `verification/bridge-chaos`: none of them is the bridge's. At the end every
  * change must have been looked at. Reported are the time from a fault to the moment at which another bridge has taken
  * the stream up, and that from a commit to the run that read it.
  */
@@ -18,12 +18,12 @@ import { now } from "../harness/clock.ts";
 import { pseudoRandom } from "@drover/random";
 import { violationLines } from "../harness/report-violations.ts";
 import { timesLine } from "../harness/spread.ts";
-import { startGround } from "../bridge-chaos/test-servers.ts";
+import { startTestServers } from "../bridge-chaos/test-servers.ts";
 import { openLoad } from "../bridge-chaos/load.ts";
 import { contradictions, openOracle, violationOf } from "../bridge-chaos/oracle/oracle.ts";
 import { startReader } from "../bridge-chaos/reader.ts";
-import type { Happening } from "../bridge-chaos/oracle/facts.ts";
-import { startWitness } from "../bridge-chaos/change-recorder.ts";
+import type { Observation } from "../bridge-chaos/oracle/facts.ts";
+import { startChangeRecorder } from "../bridge-chaos/change-recorder.ts";
 import { openEventLog } from "../harness/event-log.ts";
 import { lagsOf } from "./lags.ts";
 import { startTeam } from "./team.ts";
@@ -42,21 +42,21 @@ process.exit(await main());
 async function main(): Promise<number> {
   const seed = wholeNumber("seed", values.seed);
   const dice = pseudoRandom(seed);
-  const ground = await startGround(1);
-  const [lane] = ground.lanes;
+  const servers = await startTestServers(1);
+  const [lane] = servers.lanes;
   if (lane === undefined) throw new Error("There is no lane.");
-  const { api } = ground;
+  const { api } = servers;
   const { kind, redisUrl } = lane;
   const folder = await mkdtemp(join(tmpdir(), "drover-several-bridges-"));
-  const journal = openEventLog<Happening>();
+  const log = openEventLog<Observation>();
   const oracle = openOracle();
-  journal.follow((fact) => oracle.see(fact));
-  const witness = await startWitness(api, kind, journal);
+  log.follow((fact) => oracle.see(fact));
+  const recorder = await startChangeRecorder(api, kind, log);
   const controller = `widgets.${kind.group}`;
   const reader = await startReader({
     api,
     kind,
-    journal,
+    log,
     redisUrl,
     controller,
     linger: 0,
@@ -65,7 +65,7 @@ async function main(): Promise<number> {
   const load = openLoad({ api, kind, seed, objects, pace: 20, references: false });
   const team = await startTeam({
     folder,
-    kubeconfig: ground.kubeconfig,
+    kubeconfig: servers.kubeconfig,
     redisUrl,
     kind,
     controller,
@@ -91,15 +91,15 @@ async function main(): Promise<number> {
   }
   done.abort();
   await changing;
-  const isAtRest = (): boolean => oracle.debts().length === 0;
-  await journal.until(isAtRest, patience);
-  const violations = [...oracle.debts().map(violationOf), ...contradictions(journal.facts)];
+  const isAtRest = (): boolean => oracle.unseenChanges().length === 0;
+  await log.until(isAtRest, patience);
+  const violations = [...oracle.unseenChanges().map(violationOf), ...contradictions(log.facts)];
   for (const line of violationLines(violations)) console.log(line);
-  const lags = lagsOf(journal.facts);
+  const lags = lagsOf(log.facts);
   await team.stop();
   await reader.close();
-  await witness.close();
-  await ground.close();
+  await recorder.close();
+  await servers.close();
   console.log(`logs: ${folder}`);
   console.log(`hand-over: ${timesLine(team.handOvers)}`);
   console.log(`from commit to the run that read it: ${timesLine(lags)}`);

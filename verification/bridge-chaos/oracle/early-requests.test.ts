@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Fact, Verb } from "./facts.ts";
-import { disrespect } from "./early-requests.ts";
+import { earlyRequests } from "./early-requests.ts";
 
 /** A request and its answer, a moment later. */
 const request = (
@@ -15,11 +15,11 @@ const request = (
   ];
 };
 const rules = (...requests: readonly Fact[][]): readonly string[] =>
-  disrespect(requests.flat()).map(({ rule }) => rule);
+  earlyRequests(requests.flat()).map(({ rule }) => rule);
 
 describe("a Retry-After (I18)", () => {
   const asked = request(0, "watch", { status: 429, closedUntil: 3_000 });
-  it("is kept by who comes after it", () => {
+  it("is kept by a request after it", () => {
     expect(rules(asked, request(3_001, "watch"))).toEqual([]);
   });
   it.each<Verb>(["watch", "list", "page", "stream"])("is not kept by a %s inside it", (verb) => {

@@ -2,7 +2,7 @@ import type { Milliseconds } from "@drover/controller";
 import type { Violation } from "../../harness/report-violations.ts";
 import type { Answered, Asked, Fact } from "./facts.ts";
 
-/** What is on its way while an answer is on its. */
+/** A request may cross an answer for this long. */
 const underWay: Milliseconds = 150;
 /** Timers and dates are not exact to the millisecond. */
 const early: Milliseconds = 20;
@@ -15,7 +15,7 @@ interface Request extends Asked {
 }
 
 /** I18. What a bridge asked an API server that had asked to be left alone, or had just ended its watch. */
-export function disrespect(facts: readonly Fact[]): readonly Violation[] {
+export function earlyRequests(facts: readonly Fact[]): readonly Violation[] {
   const answers = new Map(facts.flatMap((fact) => (fact.fact === "answered" ? [[fact.id, fact]] : [])));
   const requests = facts.flatMap((fact): Request[] =>
     fact.fact === "asked" && fact.verb !== "other" ? [{ ...fact, answer: answers.get(fact.id) }] : [],

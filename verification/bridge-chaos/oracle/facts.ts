@@ -2,11 +2,11 @@ import type { Milliseconds } from "@drover/controller";
 import type { Timed } from "../../harness/event-log.ts";
 import type { FaultKind } from "../schedules/schedule.ts";
 
-/** A version of the one kind that a schedule is about. They come from etcd: whole numbers that only grow. */
+/** A version of the one kind that a schedule is about. They come from etcd: integers that grow. */
 export type Version = number;
 
-/** What happened, as a part saw it. `key` is an object's `namespace/name`. */
-export type Happening =
+/** An event, as a part of the suite observed it. `key` is an object's `namespace/name`. */
+export type Observation =
   | Changed
   | Ran
   | Asked
@@ -24,7 +24,7 @@ export type Happening =
   /** Whatever had to be seen was seen. After it, some objects change once more. */
   | { readonly fact: "at rest" };
 
-/** The witness saw that a change was committed. */
+/** The recorder observed that a change was committed. */
 export interface Changed {
   readonly fact: "changed";
   readonly key: string;
@@ -32,7 +32,7 @@ export interface Changed {
   /** A controller must look at the object again: not when its status alone is another one. */
   readonly matters: boolean;
   /** The object as it is since. */
-  readonly now: Sight;
+  readonly now: ObservedVersion;
   /** The object that it refers to since, whose changes must be looked at, too. */
   readonly refers?: string | undefined;
 }
@@ -44,16 +44,16 @@ export interface Ran {
   readonly startedAt: Milliseconds;
   /** The version of the world that was read: everything committed up to it, and nothing after it. */
   readonly read: Version;
-  readonly saw: Sight;
-  /** Why the queue says that it ran. */
+  readonly observed: ObservedVersion;
+  /** The reasons of the run, by the queue. */
   readonly reasons: readonly string[];
-  /** The uid that the queue holds for the object's, and the one that it says this one took the place of. */
+  /** The uid that the queue holds for the object's, and the uid that it replaced. */
   readonly uid?: string | undefined;
   readonly replaced?: string | undefined;
 }
 
 /** An object as it was seen. */
-export type Sight = { readonly uid: string; readonly version: Version } | "gone";
+export type ObservedVersion = { readonly uid: string; readonly version: Version } | "gone";
 
 /** The bridge has asked for something. */
 export interface Asked {
@@ -70,7 +70,7 @@ export interface Asked {
 /** `page` goes on with a list, `stream` is a list that comes as a watch. */
 export type Verb = "list" | "page" | "watch" | "stream" | "other";
 
-/** What the proxy began to answer. */
+/** The proxy began to answer. */
 export interface Answered {
   readonly fact: "answered";
   readonly id: number;
@@ -83,4 +83,4 @@ export interface Answered {
 }
 
 /** An entry of the log that the oracle reads. Neither bridge nor queue write anything into it. */
-export type Fact = Timed<Happening>;
+export type Fact = Timed<Observation>;

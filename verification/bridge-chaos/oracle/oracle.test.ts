@@ -1,99 +1,99 @@
 import { describe, expect, it } from "vitest";
-import type { Fact, Happening, Sight } from "./facts.ts";
+import type { Fact, Observation, ObservedVersion } from "./facts.ts";
 import { contradictions, healingTime, openOracle, replacements, unneededRuns } from "./oracle.ts";
 
 let at = 0;
-const fact = (happening: Happening): Fact => ({ at: (at += 10), ...happening });
-const one = (version: number): Sight => ({ uid: "one", version });
-const other = (version: number): Sight => ({ uid: "other", version });
-const changed = (version: number, now: Sight = one(version), key = "a/x"): Fact =>
+const fact = (happening: Observation): Fact => ({ at: (at += 10), ...happening });
+const one = (version: number): ObservedVersion => ({ uid: "one", version });
+const other = (version: number): ObservedVersion => ({ uid: "other", version });
+const changed = (version: number, now: ObservedVersion = one(version), key = "a/x"): Fact =>
   fact({ fact: "changed", key, version, matters: true, now });
 const stated = (version: number): Fact =>
   fact({ fact: "changed", key: "a/x", version, matters: false, now: one(version) });
-const ran = (read: number, saw: Sight, replaced?: string, uid?: string): Fact =>
-  fact({ fact: "ran", key: "a/x", startedAt: at, read, saw, reasons: [], uid, replaced });
+const ran = (read: number, observed: ObservedVersion, replaced?: string, uid?: string): Fact =>
+  fact({ fact: "ran", key: "a/x", startedAt: at, read, observed, reasons: [], uid, replaced });
 
-const debts = (...facts: readonly Fact[]): readonly string[] => {
+const unseenChanges = (...facts: readonly Fact[]): readonly string[] => {
   const oracle = openOracle();
   for (const each of facts) oracle.see(each);
-  return oracle.debts().map(({ key, change }) => `${key} at ${change.version}`);
+  return oracle.unseenChanges().map(({ key, change }) => `${key} at ${change.version}`);
 };
 
 describe("what is owed a look (I1)", () => {
   it("is nothing once a run has read the last change", () => {
-    expect(debts(changed(1), changed(2), ran(2, one(2)))).toEqual([]);
+    expect(unseenChanges(changed(1), changed(2), ran(2, one(2)))).toEqual([]);
   });
   it("is a change that no run has looked at", () => {
-    expect(debts(changed(1))).toEqual(["a/x at 1"]);
+    expect(unseenChanges(changed(1))).toEqual(["a/x at 1"]);
   });
   it("is a change that came after the last run had read", () => {
-    expect(debts(changed(1), ran(1, one(1)), changed(5))).toEqual(["a/x at 5"]);
+    expect(unseenChanges(changed(1), ran(1, one(1)), changed(5))).toEqual(["a/x at 5"]);
   });
-  it("is a change that a run cannot have seen, though the run is told of later", () => {
-    expect(debts(changed(1), changed(5), ran(4, one(1)))).toEqual(["a/x at 5"]);
+  it("is a change that a run cannot have seen, though the run is noted later", () => {
+    expect(unseenChanges(changed(1), changed(5), ran(4, one(1)))).toEqual(["a/x at 5"]);
   });
   it("is not a change of the status alone", () => {
-    expect(debts(changed(1), ran(1, one(1)), stated(2))).toEqual([]);
+    expect(unseenChanges(changed(1), ran(1, one(1)), stated(2))).toEqual([]);
   });
   it("is a change before one of the status alone", () => {
-    expect(debts(changed(1), ran(1, one(1)), changed(2), stated(3))).toEqual(["a/x at 2"]);
+    expect(unseenChanges(changed(1), ran(1, one(1)), changed(2), stated(3))).toEqual(["a/x at 2"]);
   });
   it("is each key by itself", () => {
-    expect(debts(changed(1), changed(2, other(2), "b/x"), ran(2, one(1)))).toEqual(["b/x at 2"]);
+    expect(unseenChanges(changed(1), changed(2, other(2), "b/x"), ran(2, one(1)))).toEqual(["b/x at 2"]);
   });
-  it("is not forgotten for a run that is told of late", () => {
-    expect(debts(changed(1), changed(2), ran(2, one(2)), ran(1, one(1)))).toEqual([]);
+  it("is not forgotten for a run that is noted late", () => {
+    expect(unseenChanges(changed(1), changed(2), ran(2, one(2)), ran(1, one(1)))).toEqual([]);
   });
 });
 
 describe("an object that refers to another one", () => {
   const refers = (version: number): Fact =>
     fact({ fact: "changed", key: "a/x", version, matters: true, now: one(version), refers: "a/y" });
-  const y = (version: number, now: Sight = other(version)) => changed(version, now, "a/y");
+  const y = (version: number, now: ObservedVersion = other(version)) => changed(version, now, "a/y");
 
   it("is owed a look when that one changes, comes or goes", () => {
-    expect(debts(y(1), refers(2), ran(2, one(2)))).toEqual(["a/y at 1"]);
-    expect(debts(refers(2), ran(2, one(2)), y(3))).toEqual(["a/y at 3", "a/x at 3"]);
-    expect(debts(y(1), refers(2), ran(2, one(2)), y(3, "gone"))).toEqual(["a/x at 3"]);
+    expect(unseenChanges(y(1), refers(2), ran(2, one(2)))).toEqual(["a/y at 1"]);
+    expect(unseenChanges(refers(2), ran(2, one(2)), y(3))).toEqual(["a/y at 3", "a/x at 3"]);
+    expect(unseenChanges(y(1), refers(2), ran(2, one(2)), y(3, "gone"))).toEqual(["a/x at 3"]);
   });
   it("is owed nothing more when it refers to it no longer", () => {
-    expect(debts(refers(1), ran(1, one(1)), changed(2), ran(2, one(2)), y(3))).toEqual(["a/y at 3"]);
+    expect(unseenChanges(refers(1), ran(1, one(1)), changed(2), ran(2, one(2)), y(3))).toEqual(["a/y at 3"]);
   });
   it("is owed nothing for what came and went between", () => {
-    expect(debts(refers(1), ran(1, one(1)), y(2), y(3, "gone"))).toEqual([]);
+    expect(unseenChanges(refers(1), ran(1, one(1)), y(2), y(3, "gone"))).toEqual([]);
   });
 });
 
 describe("an object that is gone", () => {
   it("must be found gone by a run, when a run has seen it", () => {
-    expect(debts(changed(1), ran(1, one(1)), changed(2, "gone"))).toEqual(["a/x at 2"]);
-    expect(debts(changed(1), ran(1, one(1)), changed(2, "gone"), ran(2, "gone"))).toEqual([]);
+    expect(unseenChanges(changed(1), ran(1, one(1)), changed(2, "gone"))).toEqual(["a/x at 2"]);
+    expect(unseenChanges(changed(1), ran(1, one(1)), changed(2, "gone"), ran(2, "gone"))).toEqual([]);
   });
   it("is owed nothing when it came and went unseen", () => {
-    expect(debts(changed(1), changed(2, "gone"))).toEqual([]);
+    expect(unseenChanges(changed(1), changed(2, "gone"))).toEqual([]);
   });
   it("is owed nothing when it came back and went again unseen", () => {
     const seenGone = [changed(1), ran(1, one(1)), changed(2, "gone"), ran(2, "gone")];
-    expect(debts(...seenGone, changed(3, other(3)), changed(4, "gone"))).toEqual([]);
+    expect(unseenChanges(...seenGone, changed(3, other(3)), changed(4, "gone"))).toEqual([]);
   });
   it("is a debt again when it came back, was seen and went", () => {
     const seen = [changed(1), ran(1, one(1)), changed(2, "gone"), changed(3, other(3)), ran(3, other(3))];
-    expect(debts(...seen, changed(4, "gone"))).toEqual(["a/x at 4"]);
+    expect(unseenChanges(...seen, changed(4, "gone"))).toEqual(["a/x at 4"]);
   });
   it("and came back as another one must be seen as the other one", () => {
     const recreated = [changed(1), ran(1, one(1)), changed(2, "gone"), changed(3, other(3))];
-    expect(debts(...recreated)).toEqual(["a/x at 3"]);
-    expect(debts(...recreated, ran(2, "gone"))).toEqual(["a/x at 3"]);
-    expect(debts(...recreated, ran(3, other(3)))).toEqual([]);
+    expect(unseenChanges(...recreated)).toEqual(["a/x at 3"]);
+    expect(unseenChanges(...recreated, ran(2, "gone"))).toEqual(["a/x at 3"]);
+    expect(unseenChanges(...recreated, ran(3, other(3)))).toEqual([]);
   });
 });
 
 describe("a contradiction of the harness", () => {
-  it("is none where run and witness saw the same", () => {
+  it("is none where run and recorder observed the same", () => {
     const same = [changed(1), ran(1, one(1)), stated(2), ran(3, one(2)), changed(4, "gone"), ran(9, "gone")];
     expect(contradictions(same)).toEqual([]);
   });
-  it("is none where the run is told of before the change that it read", () => {
+  it("is none where the run is noted before the change that it read", () => {
     expect(contradictions([ran(1, one(1)), changed(1)])).toEqual([]);
   });
   it.each([
@@ -110,7 +110,7 @@ describe("runs that were not needed", () => {
     const facts = [changed(1), ran(1, one(1)), ran(1, one(1)), changed(2), ran(2, one(2)), ran(4, one(2))];
     expect(unneededRuns(facts)).toEqual({ status: 0, nothing: 2 });
   });
-  it("are told apart where the status changed (I6)", () => {
+  it("are counted apart where the status changed (I6)", () => {
     expect(unneededRuns([changed(1), ran(1, one(1)), stated(2), ran(2, one(2))])).toEqual({
       status: 1,
       nothing: 0,
@@ -125,19 +125,25 @@ describe("runs that were not needed", () => {
 });
 
 describe("replacements (I9)", () => {
-  it("are told to the run that first sees the other one, or to one after it", () => {
-    expect(replacements([ran(1, one(1)), ran(3, other(3), "one")])).toEqual({ seen: 1, told: 1 });
+  it("are reported to the run that first sees the other one, or to one after it", () => {
+    expect(replacements([ran(1, one(1)), ran(3, other(3), "one")])).toEqual({ seen: 1, reported: 1 });
     const later = [ran(1, one(1)), ran(3, other(3)), ran(4, other(4), "one")];
-    expect(replacements(later)).toEqual({ seen: 1, told: 1 });
+    expect(replacements(later)).toEqual({ seen: 1, reported: 1 });
   });
-  it("are told to a run that is told of the one, and reads the other", () => {
-    expect(replacements([ran(1, one(1)), ran(3, other(3), undefined, "one")])).toEqual({ seen: 1, told: 1 });
+  it("are reported to a run that gets the uid of the one, and reads the other", () => {
+    expect(replacements([ran(1, one(1)), ran(3, other(3), undefined, "one")])).toEqual({
+      seen: 1,
+      reported: 1,
+    });
   });
-  it("are counted where nobody told", () => {
-    expect(replacements([ran(1, one(1)), ran(3, other(3))])).toEqual({ seen: 1, told: 0 });
+  it("are counted where none was reported", () => {
+    expect(replacements([ran(1, one(1)), ran(3, other(3))])).toEqual({ seen: 1, reported: 0 });
   });
   it("are none where a run found the object gone in between", () => {
-    expect(replacements([ran(1, one(1)), ran(2, "gone"), ran(3, other(3))])).toEqual({ seen: 0, told: 0 });
+    expect(replacements([ran(1, one(1)), ran(2, "gone"), ran(3, other(3))])).toEqual({
+      seen: 0,
+      reported: 0,
+    });
   });
 });
 

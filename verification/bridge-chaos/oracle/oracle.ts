@@ -1,11 +1,11 @@
 import type { Milliseconds } from "@drover/controller";
 import type { Violation } from "../../harness/report-violations.ts";
-import type { Changed, Fact, Ran, Sight, Version } from "./facts.ts";
+import type { Changed, Fact, Ran, ObservedVersion, Version } from "./facts.ts";
 
 type TimedChange = Changed & { readonly at: Milliseconds };
 
 /** A change that must be looked at, and was not yet. */
-export interface Debt {
+export interface UnseenChange {
   readonly key: string;
   /** Its own, or that of the object that it refers to. */
   readonly change: TimedChange;
@@ -15,32 +15,32 @@ export interface Debt {
 /**
  * I1. Of every key, the last change that matters must have been looked at: by a run that read the world as it was at
  * the change's version or later. A read is as of one version and asked for by a run that has begun, so that no clock is
- * needed to tell what came first; also of an object that is gone, came back and went again.
+ * needed to order them; also of an object that is gone, came back and went again.
  *
- * An object that came and went with no run between is owed nothing: who was away, or lists, cannot hear of it, and
- * nobody has done anything for it.
+ * An object that came and went with no run between is owed nothing: a bridge that was away, or lists, cannot notice it, and
+ * no run has done anything for it.
  *
  * An object that refers to another one must be looked at also when that one has changed in any way.
  */
 export interface Oracle {
   see(fact: Fact): void;
-  debts(): readonly Debt[];
+  unseenChanges(): readonly UnseenChange[];
 }
 
 export function openOracle(): Oracle {
   const due = new Map<string, TimedChange>();
   const runs = new Map<string, Ran>();
   const lives = new Map<string, TimedChange[]>();
-  /** What was there under a key as of a version of the world. */
-  const sightAt = (key: string, version: Version): Sight =>
+  /** The object under a key as of a resourceVersion. */
+  const versionAt = (key: string, version: Version): ObservedVersion =>
     lives.get(key)?.findLast((change) => change.version <= version)?.now ?? "gone";
-  const debtsOfReferrers = (): readonly Debt[] =>
+  const unseenByReferrers = (): readonly UnseenChange[] =>
     [...lives].flatMap(([key, life]) => {
       const referred = life.at(-1)?.refers;
       const lastRun = runs.get(key);
       const change = referred === undefined ? undefined : lives.get(referred)?.at(-1);
       if (change === undefined || lastRun === undefined || lastRun.read >= change.version) return [];
-      return isSame(sightAt(change.key, lastRun.read), change.now) ? [] : [{ key, change, lastRun }];
+      return isSame(versionAt(change.key, lastRun.read), change.now) ? [] : [{ key, change, lastRun }];
     });
   return {
     see(fact) {
@@ -48,23 +48,23 @@ export function openOracle(): Oracle {
       if (fact.fact === "changed" && fact.matters) due.set(fact.key, fact);
       if (fact.fact === "ran" && fact.read >= (runs.get(fact.key)?.read ?? 0)) runs.set(fact.key, fact);
     },
-    debts: () => [
+    unseenChanges: () => [
       ...[...due].flatMap(([key, change]) => {
         const lastRun = runs.get(key);
-        const isKnown = lastRun !== undefined && lastRun.saw !== "gone";
+        const isKnown = lastRun !== undefined && lastRun.observed !== "gone";
         const isOwed = (change.now !== "gone" || isKnown) && (lastRun?.read ?? 0) < change.version;
         return isOwed ? [{ key, change, lastRun }] : [];
       }),
-      ...debtsOfReferrers(),
+      ...unseenByReferrers(),
     ],
   };
 }
 
-export function violationOf({ key, change, lastRun }: Debt): Violation {
+export function violationOf({ key, change, lastRun }: UnseenChange): Violation {
   const last =
     lastRun === undefined
       ? "no run has looked at it"
-      : `the last run started at ${lastRun.startedAt.toFixed(1)} ms and read ${shown(lastRun.saw)} as of version ${lastRun.read}`;
+      : `the last run started at ${lastRun.startedAt.toFixed(1)} ms and read ${shown(lastRun.observed)} as of version ${lastRun.read}`;
   return {
     rule: "I1",
     key,
@@ -72,10 +72,10 @@ export function violationOf({ key, change, lastRun }: Debt): Violation {
   };
 }
 
-const shown = (sight: Sight): string =>
-  sight === "gone" ? "gone" : `${sight.uid.slice(0, 8)} at version ${sight.version}`;
+const shown = (seen: ObservedVersion): string =>
+  seen === "gone" ? "gone" : `${seen.uid.slice(0, 8)} at version ${seen.version}`;
 
-/** What a run saw is what the witness saw at that version; otherwise neither proves anything. */
+/** A run must have read what the recorder saw at that version; otherwise nothing is proved. */
 export function contradictions(facts: readonly Fact[]): readonly Violation[] {
   const changes = Map.groupBy(
     facts.filter((fact) => fact.fact === "changed"),
@@ -83,15 +83,15 @@ export function contradictions(facts: readonly Fact[]): readonly Violation[] {
   );
   return facts.flatMap((fact) => {
     if (fact.fact !== "ran") return [];
-    const known: Sight =
+    const known: ObservedVersion =
       changes.get(fact.key)?.findLast(({ version }) => version <= fact.read)?.now ?? "gone";
-    if (isSame(known, fact.saw)) return [];
-    const what = `a run read ${shown(fact.saw)} as of version ${fact.read}, and the witness saw ${shown(known)}`;
+    if (isSame(known, fact.observed)) return [];
+    const what = `a run read ${shown(fact.observed)} as of version ${fact.read}, and the recorder observed ${shown(known)}`;
     return [{ rule: "HARNESS", key: fact.key, what }];
   });
 }
 
-const isSame = (a: Sight, b: Sight): boolean =>
+const isSame = (a: ObservedVersion, b: ObservedVersion): boolean =>
   a === "gone" || b === "gone" ? a === b : a.uid === b.uid && a.version === b.version;
 
 /** Runs that found nothing to look at: no violation, since a crash may repeat wakes. */
@@ -131,7 +131,7 @@ export function healingTime(facts: readonly Fact[]): Milliseconds | undefined {
   let healed: Milliseconds | undefined;
   for (const fact of facts) {
     if (fact.fact === "at rest") break;
-    const before = fact.at >= over.at && oracle.debts().length > 0;
+    const before = fact.at >= over.at && oracle.unseenChanges().length > 0;
     oracle.see(fact);
     if (before) healed = fact.at - over.at;
   }
@@ -139,23 +139,23 @@ export function healingTime(facts: readonly Fact[]): Milliseconds | undefined {
 }
 
 /**
- * I9. How often runs saw one object and then another one of the same name, with no run between that found none, and how
- * often a run could tell: it is told what was replaced, or is told the uid of another object than it reads.
+ * I9. How often runs observed one object and then another one of the same name, with no run between that found none, and how
+ * often a run could notice: it gets the uid of the replaced object, or of another object than it reads.
  */
-export function replacements(facts: readonly Fact[]): { readonly seen: number; readonly told: number } {
+export function replacements(facts: readonly Fact[]): { readonly seen: number; readonly reported: number } {
   const runs: Ran[] = facts.filter((fact) => fact.fact === "ran").sort((a, b) => a.read - b.read);
-  const count = { seen: 0, told: 0 };
-  const last = new Map<string, Sight>();
+  const count = { seen: 0, reported: 0 };
+  const last = new Map<string, ObservedVersion>();
   for (const run of runs) {
     const before = last.get(run.key) ?? "gone";
-    last.set(run.key, run.saw);
-    if (before === "gone" || run.saw === "gone" || before.uid === run.saw.uid) continue;
+    last.set(run.key, run.observed);
+    if (before === "gone" || run.observed === "gone" || before.uid === run.observed.uid) continue;
     count.seen++;
-    const isTold = runs.some(
+    const isReported = runs.some(
       ({ key, read, uid, replaced }) =>
         key === run.key && read >= run.read && (replaced === before.uid || uid === before.uid),
     );
-    if (isTold) count.told++;
+    if (isReported) count.reported++;
   }
   return count;
 }

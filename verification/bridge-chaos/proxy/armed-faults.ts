@@ -1,4 +1,4 @@
-import type { Happening, Verb } from "../oracle/facts.ts";
+import type { Observation, Verb } from "../oracle/facts.ts";
 import type { EventLog } from "../../harness/event-log.ts";
 import {
   type FrameFault,
@@ -36,7 +36,7 @@ interface Ready<Fault> {
   bites: number;
 }
 
-export function armedFaults(journal: EventLog<Happening>): ArmedFaults {
+export function armedFaults(log: EventLog<Observation>): ArmedFaults {
   const requests = new Set<Ready<RequestFault>>();
   const frames = new Set<Ready<FrameFault>>();
   let expires = false;
@@ -48,19 +48,18 @@ export function armedFaults(journal: EventLog<Happening>): ArmedFaults {
   ): Armed => {
     const ready = { fault, passes, bites: 0 };
     all.add(ready);
-    journal.note({ fact: "fault", kind: fault.do, phase: "armed", bites: 0 });
+    log.note({ fact: "fault", kind: fault.do, phase: "armed", bites: 0 });
     return {
       kind: fault.do,
       isUsedUp: () => ready.bites >= fault.times,
       disarm() {
-        if (all.delete(ready))
-          journal.note({ fact: "fault", kind: fault.do, phase: "over", bites: ready.bites });
+        if (all.delete(ready)) log.note({ fact: "fault", kind: fault.do, phase: "over", bites: ready.bites });
       },
     };
   };
   const bite = <Fault extends RequestFault | FrameFault>(ready: Ready<Fault>): Fault => {
     ready.bites++;
-    journal.note({ fact: "fault", kind: ready.fault.do, phase: "bites", bites: ready.bites });
+    log.note({ fact: "fault", kind: ready.fault.do, phase: "bites", bites: ready.bites });
     return ready.fault;
   };
   return {
@@ -96,7 +95,7 @@ function meets(kind: RequestFaultKind, verb: Verb): boolean {
       return kind === "all-401";
     case "watch":
       return isWatchFault(kind);
-    // A list that comes as a stream is a watch to those who answer it.
+    // A list that comes as a stream is a watch to the server.
     case "stream":
       return isWatchFault(kind) || isListFault(kind);
     case "page":

@@ -1,7 +1,7 @@
 import type { Asked } from "../oracle/facts.ts";
 
-/** What a request to an API server is about. `collection` is the one that faults are for. */
-export function askedOf(
+/** Classifies a request to an API server. `collection` is the one that faults are for. */
+export function classifyRequest(
   { path, query }: Pick<Asked, "path" | "query">,
   collection: string,
 ): Pick<Asked, "verb" | "path" | "query"> {

@@ -4,14 +4,14 @@ import type { Milliseconds } from "@drover/controller";
 export type Passed = "event" | "page";
 
 /** Counts what passes on its way to the bridge. */
-export interface Tally {
-  /** Adds one; whoever waits for it is told before it goes on. */
+export interface PassedCounter {
+  /** Adds one, and resolves those that wait for it before it is passed on. */
   add(what: Passed): void;
   /** Resolves when so many more have passed, or after `atMost`. */
   next(what: Passed, count: number, atMost: Milliseconds): Promise<void>;
 }
 
-export function tally(): Tally {
+export function passedCounter(): PassedCounter {
   const passed = { event: 0, page: 0 };
   const waiting = new Set<() => void>();
   return {

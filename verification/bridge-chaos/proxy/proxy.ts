@@ -8,12 +8,12 @@ import {
 import type { Milliseconds } from "@drover/controller";
 import { now } from "../../harness/clock.ts";
 import { armedFaults, type ArmedFaults } from "./armed-faults.ts";
-import { askedOf, withPagesOf } from "./classify-request.ts";
-import type { Happening, Verb } from "../oracle/facts.ts";
+import { classifyRequest, withPagesOf } from "./classify-request.ts";
+import type { Observation, Verb } from "../oracle/facts.ts";
 import { callFaultOf, eventFaultOf } from "./faults-of.ts";
 import type { EventLog } from "../../harness/event-log.ts";
 import type { RequestFaultKind, Schedule } from "../schedules/schedule.ts";
-import { tally, type Tally } from "./passed-counter.ts";
+import { passedCounter, type PassedCounter } from "./passed-counter.ts";
 
 /** Stands between a bridge and the API server, and notes every request. */
 export interface Proxy extends Pick<
@@ -21,27 +21,27 @@ export interface Proxy extends Pick<
   "url" | "kubeconfig" | "endWatches" | "shut" | "open" | "nextProcess" | "close"
 > {
   readonly faults: ArmedFaults;
-  readonly passing: Tally;
-  /** Whether the bridge that runs now, or comes next, has asked for anything yet. */
+  readonly passing: PassedCounter;
+  /** True if the bridge that runs now, or comes next, has asked for anything yet. */
   isAsked(): boolean;
 }
 
 export interface ProxyOptions {
-  /** Of the API server. */
+  /** The kubeconfig of the API server. */
   readonly kubeconfig: string;
   /** The collection that faults are for. */
   readonly path: string;
-  readonly journal: EventLog<Happening>;
+  readonly log: EventLog<Observation>;
   readonly schedule: Pick<Schedule, "page" | "pieces" | "watchList">;
 }
 
 /** Opens it on a port that stays its own, also while it is shut. */
-export async function startProxy({ kubeconfig, path, journal, schedule }: ProxyOptions): Promise<Proxy> {
-  const faults = armedFaults(journal);
-  const passing = tally();
+export async function startProxy({ kubeconfig, path, log, schedule }: ProxyOptions): Promise<Proxy> {
+  const faults = armedFaults(log);
+  const passing = passedCounter();
   const met = new Map<number, RequestFaultKind>();
   let lastAsked = -1;
-  const verbOf = (call: ProxiedCall): Verb => askedOf(call, path).verb;
+  const verbOf = (call: ProxiedCall): Verb => classifyRequest(call, path).verb;
   const proxy = await startFaultProxy({
     upstream: { kubeconfig },
     port: await freePort(),
@@ -50,9 +50,9 @@ export async function startProxy({ kubeconfig, path, journal, schedule }: ProxyO
     decider: {
       ofCall(call) {
         const { id, life } = call;
-        const asked = askedOf(call, path);
+        const asked = classifyRequest(call, path);
         lastAsked = life;
-        journal.note({ fact: "asked", id, life, ...asked });
+        log.note({ fact: "asked", id, life, ...asked });
         if (asked.verb === "stream" && !schedule.watchList) return { do: "refuse", status: 422 };
         const fault = faults.ofRequest(asked.verb);
         if (fault === undefined) return undefined;
@@ -72,7 +72,7 @@ export async function startProxy({ kubeconfig, path, journal, schedule }: ProxyO
       if (fault === undefined && (verb === "list" || verb === "page")) passing.add("page");
       const status = typeof client === "number" ? client : 0;
       const cause = met.get(call.id);
-      journal.note({
+      log.note({
         fact: "answered",
         id: call.id,
         status,

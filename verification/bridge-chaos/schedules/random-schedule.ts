@@ -12,7 +12,7 @@ import {
 
 /** One in so many schedules is about silence: each of them takes a minute. */
 const seldom = 80;
-/** A wait that nobody is to sit out: only a new bridge, which knows nothing of it, comes sooner. */
+/** A wait that never ends: only a new bridge, which does not know of it, comes sooner. */
 const forEver = "1000000000";
 
 /** Schedule number `index` of a seed, made of some of the faults that are given. */
@@ -54,7 +54,7 @@ function begun(dice: PseudoRandom, steps: readonly Step[]): Step[] {
   return [{ ...first, beside: true }, start, ...others];
 }
 
-/** Whether the step asks a bridge for a wait that only a kill ends. */
+/** True if the step asks a bridge for a wait that only a kill ends. */
 export const waitsForEver = (step: Step): boolean => "retryAfter" in step && step.retryAfter === forEver;
 
 function choose(dice: PseudoRandom, kinds: readonly FaultKind[], most: number): FaultKind[] {
@@ -84,7 +84,7 @@ function faultOf(dice: PseudoRandom, kind: FaultKind, beside: boolean): Step {
   return isFrameFaultKind(kind) ? atFrame(dice, kind, beside) : atRequest(dice, kind, during);
 }
 
-/** Many die within the few milliseconds in which an event or a page is told. */
+/** Many die within the few milliseconds in which an event or a page arrives. */
 function killed(dice: PseudoRandom): Extract<Step, { do: "bridge-kill" }> {
   const at = dice.oneOf(["event", "event", "page"] as const);
   return {

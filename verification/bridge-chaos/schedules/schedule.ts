@@ -30,7 +30,7 @@ const listFaults = [
   "list-endless", // a `continue` on every page
   "list-hang",
 ] as const;
-/** Of both. What runs is ended before. */
+/** In place of an answer to a watch or a list. Running watches are ended before. */
 const bothFaults = ["all-401"] as const;
 /** At an event of a watch that runs. */
 const frameFaults = [
@@ -62,7 +62,7 @@ const requestFault = z.object({
   for: span,
   /** The header as it is sent; of a `date`, so many seconds from then on. */
   retryAfter: z.union([z.string(), z.object({ date: z.number().int() })]).optional(),
-  /** Of a list without end: after so many pages it comes to its first one again; 0: never. */
+  /** For an endless list: it returns to its first page after this many pages; 0: never. */
   cycle: z.number().int().optional(),
   /** How a watch that runs ends, so that there is a request to meet. */
   ending: z.enum(["end", "reset"]),
@@ -83,7 +83,7 @@ const step = z.discriminatedUnion("do", [
   z.object({ do: z.literal("changes"), changes: few }),
   /** Wait until everything was seen, for a moment at most. */
   z.object({ do: z.literal("settle") }),
-  /** Nobody listens where the API server should be. */
+  /** The address of the API server refuses connections. */
   z.object({ do: z.literal("refuse"), for: span, ...during }),
   /**
    * SIGKILL so long after the n-th event from now on, or the n-th page of a listing that a 410 asks for. A new one is
@@ -133,9 +133,9 @@ export type RequestFaultKind = RequestFault["do"];
 export type FrameFaultKind = FrameFault["do"];
 export type FaultKind = RequestFaultKind | FrameFaultKind | "refuse" | "bridge-kill";
 
-/** Nothing tells the bridge of these but a minute of silence. */
+/** The bridge notices these only by a minute of silence. */
 export const silentFaults: readonly FaultKind[] = ["watch-hang", "list-hang", "frame-silent"];
-/** Nothing tells the bridge of this but a comparison with a listing. */
+/** The bridge notices this only by comparing with a list. */
 export const swallowing: FaultKind = "frame-swallow";
 export const faultKinds: readonly FaultKind[] = [
   ...[...watchFaults, ...listFaults, ...bothFaults, ...frameFaults],

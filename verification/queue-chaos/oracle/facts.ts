@@ -3,16 +3,16 @@ import type { RunOutcome } from "@drover/queue";
 import type { Timed } from "../../harness/event-log.ts";
 import type { FaultKind } from "../schedules/schedule.ts";
 
-/** What a run came to, without its texts. */
-export type VerdictKind = RunOutcome["kind"];
+/** The kind of a run's outcome. */
+export type OutcomeKind = RunOutcome["kind"];
 
-/** What happened, as a part saw it. `key` is an object's name, `token` one run's fencing epoch. */
-export type Happening =
+/** An event, as a part of the suite observed it. `key` is an object's name, `token` one run's fencing epoch. */
+export type Observation =
   /** A change is in the world; its version is one more than the last. */
   | { readonly fact: "committed"; readonly key: string; readonly version: number }
-  /** A producer was told to wake these keys, with the versions that it has seen; told again, it keeps its batch. */
+  /** A producer has to wake these keys, with the versions that it has seen. Repeated, it is the same batch. */
   | {
-      readonly fact: "told";
+      readonly fact: "requested";
       readonly batch: number;
       readonly process: string;
       readonly wakes: Readonly<Record<string, number>>;
@@ -21,7 +21,7 @@ export type Happening =
   | { readonly fact: "acknowledged"; readonly batch: number; readonly process: string }
   /** `queue.wake` has rejected; the producer tries again. */
   | { readonly fact: "refused"; readonly batch: number; readonly process: string; readonly error: string }
-  /** A producer is told that Redis may have lost data, and hears of everything once more. */
+  /** Redis may have lost data: a producer wakes every key once more. */
   | { readonly fact: "relisted"; readonly process: string; readonly why: string }
   /** A handler was called, and has read `version`. `sent` is when it asked. */
   | {
@@ -49,8 +49,8 @@ export type Happening =
       readonly key: string;
       readonly token: string;
       readonly process: string;
-      readonly verdict: VerdictKind;
-      /** Whether the verdict names a time to look again. */
+      readonly verdict: OutcomeKind;
+      /** True if the verdict names a time to look again. */
       readonly again: boolean;
       readonly sent: Milliseconds;
     }
@@ -60,14 +60,14 @@ export type Happening =
       readonly key: string;
       readonly token: string;
       readonly process: string;
-      readonly verdict: VerdictKind;
+      readonly verdict: OutcomeKind;
     }
-  /** A process works. */
+  /** A process is ready. */
   | { readonly fact: "up"; readonly process: string }
-  /** A process cannot use this Redis yet, and says why. */
+  /** A process cannot use this Redis yet, with the reason. */
   | { readonly fact: "unfit"; readonly process: string; readonly error: string }
   /** A process is about to be killed or stopped, by itself. */
-  | { readonly fact: "falls silent"; readonly process: string }
+  | { readonly fact: "dying"; readonly process: string }
   /** A process is no more: as the schedule wanted it, or not. */
   | { readonly fact: "exited"; readonly process: string; readonly wanted: boolean; readonly how: string }
   /** A fault begins or is over. `loses`: data of Redis may be gone with it. */
@@ -82,11 +82,11 @@ export type Happening =
   | { readonly fact: "jobs"; readonly waiting: number; readonly active: number; readonly failed: number }
   /** From here on nothing breaks any more, and every run succeeds. */
   | { readonly fact: "faults over" }
-  /** What was committed before this came to rest. After it, every key gets one more change. */
+  /** All that was committed before this came to rest. After it, every key gets one more change. */
   | { readonly fact: "at rest" };
 
-/** What a fault may take from the ledger: nothing; what came last, or all of it; any of its keys, without a trace. */
+/** The data that a fault may take from the ledger: nothing; what came last, or all of it; any of its keys, without a trace. */
 export type Loss = "nothing" | "data" | "integrity";
 
 /** An entry of the log that the oracle reads. The queue writes nothing into it. */
-export type Fact = Timed<Happening>;
+export type Fact = Timed<Observation>;

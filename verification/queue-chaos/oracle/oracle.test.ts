@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Fact, Happening, VerdictKind } from "./facts.ts";
+import type { Fact, Observation, OutcomeKind } from "./facts.ts";
 import { violationsIn } from "./oracle.ts";
 import { followRest } from "./rest.ts";
 import type { FaultKind } from "../schedules/schedule.ts";
@@ -14,7 +14,7 @@ const key = "chaos/k0";
 /** A log that is written by hand: each call adds a fact, at a time in milliseconds. */
 function story() {
   const facts: Fact[] = [];
-  const add = (at: number, happening: Happening) => facts.push({ at, ...happening });
+  const add = (at: number, happening: Observation) => facts.push({ at, ...happening });
   const of = (token: string, process: string) => ({ key, token, process });
   let batches = 0;
   const self = {
@@ -28,15 +28,15 @@ function story() {
       add(at, { fact: "effect", ...of(token, process), held, sent: at });
       return self;
     },
-    ends(at: number, token: string, verdict: VerdictKind = "done", again = false) {
+    ends(at: number, token: string, verdict: OutcomeKind = "done", again = false) {
       add(at, { fact: "ended", ...of(token, "worker-0"), verdict, again, sent: at });
       return self;
     },
-    settles(at: number, token: string, verdict: VerdictKind = "done") {
+    settles(at: number, token: string, verdict: OutcomeKind = "done") {
       add(at, { fact: "settled", ...of(token, "worker-0"), verdict });
       return self;
     },
-    run(at: number, token: string, verdict: VerdictKind = "done", again = false) {
+    run(at: number, token: string, verdict: OutcomeKind = "done", again = false) {
       return self
         .starts(at, token)
         .writes(at, token)
@@ -45,7 +45,7 @@ function story() {
     },
     woken(from: number, to: number) {
       const batch = batches++;
-      add(from, { fact: "told", batch, process: "producer-0", wakes: { [key]: 1 } });
+      add(from, { fact: "requested", batch, process: "producer-0", wakes: { [key]: 1 } });
       add(to, { fact: "acknowledged", batch, process: "producer-0" });
       return self;
     },
@@ -62,7 +62,7 @@ function story() {
       add(at, { fact: "exited", process: "worker-0", wanted, how: "exit code 1" });
       return self;
     },
-    bells(at: number, waiting: number, active = 0) {
+    jobs(at: number, waiting: number, active = 0) {
       add(at, { fact: "jobs", waiting, active, failed: 0 });
       return self;
     },
@@ -93,7 +93,7 @@ describe("two runs of a key", () => {
       .writes(30, "a");
     expect(lost.violations()).toEqual(["I3"]);
   });
-  it("may overlap where somebody took the lease out of the ledger, for as long as a lease", () => {
+  it("may overlap where the lease was removed from the ledger, for as long as a lease", () => {
     const broken = (at: number) =>
       story()
         .starts(at - 5, "a")
@@ -136,7 +136,7 @@ describe("a run", () => {
     const late = story().woken(0, 1).run(1_002, "a").starts(2_500, "b").writes(2_501, "b", false);
     expect(late.violations()).toEqual([]);
   });
-  it("has one in a wake, in a verdict, and in an end that the queue may not have heard of", () => {
+  it("has one in a wake, in a verdict, and in an end that may not have reached the queue", () => {
     expect(story().run(0, "a").woken(10, 20).run(1_500, "b").violations()).toEqual([]);
     expect(story().run(0, "a", "done", true).run(1_500, "b").violations()).toEqual([]);
     expect(story().run(0, "a", "retry").run(1_500, "b").violations()).toEqual([]);
@@ -146,9 +146,9 @@ describe("a run", () => {
 
 describe("a key that fails", () => {
   const failing = (...times: readonly number[]) => {
-    const told = story();
-    for (const [i, time] of times.entries()) told.run(time, `t${i}`, "retry");
-    return told;
+    const recorded = story();
+    for (const [i, time] of times.entries()) recorded.run(time, `t${i}`, "retry");
+    return recorded;
   };
   it("is tried twice per window at most", () => {
     expect(failing(0, 2, 4, 6).violations()).toEqual(["I7"]);
@@ -173,26 +173,26 @@ it("a process may not end by itself", () => {
   expect(story().exits(0, true).violations()).toEqual([]);
 });
 
-it("there are not more bells than keys, but for late ones and those of the dead", () => {
-  expect(story().bells(0, 5).violations()).toEqual(["I14"]);
-  expect(story().bells(0, 4).violations()).toEqual([]);
-  expect(story().bells(0, 0, 4).violations()).toEqual(["I14"]);
-  expect(story().exits(0, true).bells(1, 0, 4).violations()).toEqual([]);
+it("there are not more jobs than keys, but for late ones and those of the dead", () => {
+  expect(story().jobs(0, 5).violations()).toEqual(["I14"]);
+  expect(story().jobs(0, 4).violations()).toEqual([]);
+  expect(story().jobs(0, 0, 4).violations()).toEqual(["I14"]);
+  expect(story().exits(0, true).jobs(1, 0, 4).violations()).toEqual([]);
 });
 
-it("as many forged bells may stay active as runs have failed since they were forged", () => {
+it("as many forged jobs may stay active as runs have failed since they were forged", () => {
   const forged = () => story().fault(0, 1, "jobs-forge", "nothing");
-  expect(forged().bells(9, 99, 4).violations()).toEqual([]);
-  expect(forged().run(2, "a").bells(9, 0, 5).violations()).toEqual(["I14"]);
-  expect(forged().run(2, "a", "terminal").bells(9, 0, 5).violations()).toEqual([]);
-  expect(forged().run(2, "a", "terminal").bells(9, 0, 6).violations()).toEqual(["I14"]);
-  expect(story().run(2, "a", "terminal").bells(9, 0, 3).violations()).toEqual(["I14"]);
+  expect(forged().jobs(9, 99, 4).violations()).toEqual([]);
+  expect(forged().run(2, "a").jobs(9, 0, 5).violations()).toEqual(["I14"]);
+  expect(forged().run(2, "a", "terminal").jobs(9, 0, 5).violations()).toEqual([]);
+  expect(forged().run(2, "a", "terminal").jobs(9, 0, 6).violations()).toEqual(["I14"]);
+  expect(story().run(2, "a", "terminal").jobs(9, 0, 3).violations()).toEqual(["I14"]);
 });
 
 describe("a key is at rest", () => {
-  const restOf = (told: ReturnType<typeof story>, behaviour: "works" | "later" = "works") => {
+  const restOf = (recorded: ReturnType<typeof story>, behaviour: "works" | "later" = "works") => {
     const rest = followRest(new Map([[key, behaviour]]));
-    for (const fact of told.facts) rest.see(fact);
+    for (const fact of recorded.facts) rest.see(fact);
     return (version: number) => rest.missing(key, version);
   };
   it("when its last change was read by a run that came to an end", () => {
@@ -200,7 +200,7 @@ describe("a key is at rest", () => {
     expect(restOf(story().run(0, "a", "terminal"))(1)).toBeUndefined();
     expect(restOf(story().run(0, "a", "done", true), "later")(1)).toBeUndefined();
   });
-  it("not when nobody read it, or who read it has more to do", () => {
+  it("not if no run read it, or the run that did has more to do", () => {
     expect(restOf(story())(1)).toMatch(/no run has begun/);
     expect(restOf(story().run(0, "a"))(2)).toMatch(/the last run read 1/);
     expect(restOf(story().starts(0, "a").writes(1, "a"))(1)).toMatch(/has not ended/);

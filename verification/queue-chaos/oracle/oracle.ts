@@ -21,7 +21,7 @@ interface LossSpan {
   readonly to: Milliseconds;
 }
 
-/** What facts there are that may not be. What there must be, and is not, is for `play` to wait for. */
+/** Facts that must not be. Facts that must come and do not are found by `run-schedule.ts`, which waits for them. */
 export function violationsIn(facts: readonly Fact[], expected: Expectations): readonly Violation[] {
   const losses = lossesIn(facts);
   const perKey = [...runsOf(facts)].flatMap(([key, runs]) =>
@@ -32,7 +32,7 @@ export function violationsIn(facts: readonly Fact[], expected: Expectations): re
       ...causelessRuns(key, runs, facts, losses),
     ].map((violation) => ({ ...violation, key })),
   );
-  return [...perKey, ...repeatedTokens(facts), ...crashes(facts), ...tooManyBells(facts, expected)];
+  return [...perKey, ...repeatedTokens(facts), ...crashes(facts), ...tooManyJobs(facts, expected)];
 }
 
 function lossesIn(facts: readonly Fact[]): readonly LossSpan[] {
@@ -91,7 +91,7 @@ function overlaps(
 
 /**
  * I4. A run is not settled when another one of its key wrote between its start and its end: that one held the lease. But
- * for a server that has just been started: it takes the verdict of a run that its data do not tell of, since they may
+ * for a server that has just been started: it takes the outcome of a run that is not in its data, since they may
  * lack a tail, and has the key looked at once more.
  */
 function staleSettles(
@@ -102,7 +102,7 @@ function staleSettles(
 ): readonly Violation[] {
   return runs.flatMap((run) => {
     const { endedAt, settledAt, startedAt } = run;
-    // A hanging run was settled before its handler came back; nobody knows when exactly.
+    // A hanging run was settled before its handler came back; when exactly is unknown.
     if (endedAt === undefined || settledAt === undefined || settledAt < endedAt) return [];
     if (losses.some(({ from, to }) => from < settledAt && to + lease > startedAt)) return [];
     if (restarts.some((at) => at > startedAt && at < settledAt)) return [];
@@ -157,7 +157,7 @@ const clockStep = 2;
 
 /**
  * I6. A run has a cause: a wake that came after the last run began, a verdict that asks for another run, or an end of the
- * last run that the queue may not have heard of.
+ * last run that may not have reached the queue.
  */
 function causelessRuns(
   key: string,
@@ -176,7 +176,7 @@ function causelessRuns(
     // A claim that was lost on the way, or whose process died before its handler began, was a run to the queue.
     const { startedAt } = last;
     const woken = wakes.some(
-      ({ told, known }) => told <= run.startedAt && known >= startedAt - beforeHandler,
+      ({ sent, known }) => sent <= run.startedAt && known >= startedAt - beforeHandler,
     );
     if (!rests || woken) return [];
     return [
@@ -194,10 +194,11 @@ const beforeHandler: Milliseconds = 1_000;
 function wakesOf(
   key: string,
   facts: readonly Fact[],
-): readonly { told: Milliseconds; known: Milliseconds }[] {
-  const open = new Map<number, { told: Milliseconds; known: Milliseconds }>();
+): readonly { sent: Milliseconds; known: Milliseconds }[] {
+  const open = new Map<number, { sent: Milliseconds; known: Milliseconds }>();
   for (const fact of facts) {
-    if (fact.fact === "told" && key in fact.wakes) open.set(fact.batch, { told: fact.at, known: Infinity });
+    if (fact.fact === "requested" && key in fact.wakes)
+      open.set(fact.batch, { sent: fact.at, known: Infinity });
     const wake = fact.fact === "acknowledged" ? open.get(fact.batch) : undefined;
     if (wake !== undefined) wake.known = fact.at;
   }
@@ -221,16 +222,16 @@ function repeatedTokens(facts: readonly Fact[]): readonly Violation[] {
 const crashes = (facts: readonly Fact[]): readonly Violation[] =>
   facts.flatMap((fact) =>
     fact.fact === "exited" && !fact.wanted
-      ? [{ rule: "I17", what: `${fact.process} ended with ${fact.how}, and nobody had asked it to` }]
+      ? [{ rule: "I17", what: `${fact.process} ended with ${fact.how}, which was not asked for` }]
       : [],
   );
 
 /**
- * I14. A key has one bell waiting, and one more where a bell was late. A bell stays active, until BullMQ looks, whose
- * worker died, or whose connection broke while BullMQ handed it out. So does a forged bell whose run failed: its job asks
+ * I14. A key has one job waiting, and one more where a bell was late. If its worker died, or its connection broke while BullMQ handed it out, a
+ * job stays active until BullMQ checks. So does a forged job whose run failed: its job asks
  * BullMQ to keep it with no bound on how many, and that is refused.
  */
-function tooManyBells(facts: readonly Fact[], { keys, slots }: Expectations): readonly Violation[] {
+function tooManyJobs(facts: readonly Fact[], { keys, slots }: Expectations): readonly Violation[] {
   let stranded = 0;
   let forged = 0;
   return facts.flatMap((fact) => {
@@ -243,7 +244,7 @@ function tooManyBells(facts: readonly Fact[], { keys, slots }: Expectations): re
     if (fact.fact !== "jobs") return [];
     const { waiting, active } = fact;
     if (waiting <= 2 * keys + forged && active <= slots + stranded) return [];
-    return [{ rule: "I14", what: `${waiting} bells wait and ${active} are active, for ${keys} keys` }];
+    return [{ rule: "I14", what: `${waiting} jobs wait and ${active} are active, for ${keys} keys` }];
   });
 }
 

@@ -1,7 +1,7 @@
-import type { Fact, VerdictKind } from "./facts.ts";
+import type { Fact, OutcomeKind } from "./facts.ts";
 import type { Behaviour } from "../schedules/schedule.ts";
 
-/** Whether a key has come to where nothing more is to be done, as the facts have it. */
+/** True if a key has come to where nothing more is to be done, as the facts have it. */
 export interface Rest {
   readonly see: (fact: Fact) => void;
   /** Undefined when the last change of the key was seen by a run whose verdict is final; else what is missing. */
@@ -13,7 +13,7 @@ export interface Rest {
 interface Run {
   readonly version: number;
   readonly order: number;
-  verdict?: VerdictKind;
+  verdict?: OutcomeKind;
   again?: boolean;
 }
 
@@ -37,7 +37,7 @@ export function followRest(behaviours: ReadonlyMap<string, Behaviour>): Rest {
       run.again = fact.again;
       run.verdict ??= fact.verdict;
     } else if (fact.fact === "settled") {
-      // The queue gives a run up that hangs: what the handler says later is of no account.
+      // The queue gives a run up that hangs: the later result of its handler does not count.
       if (run.verdict !== fact.verdict) run.again = false;
       run.verdict = fact.verdict;
     }

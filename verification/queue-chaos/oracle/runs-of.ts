@@ -1,5 +1,5 @@
 import type { Milliseconds } from "@drover/controller";
-import type { Fact, VerdictKind } from "./facts.ts";
+import type { Fact, OutcomeKind } from "./facts.ts";
 
 /** One call of a handler, put together from what was said of it. */
 export interface RunRecord {
@@ -13,11 +13,11 @@ export interface RunRecord {
   readonly effects: readonly Milliseconds[];
   readonly refusedEffects: number;
   readonly endedAt: Milliseconds | undefined;
-  readonly verdict: VerdictKind | undefined;
+  readonly verdict: OutcomeKind | undefined;
   readonly again: boolean;
   /** When the queue was known to have accepted a verdict, and which. */
   readonly settledAt: Milliseconds | undefined;
-  readonly settled: VerdictKind | undefined;
+  readonly settled: OutcomeKind | undefined;
 }
 
 type Mutable = { -readonly [Field in keyof RunRecord]: RunRecord[Field] } & { effects: Milliseconds[] };

@@ -1,7 +1,7 @@
 import { Redis } from "ioredis";
 import type { Dying } from "./messages.ts";
 
-/** Kills or stops this process in the middle of its talk with Redis. */
+/** Kills or stops this process in the middle of its commands to Redis. */
 export interface DeadlyCommands {
   /** At the n-th command from now, over all connections. */
   dieAt(dying: Dying): void;
@@ -12,8 +12,8 @@ type SendCommand = Redis["sendCommand"];
 
 /**
  * Puts a count on every command that this process sends to Redis, the handshake's and BullMQ's too, so that it can die
- * at each place where it waits for Redis: before a command leaves, when it has left, and when its answer is here but
- * nobody has seen it yet. `lastWords` is called right before.
+ * at each place where it waits for Redis: before a command leaves, when it has left, and when its answer has
+ * arrived but is not yet processed. `lastWords` is called right before.
  */
 export function deadlyCommands(lastWords: () => void): DeadlyCommands {
   let dying: Dying | undefined;

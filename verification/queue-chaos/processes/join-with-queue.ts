@@ -30,7 +30,7 @@ export interface JoinedProcess {
 export async function joinWithQueue(): Promise<JoinedProcess> {
   const [port, name = ""] = process.argv.slice(2);
   const world = await joinWorld(Number(port), name);
-  const deadly = deadlyCommands(() => world.tell({ say: "falls silent" }));
+  const deadly = deadlyCommands(() => world.report({ type: "dying" }));
   const order = await world.next("open");
   if (order.dies !== undefined) deadly.dieAt(order.dies);
   world.on("die", ({ dies }) => deadly.dieAt(dies));
@@ -50,13 +50,13 @@ async function openQueue(
     controller: order.controller,
     log,
     times: order.times,
-    onIncarnation: (incarnation) => world.tell({ say: "lost", era: incarnation }),
+    onIncarnation: (incarnation) => world.report({ type: "lost", incarnation: incarnation }),
   });
   world.on("count", ({ id }) => {
     queue.stats(2_000).then(
       ({ due, scheduled, running, parked }) =>
-        world.tell({ say: "counted", id, stats: { due, scheduled, running, parked } }),
-      () => world.tell({ say: "counted", id }),
+        world.report({ type: "counted", id, stats: { due, scheduled, running, parked } }),
+      () => world.report({ type: "counted", id }),
     );
   });
   return {
@@ -68,14 +68,14 @@ async function openQueue(
   };
 }
 
-/** A process that may not use this Redis leaves, and is started again by whoever runs it: here it just asks again. */
+/** A process that may not use this Redis exits and is restarted by its supervisor: here it tries again. */
 async function connected(world: WorldClient, url: string, name: string) {
   for (;;) {
     try {
       return await connectRedis({ url, clientName: name, log });
     } catch (error) {
       if (!(error instanceof UnfitRedisError)) throw error;
-      world.tell({ say: "unfit", error: error.message });
+      world.report({ type: "unfit", error: error.message });
       await delay(100);
     }
   }

@@ -14,8 +14,8 @@ export const planSchema = z.object({
   work: z.number(),
   /** Milliseconds in which the process does nothing else: no timer, no socket. */
   busy: z.number(),
-  /** Milliseconds in which the run hears no signal. */
-  deaf: z.number(),
+  /** Milliseconds in which the run ignores its signal. */
+  ignoresSignal: z.number(),
   /** Wait for `go`. */
   hold: z.boolean(),
 });
@@ -29,7 +29,7 @@ const dying = z.object({
 });
 const wake = z.object({ key: z.string(), version: z.number(), class: z.enum(["change", "listing"]) });
 
-/** What the world tells a process. */
+/** Orders of the world to a process. */
 export const orderSchema = z.discriminatedUnion("order", [
   /** First of all: what to work on, and how. `dies` counts from here. */
   z.object({
@@ -55,21 +55,21 @@ export type Dying = z.infer<typeof dying>;
 const run = { key: z.string(), token: z.string(), sent: z.number() };
 const verdict = z.enum(outcomeKinds);
 
-/** What a process tells the world. */
-export const reportSchema = z.discriminatedUnion("say", [
-  z.object({ say: z.literal("hello"), process: z.string() }),
-  z.object({ say: z.literal("up") }),
-  z.object({ say: z.literal("unfit"), error: z.string() }),
-  z.object({ say: z.literal("start"), ...run, fails: z.number() }),
-  z.object({ say: z.literal("effect"), ...run, held: z.boolean() }),
-  z.object({ say: z.literal("ended"), ...run, verdict, again: z.boolean() }),
-  z.object({ say: z.literal("settled"), ...run, verdict }),
-  z.object({ say: z.literal("acknowledged"), batch: z.number() }),
-  z.object({ say: z.literal("refused"), batch: z.number(), error: z.string() }),
-  z.object({ say: z.literal("lost"), era: z.string() }),
-  z.object({ say: z.literal("falls silent") }),
+/** Reports of a process to the world. */
+export const reportSchema = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("hello"), process: z.string() }),
+  z.object({ type: z.literal("up") }),
+  z.object({ type: z.literal("unfit"), error: z.string() }),
+  z.object({ type: z.literal("start"), ...run, fails: z.number() }),
+  z.object({ type: z.literal("effect"), ...run, held: z.boolean() }),
+  z.object({ type: z.literal("ended"), ...run, verdict, again: z.boolean() }),
+  z.object({ type: z.literal("settled"), ...run, verdict }),
+  z.object({ type: z.literal("acknowledged"), batch: z.number() }),
+  z.object({ type: z.literal("refused"), batch: z.number(), error: z.string() }),
+  z.object({ type: z.literal("lost"), incarnation: z.string() }),
+  z.object({ type: z.literal("dying") }),
   z.object({
-    say: z.literal("counted"),
+    type: z.literal("counted"),
     id: z.number(),
     /** Undefined when Redis did not answer. */
     stats: z
@@ -78,7 +78,7 @@ export const reportSchema = z.discriminatedUnion("say", [
   }),
 ]);
 export type Report = z.infer<typeof reportSchema>;
-export type Counts = NonNullable<Extract<Report, { say: "counted" }>["stats"]>;
+export type Counts = NonNullable<Extract<Report, { type: "counted" }>["stats"]>;
 
 /** One message, one line. */
 export const send = (socket: Socket, message: Order | Report): void =>

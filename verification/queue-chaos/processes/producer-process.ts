@@ -1,4 +1,4 @@
-/** What a bridge is to the queue: it wakes what has changed, again and again until it is acknowledged. */
+/** A bridge, as the queue sees it: it wakes changed keys, again and again until the wake is acknowledged. */
 import { parseObjectKey } from "@drover/controller";
 import type { Wake } from "@drover/queue";
 import { setTimeout as delay } from "node:timers/promises";
@@ -28,16 +28,16 @@ process.once("SIGTERM", () => {
     world.leave();
   })();
 });
-world.tell({ say: "up" });
+world.report({ type: "up" });
 
 async function wakeUntilAcknowledged(batch: number, wakes: readonly Wake[]): Promise<void> {
   while (!stopping) {
     try {
       await opened.queue.wake(wakes);
-      world.tell({ say: "acknowledged", batch });
+      world.report({ type: "acknowledged", batch });
       return;
     } catch (error) {
-      world.tell({ say: "refused", batch, error: String(error) });
+      world.report({ type: "refused", batch, error: String(error) });
       await delay(25);
     }
   }

@@ -4,15 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { EventLog } from "../../harness/event-log.ts";
 import { compiled, startProcess } from "../../harness/start-process.ts";
-import type { Happening } from "../oracle/facts.ts";
+import type { Observation } from "../oracle/facts.ts";
 
-/** The processes of a schedule. Whoever dies is started again at once, as Kubernetes would. */
-export interface Cast {
+/** The processes of a schedule. A process that dies is started again at once, as Kubernetes would. */
+export interface Processes {
   readonly workers: readonly string[];
   readonly producers: readonly string[];
   /** Sends a signal to whatever goes by this name now. */
   signal(name: string, signal: "SIGKILL" | "SIGSTOP" | "SIGCONT" | "SIGTERM"): void;
-  /** Tells all to stop, once, and starts nobody again. Resolves with the names of those that had to be killed. */
+  /** Stops all with SIGTERM, and restarts none. Resolves with the names of those that had to be killed. */
   stop(patience: number): Promise<readonly string[]>;
 }
 
@@ -37,20 +37,20 @@ export async function compileOnce(): Promise<void> {
   await rm(folder, { recursive: true });
 }
 
-export async function startCast(options: {
-  readonly log: EventLog<Happening>;
+export async function startProcesses(options: {
+  readonly log: EventLog<Observation>;
   readonly port: () => number;
   readonly workers: number;
   readonly producers: number;
   /** Holds one log per process. */
   readonly folder: string;
-}): Promise<Cast> {
+}): Promise<Processes> {
   const { log, folder } = options;
   const named = (kind: string, count: number) => Array.from({ length: count }, (_, i) => `${kind}-${i}`);
   const workers = named("worker", options.workers);
   const producers = named("producer", options.producers);
   const living = new Map<string, TiedProcess>();
-  const told = new Set<TiedProcess>();
+  const signalled = new Set<TiedProcess>();
   let stopping = false;
 
   const live = async (name: string): Promise<void> => {
@@ -66,21 +66,21 @@ export async function startCast(options: {
     const isUp = (): boolean =>
       log.facts.slice(born).some((fact) => fact.fact === "up" && fact.process === name);
     void child.exited.then(({ code, signal }) => {
-      // Nobody but us and itself kills a process, and both because the schedule says so. Who is told to stop before it
-      // is up does not hear it, and just ends.
+      // Only this suite and the process itself kill it, both by the schedule. A SIGTERM before a process is up ends it
+      // at once.
       const ended = code === 0 || (signal === "SIGTERM" && !isUp());
-      const wanted = signal === "SIGKILL" || (ended && told.has(child));
+      const wanted = signal === "SIGKILL" || (ended && signalled.has(child));
       log.note({ fact: "exited", process: name, wanted, how: signal ?? `exit code ${String(code)}` });
       living.delete(name);
       if (!stopping) setTimeout(() => !stopping && void live(name), wanted ? 0 : crashBackoff);
     });
   };
-  const signal: Cast["signal"] = (name, signal) => {
+  const signal: Processes["signal"] = (name, signal) => {
     const child = living.get(name);
     if (child === undefined) return;
     // A second SIGTERM is for the impatient, and ends a process at once.
-    if (signal === "SIGTERM" && told.has(child)) return;
-    if (signal === "SIGTERM") told.add(child);
+    if (signal === "SIGTERM" && signalled.has(child)) return;
+    if (signal === "SIGTERM") signalled.add(child);
     child.kill(signal);
   };
 
@@ -93,7 +93,7 @@ export async function startCast(options: {
       stopping = true;
       const late: string[] = [];
       const stop = async (name: string, child: TiedProcess): Promise<void> => {
-        told.add(child);
+        signalled.add(child);
         const { signal } = await child.stop({ graceMs: patience });
         if (signal === "SIGKILL") late.push(name);
       };

@@ -1,4 +1,4 @@
-/** A worker as Drover runs one, with a handler that tells the world what it does: `worker-process.ts PORT NAME`. */
+/** A worker as Drover runs one, with a handler that reports to the world what it does: `worker-process.ts PORT NAME`. */
 import { abortOutcome, type Run, type RunOutcome } from "@drover/queue";
 import { setTimeout as delay } from "node:timers/promises";
 import { now } from "../../harness/clock.ts";
@@ -12,7 +12,7 @@ const worker = opened.queue.work((run) => reconcile(world, run), {
   timeout: order.timeout,
   backoff: order.backoff,
   onSettled: ({ key, token }, outcome) =>
-    world.tell({ say: "settled", key, token, sent: now(), verdict: outcome.kind }),
+    world.report({ type: "settled", key, token, sent: now(), verdict: outcome.kind }),
 });
 process.once("SIGTERM", () => {
   void (async () => {
@@ -21,30 +21,30 @@ process.once("SIGTERM", () => {
     world.leave();
   })();
 });
-world.tell({ say: "up" });
+world.report({ type: "up" });
 
 async function reconcile(world: WorldClient, run: Run): Promise<RunOutcome> {
   const { key, token } = run;
   const asked = world.next("run", (each) => each.token === token);
-  world.tell({ say: "start", key, token, sent: now(), fails: run.claim.fails });
+  world.report({ type: "start", key, token, sent: now(), fails: run.claim.fails });
   const { plan } = await asked;
   const first = write(world, run);
   spin(plan.busy);
   if (plan.hold) await world.next("go", (each) => each.token === token);
-  if (plan.deaf > 0) await delay(plan.deaf);
+  if (plan.ignoresSignal > 0) await delay(plan.ignoresSignal);
   await delay(plan.work, undefined, { signal: run.signal }).catch(() => undefined);
   const last = write(world, run);
   const outcome = outcomeOf(run, plan, first && last);
-  world.tell({ say: "ended", key, token, sent: now(), verdict: outcome.kind, again: "after" in outcome });
+  world.report({ type: "ended", key, token, sent: now(), verdict: outcome.kind, again: "after" in outcome });
   if (plan.throws && outcome.kind === "retry") throw new Error("thrown, as planned");
   return outcome;
 }
 
-/** What a run would do to the world, asked for as every function must: held, right before. Whether it was done. */
+/** The write of a run, right after it asked for its lease, as every function must. True if the lease was held. */
 function write(world: WorldClient, run: Run): boolean {
   const sent = now();
   const held = run.hasLease();
-  world.tell({ say: "effect", key: run.key, token: run.token, held, sent });
+  world.report({ type: "effect", key: run.key, token: run.token, held, sent });
   return held;
 }
 

@@ -2,23 +2,23 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { type Order, orderSchema, receive, type Report, send } from "./messages.ts";
 
-/** A process's line to the world. */
+/** The connection of a process to the world. */
 export interface WorldClient {
-  tell(report: Report): void;
-  /** Resolves with the next order of that kind for which `wanted` says yes. */
+  report(report: Report): void;
+  /** Resolves with the next order of that kind for which `wanted` is true. */
   next<Kind extends Order["order"]>(
     kind: Kind,
     wanted?: (order: Extract<Order, { order: Kind }>) => boolean,
   ): Promise<Extract<Order, { order: Kind }>>;
   /** Calls back for each order of that kind. */
   on<Kind extends Order["order"]>(kind: Kind, obey: (order: Extract<Order, { order: Kind }>) => void): void;
-  /** Ends the process in order, when all that was told has been sent. */
+  /** Ends the process in order, when all reports have been sent. */
   leave(): void;
 }
 
 type Obey = (order: Order) => void;
 
-/** Connects to the world and says who this is. When the world is gone, so is this process. */
+/** Connects to the world, under the name of this process. When the connection closes, the process exits. */
 export async function joinWorld(port: number, name: string): Promise<WorldClient> {
   const socket = connect({ port, host: "127.0.0.1", noDelay: true });
   const obeying = new Set<Obey>();
@@ -27,15 +27,15 @@ export async function joinWorld(port: number, name: string): Promise<WorldClient
     for (const obey of obeying) obey(order);
   });
   await once(socket, "connect");
-  const tell = (report: Report): void => send(socket, report);
+  const report = (report: Report): void => send(socket, report);
   const on: WorldClient["on"] = (kind, obey) => {
     obeying.add((order) => {
       if (isOf(order, kind)) obey(order);
     });
   };
-  tell({ say: "hello", process: name });
+  report({ type: "hello", process: name });
   return {
-    tell,
+    report,
     on,
     next: (kind, wanted = () => true) =>
       new Promise((resolve) => {

@@ -7,12 +7,12 @@ import {
 } from "@drover/local-servers";
 import { Queue } from "bullmq";
 import { setTimeout as delay } from "node:timers/promises";
-import { countBells } from "./bullmq-jobs.ts";
+import { countJobs } from "./bullmq-jobs.ts";
 import type { Loss } from "../oracle/facts.ts";
 import { mutateKeys } from "./mutate-keys.ts";
 import type { RedisFault, Schedule } from "../schedules/schedule.ts";
 
-/** A fault that has begun: what there is to say of it, and how it is put right again. */
+/** A fault that has begun, and how it ends. */
 export interface Broken {
   readonly detail: string;
   readonly over: () => Promise<void>;
@@ -24,9 +24,9 @@ export interface RedisUnderAttack {
   readonly url: string;
   /** A fault of a moment happens when it is put right. `passes` resolves when that many more runs have started. */
   begin(fault: RedisFault, passes: Passes): Promise<Broken>;
-  /** BullMQ's jobs, by BullMQ's own lists; undefined while Redis does not say. */
-  bells(): Promise<{ waiting: number; active: number; failed: number } | undefined>;
-  /** What the queue has put aside as made by somebody else. */
+  /** BullMQ's jobs, by BullMQ's own lists; undefined while Redis does not answer. */
+  jobs(): Promise<{ waiting: number; active: number; failed: number } | undefined>;
+  /** Keys that the queue has put aside as broken. */
   quarantined(): Promise<readonly string[]>;
   stop(): Promise<void>;
 }
@@ -36,7 +36,7 @@ const password = "drover";
 const user = ["--user", "drover", "on", `>${password}`, "~*", "&*", "+@all"];
 /** The server's dump cannot be written where a folder has its name. */
 const noDump = ["--dbfilename", "appendonlydir"];
-/** Each key takes that long to load, in microseconds, and clients are told in between. */
+/** Each key takes that long to load, in microseconds, and commands are answered in between. */
 const slowLoading = ["--key-load-delay", "400", "--loading-process-events-interval-bytes", "1024"];
 
 /** Starts what the schedule's faults need: a pair where one fails over, else one server. */
@@ -64,7 +64,7 @@ export async function startRedisUnderAttack(
   return underAttack({ ...subject, server: () => server, url: server.url, stop: () => server.stop() });
 }
 
-/** Whose keys there are to break. */
+/** The controller and the keys that are to be broken. */
 interface Subject {
   readonly controller: string;
   readonly keys: readonly string[];
@@ -82,7 +82,7 @@ function underAttack(target: Target): RedisUnderAttack {
   return {
     url: target.url.replace("redis://", `redis://drover:${password}@`),
     begin: (fault, passes) => breakRedis(target, fault, passes),
-    bells: () => countBells(target.server().port).catch(() => undefined),
+    jobs: () => countJobs(target.server().port).catch(() => undefined),
     async quarantined() {
       const script = "return table.concat(redis.call('KEYS', '*:quarantine:*'), ' ')";
       const names = (await redisRequest(target.server().port, ["EVAL", script, "0"])) ?? "";
@@ -134,7 +134,7 @@ async function breakRedis(target: Target, fault: RedisFault, passes: Passes): Pr
     case "redis-failover":
       return failOver(target.pair, fault, passes);
     case "jobs-forge":
-      return { detail: "", over: () => forgeBells(target, server.port, fault.times) };
+      return { detail: "", over: () => forgeJobs(target, server.port, fault.times) };
     case "jobs-mutate":
       return { detail: await mutateKeys(server.port, "jobs", fault.picks), over: nothing };
     case "ledger-mutate":
@@ -154,13 +154,13 @@ async function cut(server: RedisServer, times: number, passes: Passes): Promise<
   }
 }
 
-/** Adds jobs as everybody may who reaches BullMQ's queue. */
-async function forgeBells({ controller, keys }: Target, port: number, times: number): Promise<void> {
+/** Adds jobs, as any client with access to BullMQ's queue can. */
+async function forgeJobs({ controller, keys }: Target, port: number, times: number): Promise<void> {
   const connection = { host: "127.0.0.1", port };
   const queue = new Queue("jobs", { connection, prefix: `{drover:${controller}}`, skipMetasUpdate: true });
   for (let i = 0; i < times; i++) {
     // BullMQ refuses them where its own counter was broken, until that is put aside.
-    await Promise.allSettled(keys.map((key) => queue.add("bell", { key }, { removeOnComplete: true })));
+    await Promise.allSettled(keys.map((key) => queue.add("job", { key }, { removeOnComplete: true })));
   }
   await queue.close();
 }
@@ -206,7 +206,7 @@ async function failOver(
   };
 }
 
-/** What a fault may take from the ledger. */
+/** The data that a fault may take from the ledger. */
 export function lossOf(fault: RedisFault["do"]): Loss {
   switch (fault) {
     case "redis-flush":

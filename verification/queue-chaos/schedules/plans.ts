@@ -2,7 +2,7 @@ import type { Plan } from "../processes/messages.ts";
 import type { Behaviour } from "./schedule.ts";
 
 /** Something special about the next run in a process. */
-export type Special = Partial<Pick<Plan, "busy" | "deaf" | "hold">>;
+export type Special = Partial<Pick<Plan, "busy" | "ignoresSignal" | "hold">>;
 
 /** How each run goes. */
 export interface Plans {
@@ -14,8 +14,8 @@ export interface Plans {
   heal(): void;
 }
 
-const usual: Plan = { verdict: "done", throws: false, work: 2, busy: 0, deaf: 0, hold: false };
-/** What a slow run takes. Milliseconds. */
+const usual: Plan = { verdict: "done", throws: false, work: 2, busy: 0, ignoresSignal: 0, hold: false };
+/** Duration of a slow run. Milliseconds. */
 const slowly = 60;
 /** Longer than a lease, and shorter than the timeout of a run. Milliseconds. */
 const veryLong = 1_200;

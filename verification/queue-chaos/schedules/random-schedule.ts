@@ -15,7 +15,7 @@ const apart: readonly (readonly [FaultKind, FaultKind])[] = [
   ["redis-full-disk", "redis-failover"],
   ["redis-loading", "redis-failover"],
 ];
-/** What half of the keys are like. */
+/** The behaviours of half of the keys. */
 const usual: readonly Behaviour[] = ["works", "works", "slow", "fails"];
 const phases = ["before", "sent", "answered"] as const;
 
@@ -26,27 +26,27 @@ export function randomSchedule(seed: number, index: number, kinds: readonly Faul
   const producers = dice.between(1, 2);
   const size = dice.between(4, 10);
   const given = Array.from({ length: size }, () => dice.oneOf(dice.chance(0.5) ? usual : behaviours));
-  const cast = { workers, producers, size, behaviours: given };
+  const processes = { workers, producers, size, behaviours: given };
   const isOfRedis = (kind: FaultKind): boolean => redisFaultKinds.some((each) => each === kind);
   const processKinds = kinds.filter((kind) => !isOfRedis(kind) && kind !== "all-workers-kill");
   const chosen = fitting(dice, kinds, dice.between(1, most));
   const steps = chosen.flatMap((kind): Step[] => [
-    ...traffic(dice, cast),
+    ...traffic(dice, processes),
     ...(isOfRedis(kind) && processKinds.length > 0 && dice.chance(0.4)
       ? [
-          beside(faultOf(dice, cast, dice.oneOf(processKinds))),
+          beside(faultOf(dice, processes, dice.oneOf(processKinds))),
           { do: "runs" as const, count: dice.between(1, 3) },
         ]
       : []),
-    faultOf(dice, cast, kind),
-    ...(dice.chance(0.3) ? traffic(dice, cast) : []),
+    faultOf(dice, processes, kind),
+    ...(dice.chance(0.3) ? traffic(dice, processes) : []),
   ]);
   return {
     workers,
     producers,
     concurrency: dice.between(1, 3),
     behaviours: given,
-    doomed: doomed(dice, cast, kinds),
+    doomed: doomed(dice, processes, kinds),
     steps,
   };
 }

@@ -6,7 +6,7 @@ const worker = z.templateLiteral(["worker-", z.number().int()]);
 const producer = z.templateLiteral(["producer-", z.number().int()]);
 /** Where in its talk with Redis a process dies: before its n-th command, with the command under way, or answered. */
 const phase = z.enum(["before", "sent", "answered"]);
-/** The n-th command from when it is said, of all connections of the process. */
+/** The n-th command from then on, of all connections of the process. */
 const place = { command: z.number().int().min(1), phase };
 const death = z.object({ who: z.union([worker, producer]), ...place });
 
@@ -37,11 +37,11 @@ const mutation = z.object({
   how: z.enum(["remove", "wrong type", "truncate", "garbage"]),
 });
 
-/** What is done, one after the other. `meanwhile` are keys that change while the fault lasts. */
+/** The steps, one after the other. `meanwhile` are keys that change while the fault lasts. */
 const step = z.discriminatedUnion("do", [
   /** Change the keys, each once, and wake them with one call. */
   z.object({ do: z.literal("change"), keys, by: producer }),
-  /** Change a key that often, each time as soon as the wake before is acknowledged; goes on beside the next steps. */
+  /** Change a key that often, each time as soon as the wake before is acknowledged; overlaps the next steps. */
   z.object({
     do: z.literal("storm"),
     key: z.number().int(),
@@ -61,7 +61,7 @@ const step = z.discriminatedUnion("do", [
   z.object({ do: z.literal("worker-freeze"), who: worker, ...place, for: span, meanwhile: keys, beside }),
   /** A loop in a handler that lets nothing else happen in the process. */
   z.object({ do: z.literal("worker-busy"), who: worker, for: span, meanwhile: keys, beside }),
-  /** A handler that outlasts its timeout, hears no signal, and writes when it comes back. */
+  /** A handler that outlasts its timeout, ignores its signal, and writes when it continues. */
   z.object({ do: z.literal("worker-hang"), who: worker, for: span, meanwhile: keys, beside }),
   /** SIGTERM. */
   z.object({ do: z.literal("worker-drain"), who: worker, meanwhile: keys, beside }),
@@ -77,16 +77,16 @@ const step = z.discriminatedUnion("do", [
   z.object({ do: z.literal("redis-noperm"), without: z.string(), for: span, meanwhile: keys }),
   z.object({ do: z.literal("redis-full-disk"), for: span, meanwhile: keys }),
   z.object({ do: z.literal("redis-flush"), meanwhile: keys }),
-  /** What was in Redis before the last changes and `runs` runs is put back. */
+  /** The data of Redis before the last changes and `runs` runs are put back. */
   z.object({ do: z.literal("redis-old-dump"), runs: z.number().int(), meanwhile: keys }),
-  /** A replica that has not heard of the last changes and `runs` runs takes over at the same address. */
+  /** A replica that lacks the last changes and `runs` runs takes over at the same address. */
   z.object({
     do: z.literal("redis-failover"),
     runs: z.number().int(),
     old: z.enum(["killed", "demoted", "cut off"]),
     meanwhile: keys,
   }),
-  /** Ring for every key, that often, whatever the ledger says: bells may be doubled and late. */
+  /** Add a job for every key, that often, whatever the ledger has: jobs may be doubled and late. */
   z.object({ do: z.literal("jobs-forge"), times: z.number().int().max(100), meanwhile: keys }),
   /** Break keys of BullMQ, or of the ledger. */
   z.object({ do: z.literal("jobs-mutate"), picks: z.array(mutation), meanwhile: keys }),
