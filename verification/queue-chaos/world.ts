@@ -66,21 +66,21 @@ export async function startWorld({ plans, open, listsAfterLoss }: WorldOptions):
     if (cameBefore.has(process)) listsAgain(process, "came back");
     cameBefore.add(process);
   };
-  const starts = (process: string, report: Extract<Report, { type: "start" }>): void => {
+  const starts = (process: string, report: Extract<Report, { fact: "start" }>): void => {
     const { key, token, sent, fails } = report;
     const version = versions.get(key) ?? 0;
     lines.order(process, { order: "run", token, version, plan: plans.next(key, process) });
     log.note({ fact: "started", key, token, process, version, fails, sent });
   };
   const onReport = (process: string, report: Report): void => {
-    if (report.type === "hello") lines.order(process, open(process));
-    else if (report.type === "up") comesUp(process);
-    else if (report.type === "start") starts(process, report);
-    else if (report.type === "lost") listsAgain(process, report.incarnation);
-    else if (report.type === "counted") counting.get(report.id)?.(report.stats);
+    if (report.fact === "hello") lines.order(process, open(process));
+    else if (report.fact === "up") comesUp(process);
+    else if (report.fact === "start") starts(process, report);
+    else if (report.fact === "lost") listsAgain(process, report.incarnation);
+    else if (report.fact === "counted") counting.get(report.id)?.(report.stats);
     else {
-      if (report.type === "acknowledged") deliveries.acknowledged(report.batch);
-      log.note(observationOf(process, report));
+      if (report.fact === "acknowledged") deliveries.acknowledged(report.batch);
+      log.note({ ...report, process });
     }
   };
   log.follow((fact) => {
@@ -122,34 +122,6 @@ export async function startWorld({ plans, open, listsAfterLoss }: WorldOptions):
 
 const isProducer = (process: string): boolean => process.startsWith("producer-");
 
-type RecordedReport = Exclude<Report, { type: "hello" | "up" | "start" | "lost" | "counted" }>;
-
-/** Reports that are only recorded. */
-function observationOf(process: string, report: RecordedReport): Observation {
-  switch (report.type) {
-    case "dying":
-      return { fact: "dying", process };
-    case "unfit":
-      return { fact: "unfit", process, error: report.error };
-    case "acknowledged":
-      return { fact: "acknowledged", batch: report.batch, process };
-    case "refused":
-      return { fact: "refused", batch: report.batch, process, error: report.error };
-    case "effect": {
-      const { key, token, held, sent } = report;
-      return { fact: "effect", key, token, process, held, sent };
-    }
-    case "ended": {
-      const { key, token, verdict, again, sent } = report;
-      return { fact: "ended", key, token, process, verdict, again, sent };
-    }
-    case "settled": {
-      const { key, token, verdict } = report;
-      return { fact: "settled", key, token, process, verdict };
-    }
-  }
-}
-
 /** The lines to the processes, by their names: a name's new line takes the place of its old one. */
 function openLines() {
   const sockets = new Map<string, Socket>();
@@ -176,7 +148,7 @@ function openLines() {
           up.delete(name);
         });
         receive(socket, reportSchema, (report) => {
-          if (report.type === "hello") {
+          if (report.fact === "hello") {
             name = report.process;
             sockets.set(name, socket);
             up.delete(name);

@@ -1,6 +1,7 @@
 import type { Milliseconds } from "@drover/controller";
 import type { RunOutcome } from "@drover/queue";
 import type { Timed } from "../../harness/event-log.ts";
+import type { ProcessFact } from "../processes/messages.ts";
 import type { FaultKind } from "../schedules/schedule.ts";
 
 /** The kind of a run's outcome. */
@@ -8,6 +9,7 @@ export type OutcomeKind = RunOutcome["kind"];
 
 /** An event, as a part of the suite observed it. `key` is an object's name, `token` one run's fencing epoch. */
 export type Observation =
+  | (ProcessFact & { readonly process: string })
   /** A change is in the world; its version is one more than the last. */
   | { readonly fact: "committed"; readonly key: string; readonly version: number }
   /** A producer has to wake these keys, with the versions that it has seen. Repeated, it is the same batch. */
@@ -17,10 +19,6 @@ export type Observation =
       readonly process: string;
       readonly wakes: Readonly<Record<string, number>>;
     }
-  /** `queue.wake` has resolved: from now on the queue answers for these wakes. */
-  | { readonly fact: "acknowledged"; readonly batch: number; readonly process: string }
-  /** `queue.wake` has rejected; the producer tries again. */
-  | { readonly fact: "refused"; readonly batch: number; readonly process: string; readonly error: string }
   /** Redis may have lost data: a producer wakes every key once more. */
   | { readonly fact: "relisted"; readonly process: string; readonly why: string }
   /** A handler was called, and has read `version`. `sent` is when it asked. */
@@ -34,40 +32,6 @@ export type Observation =
       readonly fails: number;
       readonly sent: Milliseconds;
     }
-  /** A run is about to write. It was allowed when `held`; `sent` was taken right before `hasLease()` was called. */
-  | {
-      readonly fact: "effect";
-      readonly key: string;
-      readonly token: string;
-      readonly process: string;
-      readonly held: boolean;
-      readonly sent: Milliseconds;
-    }
-  /** A handler is about to return (or to throw, which is a `retry`). */
-  | {
-      readonly fact: "ended";
-      readonly key: string;
-      readonly token: string;
-      readonly process: string;
-      readonly verdict: OutcomeKind;
-      /** True if the verdict names a time to look again. */
-      readonly again: boolean;
-      readonly sent: Milliseconds;
-    }
-  /** The queue has accepted a run's outcome. */
-  | {
-      readonly fact: "settled";
-      readonly key: string;
-      readonly token: string;
-      readonly process: string;
-      readonly verdict: OutcomeKind;
-    }
-  /** A process is ready. */
-  | { readonly fact: "up"; readonly process: string }
-  /** A process cannot use this Redis yet, with the reason. */
-  | { readonly fact: "unfit"; readonly process: string; readonly error: string }
-  /** A process is about to be killed or stopped, by itself. */
-  | { readonly fact: "dying"; readonly process: string }
   /** A process is no more: as the schedule wanted it, or not. */
   | { readonly fact: "exited"; readonly process: string; readonly wanted: boolean; readonly how: string }
   /** A fault begins or is over. `loses`: data of Redis may be gone with it. */

@@ -28,20 +28,20 @@ function story() {
       add(at, { fact: "effect", ...of(token, process), held, sent: at });
       return self;
     },
-    ends(at: number, token: string, verdict: OutcomeKind = "done", again = false) {
-      add(at, { fact: "ended", ...of(token, "worker-0"), verdict, again, sent: at });
+    ends(at: number, token: string, outcome: OutcomeKind = "done", again = false) {
+      add(at, { fact: "ended", ...of(token, "worker-0"), outcome, again, sent: at });
       return self;
     },
-    settles(at: number, token: string, verdict: OutcomeKind = "done") {
-      add(at, { fact: "settled", ...of(token, "worker-0"), verdict });
+    settles(at: number, token: string, outcome: OutcomeKind = "done") {
+      add(at, { fact: "settled", ...of(token, "worker-0"), outcome });
       return self;
     },
-    run(at: number, token: string, verdict: OutcomeKind = "done", again = false) {
+    run(at: number, token: string, outcome: OutcomeKind = "done", again = false) {
       return self
         .starts(at, token)
         .writes(at, token)
-        .ends(at + 1, token, verdict, again)
-        .settles(at + 2, token, verdict);
+        .ends(at + 1, token, outcome, again)
+        .settles(at + 2, token, outcome);
     },
     woken(from: number, to: number) {
       const batch = batches++;
@@ -136,7 +136,7 @@ describe("a run", () => {
     const late = story().woken(0, 1).run(1_002, "a").starts(2_500, "b").writes(2_501, "b", false);
     expect(late.violations()).toEqual([]);
   });
-  it("has one in a wake, in a verdict, and in an end that may not have reached the queue", () => {
+  it("has one in a wake, in a outcome, and in an end that may not have reached the queue", () => {
     expect(story().run(0, "a").woken(10, 20).run(1_500, "b").violations()).toEqual([]);
     expect(story().run(0, "a", "done", true).run(1_500, "b").violations()).toEqual([]);
     expect(story().run(0, "a", "retry").run(1_500, "b").violations()).toEqual([]);

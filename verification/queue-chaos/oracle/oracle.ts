@@ -131,8 +131,8 @@ function hastyRetries(
   for (const run of runs) {
     const previous = row.at(-1)?.startedAt ?? run.startedAt;
     if (losses.some(({ from, to }) => to >= previous && from <= run.startedAt)) row = [];
-    const verdict = run.settled ?? run.verdict;
-    if (verdict === "interrupted") continue;
+    const outcome = run.settled ?? run.outcome;
+    if (outcome === "interrupted") continue;
     row.push(run);
     const fourth = row.at(-4);
     if (fourth !== undefined) {
@@ -147,7 +147,7 @@ function hastyRetries(
         });
       }
     }
-    if (verdict !== undefined && verdict !== "retry") row = [];
+    if (outcome !== undefined && outcome !== "retry") row = [];
   }
   return violations.slice(0, 1);
 }
@@ -156,7 +156,7 @@ function hastyRetries(
 const clockStep = 2;
 
 /**
- * I6. A run has a cause: a wake that came after the last run began, a verdict that asks for another run, or an end of the
+ * I6. A run has a cause: a wake that came after the last run began, a outcome that asks for another run, or an end of the
  * last run that may not have reached the queue.
  */
 function causelessRuns(
@@ -237,7 +237,7 @@ function tooManyJobs(facts: readonly Fact[], { keys, slots }: Expectations): rea
   return facts.flatMap((fact) => {
     if (fact.fact === "exited") stranded += slots;
     if (fact.fact === "fault" && fact.kind === "jobs-forge") forged = Infinity;
-    const hasFailed = fact.fact === "ended" && (fact.verdict === "retry" || fact.verdict === "terminal");
+    const hasFailed = fact.fact === "ended" && (fact.outcome === "retry" || fact.outcome === "terminal");
     if (hasFailed && forged > 0) stranded++;
     if (fact.fact === "fault" && fact.phase === "begins")
       stranded += (fact.kind === "redis-cut" ? 8 : 1) * slots;

@@ -4,7 +4,7 @@ import type { Behaviour } from "../schedules/schedule.ts";
 /** True if a key has come to where nothing more is to be done, as the facts have it. */
 export interface Rest {
   readonly see: (fact: Fact) => void;
-  /** Undefined when the last change of the key was seen by a run whose verdict is final; else what is missing. */
+  /** Undefined when the last change of the key was seen by a run whose outcome is final; else what is missing. */
   missing(key: string, version: number): string | undefined;
   /** How many of the keys wait for a time that is far away, and how many are given up. */
   expected(): { readonly scheduled: number; readonly parked: number };
@@ -13,7 +13,7 @@ export interface Rest {
 interface Run {
   readonly version: number;
   readonly order: number;
-  verdict?: OutcomeKind;
+  outcome?: OutcomeKind;
   again?: boolean;
 }
 
@@ -35,11 +35,11 @@ export function followRest(behaviours: ReadonlyMap<string, Behaviour>): Rest {
       if ((latest.get(fact.key)?.order ?? -1) < run.order) latest.set(fact.key, run);
     } else if (fact.fact === "ended") {
       run.again = fact.again;
-      run.verdict ??= fact.verdict;
+      run.outcome ??= fact.outcome;
     } else if (fact.fact === "settled") {
       // The queue gives a run up that hangs: the later result of its handler does not count.
-      if (run.verdict !== fact.verdict) run.again = false;
-      run.verdict = fact.verdict;
+      if (run.outcome !== fact.outcome) run.again = false;
+      run.outcome = fact.outcome;
     }
   };
   const isLater = (key: string): boolean => latest.get(key)?.again === true;
@@ -50,10 +50,10 @@ export function followRest(behaviours: ReadonlyMap<string, Behaviour>): Rest {
       if (run === undefined) return `version ${version} is committed, and no run has begun`;
       if (run.version < version)
         return `version ${version} is committed, and the last run read ${run.version}`;
-      const { verdict } = run;
-      if (verdict === undefined) return "the last run has not ended";
-      if (verdict === "terminal" || verdict === "gone") return undefined;
-      if (verdict !== "done") return `the last run came to ${verdict}, and no other has begun`;
+      const { outcome } = run;
+      if (outcome === undefined) return "the last run has not ended";
+      if (outcome === "terminal" || outcome === "gone") return undefined;
+      if (outcome !== "done") return `the last run came to ${outcome}, and no other has begun`;
       if (run.again !== true || behaviours.get(key) === "later") return undefined;
       return "the last run asked to be looked at again, and was not";
     },
@@ -61,7 +61,7 @@ export function followRest(behaviours: ReadonlyMap<string, Behaviour>): Rest {
       const keys = [...latest.keys()];
       return {
         scheduled: keys.filter(isLater).length,
-        parked: [...latest.values()].filter(({ verdict }) => verdict === "terminal").length,
+        parked: [...latest.values()].filter(({ outcome }) => outcome === "terminal").length,
       };
     },
   };

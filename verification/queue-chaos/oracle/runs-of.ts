@@ -13,9 +13,9 @@ export interface RunRecord {
   readonly effects: readonly Milliseconds[];
   readonly refusedEffects: number;
   readonly endedAt: Milliseconds | undefined;
-  readonly verdict: OutcomeKind | undefined;
+  readonly outcome: OutcomeKind | undefined;
   readonly again: boolean;
-  /** When the queue was known to have accepted a verdict, and which. */
+  /** When the queue was known to have accepted a outcome, and which. */
   readonly settledAt: Milliseconds | undefined;
   readonly settled: OutcomeKind | undefined;
 }
@@ -50,7 +50,7 @@ const begun = (fact: Extract<Fact, { fact: "started" }>): Mutable => ({
   effects: [],
   refusedEffects: 0,
   endedAt: undefined,
-  verdict: undefined,
+  outcome: undefined,
   again: false,
   settledAt: undefined,
   settled: undefined,
@@ -64,11 +64,11 @@ function goOn(run: Mutable, fact: Extract<Fact, { fact: "effect" | "ended" | "se
       return;
     case "ended":
       run.endedAt ??= fact.sent;
-      run.verdict ??= fact.verdict;
+      run.outcome ??= fact.outcome;
       run.again = fact.again;
       return;
     case "settled":
       run.settledAt = fact.at;
-      run.settled = fact.verdict;
+      run.settled = fact.outcome;
   }
 }

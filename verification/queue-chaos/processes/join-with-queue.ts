@@ -30,7 +30,7 @@ export interface JoinedProcess {
 export async function joinWithQueue(): Promise<JoinedProcess> {
   const [port, name = ""] = process.argv.slice(2);
   const world = await joinWorld(Number(port), name);
-  const deadly = deadlyCommands(() => world.report({ type: "dying" }));
+  const deadly = deadlyCommands(() => world.report({ fact: "dying" }));
   const order = await world.next("open");
   if (order.dies !== undefined) deadly.dieAt(order.dies);
   world.on("die", ({ dies }) => deadly.dieAt(dies));
@@ -50,13 +50,13 @@ async function openQueue(
     controller: order.controller,
     log,
     times: order.times,
-    onIncarnation: (incarnation) => world.report({ type: "lost", incarnation: incarnation }),
+    onIncarnation: (incarnation) => world.report({ fact: "lost", incarnation }),
   });
   world.on("count", ({ id }) => {
     queue.stats(2_000).then(
       ({ due, scheduled, running, parked }) =>
-        world.report({ type: "counted", id, stats: { due, scheduled, running, parked } }),
-      () => world.report({ type: "counted", id }),
+        world.report({ fact: "counted", id, stats: { due, scheduled, running, parked } }),
+      () => world.report({ fact: "counted", id }),
     );
   });
   return {
@@ -75,7 +75,7 @@ async function connected(world: WorldClient, url: string, name: string) {
       return await connectRedis({ url, clientName: name, log });
     } catch (error) {
       if (!(error instanceof UnfitRedisError)) throw error;
-      world.report({ type: "unfit", error: error.message });
+      world.report({ fact: "unfit", error: error.message });
       await delay(100);
     }
   }

@@ -5,10 +5,10 @@ import { z } from "zod";
 
 /** How one run goes, as the world wants it. */
 export const planSchema = z.object({
-  verdict: z.enum(["done", "wait", "retry", "conflict", "terminal", "gone"]),
+  outcome: z.enum(["done", "wait", "retry", "conflict", "terminal", "gone"]),
   /** Look again after that many milliseconds. */
   after: z.number().optional(),
-  /** Throw instead of returning the verdict. */
+  /** Throw instead of returning the outcome. */
   throws: z.boolean(),
   /** What the run takes; ends at once when its signal fires. */
   work: z.number(),
@@ -53,23 +53,37 @@ export type Order = z.infer<typeof orderSchema>;
 export type Dying = z.infer<typeof dying>;
 
 const run = { key: z.string(), token: z.string(), sent: z.number() };
-const verdict = z.enum(outcomeKinds);
+const outcome = z.enum(outcomeKinds);
 
-/** Reports of a process to the world. */
-export const reportSchema = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("hello"), process: z.string() }),
-  z.object({ type: z.literal("up") }),
-  z.object({ type: z.literal("unfit"), error: z.string() }),
-  z.object({ type: z.literal("start"), ...run, fails: z.number() }),
-  z.object({ type: z.literal("effect"), ...run, held: z.boolean() }),
-  z.object({ type: z.literal("ended"), ...run, verdict, again: z.boolean() }),
-  z.object({ type: z.literal("settled"), ...run, verdict }),
-  z.object({ type: z.literal("acknowledged"), batch: z.number() }),
-  z.object({ type: z.literal("refused"), batch: z.number(), error: z.string() }),
-  z.object({ type: z.literal("lost"), incarnation: z.string() }),
-  z.object({ type: z.literal("dying") }),
+/** Facts that a process reports. They are recorded in the log, with the name of the process. */
+const processFacts = [
+  /** `queue.wake` has resolved: from now on the queue answers for these wakes. */
+  z.object({ fact: z.literal("acknowledged"), batch: z.number() }),
+  /** `queue.wake` has rejected; the producer tries again. */
+  z.object({ fact: z.literal("refused"), batch: z.number(), error: z.string() }),
+  /** A run is about to write. It was allowed when `held`; `sent` was taken right before `hasLease()` was called. */
+  z.object({ fact: z.literal("effect"), ...run, held: z.boolean() }),
+  /** A handler is about to return (or to throw, which is a `retry`). `again`: the outcome names a time to look again. */
+  z.object({ fact: z.literal("ended"), ...run, outcome, again: z.boolean() }),
+  /** The queue has accepted a run's outcome. */
+  z.object({ fact: z.literal("settled"), key: run.key, token: run.token, outcome }),
+  /** A process is ready. */
+  z.object({ fact: z.literal("up") }),
+  /** A process cannot use this Redis yet, with the reason. */
+  z.object({ fact: z.literal("unfit"), error: z.string() }),
+  /** A process is about to be killed or stopped, by itself. */
+  z.object({ fact: z.literal("dying") }),
+] as const;
+export type ProcessFact = z.infer<(typeof processFacts)[number]>;
+
+/** Reports of a process to the world: facts, and those that the world acts on. */
+export const reportSchema = z.discriminatedUnion("fact", [
+  ...processFacts,
+  z.object({ fact: z.literal("hello"), process: z.string() }),
+  z.object({ fact: z.literal("start"), ...run, fails: z.number() }),
+  z.object({ fact: z.literal("lost"), incarnation: z.string() }),
   z.object({
-    type: z.literal("counted"),
+    fact: z.literal("counted"),
     id: z.number(),
     /** Undefined when Redis did not answer. */
     stats: z
@@ -78,7 +92,7 @@ export const reportSchema = z.discriminatedUnion("type", [
   }),
 ]);
 export type Report = z.infer<typeof reportSchema>;
-export type Counts = NonNullable<Extract<Report, { type: "counted" }>["stats"]>;
+export type Counts = NonNullable<Extract<Report, { fact: "counted" }>["stats"]>;
 
 /** One message, one line. */
 export const send = (socket: Socket, message: Order | Report): void =>

@@ -28,16 +28,16 @@ process.once("SIGTERM", () => {
     world.leave();
   })();
 });
-world.report({ type: "up" });
+world.report({ fact: "up" });
 
 async function wakeUntilAcknowledged(batch: number, wakes: readonly Wake[]): Promise<void> {
   while (!stopping) {
     try {
       await opened.queue.wake(wakes);
-      world.report({ type: "acknowledged", batch });
+      world.report({ fact: "acknowledged", batch });
       return;
     } catch (error) {
-      world.report({ type: "refused", batch, error: String(error) });
+      world.report({ fact: "refused", batch, error: String(error) });
       await delay(25);
     }
   }

@@ -12,7 +12,7 @@ const worker = opened.queue.work((run) => reconcile(world, run), {
   timeout: order.timeout,
   backoff: order.backoff,
   onSettled: ({ key, token }, outcome) =>
-    world.report({ type: "settled", key, token, sent: now(), verdict: outcome.kind }),
+    world.report({ fact: "settled", key, token, outcome: outcome.kind }),
 });
 process.once("SIGTERM", () => {
   void (async () => {
@@ -21,12 +21,12 @@ process.once("SIGTERM", () => {
     world.leave();
   })();
 });
-world.report({ type: "up" });
+world.report({ fact: "up" });
 
 async function reconcile(world: WorldClient, run: Run): Promise<RunOutcome> {
   const { key, token } = run;
   const asked = world.next("run", (each) => each.token === token);
-  world.report({ type: "start", key, token, sent: now(), fails: run.claim.fails });
+  world.report({ fact: "start", key, token, sent: now(), fails: run.claim.fails });
   const { plan } = await asked;
   const first = write(world, run);
   spin(plan.busy);
@@ -35,7 +35,7 @@ async function reconcile(world: WorldClient, run: Run): Promise<RunOutcome> {
   await delay(plan.work, undefined, { signal: run.signal }).catch(() => undefined);
   const last = write(world, run);
   const outcome = outcomeOf(run, plan, first && last);
-  world.report({ type: "ended", key, token, sent: now(), verdict: outcome.kind, again: "after" in outcome });
+  world.report({ fact: "ended", key, token, sent: now(), outcome: outcome.kind, again: "after" in outcome });
   if (plan.throws && outcome.kind === "retry") throw new Error("thrown, as planned");
   return outcome;
 }
@@ -44,7 +44,7 @@ async function reconcile(world: WorldClient, run: Run): Promise<RunOutcome> {
 function write(world: WorldClient, run: Run): boolean {
   const sent = now();
   const held = run.hasLease();
-  world.report({ type: "effect", key: run.key, token: run.token, held, sent });
+  world.report({ fact: "effect", key: run.key, token: run.token, held, sent });
   return held;
 }
 
@@ -53,7 +53,7 @@ function spin(span: number): void {
   while (now() < until);
 }
 
-function outcomeOf(run: Run, { verdict: kind, after }: Plan, wrote: boolean): RunOutcome {
+function outcomeOf(run: Run, { outcome: kind, after }: Plan, wrote: boolean): RunOutcome {
   if (run.signal.aborted) return abortOutcome(run.signal.reason);
   if (!wrote) return { kind: "retry", error: "a write was refused" };
   switch (kind) {

@@ -33,7 +33,7 @@ export async function joinWorld(port: number, name: string): Promise<WorldClient
       if (isOf(order, kind)) obey(order);
     });
   };
-  report({ type: "hello", process: name });
+  report({ fact: "hello", process: name });
   return {
     report,
     on,

@@ -14,7 +14,7 @@ export interface Plans {
   heal(): void;
 }
 
-const usual: Plan = { verdict: "done", throws: false, work: 2, busy: 0, ignoresSignal: 0, hold: false };
+const usual: Plan = { outcome: "done", throws: false, work: 2, busy: 0, ignoresSignal: 0, hold: false };
 /** Duration of a slow run. Milliseconds. */
 const slowly = 60;
 /** Longer than a lease, and shorter than the timeout of a run. Milliseconds. */
@@ -52,22 +52,22 @@ function planOf(behaviour: Behaviour, odd: boolean): Plan {
     case "long":
       return { ...usual, work: veryLong };
     case "fails":
-      return { ...usual, verdict: "retry" };
+      return { ...usual, outcome: "retry" };
     case "flaky":
-      return odd ? { ...usual, verdict: "retry" } : usual;
+      return odd ? { ...usual, outcome: "retry" } : usual;
     case "throws":
-      return odd ? { ...usual, verdict: "retry", throws: true } : usual;
+      return odd ? { ...usual, outcome: "retry", throws: true } : usual;
     case "again":
       return { ...usual, after: soon };
     case "later":
       return { ...usual, after: muchLater };
     case "waits":
-      return { ...usual, verdict: "wait", after: soon };
+      return { ...usual, outcome: "wait", after: soon };
     case "conflicts":
-      return odd ? { ...usual, verdict: "conflict" } : usual;
+      return odd ? { ...usual, outcome: "conflict" } : usual;
     case "terminal":
-      return { ...usual, verdict: "terminal" };
+      return { ...usual, outcome: "terminal" };
     case "gone":
-      return odd ? { ...usual, verdict: "gone" } : usual;
+      return odd ? { ...usual, outcome: "gone" } : usual;
   }
 }
