@@ -1,9 +1,7 @@
-import { objectKey, type ObjectKey, silentLog } from "@drover/controller";
+import { objectKey, type ObjectKey } from "@drover/controller";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { openLedgerWorkQueue } from "../work-queue/ledger-work-queue.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { openMemoryJobQueue } from "./memory-job-queue.fixture.ts";
-import { openMemoryLedger } from "../memory/memory-ledger.ts";
+import { openMemoryWorkQueue } from "./memory-work-queue.fixture.ts";
 import { wakeOf } from "../work-queue/work-queue.contract.ts";
 import type { QueueWorker, Run, RunOutcome, WorkQueue } from "../work-queue/work-queue.ts";
 
@@ -27,11 +25,10 @@ let runs: Started[];
 beforeEach(async () => {
   vi.useFakeTimers();
   [isSilent, late, runs, chainedTokens] = [false, { ms: 0, isLost: false }, [], new Set()];
-  queue = openLedgerWorkQueue({
-    controller: "buckets",
-    openLedger: (own, onIncarnation) => {
-      const memory = openMemoryLedger({ ...own, onIncarnation, now: () => Math.floor(performance.now()) });
-      ledger = {
+  queue = openMemoryWorkQueue({
+    environment: { now: () => Math.floor(performance.now()) },
+    intercept: (memory) =>
+      (ledger = {
         ...memory,
         renew: (leases) => (isSilent ? Promise.reject(new Error("Redis is away")) : memory.renew(leases)),
         async settle(...ending) {
@@ -45,14 +42,8 @@ beforeEach(async () => {
           if (isLost) throw new Error("The answer was lost");
           return answer;
         },
-      };
-      return { ledger, async *keys() {} };
-    },
-    jobQueue: openMemoryJobQueue(),
-    log: silentLog,
+      }),
     times,
-    onIncarnation: undefined,
-    ping: () => Promise.resolve(),
   });
   worker = queue.work((run) => new Promise((resolve) => void runs.push({ run, end: resolve })), {
     concurrency: 1,

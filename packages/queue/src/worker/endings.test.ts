@@ -1,12 +1,11 @@
-import { objectKey, type ObjectKey, silentLog } from "@drover/controller";
+import { objectKey, type ObjectKey } from "@drover/controller";
 import { VirtualTimers } from "@drover/timers";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { ClaimJob } from "./job-queue.ts";
-import { openLedgerWorkQueue } from "../work-queue/ledger-work-queue.ts";
 import type { WorkerRegistration, LeasedKey, Ledger } from "../ledger/ledger.ts";
 import { openMemoryJobQueue } from "./memory-job-queue.fixture.ts";
-import { openMemoryLedger } from "../memory/memory-ledger.ts";
+import { openMemoryWorkQueue } from "./memory-work-queue.fixture.ts";
 import { wakeOf } from "../work-queue/work-queue.contract.ts";
 import type { QueueWorker, Run, RunOutcome, WorkOptions, WorkQueue } from "../work-queue/work-queue.ts";
 
@@ -43,12 +42,9 @@ const handler = (run: Run) => new Promise<RunOutcome>((end) => void runs.push({ 
 beforeEach(async () => {
   [runs, added, settled, registrations, names, fault] = [[], [], [], [], [], {}];
   clock = new VirtualTimers(1_000_000);
-  queue = openLedgerWorkQueue({
-    controller: "buckets",
-    openLedger: (own, onIncarnation) => {
-      ledger = faulty(openMemoryLedger({ ...own, onIncarnation, now: () => Math.floor(clock.now()) }));
-      return { ledger, async *keys() {} };
-    },
+  queue = openMemoryWorkQueue({
+    environment: { now: () => Math.floor(clock.now()) },
+    intercept: (memory) => (ledger = faulty(memory)),
     jobQueue: {
       ...openMemoryJobQueue(),
       add: (jobs) => Promise.resolve(void added.push(...jobs)),
@@ -57,11 +53,8 @@ beforeEach(async () => {
         return { stop: () => Promise.resolve() };
       },
     },
-    log: silentLog,
     timers: clock,
     times,
-    onIncarnation: undefined,
-    ping: () => Promise.resolve(),
   });
   worker = queue.work(handler, {
     concurrency: 1,

@@ -4,10 +4,10 @@ import { processTimers } from "@drover/timers";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { JobQueue } from "./job-queue.ts";
 import { keepLeases } from "./lease-keeper.ts";
-import { openLedgerWorkQueue } from "../work-queue/ledger-work-queue.ts";
 import type { WorkerRegistration, Ledger, SlotRequest } from "../ledger/ledger.ts";
 import { openMemoryJobQueue } from "./memory-job-queue.fixture.ts";
 import { openMemoryLedger } from "../memory/memory-ledger.ts";
+import { openMemoryWorkQueue } from "./memory-work-queue.fixture.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import { wakeOf } from "../work-queue/work-queue.contract.ts";
 import type { QueueWorker, Run, RunOutcome, WorkOptions, WorkQueue } from "../work-queue/work-queue.ts";
@@ -41,17 +41,10 @@ beforeEach(() => {
     processed: [],
     failed: [],
   };
-  queue = openLedgerWorkQueue({
-    controller: "buckets",
-    openLedger: (times, onIncarnation) => ({
-      ledger: watched(openMemoryLedger({ ...times, onIncarnation })),
-      async *keys() {},
-    }),
+  queue = openMemoryWorkQueue({
+    intercept: watched,
     jobQueue: watchedJobQueue(openMemoryJobQueue()),
-    log: silentLog,
     times: { lease: 2_000, renewal: 20, recoveryWindow: 40 },
-    onIncarnation: undefined,
-    ping: () => Promise.resolve(),
   });
 });
 afterEach(async () => {
