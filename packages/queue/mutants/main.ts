@@ -32,6 +32,7 @@ const noticers: Readonly<Record<Mutant["noticedBy"], readonly string[]>> = {
     "worker/dispatcher.test",
     "worker/lease-keeper.test",
     "worker/worker.test",
+    "worker/endings.test",
     "worker/slots.test",
     "bullmq/bullmq-job-queue.test",
     "work-queue/bullmq-work-queue.test",

@@ -17,11 +17,9 @@ let shown: RunFailedError[];
 let ledger: Ledger;
 let queue: WorkQueue;
 const workers: QueueWorker[] = [];
-const [first, second, third] = ["first", "second", "third"].map((name) => objectKey({ name })) as [
-  ObjectKey,
-  ObjectKey,
-  ObjectKey,
-];
+const first = objectKey({ name: "first" });
+const second = objectKey({ name: "second" });
+const third = objectKey({ name: "third" });
 const done: RunOutcome = { kind: "done" };
 const until = (check: () => void | Promise<void>): Promise<void> => vi.waitFor(check, { timeout: 20_000 });
 
