@@ -2,8 +2,8 @@
  * `npm run mutants`: breaks the queue once for each promise of docs/work-queue.md, and sees the tests notice.
  *
  * Every mutant is made in a copy of the package. A sentence without a mutant fails the command, and so does a mutant
- * that no test notices, or whose place in the code is no longer there. `-- --only wake-1` runs those of one promise,
- * `-- --only wake` those of all of that name.
+ * that no test notices, or that changes lines that are not in the code any more. `-- --only wake-1` runs those of
+ * one promise, `-- --only wake` those of all of that name.
  */
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -25,13 +25,14 @@ if (chosen.length === 0) {
   process.exit(2);
 }
 
-/** What must notice a mutant, quickest first. */
-const noticers: Readonly<Record<NonNullable<Mutant["noticedBy"]>, readonly string[]>> = {
+/** The tests that must notice a mutant, quickest first. */
+const noticers: Readonly<Record<Mutant["noticedBy"], readonly string[]>> = {
   ledger: ["ledger/redis-ledger.test", "ledger/repair.test", "worker/lease-keeper.test"],
   processes: [
     "worker/dispatcher.test",
     "worker/lease-keeper.test",
     "worker/worker.test",
+    "worker/endings.test",
     "worker/slots.test",
     "bullmq/bullmq-job-queue.test",
     "work-queue/bullmq-work-queue.test",
@@ -86,7 +87,7 @@ async function prepare(copy: string): Promise<void> {
 }
 
 async function judge(copy: string, mutant: Mutant): Promise<void> {
-  const { promise, wrong, file, from, to, noticedBy = "ledger" } = mutant;
+  const { promise, wrong, file, from, to, noticedBy } = mutant;
   const path = join(copy, "packages/queue/src", file);
   const source = await readFile(path, "utf8");
   if (source.split(from).length !== 2) {
@@ -104,7 +105,7 @@ async function judge(copy: string, mutant: Mutant): Promise<void> {
   console.log(`${noticed ? "caught" : "MISSED"}  ${promise}  ${wrong}`);
 }
 
-/** Whether some test fails. A mutant may loop for ever: that counts as noticed, too. */
+/** True if some test fails. A mutant may loop for ever: that counts as noticed, too. */
 async function fails(copy: string, tests: readonly string[]): Promise<boolean> {
   const vitest = join(root, "node_modules/vitest/vitest.mjs");
   const files = tests.map((test) => `packages/queue/src/${test}`);

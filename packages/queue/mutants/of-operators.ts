@@ -1,146 +1,112 @@
-import { type Mutant, script } from "./mutant.ts";
+import { mutants } from "./mutant.ts";
 
-/** Of what people ask the queue for: pauses, lists, and what is told of a key. */
-export const mutantsOfOperators: readonly Mutant[] = [
-  ...script("ledger/scripts/pause", [
-    {
-      promise: "operator-2",
-      wrong: "a resumed namespace stays shut",
-      from: "redis.call('ZADD', THROTTLED, now, queue)",
-      to: "",
-    },
-    {
-      promise: "operator-2",
-      wrong: "a resumed object stays out",
-      from: "    becomeReady(e, resumed and now or dueSince(e))\n    save(e)\n",
-      to: "",
-    },
-    { promise: "operator-1", wrong: "the controller is not paused", from: "  control.paused = on\n", to: "" },
-    {
-      promise: "operator-5",
-      wrong: "the author of a pause is not stored",
-      from: "'%.0f %s', now, by)",
-      to: "'%.0f %s', now, '')",
-    },
-  ]),
-  ...script("ledger/rules/description", [
-    {
-      promise: "operator-5",
-      wrong: "only the widest pause is returned",
-      from: "if at then pauses[#pauses + 1] =",
-      to: "if at and #pauses == 0 then pauses[1] =",
-    },
-  ]),
-  ...script("ledger/scripts/list", [
-    {
-      promise: "operator-6",
-      wrong: "a page after a key that has left skips keys with the same time",
-      from: "redis.call('ZCOUNT', set, '-inf', '(' .. at)",
-      to: "redis.call('ZCOUNT', set, '-inf', at)",
-    },
-    {
-      promise: "operator-6",
-      wrong: "a page repeats the last key of the one before",
-      from: "stays and rank + 1 or",
-      to: "stays and rank or",
-    },
-    {
-      promise: "operator-7",
-      wrong: "a failing key is listed with the time when it began to fail",
-      from: "local since = state ~= 'failing' and found[i + 1]",
-      to: "local since = found[i + 1]",
-    },
-  ]),
-  ...script("ledger/scripts/count", [
-    {
-      promise: "operator-10",
-      wrong: "a paused namespace counts as due",
-      from: "for _, queue in ipairs(throttled) do\n  paused = paused + redis.call('ZCARD', P .. ':queue:' .. queue)",
-      to: "for _, queue in ipairs(throttled) do\n  paused = paused",
-    },
-    {
-      promise: "operator-10",
-      wrong: "keys of a paused namespace count as late",
-      from: "if #throttled == 0 then\n  consider(READY)",
-      to: "if true then\n  consider(READY)",
-    },
-    {
-      promise: "operator-10",
-      wrong: "a paused key counts as due between its time and the next ring",
-      from: "if pausedKey(e) then",
-      to: "if false then",
-    },
-    {
-      promise: "operator-10",
-      wrong: "a paused controller counts as due",
-      from: "if all then\n  paused, oldest = due, now\nend",
-      to: "",
-    },
-  ]),
-  ...script("ledger/scripts/not-run-since", [
-    {
-      promise: "claim-8",
-      wrong: "a campaign waits for paused keys",
-      from: "if state ~= 'paused' and",
-      to: "if true and",
-    },
-  ]),
-  ...script("ledger/scripts/wake", [
-    {
-      promise: "operator-8",
-      wrong: "no wake pauses",
-      from: "    e.f.paused = e.f.paused or string.format('%.0f', now)\n",
-      to: "",
-    },
-    {
-      promise: "operator-8",
-      wrong: "a pause of an older version is believed",
-      from: "elseif w.paused and e.f['version:' .. w.kind] == w.resourceVersion then",
-      to: "elseif w.paused then",
-    },
-    {
-      promise: "operator-8",
-      wrong: "no wake resumes",
-      from: "  if w.paused == false then\n    clear(e, 'paused')",
-      to: "  if w.paused == false then",
-    },
-    {
-      promise: "operator-8",
-      wrong: "a wake that does not say resumes",
-      from: "if w.paused == false then\n",
-      to: "if not w.paused then\n",
-    },
-    {
-      promise: "operator-8",
-      wrong: "a key that was rung stays rung",
-      from: "(e.f.state == 'ready' or e.f.state == 'dispatched') and pausedObject(e)",
-      to: "e.f.state == 'ready' and pausedObject(e)",
-    },
-    {
-      promise: "operator-10",
-      wrong: "a resumed object is late for as long as it was paused",
-      from: "return not pausedObject(e) and now end",
-      to: "return not pausedObject(e) and dueSince(e) end",
-    },
-  ]),
-  ...script("ledger/scripts/settle", [
-    {
-      promise: "operator-9",
-      wrong: "a run's word is not taken",
-      from: "if not known or known == observedVersion or newer(observedVersion, known) then",
-      to: "if false then",
-    },
-    {
-      promise: "operator-9",
-      wrong: "an older version is believed",
-      from: "if not known or known == observedVersion or newer(observedVersion, known) then",
-      to: "if true then",
-    },
-    {
-      promise: "operator-9",
-      wrong: "another object is believed",
-      from: "and (not e.f.uid or e.f.uid == observedUid) then",
-      to: "then",
-    },
-  ]),
-];
+/** Mutants of pauses, lists, counts and descriptions of keys, which operators ask the queue for. */
+export const mutantsOfOperators = mutants(
+  "ledger",
+  `
+ledger/scripts/pause.lua
+
+operator-2: a resumed namespace stays shut
+- redis.call('ZADD', THROTTLED, now, queue)
+
+operator-2: a resumed object stays out
+-     becomeReady(e, resumed and now or dueSince(e))
+-     save(e)
+
+operator-1: the controller is not paused
+-   control.paused = on
+
+operator-5: the author of a pause is not stored
+- '%.0f %s', now, by)
++ '%.0f %s', now, '')
+
+ledger/rules/description.lua
+
+operator-5: only the widest pause is returned
+- if at then pauses[#pauses + 1] =
++ if at and #pauses == 0 then pauses[1] =
+
+ledger/scripts/list.lua
+
+operator-6: a page after a key that has left skips keys with the same time
+- redis.call('ZCOUNT', set, '-inf', '(' .. at)
++ redis.call('ZCOUNT', set, '-inf', at)
+
+operator-6: a page repeats the last key of the one before
+- stays and rank + 1 or
++ stays and rank or
+
+operator-7: a failing key is listed with the time when it began to fail
+- local since = state ~= 'failing' and found[i + 1]
++ local since = found[i + 1]
+
+ledger/scripts/count.lua
+
+operator-10: a paused namespace counts as due
+- for _, queue in ipairs(throttled) do
+-   paused = paused + redis.call('ZCARD', P .. ':queue:' .. queue)
++ for _, queue in ipairs(throttled) do
++   paused = paused
+
+operator-10: keys of a paused namespace count as late
+- if #throttled == 0 then
+-   consider(READY)
++ if true then
++   consider(READY)
+
+operator-10: a paused key counts as due between its time and the next ring
+- if pausedKey(e) then
++ if false then
+
+operator-10: a paused controller counts as due
+- if all then
+-   paused, oldest = due, now
+- end
+
+ledger/scripts/not-run-since.lua
+
+claim-8: a campaign waits for paused keys
+- if state ~= 'paused' and
++ if true and
+
+ledger/scripts/wake.lua
+
+operator-8: no wake pauses
+-     e.f.paused = e.f.paused or string.format('%.0f', now)
+
+operator-8: a pause of an older version is believed
+- elseif w.paused and e.f['version:' .. w.kind] == w.resourceVersion then
++ elseif w.paused then
+
+operator-8: no wake resumes
+-   if w.paused == false then
+-     clear(e, 'paused')
++   if w.paused == false then
+
+operator-8: a wake that does not say resumes
+- if w.paused == false then
++ if not w.paused then
+
+operator-8: a key that was rung stays rung
+- (e.f.state == 'ready' or e.f.state == 'dispatched') and pausedObject(e)
++ e.f.state == 'ready' and pausedObject(e)
+
+operator-10: a resumed object is late for as long as it was paused
+- return not pausedObject(e) and now end
++ return not pausedObject(e) and dueSince(e) end
+
+ledger/scripts/settle.lua
+
+operator-9: a run's word is not taken
+- if not known or known == observedVersion or newer(observedVersion, known) then
++ if false then
+
+operator-9: an older version is believed
+- if not known or known == observedVersion or newer(observedVersion, known) then
++ if true then
+
+operator-9: another object is believed
+- and (not e.f.uid or e.f.uid == observedUid) then
++ then
+`,
+);

@@ -1,209 +1,163 @@
-import type { Mutant } from "./mutant.ts";
+import { mutants, type Mutant } from "./mutant.ts";
 
-const here = (mutants: readonly Mutant[]): readonly Mutant[] =>
-  mutants.map((mutant) => ({ noticedBy: "processes", ...mutant }));
+/** Mutants of the code around the scripts, in bridges and workers. */
+export const mutantsOfProcesses: readonly Mutant[] = [
+  ...mutants(
+    "law",
+    `
+bullmq/bullmq-job-queue.ts
 
-/** Of what runs in bridges and workers, around the scripts. */
-export const mutantsOfProcesses: readonly Mutant[] = here([
-  {
-    promise: "job-2",
-    wrong: "a job has three attempts",
-    file: "bullmq/bullmq-job-queue.ts",
-    from: "attempts: 1, removeOnComplete",
-    to: "attempts: 3, removeOnComplete",
-    noticedBy: "law",
-  },
-  {
-    promise: "job-1",
-    wrong: "a key's next job has the same id",
-    file: "bullmq/bullmq-job-queue.ts",
-    from: ".slice(0, 16)}-${number}`",
-    to: ".slice(0, 16)}`",
-  },
-  {
-    promise: "job-3",
-    wrong: "lost jobs are not added again",
-    file: "worker/dispatcher.ts",
-    from: "if (!waiting.has(job)) await ledger.dispatchAgain(job)",
-    to: "if (waiting.has(job)) await ledger.dispatchAgain(job)",
-  },
-  {
-    promise: "job-5",
-    wrong: "a failed run completes its job",
-    file: "worker/runner.ts",
-    from: "throw new RunFailedError(run.key, outcome.error)",
-    to: "return undefined",
-  },
-  {
-    promise: "job-5",
-    wrong: "a chained run fails another key's job",
-    file: "bullmq/bullmq-job-queue.ts",
-    from: "await job.updateData({ key: error.key })",
-    to: "await Promise.resolve()",
-  },
-  {
-    promise: "job-7",
-    wrong: "one job leads to runs without end",
-    file: "worker/worker.ts",
-    from: "runner.run(leased, runsPerJob)",
-    to: "runner.run(leased, Infinity)",
-  },
-  {
-    promise: "stop-1",
-    wrong: "a worker that stops gets more keys chained",
-    file: "worker/runner.ts",
-    from: "failed || this.#draining || !mayChain",
-    to: "failed || !mayChain",
-  },
-  {
-    promise: "stop-2",
-    wrong: "a run that is claimed too late is not stopped",
-    file: "worker/runner.ts",
-    from: "    if (this.#stopReason) stop.abort(this.#stopReason); // while this key was on its way\n",
-    to: "",
-  },
-  {
-    promise: "stop-2",
-    wrong: "a run that was stopped before it began begins",
-    file: "worker/runner.ts",
-    from: "  if (signal.aborted) return abortOutcome(signal.reason);\n",
-    to: "",
-  },
-  {
-    promise: "stop-4",
-    wrong: "a worker that stops waits for a connection that never ends",
-    file: "bullmq/bullmq-job-queue.ts",
-    from: "processing === 0 && idle.resolve(undefined)",
-    to: "undefined",
-  },
-  {
-    promise: "stop-3",
-    wrong: "a worker that stops keeps its slots",
-    file: "worker/dispatcher.ts",
-    from: "slots: busy(), version: 0",
-    to: "version: 0",
-  },
-  {
-    promise: "stop-3",
-    wrong: "a worker that stops holds older versions back",
-    file: "worker/dispatcher.ts",
-    from: "slots: busy(), version: 0",
-    to: "slots: busy()",
-  },
-  {
-    promise: "job-4",
-    wrong: "a refused job fails",
-    file: "worker/worker.ts",
-    from: 'if (answer.refused !== "slot taken") {',
-    to: 'if (answer.refused !== "slot taken") {\n      throw new Error(answer.refused);',
-  },
-  {
-    promise: "claim-1",
-    wrong: "a worker has one token",
-    file: "worker/slots.ts",
-    from: "const token = this.#parts.newId();\n    const isOneMore",
-    to: "const token = String(process.pid);\n    const isOneMore",
-  },
-  {
-    promise: "claim-6",
-    wrong: "leases are not renewed",
-    file: "worker/lease-keeper.ts",
-    from: "if (++turns % 2 === 0) void renew();",
-    to: "turns++;",
-  },
-  {
-    promise: "claim-6",
-    wrong: "a run whose lease ended goes on",
-    file: "worker/lease-keeper.ts",
-    from: "    one.lose(new LeaseLostError(",
-    to: "    void (new LeaseLostError(",
-  },
-  {
-    promise: "settle-14",
-    wrong: "a hanging run keeps its slot",
-    file: "worker/runner.ts",
-    from: "abandoned.resolve(abortOutcome(signal.reason))",
-    to: "undefined",
-  },
-  {
-    promise: "settle-14",
-    wrong: "a run may take for ever",
-    file: "worker/runner.ts",
-    from: "stop.abort(new RunTimeoutError(",
-    to: "void (new RunTimeoutError(",
-  },
-  {
-    promise: "settle-14",
-    wrong: "a run that hangs still writes",
-    file: "worker/runner.ts",
-    from: "    lease.release();\n",
-    to: "",
-  },
-  {
-    promise: "dispatch-1",
-    wrong: "the dispatcher is not woken for a timer",
-    file: "worker/runner.ts",
-    from: "if (answer.dueIn !== undefined) dispatcher.expectDueIn(answer.dueIn);",
-    to: "",
-  },
-  {
-    promise: "server-5",
-    wrong: "a new incarnation is not reported",
-    file: "work-queue/ledger-work-queue.ts",
-    from: "    parts.onIncarnation?.(incarnation);\n",
-    to: "",
-  },
-  {
-    promise: "server-6",
-    wrong: "a run writes though the ledger is silent",
-    file: "worker/lease-keeper.ts",
-    from: "timers.now() < endsAt(one) && isRecent(one)",
-    to: "timers.now() < endsAt(one)",
-  },
-  {
-    promise: "server-9",
-    wrong: "a run that announced itself late goes on",
-    file: "worker/lease-keeper.ts",
-    from: "announced.has(one.token) && one.announcedIn !== answer.incarnation && !isRecent(one)",
-    to: "false",
-  },
-  {
-    promise: "wake-7",
-    wrong: "a wake that is refused is forgotten",
-    file: "work-queue/ledger-work-queue.ts",
-    from: "if (!retry) throw error;",
-    to: "if (refused === 0) throw error;",
-  },
-  {
-    promise: "server-7",
-    wrong: "a newer ledger is written to",
-    file: "ledger/rules/answer.lua",
-    from: "(tonumber(control.schema) or SCHEMA) > SCHEMA",
-    to: "false",
-    noticedBy: "ledger",
-  },
-  {
-    promise: "server-1",
-    wrong: "no script looks at the server",
-    file: "ledger/rules/answer.lua",
-    from: "if control.server ~= server or",
-    to: "if not control.server or",
-    noticedBy: "ledger",
-  },
-  {
-    promise: "server-1",
-    wrong: "a ledger that lost its own mark is not looked at",
-    file: "ledger/rules/answer.lua",
-    from: "or not control.incarnation then",
-    to: "then",
-    noticedBy: "ledger",
-  },
-  {
-    promise: "server-8",
-    wrong: "a foreign member stops the dispatch",
-    file: "ledger/redis-ledger.ts",
-    from: "if (key === undefined) await discarded(member);",
-    to: "if (key === undefined) throw new Error(member);",
-    noticedBy: "ledger",
-  },
-]);
+job-2: a job has three attempts
+- attempts: 1, removeOnComplete
++ attempts: 3, removeOnComplete
+`,
+  ),
+  ...mutants(
+    "processes",
+    `
+bullmq/bullmq-job-queue.ts
+
+job-1: a key's next job has the same id
+- .slice(0, 16)}-\${number}\`
++ .slice(0, 16)}\`
+
+worker/dispatcher.ts
+
+job-3: lost jobs are not added again
+- if (!waiting.has(job)) await ledger.dispatchAgain(job)
++ if (waiting.has(job)) await ledger.dispatchAgain(job)
+
+worker/runner.ts
+
+job-5: a failed run completes its job
+- throw new RunFailedError(run.key, outcome.error)
++ return undefined
+
+bullmq/bullmq-job-queue.ts
+
+job-5: a chained run fails another key's job
+- await job.updateData({ key: error.key })
++ await Promise.resolve()
+
+worker/worker.ts
+
+job-7: one job leads to runs without end
+- runner.run(leased, runsPerJob)
++ runner.run(leased, Infinity)
+
+worker/runner.ts
+
+stop-1: a worker that stops gets more keys chained
+- failed || this.#draining || !mayChain
++ failed || !mayChain
+
+stop-2: a run that is claimed too late is not stopped
+-     if (this.#stopReason) stop.abort(this.#stopReason); // while this key was on its way
+
+stop-2: a run that was stopped before it began begins
+-   if (signal.aborted) return abortOutcome(signal.reason);
+
+bullmq/bullmq-job-queue.ts
+
+stop-4: a worker that stops waits for a connection that never ends
+- processing === 0 && idle.resolve(undefined)
++ undefined
+
+worker/dispatcher.ts
+
+stop-3: a worker that stops keeps its slots
+- slots: busy(), version: 0
++ version: 0
+
+stop-3: a worker that stops holds older versions back
+- slots: busy(), version: 0
++ slots: busy()
+
+worker/worker.ts
+
+job-4: a refused job fails
+- if (answer.refused !== "slot taken") {
++ if (answer.refused !== "slot taken") {
++       throw new Error(answer.refused);
+
+worker/slots.ts
+
+claim-1: a worker has one token
+- const token = this.#parts.newId();
+-     const isOneMore
++ const token = String(process.pid);
++     const isOneMore
+
+worker/lease-keeper.ts
+
+claim-6: leases are not renewed
+- if (++turns % 2 === 0) void renew();
++ turns++;
+
+claim-6: a run whose lease ended goes on
+-     one.lose(new LeaseLostError(
++     void (new LeaseLostError(
+
+worker/runner.ts
+
+settle-14: a hanging run keeps its slot
+- abandoned.resolve(abortOutcome(signal.reason))
++ undefined
+
+settle-14: a run may take for ever
+- stop.abort(new RunTimeoutError(
++ void (new RunTimeoutError(
+
+settle-14: a run that hangs still writes
+-     lease.release();
+
+dispatch-1: the dispatcher is not woken for a timer
+- if (answer.dueIn !== undefined) dispatcher.expectDueIn(answer.dueIn);
+
+work-queue/ledger-work-queue.ts
+
+server-5: a new incarnation is not reported
+-     parts.onIncarnation?.(incarnation);
+
+worker/lease-keeper.ts
+
+server-6: a run writes though the ledger is silent
+- timers.now() < endsAt(one) && isRecent(one)
++ timers.now() < endsAt(one)
+
+server-9: a run that announced itself late goes on
+- announced.has(one.token) && one.announcedIn !== answer.incarnation && !isRecent(one)
++ false
+
+work-queue/ledger-work-queue.ts
+
+wake-7: a wake that is refused is forgotten
+- if (!retry) throw error;
++ if (refused === 0) throw error;
+`,
+  ),
+  ...mutants(
+    "ledger",
+    `
+ledger/rules/answer.lua
+
+server-7: a newer ledger is written to
+- (tonumber(control.schema) or SCHEMA) > SCHEMA
++ false
+
+server-1: no script looks at the server
+- if control.server ~= server or
++ if not control.server or
+
+server-1: a ledger that lost its own mark is not looked at
+- or not control.incarnation then
++ then
+
+ledger/redis-ledger.ts
+
+server-8: a foreign member stops the dispatch
+- if (key === undefined) await discarded(member);
++ if (key === undefined) throw new Error(member);
+`,
+  ),
+];

@@ -1,76 +1,54 @@
-import type { Mutant } from "./mutant.ts";
+import { mutants } from "./mutant.ts";
 
-export const mutantsOfScripts: readonly Mutant[] = [
-  {
-    promise: "scripts-1",
-    wrong: "a script that is missing fails its call",
-    file: "redis/lua/lua-script.ts",
-    from: "retryUntilLoaded(redis, wait, run);",
-    to: "run();",
-    noticedBy: "scripts",
-  },
-  {
-    promise: "scripts-1",
-    wrong: "a replica that lacks scripts is waited for without end",
-    file: "redis/lua/lua-script.ts",
-    from: "redis.disconnect(true);",
-    to: "return;",
-    noticedBy: "scripts",
-  },
-  {
-    promise: "scripts-1",
-    wrong: "BullMQ's scripts are sent with their text",
-    file: "bullmq/bullmq-client.ts",
-    from: "    runCommand: (name, args) => runBullmqScript(scripted, name, args),\n",
-    to: "",
-    noticedBy: "scripts",
-  },
-  {
-    promise: "scripts-2",
-    wrong: "scripts that were lost since are not loaded",
-    file: "redis/lua/keep-scripts-loaded.ts",
-    from: "if (isReachable(node)) void keep(node);",
-    to: "if (!isReachable(node)) void keep(node);",
-    noticedBy: "scripts",
-  },
-  {
-    promise: "scripts-2",
-    wrong: "a cluster's replicas are given none",
-    file: "redis/lua/keep-scripts-loaded.ts",
-    from: 'redis.nodes("all")',
-    to: 'redis.nodes("master")',
-    noticedBy: "scripts",
-  },
-  {
-    promise: "scripts-3",
-    wrong: "all flows are looked at in one call",
-    file: "ledger/rules/order.lua",
-    from: "    flowsLeft = flowsLeft - 1\n",
-    to: "",
-    noticedBy: "scripts",
-  },
-  {
-    promise: "scripts-3",
-    wrong: "all leases are shortened in one call",
-    file: "ledger/rules/entry.lua",
-    from: "'+inf', 'LIMIT', 0, maxMembersChecked",
-    to: "'+inf'",
-    noticedBy: "scripts",
-  },
-  {
-    promise: "scripts-3",
-    wrong: "a list that is an argument may be as long as it likes",
-    file: "redis/lua/guard.lua",
-    from: "if #list > (most or maxListItems) then",
-    to: "if #list > 1e9 then",
-    noticedBy: "scripts",
-  },
-  {
-    promise: "scripts-3",
-    wrong: "all stalled jobs are put back in one call",
-    file: "bullmq/bullmq-scripts.ts",
-    from: "`rcall('SPOP', stalledKey, ${maxStalledJobs})`",
-    to: "\"rcall('SMEMBERS', stalledKey)\"",
-    noticedBy: "scripts",
-  },
-];
+export const mutantsOfScripts = mutants(
+  "scripts",
+  `
+redis/lua/lua-script.ts
+
+scripts-1: a script that is missing fails its call
+- retryUntilLoaded(redis, wait, run);
++ run();
+
+scripts-1: a replica that lacks scripts is waited for without end
+- redis.disconnect(true);
++ return;
+
+bullmq/bullmq-client.ts
+
+scripts-1: BullMQ's scripts are sent with their text
+-     runCommand: (name, args) => runBullmqScript(scripted, name, args),
+
+redis/lua/keep-scripts-loaded.ts
+
+scripts-2: scripts that were lost since are not loaded
+- if (isReachable(node)) void keep(node);
++ if (!isReachable(node)) void keep(node);
+
+scripts-2: a cluster's replicas are given none
+- redis.nodes("all")
++ redis.nodes("master")
+
+ledger/rules/order.lua
+
+scripts-3: all flows are looked at in one call
+-     flowsLeft = flowsLeft - 1
+
+ledger/rules/entry.lua
+
+scripts-3: all leases are shortened in one call
+- '+inf', 'LIMIT', 0, maxMembersChecked
++ '+inf'
+
+redis/lua/guard.lua
+
+scripts-3: a list that is an argument may be as long as it likes
+- if #list > (most or maxListItems) then
++ if #list > 1e9 then
+
+bullmq/bullmq-scripts.ts
+
+scripts-3: all stalled jobs are put back in one call
+- \`rcall('SPOP', stalledKey, \${maxStalledJobs})\`
++ "rcall('SMEMBERS', stalledKey)"
+`,
+);

@@ -24,10 +24,7 @@ export function cachedListsContract(t: LedgerUnderTest): void {
   const wakeWithDelta = (delta: string, fields: Partial<Wake> = {}) =>
     t.wake(key, { kind: "pods", delta, ...fields });
   let runs = 0;
-  const begin = async (): Promise<Claim> => {
-    await t.dispatched();
-    return t.claim(key, `run ${++runs}`);
-  };
+  const begin = (): Promise<Claim> => t.begin(key, `run ${++runs}`);
   const end = (outcome: RunOutcome) => t.ledger.settle(key, `run ${runs}`, outcome);
   const claimedLists = async (): Promise<Claim["cachedLists"]> => (await begin()).cachedLists;
 

@@ -39,10 +39,7 @@ export function cachedObjectsContract(t: LedgerUnderTest): void {
   const wakeWithObject = (version: number, fields: Partial<Wake> = {}) =>
     t.wake(key, { uid, resourceVersion: String(version), cachedObject: `copy of ${version}`, ...fields });
   let runs = 0;
-  const begin = async (): Promise<Claim> => {
-    await t.dispatched();
-    return t.claim(key, `run ${++runs}`);
-  };
+  const begin = (): Promise<Claim> => t.begin(key, `run ${++runs}`);
   const end = (outcome: RunOutcome) => t.ledger.settle(key, `run ${runs}`, outcome);
   const claimedObject = async (): Promise<string | undefined> => (await begin()).cachedObject;
 
@@ -67,8 +64,7 @@ export function cachedObjectsContract(t: LedgerUnderTest): void {
       const [other] = keysIn("a", 1);
       if (other === undefined) throw new Error("no key");
       await t.registerWorker({ slots: 1 });
-      await t.wake(other);
-      await t.claim(other, "t");
+      await t.wakeAndClaim(other, "t");
       await wakeWithObject(101);
       const settle = () => t.ledger.settle(other, "t", done, undefined, { token: "next", version: 0 });
       expect(await settle()).toMatchObject({ chained: { key, claim: { cachedObject: "copy of 101" } } });

@@ -15,8 +15,7 @@ it("the keys that a key named last are remembered, each key's by itself, until i
   const other = objectKey({ name: "other" });
   await t.registerWorker({ slots: 2 });
   for (const each of [key, other]) {
-    await t.wake(each);
-    await t.claim(each, `run of ${each}`);
+    await t.wakeAndClaim(each, `run of ${each}`);
   }
   expect(await names().get(key)).toEqual([]);
   await names().store({ key, token: `run of ${key}` }, [one, two]);
@@ -27,8 +26,7 @@ it("the keys that a key named last are remembered, each key's by itself, until i
 });
 
 it("what a run named that holds its key no more is not remembered", async () => {
-  await t.wake(key);
-  await t.claim(key, "before");
+  await t.wakeAndClaim(key, "before");
   t.clock += lease;
   await t.dispatched();
   await t.claim(key, "after");

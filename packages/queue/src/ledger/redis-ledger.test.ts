@@ -18,8 +18,7 @@ ledgerContract(at.open);
 const t = ledgerUnderTest(at.open);
 
 it("gone leaves no Redis key behind but the last answer and the history, for a minute", async () => {
-  await t.wake(key);
-  await t.claim(key, "t");
+  await t.wakeAndClaim(key, "t");
   const past = { trigger: [], duration: 1, verdict: "gone" } as const;
   await t.ledger.settle(key, "t", { kind: "gone" }, past);
   const ofKey = [`${at.prefix}:history:${key}`, `${at.prefix}:key:${key}`];
@@ -43,8 +42,7 @@ const past = { at: "2026-01-01T00:00:00Z", trigger: [], duration: 1, verdict: "d
 it("keeps no more runs of a key in Redis than it shows", async () => {
   const past = { trigger: [], duration: 1, verdict: "done" } as const;
   for (let i = 0; i < 13; i++) {
-    await t.wake(key);
-    await t.claim(key, `t${i}`);
+    await t.wakeAndClaim(key, `t${i}`);
     await t.ledger.settle(key, `t${i}`, { kind: "done" }, past);
   }
   const { runs } = await t.ledger.inspect(key);
@@ -53,10 +51,9 @@ it("keeps no more runs of a key in Redis than it shows", async () => {
 });
 
 it("keeps no more of an error, nor of who paused, than is of use", async () => {
-  await t.wake(key);
-  await t.run(key, { kind: "terminal", error: "e".repeat(5_000) });
+  await t.wakeAndRun(key, { kind: "terminal", error: "e".repeat(5_000) });
   await t.ledger.pause({ kind: "object", key }, "p".repeat(5_000));
-  const { error, pauses } = (await t.ledger.inspect(key)).key;
+  const { error, pauses } = await t.inspect(key);
   expect([error, pauses[0]?.by]).toEqual(["e".repeat(maxErrorLength), "p".repeat(maxPauseAuthorLength)]);
 });
 
@@ -69,8 +66,7 @@ it("renews every lease, however many a worker has", async () => {
 });
 
 it("what is left of a key that is gone stays for the whole minute", async () => {
-  await t.wake(key);
-  await t.claim(key, "t");
+  await t.wakeAndClaim(key, "t");
   const before = await time();
   await t.ledger.settle(key, "t", { kind: "gone" }, past);
   const after = await time();
@@ -81,19 +77,17 @@ it("what is left of a key that is gone stays for the whole minute", async () => 
 });
 
 it.each(outcomesExceptGone)("a key whose run %s keeps what it has, and its history", async (_, outcome) => {
-  await t.wake(key);
-  await t.claim(key, "t");
+  await t.wakeAndClaim(key, "t");
   await t.ledger.settle(key, "t", outcome, past);
   expect(await endsOf("key", "history")).toEqual([-1, -1]);
 });
 
 it("a key that was woken while its run found it gone is not forgotten", async () => {
-  await t.wake(key);
-  await t.claim(key, "t");
+  await t.wakeAndClaim(key, "t");
   await t.wake(key);
   await t.ledger.settle(key, "t", { kind: "gone" }, past);
   expect(await endsOf("key", "history")).toEqual([-1, -1]);
-  expect((await t.ledger.inspect(key)).key.state).toBe("dispatched");
+  expect((await t.inspect(key)).state).toBe("dispatched");
 });
 
 it("time is the server's, whatever a client's clock says", async () => {
@@ -132,8 +126,7 @@ it("a server that was demoted and promoted again is another one: it may have los
 });
 
 it("a cached object and lists that a run leaves go away after ten seconds, and the deltas with them", async () => {
-  await t.wake(key, { uid: "u1", resourceVersion: "1" });
-  await t.claim(key, "t");
+  await t.wakeAndClaim(key, "t", { uid: "u1", resourceVersion: "1" });
   const observed = {
     kind: "buckets",
     uid: "u1",
@@ -155,8 +148,7 @@ it("a cached object and lists that a run leaves go away after ten seconds, and t
 });
 
 it("passes over what somebody else put into a list of keys", async () => {
-  await t.wake(key);
-  await t.run(key, { kind: "terminal", error: "no" });
+  await t.wakeAndRun(key, { kind: "terminal", error: "no" });
   await at.redis.zadd(`${at.prefix}:parked`, 1, "a/b/c", 2, "");
   expect((await t.ledger.list("parked", 10)).keys.map((report) => report.key)).toEqual([key]);
   await at.redis.hset(`${at.prefix}:key:${key}`, "paused", "garbage");
@@ -166,8 +158,7 @@ it("passes over what somebody else put into a list of keys", async () => {
 });
 
 it("no deltas stay of a run that leaves no lists", async () => {
-  await t.wake(key, { uid: "u1", resourceVersion: "1" });
-  await t.claim(key, "t");
+  await t.wakeAndClaim(key, "t", { uid: "u1", resourceVersion: "1" });
   await t.wake(key, { kind: "pods", delta: "during" });
   expect(await at.redis.exists(`${at.prefix}:deltas:${key}`)).toBe(1);
   await t.ledger.settle(key, "t", { kind: "retry", error: "e" });
@@ -175,8 +166,7 @@ it("no deltas stay of a run that leaves no lists", async () => {
 });
 
 it("lists are not given when somebody has taken away some of the deltas", async () => {
-  await t.wake(key, { uid: "u1", resourceVersion: "1" });
-  await t.claim(key, "t");
+  await t.wakeAndClaim(key, "t", { uid: "u1", resourceVersion: "1" });
   const observed = { kind: "buckets", uid: "u1", resourceVersion: "1", cachedLists: "[]" };
   await t.wake(key, { kind: "pods", delta: "a" });
   await t.wake(key, { kind: "pods", delta: "b" });
@@ -187,8 +177,7 @@ it("lists are not given when somebody has taken away some of the deltas", async 
 });
 
 it("a wake makes a key and its history last that were about to be forgotten", async () => {
-  await t.wake(key);
-  await t.claim(key, "t");
+  await t.wakeAndClaim(key, "t");
   const past = { trigger: [], duration: 1, verdict: "gone" } as const;
   await t.ledger.settle(key, "t", { kind: "gone" }, past);
   await t.wake(key);
@@ -198,8 +187,7 @@ it("a wake makes a key and its history last that were about to be forgotten", as
 });
 
 it("the outcome of a run that the server does not know of makes a key last that was about to be forgotten", async () => {
-  await t.wake(key);
-  await t.run(key, { kind: "gone" });
+  await t.wakeAndRun(key, { kind: "gone" });
   const failOver = await t.backup();
   await failOver();
   await t.ledger.settle(key, "unknown", { kind: "done" });

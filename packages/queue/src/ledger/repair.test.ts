@@ -72,16 +72,14 @@ describe("what somebody else changed", () => {
     },
   );
   it("a key that stands in two sets stands in one, and is put right once", async () => {
-    await t.wake(key);
-    await t.run(key, { kind: "terminal", error: "no" });
+    await t.wakeAndRun(key, { kind: "terminal", error: "no" });
     await at.redis.zadd(rest("waits"), t.clock + 60_000, key);
     expect(await repairAll()).toEqual([`key:${key}`]);
     expect(await repairAll()).toEqual([]);
     expect(await t.ledger.count()).toMatchObject({ due: 1, parked: 0, scheduled: 0 });
   });
   it("a lease that was removed is taken back when it ends", async () => {
-    await t.wake(key);
-    await t.claim(key, "t");
+    await t.wakeAndClaim(key, "t");
     await at.redis.zrem(rest("leases"), key);
     await at.redis.hdel(rest(`key:${key}`), "state");
     t.clock += lease - 1;
@@ -91,10 +89,8 @@ describe("what somebody else changed", () => {
     expect(await t.dispatched()).toEqual([key]);
   });
   it("keys that fail are listed again, and none that does not", async () => {
-    await t.wake(other);
-    await t.run(other, { kind: "retry", error: "no" });
-    await t.wake(key);
-    await t.run(key, done);
+    await t.wakeAndRun(other, { kind: "retry", error: "no" });
+    await t.wakeAndRun(key, done);
     await at.redis.del(rest("failing"));
     await at.redis.zadd(rest("failing"), 1, key);
     await repairAll();
@@ -102,8 +98,7 @@ describe("what somebody else changed", () => {
   });
   it("a key that was put right is read live: what is kept of its object may be changed, too", async () => {
     const observed = { kind: "buckets", uid: "u1", resourceVersion: "1" };
-    await t.wake(key, { uid: "u1", resourceVersion: "1" });
-    await t.run(key, { kind: "done", observed });
+    await t.wakeAndRun(key, { kind: "done", observed }, { uid: "u1", resourceVersion: "1" });
     await t.wake(key, { uid: "u1", resourceVersion: "2", cachedObject: "{}" });
     await at.redis.del(rest("dispatched"));
     await repairAll();
@@ -166,8 +161,7 @@ describe("what somebody else changed", () => {
   });
   it("deltas of another type are put aside, and a run that comes reads live", async () => {
     const observed = { kind: "buckets", uid: "u1", resourceVersion: "1", cachedLists: "[]" };
-    await t.wake(key, { uid: "u1", resourceVersion: "1" });
-    await t.run(key, { kind: "done", observed });
+    await t.wakeAndRun(key, { kind: "done", observed }, { uid: "u1", resourceVersion: "1" });
     await t.wake(key, { kind: "pods", delta: "pod" });
     await at.redis.set(rest(`deltas:${key}`), "garbage");
     const claim = await t.claim(key);
@@ -267,8 +261,7 @@ describe("what somebody else changed", () => {
     await at.redis.set(rest(`history:${key}`), "garbage");
     expect((await t.ledger.inspect(key)).runs).toHaveLength(0);
     await at.redis.set(rest(`history:${key}`), "garbage");
-    await t.wake(key);
-    await t.claim(key, "t");
+    await t.wakeAndClaim(key, "t");
     const past = { trigger: [], duration: 1, verdict: "done" } as const;
     await t.ledger.settle(key, "t", done, past);
     expect((await t.ledger.inspect(key)).runs).toMatchObject([past]);

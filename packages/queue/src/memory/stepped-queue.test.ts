@@ -1,13 +1,11 @@
-import { objectKey, type ObjectKey } from "@drover/controller";
+import { objectKey } from "@drover/controller";
 import { beforeEach, describe, expect, it } from "vitest";
 import { openSteppedQueue, type SteppedQueue } from "./stepped-queue.ts";
 import { wakeOf } from "../work-queue/work-queue.contract.ts";
 
-const [a, b, c] = ["a", "b", "c"].map((name) => objectKey({ namespace: "default", name })) as [
-  ObjectKey,
-  ObjectKey,
-  ObjectKey,
-];
+const a = objectKey({ namespace: "default", name: "a" });
+const b = objectKey({ namespace: "default", name: "b" });
+const c = objectKey({ namespace: "default", name: "c" });
 let now = 0;
 let queue: SteppedQueue;
 beforeEach(async () => {

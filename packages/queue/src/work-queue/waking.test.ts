@@ -1,13 +1,12 @@
-import { objectKey, type ObjectKey, silentLog } from "@drover/controller";
+import { objectKey, type ObjectKey } from "@drover/controller";
 import { VirtualTimers } from "@drover/timers";
 import { Readable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { ClaimJob } from "../worker/job-queue.ts";
-import { type LedgerWorkQueueParts, openLedgerWorkQueue } from "./ledger-work-queue.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import { maxDeltaBytes } from "../cache/cache-bounds.ts";
 import { openMemoryJobQueue } from "../worker/memory-job-queue.fixture.ts";
-import { type MemoryLedger, openMemoryLedger } from "../memory/memory-ledger.ts";
+import { type MemoryWorkQueueParts, openMemoryWorkQueue } from "../worker/memory-work-queue.fixture.ts";
 import { wakeOf } from "./work-queue.contract.ts";
 import type { Wake, WorkQueue } from "./work-queue.ts";
 
@@ -16,7 +15,7 @@ const times = { lease: 6_000, renewal: 500, recoveryWindow: 1_500 };
 const key = objectKey({ namespace: "a", name: "b" });
 
 let clock: VirtualTimers;
-let ledger: MemoryLedger;
+let ledger: Ledger;
 let received: (readonly Wake[])[];
 let added: ObjectKey[];
 let incarnations: string[];
@@ -33,42 +32,28 @@ afterEach(async () => {
   await settled(...queues.splice(0).map((queue) => queue.close()));
 });
 
-async function open({
-  keys = [],
-  ...parts
-}: Partial<LedgerWorkQueueParts> & {
-  readonly keys?: readonly (readonly ObjectKey[])[];
-} = {}): Promise<WorkQueue> {
-  const queue = openLedgerWorkQueue({
-    controller: "buckets",
-    openLedger(own, onIncarnation) {
-      ledger = openMemoryLedger({
-        ...own,
-        onIncarnation,
-        now: () => Math.floor(clock.now()),
-        server: () => server,
-      });
-      const wake = ledger.wake.bind(ledger);
-      const recordedWake = (wakes: readonly Wake[], force?: boolean) => (
-        received.push(wakes),
-        wake(wakes, force)
-      );
-      ledger = { ...ledger, wake: recordedWake };
-      return {
-        ledger,
-        scrubber: { step: () => Promise.resolve(), stop: stopScrubber },
-        keys: () => Readable.from(keys),
+async function open(parts: Partial<MemoryWorkQueueParts> = {}): Promise<WorkQueue> {
+  const queue = openMemoryWorkQueue({
+    environment: { now: () => Math.floor(clock.now()), server: () => server },
+    intercept(memory) {
+      const wake = memory.wake.bind(memory);
+      ledger = {
+        ...memory,
+        wake(wakes, force) {
+          received.push(wakes);
+          return wake(wakes, force);
+        },
       };
+      return ledger;
     },
+    scrubber: { step: () => Promise.resolve(), stop: stopScrubber },
     jobQueue: {
       ...openMemoryJobQueue(),
-      add: (jobs: readonly ClaimJob[]) => (recordJobs(jobs), Promise.resolve()),
+      add: (jobs) => Promise.resolve(void added.push(...jobs.map((job) => job.key))),
     },
-    log: silentLog,
     timers: clock,
     times,
     onIncarnation: (incarnation) => void incarnations.push(incarnation),
-    ping: () => Promise.resolve(),
     ...parts,
   });
   queues.push(queue);
@@ -76,7 +61,6 @@ async function open({
   await pass(2 * times.recoveryWindow);
   return queue;
 }
-const recordJobs = (jobs: readonly ClaimJob[]): void => void added.push(...jobs.map((job) => job.key));
 async function pass(span: number): Promise<void> {
   const end = clock.now() + span;
   do for (let turn = 0; turn < 4; turn++) await nextTurn();
@@ -147,7 +131,7 @@ it("a wake that Redis refused is sent once, for a caller that wants no retry", a
 });
 
 it("what is forced comes before what was listed; all that are known come as if they were listed, and go on", async () => {
-  const queue = await open({ keys: [[key], [objectKey({ name: "other" })]] });
+  const queue = await open({ keys: () => Readable.from([[key], [objectKey({ name: "other" })]]) });
   await queue.force([key]);
   expect(received).toMatchObject([[{ key, class: "change" }]]);
   received = [];

@@ -1,23 +1,20 @@
-import { objectKey, type ObjectKey, silentLog } from "@drover/controller";
-import { VirtualTimers } from "@drover/timers";
+import { objectKey, type ObjectKey } from "@drover/controller";
+import { sleep, VirtualTimers } from "@drover/timers";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { ClaimJob } from "./job-queue.ts";
-import { openLedgerWorkQueue } from "../work-queue/ledger-work-queue.ts";
 import type { WorkerRegistration, LeasedKey, Ledger } from "../ledger/ledger.ts";
 import { openMemoryJobQueue } from "./memory-job-queue.fixture.ts";
-import { openMemoryLedger } from "../memory/memory-ledger.ts";
+import { openMemoryWorkQueue } from "./memory-work-queue.fixture.ts";
 import { wakeOf } from "../work-queue/work-queue.contract.ts";
 import type { QueueWorker, Run, RunOutcome, WorkOptions, WorkQueue } from "../work-queue/work-queue.ts";
 
 // How runs end, and workers: by a clock that a test moves, and jobs that it processes by hand.
 const times = { lease: 6_000, renewal: 500, recoveryWindow: 1_500 };
 const grace = 1_000_000;
-const [first, second, third] = ["first", "second", "third"].map((name) => objectKey({ name })) as [
-  ObjectKey,
-  ObjectKey,
-  ObjectKey,
-];
+const first = objectKey({ name: "first" });
+const second = objectKey({ name: "second" });
+const third = objectKey({ name: "third" });
 const done: RunOutcome = { kind: "done" };
 
 let clock: VirtualTimers;
@@ -33,7 +30,7 @@ let registrations: WorkerRegistration[];
 let names: string[];
 /** What is wrong with the ledger, and with its messages to workers about assigned keys. */
 let fault: {
-  refused?: "settle" | "claim" | "advertise" | "dispatch";
+  refused?: "settle" | "claim" | "advertise" | "dispatch" | "renew";
   messages?: "lost";
   answer?: Promise<unknown>;
   claimed?: Promise<unknown>;
@@ -43,12 +40,9 @@ const handler = (run: Run) => new Promise<RunOutcome>((end) => void runs.push({ 
 beforeEach(async () => {
   [runs, added, settled, registrations, names, fault] = [[], [], [], [], [], {}];
   clock = new VirtualTimers(1_000_000);
-  queue = openLedgerWorkQueue({
-    controller: "buckets",
-    openLedger: (own, onIncarnation) => {
-      ledger = faulty(openMemoryLedger({ ...own, onIncarnation, now: () => Math.floor(clock.now()) }));
-      return { ledger, async *keys() {} };
-    },
+  queue = openMemoryWorkQueue({
+    environment: { now: () => Math.floor(clock.now()) },
+    intercept: (memory) => (ledger = faulty(memory)),
     jobQueue: {
       ...openMemoryJobQueue(),
       add: (jobs) => Promise.resolve(void added.push(...jobs)),
@@ -57,11 +51,8 @@ beforeEach(async () => {
         return { stop: () => Promise.resolve() };
       },
     },
-    log: silentLog,
     timers: clock,
     times,
-    onIncarnation: undefined,
-    ping: () => Promise.resolve(),
   });
   worker = queue.work(handler, {
     concurrency: 1,
@@ -95,6 +86,7 @@ function faulty(real: Ledger): Ledger {
       return answer;
     },
     dispatch: () => refuse("dispatch") ?? real.dispatch(),
+    renew: (leases) => refuse("renew") ?? real.renew(leases),
     registerWorker(registration) {
       registrations.push(registration);
       return real.registerWorker(registration);
@@ -137,6 +129,19 @@ const counts = async () => {
   return { due, running };
 };
 
+/** Holds the answers to calls back, until the function that it returns is called. */
+const holdBack = (what: "answer" | "claimed"): (() => void) => {
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  fault = { [what]: promise };
+  return () => resolve(undefined);
+};
+/** Runs the first key, and holds the answer to its outcome back. */
+const endUnanswered = async (): Promise<() => void> => {
+  const answer = holdBack("answer");
+  await wake(first);
+  await end(done);
+  return answer;
+};
 /** Another worker takes the place of the one that is there. */
 const replaced = async (options: Partial<WorkOptions>): Promise<void> => {
   await worker.drain(grace);
@@ -192,6 +197,74 @@ describe("an outcome that Redis refuses", () => {
   );
 });
 
+/** The run of the second key. */
+const started = async (how: "taken from the queue" | "chained"): Promise<Run> => {
+  if (how === "chained") await wake(first);
+  await wake(second);
+  if (how === "chained") await end(done);
+  expect(ran().at(-1)).toBe(second);
+  return runs.at(-1)!.run;
+};
+const isClaimable = async (key: ObjectKey): Promise<boolean> => {
+  const answer = await ledger.claim(key, "another");
+  return !("refused" in answer && answer.refused === "leased");
+};
+
+describe.each(["taken from the queue", "chained"] as const)("a key that was %s", (how) => {
+  it("is leased for as long as its run lasts, and its outcome is taken", async () => {
+    const run = await started(how);
+    for (let leases = 0; leases < 10; leases++) {
+      await pass(times.lease);
+      expect([run.hasLease(), run.signal.aborted, await isClaimable(second)]).toEqual([true, false, false]);
+    }
+    await end(done);
+    expect((await queue.inspect(second)).runs[0]).toMatchObject({ verdict: "done" });
+    expect(run.hasLease()).toBe(false);
+    expect(new Set(runs.map((one) => one.run.token)).size).toBe(runs.length);
+  });
+  it("may not be written to while no renewal is answered, and is stopped before another run may have it", async () => {
+    const run = await started(how);
+    fault = { refused: "renew" };
+    await pass(times.recoveryWindow);
+    expect([run.hasLease(), run.signal.aborted]).toEqual([false, false]);
+    while (!run.signal.aborted && !(await isClaimable(second))) await pass(50);
+    expect([run.signal.aborted, await isClaimable(second)]).toEqual([true, false]);
+  });
+});
+
+describe("the lease of a key that is chained counts from when the outcome was sent", () => {
+  it.each([
+    ["comes late", () => undefined],
+    ["is lost, and the outcome sent again", () => Promise.reject(new Error("The answer was lost"))],
+  ])("though its answer %s", async (_, answer) => {
+    await wake(first);
+    await wake(second);
+    const late = times.recoveryWindow - 100;
+    const answered = sleep(clock, late, "the answer").then(() => {
+      fault = { refused: "renew" };
+      return answer();
+    });
+    fault = { refused: "renew", answer: answered };
+    await end(done);
+    await pass(late + 1_000);
+    const { run } = runs.at(-1)!;
+    expect([run.key, run.hasLease(), run.signal.aborted]).toEqual([second, false, false]);
+  });
+  it("and a run whose lease may have ended by then does not begin", async () => {
+    const settle = vi.spyOn(ledger, "settle");
+    await wake(first);
+    await wake(second);
+    const late = times.lease - times.renewal;
+    fault = { refused: "renew", answer: sleep(clock, late, "the answer") };
+    await end(done);
+    await pass(late + 1_000);
+    expect(await settle.mock.results[0]?.value).toHaveProperty("chained.key", second);
+    const token = settle.mock.calls[0]?.[4]?.token;
+    expect(token).toBeDefined();
+    expect(runs.map(({ run }) => run.token)).not.toContain(token);
+  });
+});
+
 it("a key that is chained after a long run is held for a whole lease from then on", async () => {
   await wake(first);
   await wake(second);
@@ -238,6 +311,15 @@ it("a worker says at once what it asks for, then with every turn of the dispatch
   registrations = [];
   await pass(10_000);
   expect(registrations.map((each) => each.worker)).not.toContain(name);
+});
+
+it("a key runs as soon as the time has come that its run asked for, though the dispatcher was to sleep for longer", async () => {
+  await wake(first);
+  await end({ kind: "wait", after: 300 });
+  await pass(299);
+  expect(ran()).toEqual([first]);
+  await pass(1);
+  expect(ran()).toEqual([first, first]);
 });
 
 it("a key whose time has come runs, though Redis refused to dispatch for a while", async () => {
@@ -299,13 +381,10 @@ describe("a slot", () => {
   );
   it("that was assigned a key before its outcome was answered is one slot, as before", async () => {
     await others();
-    const answer = Promise.withResolvers<undefined>();
-    fault = { answer: answer.promise };
-    await wake(first);
-    await end(done);
+    const answer = await endUnanswered();
     await wake(second);
     expect(ran()).toEqual([first, second]);
-    answer.resolve(undefined);
+    answer();
     fault = {};
     await pass(times.recoveryWindow);
     await wake(third);
@@ -386,11 +465,10 @@ describe("a run that is stopped", () => {
     expect(await outcomes()).toEqual(["done"]);
   });
   it("before it began, since its claim was answered when the lease was about to end, has not failed", async () => {
-    const answer = Promise.withResolvers<undefined>();
-    fault = { claimed: answer.promise };
+    const answer = holdBack("claimed");
     const job = processJob(first);
     await pass(times.lease - times.renewal);
-    answer.resolve(undefined);
+    answer();
     fault = {};
     await pass(0);
     expect(await outcomes()).toEqual(["interrupted"]);
@@ -427,36 +505,27 @@ describe("a worker that is stopping", () => {
     await leaving;
   });
   it("is given nothing once it has gone, though the answer to an outcome came late", async () => {
-    const answer = Promise.withResolvers<undefined>();
-    fault = { answer: answer.promise };
-    await wake(first);
-    await end(done); // it advertises its slot again
+    const answer = await endUnanswered(); // it advertises its slot again
     const drained = worker.drain(grace);
-    answer.resolve(undefined);
+    answer();
     await drained;
     await wake(second);
     expect([ran(), await counts()]).toEqual([[first], { due: 1, running: 0 }]);
   });
   it("gives back what it was given while the answers to its outcome and its goodbye were on their way", async () => {
-    const answer = Promise.withResolvers<undefined>();
-    fault = { answer: answer.promise };
-    await wake(first);
-    await end(done);
+    const answer = await endUnanswered();
     const drained = worker.drain(grace);
     await wake(second);
     expect([ran(), await counts()]).toEqual([[first], { due: 1, running: 0 }]);
-    answer.resolve(undefined);
+    answer();
     await drained;
   });
   it("gives back what it was given while only the answer to its outcome was on its way", async () => {
-    const answer = Promise.withResolvers<undefined>();
-    fault = { answer: answer.promise };
-    await wake(first);
-    await end(done);
+    const answer = await endUnanswered();
     fault = {};
     const drained = worker.drain(grace);
     await wake(second);
-    answer.resolve(undefined);
+    answer();
     await drained;
     expect([ran(), await counts()]).toEqual([[first], { due: 1, running: 0 }]);
   });
@@ -503,14 +572,13 @@ describe("a worker that is stopping", () => {
     expect([ran(), await counts()]).toEqual([[], { due: 3, running: 0 }]);
   });
   it("runs the key that was chained to an outcome whose answer came late", async () => {
-    const answer = Promise.withResolvers<undefined>();
-    fault = { answer: answer.promise };
+    const answer = holdBack("answer");
     await wake(first);
     await wake(second);
     await end(done);
     fault = {};
     const drained = worker.drain(grace);
-    answer.resolve(undefined);
+    answer();
     await pass(0);
     expect(ran()).toEqual([first, second]);
     await end(done);
@@ -523,11 +591,10 @@ describe("a worker that is stopping", () => {
     expect([ran(), await counts()]).toEqual([[], { due: 0, running: 0 }]);
   });
   it("begins no run of a claim that is answered when it has gone", async () => {
-    const answer = Promise.withResolvers<undefined>();
-    fault = { claimed: answer.promise };
+    const answer = holdBack("claimed");
     const job = processJob(first);
     await worker.drain(grace);
-    answer.resolve(undefined);
+    answer();
     await job;
     expect([ran(), await counts()]).toEqual([[], { due: 1, running: 0 }]);
   });

@@ -1,11 +1,10 @@
-import { objectKey, type ObjectKey, silentLog } from "@drover/controller";
+import { objectKey, type ObjectKey } from "@drover/controller";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { RunFailedError } from "./job-queue.ts";
-import { openLedgerWorkQueue } from "../work-queue/ledger-work-queue.ts";
 import type { LeasedKey, Ledger } from "../ledger/ledger.ts";
 import { openMemoryJobQueue } from "./memory-job-queue.fixture.ts";
-import { openMemoryLedger } from "../memory/memory-ledger.ts";
+import { openMemoryWorkQueue } from "./memory-work-queue.fixture.ts";
 import { wakeOf } from "../work-queue/work-queue.contract.ts";
 import type { Arrival, QueueWorker, Run, RunOutcome, WorkQueue } from "../work-queue/work-queue.ts";
 
@@ -18,22 +17,16 @@ let shown: RunFailedError[];
 let ledger: Ledger;
 let queue: WorkQueue;
 const workers: QueueWorker[] = [];
-const [first, second, third] = ["first", "second", "third"].map((name) => objectKey({ name })) as [
-  ObjectKey,
-  ObjectKey,
-  ObjectKey,
-];
+const first = objectKey({ name: "first" });
+const second = objectKey({ name: "second" });
+const third = objectKey({ name: "third" });
 const done: RunOutcome = { kind: "done" };
 const until = (check: () => void | Promise<void>): Promise<void> => vi.waitFor(check, { timeout: 20_000 });
 
 beforeEach(() => {
   [dropsAssignments, assignments, shown] = [false, [], []];
-  queue = openLedgerWorkQueue({
-    controller: "buckets",
-    openLedger: (times, onIncarnation) => ({
-      ledger: (ledger = interceptAssignments(openMemoryLedger({ ...times, onIncarnation }))),
-      async *keys() {},
-    }),
+  queue = openMemoryWorkQueue({
+    intercept: (memory) => (ledger = interceptAssignments(memory)),
     jobQueue: {
       ...openMemoryJobQueue(),
       add: () => Promise.resolve(),
@@ -43,10 +36,7 @@ beforeEach(() => {
         return { stop: () => Promise.resolve() };
       },
     },
-    log: silentLog,
     times: { lease: 60_000, renewal: 20, recoveryWindow: 40 },
-    onIncarnation: undefined,
-    ping: () => Promise.resolve(),
   });
 });
 afterEach(async () => {

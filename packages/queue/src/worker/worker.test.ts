@@ -1,17 +1,12 @@
-import { objectKey, type ObjectKey, silentLog } from "@drover/controller";
+import { objectKey, type ObjectKey } from "@drover/controller";
 import { once } from "node:events";
-import { processTimers } from "@drover/timers";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { JobQueue } from "./job-queue.ts";
-import { keepLeases } from "./lease-keeper.ts";
-import { openLedgerWorkQueue } from "../work-queue/ledger-work-queue.ts";
 import type { WorkerRegistration, Ledger, SlotRequest } from "../ledger/ledger.ts";
 import { openMemoryJobQueue } from "./memory-job-queue.fixture.ts";
-import { openMemoryLedger } from "../memory/memory-ledger.ts";
-import type { Dispatcher } from "./dispatcher.ts";
+import { openMemoryWorkQueue } from "./memory-work-queue.fixture.ts";
 import { wakeOf } from "../work-queue/work-queue.contract.ts";
 import type { QueueWorker, Run, RunOutcome, WorkOptions, WorkQueue } from "../work-queue/work-queue.ts";
-import { startWorker } from "./worker.ts";
 
 /** What goes on between a worker and its ledger, which lets claims through once `door` is open. */
 interface Seen {
@@ -41,17 +36,10 @@ beforeEach(() => {
     processed: [],
     failed: [],
   };
-  queue = openLedgerWorkQueue({
-    controller: "buckets",
-    openLedger: (times, onIncarnation) => ({
-      ledger: watched(openMemoryLedger({ ...times, onIncarnation })),
-      async *keys() {},
-    }),
+  queue = openMemoryWorkQueue({
+    intercept: watched,
     jobQueue: watchedJobQueue(openMemoryJobQueue()),
-    log: silentLog,
     times: { lease: 2_000, renewal: 20, recoveryWindow: 40 },
-    onIncarnation: undefined,
-    ping: () => Promise.resolve(),
   });
 });
 afterEach(async () => {
@@ -207,44 +195,4 @@ it("that is told to stop has no slots but those that are busy, and holds no olde
 it("is counted for longer than the leases last that it leaves behind when it dies", async () => {
   work(() => Promise.resolve(done));
   await until(() => expect(seen.registrations.at(-1)?.lasts).toBeGreaterThan(2_000));
-});
-
-it("tells the dispatcher when the key is due again", async () => {
-  const ledger = openMemoryLedger({ lease: 2_000, recoveryWindow: 1 });
-  const jobQueue = openMemoryJobQueue();
-  const leases = keepLeases({
-    ledger,
-    lease: 2_000,
-    renewal: 500,
-    recoveryWindow: 1_000,
-    timers: processTimers,
-    log: silentLog,
-  });
-  const expected: number[] = [];
-  const dispatcher: Dispatcher = {
-    expectDueIn: (span) => void expected.push(span),
-    registerWorker: () => ({ drain: () => {}, unregister: () => Promise.resolve() }),
-    stop: () => Promise.resolve(),
-  };
-  const options = { concurrency: 1, timeout: 60_000 };
-  const parts = {
-    ledger,
-    jobQueue,
-    dispatcher,
-    leases,
-    lease: 2_000,
-    renewal: 500,
-    timers: processTimers,
-    newId: () => "w",
-    log: silentLog,
-  };
-  const worker = startWorker(parts, () => Promise.resolve({ kind: "done", after: 12_345 }), options);
-  await ledger.wake([wakeOf(objectKey({ name: "later" }))]);
-  await until(async () => {
-    await jobQueue.add((await ledger.dispatch()).jobs);
-    expect(expected).toHaveLength(1);
-  });
-  expect(expected).toEqual([12_345]);
-  await worker.drain(0);
-  leases.stop();
 });

@@ -60,8 +60,7 @@ export function advertisedSlotsContract(t: LedgerUnderTest): void {
     });
     it("comes with the object that its wake brought", async () => {
       const observed = { kind: "buckets", uid: "u1", resourceVersion: "200" };
-      await t.wake(key, { uid: "u1" });
-      await t.run(key, { kind: "done", observed });
+      await t.wakeAndRun(key, { kind: "done", observed }, { uid: "u1" });
       await t.ledger.advertise(slots("t1"));
       await t.wake(key, { uid: "u1", resourceVersion: "201", cachedObject: '{"a":"\\n"}' });
       expect(await assignments()).toMatchObject([{ claim: { cachedObject: '{"a":"\\n"}' } }]);
@@ -77,8 +76,7 @@ export function advertisedSlotsContract(t: LedgerUnderTest): void {
       expect(await t.refusal(key)).toBe("leased"); // as its job claims it
     });
     it("may be due by a timer, or by somebody else's outcome", async () => {
-      await t.wake(key);
-      await t.run(key, { kind: "done", after: 500 });
+      await t.wakeAndRun(key, { kind: "done", after: 500 });
       await t.ledger.advertise(slots("t1"));
       t.clock += 500;
       expect(await t.dispatched()).toEqual([]);
@@ -115,16 +113,14 @@ export function advertisedSlotsContract(t: LedgerUnderTest): void {
       expect(await assignedKeys()).toEqual([`t1 ${second}`]);
     });
     it("comes after those whose timer is over", async () => {
-      await t.wake(first);
-      await t.run(first, { kind: "wait", after: 500 });
+      await t.wakeAndRun(first, { kind: "wait", after: 500 });
       await t.ledger.advertise(slots("t1"));
       t.clock += 501;
       expect(await t.wake(second)).toEqual([second]);
       expect(await assignedKeys()).toEqual([`t1 ${first}`]);
     });
     it("waits while as many run as there are slots, whoever advertises one more", async () => {
-      await t.wake(first);
-      await t.claim(first, "t1");
+      await t.wakeAndClaim(first, "t1");
       await t.registerWorker({ slots: 1 });
       await t.ledger.advertise(slots("t2"));
       expect(await t.wake(second)).toEqual([]);
@@ -143,8 +139,7 @@ export function advertisedSlotsContract(t: LedgerUnderTest): void {
 
   describe("a slot", () => {
     it("is advertised by the outcome of its run, where nothing is due", async () => {
-      await t.wake(first);
-      await t.claim(first, "t1");
+      await t.wakeAndClaim(first, "t1");
       const next: SlotRequest = { token: "t2", version: 0, worker: "w1", askedAt: 7 };
       expect(await t.ledger.settle(first, "t1", done, undefined, next)).not.toHaveProperty("chained.key");
       await t.wake(second);
@@ -152,8 +147,7 @@ export function advertisedSlotsContract(t: LedgerUnderTest): void {
     });
     it("is not advertised by an outcome that a key was chained to", async () => {
       await t.registerWorker({ slots: 1 });
-      await t.wake(first);
-      await t.claim(first, "t1");
+      await t.wakeAndClaim(first, "t1");
       await t.wake(second);
       const next: SlotRequest = { token: "t2", version: 0, worker: "w1", askedAt: 7 };
       expect(await t.ledger.settle(first, "t1", done, undefined, next)).toMatchObject({
@@ -164,8 +158,7 @@ export function advertisedSlotsContract(t: LedgerUnderTest): void {
       expect(await assignments()).toEqual([]);
     });
     it("is not advertised where its worker names nobody who hears", async () => {
-      await t.wake(first);
-      await t.claim(first, "t1");
+      await t.wakeAndClaim(first, "t1");
       await t.ledger.settle(first, "t1", done, undefined, { token: "t2", version: 0 });
       expect(await t.wake(second)).toEqual([second]);
     });
@@ -280,7 +273,7 @@ export function advertisedSlotsContract(t: LedgerUnderTest): void {
       expect(await t.ledger.settle(first, found.token, { kind: "interrupted" })).toMatchObject({
         jobs: [{ key: first }],
       });
-      expect((await t.ledger.inspect(first)).key).toMatchObject({ fails: 0 });
+      expect(await t.inspect(first)).toMatchObject({ fails: 0 });
     });
   });
 
@@ -319,7 +312,7 @@ export function advertisedSlotsContract(t: LedgerUnderTest): void {
       t.clock += 1_000; // its job is unused
       await t.ledger.advertise(slots("t2"));
       expect(await assignments()).toEqual([]);
-      expect((await t.ledger.inspect(first)).key.state).not.toBe("leased");
+      expect((await t.inspect(first)).state).not.toBe("leased");
     });
     it("beyond a rate", async () => {
       await t.registerWorker({ slots: 2, runs: { perSecond: 10, burst: 1 } });

@@ -23,8 +23,7 @@ export function chainedRunsContract(t: LedgerUnderTest): void {
     (await settle(outcome, request)).chained?.key;
 
   beforeEach(async () => {
-    await t.wake(key);
-    await t.claim(key, "t");
+    await t.wakeAndClaim(key, "t");
     await t.wake(dispatchedKey);
     await t.dispatched();
   });
@@ -117,12 +116,12 @@ export function chainedRunsContract(t: LedgerUnderTest): void {
       await t.ledger.pause({ kind: "object", key: dispatchedKey }, "tests");
       t.clock += overdueJobAge;
       expect(await chained()).toBeUndefined();
-      expect((await t.ledger.inspect(dispatchedKey)).key).toMatchObject({
+      expect(await t.inspect(dispatchedKey)).toMatchObject({
         state: "paused",
         pauses: [{ scope: "object" }],
       });
       expect(await t.ledger.resume({ kind: "object", key: dispatchedKey })).toEqual([]); // its job is still out
-      expect((await t.ledger.inspect(dispatchedKey)).key).toMatchObject({ state: "dispatched" });
+      expect(await t.inspect(dispatchedKey)).toMatchObject({ state: "dispatched" });
     });
     it("while the controller is paused, and who waits keeps its place", async () => {
       await t.wake(first);
@@ -130,7 +129,7 @@ export function chainedRunsContract(t: LedgerUnderTest): void {
       await t.ledger.pause({ kind: "controller" }, "tests");
       t.clock += overdueJobAge - 1;
       expect(await chained()).toBeUndefined();
-      expect((await t.ledger.inspect(first)).key).toMatchObject({
+      expect(await t.inspect(first)).toMatchObject({
         ...before,
         pauses: [{ scope: "controller", by: "tests" }],
       });
@@ -140,7 +139,7 @@ export function chainedRunsContract(t: LedgerUnderTest): void {
       await t.wake(dispatchedKey);
       t.clock += overdueJobAge;
       expect(await chained({ kind: "throttled", account: "aws", after: 1_000 })).toBeUndefined();
-      expect((await t.ledger.inspect(dispatchedKey)).key).toMatchObject({ state: "ready" });
+      expect(await t.inspect(dispatchedKey)).toMatchObject({ state: "ready" });
     });
     it("to an older function than the last one that ran it", async () => {
       await t.registerWorker({ worker: "new", version: 2 });
@@ -149,7 +148,7 @@ export function chainedRunsContract(t: LedgerUnderTest): void {
       await t.wake(dispatchedKey);
       t.clock += overdueJobAge;
       expect(await chained(done, { token: "next", version: 1 })).toBeUndefined();
-      expect((await t.ledger.inspect(dispatchedKey)).key).toMatchObject({
+      expect(await t.inspect(dispatchedKey)).toMatchObject({
         state: "waits",
         why: "newer function",
       });

@@ -2,6 +2,7 @@ import { objectKey, type ObjectKey } from "@drover/controller";
 import { randomUUID } from "node:crypto";
 import { beforeEach } from "vitest";
 import type { WorkerRegistration, Ledger, LedgerEnvironment, LedgerDurations } from "../ledger.ts";
+import type { ClaimJob } from "../../worker/job-queue.ts";
 import type { Claim, KeyReport, ListedState, RunOutcome, Wake } from "../../work-queue/work-queue.ts";
 
 export const lease = 6_000;
@@ -78,11 +79,34 @@ export class LedgerUnderTest<L extends Ledger = Ledger> {
     return this.ledger.registerWorker({ ...usual, ...fields });
   }
 
-  /** Wakes a key, and returns the keys of the jobs to add. */
-  async wake(of: ObjectKey, fields: Partial<Wake> = {}, force = false): Promise<readonly ObjectKey[]> {
+  /** Wakes a key, and returns the jobs to add. */
+  wakeForJobs(of: ObjectKey, fields: Partial<Wake> = {}, force = false): Promise<readonly ClaimJob[]> {
     const resourceVersion = String(this.#version++);
     const wake = { key: of, kind: "buckets", resourceVersion, reason: "Modified", class: "change" } as const;
-    return (await this.ledger.wake([{ ...wake, ...fields }], force)).map((job) => job.key);
+    return this.ledger.wake([{ ...wake, ...fields }], force);
+  }
+
+  /** Wakes a key, and returns the keys of the jobs to add. */
+  async wake(of: ObjectKey, fields?: Partial<Wake>, force?: boolean): Promise<readonly ObjectKey[]> {
+    return (await this.wakeForJobs(of, fields, force)).map((job) => job.key);
+  }
+
+  /** Wakes a key, and claims it. */
+  async wakeAndClaim(of: ObjectKey, token: string, fields?: Partial<Wake>): Promise<Claim> {
+    await this.wake(of, fields);
+    return this.claim(of, token);
+  }
+
+  /** Wakes a key, and runs it; returns in how many ms it is due again. */
+  async wakeAndRun(of: ObjectKey, outcome: RunOutcome, fields?: Partial<Wake>): Promise<number | undefined> {
+    await this.wake(of, fields);
+    return this.run(of, outcome);
+  }
+
+  /** Dispatches, and claims a key that is due. */
+  async begin(of: ObjectKey, token: string): Promise<Claim> {
+    await this.ledger.dispatch();
+    return this.claim(of, token);
   }
 
   /** Claims a dispatched key. */
@@ -101,6 +125,11 @@ export class LedgerUnderTest<L extends Ledger = Ledger> {
   /** Dispatches, and returns the keys of the jobs to add. */
   async dispatched(): Promise<readonly ObjectKey[]> {
     return (await this.ledger.dispatch()).jobs.map((job) => job.key);
+  }
+
+  /** The state of a key. */
+  async inspect(of: ObjectKey): Promise<KeyReport> {
+    return (await this.ledger.inspect(of)).key;
   }
 
   /** All keys in a state. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { RunOutcome, Wake } from "../../work-queue/work-queue.ts";
+import type { Claim, RunOutcome, Wake } from "../../work-queue/work-queue.ts";
 import {
   done,
   failed,
@@ -12,10 +12,7 @@ import {
 
 /** State that a run must not inherit from the previous one, which failed, died or ran on another server. */
 export function nextRunsContract(t: LedgerUnderTest): void {
-  const begin = async (token: string): Promise<void> => {
-    await t.dispatched();
-    await t.claim(key, token);
-  };
+  const begin = (token: string): Promise<Claim> => t.begin(key, token);
 
   describe("the run after one that died", () => {
     it("answers a force that came during that one: the key does not run a third time", async () => {
@@ -25,7 +22,7 @@ export function nextRunsContract(t: LedgerUnderTest): void {
       t.clock += lease;
       await begin("t2");
       expect(await t.ledger.settle(key, "t2", done)).toMatchObject({ jobs: [], dueIn: undefined });
-      expect((await t.ledger.inspect(key)).key.state).toBe("idle");
+      expect((await t.inspect(key)).state).toBe("idle");
     });
     it("counts its failure against the object that it saw itself", async () => {
       await t.wake(key, { uid: "u1" });
@@ -36,11 +33,10 @@ export function nextRunsContract(t: LedgerUnderTest): void {
       await begin("t2");
       await t.wake(key, { uid: "u2" });
       await t.ledger.settle(key, "t2", failed);
-      expect((await t.ledger.inspect(key)).key.fails).toBe(1);
+      expect((await t.inspect(key)).fails).toBe(1);
     });
     it("begins at once where that one announced itself: more may have been heard than is known", async () => {
-      await t.wake(key);
-      await t.run(key, failed); // a lease that ends now starts a backoff window
+      await t.wakeAndRun(key, failed); // a lease that ends now starts a backoff window
       t.clock += lease;
       await t.dispatched();
       const failOver = await t.backup();
@@ -57,8 +53,7 @@ export function nextRunsContract(t: LedgerUnderTest): void {
     const keys = keysIn("a", 3);
     await t.registerWorker({ slots: 3 });
     for (const each of keys) {
-      await t.wake(each);
-      await t.run(each, { kind: "terminal", error: "no" });
+      await t.wakeAndRun(each, { kind: "terminal", error: "no" });
     }
     const wakes = keys.map((each): Wake => ({
       key: each,
@@ -77,7 +72,7 @@ export function nextRunsContract(t: LedgerUnderTest): void {
   it("conflicts that became a failure are counted anew", async () => {
     await t.wake(key);
     for (let i = 0; i < 9; i++) t.clock += (await conflict(`t${i}`)) ?? 0;
-    expect((await t.ledger.inspect(key)).key.fails).toBe(1);
+    expect((await t.inspect(key)).fails).toBe(1);
     expect(await conflict("next")).toBe(19);
   });
   it.each<RunOutcome>([done, { kind: "wait", after: 1 }, failed, { kind: "interrupted" }])(

@@ -103,13 +103,13 @@ export function orderContract(t: LedgerUnderTest): void {
           for (const each of [ready, later]) expect(await t.wake(each)).toEqual([]);
         expect(await t.dispatched()).toEqual([]);
         expect(await t.ledger.count()).toMatchObject({ due: 0, oldestDue: 0, paused: mine.length });
-        expect((await t.ledger.inspect(key)).key).toMatchObject({
+        expect(await t.inspect(key)).toMatchObject({
           state: scope.kind === "object" ? "paused" : "ready",
           pauses: [{ scope: scope.kind, by: "tests" }],
         });
         const jobs = await t.ledger.resume(scope);
         expect(jobs.map((job) => job.key).sort()).toEqual([...mine].sort());
-        expect((await t.ledger.inspect(key)).key).toMatchObject({ pauses: [] });
+        expect(await t.inspect(key)).toMatchObject({ pauses: [] });
       },
     );
     it("is told with who did it and since when, of each scope", async () => {
@@ -119,7 +119,7 @@ export function orderContract(t: LedgerUnderTest): void {
         t.clock += 1;
       }
       await t.ledger.pause({ kind: "object", key: keysIn("default", 1)[0]! }, "another");
-      const pauses = async () => (await t.ledger.inspect(key)).key.pauses;
+      const pauses = async () => (await t.inspect(key)).pauses;
       expect(await pauses()).toEqual([
         { scope: "controller", since, by: "somebody of controller" },
         { scope: "namespace", since: since + 1, by: "somebody of namespace" },
@@ -138,8 +138,7 @@ export function orderContract(t: LedgerUnderTest): void {
       expect(await t.wake(other)).toEqual([other]);
     });
     it("lets a run under way end, and its key stays due", async () => {
-      await t.wake(key);
-      await t.claim(key, "t");
+      await t.wakeAndClaim(key, "t");
       await t.ledger.pause({ kind: "controller" }, "tests");
       await t.wake(key);
       expect(await t.ledger.settle(key, "t", done)).toMatchObject({ kind: "settled", jobs: [] });
@@ -156,20 +155,16 @@ export function orderContract(t: LedgerUnderTest): void {
     const force = () =>
       t.ledger.wake([{ key, kind: "force", resourceVersion: "0", reason: "Forced", class: "change" }], true);
     it("runs a key that waits, backs off for the second time, or is parked", async () => {
-      await t.wake(key);
-      await t.run(key, { kind: "retry", error: "no" });
-      await t.wake(key);
-      await t.run(key, { kind: "retry", error: "no" });
+      await t.wakeAndRun(key, { kind: "retry", error: "no" });
+      await t.wakeAndRun(key, { kind: "retry", error: "no" });
       expect(await t.wake(key)).toEqual([]);
       expect(await force()).toMatchObject([{ key }]);
       await t.run(key, { kind: "terminal", error: "no" });
       expect(await force()).toMatchObject([{ key }]);
     });
     it("of a running key runs it again at once, though it fails and its window was pierced before", async () => {
-      await t.wake(key);
-      await t.run(key, { kind: "retry", error: "no" });
-      await t.wake(key);
-      await t.claim(key, "t");
+      await t.wakeAndRun(key, { kind: "retry", error: "no" });
+      await t.wakeAndClaim(key, "t");
       await force();
       expect(await t.ledger.settle(key, "t", { kind: "retry", error: "no" })).toMatchObject({
         jobs: [{ key }],
@@ -234,7 +229,7 @@ export function orderContract(t: LedgerUnderTest): void {
       expect(await t.wake(second)).toEqual([]);
       expect(await t.wake(first)).toEqual([]);
       expect(await t.wake(key)).toEqual([key]);
-      expect((await t.ledger.inspect(second)).key).toMatchObject({
+      expect(await t.inspect(second)).toMatchObject({
         account: "aws",
         accountOpens: t.clock + 5_000,
       });
@@ -293,7 +288,7 @@ export function orderContract(t: LedgerUnderTest): void {
       t.clock += 100;
       await t.dispatched();
       await t.run(key, { kind: "retry", error: "still no" });
-      expect((await t.ledger.inspect(key)).key).toMatchObject({
+      expect(await t.inspect(key)).toMatchObject({
         state: "parked",
         fails: 2,
         error: "still no",
@@ -308,14 +303,14 @@ export function orderContract(t: LedgerUnderTest): void {
         await t.claim(key, token);
         await t.wake(key);
         await t.ledger.settle(key, token, { kind: "retry", error: "no" });
-        return (await t.ledger.inspect(key)).key;
+        return await t.inspect(key);
       };
       expect(await failWhenHeardOf("t1")).toMatchObject({ state: "dispatched", fails: 1 }); // runs early in the window
       expect(await failWhenHeardOf("t2")).toMatchObject({ state: "waits", why: "backoff" });
       t.clock += 100;
       await t.dispatched();
       await t.run(key, { kind: "retry", error: "no" });
-      expect((await t.ledger.inspect(key)).key).toMatchObject({ state: "parked", fails: 2 });
+      expect(await t.inspect(key)).toMatchObject({ state: "parked", fails: 2 });
     });
     it("of the newest version that is here say how failures are retried, also after a newer one was", async () => {
       await t.registerWorker({ worker: "newer", version: 7, backoff: { first: 9_000, longest: 9_000 } });

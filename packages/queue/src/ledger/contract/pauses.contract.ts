@@ -10,7 +10,7 @@ export function pausesContract(t: LedgerUnderTest): void {
     resourceVersion,
     ...(paused !== undefined && { paused }),
   });
-  const state = async (of: ObjectKey = key) => (await t.ledger.inspect(of)).key.state;
+  const state = async (of: ObjectKey = key) => (await t.inspect(of)).state;
   const paused = (resourceVersion: string): RunOutcome => ({
     kind: "paused",
     observed: { kind: "buckets", uid: "u1", resourceVersion },
@@ -18,7 +18,7 @@ export function pausesContract(t: LedgerUnderTest): void {
 
   it("holds a key back whose object says so, however it came to be due, and lets it go when it says so no more", async () => {
     expect(await t.wake(key, own("1", true))).toEqual([]);
-    expect((await t.ledger.inspect(key)).key).toMatchObject({
+    expect(await t.inspect(key)).toMatchObject({
       state: "paused",
       at: t.clock,
       pauses: [{ scope: "annotation", since: t.clock, by: "" }],
@@ -61,8 +61,7 @@ export function pausesContract(t: LedgerUnderTest): void {
       expect(await state(each)).toBe("paused");
     }
     const [waits] = keysIn("b", 1) as [ObjectKey];
-    await t.wake(waits, own("1"));
-    await t.run(waits, { kind: "done", after: 1_000 });
+    await t.wakeAndRun(waits, { kind: "done", after: 1_000 }, own("1"));
     await t.ledger.pause({ kind: "object", key: waits }, "tests");
     t.clock += 1_000;
     // The count is also right before the dispatcher has run.
@@ -88,11 +87,11 @@ export function pausesContract(t: LedgerUnderTest): void {
     await t.wake(before);
     t.clock += 500;
     await t.wake(key, own("2", false));
-    expect((await t.ledger.inspect(key)).key).toMatchObject({ state: "ready", at: t.clock });
+    expect(await t.inspect(key)).toMatchObject({ state: "ready", at: t.clock });
     await t.ledger.pause({ kind: "object", key }, "tests");
     t.clock += 500;
     await t.ledger.resume({ kind: "object", key });
-    expect((await t.ledger.inspect(key)).key).toMatchObject({ state: "ready", at: t.clock });
+    expect(await t.inspect(key)).toMatchObject({ state: "ready", at: t.clock });
   });
 
   it("keeps a pause where a wake does not say", async () => {
@@ -107,9 +106,8 @@ export function pausesContract(t: LedgerUnderTest): void {
   });
 
   it("takes a run's word that its object is paused, though no wake said so", async () => {
-    await t.wake(key, { kind: "pods", resourceVersion: "1" });
-    await t.run(key, paused("7"));
-    expect((await t.ledger.inspect(key)).key).toMatchObject({
+    await t.wakeAndRun(key, paused("7"), { kind: "pods", resourceVersion: "1" });
+    expect(await t.inspect(key)).toMatchObject({
       state: "paused",
       fails: 0,
       pauses: [{ scope: "annotation" }],
@@ -118,8 +116,7 @@ export function pausesContract(t: LedgerUnderTest): void {
   });
 
   it("takes no run's word for an object that has changed since, or of another one", async () => {
-    await t.wake(key, own("1"));
-    await t.claim(key, "t1");
+    await t.wakeAndClaim(key, "t1", own("1"));
     await t.wake(key, own("3", false));
     await t.ledger.settle(key, "t1", paused("2"));
     expect(await state()).toBe("dispatched");
@@ -132,11 +129,9 @@ export function pausesContract(t: LedgerUnderTest): void {
   });
 
   it("leaves failures as they are", async () => {
-    await t.wake(key, own("1"));
-    await t.run(key, failed);
-    await t.wake(key, own("2"));
-    await t.run(key, paused("2"));
-    expect((await t.ledger.inspect(key)).key).toMatchObject({ state: "paused", fails: 1, error: "no" });
+    await t.wakeAndRun(key, failed, own("1"));
+    await t.wakeAndRun(key, paused("2"), own("2"));
+    expect(await t.inspect(key)).toMatchObject({ state: "paused", fails: 1, error: "no" });
   });
 
   it("keeps no cached object for a key that is paused", async () => {
@@ -172,7 +167,7 @@ export function pausesContract(t: LedgerUnderTest): void {
       await t.ledger.pause({ kind: "object", key }, by);
     }
     const pauses = [{ scope: "object", since: t.clock, by: "another" }];
-    expect((await t.ledger.inspect(key)).key).toMatchObject({ pauses });
+    expect(await t.inspect(key)).toMatchObject({ pauses });
   });
 
   describe("how much is due", () => {
@@ -193,8 +188,7 @@ export function pausesContract(t: LedgerUnderTest): void {
     it("says how long a key waits behind an account that is closed, also beside a paused namespace", async () => {
       await t.registerWorker({ slots: 10 });
       const [throttled, held] = [...keysIn("free", 1), ...keysIn("held", 1)] as [ObjectKey, ObjectKey];
-      await t.wake(throttled);
-      await t.run(throttled, { kind: "throttled", account: "aws", after: 60_000 });
+      await t.wakeAndRun(throttled, { kind: "throttled", account: "aws", after: 60_000 });
       await t.dispatched();
       await t.ledger.pause({ kind: "namespace", namespace: "held" }, "tests");
       t.clock += 30_000;
@@ -204,8 +198,7 @@ export function pausesContract(t: LedgerUnderTest): void {
     it("does not count anything while all is paused, but what runs", async () => {
       await t.registerWorker({ slots: 2 });
       const [other] = keysIn("a", 1) as [ObjectKey];
-      await t.wake(key);
-      await t.claim(key, "t");
+      await t.wakeAndClaim(key, "t");
       await t.wake(other);
       await t.ledger.pause({ kind: "controller" }, "tests");
       t.clock += 5_000;

@@ -2,7 +2,6 @@ import { objectKey, type ObjectKey } from "@drover/controller";
 import { randomUUID } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { ClaimJob } from "../../worker/job-queue.ts";
-import type { SettleAnswer } from "../ledger.ts";
 import type { Claim, RunOutcome, Wake } from "../../work-queue/work-queue.ts";
 import { failed, key, lease, type LedgerUnderTest } from "./ledger-under-test.ts";
 
@@ -10,31 +9,17 @@ import { failed, key, lease, type LedgerUnderTest } from "./ledger-under-test.ts
 export function runsContract(t: LedgerUnderTest): void {
   beforeEach(() => t.registerWorker({ slots: 2 }));
 
-  let version = 100;
-  const wake = (fields: Partial<Wake> = {}): Promise<readonly ClaimJob[]> =>
-    t.ledger.wake([
-      {
-        key,
-        kind: "buckets",
-        resourceVersion: String(version++),
-        reason: "Modified",
-        class: "change",
-        ...fields,
-      },
-    ]);
-  const claim = async (token: string, of = key): Promise<Claim> => {
-    await t.ledger.dispatch();
-    return t.claim(of, token);
-  };
+  const wake = ({ key: of = key, ...fields }: Partial<Wake> = {}): Promise<readonly ClaimJob[]> =>
+    t.wakeForJobs(of, fields);
+  const claim = (token: string, of = key): Promise<Claim> => t.begin(of, token);
   /** The reason for which the key cannot be claimed now; "claimed" if it was. */
   const refusal = async (): Promise<string> => {
     await t.ledger.dispatch();
     return t.refusal(key);
   };
-  const run = async (outcome: RunOutcome): Promise<SettleAnswer> => {
-    const token = randomUUID();
-    await claim(token);
-    return t.ledger.settle(key, token, outcome);
+  const run = async (outcome: RunOutcome): Promise<number | undefined> => {
+    await t.ledger.dispatch();
+    return t.run(key, outcome);
   };
 
   describe("a wake", () => {
@@ -61,8 +46,7 @@ export function runsContract(t: LedgerUnderTest): void {
       expect((await claim("t1")).class).toBe("change");
     });
     it("during a run of a worker that dies is answered by the run that takes over", async () => {
-      await wake();
-      await claim("t1");
+      await t.wakeAndClaim(key, "t1");
       await wake();
       t.clock += lease;
       expect((await t.ledger.dispatch()).jobs).toMatchObject([{ key }]);
@@ -75,8 +59,7 @@ export function runsContract(t: LedgerUnderTest): void {
       }
     });
     it("of another uid tells which one was replaced, until a run succeeds", async () => {
-      await wake({ uid: "old" });
-      await run({ kind: "done" });
+      await t.wakeAndRun(key, { kind: "done" }, { uid: "old" });
       await wake({ uid: "new" });
       expect((await claim("t1")).replaced).toBe("old");
       await t.ledger.settle(key, "t1", failed);
@@ -87,16 +70,14 @@ export function runsContract(t: LedgerUnderTest): void {
       expect((await claim("t3")).replaced).toBeUndefined();
     });
     it("of several uids in a row tells the one that a run has seen, not those between", async () => {
-      await wake({ uid: "seen" });
-      await run({ kind: "done" });
+      await t.wakeAndRun(key, { kind: "done" }, { uid: "seen" });
       await wake({ uid: "between" });
       await wake({ uid: "new" });
       expect(await claim("t1")).toMatchObject({ uid: "new", replaced: "seen" });
     });
     it("is told to one claimer only: the next one hears what came since", async () => {
       await wake({ reason: "Added", class: "resync" });
-      await wake({ reason: "Added", class: "listing" });
-      await claim("t1");
+      await t.wakeAndClaim(key, "t1", { reason: "Added", class: "listing" });
       await wake({ reason: "Deleted", class: "listing" });
       await t.ledger.settle(key, "t1", { kind: "done" });
       expect(await claim("t2")).toMatchObject({ reasons: ["Deleted"], class: "listing" });
@@ -107,8 +88,7 @@ export function runsContract(t: LedgerUnderTest): void {
       expect((await claim("t1")).versions).toEqual({ buckets: "ant" });
     });
     it("pierces requeueAfter", async () => {
-      await wake();
-      await run({ kind: "done", after: 60_000 });
+      await t.wakeAndRun(key, { kind: "done", after: 60_000 });
       expect(await refusal()).toBe("waiting");
       expect(await wake()).toHaveLength(1);
       expect(await refusal()).toBe("claimed");
@@ -131,8 +111,7 @@ export function runsContract(t: LedgerUnderTest): void {
       }
     });
     it("of another uid starts the key afresh, unless it is older than what is known", async () => {
-      await wake({ uid: "old", resourceVersion: "500" });
-      await run(failed);
+      await t.wakeAndRun(key, failed, { uid: "old", resourceVersion: "500" });
       await wake({ uid: "older", resourceVersion: "400" });
       expect((await claim("t1")).fails).toBe(1);
       await t.ledger.settle(key, "t1", failed);
@@ -151,8 +130,7 @@ export function runsContract(t: LedgerUnderTest): void {
         { kind: "done", after: 9_000 },
         { kind: "terminal", error: "no" },
       ] as const) {
-        await wake();
-        await run(outcome);
+        await t.wakeAndRun(key, outcome);
         expect(await wake({ class: "resync" })).toHaveLength(0);
         expect(await refusal()).toMatch(/waiting|parked/);
         t.clock += 20_000;
@@ -162,8 +140,7 @@ export function runsContract(t: LedgerUnderTest): void {
 
   describe("a claim", () => {
     it("holds: another token is refused until the lease ends", async () => {
-      await wake();
-      await claim("t1");
+      await t.wakeAndClaim(key, "t1");
       expect(await refusal()).toBe("leased");
       t.clock += lease;
       expect(await refusal()).toBe("claimed");
@@ -177,8 +154,7 @@ export function runsContract(t: LedgerUnderTest): void {
       expect(await claim("t1")).toMatchObject({ fails: 0, reasons: [] });
     });
     it("of a key with nothing due is refused", async () => {
-      await wake();
-      await run({ kind: "done" });
+      await t.wakeAndRun(key, { kind: "done" });
       expect(await refusal()).toBe("nothing due");
     });
     it("by a job that came before the key's turn is refused", async () => {
@@ -188,16 +164,14 @@ export function runsContract(t: LedgerUnderTest): void {
       expect(await t.ledger.claim(key, "t1")).toEqual({ refused: "not its turn" });
     });
     it("holds for one lease from now at most where the clock went back", async () => {
-      await wake();
-      await claim("t1");
+      await t.wakeAndClaim(key, "t1");
       t.clock -= 600_000;
       expect(await t.ledger.claim(key, "t2")).toEqual({ refused: "leased" });
       t.clock += lease;
       expect(await t.ledger.claim(key, "t2")).not.toEqual({ refused: "leased" });
     });
     it("lasts for as long as it is renewed, and not by another token", async () => {
-      await wake();
-      await claim("t1");
+      await t.wakeAndClaim(key, "t1");
       t.clock += lease - 1;
       expect((await t.ledger.renew([{ key, token: "t2" }])).lost).toEqual(["t2"]);
       expect(await t.ledger.renew([{ key, token: "t1" }])).toMatchObject({ lost: [], announced: [] });
@@ -212,8 +186,7 @@ export function runsContract(t: LedgerUnderTest): void {
     const never = objectKey({ namespace: "a", name: "never" });
     const { now: before, keys: both } = await t.ledger.notRunSince([key, never], 0);
     expect(both).toEqual([key, never]);
-    await wake();
-    await claim("t1");
+    await t.wakeAndClaim(key, "t1");
     expect((await t.ledger.notRunSince([key, never], before)).keys).toEqual([never]);
     t.clock += 10;
     const { now } = await t.ledger.notRunSince([], 0);
@@ -246,7 +219,7 @@ export function runsContract(t: LedgerUnderTest): void {
     await t.registerWorker({ slots: 1 });
     await wake({ key: dispatched });
     await wake({ key: ready });
-    for (const [i, of] of keys.entries()) expect((await t.ledger.inspect(of)).key.state).toBe(states[i]);
+    for (const [i, of] of keys.entries()) expect((await t.inspect(of)).state).toBe(states[i]);
     t.clock += 10;
     expect((await t.ledger.notRunSince(keys, t.clock)).keys).toEqual(keys);
     await t.claim(dispatched, "t2");
@@ -283,8 +256,7 @@ export function runsContract(t: LedgerUnderTest): void {
         const slots = { worker: "w1", askedAt: 1, version: 0, tokens: ["slot"] };
         let token = "t1";
         if (how === "claimed") {
-          await wake();
-          await claim(token);
+          await t.wakeAndClaim(key, token);
         } else if (how === "assigned") {
           await t.ledger.advertise(slots);
           await wake();
@@ -321,31 +293,27 @@ export function runsContract(t: LedgerUnderTest): void {
       },
     );
     it("is taken back by the dispatcher, which dispatches again", async () => {
-      await wake();
-      await claim("t1");
+      await t.wakeAndClaim(key, "t1");
       expect((await t.ledger.dispatch()).jobs).toHaveLength(0);
       t.clock += lease;
       expect((await t.ledger.dispatch()).jobs).toHaveLength(1);
     });
     it("is taken back in time also where the clock went back meanwhile", async () => {
-      await wake();
-      await claim("t1");
+      await t.wakeAndClaim(key, "t1");
       t.clock -= 600_000;
       await t.ledger.dispatch();
       t.clock += lease;
       expect((await t.ledger.dispatch()).jobs).toMatchObject([{ key }]);
     });
     it("makes its late outcome stale", async () => {
-      await wake();
-      await claim("t1");
+      await t.wakeAndClaim(key, "t1");
       t.clock += lease;
       await claim("t2");
       expect(await t.ledger.settle(key, "t1", { kind: "done" })).toEqual({ kind: "stale" });
       expect(await refusal()).toBe("leased");
     });
     it("is a failure, forgiven once, then backed off", async () => {
-      await wake();
-      await claim("t1");
+      await t.wakeAndClaim(key, "t1");
       t.clock += lease;
       expect((await claim("t2")).fails).toBe(1);
       t.clock += lease;
@@ -377,16 +345,14 @@ export function runsContract(t: LedgerUnderTest): void {
 
   describe("an outcome", () => {
     it("a repeat is answered as before and does nothing", async () => {
-      await wake();
-      await claim("t1");
+      await t.wakeAndClaim(key, "t1");
       await t.ledger.settle(key, "t1", { kind: "done" });
       await wake();
       expect(await t.ledger.settle(key, "t1", { kind: "done" })).toMatchObject({ kind: "settled", jobs: [] });
       expect(await refusal()).toBe("claimed");
     });
     it("gone leaves nothing behind but the last answer", async () => {
-      await wake({ uid: "u1", kind: "pods" });
-      await run({ kind: "gone" });
+      await t.wakeAndRun(key, { kind: "gone" }, { uid: "u1", kind: "pods" });
       expect(await t.ledger.count()).toMatchObject({
         due: 0,
         oldestDue: 0,
@@ -395,38 +361,31 @@ export function runsContract(t: LedgerUnderTest): void {
         parked: 0,
       });
       expect(await refusal()).toBe("nothing due");
-      await wake();
-      const { uid, versions } = await claim("t");
-      expect([uid, versions]).toEqual([undefined, { buckets: String(version - 1) }]);
+      const { uid, versions } = await t.wakeAndClaim(key, "t", { resourceVersion: "300" });
+      expect([uid, versions]).toEqual([undefined, { buckets: "300" }]);
     });
     it("terminal parks the key until a wake", async () => {
-      await wake();
-      await run({ kind: "terminal", error: "no" });
+      await t.wakeAndRun(key, { kind: "terminal", error: "no" });
       expect(await refusal()).toBe("parked");
       expect(await t.ledger.count()).toMatchObject({ parked: 1, due: 0 });
       await wake();
       expect(await refusal()).toBe("claimed");
     });
     it("terminal clears the window of backoff, too: the next wake is not held up by it", async () => {
-      await wake();
-      await run(failed);
-      await wake();
-      await run({ kind: "terminal", error: "no" });
+      await t.wakeAndRun(key, failed);
+      await t.wakeAndRun(key, { kind: "terminal", error: "no" });
       expect(await wake()).toHaveLength(1);
     });
     it("interrupted makes the key due at once and counts no failure", async () => {
-      await wake();
-      await run({ kind: "interrupted" });
+      await t.wakeAndRun(key, { kind: "interrupted" });
       expect((await claim("t2")).fails).toBe(0);
     });
     it("a conflict comes back almost at once; many in a row become a failure", async () => {
       await wake();
       const waits: (number | undefined)[] = [];
       for (let i = 0; i < 9; i++) {
-        const answer = await run({ kind: "conflict" });
-        if (answer.kind === "stale") throw new Error("stale");
-        waits.push(answer.dueIn);
-        t.clock += answer.dueIn ?? 0;
+        waits.push(await run({ kind: "conflict" }));
+        t.clock += waits[i] ?? 0;
       }
       expect(waits.slice(0, 3)).toEqual([19, 39, 79]);
       expect((await claim("t")).fails).toBe(1);
@@ -446,10 +405,8 @@ export function runsContract(t: LedgerUnderTest): void {
       await wake();
       const waits: (number | undefined)[] = [];
       for (let i = 0; i < 5; i++) {
-        const answer = await run(failed);
-        if (answer.kind === "stale") throw new Error("stale");
-        waits.push(answer.dueIn);
-        t.clock += answer.dueIn ?? 0;
+        waits.push(await run(failed));
+        t.clock += waits[i] ?? 0;
       }
       expect(waits).toEqual([999, 1_999, 3_999, 7_999, 7_999]);
       await run({ kind: "done" });
@@ -457,8 +414,7 @@ export function runsContract(t: LedgerUnderTest): void {
       expect((await claim("t")).fails).toBe(0);
     });
     it("is pierced by one wake per window; failures are not forgotten and do not grow by being woken", async () => {
-      await wake();
-      await run(failed);
+      await t.wakeAndRun(key, failed);
       t.clock += 10;
       expect(await wake()).toHaveLength(1);
       await run(failed);
@@ -468,20 +424,16 @@ export function runsContract(t: LedgerUnderTest): void {
       expect((await claim("t")).fails).toBe(1);
     });
     it("is waited for by a wake that may not pierce it, and no longer, whatever else is waited for", async () => {
+      await t.wakeAndRun(key, failed);
+      await t.wakeAndRun(key, { kind: "wait", after: 60_000 });
       await wake();
-      await run(failed);
-      await wake();
-      await run({ kind: "wait", after: 60_000 });
-      await wake();
-      expect((await t.ledger.inspect(key)).key).toMatchObject({ state: "waits", why: "backoff" });
+      expect(await t.inspect(key)).toMatchObject({ state: "waits", why: "backoff" });
       t.clock += 1_000;
       expect(await t.dispatched()).toEqual([key]);
     });
     it("is not pierced again by a wake that comes during the run which pierced it", async () => {
-      await wake();
-      await run(failed);
-      await wake();
-      await claim("t1");
+      await t.wakeAndRun(key, failed);
+      await t.wakeAndClaim(key, "t1");
       await wake();
       expect(await t.ledger.settle(key, "t1", failed)).toMatchObject({ jobs: [] });
       expect(await refusal()).toBe("waiting");
@@ -498,14 +450,14 @@ export function runsContract(t: LedgerUnderTest): void {
         tries++;
         const before = answer.claimed.claim.fails;
         await t.ledger.settle(key, `t${ms}`, failed);
-        windows += (await t.ledger.inspect(key)).key.fails - before;
+        windows += (await t.inspect(key)).fails - before;
       }
       expect(windows).toBeGreaterThan(2);
       expect(tries).toBeLessThanOrEqual(2 * windows);
     });
     it("takes the time that the server asked for, without counting a failure", async () => {
       await wake();
-      expect(await run({ kind: "retry", error: "429", after: 30_000 })).toMatchObject({ dueIn: 30_000 });
+      expect(await run({ kind: "retry", error: "429", after: 30_000 })).toBe(30_000);
       t.clock += 30_000;
       expect((await claim("t")).fails).toBe(0);
     });
@@ -571,12 +523,10 @@ export function runsContract(t: LedgerUnderTest): void {
       duration,
     });
     expect(await t.ledger.count()).toMatchObject({ failing: 0, runTime: 0, allPaused: false });
-    await wake();
-    await claim("t1");
+    await t.wakeAndClaim(key, "t1");
     await t.ledger.settle(key, "t1", { kind: "retry", error: "no" }, past("retry", 80));
     expect(await t.ledger.count()).toMatchObject({ failing: 1, runTime: 80 });
-    await wake();
-    await claim("t2");
+    await t.wakeAndClaim(key, "t2");
     await t.ledger.settle(key, "t2", { kind: "done" }, past("done", 160));
     expect(await t.ledger.count()).toMatchObject({ failing: 0, runTime: 90 });
     await t.ledger.pause({ kind: "controller" }, "tests");
@@ -584,8 +534,7 @@ export function runsContract(t: LedgerUnderTest): void {
   });
   it("counts keys by state", async () => {
     await wake({ key: objectKey({ name: "waits" }) });
-    await wake();
-    await claim("t");
+    await t.wakeAndClaim(key, "t");
     t.clock += 500;
     expect(await t.ledger.count()).toMatchObject({
       due: 1,

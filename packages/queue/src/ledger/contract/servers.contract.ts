@@ -4,6 +4,13 @@ import { done, key, lease, type LedgerUnderTest, recoveryWindow } from "./ledger
 
 /** Runs and wakes after another server has taken over, which may have lost data. */
 export function serversContract(t: LedgerUnderTest): void {
+  /** Claims the key, and fails over to a server that has the wake, but not the claim. */
+  const claimUnseen = async (): Promise<void> => {
+    await t.wake(key);
+    const failOver = await t.backup();
+    await t.claim(key, "t");
+    await failOver();
+  };
   describe("another server", () => {
     it("is a new incarnation, once; the same server is not", async () => {
       await t.wake(key);
@@ -34,8 +41,7 @@ export function serversContract(t: LedgerUnderTest): void {
       expect(await t.ledger.firstIncarnation()).not.toBe(first);
     });
     it("is noticed by whichever call is the first", async () => {
-      await t.wake(key);
-      await t.claim(key, "t");
+      await t.wakeAndClaim(key, "t");
       const calls = [
         () => t.wake(key),
         () => t.ledger.claim(key, "u"),
@@ -85,17 +91,15 @@ export function serversContract(t: LedgerUnderTest): void {
       expect(await t.refusal(key)).toBe("claimed");
     });
     it("counts no lease as ended before its run had time to announce itself", async () => {
-      await t.wake(key);
-      await t.claim(key, "t");
+      await t.wakeAndClaim(key, "t");
       t.clock += lease;
       t.server = "another";
       expect(await t.refusal(key)).toBe("recovering");
-      expect((await t.ledger.inspect(key)).key).toMatchObject({ state: "leased", fails: 0 });
+      expect(await t.inspect(key)).toMatchObject({ state: "leased", fails: 0 });
       expect((await t.ledger.renew([{ key, token: "t" }])).lost).toEqual([]);
     });
     it("cuts leases to one lease from now, also where its clock is behind", async () => {
-      await t.wake(key);
-      await t.claim(key, "t");
+      await t.wakeAndClaim(key, "t");
       t.server = "another";
       t.clock -= 600_000;
       await t.ledger.dispatch();
@@ -106,10 +110,7 @@ export function serversContract(t: LedgerUnderTest): void {
 
   describe("a server that lost the tail", () => {
     it("hears of a run under way when it renews, and nobody else gets the key", async () => {
-      await t.wake(key);
-      const failOver = await t.backup();
-      await t.claim(key, "t");
-      await failOver();
+      await claimUnseen();
       const heard = { lost: [], announced: ["t"] };
       expect(await t.ledger.renew([{ key, token: "t" }])).toMatchObject(heard);
       t.clock += recoveryWindow;
@@ -132,22 +133,17 @@ export function serversContract(t: LedgerUnderTest): void {
       expect((await t.claim(key, "u")).cachedObject).toBeUndefined();
     });
     it("leases nothing to a run that has settled, though it is heard to renew afterwards", async () => {
-      await t.wake(key);
-      const failOver = await t.backup();
-      await t.claim(key, "t");
-      await failOver();
+      await claimUnseen();
       expect(await t.ledger.settle(key, "t", done)).toMatchObject({ kind: "settled" });
       expect((await t.ledger.renew([{ key, token: "t" }])).lost).toEqual(["t"]);
       t.clock += recoveryWindow;
       expect(await t.dispatched()).toEqual([key]);
     });
     it("believes the run that announces itself, not the lease of an older one", async () => {
-      await t.wake(key);
-      await t.claim(key, "older");
+      await t.wakeAndClaim(key, "older");
       const failOver = await t.backup();
       await t.ledger.settle(key, "older", done);
-      await t.wake(key);
-      await t.claim(key, "t");
+      await t.wakeAndClaim(key, "t");
       await failOver();
       expect((await t.ledger.renew([{ key, token: "t" }])).lost).toEqual([]);
       expect(await t.ledger.renew([{ key, token: "older" }])).toMatchObject({
@@ -157,8 +153,7 @@ export function serversContract(t: LedgerUnderTest): void {
       expect(await t.ledger.settle(key, "older", done)).toEqual({ kind: "stale" });
     });
     it("believes the run that it knows, once that has renewed, not one from which the key was taken before", async () => {
-      await t.wake(key);
-      await t.claim(key, "before");
+      await t.wakeAndClaim(key, "before");
       t.clock += lease;
       await t.dispatched();
       await t.claim(key, "t");
@@ -169,10 +164,7 @@ export function serversContract(t: LedgerUnderTest): void {
       expect((await t.ledger.renew([{ key, token: "t" }])).lost).toEqual([]);
     });
     it("takes the outcome of a run that it does not know of, and has the key looked at once more", async () => {
-      await t.wake(key);
-      const failOver = await t.backup();
-      await t.claim(key, "t");
-      await failOver();
+      await claimUnseen();
       expect(await t.ledger.settle(key, "t", { kind: "done", after: 60_000 })).toMatchObject({
         kind: "settled",
       });
@@ -180,20 +172,14 @@ export function serversContract(t: LedgerUnderTest): void {
       expect(await t.dispatched()).toEqual([key]);
     });
     it("does not take an outcome twice, nor one that comes too late", async () => {
-      await t.wake(key);
-      const failOver = await t.backup();
-      await t.claim(key, "t");
-      await failOver();
+      await claimUnseen();
       await t.ledger.settle(key, "t", { kind: "terminal", error: "no" });
       expect(await t.ledger.settle(key, "t", done)).toMatchObject({ kind: "settled", jobs: [] });
       t.clock += recoveryWindow;
       expect(await t.ledger.settle(key, "unknown", done)).toEqual({ kind: "stale" });
     });
     it("refuses a run that announces itself too late", async () => {
-      await t.wake(key);
-      const failOver = await t.backup();
-      await t.claim(key, "t");
-      await failOver();
+      await claimUnseen();
       await t.ledger.dispatch();
       t.clock += recoveryWindow;
       expect((await t.ledger.renew([{ key, token: "t" }])).lost).toEqual(["t"]);
@@ -208,8 +194,7 @@ export function serversContract(t: LedgerUnderTest): void {
       expect(t.incarnations).toHaveLength(2);
     });
     it("hears of the runs under way when they renew", async () => {
-      await t.wake(key);
-      await t.claim(key, "t");
+      await t.wakeAndClaim(key, "t");
       await t.loseAll();
       expect((await t.ledger.renew([{ key, token: "t" }])).lost).toEqual([]);
       t.clock += recoveryWindow;
