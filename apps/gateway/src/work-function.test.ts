@@ -132,6 +132,12 @@ it("a call that is under way when its function stops is answered, and not made a
   expect(await client.get(ref, keyOf(name))).toMatchObject({ status: { text: "hello" } });
 });
 
+it("a function that stops has closed its queue", async () => {
+  const stopped = work();
+  await stopped.stop(0);
+  await expect(stopped.queue.force([keyOf("g")])).rejects.toThrow("was closed");
+});
+
 it.each<[string, object, Partial<RunOutcome>]>([
   ["done", { outcome: "done" }, { kind: "done" }],
   [
