@@ -1,17 +1,10 @@
 import { customResourceDefinition, defineResource, objectKey, queueOf, silentLog } from "@drover/controller";
 import { builtin, installCrd, type KubeClient, refOf } from "@drover/kube";
-import { type RedisServer, startRedis } from "@drover/local-servers";
-import {
-  connectRedis,
-  disconnectRedis,
-  openWorkQueue,
-  type RedisConnection,
-  type RunOutcome,
-  type WorkQueue,
-} from "@drover/queue";
+import { openWorkQueue, type RunOutcome, type WorkQueue } from "@drover/queue";
 import { openRegistry } from "@drover/runtime";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { z } from "zod";
+import { redisOfFile } from "../../../packages/queue/src/redis/redis.fixture.ts";
 import { sandboxOfFile } from "../../../packages/testing/src/sandbox.fixture.ts";
 import {
   answering,
@@ -39,8 +32,7 @@ const Greeting = defineResource({
 const ref = refOf(Greeting);
 
 const { client } = await sandboxOfFile();
-let server: RedisServer;
-let redis: RedisConnection;
+const { redis } = await redisOfFile();
 let fn: TestFunction;
 let queue: WorkQueue;
 let worker: FunctionWorker | undefined;
@@ -55,12 +47,6 @@ beforeAll(async () => {
     metadata: { name: "greetings-webhook", namespace: "web" },
     data: { current: Buffer.from(secret).toString("base64") },
   });
-  server = await startRedis({ persistence: false });
-  redis = await connectRedis({ url: server.url, clientName: "test", log: silentLog, loadsScripts: true });
-});
-afterAll(async () => {
-  await disconnectRedis(redis);
-  await server.stop();
 });
 beforeEach(async () => {
   [fn, outcomes, worker] = [await startTestFunction(), [], undefined];
@@ -130,6 +116,12 @@ it("a call that is under way when its function stops is answered, and not made a
   expect(outcomes).toMatchObject([{ kind: "done" }]);
   expect(fn.calls).toHaveLength(1);
   expect(await client.get(ref, keyOf(name))).toMatchObject({ status: { text: "hello" } });
+});
+
+it("a function that stops has closed its queue", async () => {
+  const stopped = work();
+  await stopped.stop(0);
+  await expect(stopped.queue.force([keyOf("g")])).rejects.toThrow("was closed");
 });
 
 it.each<[string, object, Partial<RunOutcome>]>([

@@ -1,5 +1,6 @@
 import { RetryError } from "@drover/controller";
 import { expect, it } from "vitest";
+import { greetings } from "./calling.fixture.ts";
 import { readWebhookSecrets } from "./webhook-secrets.ts";
 
 const secret = (byte: number): string => `whsec_${Buffer.alloc(24, byte).toString("base64")}`;
@@ -10,7 +11,7 @@ it("the current secret comes first, and the one of before while there is one", a
   const read = (data: object) =>
     readWebhookSecrets(
       { get: (_ref, key) => (asked.push(key), Promise.resolve({ data } as never)) },
-      { namespace: "web", controller: "greetings" },
+      greetings,
     );
   expect(await read({ previous, current })).toEqual([secret(1), secret(2)]);
   expect(await read({ current, other: previous })).toEqual([secret(1)]);
@@ -31,10 +32,7 @@ it.each([
   ],
 ])("a Secret that %s is a reason to try again, by name and without its value", async (_, secret, problem) => {
   const client = { get: () => Promise.resolve(secret as never) };
-  const error: unknown = await readWebhookSecrets(client, {
-    namespace: "web",
-    controller: "greetings",
-  }).catch((thrown: unknown) => thrown);
+  const error: unknown = await readWebhookSecrets(client, greetings).catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(RetryError);
   expect(error).toMatchObject({ reason: "NoSecret", message: expect.stringMatching(problem) as string });
   expect(String(error)).not.toMatch(/abc|YWJj/);

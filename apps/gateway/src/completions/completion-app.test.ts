@@ -122,23 +122,7 @@ describe("refuses", () => {
 
   it.each<[string, () => Promise<number>, number]>([
     ["what is signed with another secret", () => send(text(), { by: [otherSecret] }), 401],
-    [
-      "a neighbour's word, signed with its own secret",
-      () => send(text({ audience: neighbour }), { by: [otherSecret], to: neighbour }),
-      409,
-    ],
-    [
-      "our token from a neighbour that names us",
-      () => send(text(), { by: [otherSecret], to: neighbour }),
-      401,
-    ],
     ["a neighbour's URL with our secret and our name", () => send(text(), { to: neighbour }), 401],
-    [
-      "our URL with the uid of a namesake in the body",
-      () => send(text({ audience: { ...audience, uid: "f-9" } })),
-      401,
-    ],
-    ["our URL with a neighbour's name in the body", () => send(text({ audience: neighbour })), 401],
     ["a function that there is not", () => send(text(), { to: { ...audience, uid: "g-1" } }), 401],
     [
       "a namesake that was there before",
@@ -146,15 +130,10 @@ describe("refuses", () => {
       409,
     ],
     ["another key", () => send(text({ key: "web/eve" })), 409],
-    ["another token", () => send(text({ token: "t-0" })), 409],
-    ["what was signed long ago", () => send(text(), { at: Date.now() - 301_000 }), 401],
     ["what is not signed", () => send(text(), { headers: { "webhook-signature": "" } }), 401],
     ["no JSON", () => send("{"), 400],
     ["no JSON that is not signed, unread", () => send("{", { by: [otherSecret] }), 401],
     ["10,000 deep", () => send("[".repeat(10_000)), 400],
-    ["an answer without the rest", () => send('{"outcome":"done"}'), 400],
-    ["fields that are not known", () => send(text({ more: 1 })), 400],
-    ["the outcome accepted", () => send(text({ result: { outcome: "accepted" } })), 400],
     ["__proto__", () => send(text().replace('"a":1', '"__proto__":{"a":1}')), 400],
     ["what is too large", () => send(`${text()}${" ".repeat(2 ** 20)}`), 413],
     ["what is compressed", () => send(gzipSync(text()), { headers: { "content-encoding": "gzip" } }), 415],

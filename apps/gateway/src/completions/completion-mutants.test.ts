@@ -47,31 +47,51 @@ async function taken({ headers, body }: SignedMessage, named: Audience = audienc
   }
 }
 
-/** Signed with a secret, and must not be taken; `named` is the function in the URL. */
-function astray(random: PseudoRandom, completion: Completion): Mutant & { readonly named?: Audience } {
+/** A completion that must be refused, for this reason; `named` is the function in the URL. */
+interface Refused extends Mutant {
+  readonly named?: Audience;
+  readonly refusal?: string;
+}
+
+/** Signed with a secret, and must not be taken. */
+function astray(random: PseudoRandom, completion: Completion): Refused {
   const { key, token } = completion;
   const sent = (more: object, by = secret, at = now): SignedMessage =>
     signedMessage({ ...completion, ...more }, `c_${token}`, { ...scene, secret: by }, at);
-  const ways: readonly (readonly [string, () => SignedMessage, Audience?])[] = [
-    ["a neighbour that names itself", () => sent({ audience: neighbour }, otherSecret), neighbour],
-    ["a neighbour that names us", () => sent({}, otherSecret), neighbour],
-    ["a neighbour at our URL", () => sent({ audience: neighbour }, otherSecret)],
-    ["a neighbour's name with our secret", () => sent({ audience: neighbour })],
-    ["our name at a neighbour's URL", () => sent({}), neighbour],
-    ["a namesake", () => sent({ audience: { ...audience, uid: "f-0" } })],
-    ["another key", () => sent({ key: random.oneOf([`${key}x`, "", "web/", key.slice(1)]) })],
-    ["a stale token", () => sent({ token: randomUUID() })],
-    ["no token", () => sent({ token: random.oneOf([undefined, null, "", 1, [token]]) })],
-    ["sent long ago", () => sent({}, secret, now - (302 + random.below(1e6)) * 1_000)],
-    ["sent from the future", () => sent({}, secret, now + (302 + random.below(1e6)) * 1_000)],
-    ["unknown fields", () => sent({ [random.oneOf(["type", "status", "x"])]: 1 })],
-    ["another outcome", () => sent({ result: { outcome: random.oneOf(["", "accepted", "Done", null, 1]) } })],
-    ["no result", () => sent({ result: random.oneOf([undefined, null, 1, [], "ok"]) })],
-    ["a call, sent back", () => signedMessage(callAt(now, { audience, key, token }), token, scene)],
-    ["an answer, sent here", () => signedMessage({ outcome: "done" }, token, scene)],
+  const ways: readonly (readonly [string, string, () => SignedMessage, Audience?])[] = [
+    [
+      "a neighbour that names itself",
+      "not held",
+      () => sent({ audience: neighbour }, otherSecret),
+      neighbour,
+    ],
+    ["a neighbour that names us", "unverified", () => sent({}, otherSecret), neighbour],
+    ["a neighbour at our URL", "unverified", () => sent({ audience: neighbour }, otherSecret)],
+    ["a neighbour's name with our secret", "unverified", () => sent({ audience: neighbour })],
+    ["our name at a neighbour's URL", "unverified", () => sent({}), neighbour],
+    ["a namesake", "unverified", () => sent({ audience: { ...audience, uid: "f-0" } })],
+    ["another key", "not held", () => sent({ key: random.oneOf([`${key}x`, "web/", key.slice(1)]) })],
+    ["no key", "malformed", () => sent({ key: "" })],
+    ["a stale token", "not held", () => sent({ token: randomUUID() })],
+    ["no token", "malformed", () => sent({ token: random.oneOf([undefined, null, "", 1, [token]]) })],
+    ["sent long ago", "unverified", () => sent({}, secret, now - (302 + random.below(1e6)) * 1_000)],
+    ["sent from the future", "unverified", () => sent({}, secret, now + (302 + random.below(1e6)) * 1_000)],
+    ["unknown fields", "malformed", () => sent({ [random.oneOf(["type", "status", "x"])]: 1 })],
+    [
+      "another outcome",
+      "malformed",
+      () => sent({ result: { outcome: random.oneOf(["", "accepted", "Done", null, 1]) } }),
+    ],
+    ["no result", "malformed", () => sent({ result: random.oneOf([undefined, null, 1, [], "ok"]) })],
+    [
+      "a call, sent back",
+      "malformed",
+      () => signedMessage(callAt(now, { audience, key, token }), token, scene),
+    ],
+    ["an answer, sent here", "malformed", () => signedMessage({ outcome: "done" }, token, scene)],
   ];
-  const [what, way, named] = random.oneOf(ways);
-  return { what, sent: way(), ...(named && { named }) };
+  const [what, refusal, way, named] = random.oneOf(ways);
+  return { what, refusal, sent: way(), ...(named && { named }) };
 }
 
 it("none of 100,000 completions that are forged, stale, misdirected or malformed is taken", async () => {
@@ -86,12 +106,13 @@ it("none of 100,000 completions that are forged, stale, misdirected or malformed
     };
     const run = pending.expect(completion.token, { audience, key: completion.key, held: () => true });
     const genuine = signedMessage(completion, `c_${completion.token}`, scene);
-    const mutant: Mutant & { readonly named?: Audience } =
+    const mutant: Refused =
       random.fraction() < 0.4 ? astray(random, completion) : forgedMessage(random, genuine, scene);
-    const { what, sent, named } = mutant;
+    const { what, sent, named, refusal } = mutant;
     const outcome = await taken(sent, named);
     found.add(`${what} ${outcome}`);
-    if (outcome === "taken") throw new Error(`${what} was taken: ${JSON.stringify(sent)}`);
+    if (outcome !== (refusal ?? "unverified"))
+      throw new Error(`${what}: ${outcome}: ${JSON.stringify(sent)}`);
     // The test can fail: the genuine one is taken, and once.
     if (i % 1_000 === 0) expect([await taken(genuine), await taken(genuine)]).toEqual(["taken", "not held"]);
     run.forget();

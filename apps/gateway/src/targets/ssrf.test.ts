@@ -309,6 +309,7 @@ it.each(["127.0.0.1", "127.0.0.0/33", "a/8", "::/129", "10.0.0.0/-1", "10/8", "1
   (word) => expect(() => parseNetworks([word])).toThrow(/is not a network; write/),
 );
 
+const ports = [{ port: 80 }, { port: 53, protocol: "UDP" }];
 const serviceOf = (spec: object): Pick<TargetRules, "client"> => ({
   client: {
     get: (_ref, key) =>
@@ -318,40 +319,33 @@ const serviceOf = (spec: object): Pick<TargetRules, "client"> => ({
               apiVersion: "v1",
               kind: "Service",
               metadata: { name: "greetings", namespace: "web", uid: "u", resourceVersion: "1" },
-              spec: { selector: { app: "greetings" }, ...spec },
+              spec: { selector: { app: "greetings" }, ports, ...spec },
             }
           : undefined,
       ),
   },
 });
-const ports = [{ port: 80 }, { port: 53, protocol: "UDP" }];
-
 it.each<[string, object, Partial<WebhookFunction>, RegExp]>([
   ["that is not there", {}, { service: { name: "other", port: 80 } }, /no Service web\/other/],
   ["of another namespace", {}, { namespace: "elsewhere" }, /no Service elsewhere\/greetings/],
-  ["that is an ExternalName", { type: "ExternalName", externalName: "localhost", ports }, {}, /ExternalName/],
-  [
-    "without a selector",
-    { clusterIP: "10.0.0.1", selector: undefined, ports },
-    {},
-    /no selector.*Give it one/,
-  ],
-  ["whose selector is empty", { clusterIP: "10.0.0.1", selector: {}, ports }, {}, /no selector/],
-  ["that is headless", { clusterIP: "None", ports }, {}, /no cluster IP/],
-  ["without an address", { ports }, {}, /no cluster IP/],
-  ["with a name for its address", { clusterIP: "localhost", ports }, {}, /no cluster IP/],
-  ["on loopback", { clusterIP: "127.0.0.1", ports }, {}, /which a Service cannot have/],
-  ["at the metadata server", { clusterIP: "169.254.169.254", ports }, {}, /which a Service cannot have/],
-  ["on loopback, by IPv6", { clusterIP: "::ffff:127.0.0.1", ports }, {}, /which a Service cannot have/],
+  ["that is an ExternalName", { type: "ExternalName", externalName: "localhost" }, {}, /ExternalName/],
+  ["without a selector", { clusterIP: "10.0.0.1", selector: undefined }, {}, /no selector.*Give it one/],
+  ["whose selector is empty", { clusterIP: "10.0.0.1", selector: {} }, {}, /no selector/],
+  ["that is headless", { clusterIP: "None" }, {}, /no cluster IP/],
+  ["without an address", {}, {}, /no cluster IP/],
+  ["with a name for its address", { clusterIP: "localhost" }, {}, /no cluster IP/],
+  ["on loopback", { clusterIP: "127.0.0.1" }, {}, /which a Service cannot have/],
+  ["at the metadata server", { clusterIP: "169.254.169.254" }, {}, /which a Service cannot have/],
+  ["on loopback, by IPv6", { clusterIP: "::ffff:127.0.0.1" }, {}, /which a Service cannot have/],
   [
     "without that port",
-    { clusterIP: "10.0.0.1", ports },
+    { clusterIP: "10.0.0.1" },
     { service: { name: "greetings", port: 81 } },
     /no TCP port 81/,
   ],
   [
     "with that port for UDP",
-    { clusterIP: "10.0.0.1", ports },
+    { clusterIP: "10.0.0.1" },
     { service: { name: "greetings", port: 53 } },
     /no TCP port 53/,
   ],
@@ -366,19 +360,14 @@ it("a Service is called by its cluster IP and port, at the path that is declared
   const { signal } = new AbortController();
   const at = (spec: object, path = "/hook") =>
     targetOf({ ...greetings, path }, { ...named(), ...serviceOf(spec) }, signal);
-  expect((await at({ clusterIP: "10.0.0.1", ports })).url.href).toBe("http://10.0.0.1/hook");
-  const unselected = {
-    ...named(),
-    ...serviceOf({ clusterIP: "10.0.0.1", selector: {}, ports }),
-    unselected: true,
-  };
+  expect((await at({ clusterIP: "10.0.0.1" })).url.href).toBe("http://10.0.0.1/hook");
+  const unselected = { ...named(), ...serviceOf({ clusterIP: "10.0.0.1", selector: {} }), unselected: true };
   expect((await targetOf(greetings, unselected, signal)).address).toBe("10.0.0.1");
-  const loopback = { clusterIP: "127.0.0.1", ports };
-  const inside = { ...named(), ...serviceOf(loopback), networks: parseNetworks(["127.0.0.0/8"]) };
+  const inside = { ...named(), ...serviceOf({ clusterIP: "127.0.0.1" }), networks: loopback };
   expect((await targetOf(greetings, inside, signal)).address).toBe("127.0.0.1");
-  expect((await at({ clusterIP: "fd00::1", ports })).url.href).toBe("http://[fd00::1]/hook");
+  expect((await at({ clusterIP: "fd00::1" })).url.href).toBe("http://[fd00::1]/hook");
   for (const path of ["//evil.example.com/x", "/\\evil.example.com", "/@evil"]) {
-    const target = await at({ clusterIP: "10.0.0.1", ports }, path);
+    const target = await at({ clusterIP: "10.0.0.1" }, path);
     expect([target.url.host, target.address], path).toEqual(["10.0.0.1", "10.0.0.1"]);
   }
 });

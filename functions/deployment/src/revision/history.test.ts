@@ -1,12 +1,8 @@
-import { replicaSetSchema } from "@drover/workloads";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { deploymentSchema } from "../deployment.ts";
 import { draftOf } from "../draft.ts";
 import { trimHistory } from "./history.ts";
-import { deploymentOf, setOf as setLike, testTime, template } from "../testing/drafts.ts";
-
-const metadata = { namespace: "default", uid: "u", resourceVersion: "1" };
+import { deploymentOf, setOf as setLike, testTime } from "../testing/drafts.ts";
 
 interface Old {
   readonly revision: bigint;
@@ -26,20 +22,14 @@ const old: fc.Arbitrary<Old> = fc.record({
   isDeleting: fc.constantFrom(false, false, false, true),
 });
 
-const setOf = (name: string, image: string, one: Old, age = 0) =>
-  replicaSetSchema.parse({
-    apiVersion: "apps/v1",
-    kind: "ReplicaSet",
-    metadata: {
-      ...metadata,
-      name,
-      generation: one.generation,
-      creationTimestamp: new Date(Date.UTC(2026, 0, 1, 0, 0, age)).toISOString(),
-      annotations: { "deployment.kubernetes.io/revision": String(one.revision) },
-      ...(one.isDeleting && { deletionTimestamp: "2026-01-02T00:00:00Z" }),
-    },
-    spec: { replicas: one.wanted, selector: {}, template: template(image) },
+const setOf = (image: string, one: Old, age = 0) =>
+  setLike(image, {
+    size: one.wanted,
     status: { replicas: one.running, observedGeneration: one.observedGeneration },
+    annotations: { "deployment.kubernetes.io/revision": String(one.revision) },
+    generation: one.generation,
+    isDeleting: one.isDeleting,
+    age,
   });
 
 /** kube-controller-manager's cleanupDeployment. Of one revision the older set goes first. */
@@ -60,26 +50,17 @@ it("keeps the newest old sets up to revisionHistoryLimit, those with pods, and t
   const limits = fc.option(fc.nat(8), { nil: undefined, freq: 8 });
   fc.assert(
     fc.property(olds, limits, old, (all, limit, current) => {
-      const deployment = deploymentSchema.parse({
-        apiVersion: "apps/v1",
-        kind: "Deployment",
-        metadata: { ...metadata, name: "web" },
-        spec: {
-          selector: { matchLabels: { app: "web" } },
-          template: template("web:now"),
-          ...(limit !== undefined && { revisionHistoryLimit: limit }),
-        },
-      });
-      const sets = all.map((one, i) => setOf(`web-${i}`, `web:${i}`, one, i));
-      const inUse = setOf("web-now", "web:now", { ...current, running: 0, wanted: 0, isDeleting: false });
-      const draft = draftOf(deployment, [...sets, inUse], new Date("2026-01-03T00:00:00Z"));
+      const deployment = deploymentOf(limit === undefined ? {} : { revisionHistoryLimit: limit });
+      const sets = all.map((one, i) => setOf(`web:${i}`, one, i));
+      const inUse = setOf("web:new", { ...current, running: 0, wanted: 0, isDeleting: false });
+      const draft = draftOf(deployment, [...sets, inUse], testTime);
       trimHistory(draft);
       const gone = draft.sets
         .filter(({ isToBeDeleted }) => isToBeDeleted)
         .map(({ set }) => set.metadata.name);
       expect(gone.sort()).toEqual(
         cleanedUp(all, limit)
-          .map((i) => `web-${i}`)
+          .map((i) => `web:${i}`)
           .sort(),
       );
     }),

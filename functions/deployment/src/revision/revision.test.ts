@@ -2,13 +2,12 @@ import { timestamp } from "@drover/controller";
 import { expect, it } from "vitest";
 import { draftOf } from "../draft.ts";
 import { syncRevision } from "./revision.ts";
-import { decideDraft, deploymentOf, setOf, testTime } from "../testing/drafts.ts";
+import { decideDraft, deploymentOf, madeFor, setOf, testTime } from "../testing/drafts.ts";
 
 const revision = "deployment.kubernetes.io/revision";
 const history = "deployment.kubernetes.io/revision-history";
 const desired = "deployment.kubernetes.io/desired-replicas";
-const max = "deployment.kubernetes.io/max-replicas";
-const at = (count: number) => ({ [desired]: "1", [max]: "2", [revision]: String(count) });
+const at = (count: number) => ({ ...madeFor(1, 2), [revision]: String(count) });
 
 it("annotations of the Deployment are its newest set's, changed ones too; those of each alone stay apart", () => {
   const annotations = {
@@ -35,12 +34,44 @@ it("the newest set keeps its revision from run to run, and the Deployment has it
   }
 });
 
+it.each([
+  ["4", "5"],
+  ["3546343826724305832", "3546343826724305833"],
+  ["9007199254740993", "9007199254740994"],
+  ["+0004", "5"],
+  // kube-controller-manager takes these for no numbers, and counts from the others.
+  ["9223372036854775808", "1"],
+  ["0x10", "1"],
+  ["1e3", "1"],
+  [`1${"0".repeat(100_000)}`, "1"],
+])(
+  "a new set and the Deployment have the next revision, in 64 bits: after %.30s comes %s",
+  (before, after) => {
+    const draft = decideDraft(deploymentOf({}), [setOf("web:old", { annotations: { [revision]: before } })]);
+    expect(draft.sets.map(({ annotations }) => annotations[revision])).toEqual([before, after]);
+    expect(draft.annotations[revision]).toBe(after);
+  },
+);
+
+it("revisions order the sets that are deleted, beyond the precision of a double", () => {
+  const sets = ["9007199254740993", "9007199254740992"].map((count, age) =>
+    setOf(`web:${count}`, { size: 0, age, annotations: { [revision]: count } }),
+  );
+  const draft = decideDraft(deploymentOf({ revisionHistoryLimit: 1 }), [
+    ...sets,
+    setOf("web:new", { age: 2 }),
+  ]);
+  expect(draft.sets.map(({ isToBeDeleted }) => isToBeDeleted)).toEqual([false, true, false]);
+});
+
 it("a set remembers all revisions that it was, the latest ones where they are too many", () => {
-  const remembered = (was: string): string | undefined => {
-    const back = setOf("web:new", { annotations: { ...at(3), [history]: was } });
+  const remembered = (was?: string): string | undefined => {
+    const annotations = { ...at(3), ...(was !== undefined && { [history]: was }) };
+    const back = setOf("web:new", { annotations });
     const later = setOf("web:old", { size: 0, annotations: at(4), age: 1 });
     return decideDraft(deploymentOf({}), [back, later]).sets[0]?.annotations[history];
   };
+  expect(remembered()).toBe("3");
   expect(remembered("1")).toBe("1,3");
   const long = Array.from({ length: 500 }, (_, i) => 1_000 + i).join(",");
   const kept = remembered(long)?.split(",") ?? [];

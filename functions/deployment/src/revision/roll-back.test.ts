@@ -1,5 +1,6 @@
+import { replicaSetSchema } from "@drover/workloads";
 import { describe, expect, it } from "vitest";
-import { decideDraft, deploymentOf, setOf, template } from "../testing/drafts.ts";
+import { decideDraft, deploymentOf, setOf, sizes, template } from "../testing/drafts.ts";
 
 const revision = "deployment.kubernetes.io/revision";
 const request = "deprecated.deployment.rollback.to";
@@ -67,6 +68,23 @@ describe("a request to go back", () => {
       undefined,
       ["DeploymentRollbackRevisionNotFound"],
     ]);
+  });
+
+  it("begins when the template is a revision itself", () => {
+    const first = asking("1", { replicas: 3 }, []);
+    expect(sizes(first)).toEqual({ "web:new": 3 });
+    expect(first.announcements.map(({ reason }) => reason)).toEqual(["ScalingReplicaSet"]);
+    expect(first.annotations[request]).toBe("1");
+    const { set, annotations } = first.sets[0]!;
+    const made = replicaSetSchema.parse({ ...set, metadata: { ...set.metadata, annotations } });
+    const next = asking("1", { replicas: 3 }, [made]);
+    expect(next.announcements.map(({ reason }) => reason)).toEqual(["DeploymentRollbackTemplateUnchanged"]);
+  });
+
+  it("makes no set beside old ones that are to end first", () => {
+    const draft = asking("1", { strategy: { type: "Recreate" } }, [setOf("web:old", { size: 3 })]);
+    expect(sizes(draft)).toEqual({ "web:old": 3 });
+    expect(draft.announcements.map(({ reason }) => reason)).toEqual(["DeploymentRollbackRevisionNotFound"]);
   });
 
   it("waits while the Deployment is paused, and the revision to go back to stays", () => {

@@ -1,65 +1,46 @@
 import { describe, expect, it } from "vitest";
-import { decideDraft, deploymentOf, setOf, type SetOptions, sizes } from "../testing/drafts.ts";
+import { decideDraft, deploymentOf, madeFor, setOf, type SetOptions, sizes } from "../testing/drafts.ts";
 
-const madeFor = (desired: number, max: number) => ({
-  "deployment.kubernetes.io/desired-replicas": String(desired),
-  "deployment.kubernetes.io/max-replicas": String(max),
-});
 const surging = { strategy: { rollingUpdate: { maxSurge: 3 } } };
-const of = (image: string, size: number, more: SetOptions = {}) =>
-  setOf(image, { size, annotations: madeFor(10, 13), ...more });
+const steady = { strategy: { rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } } };
+const of = (image: string, size: number, age = 0, more: SetOptions = {}) =>
+  setOf(image, { size, age, annotations: madeFor(10, 13), ...more });
 
 describe("scaling in the middle of a rollout", () => {
-  it("to nothing leaves nothing, though surge is allowed", () => {
-    const draft = decideDraft(deploymentOf({ replicas: 0, ...surging }), [
-      of("web:old", 8),
-      of("web:new", 5, { age: 1 }),
-    ]);
-    expect(sizes(draft)).toEqual({ "web:old": 0, "web:new": 0 });
-  });
-
-  it("is done once: every set is noted to be made for the size that there is now, those that keep theirs too", () => {
-    const draft = decideDraft(deploymentOf({ replicas: 11, ...surging }), [
-      of("web:old", 12),
-      of("web:new", 1, { age: 1 }),
-    ]);
-    expect(sizes(draft)).toEqual({ "web:old": 13, "web:new": 1 });
-    for (const { annotations } of draft.sets) expect(annotations).toMatchObject(madeFor(11, 14));
+  const halfway = [of("web:old", 8), of("web:new", 5, 1, { status: { availableReplicas: 0 } })];
+  it.each([
+    ["adds pods in proportion", 15, halfway, [11, 7]],
+    ["takes pods in proportion", 5, halfway, [5, 3]],
+    ["to nothing leaves nothing, though surge is allowed", 0, halfway, [0, 0]],
+    ["gives all to the only set that has any", 4, [of("web:old", 10)], [4]],
+    [
+      "gives the rest to the largest set",
+      11,
+      [of("web:a", 4), of("web:b", 5, 1), of("web:new", 4, 2)],
+      [4, 6, 4],
+    ],
+    ["takes no old pods for a newest set of that size", 8, [of("web:old", 3), of("web:new", 8, 1)], [3, 8]],
+    ["leaves a set that has its part", 11, [of("web:old", 12), of("web:new", 1, 1)], [13, 1]],
+  ])("%s, once: all sets are then made for that size", (_, replicas, sets, expected) => {
+    const draft = decideDraft(deploymentOf({ replicas, ...surging }), sets);
+    expect(Object.values(sizes(draft))).toEqual(expected);
+    for (const { annotations } of draft.sets)
+      expect(annotations).toMatchObject(madeFor(replicas, replicas + 3));
   });
 
   it.each([
     [11, { "web:a": 5, "web:new": 6 }],
     [9, { "web:a": 4, "web:new": 5 }],
   ])("of sets as large the newer gains first and the older loses first: to %i", (replicas, expected) => {
-    const strategy = { rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } };
     const annotations = madeFor(10, 10);
-    const both = [of("web:a", 5, { annotations }), of("web:new", 5, { annotations, age: 1 })];
-    expect(sizes(decideDraft(deploymentOf({ replicas, strategy }), both))).toEqual(expected);
-  });
-
-  it("gives the rest to the largest set", () => {
-    const sets = [of("web:a", 4), of("web:b", 5, { age: 1 }), of("web:new", 4, { age: 2 })];
-    expect(sizes(decideDraft(deploymentOf({ replicas: 11, ...surging }), sets))).toEqual({
-      "web:a": 4,
-      "web:b": 6,
-      "web:new": 4,
-    });
-  });
-
-  it("to the size that the newest set happens to have takes no old pods at once", () => {
-    const sets = [of("web:old", 3), of("web:new", 8, { age: 1 })];
-    const draft = decideDraft(deploymentOf({ replicas: 8, ...surging }), sets);
-    expect(sizes(draft)).toEqual({ "web:old": 3, "web:new": 8 });
-    for (const { annotations } of draft.sets) expect(annotations).toMatchObject(madeFor(8, 11));
+    const both = [of("web:a", 5, 0, { annotations }), of("web:new", 5, 1, { annotations })];
+    expect(sizes(decideDraft(deploymentOf({ replicas, ...steady }), both))).toEqual(expected);
   });
 
   it("counts by the existing pods where a set has no size annotation", () => {
     const annotations = { "deployment.kubernetes.io/desired-replicas": "10" };
-    const sets = [of("web:old", 6, { annotations }), of("web:new", 4, { annotations, age: 1 })];
-    const deployment = deploymentOf(
-      { replicas: 20, strategy: { rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } } },
-      { status: { replicas: 10 } },
-    );
+    const sets = [of("web:old", 6, 0, { annotations }), of("web:new", 4, 1, { annotations })];
+    const deployment = deploymentOf({ replicas: 20, ...steady }, { status: { replicas: 10 } });
     expect(sizes(decideDraft(deployment, sets))).toEqual({ "web:old": 12, "web:new": 8 });
   });
 
@@ -76,14 +57,18 @@ describe("a paused Deployment", () => {
   const paused = (replicas: number, ...sets: readonly ReturnType<typeof setOf>[]) =>
     sizes(decideDraft(deploymentOf({ replicas, paused: true, ...surging }), sets));
 
+  it("does not roll", () => {
+    expect(paused(10, of("web:old", 10))).toEqual({ "web:old": 10 });
+  });
+
   it("lets the old pods go once all new ones are available, and not before", () => {
-    const fresh = (availableReplicas: number) => of("web:new", 10, { age: 1, status: { availableReplicas } });
+    const fresh = (availableReplicas: number) => of("web:new", 10, 1, { status: { availableReplicas } });
     expect(paused(10, of("web:old", 3), fresh(10))).toEqual({ "web:old": 0, "web:new": 10 });
     expect(paused(10, of("web:old", 3), fresh(9))).toEqual({ "web:old": 3, "web:new": 10 });
   });
 
   it("is scaled in its newest set where none has pods, also where that is of an older template", () => {
-    expect(paused(4, of("web:a", 0), of("web:b", 0, { age: 1 }))).toEqual({ "web:a": 0, "web:b": 4 });
-    expect(paused(4, of("web:new", 0), of("web:b", 0, { age: 1 }))).toEqual({ "web:new": 4, "web:b": 0 });
+    expect(paused(4, of("web:a", 0), of("web:b", 0, 1))).toEqual({ "web:a": 0, "web:b": 4 });
+    expect(paused(4, of("web:new", 0), of("web:b", 0, 1))).toEqual({ "web:new": 4, "web:b": 0 });
   });
 });

@@ -1,14 +1,12 @@
 import { timestamp } from "@drover/controller";
-import { replicaSetSchema } from "@drover/workloads";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { findCondition, updateCondition, setCondition } from "./deployment-conditions.ts";
-import { type DeploymentStatus, deploymentSchema } from "../deployment.ts";
+import type { DeploymentStatus } from "../deployment.ts";
 import { type Draft, draftOf } from "../draft.ts";
 import { updateProgress } from "./progress.ts";
+import { deploymentOf, setOf } from "../testing/drafts.ts";
 
-const metadata = { name: "web", namespace: "default", uid: "u", resourceVersion: "1" };
-const template = { spec: { containers: [{ name: "web", image: "web" }] } };
 const statuses = ["True", "False", "Unknown"] as const;
 const message = fc.constantFrom("A", "B");
 const passed = fc.integer({ min: 1, max: 100 });
@@ -27,25 +25,8 @@ function draftAt(
       ...failure,
     },
   ];
-  return draftOf(
-    deploymentSchema.parse({
-      apiVersion: "apps/v1",
-      kind: "Deployment",
-      metadata,
-      status,
-      spec: { selector: {}, template },
-    }),
-    [
-      replicaSetSchema.parse({
-        apiVersion: "apps/v1",
-        kind: "ReplicaSet",
-        metadata: { ...metadata, name: "web-1" },
-        spec: { selector: {}, template },
-        status: { conditions },
-      }),
-    ],
-    new Date(seconds * 1_000),
-  );
+  const set = setOf("web:new", { status: { conditions } });
+  return draftOf(deploymentOf({}, { status }), [set], new Date(seconds * 1_000));
 }
 
 it("a condition's lastTransitionTime is when its status changed last; lastUpdateTime is when it was stated", () => {

@@ -29,14 +29,21 @@ export interface SetOptions {
   readonly status?: object;
   readonly annotations?: object;
   readonly generation?: number;
+  readonly isDeleting?: boolean;
   /** Minutes after the year's begin at which it was made. */
   readonly age?: number;
 }
 
+/** The annotations of a set that was scaled for a Deployment of that size, and that many pods with surge. */
+export const madeFor = (desired: number, max: number) => ({
+  "deployment.kubernetes.io/desired-replicas": String(desired),
+  "deployment.kubernetes.io/max-replicas": String(max),
+});
+
 /** A set of an image with all its pods available, unless its status is given. */
 export const setOf = (
   image: string,
-  { size = 1, status, annotations = {}, generation = 1, age = 0 }: SetOptions = {},
+  { size = 1, status, annotations = {}, generation = 1, isDeleting = false, age = 0 }: SetOptions = {},
 ) =>
   replicaSetSchema.parse({
     apiVersion: "apps/v1",
@@ -47,6 +54,7 @@ export const setOf = (
       annotations,
       generation,
       creationTimestamp: timestamp(new Date(Date.UTC(2026, 0, 1, 0, age))),
+      ...(isDeleting && { deletionTimestamp: "2026-01-02T00:00:00Z" }),
     },
     spec: { replicas: size, selector: {}, template: template(image) },
     status: {

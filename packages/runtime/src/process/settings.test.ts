@@ -8,7 +8,10 @@ import { functionSettings } from "./function-settings.ts";
 import { InvalidSettingsError, nonSecret, readSettings, nonSecretProblem, wholeNumber } from "./settings.ts";
 
 const redis = { DROVER_REDIS_URL: "redis://127.0.0.1:6379" };
-const problems = (env: Record<string, string>, schema: z.ZodObject = functionSettings): readonly string[] => {
+const problems = (
+  env: Record<string, string | undefined>,
+  schema: z.ZodObject = functionSettings,
+): readonly string[] => {
   try {
     readSettings(schema, env);
   } catch (error) {
@@ -35,35 +38,27 @@ it("reads each field from its variable, ignores other variables, and fills in de
 });
 
 describe("refuses with advice", () => {
-  it.each([
-    ["nothing at all", {}, ["DROVER_REDIS_URL is not set. Set it."]],
+  it.each<[string, Record<string, string | undefined>, string | RegExp]>([
+    ["nothing at all", { DROVER_REDIS_URL: undefined }, "DROVER_REDIS_URL is not set. Set it."],
     [
       "an unknown variable, with a suggestion",
-      { ...redis, DROVER_REDIS_URI: "x" },
-      ["DROVER_REDIS_URI is not a setting of this process. Did you mean DROVER_REDIS_URL?"],
+      { DROVER_REDIS_URI: "x" },
+      "DROVER_REDIS_URI is not a setting of this process. Did you mean DROVER_REDIS_URL?",
     ],
-    [
-      "an unknown variable like no other",
-      { ...redis, DROVER_XYZZY_ABC: "x" },
-      [/setting.*Known are: DROVER_/],
-    ],
-    ["a number for a duration", { ...redis, DROVER_LEASE: "5" }, [/"5" has no unit\. Write "5s" if seconds/]],
-    ["a negative duration", { ...redis, DROVER_LEASE: "-5s" }, [/a duration\. Write a number and a unit/]],
-    ["NaN", { ...redis, DROVER_STOP_GRACE: "NaN" }, [/is not a duration/]],
-    ["1e308", { ...redis, DROVER_STOP_GRACE: "1e308s" }, [/is not a duration/]],
-    ["more than a timer supports", { ...redis, DROVER_STOP_GRACE: "600h" }, [/longer than 24 days/]],
-    ["concurrency 0", { ...redis, DROVER_CONCURRENCY: "0" }, [/give a whole number from 1 to 10000/]],
-    [
-      "a fractional concurrency",
-      { ...redis, DROVER_CONCURRENCY: "1.5" },
-      [/give a whole number from 1 to 10000/],
-    ],
-    ["an invalid port", { ...redis, DROVER_HTTP_PORT: "70000" }, [/from 0 to 65535/]],
-    ["an invalid URL", { DROVER_REDIS_URL: "localhost" }, [/give a URL such as redis:\/\/127\.0\.0\.1:6379/]],
+    ["an unknown variable like no other", { DROVER_XYZZY_ABC: "x" }, /setting.*Known are: DROVER_/],
+    ["a number for a duration", { DROVER_LEASE: "5" }, /"5" has no unit\. Write "5s" if seconds/],
+    ["a negative duration", { DROVER_LEASE: "-5s" }, /a duration\. Write a number and a unit/],
+    ["NaN", { DROVER_STOP_GRACE: "NaN" }, /is not a duration/],
+    ["1e308", { DROVER_STOP_GRACE: "1e308s" }, /is not a duration/],
+    ["more than a timer supports", { DROVER_STOP_GRACE: "600h" }, /longer than 24 days/],
+    ["concurrency 0", { DROVER_CONCURRENCY: "0" }, /give a whole number from 1 to 10000/],
+    ["a fractional concurrency", { DROVER_CONCURRENCY: "1.5" }, /give a whole number from 1 to 10000/],
+    ["an invalid port", { DROVER_HTTP_PORT: "70000" }, /from 0 to 65535/],
+    ["an invalid URL", { DROVER_REDIS_URL: "localhost" }, /give a URL such as redis:\/\/127\.0\.0\.1:6379/],
   ])("%s", (_what, env, expected) => {
-    const found = problems(env);
-    expect(found).toHaveLength(expected.length);
-    for (const [i, message] of expected.entries()) expect(found[i]).toMatch(message);
+    const found = problems({ ...redis, ...env });
+    expect(found).toHaveLength(1);
+    expect(found[0]).toMatch(expected);
   });
   it("all problems at once", () => {
     expect(problems({ DROVER_LEASE: "5", DROVER_REDDIS_URL: "x" })).toHaveLength(3);

@@ -1,3 +1,4 @@
+import type { Announcement } from "@drover/controller";
 import { LeaseLostError, type Run, RunTimeoutError, StoppingError } from "@drover/queue";
 import { beforeEach, describe, expect, it } from "vitest";
 import {
@@ -19,14 +20,14 @@ beforeEach(() => void ([acts, name] = [[], `w${serial++}`]));
 async function run(
   definition: WidgetDefinition,
   more: Partial<Run> = {},
-  announce?: Parameters<typeof reconcileWidget>[3],
+  options?: Parameters<typeof reconcileWidget>[3],
 ) {
   writes.splice(0);
   const calls = {
     reconcile: () => (acts.push("reconcile"), Promise.resolve(undefined)),
     finalize: () => (acts.push("finalize"), Promise.resolve()),
   };
-  return reconcileWidget(client, { ...calls, ...definition }, runOf(name, more), announce);
+  return reconcileWidget(client, { ...calls, ...definition }, runOf(name, more), options);
 }
 const create = (finalizers: readonly string[] = []) => createWidget(name, { finalizers });
 const deleting = async (...finalizers: readonly string[]): Promise<void> => {
@@ -88,11 +89,8 @@ it.each([
     stop.abort(reason);
     return Promise.resolve();
   };
-  const stopped = await run(
-    { finalize },
-    { signal: stop.signal },
-    (_, one) => void announced.push(one.reason),
-  );
+  const announce = (_: unknown, { reason }: Announcement) => void announced.push(reason);
+  const stopped = await run({ finalize }, { signal: stop.signal }, { announce });
   expect(stopped.kind).toBe(kind);
   expect(announced).not.toContain("Finalized");
   expect((await read())?.metadata.finalizers).toEqual(own);

@@ -1,12 +1,8 @@
 import { expect, it } from "vitest";
-import { z } from "zod";
+import { conditionsOf } from "../schema/parse-object.ts";
 import { reconcileWidget, runOf, widgets, widgetsOfFile } from "./widgets.fixture.ts";
 
 const { client, create } = await widgetsOfFile();
-
-const statusSchema = z.object({
-  status: z.object({ conditions: z.array(z.object({ type: z.string(), status: z.string() })) }),
-});
 
 // The queue parks a key with its third failure in a row; kstatus reads these conditions.
 it.each([0, 1, 2, 3, 9])(
@@ -18,7 +14,7 @@ it.each([0, 1, 2, 3, 9])(
     const definition = { retry: { attempts: 3 }, reconcile: () => Promise.reject(new Error("no")) };
     const { kind } = await reconcileWidget(client, definition, run);
     expect(kind).toBe("retry");
-    const { conditions } = statusSchema.parse(await client.get(widgets, run.key)).status;
+    const conditions = conditionsOf((await client.get(widgets, run.key))!);
     expect(conditions.filter(({ status }) => status === "True").map(({ type }) => type)).toEqual([
       fails >= 2 ? "Stalled" : "Reconciling",
     ]);

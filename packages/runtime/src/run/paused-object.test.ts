@@ -28,12 +28,9 @@ async function run(name: string, copy?: KubeObject) {
     cachedObject: JSON.stringify(copy),
     uid: copy.metadata.uid,
   };
-  const outcome = await reconcileWidget(
-    client,
-    definition,
-    { ...base, claim: { ...base.claim, ...cached } },
-    () => void called.push("announce"),
-  );
+  const own = { ...base, claim: { ...base.claim, ...cached } };
+  const announce = () => void called.push("announce");
+  const outcome = await reconcileWidget(client, definition, own, { announce });
   return { outcome, called: [...called], writes: [...writes] };
 }
 const nothing = { called: [], writes: [] };

@@ -1,118 +1,69 @@
 import {
   type Announcement,
-  type ControllerDefinition,
-  defineController,
-  defineResource,
   objectKey,
   type ObjectKey,
   RetryAfterError,
-  ThrottledError,
   TerminalError,
-  silentLog,
 } from "@drover/controller";
-import { builtin, type KubeObject, refOf } from "@drover/kube";
+import { builtin, type KubeObject } from "@drover/kube";
 import type { Run, RunOutcome } from "@drover/queue";
 import { beforeEach, describe, expect, it } from "vitest";
-import { z } from "zod";
-import { sandboxOfFile } from "../../../testing/src/sandbox.fixture.ts";
-import { runOf } from "./widgets.fixture.ts";
-import { reconcileOnce } from "./reconcile-once.ts";
+import {
+  readyOf,
+  reconcileWidget,
+  runOf,
+  type WidgetDefinition as Definition,
+  widgetFinalizers,
+  widgetsOfFile,
+  widgets as ref,
+} from "./widgets.fixture.ts";
 
-const Widget = defineResource({
-  group: "tests.drover.dev",
-  version: "v1",
-  kind: "Widget",
-  scope: "Namespaced",
-  spec: z.object({ size: z.number().int(), colour: z.string().default("grey") }),
-  status: z.object({ made: z.number().optional() }),
-});
-const ref = refOf(Widget);
-
-const anything = { "x-kubernetes-preserve-unknown-fields": true };
-const openAPIV3Schema = {
-  type: "object",
-  properties: { spec: anything, status: { type: "object", ...anything } },
-};
-const permissive = {
-  metadata: { name: "widgets.tests.drover.dev" },
-  spec: {
-    group: "tests.drover.dev",
-    scope: "Namespaced",
-    names: { plural: "widgets", singular: "widget", kind: "Widget", listKind: "WidgetList" },
-    versions: [
-      { name: "v1", served: true, storage: true, subresources: { status: {} }, schema: { openAPIV3Schema } },
-    ],
-  },
-};
-
-const { sandbox, client } = await sandboxOfFile();
-await client.create(builtin.crd, permissive);
+const { sandbox, client, writes, create: createWidget } = await widgetsOfFile();
 let announced: Announcement[];
+let name: string;
 let key: ObjectKey;
 let serial = 0;
 let clock = Date.parse("2026-01-01T00:00:00Z");
 
 beforeEach(() => {
-  announced = [];
-  key = objectKey({ namespace: "default", name: `w${serial++}` });
+  [announced, name] = [[], `w${serial++}`];
+  key = objectKey({ namespace: "default", name });
 });
-const mutations: string[] = [];
-sandbox.faults.respond(({ method, path }) => {
-  if (method !== "GET") mutations.push(`${method} ${path.replace(/.*widgets\/?/, "")}`);
-  return undefined;
-});
-const seen = (): readonly string[] => mutations.splice(0);
+const seen = (): readonly string[] => writes.splice(0);
 
 const create = async (spec: unknown, metadata: object = {}): Promise<KubeObject> => {
-  const name = key.slice("default/".length);
-  const made = await client.create(ref, { metadata: { name, namespace: "default", ...metadata }, spec });
+  const made = await createWidget(name, metadata, { spec });
   seen();
   return made;
 };
-const read = async (): Promise<KubeObject> => {
-  const object = await client.get(ref, key);
-  if (object === undefined) throw new Error(`${key} is gone`);
-  return object;
-};
-const readyOf = (object: KubeObject): unknown =>
-  z
-    .object({ status: z.object({ conditions: z.array(z.looseObject({ type: z.string() })) }) })
-    .parse(object)
-    .status.conditions.find(({ type }) => type === "Ready");
+const read = async (): Promise<KubeObject> => (await client.get(ref, key)) ?? expect.fail(`${key} is gone`);
+/** Another client changes the object. */
+const touch = () =>
+  client.patch(ref, key, { type: "merge", body: { metadata: { labels: { third: "party" } } } });
 
-type Definition = Partial<ControllerDefinition<typeof Widget>>;
+type Reconcile = NonNullable<Definition["reconcile"]>;
+const nothing = () => Promise.resolve(undefined);
+const made =
+  (size = 3): Reconcile =>
+  () =>
+    Promise.resolve({ status: { made: size } });
+
 /** The outcome of a run, without the observed version. */
 type Outcome = Omit<RunOutcome, "observed">;
-const reconcile = async (
-  definition: Definition,
-  run: Partial<Run> = {},
-  now = () => new Date((clock += 60_000)),
-): Promise<Outcome> => {
-  const { observed, ...outcome } = await perform(definition, run, now);
+const reconcile = async (...run: Parameters<typeof perform>): Promise<Outcome> => {
+  const { observed: _, ...outcome } = await perform(...run);
   return outcome;
 };
 const perform = (
   definition: Definition,
   run: Partial<Run> = {},
   now = () => new Date((clock += 60_000)),
-): Promise<RunOutcome> => {
-  const controller = defineController({
-    for: Widget,
-    reconcile: () => Promise.resolve(undefined),
-    ...definition,
+): Promise<RunOutcome> =>
+  reconcileWidget(client, definition, runOf(name, run), {
+    announce: (_about, announcement) => void announced.push(announcement),
+    random: () => 1,
+    now,
   });
-  return reconcileOnce(
-    {
-      controller,
-      client,
-      log: silentLog,
-      announce: (_about, announcement) => void announced.push(announcement),
-      random: () => 1,
-      now,
-    },
-    runOf(key.slice(8), run),
-  );
-};
 
 describe("a run", () => {
   it("gets the object, read live and parsed", async () => {
@@ -128,14 +79,13 @@ describe("a run", () => {
   });
 
   describe("with a cached object", () => {
-    const claim = (object: KubeObject, fields: Partial<Run["claim"]> = {}): Run["claim"] => ({
+    const claim = (object: KubeObject): Run["claim"] => ({
       fails: 0,
       reasons: [],
       class: "change",
       uid: object.metadata.uid,
       versions: { "widgets.tests.drover.dev": object.metadata.resourceVersion },
       cachedObject: JSON.stringify(object),
-      ...fields,
     });
     const sizeGiven = async (given: Run["claim"], copies = true): Promise<number | undefined> => {
       let size: number | undefined;
@@ -155,50 +105,30 @@ describe("a run", () => {
     });
 
     it("reads live if its controller declares no copies, even if the queue has one", async () => {
-      const forged = { ...(await create({ size: 3 })), spec: { size: 7 } };
-      expect(await sizeGiven(claim(forged), true)).toBe(7);
-      expect(await sizeGiven(claim(await read(), { cachedObject: JSON.stringify(forged) }), false)).toBe(3);
-    });
-
-    it("reads live if the cached object does not have the version of the claim", async () => {
-      const { metadata, ...rest } = await create({ size: 3 });
-      const other = (fields: object): string =>
-        JSON.stringify({ ...rest, spec: { size: 7 }, metadata: { ...metadata, ...fields } });
-      const given = claim({ metadata, ...rest });
-      expect(await sizeGiven({ ...given, cachedObject: other({}) })).toBe(7);
-      const current = claim(await read(), { cachedObject: other({}) });
-      for (const fields of [
-        { cachedObject: "{" },
-        { cachedObject: "null" },
-        { cachedObject: other({ name: "another" }) },
-        { cachedObject: other({ uid: "another" }) },
-        { cachedObject: other({ resourceVersion: "1" }) },
-        { uid: "another" },
-        { versions: {} },
-      ])
-        expect(await sizeGiven({ ...current, ...fields }), JSON.stringify(fields)).toBe(3);
+      await create({ size: 3 });
+      const forged = async () => claim({ ...(await read()), spec: { size: 7 } });
+      expect(await sizeGiven(await forged(), true)).toBe(7);
+      expect(await sizeGiven(await forged(), false)).toBe(3);
     });
   });
 
   describe("reports the version that it observed", () => {
-    type Made = NonNullable<Definition["reconcile"]>;
-    const observedBy = async (reconciled: Made): Promise<string> => {
+    const observedBy = async (reconciled: Reconcile): Promise<string> => {
       const { observed } = await perform({ reconcile: reconciled });
       if (observed === undefined) return "nothing";
       const { metadata } = await read();
       expect(observed).toMatchObject({ kind: "widgets.tests.drover.dev", uid: metadata.uid });
       return observed.resourceVersion === metadata.resourceVersion ? "the newest" : "an older one";
     };
-    const nothing = () => Promise.resolve(undefined);
-    const write = (context: Parameters<Made>[0], metadata: object): Promise<KubeObject> =>
+    const write = (context: Parameters<Reconcile>[0], metadata: object): Promise<KubeObject> =>
       context.client.patch(ref, key, { type: "merge", body: { metadata } });
 
     it("after the writes of the runtime and the controller", async () => {
-      const made = await create({ size: 3 });
+      const { metadata } = await create({ size: 3 });
       expect(await observedBy(nothing)).toBe("the newest");
-      expect((await read()).metadata.resourceVersion).not.toBe(made.metadata.resourceVersion);
+      expect((await read()).metadata.resourceVersion).not.toBe(metadata.resourceVersion);
       expect(await observedBy(nothing)).toBe("the newest");
-      const label: Made = async (context) => {
+      const label: Reconcile = async (context) => {
         await write(context, { labels: { a: "b" } });
         throw new RetryAfterError("later", { after: "1s" });
       };
@@ -211,48 +141,45 @@ describe("a run", () => {
     it("unless a newer version may exist", async () => {
       await create({ size: 3 });
       const healed = sandbox.faults.respond(({ method, path }) =>
-        method === "PATCH" && path.endsWith(`/${key.slice(8)}`) ? { status: 500 } : undefined,
+        method === "PATCH" && path.endsWith(`/${name}`) ? { status: 500 } : undefined,
       );
-      const failed: Made = (context) => write(context, { labels: { c: "d" } }).then(nothing, nothing);
+      const failed: Reconcile = (context) => write(context, { labels: { c: "d" } }).then(nothing, nothing);
       expect(await observedBy(failed)).toBe("nothing");
       healed();
       let left: Promise<unknown> = Promise.resolve();
-      const leaving: Made = (context) => {
+      const leaving: Reconcile = (context) => {
         left = write(context, { labels: { e: "f" } });
         return nothing();
       };
       expect(await observedBy(leaving)).toBe("nothing");
       await left;
-      const going: Made = (context) => context.client.delete(ref, key).then(nothing);
+      const going: Reconcile = (context) => context.client.delete(ref, key).then(nothing);
       expect(await perform({ reconcile: going })).not.toHaveProperty("observed");
     });
   });
 
   it("writes the status with observedGeneration and Ready, requeues for the resync, and writes nothing if nothing differs", async () => {
     await create({ size: 3 });
-    const made: Definition = {
-      resyncEvery: "10s",
-      reconcile: () => Promise.resolve({ status: { made: 3 } }),
-    };
-    expect(await reconcile(made)).toEqual({ kind: "done", after: 10_000 });
-    expect(seen()).toEqual([`PUT ${key.slice(8)}/status`]);
+    const often: Definition = { resyncEvery: "10s", reconcile: made() };
+    expect(await reconcile(often)).toEqual({ kind: "done", after: 10_000 });
+    expect(seen()).toEqual([`PUT ${name}/status`]);
     const object = await read();
     expect(object["status"]).toMatchObject({ made: 3, observedGeneration: 1 });
     expect(readyOf(object)).toMatchObject({ status: "True", reason: "Reconciled", observedGeneration: 1 });
-    await reconcile(made);
+    await reconcile(often);
     expect(seen()).toEqual([]);
     expect(announced, "a first success is not announced").toEqual([]);
   });
 
   it("keeps lastTransitionTime while a condition's status is the same, and removes status fields that are not returned", async () => {
     await create({ size: 3 });
-    await reconcile({ reconcile: () => Promise.resolve({ status: { made: 1 } }) });
+    await reconcile({ reconcile: made(1) });
     const first = readyOf(await read());
     await client.patch(ref, key, { type: "merge", body: { spec: { size: 4 } } });
     await reconcile({ reconcile: () => Promise.resolve({ status: {} }) });
     const object = await read();
     expect(object["status"]).not.toHaveProperty("made");
-    expect(readyOf(object)).toEqual({ ...(first as object), observedGeneration: 2 });
+    expect(readyOf(object)).toEqual({ ...first, observedGeneration: 2 });
   });
 
   it("returns gone for a missing object", async () => {
@@ -306,32 +233,11 @@ describe("an error", () => {
     expect(announced.at(-1)).toMatchObject({ type: "Normal", reason: "Reconciled" });
   });
 
-  const [after, account] = ["30s", "aws/eu"] as const;
-  it.each([
-    [new TerminalError("never", { reason: "Bad" }), { kind: "terminal", error: "never" }, "Bad"],
-    [new RetryAfterError("later", { after, reason: "Full" }), { kind: "wait", after: 30_000 }, "Full"],
-    [
-      new ThrottledError("slow down", { account, after }),
-      { kind: "throttled", account, after: 30_000 },
-      "Throttled",
-    ],
-  ])("%s", async (error, outcome, reason) => {
-    await create({ size: 3 });
-    expect(await reconcile(failing(error))).toEqual(outcome);
-    expect(readyOf(await read())).toMatchObject({ status: "False", reason, message: error.message });
-  });
-
-  it("returns the account of the run to the queue", async () => {
-    await create({ size: 3 });
-    const outcome = await reconcile({ reconcile: () => Promise.resolve({ account: "aws/eu" }) });
-    expect(outcome).toMatchObject({ kind: "done", account: "aws/eu" });
-  });
-
   it("that is a conflict is not written or announced", async () => {
     await create({ size: 3 });
     const outcome = await reconcile({
       async reconcile() {
-        await client.patch(ref, key, { type: "merge", body: { metadata: { labels: { third: "party" } } } });
+        await touch();
         return { status: { made: 3 } };
       },
     });
@@ -343,9 +249,9 @@ describe("an error", () => {
   it("with a reason or message that Kubernetes would refuse is shortened", async () => {
     await create({ size: 3 });
     await reconcile(failing(new TerminalError("x".repeat(40_000), { reason: "9 not a word!" })));
-    const ready = z.object({ reason: z.string(), message: z.string() }).parse(readyOf(await read()));
-    expect(ready.reason).toBe("notaword");
-    expect(ready.message).toHaveLength(32_768);
+    const ready = readyOf(await read());
+    expect(ready?.reason).toBe("notaword");
+    expect(ready?.message).toHaveLength(32_768);
   });
 
   it("of the API server with Retry-After is retried after that time", async () => {
@@ -363,7 +269,7 @@ describe("a run that must not go on", () => {
   it("writes nothing after the end of its lease, also with the client of its context", async () => {
     await create({ size: 3 });
     let held = true;
-    const made: ControllerDefinition<typeof Widget>["reconcile"] = async ({ client: its }) => {
+    const writing: Reconcile = async ({ client: its }) => {
       const object = await read();
       held = false;
       expect(await its.get(ref, key)).toEqual(object);
@@ -375,7 +281,9 @@ describe("a run that must not go on", () => {
       for (const end of await Promise.allSettled(writes)) expect(end.status).toBe("rejected");
       return { status: { made: 3 } };
     };
-    expect(await reconcile({ reconcile: made }, { hasLease: () => held })).toEqual({ kind: "interrupted" });
+    expect(await reconcile({ reconcile: writing }, { hasLease: () => held })).toEqual({
+      kind: "interrupted",
+    });
     expect(seen()).toEqual([]);
   });
 
@@ -393,7 +301,7 @@ describe("a run that must not go on", () => {
 });
 
 describe("the finalizer", () => {
-  const finalizer = "drover.dev/widgets.tests.drover.dev";
+  const [finalizer = ""] = widgetFinalizers;
 
   it("is persisted before the first reconcile", async () => {
     await create({ size: 3 });
@@ -405,7 +313,7 @@ describe("the finalizer", () => {
       },
     });
     expect(finalizers).toEqual([finalizer]);
-    expect(seen()).toEqual([`PATCH ${key.slice(8)}`, `PUT ${key.slice(8)}/status`]);
+    expect(seen()).toEqual([`PATCH ${name}`, `PUT ${name}/status`]);
   });
 
   it("prevents the reconcile if it cannot be persisted", async () => {
@@ -455,7 +363,7 @@ describe("the finalizer", () => {
     await client.delete(ref, key);
     const outcome = await reconcile({
       async finalize() {
-        await client.patch(ref, key, { type: "merge", body: { metadata: { labels: { third: "party" } } } });
+        await touch();
       },
     });
     expect(outcome).toEqual({ kind: "conflict" });
@@ -490,13 +398,14 @@ describe("an object that cannot be used", () => {
     const outcome = await reconcile({ reconcile: () => ((ran = true), Promise.resolve({})) });
     expect(outcome.kind).toBe("terminal");
     expect(ran).toBe(false);
-    const ready = z.object({ reason: z.string(), message: z.string() }).parse(readyOf(await read()));
-    expect(ready.reason).toBe("InvalidSpec");
-    expect(ready.message).toMatch(message);
+    expect(readyOf(await read())).toMatchObject({
+      reason: "InvalidSpec",
+      message: expect.stringMatching(message) as string,
+    });
   });
 
   it("a wrong spec of a deleted object keeps its finalizer", async () => {
-    await create({ size: "3" }, { finalizers: ["drover.dev/widgets.tests.drover.dev"] });
+    await create({ size: "3" }, { finalizers: widgetFinalizers });
     await client.delete(ref, key);
     expect((await reconcile({ finalize: () => Promise.resolve() })).kind).toBe("terminal");
     expect((await read()).metadata.finalizers).toHaveLength(1);
@@ -510,7 +419,7 @@ describe("an object that cannot be used", () => {
       { type: "merge", body: { status: { made: "many", conditions: "none", observedGeneration: "x" } } },
       { subresource: "status" },
     );
-    const { kind } = await reconcile({ reconcile: () => Promise.resolve({ status: { made: 1 } }) });
+    const { kind } = await reconcile({ reconcile: made(1) });
     expect(kind).toBe("done");
     expect((await read())["status"]).toMatchObject({
       made: 1,
@@ -543,7 +452,7 @@ describe("an object that cannot be used", () => {
 
   it("an object of almost 1.5 MiB is reconciled like any other", async () => {
     await create({ size: 3, colour: "x".repeat(1.4 * 2 ** 20) });
-    const { kind } = await reconcile({ reconcile: () => Promise.resolve({ status: { made: 1 } }) });
+    const { kind } = await reconcile({ reconcile: made(1) });
     expect(kind).toBe("done");
     expect((await read())["status"]).toMatchObject({ made: 1 });
   });

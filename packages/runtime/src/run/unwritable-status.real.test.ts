@@ -1,27 +1,14 @@
-import {
-  controllerFrom,
-  customResourceDefinition,
-  defineResource,
-  objectKey,
-  silentLog,
-} from "@drover/controller";
-import { builtin, connect, eventRecorder, installCrd, type KubeClient, refOf } from "@drover/kube";
+import { controllerFrom, objectKey, silentLog } from "@drover/controller";
+import { builtin, connect, eventRecorder, type KubeClient, refOf } from "@drover/kube";
 import type { RunOutcome } from "@drover/queue";
 import { type RealCluster, startRealCluster } from "@drover/real-cluster";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { z } from "zod";
+import { Cup, installStricterCups } from "./cups.fixture.ts";
 import { runOf } from "./widgets.fixture.ts";
 import { reconcileOnce } from "./reconcile-once.ts";
 
-/* A status that a real API server refuses is reported in the object and in Events. */
-const Cup = defineResource({
-  group: "tests.drover.dev",
-  version: "v1",
-  kind: "Cup",
-  scope: "Namespaced",
-  spec: z.object({}),
-  status: z.object({ text: z.string().optional(), n: z.number().optional() }),
-});
+// A status that a real API server refuses is reported in the object and in Events.
 const ref = refOf(Cup);
 const key = objectKey({ namespace: "default", name: "cup" });
 
@@ -30,10 +17,7 @@ let client: KubeClient;
 beforeAll(async () => {
   cluster = await startRealCluster();
   client = await connect({ kubeconfig: cluster.kubeconfig });
-  // Stricter than the schema in the code, as when the CRD was changed and the function was not.
-  const crd = JSON.stringify(customResourceDefinition(Cup));
-  const stricter = crd.replace('"text":{"type":"string"', '$&,"maxLength":12');
-  await installCrd(client, JSON.parse(stricter) as Parameters<typeof installCrd>[1]);
+  await installStricterCups(client);
   await client.create(ref, { metadata: { namespace: "default", name: "cup" }, spec: {} });
 }, 600_000);
 afterAll(async () => {

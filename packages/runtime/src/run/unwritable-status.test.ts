@@ -1,47 +1,24 @@
 import {
   type Announcement,
-  checkedAtRun,
   type Controller,
   type ControllerDefinition,
   controllerFrom,
-  customResourceDefinition,
-  defineResource,
   objectKey,
   type ObjectKey,
   type Resource,
   RetryAfterError,
   silentLog,
 } from "@drover/controller";
-import { ApiError, builtin, installCrd, type KubeObject, refOf } from "@drover/kube";
+import { ApiError, builtin, type KubeObject, refOf } from "@drover/kube";
 import type { Run, RunOutcome } from "@drover/queue";
-import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { checkedResult } from "../schema/checked-result.ts";
 import { sandboxOfFile } from "../../../testing/src/sandbox.fixture.ts";
+import { Cup, installStricterCups } from "./cups.fixture.ts";
 import { runOf as firstRunOf } from "./widgets.fixture.ts";
 import { reconcileOnce } from "./reconcile-once.ts";
 
-const few = (status: { readonly list?: readonly string[] | undefined }): boolean =>
-  (status.list?.length ?? 0) <= 3;
-
-const Cup = defineResource({
-  group: "tests.drover.dev",
-  version: "v1",
-  kind: "Cup",
-  scope: "Namespaced",
-  spec: z.object({}),
-  status: z
-    .object({
-      text: z.string().optional(),
-      n: z.number().optional(),
-      list: z.array(z.string()).optional(),
-      counts: z.record(z.string(), z.int()).optional(),
-      items: z.array(z.object({ n: z.number().optional() })).optional(),
-      inner: z.object({ deep: z.object({ n: z.number() }).optional() }).optional(),
-      any: z.unknown().meta({ kubernetes: { preserveUnknownFields: true } }),
-    })
-    .refine(few, { error: "Three are enough.", ...checkedAtRun }),
-});
 const ref = refOf(Cup);
 
 const { sandbox, client } = await sandboxOfFile();
@@ -51,15 +28,10 @@ let clock = Date.parse("2026-01-01T00:00:00Z");
 const announced: Announcement[] = [];
 const written: string[] = [];
 
-beforeAll(async () => {
-  // Stricter than the schema in the code, as when the CRD was changed and the function was not.
-  const crd = JSON.stringify(customResourceDefinition(Cup));
-  const stricter = crd.replace('"text":{"type":"string"', '$&,"maxLength":12');
-  await installCrd(client, JSON.parse(stricter) as Parameters<typeof installCrd>[1]);
-  sandbox.faults.respond(({ method, path }) => {
-    if (method !== "GET") written.push(`${method} ${path.replace(/.*cups\//, "")}`);
-    return undefined;
-  });
+await installStricterCups(client);
+sandbox.faults.respond(({ method, path }) => {
+  if (method !== "GET") written.push(`${method} ${path.replace(/.*cups\//, "")}`);
+  return undefined;
 });
 beforeEach(async () => {
   const name = `c${serial++}`;

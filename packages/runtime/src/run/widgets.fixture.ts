@@ -1,14 +1,14 @@
 import {
   type ControllerDefinition,
-  customResourceDefinition,
   defineController,
   defineResource,
   objectKey,
   silentLog,
 } from "@drover/controller";
-import { installCrd, type KubeClient, type KubeObject, refOf } from "@drover/kube";
+import { builtin, type KubeClient, type KubeObject, refOf } from "@drover/kube";
 import type { Run, RunOutcome } from "@drover/queue";
 import { z } from "zod";
+import { conditionsOf } from "../schema/parse-object.ts";
 import { sandboxOfFile } from "../../../testing/src/sandbox.fixture.ts";
 import { reconcileOnce, type ReconcileOptions } from "./reconcile-once.ts";
 
@@ -18,23 +18,48 @@ export const Widget = defineResource({
   version: "v1",
   kind: "Widget",
   scope: "Namespaced",
-  spec: z.object({ size: z.number() }),
-  status: z.object({}),
+  spec: z.object({ size: z.number().int(), colour: z.string().default("grey") }),
+  status: z.object({ made: z.number().optional() }),
 });
 export const widgets = refOf(Widget);
 export const widgetFinalizers = ["drover.dev/widgets.tests.drover.dev"];
 
-/** An API server that serves widgets, for the tests of a file. `writes` has the write requests, as method and path. */
+const anything = { "x-kubernetes-preserve-unknown-fields": true };
+const openAPIV3Schema = {
+  type: "object",
+  properties: { spec: anything, status: { type: "object", ...anything } },
+};
+/** Accepts any widget, so that a test may create one that the schema in the code refuses. */
+const permissive = {
+  metadata: { name: "widgets.tests.drover.dev" },
+  spec: {
+    group: "tests.drover.dev",
+    scope: "Namespaced",
+    names: { plural: "widgets", singular: "widget", kind: "Widget", listKind: "WidgetList" },
+    versions: [
+      { name: "v1", served: true, storage: true, subresources: { status: {} }, schema: { openAPIV3Schema } },
+    ],
+  },
+};
+
+/**
+ * An API server that serves widgets, for the tests of a file. `writes` has the write requests, as method and path; that
+ * of a widget without what is before its name.
+ */
 export async function widgetsOfFile() {
   const { sandbox, client } = await sandboxOfFile();
-  await installCrd(client, { ...customResourceDefinition(Widget) });
+  await client.create(builtin.crd, permissive);
   const writes: string[] = [];
   sandbox.faults.respond(({ method, path }) => {
-    if (method !== "GET") writes.push(`${method} ${path}`);
+    if (method !== "GET") writes.push(`${method} ${path.replace(/.*widgets\/?/, "")}`);
     return undefined;
   });
-  const create = (name: string, metadata: object = {}): Promise<KubeObject> =>
-    client.create(widgets, { metadata: { name, namespace: "default", ...metadata }, spec: { size: 1 } });
+  const create = (
+    name: string,
+    metadata: object = {},
+    body: object = { spec: { size: 1 } },
+  ): Promise<KubeObject> =>
+    client.create(widgets, { metadata: { name, namespace: "default", ...metadata }, ...body });
   return { sandbox, client, writes, create };
 }
 
@@ -45,7 +70,7 @@ export const reconcileWidget = (
   client: KubeClient,
   definition: WidgetDefinition,
   run: Run,
-  announce: ReconcileOptions<typeof Widget>["announce"] = () => undefined,
+  more: Partial<ReconcileOptions<typeof Widget>> = {},
 ): Promise<RunOutcome> =>
   reconcileOnce(
     {
@@ -56,10 +81,13 @@ export const reconcileWidget = (
       }),
       client,
       log: silentLog,
-      announce,
+      announce: () => undefined,
+      ...more,
     },
     run,
   );
+
+export const readyOf = (object: KubeObject) => conditionsOf(object).find(({ type }) => type === "Ready");
 
 /** The first run of an object in the namespace default, with its lease. */
 export const runOf = (name: string, more: Partial<Run> = {}): Run => ({

@@ -36,59 +36,52 @@ it("assigns a Redis to namespaces, with passwords from files in its folder", () 
 it.each<[what: string, content: string, problem: RegExp]>([
   ["text that is not YAML", "a: [", /it is not YAML/],
   ["YAML that is not a list", "namespaces: [a]", /it is not a list. Give entries with namespaces, url/],
-  [
-    "a misspelt field",
-    "[{namespaces: [a], url: 'redis://a', passwordfile: x}]",
-    /entry 1: .*"passwordfile".*passwordFile/,
-  ],
-  [
-    "a URL of another scheme",
-    "[{namespaces: [a], url: 'http://u:canary@a'}]",
-    /entry 1, url: This is not a URL of Redis/,
-  ],
-  ["an invalid name", "[{namespaces: ['*'], url: 'redis://a'}]", /entry 1, namespaces, 0: give the name/],
-  [
-    "a user for functions",
-    "[{namespaces: [a], url: 'redis://a', functionsUrl: 'redis://u@b'}]",
-    /without a user/,
-  ],
+])("refuses %s", (_what, content, problem) => {
+  expect(() => read(content)).toThrow(problem);
+});
+
+const [a, b] = [
+  { namespaces: ["a"], url: "redis://a" },
+  { namespaces: ["b"], url: "redis://b" },
+];
+it.each<[what: string, problem: RegExp, ...entries: object[]]>([
+  ["a misspelt field", /entry 1: .*"passwordfile".*passwordFile/, { ...a, passwordfile: "x" }],
+  ["a URL of another scheme", /entry 1, url: This is not a URL of Redis/, { ...a, url: "http://u:canary@a" }],
+  ["an invalid name", /entry 1, namespaces, 0: give the name/, { ...a, namespaces: ["*"] }],
+  ["a user for functions", /without a user/, { ...a, functionsUrl: "redis://u@b" }],
   [
     "several nodes for functions",
-    "[{namespaces: [a], url: 'redis://u:canary@a:7000,b:7001'}]",
     /entry 1, functionsUrl: give the one address/,
+    { ...a, url: "redis://u:canary@a:7000,b:7001" },
   ],
-  [
-    "a missing file",
-    "[{namespaces: [a], url: 'redis://a', passwordFile: none}]",
-    /entry 1, passwordFile: the file .*none does not exist/,
-  ],
-  [
-    "a namespace twice",
-    "[{namespaces: [a], url: 'redis://a'}, {namespaces: [b, a], url: 'redis://b'}]",
-    /the namespace a is in entries 1 and 2/,
-  ],
+  ["a missing file", /entry 1, passwordFile: the file .*none does not exist/, { ...a, passwordFile: "none" }],
+  ["a namespace twice", /the namespace a is in entries 1 and 2/, a, { ...b, namespaces: ["b", "a"] }],
   [
     "a namespace twice in one entry",
-    "[{namespaces: [a, a], url: 'redis://a'}]",
     /the namespace a is in entries 1 and 1/,
+    { ...a, namespaces: ["a", "a"] },
   ],
   [
     "one server with different URLs",
-    "[{namespaces: [a], url: 'redis://LOCALHOST'}, {namespaces: [b], url: 'rediss://u:canary@127.0.0.1:6379/3'}]",
     /the server 127.0.0.1:6379 is in entries 1 and 2/,
+    { ...a, url: "redis://LOCALHOST" },
+    { ...b, url: "rediss://u:canary@127.0.0.1:6379/3" },
   ],
   [
     "one node of two clusters",
-    `- {namespaces: [a], url: 'redis://x:1,y:2', functionsUrl: redis://p}
-- {namespaces: [b], url: 'redis://y:2,z:3', functionsUrl: redis://q}`,
     /the server y:2 is in entries 1 and 2/,
+    { ...a, url: "redis://x:1,y:2", functionsUrl: "redis://p" },
+    { ...b, url: "redis://y:2,z:3", functionsUrl: "redis://q" },
   ],
   [
     "one server as Pods reach it",
-    "[{namespaces: [a], url: 'redis://a', functionsUrl: 'redis://in:1'}, {namespaces: [b], url: 'redis://in.:1'}]",
     /the server in:1 is in entries 1 and 2/,
+    { ...a, functionsUrl: "redis://in:1" },
+    { ...b, url: "redis://in.:1" },
   ],
-])("refuses %s", (_what, content, problem) => {
+])("refuses %s", (_what, problem, ...entries) => {
+  // JSON is YAML.
+  const content = JSON.stringify(entries);
   expect(() => read(content)).toThrow(problem);
   expect(() => read(content)).not.toThrow("canary");
 });

@@ -73,6 +73,10 @@ const sendMessage = ({ headers, body }: SignedMessage): Promise<SentAnswer> =>
   answer({ headers, body: Buffer.from(body) });
 const called = (call: Call, at = now): Promise<SentAnswer> =>
   sendMessage(signedMessage(call, call.token, scene(), at));
+function isSignedWith(one: string, { headers, body }: SentAnswer): boolean {
+  const { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signature } = headers;
+  return parseSignatureClaim({ id, timestamp, signature }, now).isMadeWith(one, Buffer.from(body));
+}
 const outcomeIn = ({ body }: SentAnswer): unknown => (JSON.parse(body) as { outcome?: unknown }).outcome;
 const object = (call: Call, more: object): Call => ({
   ...call,
@@ -83,11 +87,8 @@ it("runs a call, and signs its answer with the call's id", async () => {
   const call = callAt(now);
   const reply = await called(call);
   expect(reply).toMatchObject({ status: 200, body: '{"outcome":"done","status":{"text":"hi"}}' });
-  const { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signature } = reply.headers;
-  expect(
-    parseSignatureClaim({ id, timestamp, signature }, now).isMadeWith(secret, Buffer.from(reply.body)),
-  ).toBe(true);
-  expect(id).toBe(call.token);
+  expect(isSignedWith(secret, reply)).toBe(true);
+  expect(reply.headers["webhook-id"]).toBe(call.token);
   expect(runs).toEqual([call.key]);
 });
 
@@ -97,12 +98,8 @@ it("signs its answer with all current secrets, also if they change during the ru
     secrets = [otherSecret, secret];
     return Promise.resolve(undefined);
   };
-  const { headers, body } = await called(callAt(now));
-  const { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signature } = headers;
-  for (const one of secrets)
-    expect(parseSignatureClaim({ id, timestamp, signature }, now).isMadeWith(one, Buffer.from(body))).toBe(
-      true,
-    );
+  const reply = await called(callAt(now));
+  for (const one of secrets) expect(isSignedWith(one, reply)).toBe(true);
 });
 
 it.each<[string, Partial<Call>, () => void]>([
@@ -181,10 +178,6 @@ it.each<[string, (client: ObjectClient) => Promise<unknown>]>([
 
 it.each<[string, unknown, string]>([
   ["NaN", { status: { text: NaN } }, "status.text: JSON has no NaN"],
-  ["a bigint for a string", { status: { text: 5n } }, "status.text: Invalid input: expected string"],
-  ["a wrong type", { status: { text: 5 } }, "status.text: Invalid input: expected string"],
-  ["an unknown field", { status: { txet: "hi" } }, "status.txet: the kind's status schema has no such field"],
-  ["an invalid condition", { conditions: [{ type: "Ready" }] }, "conditions.0.status: "],
   ["an unknown field of the result", { requeAfter: "5s" }, 'Unrecognized key: "requeAfter"'],
 ])("a result with %s fails, with the path", async (_name, result, problem) => {
   act = () => Promise.resolve(result as never);
