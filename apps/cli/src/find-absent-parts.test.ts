@@ -1,18 +1,17 @@
-import { customResourceDefinition, objectKey, ReconcileFunction } from "@drover/controller";
-import { builtin, createOrReplace, installCrd, refOf } from "@drover/kube";
-import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { objectKey, ReconcileFunction } from "@drover/controller";
+import { builtin, createOrReplace, refOf } from "@drover/kube";
+import { beforeEach, describe, expect, it } from "vitest";
 import { sandboxOfFile } from "../../../packages/testing/src/sandbox.fixture.ts";
 import { describeAbsentParts, findAbsentParts } from "./find-absent-parts.ts";
 import { deployedFunctions } from "./deployed-functions.ts";
 
-const { sandbox, client } = await sandboxOfFile();
+const { sandbox, client } = await sandboxOfFile({
+  kinds: [ReconcileFunction],
+  namespaces: ["drover", "bare"],
+});
 
 const ref = refOf(ReconcileFunction);
 const namespace = "drover";
-beforeAll(async () => {
-  await installCrd(client, { ...customResourceDefinition(ReconcileFunction) });
-  for (const name of ["drover", "bare"]) await client.create(builtin.namespace, { metadata: { name } });
-});
 
 const hour = 3_600_000;
 const leaseFor = (name: string, renewed: number, leaseDurationSeconds = 40) =>

@@ -1,6 +1,6 @@
-import { customResourceDefinition, objectKey, ReconcileFunction, silentLog } from "@drover/controller";
-import { builtin, installCrd, keyOf, listAll, refOf } from "@drover/kube";
-import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { objectKey, ReconcileFunction, silentLog } from "@drover/controller";
+import { builtin, keyOf, listAll, refOf } from "@drover/kube";
+import { beforeEach, describe, expect, it } from "vitest";
 import { sandboxOfFile } from "../../../packages/testing/src/sandbox.fixture.ts";
 import { deploy } from "./deploy.ts";
 import type { FunctionLoad } from "./redis/function-queues.ts";
@@ -8,7 +8,11 @@ import { functionRefOf, ownedMetadata } from "./function-ref.ts";
 import type { DeployRunContext } from "./run-context.ts";
 import { cup, environment, idle } from "./testing/cups.ts";
 
-const { client } = await sandboxOfFile({ controllers: false });
+const { client } = await sandboxOfFile({
+  controllers: false,
+  kinds: [ReconcileFunction],
+  namespaces: ["tea"],
+});
 
 const ref = refOf(ReconcileFunction);
 const cups = objectKey({ namespace: "tea", name: "cups" });
@@ -17,10 +21,6 @@ let absent: ReturnType<DeployRunContext["absentParts"]>;
 /** What was done in Redis, in turn. */
 let done: string[];
 let now: number;
-beforeAll(async () => {
-  await installCrd(client, { ...customResourceDefinition(ReconcileFunction) });
-  await client.create(builtin.namespace, { metadata: { name: "tea" } });
-});
 beforeEach(async () => {
   [load, absent, done, now] = [idle, [], [], Date.UTC(2026, 0, 1)];
   const kinds = [builtin.pod, builtin.secret, builtin.serviceAccount, builtin.service, builtin.networkPolicy];

@@ -1,6 +1,6 @@
-import { objectKey, ReconcileFunction, RetryAfterError } from "@drover/controller";
+import { objectKey, RetryAfterError } from "@drover/controller";
 import { builtin, type KubeClient } from "@drover/kube";
-import { afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it } from "vitest";
 import { sandboxOfFile } from "../../../packages/testing/src/sandbox.fixture.ts";
 import { boundRole } from "./roles/bound-role.ts";
 import type { FunctionContext } from "./objects/function-object.ts";
@@ -13,23 +13,18 @@ import {
 import { observePods } from "./pods/observe-pods.ts";
 import type { DeployRunContext } from "./run-context.ts";
 import { takeDown, removePods } from "./take-down.ts";
-import { cup } from "./testing/cups.ts";
+import { cupSpec, functionRef } from "./testing/cups.ts";
 
-const { sandbox, client } = await sandboxOfFile({ controllers: false });
+const { sandbox, client } = await sandboxOfFile({
+  controllers: false,
+  namespaces: ["tea", "coffee", "milk"],
+});
 
-const functionRef: FunctionRef = { namespace: "tea", name: "cups", uid: "1" };
 const namesake: FunctionRef = { namespace: "milk", name: "cups", uid: "2" };
 const { signal } = new AbortController();
-const spec = ReconcileFunction.spec.parse({
-  for: cup,
-});
 let heal: () => void;
 /** What was taken away, in turn. */
 let taken: string[];
-beforeAll(async () => {
-  for (const name of ["tea", "coffee", "milk"])
-    await client.create(builtin.namespace, { metadata: { name } });
-});
 beforeEach(() => {
   taken = [];
   heal = sandbox.faults.respond(({ method, path }) => {
@@ -49,7 +44,7 @@ function runContextOf(status: FunctionContext["status"] = {}): DeployRunContext 
     client,
     functionRef,
     cleanedGenerations: new Map([[functionRef.uid, 1]]),
-    context: { signal, spec, status } as FunctionContext,
+    context: { signal, spec: cupSpec(), status } as FunctionContext,
     functionUsers: { revoke: noting("user") } as Partial<DeployRunContext["functionUsers"]>,
     queues: { closeQueuesOf: noting("queues") } as Partial<DeployRunContext["queues"]>,
     keys: { deleteAll: noting("keys") },

@@ -1,16 +1,11 @@
-import {
-  CreateBucketCommand,
-  GetBucketTaggingCommand,
-  GetBucketVersioningCommand,
-  ListBucketsCommand,
-  S3Client,
-} from "@aws-sdk/client-s3";
+import { ListBucketsCommand, type S3Client } from "@aws-sdk/client-s3";
 import { type S3Server, startS3 } from "@drover/local-servers";
 import { faultScenario, type FunctionUnderTest, type Manifest, type OutsideWorld } from "@drover/testing";
 import { bucketController } from "./bucket-controller.ts";
 import { s3ConfigSchema } from "./config.ts";
 import deployedAs from "./function.ts";
 import { s3BucketStores } from "./s3/s3-bucket-store.ts";
+import { bucketHandle, s3ClientOf } from "./testing/bucket-handle.ts";
 
 /**
  * One server for all runs of a scenario, emptied before each, because it takes a second to start. It ends with this
@@ -19,10 +14,9 @@ import { s3BucketStores } from "./s3/s3-bucket-store.ts";
 let server: Promise<S3Server> | undefined;
 
 async function emptyS3(): Promise<OutsideWorld & { readonly s3: S3Client }> {
-  const { url, region, accessKeyId, secretAccessKey } = await (server ??= startS3());
+  const { url } = await (server ??= startS3());
   await fetch(`${url}/moto-api/reset`, { method: "POST" });
-  const credentials = { accessKeyId, secretAccessKey };
-  const s3 = new S3Client({ endpoint: url, forcePathStyle: true, region, credentials });
+  const s3 = s3ClientOf(await server);
   return {
     s3,
     urls: { s3: url },
@@ -36,13 +30,9 @@ async function emptyS3(): Promise<OutsideWorld & { readonly s3: S3Client }> {
 
 async function bucketsIn(s3: S3Client): Promise<unknown> {
   const { Buckets = [] } = await s3.send(new ListBucketsCommand({}));
-  const found = Buckets.map(async ({ Name: Bucket = "" }) => {
-    const { Status = "never" } = await s3.send(new GetBucketVersioningCommand({ Bucket }));
-    const { TagSet = [] } = await s3
-      .send(new GetBucketTaggingCommand({ Bucket }))
-      .catch(() => ({ TagSet: [] }));
-    const tags = Object.fromEntries(TagSet.map(({ Key = "", Value = "" }) => [Key, Value]));
-    return [Bucket, { versioning: Status, tags }] as const;
+  const found = Buckets.map(async ({ Name = "" }) => {
+    const { versioning = "never", tags } = (await bucketHandle(s3, Name).state()) ?? {};
+    return [Name, { versioning, tags }] as const;
   });
   return Object.fromEntries(await Promise.all(found));
 }
@@ -86,7 +76,7 @@ export const adoptedAndRetained = faultScenario({
   except: { "step 3 with no run after step 2": "what is let go of keeps the tags that it had" },
   async outside() {
     const world = await emptyS3();
-    await world.s3.send(new CreateBucketCommand({ Bucket: "pastures" }));
+    await bucketHandle(world.s3, "pastures").make();
     return world;
   },
   steps: [

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { bucketIn, makeBucket, putObject, setTags, tagsOf, type TestBucket } from "./testing/bucket-scene.ts";
+import { type TestBucket } from "./testing/bucket-scene.ts";
 import { bucketSceneOfFile } from "./testing/bucket-scene.fixture.ts";
 import { type S3Fault, isWrite, type S3Call } from "./testing/s3-fault-proxy.ts";
 
@@ -65,7 +65,7 @@ describe.each(Object.entries(faults))("a request is %s", (_, fault) => {
       },
       async (object) => {
         expect(made()).toHaveLength(1);
-        const bucket = await bucketIn(scene.s3, object.bucketName);
+        const bucket = await object.bucket.state();
         expect(bucket?.versioning).toBe("Enabled");
         expect(bucket?.tags).toMatchObject({ team: "a", "drover.dev/owner-uid": object.uid });
         expect(object.status).toMatchObject({ bucketName: object.bucketName, adopted: false });
@@ -82,13 +82,13 @@ describe.each(Object.entries(faults))("a request is %s", (_, fault) => {
         const { fault: planned } = scene.proxy;
         scene.proxy.forget();
         await object.reconcileUntilStable();
-        for (const key of ["a", "a", "b"]) await putObject(scene.s3, object.bucketName, key);
+        for (const key of ["a", "a", "b"]) await object.bucket.put(key);
         scene.proxy.forget();
         scene.proxy.fault = planned;
         await untilDone(() => object.finalize());
         return object;
       },
-      async (object) => expect(await bucketIn(scene.s3, object.bucketName)).toBeUndefined(),
+      async (object) => expect(await object.bucket.state()).toBeUndefined(),
     );
     expect(points).toBeGreaterThan(8);
   });
@@ -106,7 +106,7 @@ describe.each(Object.entries(faults))("a request is %s", (_, fault) => {
         await untilDone(() => object.finalize());
         return object;
       },
-      async (object) => expect(await tagsOf(scene.s3, object.bucketName)).toEqual({ team: "a" }),
+      async (object) => expect(await object.bucket.tags()).toEqual({ team: "a" }),
     );
   });
 
@@ -121,7 +121,7 @@ describe.each(Object.entries(faults))("a request is %s", (_, fault) => {
         await untilDone(() => object.finalize());
         return object;
       },
-      async (object) => expect(await bucketIn(scene.s3, object.bucketName)).toBeUndefined(),
+      async (object) => expect(await object.bucket.state()).toBeUndefined(),
     );
   });
 
@@ -130,15 +130,15 @@ describe.each(Object.entries(faults))("a request is %s", (_, fault) => {
       fault,
       async () => {
         const object = scene.object({ onDelete: "Delete", emptyOnDelete: true, adopt: "IfUnowned" });
-        await makeBucket(scene.s3, object.bucketName);
-        await setTags(scene.s3, object.bucketName, { "drover.dev/owner-uid": "another" });
+        await object.bucket.make();
+        await object.bucket.setTags({ "drover.dev/owner-uid": "another" });
         for (let runs = 0; runs < 3; runs++) await object.reconcileUntilStable().catch(() => undefined);
         await untilDone(() => object.finalize());
         return object;
       },
       async (object, calls) => {
         expect(calls.filter(isWrite)).toEqual([]);
-        expect(await tagsOf(scene.s3, object.bucketName)).toEqual({ "drover.dev/owner-uid": "another" });
+        expect(await object.bucket.tags()).toEqual({ "drover.dev/owner-uid": "another" });
       },
     );
   });

@@ -1,11 +1,6 @@
 import type { Attack } from "../attack.ts";
 import { keepAwsTags } from "../../../functions/s3-bucket/src/testing/aws-tags.ts";
-import {
-  makeBucket,
-  openBucketScene,
-  setTags,
-  tagsOf,
-} from "../../../functions/s3-bucket/src/testing/bucket-scene.ts";
+import { openBucketScene } from "../../../functions/s3-bucket/src/testing/bucket-scene.ts";
 
 export const attack: Attack = {
   name: "tags of AWS services on a bucket are kept, and do not stop its reconciliation",
@@ -15,14 +10,14 @@ export const attack: Attack = {
     const scene = await openBucketScene();
     try {
       const object = scene.object({ adopt: "IfUnowned", tags: { team: "north" } });
-      await makeBucket(scene.s3, object.bucketName);
-      await setTags(scene.s3, object.bucketName, { others: "stays" });
+      await object.bucket.make();
+      await object.bucket.setTags({ others: "stays" });
       keepAwsTags(scene.proxy, { "aws:cloudformation:stack-name": "web" });
       const error: unknown = await object.reconcileUntilStable().then(
         () => undefined,
         (thrown: unknown) => thrown,
       );
-      const tags = await tagsOf(scene.s3, object.bucketName);
+      const tags = await object.bucket.tags();
       const isTagged = tags["team"] === "north" && tags["others"] === "stays";
       return {
         succeeded: error !== undefined || !isTagged,

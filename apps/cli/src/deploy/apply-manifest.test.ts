@@ -1,15 +1,9 @@
-import { customResourceDefinition, defineResource, objectKey } from "@drover/controller";
-import { installCrd, type KubeClient, refOf } from "@drover/kube";
-import { beforeAll, beforeEach, expect, it } from "vitest";
+import { defineResource, objectKey } from "@drover/controller";
+import { type KubeClient, refOf } from "@drover/kube";
+import { beforeEach, expect, it } from "vitest";
 import { z } from "zod";
 import { sandboxOfFile } from "../../../../packages/testing/src/sandbox.fixture.ts";
 import { applyManifest } from "./apply-manifest.ts";
-
-const { client } = await sandboxOfFile();
-
-beforeAll(async () => {
-  await installCrd(client, { ...customResourceDefinition(Cup) });
-});
 
 const Cup = defineResource({
   group: "example.com",
@@ -19,6 +13,7 @@ const Cup = defineResource({
   spec: z.looseObject({}),
   status: z.object({}),
 });
+const { client } = await sandboxOfFile({ kinds: [Cup] });
 const ref = refOf(Cup);
 let count = 0;
 let key: ReturnType<typeof objectKey>;

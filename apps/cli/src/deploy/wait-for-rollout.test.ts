@@ -1,14 +1,13 @@
-import { customResourceDefinition, objectKey, ReconcileFunction } from "@drover/controller";
-import { installCrd, type KubeClient, refOf } from "@drover/kube";
-import { beforeAll, beforeEach, expect, it } from "vitest";
+import { objectKey, ReconcileFunction } from "@drover/controller";
+import { type KubeClient, refOf } from "@drover/kube";
+import { beforeEach, expect, it } from "vitest";
 import { sandboxOfFile } from "../../../../packages/testing/src/sandbox.fixture.ts";
 import { waitForRollout } from "./wait-for-rollout.ts";
 
-const { client } = await sandboxOfFile();
+const { client } = await sandboxOfFile({ kinds: [ReconcileFunction] });
 const ref = refOf(ReconcileFunction);
 const key = objectKey({ namespace: "default", name: "cups" });
 
-beforeAll(() => installCrd(client, { ...customResourceDefinition(ReconcileFunction) }));
 beforeEach(async () => {
   await client.delete(ref, key);
   await client.create(ref, {

@@ -1,4 +1,3 @@
-import { ReconcileFunction } from "@drover/controller";
 import { startRealCluster, type RealCluster } from "@drover/real-cluster";
 import { execFile } from "node:child_process";
 import { join } from "node:path";
@@ -8,6 +7,7 @@ import { z } from "zod";
 import { type Connection, evaluate, type Peer } from "../../../../verification/network-policies/evaluate.ts";
 import { type Egress, metadataNetworks, parseDestinations, parseNetworks, defaultEgress } from "./egress.ts";
 import { functionObjects } from "../objects/function-objects.ts";
+import { cupSpec, environment } from "../testing/cups.ts";
 
 // Policies are those that a real API server has taken; no network plugin enforces them here, they are evaluated.
 
@@ -15,12 +15,6 @@ const root = new URL("../../../..", import.meta.url).pathname;
 const manifests = ["bridge", "deployer", "gateway"].map(
   (part) => `apps/${part}/deploy/network-policies.yaml`,
 );
-const spec = (delivery: "pull" | "webhook") =>
-  ReconcileFunction.spec.parse({
-    for: { group: "a.example.com", version: "v1", kind: "A", plural: "as", scope: "Namespaced" },
-    container: { image: "i" },
-    delivery,
-  });
 const objects = (
   name: string,
   delivery: "pull" | "webhook",
@@ -28,12 +22,9 @@ const objects = (
   monitoring: readonly string[],
   redisUrl = "redis://valkey.drover:6379",
 ) =>
-  functionObjects({ name, namespace: "web", uid: "u" }, spec(delivery), {
+  functionObjects({ name, namespace: "web", uid: "u" }, cupSpec({ container: { image: "i" }, delivery }), {
+    ...environment,
     redisUrl,
-    redisCa: undefined,
-    bridge: { namespace: "drover", name: "bridge" },
-    gateway: { namespace: "drover", name: "gateway" },
-    keda: { scalingUrl: undefined, account: { namespace: "keda", name: "keda-operator" } },
     network: { namespace: "drover", monitoring, egress },
   })
     .filter(({ ref }) => ref.kind === "NetworkPolicy")

@@ -1,10 +1,9 @@
 import { ReconcileFunction, RetryAfterError } from "@drover/controller";
 import { expect, it } from "vitest";
 import { kedaObjects } from "./keda-objects.ts";
-import { cup } from "../testing/cups.ts";
+import { cupSpec, environment, functionRef } from "../testing/cups.ts";
 
-const functionRef = { namespace: "tea", name: "cups", uid: "1" };
-const account = { namespace: "keda", name: "keda-operator" };
+const { account } = environment.keda;
 const reached = { scalingUrl: "http://deployer.drover:8080" };
 const objectsOf = (
   scaling: object = {},
@@ -13,11 +12,7 @@ const objectsOf = (
 ) =>
   kedaObjects(
     functionRef,
-    ReconcileFunction.spec.parse({
-      for: cup,
-      container: { image: "i" },
-      scaling: { by: "KEDA", ...scaling },
-    }),
+    cupSpec({ container: { image: "i" }, scaling: { by: "KEDA", ...scaling } }),
     { scalingUrl, account },
     wanted,
   );

@@ -8,17 +8,15 @@ import { ownedMetadata, ownedMetadataElsewhere, ownedClusterMetadata } from "../
 import { adoptBindings, type Installation, installationOf, ownedByInstallation } from "./installation.ts";
 import { deleteOwnedObject, applyObject } from "./apply-object.ts";
 import { ownerAnnotation } from "../names.ts";
+import { functionRef as former } from "../testing/cups.ts";
 
-const { sandbox, client } = await sandboxOfFile();
+const { sandbox, client } = await sandboxOfFile({ namespaces: ["tea", "coffee", "milk", "drover"] });
 
-const former = { namespace: "tea", name: "cups", uid: "1" };
 const functionRef = { ...former, uid: "2" };
 const namesake = { ...functionRef, namespace: "milk", uid: "3" };
 const { signal } = new AbortController();
 let installation: Installation;
 beforeAll(async () => {
-  for (const name of ["tea", "coffee", "milk", "drover"])
-    await client.create(builtin.namespace, { metadata: { name } });
   const found = await installationOf(client, "drover");
   if (found === undefined) throw new Error("There is no namespace drover.");
   installation = found;

@@ -1,4 +1,4 @@
-import { customResourceDefinition, ReconcileFunction, silentLog } from "@drover/controller";
+import { ReconcileFunction, silentLog } from "@drover/controller";
 import { builtin, keyOf, refOf } from "@drover/kube";
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import { sandboxOfFile } from "../../../../packages/testing/src/sandbox.fixture.ts";
@@ -8,11 +8,13 @@ import type { PermitRecord } from "./permit-records.ts";
 import { type PermitReviewOptions, reviewOnce, reviewPermits } from "./review-permits.ts";
 import { cup } from "../testing/cups.ts";
 
-const { client } = await sandboxOfFile({ controllers: false });
+const { client } = await sandboxOfFile({
+  controllers: false,
+  kinds: [ReconcileFunction],
+  namespaces: ["tea", "drover"],
+});
 
 beforeAll(async () => {
-  await client.create(builtin.crd, { ...customResourceDefinition(ReconcileFunction) });
-  for (const name of ["tea", "drover"]) await client.create(builtin.namespace, { metadata: { name } });
   for (const name of ["cups", "pots"]) functionRefs.push(await addFunction(name));
 });
 

@@ -17,10 +17,9 @@ import { accessReviews } from "./access-reviews.ts";
 import { grantedAccess, maxAccesses } from "./granted-access.ts";
 import { permit } from "./permit.ts";
 import type { PermitRecord } from "./permit-records.ts";
-import { cup, environment } from "../testing/cups.ts";
+import { cup, cupSpec, environment, functionRef } from "../testing/cups.ts";
 
-const functionRef = { namespace: "tea", name: "cups", uid: "1" };
-const bridge = { namespace: "drover", name: "bridge" };
+const { bridge } = environment;
 
 const letters = "a b c d e f g h i j k l m n".split(" ");
 const word = fc.constantFrom(...letters);
@@ -206,8 +205,7 @@ it("what a spec asks for is granted and reviewed, wherever it stands in whicheve
 });
 
 describe("a permit", () => {
-  const specWith = (image: string) =>
-    ReconcileFunction.spec.parse({ for: cup, container: { image }, permissions: { namespace: [rule] } });
+  const specWith = (image: string) => cupSpec({ container: { image }, permissions: { namespace: [rule] } });
   const rule = { apiGroups: [""], resources: ["pods"], verbs: ["get"] };
   interface Asking {
     readonly spec?: ReconcileFunctionSpec;
@@ -264,10 +262,7 @@ describe("a permit", () => {
 
   it.each([
     ["another author", { author: "bob" }],
-    [
-      "what is asked for",
-      { spec: ReconcileFunction.spec.parse({ ...specWith("a"), owns: [{ ...cup, plural: "pots" }] }) },
-    ],
+    ["what is asked for", { spec: cupSpec({ ...specWith("a"), owns: [{ ...cup, plural: "pots" }] }) }],
   ])(
     "is asked for anew with %s: recorded where the policies name the author now, and else not",
     async (_, asking) => {

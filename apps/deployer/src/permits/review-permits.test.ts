@@ -1,14 +1,7 @@
-import {
-  type Access,
-  describeAccess,
-  customResourceDefinition,
-  objectKey,
-  ReconcileFunction,
-  silentLog,
-} from "@drover/controller";
-import { builtin, installCrd, type KubeClient, listAll, refOf } from "@drover/kube";
+import { type Access, describeAccess, objectKey, ReconcileFunction, silentLog } from "@drover/controller";
+import { builtin, type KubeClient, listAll, refOf } from "@drover/kube";
 import fc from "fast-check";
-import { beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { z } from "zod";
 import { sandboxOfFile } from "../../../../packages/testing/src/sandbox.fixture.ts";
 import { boundRole } from "../roles/bound-role.ts";
@@ -18,7 +11,7 @@ import { permitRecords } from "./permit-records.ts";
 import { reviewOnce } from "./review-permits.ts";
 import { cup } from "../testing/cups.ts";
 
-const { client } = await sandboxOfFile();
+const { client } = await sandboxOfFile({ kinds: [ReconcileFunction], namespaces: ["tea", "drover"] });
 
 const namespace = "tea";
 const names = Array.from({ length: 11 }, (_, i) => `cups-${i}`);
@@ -39,10 +32,6 @@ const askingSchema = z.object({
     resource: z.string(),
     namespace: z.string(),
   }),
-});
-beforeAll(async () => {
-  for (const name of [namespace, "drover"]) await client.create(builtin.namespace, { metadata: { name } });
-  await installCrd(client, { ...customResourceDefinition(ReconcileFunction) });
 });
 
 /** Functions with a permit, a Role and a Redis user each, and the reviewer of their permits. */

@@ -1,4 +1,3 @@
-import { ReconcileFunction } from "@drover/controller";
 import { type RealCluster, startRealCluster } from "@drover/real-cluster";
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
@@ -6,6 +5,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
+import { templateOf } from "../testing/pod-templates.ts";
 import { podManifest } from "./pod-template.ts";
 
 const run = promisify(execFile);
@@ -17,7 +17,7 @@ beforeAll(async () => {
   cluster = await startRealCluster();
   const metadata = { name: strictNamespace, labels: { "pod-security.kubernetes.io/enforce": "restricted" } };
   await create({ apiVersion: "v1", kind: "Namespace", metadata });
-  for (const name of ["bridge", "deployer", "gateway", "as"]) {
+  for (const name of ["bridge", "deployer", "gateway", "cups"]) {
     await create({
       apiVersion: "v1",
       kind: "ServiceAccount",
@@ -64,28 +64,9 @@ const deploymentSchema = z.looseObject({
   spec: z.looseObject({ template: z.looseObject({ spec: podSpec }) }),
 });
 const functionPodSpec = (container: object, fields: object = {}) => {
-  const spec = ReconcileFunction.spec.parse({
-    for: { group: "a.example.com", version: "v1", kind: "A", plural: "as", scope: "Namespaced" },
-    container: { image: "i", ...container },
-    ...fields,
-  });
-  if (spec.container === undefined) throw new Error("It has a container.");
-  return podManifest(
-    {
-      functionRef: { name: "as", namespace: strictNamespace, uid: "u" },
-      spec: { ...spec, container: spec.container },
-      environment: {
-        redisUrl: "rediss://valkey.drover:6379",
-        redisCa: "ca",
-        bridge: { namespace: "drover", name: "bridge" },
-        gateway: { namespace: "drover", name: "gateway" },
-        keda: { scalingUrl: undefined, account: { namespace: "keda", name: "keda-operator" } },
-        network: { namespace: "drover", monitoring: [], egress: { pods: true, networks: [], except: [] } },
-      },
-      password: "p",
-    },
-    1,
-  ).spec;
+  const template = templateOf(container, fields);
+  const secured = { ...template.environment, redisUrl: "rediss://valkey.drover:6379", redisCa: "ca" };
+  return podManifest({ ...template, environment: secured }, 1).spec;
 };
 
 it.each(["bridge", "deployer", "gateway"])(

@@ -1,30 +1,14 @@
-import { ReconcileFunction } from "@drover/controller";
 import { expect, it } from "vitest";
 import { fingerprintOf, podManifest, type PodTemplateInput } from "./pod-template.ts";
-import { environment as testEnvironment } from "../testing/cups.ts";
+import { templateOf } from "../testing/pod-templates.ts";
 
-const kind = { group: "example.com", version: "v1", kind: "Gadget", plural: "gadgets", scope: "Namespaced" };
-function templateOf(container: object, fields: object = {}, password = "p"): PodTemplateInput {
-  const spec = ReconcileFunction.spec.parse({
-    for: kind,
-    container: { image: "i", ...container },
-    ...fields,
-  });
-  if (spec.container === undefined) throw new Error("It has a container.");
-  return {
-    functionRef: { name: "gadgets", namespace: "web", uid: "u-1" },
-    spec: { ...spec, container: spec.container },
-    environment: { ...testEnvironment, redisUrl: "redis://redis:6379/2" },
-    password,
-  };
-}
 const valueOf = (of: PodTemplateInput, variable: string) =>
   podManifest(of, 7).spec.containers[0]?.env.find(({ name }) => name === variable)?.value;
 
 it("gives a Pod the address of Redis, its identity, its settings and its revision", () => {
   const of = templateOf({}, { concurrency: 3, timeout: "2m", retry: { first: "1s" }, scaling: { min: 1 } });
-  expect(valueOf(of, "DROVER_REDIS_URL")).toBe("redis://function%3Aweb%2Fgadgets%2Fu-1@redis:6379/2");
-  expect(valueOf(of, "DROVER_FUNCTION")).toBe("web/gadgets/u-1");
+  expect(valueOf(of, "DROVER_REDIS_URL")).toBe("redis://function%3Atea%2Fcups%2F1@redis:6379/2");
+  expect(valueOf(of, "DROVER_FUNCTION")).toBe("tea/cups/1");
   expect(valueOf(of, "DROVER_ROLLOUT")).toBe("7");
   expect(valueOf(of, "DROVER_CONCURRENCY")).toBe("3");
   expect(valueOf(of, "DROVER_RETRY_FIRST")).toBe("1s");
@@ -82,8 +66,8 @@ it("has the CA certificates of Redis where they are set, and other certificates 
 
 it("gives a called Pod its audience, and nothing about Redis", () => {
   const called = templateOf({}, { delivery: "webhook" });
-  expect(valueOf(called, "DROVER_WEBHOOK_AUDIENCE")).toBe("web/gadgets");
-  expect(valueOf(called, "DROVER_WEBHOOK_UID")).toBe("u-1");
+  expect(valueOf(called, "DROVER_WEBHOOK_AUDIENCE")).toBe("tea/cups");
+  expect(valueOf(called, "DROVER_WEBHOOK_UID")).toBe("1");
   const { containers, automountServiceAccountToken } = podManifest(called, 1).spec;
   expect(JSON.stringify(containers)).not.toMatch(/REDIS|ROLLOUT/);
   expect(automountServiceAccountToken).toBe(false);
@@ -113,7 +97,7 @@ it.each([
   (delivery, fields, probes) => {
     const { containers, volumes } = podManifest(templateOf({}, fields), 1).spec;
     expect(containers[0]).toMatchObject(probes);
-    const secret = delivery === "pull" ? "gadgets-redis" : "gadgets-webhook";
+    const secret = delivery === "pull" ? "cups-redis" : "cups-webhook";
     expect(JSON.stringify(volumes)).toContain(`"secretName":"${secret}"`);
   },
 );

@@ -1,5 +1,4 @@
 import {
-  customResourceDefinition,
   type FunctionIdentity,
   namesQueueOf,
   objectKey,
@@ -7,17 +6,16 @@ import {
   ReconcileFunction,
   silentLog,
 } from "@drover/controller";
-import { installCrd, type KubeClient, refOf } from "@drover/kube";
+import { type KubeClient, refOf } from "@drover/kube";
 import { connectRedis, disconnectRedis, openWorkQueue, redisUserAdmin } from "@drover/queue";
-import { beforeAll, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 import { redisOfFile } from "../../../../packages/queue/src/redis/redis.fixture.ts";
 import { sandboxOfFile } from "../../../../packages/testing/src/sandbox.fixture.ts";
 import { redisUserName } from "../names.ts";
 import { runSweeper, sweep, type SweepOptions } from "./sweep.ts";
 
-const { client } = await sandboxOfFile();
+const { client } = await sandboxOfFile({ kinds: [ReconcileFunction] });
 const { server, redis } = await redisOfFile();
-beforeAll(() => installCrd(client, { ...customResourceDefinition(ReconcileFunction) }));
 beforeEach(() => redis.flushall());
 
 const ref = refOf(ReconcileFunction);

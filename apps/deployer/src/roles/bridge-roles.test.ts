@@ -2,6 +2,7 @@ import { type Access, describeAccess, bridgeAccess, ReconcileFunction } from "@d
 import { expect, it } from "vitest";
 import { bridgeRoles } from "./bridge-roles.ts";
 import { grantedAccess } from "../permits/granted-access.ts";
+import { environment, functionRef } from "../testing/cups.ts";
 
 const kind = (group: string, name: string) => ({
   group,
@@ -16,9 +17,9 @@ const spec = ReconcileFunction.spec.parse({
   watches: [{ ...kind("example.com", "Saucer"), names: { label: "example.com/cup" } }],
 });
 
-const account = { namespace: "drover", name: "bridge" };
+const { bridge: account } = environment;
 const rolesOf = (of: typeof spec) =>
-  bridgeRoles({ namespace: "tea", name: "cups", uid: "1" }, of, account)
+  bridgeRoles(functionRef, of, account)
     .filter(({ wanted }) => wanted)
     .map(({ ref, object }) => [ref.kind, object.metadata.namespace, object["rules"] ?? object["subjects"]]);
 const rule = (group: string, ...resources: readonly string[]) => ({
@@ -42,7 +43,7 @@ it("the bridge may list and watch each kind where the function looks, and nowher
 });
 
 it("what the reviews ask of the author is what the Roles grant", () => {
-  const granted = grantedAccess(bridgeRoles({ namespace: "tea", name: "cups", uid: "1" }, spec, account));
+  const granted = grantedAccess(bridgeRoles(functionRef, spec, account));
   const words = (all: readonly Access[]) => all.map(describeAccess).sort();
   expect(words(granted)).toEqual(words(bridgeAccess(spec)));
 });

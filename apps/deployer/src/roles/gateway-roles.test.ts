@@ -1,14 +1,12 @@
-import { ReconcileFunction } from "@drover/controller";
 import { expect, it } from "vitest";
 import { calledRoleNames, gatewayRoles } from "./gateway-roles.ts";
-import { cup } from "../testing/cups.ts";
+import { cup, cupSpec, environment, functionRef } from "../testing/cups.ts";
 
-const functionRef = { namespace: "tea", name: "cups", uid: "1" };
-const gateway = { namespace: "drover", name: "gateway" };
+const { gateway } = environment;
 const rolesOf = (webhook?: object, namespaces?: readonly string[]) =>
   gatewayRoles(
     functionRef,
-    ReconcileFunction.spec.parse({
+    cupSpec({
       for: { ...cup, ...(namespaces && { namespaces }) },
       delivery: "webhook",
       ...(webhook && { webhook }),

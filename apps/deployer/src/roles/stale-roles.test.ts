@@ -1,6 +1,6 @@
-import { objectKey, ReconcileFunction, silentLog } from "@drover/controller";
+import { objectKey, silentLog } from "@drover/controller";
 import { builtin, listAll, type NewObject, type ResourceRef } from "@drover/kube";
-import { beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { sandboxOfFile } from "../../../../packages/testing/src/sandbox.fixture.ts";
 import { bridgeRoleName, bridgeRoles } from "./bridge-roles.ts";
 import { ownedClusterMetadata } from "../function-ref.ts";
@@ -8,26 +8,14 @@ import { applyObject } from "../objects/apply-object.ts";
 import { applyObjects } from "../objects/apply-objects.ts";
 import { deleteStaleRoles } from "./stale-roles.ts";
 import type { DeployRunContext } from "../run-context.ts";
-import { cup } from "../testing/cups.ts";
+import { cup, cupSpec, environment, functionRef } from "../testing/cups.ts";
 
-const { client } = await sandboxOfFile();
+const { client } = await sandboxOfFile({ namespaces: ["tea", "coffee", "milk"] });
 
-const functionRef = { namespace: "tea", name: "cups", uid: "1" };
-const account = { namespace: "drover", name: "bridge" };
 const { signal } = new AbortController();
-beforeAll(async () => {
-  for (const name of ["tea", "coffee", "milk"])
-    await client.create(builtin.namespace, { metadata: { name } });
-});
 
 const rolesFor = (namespaces: readonly string[] | undefined, of = functionRef) =>
-  bridgeRoles(
-    of,
-    ReconcileFunction.spec.parse({
-      for: { ...cup, ...(namespaces && { namespaces }) },
-    }),
-    account,
-  );
+  bridgeRoles(of, cupSpec({ for: { ...cup, ...(namespaces && { namespaces }) } }), environment.bridge);
 const keep = async (roles: ReturnType<typeof rolesFor>, of = functionRef) => {
   for (const { ref, object, wanted } of roles)
     if (wanted) await applyObject({ client, signal, owner: of }, ref, object);

@@ -1,12 +1,11 @@
-import { ReconcileFunction } from "@drover/controller";
 import { expect, it } from "vitest";
 import { nextRollout } from "../pods/next-rollout.ts";
 import type { FunctionLoad } from "../redis/function-queues.ts";
 import { nextScaling } from "./next-scaling.ts";
-import { cup, idle } from "../testing/cups.ts";
+import { cupSpec, idle } from "../testing/cups.ts";
 
 const wantedOf = (scaling: object, { tried, load = idle }: { tried: boolean; load?: FunctionLoad }) => {
-  const spec = ReconcileFunction.spec.parse({ for: cup, container: { image: "cups:1" }, scaling });
+  const spec = cupSpec({ container: { image: "cups:1" }, scaling });
   const pod = { name: "a", uid: "a", revision: 1, ready: true, problem: undefined };
   const first = { ...pod, deleting: false, ended: false, createdAt: "2026-01-01T00:00:00Z" };
   const rollout = { revision: 1, template: "t" };
@@ -33,7 +32,7 @@ it.each([
 
 it("fewer are wanted only after idleAfter, and the remaining time is returned; KEDA is not waited for", () => {
   const next = (scaling: object, before: object, seconds: number) => {
-    const spec = ReconcileFunction.spec.parse({ for: cup, scaling: { idleAfter: "60s", ...scaling } });
+    const spec = cupSpec({ scaling: { idleAfter: "60s", ...scaling } });
     const now = new Date(seconds * 1_000);
     return nextScaling({ spec, status: { scaling: { wanted: 3, ...before } } }, idle, { pods: 3, now });
   };

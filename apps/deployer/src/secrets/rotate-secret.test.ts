@@ -1,19 +1,16 @@
 import { objectKey, RetryAfterError } from "@drover/controller";
 import { builtin } from "@drover/kube";
 import fc from "fast-check";
-import { beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { sandboxOfFile } from "../../../../packages/testing/src/sandbox.fixture.ts";
 import { ownedMetadata } from "../function-ref.ts";
 import { digest } from "../names.ts";
+import { functionRef } from "../testing/cups.ts";
 import { rotateSecret, type RotatingSecretOptions } from "./rotate-secret.ts";
 
-const { client } = await sandboxOfFile();
+const { client } = await sandboxOfFile({ namespaces: ["tea"] });
 
-const functionRef = { namespace: "tea", name: "cups", uid: "1" };
 const rotateEvery = 60_000;
-beforeAll(async () => {
-  await client.create(builtin.namespace, { metadata: { name: functionRef.namespace } });
-});
 
 let names = 0;
 /** A Secret of its own, on a clock that the test holds. */

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from "vitest";
 import { maxSpecTags, tagLimits } from "./tags.ts";
 import { keepAwsTags } from "../testing/aws-tags.ts";
-import { bucketIn, expectError, makeBucket, readyOf, setTags, tagsOf } from "../testing/bucket-scene.ts";
+import { expectError, readyOf } from "../testing/bucket-scene.ts";
 import { bucketSceneOfFile } from "../testing/bucket-scene.fixture.ts";
 
 /* Tags of AWS services on a bucket, such as CloudFormation's: the proxy plays AWS' side, and the server has the others. */
@@ -14,11 +14,11 @@ const adopting = (spec: object = {}) =>
 
 test("a bucket that has them is adopted, tagged beside them, and then only looked at", async () => {
   const object = adopting();
-  await makeBucket(scene.s3, object.bucketName);
-  await setTags(scene.s3, object.bucketName, { others: "stays" });
+  await object.bucket.make();
+  await object.bucket.setTags({ others: "stays" });
   const result = await object.reconcileUntilStable();
   expect(readyOf(result)).toBeUndefined();
-  expect(await tagsOf(scene.s3, object.bucketName)).toMatchObject({
+  expect(await object.bucket.tags()).toMatchObject({
     team: "north",
     others: "stays",
     "drover.dev/owner-uid": object.uid,
@@ -31,9 +31,9 @@ test("a bucket that has them is adopted, tagged beside them, and then only looke
 test("they do not count: a spec may have as many tags as without them", async () => {
   const tags = Object.fromEntries(Array.from({ length: maxSpecTags }, (_, i) => [`tag-${i}`, "v"]));
   const object = adopting({ tags });
-  await makeBucket(scene.s3, object.bucketName);
+  await object.bucket.make();
   await object.reconcileUntilStable();
-  expect(Object.keys(await tagsOf(scene.s3, object.bucketName))).toHaveLength(tagLimits.tags);
+  expect(Object.keys(await object.bucket.tags())).toHaveLength(tagLimits.tags);
 });
 
 test("a bucket that gets them as it is made, before its owner could be written, is known as the object's", async () => {
@@ -44,12 +44,12 @@ test("a bucket that gets them as it is made, before its owner could be written, 
   scene.proxy.fault = fault;
   await object.reconcileUntilStable();
   expect(object.status.adopted).toBe(false);
-  expect(await tagsOf(scene.s3, object.bucketName)).toMatchObject({ "drover.dev/owner-uid": object.uid });
+  expect(await object.bucket.tags()).toMatchObject({ "drover.dev/owner-uid": object.uid });
 });
 
 test("they stay when the bucket is let go of, though no other tag does", async () => {
   const object = adopting({ tags: {} });
-  await makeBucket(scene.s3, object.bucketName);
+  await object.bucket.make();
   await object.reconcileUntilStable();
   scene.proxy.calls.length = 0;
   await object.finalize();
@@ -57,11 +57,11 @@ test("they stay when the bucket is let go of, though no other tag does", async (
   expect(scene.proxy.calls.find(({ operation }) => operation === "PutBucketTagging")?.status).toBeLessThan(
     300,
   );
-  expect(await tagsOf(scene.s3, object.bucketName)).toEqual({});
+  expect(await object.bucket.tags()).toEqual({});
 });
 
 test("a bucket that has them is deleted", async () => {
   const object = await scene.stableObject({ onDelete: "Delete" });
   await object.finalize();
-  expect(await bucketIn(scene.s3, object.bucketName)).toBeUndefined();
+  expect(await object.bucket.state()).toBeUndefined();
 });

@@ -1,18 +1,8 @@
-import { S3Client } from "@aws-sdk/client-s3";
 import { RetryAfterError } from "@drover/controller";
 import { describe, expect, test } from "vitest";
 
-import {
-  bucketIn,
-  deleteBehindBack,
-  expectError,
-  makeBucket,
-  putObject,
-  readyOf,
-  expectRefusal,
-  setTags,
-  tagsOf,
-} from "../testing/bucket-scene.ts";
+import { expectError, readyOf, expectRefusal } from "../testing/bucket-scene.ts";
+import { bucketHandle, s3ClientOf } from "../testing/bucket-handle.ts";
 import { bucketSceneOfFile } from "../testing/bucket-scene.fixture.ts";
 import { type S3Fault } from "../testing/s3-fault-proxy.ts";
 
@@ -21,22 +11,21 @@ const scene = await bucketSceneOfFile();
 describe("a bucket that was there before", () => {
   test("is left alone, whatever its settings, and the condition names the option to adopt it", async () => {
     const object = scene.object({ versioning: "Enabled", tags: { team: "a" } });
-    await makeBucket(scene.s3, object.bucketName);
-    const error = await expectRefusal(object.reconcileUntilStable());
+    await object.bucket.make();
+    const error = await expectRefusal(object.reconcileUntilStable(), "BucketNotOurs");
     expect(error).toBeInstanceOf(RetryAfterError);
-    expect(error.reason).toBe("BucketNotOurs");
     expect(error.message).toContain("IfUnowned");
     expect(scene.proxy.writes()).toEqual([]);
   });
 
   test("is adopted with its content and its tags where the spec allows it", async () => {
     const object = scene.object({ adopt: "IfUnowned", tags: { team: "a" } });
-    await makeBucket(scene.s3, object.bucketName);
-    await setTags(scene.s3, object.bucketName, { cost: "42" });
-    await putObject(scene.s3, object.bucketName);
+    await object.bucket.make();
+    await object.bucket.setTags({ cost: "42" });
+    await object.bucket.put();
     const result = await object.reconcileUntilStable();
     expect(result.status?.adopted).toBe(true);
-    expect(await tagsOf(scene.s3, object.bucketName)).toMatchObject({
+    expect(await object.bucket.tags()).toMatchObject({
       cost: "42",
       team: "a",
       "drover.dev/owner-uid": object.uid,
@@ -46,7 +35,7 @@ describe("a bucket that was there before", () => {
 
   test("is known to be adopted by the run after one that died before its status write", async () => {
     const object = scene.object({ adopt: "IfUnowned" });
-    await makeBucket(scene.s3, object.bucketName);
+    await object.bucket.make();
     await object.reconcile();
     object.status = {};
     expect((await object.reconcile()).status?.adopted).toBe(true);
@@ -55,31 +44,23 @@ describe("a bucket that was there before", () => {
 
   test("and is another object's is never adopted", async () => {
     const first = await scene.stableObject({ tags: { team: "a" } });
-    const before = await bucketIn(scene.s3, first.bucketName);
+    const before = await first.bucket.state();
     scene.proxy.forget();
     const second = scene.object({ bucketName: first.bucketName, adopt: "IfUnowned", tags: { team: "b" } });
-    const error = await expectRefusal(second.reconcileUntilStable());
-    expect(error.reason).toBe("BucketNotOurs");
+    const error = await expectRefusal(second.reconcileUntilStable(), "BucketNotOurs");
     expect(error.message).toContain(first.key);
     expect(scene.proxy.writes()).toEqual([]);
-    expect(await bucketIn(scene.s3, first.bucketName)).toEqual(before);
+    expect(await first.bucket.state()).toEqual(before);
   });
 
   test("and is another account's is never adopted, though it can be read", async () => {
     const object = scene.object({ adopt: "IfUnowned", credentialsSecret: { name: "elsewhere" } });
     const credentials = await keysOfAnotherAccount(scene.server.url);
     scene.secrets.set("elsewhere", credentials);
-    await makeBucket(scene.s3, object.bucketName);
+    await object.bucket.make();
     // The list of an account's buckets is asked for by what names begin with.
-    const ours = new S3Client({
-      endpoint: scene.server.url,
-      region: "us-east-1",
-      forcePathStyle: true,
-      credentials,
-    });
-    await makeBucket(ours, `${object.bucketName}-logs`);
-    const error = await expectRefusal(object.reconcileUntilStable());
-    expect(error.reason).toBe("BucketNotOurs");
+    await bucketHandle(s3ClientOf(scene.server, credentials), `${object.bucketName}-logs`).make();
+    const error = await expectRefusal(object.reconcileUntilStable(), "BucketNotOurs");
     expect(error.message).toContain("another account");
     expect(scene.proxy.writes()).toEqual([]);
   });
@@ -87,14 +68,12 @@ describe("a bucket that was there before", () => {
   test("and was ours, but is another bucket of that name now, is left alone", async () => {
     const object = await scene.stableObject();
     do {
-      await deleteBehindBack(scene.s3, object.bucketName);
-      await makeBucket(scene.s3, object.bucketName);
+      await object.bucket.delete();
+      await object.bucket.make();
       // Times of creation are whole seconds.
-    } while (
-      (await bucketIn(scene.s3, object.bucketName))?.createdAt?.toISOString() === object.status.createdAt
-    );
+    } while ((await object.bucket.state())?.createdAt?.toISOString() === object.status.createdAt);
     scene.proxy.forget();
-    expect((await expectRefusal(object.reconcileUntilStable())).reason).toBe("BucketNotOurs");
+    await expectRefusal(object.reconcileUntilStable(), "BucketNotOurs");
     expect(scene.proxy.writes()).toEqual([]);
   });
 });
@@ -106,12 +85,12 @@ describe("between our last look and the creation", () => {
       const object = scene.object({ region });
       await object.reconcile();
       scene.proxy.before("CreateBucket", async () => {
-        await makeBucket(scene.s3, object.bucketName);
-        await putObject(scene.s3, object.bucketName);
+        await object.bucket.make();
+        await object.bucket.put();
       });
       const error = await expectError(object.reconcile());
       expect(error).toMatchObject({ reason: "BucketNotOurs" });
-      expect(await tagsOf(scene.s3, object.bucketName)).toEqual({});
+      expect(await object.bucket.tags()).toEqual({});
     },
   );
 
@@ -122,9 +101,9 @@ describe("between our last look and the creation", () => {
     expect(readyOf(result)).toMatchObject({ status: "False", reason: "AccessDenied" });
     expect(object.status.creating).toBeUndefined();
 
-    await makeBucket(scene.s3, object.bucketName);
-    expect((await expectRefusal(object.reconcileUntilStable())).reason).toBe("BucketNotOurs");
-    expect(await tagsOf(scene.s3, object.bucketName)).toEqual({});
+    await object.bucket.make();
+    await expectRefusal(object.reconcileUntilStable(), "BucketNotOurs");
+    expect(await object.bucket.tags()).toEqual({});
   });
 });
 
@@ -133,7 +112,7 @@ test("of two objects that claim one bucket at once, one gets it and the other an
   const objects = [scene.object({ bucketName }), scene.object({ bucketName })];
   await Promise.allSettled(objects.map((object) => object.reconcileUntilStable()));
   const again = await Promise.allSettled(objects.map((object) => object.reconcileUntilStable()));
-  const owner = (await tagsOf(scene.s3, bucketName))["drover.dev/owner-uid"];
+  const owner = (await scene.bucket(bucketName).tags())["drover.dev/owner-uid"];
   expect(objects.map(({ uid }, i) => [uid === owner, again[i]?.status])).toEqual(
     expect.arrayContaining([
       [true, "fulfilled"],
@@ -147,20 +126,20 @@ test.each([
   ["it has just made", false],
 ])("a bucket that %s, and another object tagged right after it, keeps its settings", async (_, isThere) => {
   const object = scene.object({ adopt: "IfUnowned", versioning: "Enabled" });
-  if (isThere) await makeBucket(scene.s3, object.bucketName);
+  if (isThere) await object.bucket.make();
   let tagged = false;
   scene.proxy.fault = async ({ operation }): Promise<S3Fault> => {
-    if (tagged) await setTags(scene.s3, object.bucketName, { "drover.dev/owner-uid": "another" });
+    if (tagged) await object.bucket.setTags({ "drover.dev/owner-uid": "another" });
     tagged = operation === "PutBucketTagging";
     return "none";
   };
-  expect(await expectRefusal(object.reconcileUntilStable())).toMatchObject({ reason: "BucketNotOurs" });
-  expect((await bucketIn(scene.s3, object.bucketName))?.versioning).toBeUndefined();
+  await expectRefusal(object.reconcileUntilStable(), "BucketNotOurs");
+  expect((await object.bucket.state())?.versioning).toBeUndefined();
 });
 
 test("a bucket whose owner was written and cannot be read yet is waited for, and its settings are not touched", async () => {
   const object = scene.object({ adopt: "IfUnowned", versioning: "Enabled" });
-  await makeBucket(scene.s3, object.bucketName);
+  await object.bucket.make();
   scene.proxy.faultOn("GetBucketTagging", { status: 404, code: "NoSuchTagSet" });
   expect(await expectRefusal(object.reconcileUntilStable())).toMatchObject({
     reason: "OwnerNotVisible",
@@ -171,15 +150,15 @@ test("a bucket whose owner was written and cannot be read yet is waited for, and
 
 test("a bucket that another object tags between our look and our tagging keeps those tags", async () => {
   const object = scene.object({ adopt: "IfUnowned" });
-  await makeBucket(scene.s3, object.bucketName);
+  await object.bucket.make();
   const others = { "drover.dev/owner-uid": "another", "drover.dev/owner": "web/other" };
   let looks = 0;
   scene.proxy.fault = async ({ operation }): Promise<S3Fault> => {
-    if (operation === "GetBucketTagging" && ++looks === 2) await setTags(scene.s3, object.bucketName, others);
+    if (operation === "GetBucketTagging" && ++looks === 2) await object.bucket.setTags(others);
     return "none";
   };
-  expect(await expectRefusal(object.reconcileUntilStable())).toMatchObject({ reason: "BucketNotOurs" });
-  expect(await tagsOf(scene.s3, object.bucketName)).toEqual(others);
+  await expectRefusal(object.reconcileUntilStable(), "BucketNotOurs");
+  expect(await object.bucket.tags()).toEqual(others);
 });
 
 describe("tags of a bucket without an owner", () => {
@@ -188,9 +167,9 @@ describe("tags of a bucket without an owner", () => {
     ["that mark it as being deleted by another object", { "drover.dev/removed-by": "another" }, false],
   ])("%s: it is never taken", async (_, tags, isRemoved) => {
     const object = scene.object({ adopt: "IfUnowned" });
-    await makeBucket(scene.s3, object.bucketName);
+    await object.bucket.make();
     const removal = isRemoved ? { "drover.dev/removed-by": object.uid } : {};
-    await setTags(scene.s3, object.bucketName, { ...tags, ...removal });
+    await object.bucket.setTags({ ...tags, ...removal });
     expect(await expectRefusal(object.reconcileUntilStable())).toMatchObject({
       reason: "BucketNotOurs",
       after: "5m",
@@ -202,9 +181,9 @@ describe("tags of a bucket without an owner", () => {
   test("of another client that made it while we were about to, empty as it is", async () => {
     const object = scene.object();
     await object.reconcile();
-    await makeBucket(scene.s3, object.bucketName);
-    await setTags(scene.s3, object.bucketName, { team: "theirs" });
-    expect(await expectRefusal(object.reconcile())).toMatchObject({ reason: "BucketNotOurs" });
+    await object.bucket.make();
+    await object.bucket.setTags({ team: "theirs" });
+    await expectRefusal(object.reconcile(), "BucketNotOurs");
     expect(scene.proxy.writes()).toEqual([]);
   });
 });
@@ -215,7 +194,7 @@ describe("where the credentials may not list buckets", () => {
   };
   test("a bucket is adopted only when the spec names its account", async () => {
     const object = scene.object({ adopt: "IfUnowned", pollInterval: "90s" });
-    await makeBucket(scene.s3, object.bucketName);
+    await object.bucket.make();
     unlisted();
     expect(await expectRefusal(object.reconcileUntilStable())).toMatchObject({
       reason: "BucketNotOurs",
@@ -227,18 +206,18 @@ describe("where the credentials may not list buckets", () => {
 
   test("the status has no time of creation, and the next run asks for it again", async () => {
     const object = scene.object({ adopt: "IfUnowned", accountId: "123456789012" });
-    await makeBucket(scene.s3, object.bucketName);
+    await object.bucket.make();
     unlisted();
     expect((await object.reconcileUntilStable()).status).not.toHaveProperty("createdAt");
     scene.proxy.forget();
-    const made = (await bucketIn(scene.s3, object.bucketName))?.createdAt?.toISOString();
+    const made = (await object.bucket.state())?.createdAt?.toISOString();
     expect((await object.reconcile()).status?.createdAt).toBe(made);
   });
 });
 
 test("a bucket is found in the list of an account's buckets on whichever page it is", async () => {
   const object = scene.object({ adopt: "IfUnowned" });
-  await makeBucket(scene.s3, object.bucketName);
+  await object.bucket.make();
   const page = (names: readonly string[], more = "") =>
     `<ListAllMyBucketsResult><Buckets>${names
       .map(
@@ -260,7 +239,7 @@ test("a bucket is found in the list of an account's buckets on whichever page it
 
 test("an owner whose name is longer than a tag may be is written as far as it fits", async () => {
   const object = await scene.stableObject({ bucketName: "long-owner" }, { name: "n".repeat(253) });
-  expect(await tagsOf(scene.s3, "long-owner")).toMatchObject({
+  expect(await scene.bucket("long-owner").tags()).toMatchObject({
     "drover.dev/owner-uid": object.uid,
     "drover.dev/owner": object.key.slice(0, 256),
   });

@@ -1,16 +1,9 @@
-import {
-  CreateBucketCommand,
-  CreateMultipartUploadCommand,
-  DeleteObjectCommand,
-  PutObjectCommand,
-  PutBucketVersioningCommand,
-  type BucketVersioningStatus,
-} from "@aws-sdk/client-s3";
+import { CreateBucketCommand, PutObjectCommand, type BucketVersioningStatus } from "@aws-sdk/client-s3";
 import { RetryError } from "@drover/controller";
 import { describe, expect, test, vi } from "vitest";
 import { pseudoRandom } from "@drover/random";
 import { withEncodedNames } from "./list-items.ts";
-import { expectError, isFinalized, putObject, type TestBucket } from "../testing/bucket-scene.ts";
+import { expectError, isFinalized, type TestBucket } from "../testing/bucket-scene.ts";
 import { bucketSceneOfFile } from "../testing/bucket-scene.fixture.ts";
 import { isOdd, oddKeys, randomKeys } from "../testing/odd-keys.ts";
 import { storedItems } from "../testing/stored-items.ts";
@@ -19,10 +12,10 @@ const scene = await bucketSceneOfFile();
 
 const emptied = (spec: object = {}): Promise<TestBucket> =>
   scene.stableObject({ onDelete: "Delete", emptyOnDelete: true, ...spec });
-const fill = async ({ bucketName }: TestBucket, keys: readonly string[]): Promise<void> => {
+const fill = async ({ bucket, bucketName }: TestBucket, keys: readonly string[]): Promise<void> => {
   for (const key of keys) {
     if (key.includes("\n")) await post(bucketName, key);
-    else await putObject(scene.s3, bucketName, key);
+    else await bucket.put(key);
   }
 };
 async function post(bucket: string, key: string): Promise<void> {
@@ -33,12 +26,11 @@ async function post(bucket: string, key: string): Promise<void> {
   expect(ok).toBe(true);
 }
 const stored = ({ bucketName }: TestBucket) => storedItems(scene.server.url, bucketName);
-const setVersioning = ({ bucketName: Bucket }: TestBucket, Status: BucketVersioningStatus) =>
-  scene.s3.send(new PutBucketVersioningCommand({ Bucket, VersioningConfiguration: { Status } }));
 
-/** Runs as the queue would as long as each asks for the next at once. Answers how many there were. */
-async function finalizeAll(object: TestBucket): Promise<number> {
-  for (let runs = 1; ; runs++) if (await isFinalized(object)) return runs;
+/** Runs as the queue would, as long as each asks for the next at once; then there must be no bucket. */
+async function expectDeleted(object: TestBucket): Promise<void> {
+  while (!(await isFinalized(object)));
+  expect(await stored(object)).toBeUndefined();
 }
 
 /** moto has no path for it, so it is written as a browser does, and deleted in XML. */
@@ -59,12 +51,11 @@ describe("keys of any characters", () => {
     const isMarked = (key: string, i: number): boolean =>
       states.at(-1) === "Enabled" && i % 3 === 0 && key !== lineEnd;
     for (const state of [undefined, ...states]) {
-      if (state !== undefined) await setVersioning(object, state);
+      if (state !== undefined) await object.bucket.setVersioning(state);
       await fill(object, keys);
     }
     // Names that only versions and delete markers have any more.
-    for (const Key of keys.filter(isMarked))
-      await scene.s3.send(new DeleteObjectCommand({ Bucket: object.bucketName, Key }));
+    for (const Key of keys.filter(isMarked)) await object.bucket.deleteObject(Key);
     const before = await stored(object);
     expect(new Set(before?.keys)).toEqual(new Set(keys.filter((key, i) => !isMarked(key, i))));
     const versions = before?.versions ?? 0;
@@ -72,8 +63,7 @@ describe("keys of any characters", () => {
 
     scene.proxy.forget();
     scene.proxy.pageSize = 50;
-    await finalizeAll(object);
-    expect(await stored(object)).toBeUndefined();
+    await expectDeleted(object);
     const alone = callsOf("DeleteObject");
     const together = callsOf("DeleteObjects").map(({ body }) => objectsIn(body));
     expect(new Set(alone.map(({ key }) => key))).toEqual(new Set(keys.filter(isOdd)));
@@ -88,12 +78,10 @@ describe("keys of any characters", () => {
   test("are aborted uploads of", async () => {
     const object = await emptied();
     const keys = oddKeys.filter((key) => !/(^|\/)\.\.?(\/|$)/.test(key));
-    for (const Key of keys)
-      await scene.s3.send(new CreateMultipartUploadCommand({ Bucket: object.bucketName, Key }));
+    for (const Key of keys) await object.bucket.beginUpload(Key);
     expect((await stored(object))?.uploads).toBe(keys.length);
     scene.proxy.forget();
-    await finalizeAll(object);
-    expect(await stored(object)).toBeUndefined();
+    await expectDeleted(object);
     expect(new Set(callsOf("AbortMultipartUpload").map(({ key }) => key))).toEqual(new Set(keys));
     expect(callsOf("AbortMultipartUpload")).toHaveLength(keys.length);
   });
@@ -102,8 +90,7 @@ describe("keys of any characters", () => {
     const object = await emptied();
     let begun = 0;
     scene.proxy.before("ListMultipartUploads", () => {
-      const upload = { Bucket: object.bucketName, Key: `upload-${begun++}` };
-      return scene.s3.send(new CreateMultipartUploadCommand(upload));
+      return object.bucket.beginUpload(`upload-${begun++}`);
     });
     const error = await expectError(object.finalize());
     expect(error).toMatchObject({ reason: "Emptying", after: "1ms" });
@@ -158,8 +145,7 @@ describe("what cannot be deleted", () => {
     expect((await stored(object))?.keys).toEqual(["held"]);
 
     scene.proxy.forget();
-    await finalizeAll(object);
-    expect(await stored(object)).toBeUndefined();
+    await expectDeleted(object);
   });
 
   test("because it is held does not keep what comes after it from being deleted, however much it is", async () => {
@@ -215,8 +201,7 @@ describe("what cannot be deleted", () => {
       operation === "DeleteObject" ? { status, code, headers: { "retry-after": "7" } } : "none";
     expect(await expectError(object.finalize())).toMatchObject({ reason: "SlowDown", after: "7000ms" });
     scene.proxy.forget();
-    await finalizeAll(object);
-    expect(await stored(object)).toBeUndefined();
+    await expectDeleted(object);
   });
 });
 
@@ -228,16 +213,14 @@ test.each([
   const object = await emptied();
   await fill(object, ["a", "b"]);
   scene.proxy.faultOn("DeleteObjects", { status, code });
-  await finalizeAll(object);
-  expect(await stored(object)).toBeUndefined();
+  await expectDeleted(object);
 });
 
 test("a server that has no unfinished uploads is emptied all the same", async () => {
   const object = await emptied();
   await fill(object, ["a"]);
   scene.proxy.faultOn("ListMultipartUploads", { status: 501, code: "NotImplemented" });
-  await finalizeAll(object);
-  expect(await stored(object)).toBeUndefined();
+  await expectDeleted(object);
 });
 
 describe("a run", () => {
@@ -276,8 +259,7 @@ describe("a run", () => {
     expect(requests).toBeGreaterThan(5);
     expect(requests).toBeLessThanOrEqual(10);
     scene.proxy.forget();
-    await finalizeAll(object);
-    expect(await stored(object)).toBeUndefined();
+    await expectDeleted(object);
   });
 
   test("begins no further page of a slow server", async () => {
@@ -297,7 +279,7 @@ describe("a run", () => {
 
 test("a bucket that is filled again and again is reported, with backoff", async () => {
   const object = await emptied();
-  scene.proxy.before("DeleteBucket", () => putObject(scene.s3, object.bucketName, "again"));
+  scene.proxy.before("DeleteBucket", () => object.bucket.put("again"));
   const error = await expectError(object.finalize());
   expect(error).toMatchObject({ name: "RetryError", reason: "BucketNotEmpty" });
   expect(error.message).toContain("Stop what writes to it");

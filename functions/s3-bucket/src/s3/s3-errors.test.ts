@@ -14,9 +14,8 @@ describe("a refused creation", () => {
     [501, "NotImplemented", "NotSupported"],
   ])("with %i %s stops until the object changes", async (status, code, reason) => {
     scene.proxy.faultOn("CreateBucket", { status, code });
-    const error = await expectRefusal(scene.object().reconcileUntilStable());
+    const error = await expectRefusal(scene.object().reconcileUntilStable(), reason);
     expect(error).toBeInstanceOf(TerminalError);
-    expect(error.reason).toBe(reason);
   });
 
   test.each([
@@ -26,7 +25,7 @@ describe("a refused creation", () => {
   ])("with %i %s waits", async (status, code, reason) => {
     scene.proxy.faultOn("CreateBucket", { status, code });
     expect(await expectRefusal(scene.object().reconcileUntilStable())).toBeInstanceOf(RetryAfterError);
-    expect(await expectRefusal(scene.object().reconcileUntilStable())).toMatchObject({ reason });
+    await expectRefusal(scene.object().reconcileUntilStable(), reason);
   });
 
   test.each([
@@ -105,8 +104,10 @@ test("credentials that S3 refuses are waited for, and nothing of them is in the 
       "<Error><Code>SignatureDoesNotMatch</Code><Message>The signature does not match.</Message>" +
       "<AWSAccessKeyId>CANARYID</AWSAccessKeyId><StringToSign>canary-signed</StringToSign></Error>",
   });
-  const error = await expectRefusal(scene.object({ credentialsSecret: { name: "canary" } }).reconcile());
-  expect(error.reason).toBe("CredentialsRefused");
+  const error = await expectRefusal(
+    scene.object({ credentialsSecret: { name: "canary" } }).reconcile(),
+    "CredentialsRefused",
+  );
   expect(inspect(error, { depth: 10, showHidden: true })).not.toMatch(/canary/i);
   expect(inspect(scene.logged, { depth: 10 })).not.toMatch(/canary/i);
 });

@@ -1,15 +1,5 @@
 import { randomUUID } from "node:crypto";
-import {
-  CreateBucketCommand,
-  DeleteBucketCommand,
-  DeleteBucketTaggingCommand,
-  GetBucketTaggingCommand,
-  GetBucketVersioningCommand,
-  ListBucketsCommand,
-  PutBucketTaggingCommand,
-  PutObjectCommand,
-  S3Client,
-} from "@aws-sdk/client-s3";
+import type { S3Client } from "@aws-sdk/client-s3";
 import {
   unavailableClient,
   type Condition,
@@ -21,12 +11,14 @@ import {
   TerminalError,
 } from "@drover/controller";
 import { type S3Server, startS3 } from "@drover/local-servers";
+import { expect } from "vitest";
 import type { z } from "zod";
 import { Bucket, type BucketContext } from "../bucket.ts";
 import { bucketController } from "../bucket-controller.ts";
 import type { BucketStores } from "../bucket-store.ts";
 import { s3ConfigSchema } from "../config.ts";
 import { s3BucketStores } from "../s3/s3-bucket-store.ts";
+import { type BucketHandle, bucketHandle, s3ClientOf } from "./bucket-handle.ts";
 import { type S3FaultProxy, startS3FaultProxy } from "./s3-fault-proxy.ts";
 
 type Result = ReconcileResult<typeof Bucket>;
@@ -35,6 +27,8 @@ type Result = ReconcileResult<typeof Bucket>;
 export interface TestBucket {
   readonly key: string;
   readonly bucketName: string;
+  /** The bucket of that name. */
+  readonly bucket: BucketHandle;
   readonly uid: string;
   spec: z.output<typeof Bucket.spec>;
   status: Partial<StatusOf<typeof Bucket>>;
@@ -53,29 +47,23 @@ export interface BucketScene {
   readonly s3: S3Client;
   readonly secrets: Map<string, Record<string, string>>;
   readonly logged: object[];
+  bucket(name: string): BucketHandle;
   object(spec?: z.input<typeof Bucket.spec>, identity?: { uid?: string; name?: string }): TestBucket;
   /** An object whose bucket is as its spec asks. */
   stableObject(...asked: Parameters<BucketScene["object"]>): Promise<TestBucket>;
   close(): Promise<void>;
 }
 
-export async function openBucketScene({ region = "us-east-1", timeout = "5s" } = {}): Promise<BucketScene> {
+export async function openBucketScene(timeout = "5s"): Promise<BucketScene> {
   const server = await startS3();
   const proxy = await startS3FaultProxy(server.url);
-  const stores = s3BucketStores(
-    s3ConfigSchema.parse({ s3Endpoint: proxy.url, s3Region: region, s3Timeout: timeout }),
-  );
+  const stores = s3BucketStores(s3ConfigSchema.parse({ s3Endpoint: proxy.url, s3Timeout: timeout }));
   const { accessKeyId, secretAccessKey } = server;
-  const s3 = new S3Client({
-    endpoint: server.url,
-    forcePathStyle: true,
-    region,
-    credentials: { accessKeyId, secretAccessKey },
-  });
+  const s3 = s3ClientOf(server);
   const secrets = new Map([["keys", { accessKeyId, secretAccessKey }]]);
   const logged: object[] = [];
   const object: BucketScene["object"] = (spec, identity) =>
-    testObject({ stores, secrets, logged }, spec, identity);
+    testObject({ stores, secrets, logged, s3 }, spec, identity);
   return {
     server,
     proxy,
@@ -83,6 +71,7 @@ export async function openBucketScene({ region = "us-east-1", timeout = "5s" } =
     s3,
     secrets,
     logged,
+    bucket: (name) => bucketHandle(s3, name),
     object,
     async stableObject(...asked) {
       const stable = object(...asked);
@@ -99,12 +88,13 @@ export async function openBucketScene({ region = "us-east-1", timeout = "5s" } =
 }
 
 function testObject(
-  { stores, secrets, logged }: Pick<BucketScene, "stores" | "secrets" | "logged">,
+  { stores, secrets, logged, s3 }: Pick<BucketScene, "stores" | "secrets" | "logged" | "s3">,
   spec: z.input<typeof Bucket.spec> = {},
   identity: { uid?: string; name?: string } = {},
 ): TestBucket {
   const { uid = randomUUID(), name = `b-${randomUUID().slice(0, 8)}` } = identity;
   const controller = bucketController(stores);
+  const bucketName = spec.bucketName ?? `default-${name}`;
   const key = objectKey({ namespace: "default", name });
   const note = (fields: object, message: string) => void logged.push({ ...fields, message });
   const log: Log = { debug: note, info: note, warn: note, error: note };
@@ -125,7 +115,8 @@ function testObject(
   const object: TestBucket = {
     key,
     uid,
-    bucketName: spec.bucketName ?? `default-${name}`,
+    bucketName,
+    bucket: bucketHandle(s3, bucketName),
     spec: Bucket.spec.parse({ credentialsSecret: { name: "keys" }, ...spec }),
     status: {},
     async reconcile(signal) {
@@ -167,51 +158,16 @@ export async function expectError(of: Promise<unknown>): Promise<Error> {
   throw new Error("It succeeded, and should not have.");
 }
 
-/** The wait, or the stop, that something must end with, by its reason. */
-export async function expectRefusal(of: Promise<unknown>): Promise<RetryAfterError | TerminalError> {
+/** The wait, or the stop, that something must end with, for this reason if one is given. */
+export async function expectRefusal(
+  of: Promise<unknown>,
+  reason?: string,
+): Promise<RetryAfterError | TerminalError> {
   const error = await expectError(of);
-  if (error instanceof RetryAfterError || error instanceof TerminalError) return error;
-  throw error;
+  if (!(error instanceof RetryAfterError || error instanceof TerminalError)) throw error;
+  expect(error.reason).toBe(reason ?? error.reason);
+  return error;
 }
 
 export const readyOf = ({ conditions = [] }: Result): Condition | undefined =>
   conditions.find(({ type }) => type === "Ready");
-
-/** The state of a bucket in S3; undefined when there is none. */
-export async function bucketIn(s3: S3Client, name: string) {
-  const { Buckets = [] } = await s3.send(new ListBucketsCommand({}));
-  const found = Buckets.find(({ Name }) => Name === name);
-  if (found === undefined) return undefined;
-  const { Status } = await s3.send(new GetBucketVersioningCommand({ Bucket: name }));
-  return { createdAt: found.CreationDate, versioning: Status, tags: await tagsOf(s3, name) };
-}
-
-export async function tagsOf(s3: S3Client, name: string): Promise<Record<string, string>> {
-  const tags = await s3.send(new GetBucketTaggingCommand({ Bucket: name })).then(
-    ({ TagSet = [] }) => TagSet,
-    (error: unknown) => {
-      if (error instanceof Error && error.name === "NoSuchTagSet") return [];
-      throw error;
-    },
-  );
-  return Object.fromEntries(tags.map(({ Key = "", Value = "" }) => [Key, Value]));
-}
-
-export const setTags = (s3: S3Client, name: string, tags: Record<string, string>) =>
-  s3.send(
-    new PutBucketTaggingCommand({
-      Bucket: name,
-      Tagging: { TagSet: Object.entries(tags).map(([Key, Value]) => ({ Key, Value })) },
-    }),
-  );
-
-export const makeBucket = (s3: S3Client, name: string) => s3.send(new CreateBucketCommand({ Bucket: name }));
-
-export const putObject = (s3: S3Client, name: string, key = "a") =>
-  s3.send(new PutObjectCommand({ Bucket: name, Key: key, Body: key }));
-
-/** The server of the tests keeps the tags of a deleted bucket for the next one of its name; others do not. */
-export async function deleteBehindBack(s3: S3Client, name: string): Promise<void> {
-  await s3.send(new DeleteBucketTaggingCommand({ Bucket: name }));
-  await s3.send(new DeleteBucketCommand({ Bucket: name }));
-}

@@ -7,10 +7,9 @@
  * versions and delete markers; deletes its object as the queue would, and counts what the function asked of the server.
  * Exits with 1 when the bucket is still there, or anything was asked twice.
  */
-import { DeleteObjectCommand, PutBucketVersioningCommand } from "@aws-sdk/client-s3";
 import { parseArgs } from "node:util";
 import { pseudoRandom } from "@drover/random";
-import { isFinalized, openBucketScene, putObject } from "./bucket-scene.ts";
+import { isFinalized, openBucketScene } from "./bucket-scene.ts";
 import { oddKeys, randomKeys } from "./odd-keys.ts";
 import { storedItems } from "./stored-items.ts";
 
@@ -18,9 +17,9 @@ const { values } = parseArgs({
   options: { keys: { type: "string", default: "20000" }, seed: { type: "string", default: "1" } },
 });
 // moto copies all that is in a bucket for every page that it lists.
-const scene = await openBucketScene({ timeout: "15s" });
+const scene = await openBucketScene("15s");
 const object = scene.object({ onDelete: "Delete", emptyOnDelete: true });
-const Bucket = object.bucketName;
+const { bucket, bucketName } = object;
 await object.reconcileUntilStable();
 
 const keys = [
@@ -35,22 +34,19 @@ const each = async (some: readonly string[], act: (key: string) => Promise<unkno
     }),
   );
 };
-const put = (key: string) => putObject(scene.s3, Bucket, key);
 let begun = performance.now();
 const seconds = (): string => `${((performance.now() - begun) / 1_000).toFixed(1)} s`;
-await each(keys, put);
-await scene.s3.send(
-  new PutBucketVersioningCommand({ Bucket, VersioningConfiguration: { Status: "Enabled" } }),
-);
+await each(keys, bucket.put);
+await bucket.setVersioning("Enabled");
 await each(
   keys.filter((_, i) => i % 10 === 0),
-  put,
+  bucket.put,
 );
 await each(
   keys.filter((_, i) => i % 20 === 0),
-  (Key) => scene.s3.send(new DeleteObjectCommand({ Bucket, Key })),
+  bucket.deleteObject,
 );
-const before = await storedItems(scene.server.url, Bucket);
+const before = await storedItems(scene.server.url, bucketName);
 console.log(
   `${keys.length} keys, ${before?.versions} versions and delete markers by the server's own listing, made in ${seconds()}`,
 );
@@ -60,7 +56,7 @@ begun = performance.now();
 let runs = 1;
 while (!(await isFinalized(object))) runs += 1;
 const took = seconds();
-const after = await storedItems(scene.server.url, Bucket);
+const after = await storedItems(scene.server.url, bucketName);
 const counts = new Map<string, number>();
 for (const { operation } of scene.proxy.calls) counts.set(operation, (counts.get(operation) ?? 0) + 1);
 const deletions = scene.proxy.calls.filter(({ operation }) => operation.startsWith("DeleteObject"));
