@@ -2,6 +2,7 @@ import { objectKey } from "@drover/controller";
 import { describe, expect, test } from "vitest";
 import { MalformedReplyError } from "../errors.ts";
 import {
+  builtin,
   collectionPath,
   InvalidSegmentError,
   objectPath,
@@ -12,13 +13,7 @@ import { scriptedClient } from "../testing/scripted-client.ts";
 import { jsonReply } from "../testing/scripted-server.ts";
 
 // The text of a kind comes from a declaration of an untrusted author.
-const maps: ResourceRef = {
-  group: "",
-  version: "v1",
-  plural: "configmaps",
-  kind: "ConfigMap",
-  namespaced: true,
-};
+const maps = builtin.configMap;
 const metadata = { name: "db-root", namespace: "payroll", uid: "1", resourceVersion: "5" };
 const data = { password: "c2VjcmV0" };
 const secrets = {

@@ -117,7 +117,7 @@ function errorKindOf(code: number, status: ApiStatus | undefined): ApiErrorKind 
 }
 
 function parsedBody(reply: BufferedReply): unknown {
-  const text = decoded(reply);
+  const text = decoded(reply, reply.body, "its body");
   const value = jsonOrNothing(text);
   if (value !== undefined) return value;
   const type = reply.contentType === "" ? "no content type" : reply.contentType;
@@ -129,11 +129,12 @@ function parsedBody(reply: BufferedReply): unknown {
   throw new MalformedReplyError(reply.request, `${reply.status} with ${type}, not JSON: ${shown}.`);
 }
 
-function decoded(reply: BufferedReply): string {
+/** @param what the part of the reply, for the message. @throws MalformedReplyError unless the bytes are UTF-8. */
+export function decoded({ request }: Reply, bytes: Uint8Array, what: string): string {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(reply.body);
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (cause) {
-    throw new MalformedReplyError(reply.request, "its body is not UTF-8.", cause);
+    throw new MalformedReplyError(request, `${what} is not UTF-8.`, cause);
   }
 }
 
@@ -145,10 +146,16 @@ function jsonOrNothing(text: string): unknown {
   }
 }
 
-function parsedAs<T extends z.ZodType>(request: string, schema: T, value: unknown): z.output<T> {
+/** @param label precedes the problem in the message. @throws MalformedReplyError if the value does not fit. */
+export function parsedAs<T extends z.ZodType>(
+  request: string,
+  schema: T,
+  value: unknown,
+  label = "",
+): z.output<T> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  throw new MalformedReplyError(request, z.prettifyError(result.error), result.error);
+  throw new MalformedReplyError(request, `${label}${z.prettifyError(result.error)}`, result.error);
 }
 
 interface Typed {

@@ -2,7 +2,7 @@ import { parseJson } from "@drover/json";
 import { z } from "zod";
 import { connectionError, MalformedReplyError, type ApiError } from "../errors.ts";
 import { type KubeObject, apiStatusSchema } from "../objects/kube-object.ts";
-import { apiErrorFrom, objectFrom } from "./reply.ts";
+import { apiErrorFrom, decoded, objectFrom, parsedAs } from "./reply.ts";
 import type { ResourceRef } from "../objects/resource-ref.ts";
 import type { StreamReply } from "../transport/transport.ts";
 
@@ -40,7 +40,7 @@ export async function* watchFrames(
     const frames: WatchFrame[] = [];
     try {
       for (const line of piece) {
-        const text = decoded(reply, line);
+        const text = frameText(reply, line);
         if (text !== "") frames.push(frameFrom(reply, { ref, partial }, text));
       }
     } catch (error) {
@@ -97,15 +97,8 @@ function fromJson(reply: StreamReply, line: string): unknown {
   }
 }
 
-function parsed<T extends z.ZodType>(reply: StreamReply, schema: T, value: unknown): z.output<T> {
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  throw new MalformedReplyError(
-    reply.request,
-    `a frame is wrong: ${z.prettifyError(result.error)}`,
-    result.error,
-  );
-}
+const parsed = <T extends z.ZodType>({ request }: StreamReply, schema: T, value: unknown): z.output<T> =>
+  parsedAs(request, schema, value, "a frame is wrong: ");
 
 /** Complete lines, those of a chunk together, each in parts. */
 async function* lines(
@@ -131,7 +124,7 @@ async function* lines(
       throw new MalformedReplyError(reply.request, `a frame has more than ${longestFrame} bytes.`);
     }
   }
-  const rest = decoded(reply, held);
+  const rest = frameText(reply, held);
   if (rest !== "") throw new MalformedReplyError(reply.request, "it ended in the middle of a frame.");
 }
 
@@ -148,10 +141,5 @@ async function* chunks(reply: StreamReply): AsyncGenerator<Uint8Array, void, und
   }
 }
 
-function decoded(reply: StreamReply, held: Parts): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(held)).trim();
-  } catch (cause) {
-    throw new MalformedReplyError(reply.request, "a frame is not UTF-8.", cause);
-  }
-}
+const frameText = (reply: StreamReply, held: Parts): string =>
+  decoded(reply, Buffer.concat(held), "a frame").trim();

@@ -121,11 +121,12 @@ describe("refuses", () => {
     const good = await write("a", whole("a", "current-context: a"));
     expect(await refusal([good, await write("bad", "clusters: {}")])).toMatch(/bad is malformed/);
     expect(await refusal([good, folder])).toMatch(/cannot be read: EISDIR/);
+    expect(await refusal(folder)).toMatch(/cannot be read: EISDIR/);
     expect(await refusal([good, join(good, "below")])).toMatch(/cannot be read: ENOTDIR/);
   });
 
   test.each(["clusters", "contexts", "users"])("a name twice among its %s", async (what) => {
-    expect(await refusal(await write("a", `${what}: [{name: a}, {name: a}]`))).toContain(
+    expect(await refusal(await write("a", `${what}: [{name: a}, {name: b}, {name: a}]`))).toContain(
       `has "a" twice among its ${what}`,
     );
   });

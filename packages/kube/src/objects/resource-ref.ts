@@ -25,96 +25,47 @@ export const kindOf = ({ namespaced, ...names }: ResourceRef): Kind => ({
   scope: namespaced ? "Namespaced" : "Cluster",
 });
 
+/** A kind of version v1, as all of Kubernetes' own kinds below are. */
+const namespaced = (group: string, plural: string, kind: string): ResourceRef => ({
+  group,
+  version: "v1",
+  plural,
+  kind,
+  namespaced: true,
+});
+const clusterScoped = (...names: Parameters<typeof namespaced>): ResourceRef => ({
+  ...namespaced(...names),
+  namespaced: false,
+});
+
 /** Kubernetes' own kinds that Drover uses. */
 export const builtin = {
-  pod: { group: "", version: "v1", plural: "pods", kind: "Pod", namespaced: true },
-  node: { group: "", version: "v1", plural: "nodes", kind: "Node", namespaced: false },
-  service: { group: "", version: "v1", plural: "services", kind: "Service", namespaced: true },
-  configMap: { group: "", version: "v1", plural: "configmaps", kind: "ConfigMap", namespaced: true },
-  secret: { group: "", version: "v1", plural: "secrets", kind: "Secret", namespaced: true },
-  namespace: { group: "", version: "v1", plural: "namespaces", kind: "Namespace", namespaced: false },
-  event: { group: "events.k8s.io", version: "v1", plural: "events", kind: "Event", namespaced: true },
-  replicaSet: { group: "apps", version: "v1", plural: "replicasets", kind: "ReplicaSet", namespaced: true },
-  deployment: { group: "apps", version: "v1", plural: "deployments", kind: "Deployment", namespaced: true },
-  serviceAccount: {
-    group: "",
-    version: "v1",
-    plural: "serviceaccounts",
-    kind: "ServiceAccount",
-    namespaced: true,
-  },
-  role: {
-    group: "rbac.authorization.k8s.io",
-    version: "v1",
-    plural: "roles",
-    kind: "Role",
-    namespaced: true,
-  },
-  roleBinding: {
-    group: "rbac.authorization.k8s.io",
-    version: "v1",
-    plural: "rolebindings",
-    kind: "RoleBinding",
-    namespaced: true,
-  },
-  clusterRole: {
-    group: "rbac.authorization.k8s.io",
-    version: "v1",
-    plural: "clusterroles",
-    kind: "ClusterRole",
-    namespaced: false,
-  },
-  clusterRoleBinding: {
-    group: "rbac.authorization.k8s.io",
-    version: "v1",
-    plural: "clusterrolebindings",
-    kind: "ClusterRoleBinding",
-    namespaced: false,
-  },
-  lease: { group: "coordination.k8s.io", version: "v1", plural: "leases", kind: "Lease", namespaced: true },
-  networkPolicy: {
-    group: "networking.k8s.io",
-    version: "v1",
-    plural: "networkpolicies",
-    kind: "NetworkPolicy",
-    namespaced: true,
-  },
-  subjectAccessReview: {
-    group: "authorization.k8s.io",
-    version: "v1",
-    plural: "subjectaccessreviews",
-    kind: "SubjectAccessReview",
-    namespaced: false,
-  },
-  selfSubjectAccessReview: {
-    group: "authorization.k8s.io",
-    version: "v1",
-    plural: "selfsubjectaccessreviews",
-    kind: "SelfSubjectAccessReview",
-    namespaced: false,
-  },
-  tokenReview: {
-    group: "authentication.k8s.io",
-    version: "v1",
-    plural: "tokenreviews",
-    kind: "TokenReview",
-    namespaced: false,
-  },
-  selfSubjectReview: {
-    group: "authentication.k8s.io",
-    version: "v1",
-    plural: "selfsubjectreviews",
-    kind: "SelfSubjectReview",
-    namespaced: false,
-  },
-  crd: {
-    group: "apiextensions.k8s.io",
-    version: "v1",
-    plural: "customresourcedefinitions",
-    kind: "CustomResourceDefinition",
-    namespaced: false,
-  },
-} as const satisfies Readonly<Record<string, ResourceRef>>;
+  pod: namespaced("", "pods", "Pod"),
+  node: clusterScoped("", "nodes", "Node"),
+  service: namespaced("", "services", "Service"),
+  configMap: namespaced("", "configmaps", "ConfigMap"),
+  secret: namespaced("", "secrets", "Secret"),
+  namespace: clusterScoped("", "namespaces", "Namespace"),
+  event: namespaced("events.k8s.io", "events", "Event"),
+  replicaSet: namespaced("apps", "replicasets", "ReplicaSet"),
+  deployment: namespaced("apps", "deployments", "Deployment"),
+  serviceAccount: namespaced("", "serviceaccounts", "ServiceAccount"),
+  role: namespaced("rbac.authorization.k8s.io", "roles", "Role"),
+  roleBinding: namespaced("rbac.authorization.k8s.io", "rolebindings", "RoleBinding"),
+  clusterRole: clusterScoped("rbac.authorization.k8s.io", "clusterroles", "ClusterRole"),
+  clusterRoleBinding: clusterScoped("rbac.authorization.k8s.io", "clusterrolebindings", "ClusterRoleBinding"),
+  lease: namespaced("coordination.k8s.io", "leases", "Lease"),
+  networkPolicy: namespaced("networking.k8s.io", "networkpolicies", "NetworkPolicy"),
+  subjectAccessReview: clusterScoped("authorization.k8s.io", "subjectaccessreviews", "SubjectAccessReview"),
+  selfSubjectAccessReview: clusterScoped(
+    "authorization.k8s.io",
+    "selfsubjectaccessreviews",
+    "SelfSubjectAccessReview",
+  ),
+  tokenReview: clusterScoped("authentication.k8s.io", "tokenreviews", "TokenReview"),
+  selfSubjectReview: clusterScoped("authentication.k8s.io", "selfsubjectreviews", "SelfSubjectReview"),
+  crd: clusterScoped("apiextensions.k8s.io", "customresourcedefinitions", "CustomResourceDefinition"),
+} as const;
 
 /** The `apiVersion` of the kind's objects: `v1`, or `group/version`. */
 export const apiVersionOf = ({ group, version }: ResourceRef): string =>

@@ -6,7 +6,7 @@ import type { SeenObject } from "./seen-index.ts";
 
 const object = (uid: string, resourceVersion: string) =>
   kubeObjectSchema.parse(bucketObject("a", { uid, resourceVersion, generation: 1 }));
-const of = (uid: string, version: string, subscriptions = ["self"]) => ({
+const of = (uid: string, version: string, subscriptions: readonly string[] = ["self"]) => ({
   object: object(uid, version),
   matched: Object.fromEntries(
     subscriptions.map((id) => [id, { keys: [keyOf(object(uid, version))], view: version }]),
@@ -32,6 +32,13 @@ const listed = (uid: string, version: string, more: Partial<Listed> = {}): Obser
   ...of(uid, version),
   ...more,
 });
+/** Listed as version `version`, after a watch that has shown all changes up to `watchedUpTo`. */
+const foundAt = (version: string, watchedUpTo?: string, more: Partial<Listed> = {}) =>
+  listed("u", version, { watchedUpTo, ...more });
+/** Listed by a server that was restored to an older state. */
+const restored = (version: string, watchedUpTo?: string) => foundAt(version, watchedUpTo, { believed: true });
+const listedFor = (...subscriptions: readonly string[]) => listed("u", "5", of("u", "5", subscriptions));
+const unmatched = { ...watched("u", "6"), matched: {} };
 const seen = (uid: string, resourceVersion: string): SeenObject => {
   const [event] = changeEvents(undefined, watched(uid, resourceVersion));
   if (event === undefined) throw new Error("no event");
@@ -44,90 +51,60 @@ const emitted = (before: readonly [uid: string, version: string] | undefined, ob
       `${missed ? "missed: " : ""}${type} ${uid}@${resourceVersion}`,
   );
 
-describe("a key that was not seen", () => {
-  test("is listed by the first list, and added by later ones", () => {
-    expect(emitted(undefined, listed("u", "5", { first: true }))).toEqual(["listed u@5"]);
-    expect(emitted(undefined, listed("u", "5"))).toEqual(["added u@5"]);
-    expect(emitted(undefined, watched("u", "5"))).toEqual(["added u@5"]);
-  });
-
-  test("that is deleted is still emitted: its addition may have been missed", () => {
-    expect(emitted(undefined, deleted("u", "5"))).toEqual(["deleted u@5"]);
-  });
-
-  test("that matches no subscription is not emitted", () => {
-    expect(emitted(undefined, { ...watched("u", "5"), matched: {} })).toEqual([]);
-  });
-});
-
-describe("the same object", () => {
-  test("is emitted once per version", () => {
-    expect(emitted(["u", "5"], watched("u", "6"))).toEqual(["modified u@6"]);
-    expect(emitted(["u", "5"], watched("u", "5"))).toEqual([]);
-  });
-
-  test("never goes back, unless the list is accepted as a restored state", () => {
-    expect(emitted(["u", "5"], watched("u", "4"))).toEqual([]);
-    expect(emitted(["u", "5"], listed("u", "4"))).toEqual([]);
-    expect(emitted(["u", "5"], listed("u", "4", { believed: true }))).toEqual(["modified u@4"]);
-  });
-
-  test("with a version that is not a number differs if the text does", () => {
-    expect(emitted(["u", "b"], watched("u", "a"))).toEqual(["modified u@a"]);
-  });
-
-  test("is deleted with its last version or a newer one, not an older one", () => {
-    expect(emitted(["u", "5"], deleted("u", "5"))).toEqual(["deleted u@5"]);
-    expect(emitted(["u", "5"], deleted("u", "6"))).toEqual(["deleted u@6"]);
-    expect(emitted(["u", "5"], deleted("u", "4"))).toEqual([]);
-  });
-
-  test("is emitted once more when it no longer matches any subscription", () => {
-    expect(emitted(["u", "5"], { ...watched("u", "6"), matched: {} })).toEqual(["modified u@6"]);
-  });
-
-  test("is listed once more for a new subscription", () => {
-    expect(emitted(["u", "5"], listed("u", "5", of("u", "5", ["self", "late"])))).toEqual(["listed u@5"]);
-    expect(emitted(["u", "5"], listed("u", "5", of("u", "5", [])))).toEqual([]);
-  });
-});
-
-describe("a change that a list finds up to the version of the watch", () => {
-  test("was missed", () => {
-    expect(emitted(undefined, listed("u", "5", { watchedUpTo: "5" }))).toEqual(["missed: added u@5"]);
-    expect(emitted(["u", "4"], listed("u", "5", { watchedUpTo: "7" }))).toEqual(["missed: modified u@5"]);
-    expect(emitted(["old", "4"], listed("u", "5", { watchedUpTo: "7" }))).toEqual([
-      "missed: deleted old@4",
-      "missed: added u@5",
-    ]);
-  });
-
-  test("was not missed if it is newer, in a first list, or from a restored server", () => {
-    expect(emitted(undefined, listed("u", "8", { watchedUpTo: "7" }))).toEqual(["added u@8"]);
-    expect(emitted(undefined, listed("u", "5", { watchedUpTo: "7", first: true }))).toEqual(["listed u@5"]);
-    expect(emitted(["u", "6"], listed("u", "5", { watchedUpTo: "7", believed: true }))).toEqual([
-      "modified u@5",
-    ]);
+type Case = readonly [string, Parameters<typeof emitted>[0], ObservedObject, readonly string[]];
+const cases: Readonly<Record<string, readonly Case[]>> = {
+  "a key that was not seen": [
+    ["is listed by the first list", undefined, listed("u", "5", { first: true }), ["listed u@5"]],
+    ["is added by a later list", undefined, listed("u", "5"), ["added u@5"]],
+    ["is added by a watch", undefined, watched("u", "5"), ["added u@5"]],
+    ["is emitted as deleted: its addition may be missed", undefined, deleted("u", "5"), ["deleted u@5"]],
+    ["is not emitted if no subscription matches", undefined, { ...watched("u", "5"), matched: {} }, []],
+  ],
+  "the same object": [
+    ["is emitted with a newer version", ["u", "5"], watched("u", "6"), ["modified u@6"]],
+    ["is not emitted twice with one version", ["u", "5"], watched("u", "5"), []],
+    ["never goes back in a watch", ["u", "5"], watched("u", "4"), []],
+    ["never goes back in a list", ["u", "5"], listed("u", "4"), []],
+    ["goes back if the server was restored", ["u", "5"], restored("4"), ["modified u@4"]],
+    ["differs by the text of an incomparable version", ["u", "b"], watched("u", "a"), ["modified u@a"]],
+    ["is deleted with its last version", ["u", "5"], deleted("u", "5"), ["deleted u@5"]],
+    ["is deleted with a newer version", ["u", "5"], deleted("u", "6"), ["deleted u@6"]],
+    ["is not deleted with an older version", ["u", "5"], deleted("u", "4"), []],
+    ["is emitted once more when it matches no more", ["u", "5"], unmatched, ["modified u@6"]],
+    ["is listed once more for a new subscription", ["u", "5"], listedFor("self", "late"), ["listed u@5"]],
+    ["is not listed once more for fewer subscriptions", ["u", "5"], listedFor(), []],
+  ],
+  "a change that a list finds up to the version of the watch": [
+    ["was missed: a new object", undefined, foundAt("5", "5"), ["missed: added u@5"]],
+    ["was missed: a change", ["u", "4"], foundAt("5", "7"), ["missed: modified u@5"]],
+    [
+      "was missed: a replacement",
+      ["o", "4"],
+      foundAt("5", "7"),
+      ["missed: deleted o@4", "missed: added u@5"],
+    ],
+    ["was not missed if it is newer", undefined, foundAt("8", "7"), ["added u@8"]],
+    ["was not missed in a first list", undefined, foundAt("5", "7", { first: true }), ["listed u@5"]],
+    ["was not missed if the server was restored", ["u", "6"], restored("5", "7"), ["modified u@5"]],
+  ],
+  "another uid under the same name": [
+    ["is a deletion and an addition", ["old", "5"], watched("new", "9"), ["deleted old@5", "added new@9"]],
+    ["is ignored with an older version", ["new", "9"], watched("old", "5"), []],
+    ["is ignored with an older deletion", ["new", "9"], deleted("old", "6"), []],
+    ["may be deleted by now", ["old", "5"], deleted("new", "9"), ["deleted old@5", "deleted new@9"]],
+  ],
+};
+describe.each(Object.entries(cases))("%s", (_of, rows) => {
+  test.each(rows)("%s", (_what, before, observed, lines) => {
+    expect(emitted(before, observed)).toEqual(lines);
   });
 });
 
-describe("another uid under the same name", () => {
-  test("is a deletion of the old object, and an addition of the new one with the old as previous", () => {
-    expect(emitted(["old", "5"], watched("new", "9"))).toEqual(["deleted old@5", "added new@9"]);
-    const [, added] = changeEvents(seen("old", "5"), watched("new", "9"));
-    expect(added?.previous?.uid).toBe("old");
-  });
-
-  test("is ignored with an older version", () => {
-    expect(emitted(["new", "9"], watched("old", "5"))).toEqual([]);
-    expect(emitted(["new", "9"], deleted("old", "6"))).toEqual([]);
-  });
-
-  test("may already be deleted", () => {
-    expect(emitted(["old", "5"], deleted("new", "9"))).toEqual(["deleted old@5", "deleted new@9"]);
-    const previous = changeEvents(seen("old", "5"), deleted("new", "9")).map((event) => event.previous?.uid);
-    expect(previous).toEqual(["old", undefined]);
-  });
+test("the event of another uid has the old object as previous if it is an addition", () => {
+  const previous = (observed: ObservedObject) =>
+    changeEvents(seen("old", "5"), observed).map((event) => event.previous?.uid);
+  expect(previous(watched("new", "9"))).toEqual(["old", "old"]);
+  expect(previous(deleted("new", "9"))).toEqual(["old", undefined]);
 });
 
 test("a deletion without an event has the last seen state", () => {

@@ -113,7 +113,7 @@ function onPage(state: StreamState, page: ObjectList, moment: StepTime): StreamS
   const listed: StreamObservation = { type: "listed", objects, believed };
   switch (progress.is) {
     case "broken":
-      return onFailure(state, { ...brokenListing, message: progress.problem }, moment);
+      return onFailure(state, doubtful("BrokenListing", progress.problem), moment);
     case "more":
       return { ...list(state, progress.listing), observations: [listed] };
     case "whole": {
@@ -287,29 +287,12 @@ const reading = (state: StreamState, observations: readonly StreamObservation[] 
 const isReplayed = (state: StreamState, { metadata }: KubeObject): boolean =>
   isBeforePosition(state, metadata.resourceVersion);
 
-const closedAtOnce: Failure = {
-  kind: "doubtful",
-  reason: "ClosedAtOnce",
-  message: "The server ended the watch at once, without a new event.",
-};
-const staleListing: Failure = {
-  kind: "doubtful",
-  reason: "StaleListing",
-  message: "The server listed a state older than one that it showed before.",
-};
-const endedListing: Failure = {
-  kind: "doubtful",
-  reason: "EndedListing",
-  message: "The server ended a streamed list before it was complete.",
-};
-const silentListing: Failure = {
-  kind: "doubtful",
-  reason: "SilentListing",
-  message: "A streamed list became silent before it was complete.",
-};
-const notStreamed: Failure = {
-  kind: "doubtful",
-  reason: "NotStreamed",
-  message: "The server opened a watch instead of streaming a list.",
-};
-const brokenListing = { kind: "doubtful", reason: "BrokenListing" } as const;
+const doubtful = (reason: string, message: string): Failure => ({ kind: "doubtful", reason, message });
+const closedAtOnce = doubtful("ClosedAtOnce", "The server ended the watch at once, without a new event.");
+const staleListing = doubtful(
+  "StaleListing",
+  "The server listed a state older than one that it showed before.",
+);
+const endedListing = doubtful("EndedListing", "The server ended a streamed list before it was complete.");
+const silentListing = doubtful("SilentListing", "A streamed list became silent before it was complete.");
+const notStreamed = doubtful("NotStreamed", "The server opened a watch instead of streaming a list.");

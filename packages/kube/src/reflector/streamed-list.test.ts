@@ -3,7 +3,6 @@ import {
   addedInput,
   bookmarkInput,
   closed,
-  deletedInput,
   errorFrame,
   failedInput,
   modifiedInput,
@@ -33,11 +32,6 @@ const streamAgain = { do: "stream" };
 const inPages = { do: "list", listing: { pages: 0, continue: undefined, exact: undefined } };
 
 describe("a streamed list", () => {
-  test("is requested by a new stream, for the newest state", () => {
-    const action = { do: "stream", from: undefined, timeoutSeconds: 300 };
-    expect(new StreamRun(newStream()).last.action).toEqual(action);
-  });
-
   test("is emitted as it is received, complete at its end, and continues as the watch", () => {
     const run = streamed();
     expect(run.then(addedInput("a", "3"))).toEqual({ do: "read" });
@@ -66,22 +60,6 @@ describe("a streamed list", () => {
     expect(run.state.position).toBe("8");
   });
 
-  test("emits changes and deletions before its end", () => {
-    const run = streamed();
-    run.then(addedInput("a", "3"), modifiedInput("a", "5"));
-    expect(run.observed).toEqual(["listed"]);
-    run.then(deletedInput("a", "6"));
-    expect(run.observed).toEqual(["gone"]);
-    expect(run.state).toMatchObject({ synced: false, position: undefined });
-  });
-
-  test("follows a 410, once, with no older state than the position", () => {
-    const run = expired();
-    expect(run.last.action).toMatchObject({ do: "stream", from: "100" });
-    run.then(opened, end("200"));
-    expect(run.state).toMatchObject({ relists: 1, position: "200", following: true });
-  });
-
   test("is requested with the full timeout: a short watch may end before the list", () => {
     const run = new StreamRun(newStream({ position: "100" }));
     run.then(opened);
@@ -99,13 +77,6 @@ describe("a streamed list", () => {
 });
 
 describe("an interrupted streamed list", () => {
-  test("is never complete, and is restarted", () => {
-    const run = streamed();
-    expect(run.then(addedInput("a", "3"), failedInput("passing"))).toMatchObject(streamAgain);
-    expect(run.state).toMatchObject({ synced: false, position: undefined });
-    expect(run.waits).toEqual([1_000]);
-  });
-
   test("is listed in pages the second time, and streamed again later", () => {
     const run = streamed();
     run.then(failedInput("passing"), opened, addedInput("a", "3"));
@@ -161,13 +132,6 @@ describe("a server that does not stream lists", () => {
     expect(run.state).toMatchObject({ failures: 0, degraded: undefined, relists: 0 });
     run.then(pageInput("7"), opened);
     expect(run.after(5_000, errorFrame("Expired", 410))).toMatchObject(inPages);
-  });
-
-  test("may watch instead, as its first bookmark shows", () => {
-    const run = streamed();
-    expect(run.then(addedInput("a", "3"), bookmarkInput("9"))).toMatchObject(inPages);
-    expect(run.state).toMatchObject({ synced: false, position: undefined, streamsLists: false });
-    expect(run.waits).toEqual([1_000]);
   });
 
   test("may refuse in the stream, which counts as a request", () => {
