@@ -1,5 +1,20 @@
 // Definitions that many cases use. They exist before the first case, and no case changes them.
 import type { Json, JsonObject } from "../src/json.ts";
+import {
+  aOrB,
+  embedded,
+  free,
+  keeps,
+  keyedBy,
+  list,
+  mapOf,
+  mixed,
+  set,
+  struct,
+  text,
+  whole,
+  wholeOrText,
+} from "./schemas.ts";
 import { awaited, object, post } from "./steps.ts";
 import type { Case, Step } from "./steps.ts";
 
@@ -40,19 +55,15 @@ const textFormats =
     " ",
   );
 
-const text = { type: "string" };
-const whole = { type: "integer" };
-const free = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
-export const spec = (properties: JsonObject, more: JsonObject = {}): JsonObject => ({
-  type: "object",
-  properties: { spec: { type: "object", properties, ...more }, status: free },
-});
+/** An object with these fields in its spec, and with any status. */
+export const spec = (properties: JsonObject, more: JsonObject = {}): JsonObject =>
+  struct({ spec: struct(properties, more), status: free });
 
 const widgetSpec: JsonObject = {
   size: { ...whole, minimum: 1, maximum: 100 },
   colour: { ...text, enum: ["red", "blue"], default: "red" },
-  tags: { type: "array", items: text },
-  nested: { type: "object", properties: { deep: { type: "object", properties: { leaf: text } } } },
+  tags: list(text),
+  nested: struct({ deep: struct({ leaf: text }) }),
 };
 const columns = [
   { name: "Size", type: "integer", jsonPath: ".spec.size", description: "How big", priority: 1 },
@@ -85,13 +96,8 @@ const gadgets = definitionOf({
   versions: [version("v1", spec({ size: whole }))],
 });
 
-const list = (items: JsonObject, more: JsonObject = {}): JsonObject => ({ type: "array", items, ...more });
-const pair = { type: "object", properties: { name: text, value: whole }, required: ["name"] };
-const embeddedPod = {
-  type: "object",
-  "x-kubernetes-embedded-resource": true,
-  properties: { spec: { type: "object", properties: { known: text } } },
-};
+const pair = struct({ name: text, value: whole }, { required: ["name"] });
+const embeddedPod = { ...embedded, properties: { spec: struct({ known: text }) } };
 /** One property for each keyword of a schema. */
 const sampleSpec: JsonObject = {
   text,
@@ -99,7 +105,7 @@ const sampleSpec: JsonObject = {
   flag: { type: "boolean" },
   number: { type: "number" },
   free,
-  any: { "x-kubernetes-preserve-unknown-fields": true },
+  any: keeps,
   from1to10: { ...whole, minimum: 1, maximum: 10 },
   above0: { type: "number", minimum: 0, exclusiveMinimum: true, maximum: 1, exclusiveMaximum: true },
   fives: { ...whole, multipleOf: 5 },
@@ -111,50 +117,26 @@ const sampleSpec: JsonObject = {
   choice: { ...text, enum: ["a", "b"] },
   one: { ...whole, enum: [1, 2] },
   few: list(text, { minItems: 1, maxItems: 2 }),
-  pairs: { type: "object", additionalProperties: whole, minProperties: 1, maxProperties: 2 },
+  pairs: mapOf(whole, { minProperties: 1, maxProperties: 2 }),
   maybe: { ...text, nullable: true },
   maybeDefault: { ...text, nullable: true, default: "given" },
   defaulted: { ...text, default: "given" },
-  inner: {
-    type: "object",
-    default: {},
-    properties: { a: { ...text, default: "a" }, b: { ...whole, default: 1 } },
-  },
-  innerLater: { type: "object", properties: { a: { ...text, default: "a" } } },
-  port: { "x-kubernetes-int-or-string": true },
-  portAny: {
-    "x-kubernetes-int-or-string": true,
-    anyOf: [{ type: "integer" }, { type: "string" }],
-    pattern: "^[a-z]*$",
-  },
-  set: list(text, { "x-kubernetes-list-type": "set" }),
-  map: list(pair, { "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"] }),
+  inner: struct({ a: { ...text, default: "a" }, b: { ...whole, default: 1 } }, { default: {} }),
+  innerLater: struct({ a: { ...text, default: "a" } }),
+  port: mixed,
+  portAny: { ...mixed, anyOf: wholeOrText, pattern: "^[a-z]*$" },
+  set: set(text),
+  map: keyedBy(pair, "name"),
   objects: list(pair),
-  embedded: {
-    type: "object",
-    "x-kubernetes-embedded-resource": true,
-    "x-kubernetes-preserve-unknown-fields": true,
-  },
+  embedded: { ...embedded, ...keeps },
   closed: embeddedPod,
   many: list(embeddedPod),
-  mapped: { type: "object", additionalProperties: embeddedPod },
-  either: {
-    type: "object",
-    properties: { a: text, b: text },
-    oneOf: [{ required: ["a"] }, { required: ["b"] }],
-  },
-  some: {
-    type: "object",
-    properties: { a: text, b: text },
-    anyOf: [{ required: ["a"] }, { required: ["b"] }],
-  },
-  both: {
-    type: "object",
-    properties: { a: text, b: text },
-    allOf: [{ required: ["a"] }, { required: ["b"] }],
-  },
+  mapped: mapOf(embeddedPod),
+  either: struct({ a: text, b: text }, { oneOf: aOrB }),
+  some: struct({ a: text, b: text }, { anyOf: aOrB }),
+  both: struct({ a: text, b: text }, { allOf: aOrB }),
   never: { ...text, not: { enum: ["x"] } },
-  strict: { type: "object", properties: { must: text, may: text }, required: ["must"] },
+  strict: struct({ must: text, may: text }, { required: ["must"] }),
   ...Object.fromEntries(
     "date-time date byte uuid ipv4 ipv6 cidr hostname email uri duration password mac"
       .split(" ")
@@ -176,18 +158,11 @@ const formats = definitionOf({
       "v1",
       spec(
         Object.fromEntries<Json>([
-          ...textFormats.map((format): [string, Json] => [
-            format.replaceAll("-", "_"),
-            { type: "string", format },
-          ]),
-          ...["int32", "int64", "strange"].map((format): [string, Json] => [
-            `number_${format}`,
-            { type: "integer", format },
-          ]),
-          ...["float", "double"].map((format): [string, Json] => [
-            `number_${format}`,
-            { type: "number", format },
-          ]),
+          ...textFormats.map((format) => [format.replaceAll("-", "_"), { ...text, format }] as const),
+          ...["int32", "int64", "strange"].map(
+            (format) => [`number_${format}`, { ...whole, format }] as const,
+          ),
+          ...["float", "double"].map((format) => [`number_${format}`, { type: "number", format }] as const),
         ]),
       ),
     ),

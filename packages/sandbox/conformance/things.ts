@@ -4,6 +4,7 @@ import { objectAt } from "../src/json.ts";
 import type { Json, JsonObject } from "../src/json.ts";
 import { definitionOf, definitions, spec, version } from "./fixtures.ts";
 import { awaited, object, post, saying } from "./steps.ts";
+import { text, whole } from "./schemas.ts";
 import type { Step } from "./steps.ts";
 
 /** Each case has a group of its own, because names are accepted by group. */
@@ -13,8 +14,6 @@ export const apiVersion = `${group}/v1`;
 export const at = `${definitions}/things.${group}`;
 /** Things in the namespace of the case. */
 export const inHome = (name = "v1"): string => `/apis/${group}/${name}/namespaces/<ns>/things`;
-export const text = { type: "string" };
-export const whole = { type: "integer" };
 /** The usual schema. */
 export const plain = spec({ size: whole, name: text });
 
@@ -41,6 +40,13 @@ export const settled = (path = at): Step => saying(path, '"InitialNamesAccepted"
 export const served = (name = "v1"): Step => awaited(`/apis/${group}/${name}/things`);
 /** A definition, until it is served. */
 export const made = (thing: Thing = {}): Step[] => [post(definitions, things(thing)), settled(), served()];
+/** The same, of one version with this schema. */
+export const thingsWith = (schema: JsonObject, more: JsonObject = {}): JsonObject =>
+  things({ versions: [version("v1", schema, more)] });
+export const madeWith = (schema: JsonObject, more: JsonObject = {}): Step[] =>
+  made({ versions: [version("v1", schema, more)] });
+/** The part of a version that makes the status a subresource. */
+export const withStatus = { subresources: { status: {} } };
 /** Repeats a dry run until it is answered with this code: then the change of the definition is served. */
 export const probed = (body: JsonObject, awaiting: number): Step => ({
   ...post(`${inHome()}?dryRun=All`, body),

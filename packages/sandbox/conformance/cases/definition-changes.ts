@@ -3,52 +3,38 @@ import type { JsonObject } from "../../src/json.ts";
 import { definitions, spec, version } from "../fixtures.ts";
 import { caseOf, awaited, del, get, named, patch, post, put, saying, watch } from "../steps.ts";
 import type { Case } from "../steps.ts";
+import { aOrB, free, keyedBy, list, mapOf, set, struct, text, whole } from "../schemas.ts";
 import {
   group,
   at,
   inHome,
-  text,
-  whole,
   plain,
   things,
   thing,
   settled,
   served,
   made,
+  madeWith,
+  withStatus,
   probed,
   inVersions,
 } from "../things.ts";
 
-const keepsAll = { "x-kubernetes-preserve-unknown-fields": true };
-const keyed = { "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"] };
 /** A schema of the same structure, with these limits. */
-const limited = (size: JsonObject, way: JsonObject, set: JsonObject): JsonObject => ({
-  type: "object",
-  properties: {
-    spec: {
-      type: "object",
-      properties: {
-        items: {
-          type: "array",
-          ...keyed,
-          items: { type: "object", required: ["name"], properties: { name: text, size } },
-        },
-        plain: { type: "array", items: size },
-        map: { type: "object", additionalProperties: size },
-        way: { type: "object", properties: { a: text, b: text }, ...way },
-        set: { type: "array", items: text, ...set },
-        other: text,
-      },
-    },
-    status: { type: "object", properties: { n: size, m: whole } },
-  },
-});
-const loose = limited(whole, {}, {});
-const tight = limited(
-  { ...whole, maximum: 10 },
-  { oneOf: [{ required: ["a"] }, { required: ["b"] }] },
-  { "x-kubernetes-list-type": "set" },
-);
+const limited = (size: JsonObject, way: JsonObject, of: JsonObject): JsonObject =>
+  struct({
+    spec: struct({
+      items: keyedBy(struct({ name: text, size }, { required: ["name"] }), "name"),
+      plain: list(size),
+      map: mapOf(size),
+      way: struct({ a: text, b: text }, way),
+      set: of,
+      other: text,
+    }),
+    status: struct({ n: size, m: whole }),
+  });
+const loose = limited(whole, {}, list(text));
+const tight = limited({ ...whole, maximum: 10 }, { oneOf: aOrB }, set(text));
 const left = {
   items: [
     { name: "x", size: 50 },
@@ -141,7 +127,7 @@ const changed: readonly Case[] = [
   ),
   caseOf(
     "lists, maps, ways and sets that objects were left in",
-    ...made({ versions: [version("v1", loose, { subresources: { status: {} } })] }),
+    ...madeWith(loose, withStatus),
     post(inHome(), thing("a", left)),
     named("live", put(`${inHome()}/a/status`, { ...thing("a", left), status: { n: 9 } })),
     named("now", get(`${inHome()}/a`)),
@@ -149,7 +135,7 @@ const changed: readonly Case[] = [
       ...thing("a", left, { resourceVersion: "<now.metadata.resourceVersion>" }),
       status: { n: 9, m: 1 },
     }),
-    patch(at, inVersions(version("v1", tight, { subresources: { status: {} } }))),
+    patch(at, inVersions(version("v1", tight, withStatus))),
     probed(thing("probe", { items: [{ name: "x", size: 50 }] }), 422),
     served(),
     // A value that does not change may stay invalid, also in another place of a list with keys.
@@ -264,20 +250,8 @@ const changed: readonly Case[] = [
   ),
   caseOf(
     "columns by every form of path",
-    ...made({
-      versions: [
-        version(
-          "v1",
-          { type: "object", properties: { spec: { type: "object", ...keepsAll } } },
-          {
-            additionalPrinterColumns: columns.map(([jsonPath, type], i) => ({
-              name: `C${i}`,
-              type,
-              jsonPath,
-            })),
-          },
-        ),
-      ],
+    ...madeWith(struct({ spec: free }), {
+      additionalPrinterColumns: columns.map(([jsonPath, type], i) => ({ name: `C${i}`, type, jsonPath })),
     }),
     post(
       inHome(),
@@ -316,7 +290,7 @@ const changed: readonly Case[] = [
     ...made(),
     post(inHome(), { ...thing("a"), status: { ready: true } }),
     get(`${inHome()}/a/status`),
-    patch(at, inVersions(version("v1", plain, { subresources: { status: {} } }))),
+    patch(at, inVersions(version("v1", plain, withStatus))),
     awaited(`${inHome()}/a/status`),
     served(),
     get(`${inHome()}/a/status`),

@@ -3,18 +3,19 @@ import type { JsonObject } from "../../src/json.ts";
 import { definitionOf, definitions, spec, version } from "../fixtures.ts";
 import { caseOf, awaited, del, get, object, patch, post, put, saying } from "../steps.ts";
 import type { Case } from "../steps.ts";
+import { text } from "../schemas.ts";
 import {
   group,
   apiVersion,
   at,
   inHome,
-  text,
   plain,
   things,
   thing,
   settled,
   served,
   made,
+  madeWith,
   probed,
 } from "../things.ts";
 
@@ -109,7 +110,7 @@ const deleted: readonly Case[] = [
     gone,
     notServed,
     get(`${inHome()}/a`),
-    ...made({ versions: [version("v1", spec({ other: text }))] }),
+    ...madeWith(spec({ other: text })),
     get(inHome()),
     post(inHome(), thing("a", { other: "x" })),
   ),

@@ -3,25 +3,8 @@ import type { JsonObject } from "../../src/json.ts";
 import { definitions, spec, version } from "../fixtures.ts";
 import { caseOf, get, patch, post, put } from "../steps.ts";
 import type { Case } from "../steps.ts";
-import { group, at, text, plain, things, made, inVersions } from "../things.ts";
-
-/** A list with the key `name`, of items with these properties. */
-const keyedByName = (properties: JsonObject): JsonObject =>
-  things({
-    versions: [
-      version(
-        "v1",
-        spec({
-          a: {
-            type: "array",
-            items: { type: "object", properties },
-            "x-kubernetes-list-type": "map",
-            "x-kubernetes-list-map-keys": ["name"],
-          },
-        }),
-      ),
-    ],
-  });
+import { keyedBy, set, struct, text, whole } from "../schemas.ts";
+import { group, at, plain, things, thingsWith, made, inVersions } from "../things.ts";
 
 const wrong: readonly (readonly [string, JsonObject])[] = [
   ["no name of its own", { ...things(), metadata: { name: "others.example.com" } }],
@@ -39,71 +22,44 @@ const wrong: readonly (readonly [string, JsonObject])[] = [
   ["short names that are none", things({ names: { shortNames: ["OK", "t", ""] } })],
   ["categories that are none", things({ names: { categories: ["All", "a.b"] } })],
   ["no versions", things({ versions: [] })],
-  ["no version that is stored", things({ versions: [version("v1", plain, { storage: false })] })],
+  ["no version that is stored", thingsWith(plain, { storage: false })],
   ["two versions that are stored", things({ versions: [version("v1", plain), version("v2", spec({}))] })],
   ["a version twice", things({ versions: [version("v1", plain), version("v1", plain, { storage: false })] })],
   ["a version that is no name", things({ versions: [version("V1", plain)] })],
   ["a version without a schema", things({ versions: [{ name: "v1", served: true, storage: true }] })],
-  ["a schema that is empty", things({ versions: [version("v1", {})] })],
-  ["a schema without types", things({ versions: [version("v1", spec({ a: {} }))] })],
+  ["a schema that is empty", thingsWith({})],
+  ["a schema without types", thingsWith(spec({ a: {} }))],
   [
     "two versions, one without a type",
     things({ versions: [version("v1", plain), version("v2", spec({ a: {} }), { storage: false })] }),
   ],
-  ["a schema of lists without items", things({ versions: [version("v1", spec({ a: { type: "array" } }))] })],
-  [
-    "a default that does not fit",
-    things({ versions: [version("v1", spec({ a: { type: "integer", default: "x" } }))] }),
-  ],
-  ["a list by keys that are not required", keyedByName({ name: text })],
-  ["a list by keys that are not there", keyedByName({ other: text })],
-  [
-    "a set of maps",
-    things({
-      versions: [
-        version(
-          "v1",
-          spec({ a: { type: "array", "x-kubernetes-list-type": "set", items: { type: "object" } } }),
-        ),
-      ],
-    }),
-  ],
+  ["a schema of lists without items", thingsWith(spec({ a: { type: "array" } }))],
+  ["a default that does not fit", thingsWith(spec({ a: { ...whole, default: "x" } }))],
+  ["a list by keys that are not required", thingsWith(spec({ a: keyedBy(struct({ name: text }), "name") }))],
+  ["a list by keys that are not there", thingsWith(spec({ a: keyedBy(struct({ other: text }), "name") }))],
+  ["a set of maps", thingsWith(spec({ a: set({ type: "object" }) }))],
   ["what it keeps is unknown", things({ more: { preserveUnknownFields: true } })],
   ["an unknown conversion", things({ more: { conversion: { strategy: "Magic" } } })],
   [
     "columns that are none",
-    things({
-      versions: [
-        version("v1", plain, {
-          additionalPrinterColumns: [
-            { name: "A", type: "strange", jsonPath: ".spec.name" },
-            { name: "", type: "string", jsonPath: "spec" },
-            { name: "C", type: "string", jsonPath: ".spec[", format: "strange" },
-          ],
-        }),
+    thingsWith(plain, {
+      additionalPrinterColumns: [
+        { name: "A", type: "strange", jsonPath: ".spec.name" },
+        { name: "", type: "string", jsonPath: "spec" },
+        { name: "C", type: "string", jsonPath: ".spec[", format: "strange" },
       ],
     }),
   ],
   [
     "a scale that is none",
-    things({
-      versions: [
-        version("v1", plain, {
-          subresources: {
-            scale: { specReplicasPath: ".status.size", statusReplicasPath: "", labelSelectorPath: "x" },
-          },
-        }),
-      ],
+    thingsWith(plain, {
+      subresources: {
+        scale: { specReplicasPath: ".status.size", statusReplicasPath: "", labelSelectorPath: "x" },
+      },
     }),
   ],
-  [
-    "a warning of what is not deprecated",
-    things({ versions: [version("v1", plain, { deprecationWarning: "old" })] }),
-  ],
-  [
-    "an empty warning",
-    things({ versions: [version("v1", plain, { deprecated: true, deprecationWarning: "" })] }),
-  ],
+  ["a warning of what is not deprecated", thingsWith(plain, { deprecationWarning: "old" })],
+  ["an empty warning", thingsWith(plain, { deprecated: true, deprecationWarning: "" })],
 ];
 
 export const refusals: readonly Case[] = [

@@ -1,8 +1,9 @@
 // Patterns of schemas, which regexp of Go (RE2) reads.
-import { definitions, spec, version } from "../fixtures.ts";
+import { definitions, spec } from "../fixtures.ts";
 import { caseOf, named, post } from "../steps.ts";
 import type { Case } from "../steps.ts";
-import { inHome, made, text, thing, things } from "../things.ts";
+import { text } from "../schemas.ts";
+import { inHome, madeWith, thing, thingsWith } from "../things.ts";
 
 /** Patterns that JavaScript reads in another way or not at all, with texts, some of which match. */
 const patterns: readonly (readonly [string, ...string[]])[] = [
@@ -43,7 +44,7 @@ const properties = Object.fromEntries(patterns.map(([pattern], i) => [`p${i}`, {
 export const patternCases: readonly Case[] = [
   caseOf(
     "values",
-    ...made({ versions: [version("v1", spec(properties))] }),
+    ...madeWith(spec(properties)),
     ...patterns.flatMap(([, ...texts], i) =>
       texts.map((value) => post(`${inHome()}?dryRun=All`, thing("a", { [`p${i}`]: value }))),
     ),
@@ -51,13 +52,7 @@ export const patternCases: readonly Case[] = [
   ...refused.map((pattern) =>
     caseOf(
       `refused: ${pattern}`,
-      named(
-        "answer",
-        post(
-          `${definitions}?dryRun=All`,
-          things({ versions: [version("v1", spec({ a: { ...text, pattern } }))] }),
-        ),
-      ),
+      named("answer", post(`${definitions}?dryRun=All`, thingsWith(spec({ a: { ...text, pattern } })))),
     ),
   ),
 ];

@@ -25,7 +25,8 @@ export interface OpenWatch {
   stop(): void;
 }
 
-export interface Client extends Sandbox {
+/** Requests to one address of a sandbox. */
+export interface Requests {
   /** A request to a path, with the token. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
   /** The answer to a GET as text: all events of a watch that ends by itself. */
@@ -35,8 +36,10 @@ export interface Client extends Sandbox {
   send(method: string, path: string, text: string, headers: Record<string, string>): Promise<Reply>;
   /** A merge patch. */
   patch(path: string, body: Json): Promise<Reply>;
-  watch(path: string, headers?: Record<string, string>): Promise<OpenWatch>;
+  watch(path: string): Promise<OpenWatch>;
 }
+
+export type Client = Sandbox & Requests;
 
 async function* lines(body: AsyncIterable<Uint8Array>): AsyncGenerator<WatchEvent> {
   const decoder = new TextDecoder();
@@ -51,18 +54,9 @@ async function* lines(body: AsyncIterable<Uint8Array>): AsyncGenerator<WatchEven
   }
 }
 
-/** Adds the bearer token to every request. */
-export const fetchWith =
-  (token: string) =>
-  (url: string, init: RequestInit = {}): Promise<Response> => {
-    const headers = new Headers(init.headers);
-    headers.set("authorization", `Bearer ${token}`);
-    return fetch(url, { ...init, headers });
-  };
-
-export async function openWatch(url: string, headers: Record<string, string>): Promise<OpenWatch> {
+async function openWatch(fetchPath: Requests["fetch"], path: string): Promise<OpenWatch> {
   const abort = new AbortController();
-  const response = await fetch(url, { headers, signal: abort.signal });
+  const response = await fetchPath(path, { signal: abort.signal });
   if (!response.ok || !response.body)
     throw new Error(`the watch was refused: ${response.status} ${await response.text()}`);
   // Reading begins now: fetch cancels an unread body once its Response is collected.
@@ -84,6 +78,33 @@ export async function openWatch(url: string, headers: Record<string, string>): P
   };
 }
 
+/** Sends requests with the token. */
+export function requestsTo(url: string, token: string): Requests {
+  const fetchPath: Requests["fetch"] = (path, init = {}) => {
+    const headers = new Headers(init.headers);
+    headers.set("authorization", `Bearer ${token}`);
+    return fetch(url + path, { ...init, headers });
+  };
+  const call: Requests["call"] = (method, path, body, headers = {}) =>
+    body === undefined
+      ? reply(path, { method, headers })
+      : send(method, path, JSON.stringify(body), { "content-type": "application/json", ...headers });
+  const send: Requests["send"] = (method, path, body, headers) => reply(path, { method, headers, body });
+  const reply = async (path: string, request: RequestInit): Promise<Reply> => {
+    const response = await fetchPath(path, request);
+    const json = parseJson(await response.text());
+    return { code: response.status, body: isObject(json) ? json : {}, headers: response.headers };
+  };
+  return {
+    call,
+    send,
+    fetch: fetchPath,
+    text: async (path) => (await fetchPath(path)).text(),
+    patch: (path, body) => call("PATCH", path, body, { "content-type": "application/merge-patch+json" }),
+    watch: (path) => openWatch(fetchPath, `${path}${path.includes("?") ? "&" : "?"}watch=true`),
+  };
+}
+
 /** A sandbox with a client in front, for the tests of a file; it ends with the file. */
 export async function clientOfFile(options?: SandboxOptions): Promise<Client> {
   const client = await startClient(options);
@@ -94,33 +115,12 @@ export async function clientOfFile(options?: SandboxOptions): Promise<Client> {
 /** Starts a sandbox with a client in front. */
 export async function startClient(options: SandboxOptions = {}): Promise<Client> {
   const sandbox = await startSandbox(options);
-  const authorization = `Bearer ${sandbox.token}`;
-  const fetchPath: Client["fetch"] = (path, init) => fetchWith(sandbox.token)(sandbox.url + path, init);
-  const call: Client["call"] = (method, path, body, headers = {}) =>
-    body === undefined
-      ? reply(path, { method, headers })
-      : send(method, path, JSON.stringify(body), { "content-type": "application/json", ...headers });
-  const send: Client["send"] = (method, path, body, headers) => reply(path, { method, headers, body });
-  const reply = async (path: string, request: RequestInit): Promise<Reply> => {
-    const response = await fetchPath(path, request);
-    const json = parseJson(await response.text());
-    return { code: response.status, body: isObject(json) ? json : {}, headers: response.headers };
-  };
   return {
     ...sandbox,
     get resourceVersion() {
       return sandbox.resourceVersion;
     },
-    call,
-    send,
-    fetch: fetchPath,
-    text: async (path) => (await fetchPath(path)).text(),
-    patch: (path, body) => call("PATCH", path, body, { "content-type": "application/merge-patch+json" }),
-    watch: (path, headers = {}) =>
-      openWatch(`${sandbox.url}${path}${path.includes("?") ? "&" : "?"}watch=true`, {
-        authorization,
-        ...headers,
-      }),
+    ...requestsTo(sandbox.url, sandbox.token),
   };
 }
 
