@@ -39,6 +39,8 @@ export interface Installation {
   readonly kubectl: (args: readonly string[], options?: KubectlOptions) => Promise<string>;
   /** Applies objects, as the administrator or another. */
   readonly apply: (objects: readonly object[], options?: Pick<KubectlOptions, "as">) => Promise<string>;
+  /** A field of a function, by its JSONPath, such as `.metadata.uid`; empty where it has none. @throws where there is no such function. */
+  readonly fieldOf: (namespace: string, name: string, path: string) => Promise<string>;
   /** The kubeconfig of a user with a certificate of the cluster. */
   readonly kubeconfigOf: (user: CertifiedUser) => Promise<string>;
   /** The kubeconfig of a ServiceAccount. */
@@ -133,11 +135,14 @@ export async function startInstallation(log: (line: string) => void): Promise<In
     writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
     return file;
   };
+  const fieldOf: Installation["fieldOf"] = (namespace, name, path) =>
+    kubectl(["get", "rf", name, "-n", namespace, "-o", `jsonpath={${path}}`]);
   const installation: Installation = {
     cluster,
     admin,
     redis,
     kubectl,
+    fieldOf,
     apply,
     until,
     kubeconfigOfAccount,
@@ -182,7 +187,7 @@ export async function startInstallation(log: (line: string) => void): Promise<In
         return ready.reason === "Deploying" || ready.reason === "AuthorsUnguarded" ? undefined : ready;
       }),
     async permitted(namespace, name, as) {
-      const uid = await kubectl(["get", "rf", name, "-n", namespace, "-o", "jsonpath={.metadata.uid}"]);
+      const uid = await fieldOf(namespace, name, ".metadata.uid");
       await until(`${namespace}/${name} is permitted`, async () => {
         const ask = ["annotate", "--overwrite", "rf", name, "-n", namespace, `drover.dev/ask=${Date.now()}`];
         await kubectl(ask, { as });

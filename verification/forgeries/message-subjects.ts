@@ -1,7 +1,7 @@
-import { defineController, defineResource, silentLog } from "@drover/controller";
+import { defineController, silentLog } from "@drover/controller";
 import { webhookHandler, webhookApp } from "@drover/runtime";
 import { type Call, callHistory, completionUrl, MessageRefusedError } from "@drover/webhook";
-import { z } from "zod";
+import { Greeting } from "../../examples/typescript/greeting.ts";
 import { receiveAnswer } from "../../apps/gateway/src/calls/receive-answer.ts";
 import { completionApp } from "../../apps/gateway/src/completions/completion-app.ts";
 import { pendingRuns } from "../../apps/gateway/src/completions/pending-runs.ts";
@@ -21,15 +21,6 @@ import {
   standard,
 } from "./scene.ts";
 import { once, type OpenSubject, type Sent } from "./sent.ts";
-
-const Greeting = defineResource({
-  group: "examples.drover.dev",
-  version: "v1",
-  kind: "Greeting",
-  scope: "Namespaced",
-  spec: z.object({ name: z.string() }),
-  status: z.object({}),
-});
 
 /** A served function: accepted is a call that was run, or answered. */
 export async function calls(isOverHttp: boolean): Promise<OpenSubject> {

@@ -60,3 +60,9 @@ export async function startProcess(options: ProcessOptions): Promise<Started> {
   const captured = await Promise.race([ready.promise, died]);
   return { ...child, url, captured };
 }
+
+/** Ends a process as a crash does, with SIGKILL; resolves when it is gone. */
+export async function crash(child: Pick<TiedProcess, "kill" | "exited">): Promise<void> {
+  child.kill("SIGKILL");
+  await child.exited;
+}

@@ -9,36 +9,44 @@ interface Explained extends Pick<Mutant, "file" | "original" | "replacement"> {
   readonly reason: string;
 }
 
+/** Changes that one reason excuses, by their files: the same comes in the place of each. */
+const alike = (replacement: string, reason: string, originals: Readonly<Record<string, string>>) =>
+  Object.entries(originals).map(([file, original]): Explained => ({ file, original, replacement, reason }));
+
 const EXPLAINED: readonly Explained[] = [
-  {
-    file: "apps/bridge/src/main.ts",
-    original: '"lease"',
-    replacement: '""',
-    reason: "Names a part in the log line about its failed close.",
-  },
-  {
-    file: "packages/queue/src/worker/job-queue.ts",
-    original: '"RunFailedError"',
-    replacement: '""',
-    reason: "A name for people, on BullMQ's dashboards; the class is what the code looks at.",
-  },
-  {
-    file: "packages/runtime/src/worker/resolve-identity.ts",
-    original: "{ function: key }",
-    replacement: "{}",
-    reason: "Fields of a log line; its text names the function.",
-  },
+  ...alike('""', "Names a part in the log line about its failed close.", {
+    "apps/bridge/src/main.ts": '"lease"',
+    "apps/gateway/src/main.ts": '"completions"',
+  }),
+  ...alike('""', "A name for people; the class is what the code looks at.", {
+    "packages/queue/src/worker/job-queue.ts": '"RunFailedError"',
+    "packages/bridge/src/registration/invalid-registration.ts": '"InvalidRegistrationError"',
+    "packages/webhook/src/message-refused.ts": '"MessageRefusedError"',
+    "packages/kube/src/objects/read-secret.ts": '"SecretError"',
+  }),
+  ...alike("{}", "Fields of a log line.", {
+    "packages/runtime/src/worker/resolve-identity.ts": "{ function: key }",
+    "packages/runtime/src/run/reconcile-once.ts":
+      "{ key: run.key, verdict: failure.outcome.kind, err: error }",
+    "packages/runtime/src/webhook/webhook-handler.ts": "{ key: call.key, err: error }",
+    "packages/bridge/src/registration/follow-status.ts": "{ err: error, function: key }",
+  }),
+  ...alike("() => undefined", "Only logs.", {
+    "packages/bridge/src/hooks/open-hooks.ts":
+      '(error) => warn("error", { err: error }, "An event could not be processed")',
+    "apps/deployer/src/redis/function-queues.ts":
+      '(error: unknown): void =>\n    log.warn({ err: error }, "Could not close the queue of a function")',
+  }),
+  ...alike('""', "The name of the process in its log.", {
+    "functions/replicaset/src/main.ts": '"replicaset"',
+    "functions/deployment/src/main.ts": '"deployment"',
+    "functions/s3-bucket/src/main.ts": '"s3-bucket"',
+  }),
   {
     file: "packages/runtime/src/process/settings.ts",
     original: "unit - 97",
     replacement: "unit + 97",
     reason: "Each letter is still replaced by another one of the alphabet: the shift is 13 in place of 1.",
-  },
-  {
-    file: "packages/bridge/src/hooks/open-hooks.ts",
-    original: '(error) => warn("error", { err: error }, "An event could not be processed")',
-    replacement: "() => undefined",
-    reason: "Only logs.",
   },
   {
     file: "apps/gateway/src/calls/post.ts",
@@ -90,18 +98,6 @@ const EXPLAINED: readonly Explained[] = [
     reason: "Only the second item is used, and neither list has one.",
   },
   {
-    file: "packages/runtime/src/run/reconcile-once.ts",
-    original: "{ key: run.key, verdict: failure.outcome.kind, err: error }",
-    replacement: "{}",
-    reason: "Fields of a log line.",
-  },
-  {
-    file: "packages/runtime/src/webhook/webhook-handler.ts",
-    original: "{ key: call.key, err: error }",
-    replacement: "{}",
-    reason: "Fields of a log line.",
-  },
-  {
     file: "apps/gateway/src/calls/call-function.ts",
     original: "performance.now() < end",
     replacement: "performance.now() <= end",
@@ -112,18 +108,6 @@ const EXPLAINED: readonly Explained[] = [
     original: "{\n    return undefined;\n  }",
     replacement: "{}",
     reason: "A function that returns nothing returns undefined.",
-  },
-  {
-    file: "functions/replicaset/src/main.ts",
-    original: '"replicaset"',
-    replacement: '""',
-    reason: "The name of the process in its log. Its main is run by the suites of real clusters only.",
-  },
-  {
-    file: "functions/deployment/src/main.ts",
-    original: '"deployment"',
-    replacement: '""',
-    reason: "The name of the process in its log. Its main is run by the suites of real clusters only.",
   },
   {
     file: "packages/queue/src/ledger/ledger-scripts.ts",
@@ -171,34 +155,16 @@ const EXPLAINED: readonly Explained[] = [
     reason: "A finalizer is only taken off an object that has it.",
   },
   {
-    file: "packages/bridge/src/registration/invalid-registration.ts",
-    original: '"InvalidRegistrationError"',
-    replacement: '""',
-    reason: "A name for logs; the class is what the code looks at.",
-  },
-  {
     file: "apps/deployer/src/scaling/rescale.ts",
     original: "Date.parse(time) <= now.getTime()",
     replacement: "Date.parse(time) < now.getTime()",
     reason: "A time that is this very millisecond is taken, or is replaced by itself.",
   },
   {
-    file: "functions/s3-bucket/src/main.ts",
-    original: '"s3-bucket"',
-    replacement: '""',
-    reason: "The name of the process in its log.",
-  },
-  {
     file: "functions/deployment/src/revision/roll-back.ts",
     original: '""',
     replacement: '"Stryker was here!"',
     reason: "Neither text is a revision.",
-  },
-  {
-    file: "packages/bridge/src/registration/follow-status.ts",
-    original: "{ err: error, function: key }",
-    replacement: "{}",
-    reason: "Fields of a log line.",
   },
   {
     file: "apps/deployer/src/network/egress.ts",
@@ -245,22 +211,10 @@ const EXPLAINED: readonly Explained[] = [
     reason: "A list of names and values in turn has an even length.",
   },
   {
-    file: "apps/gateway/src/main.ts",
-    original: '"completions"',
-    replacement: '""',
-    reason: "Names a part in the log line about its failed close.",
-  },
-  {
     file: "functions/s3-bucket/src/ownership/claim-bucket.ts",
     original: "[\n        `Wait, or ${rename.toLowerCase()}.`,\n      ]",
     replacement: "[]",
     reason: "The advice in a message.",
-  },
-  {
-    file: "packages/webhook/src/message-refused.ts",
-    original: '"MessageRefusedError"',
-    replacement: '""',
-    reason: "A name for logs; the class is what the code looks at.",
   },
   {
     file: "packages/runtime/src/tenants/tenants-file.ts",
@@ -288,13 +242,6 @@ const EXPLAINED: readonly Explained[] = [
     reason: "Costs a call: queues that have just answered are asked twice.",
   },
   {
-    file: "apps/deployer/src/redis/function-queues.ts",
-    original:
-      '(error: unknown): void =>\n    log.warn({ err: error }, "Could not close the queue of a function")',
-    replacement: "() => undefined",
-    reason: "Only logs.",
-  },
-  {
     file: "packages/queue/src/memory/rules/ledger-data.ts",
     behind: "forced: ",
     original: "false",
@@ -306,12 +253,6 @@ const EXPLAINED: readonly Explained[] = [
     original: String.raw`/^\[(.*)\]$/`,
     replacement: String.raw`/\[(.*)\]$/`,
     reason: "A host's name has a bracket nowhere but around an address.",
-  },
-  {
-    file: "packages/kube/src/objects/read-secret.ts",
-    original: '"SecretError"',
-    replacement: '""',
-    reason: "A name for logs; the class is what the code looks at.",
   },
 ];
 

@@ -1,24 +1,21 @@
-import { defineResource, type SpecOf } from "@drover/controller";
+import type { SpecOf } from "@drover/controller";
 import { builtin } from "@drover/kube";
 import type { Manifest } from "@drover/testing";
 import { z } from "zod";
+import { exampleKind } from "../harness/example-kind.ts";
 
 /** What every controller in this folder looks after. Each uses the fields that it needs. */
-export const App = defineResource({
-  group: "example.com",
-  version: "v1",
-  kind: "App",
-  scope: "Namespaced",
-  spec: z.object({
+export const App = exampleKind("App", {
+  spec: {
     text: z.string().default("").meta({ description: "The text of its children." }),
     child: z.string().default("").meta({ description: "What its child is called, or where it is." }),
     size: z.int().default(1).meta({ description: "How many children it has." }),
-  }),
-  status: z.object({
+  },
+  status: {
     child: z.string().optional(),
     said: z.string().optional(),
     id: z.string().optional(),
-  }),
+  },
 });
 
 export const app = (spec: Partial<SpecOf<typeof App>>, name = "a"): Manifest => ({

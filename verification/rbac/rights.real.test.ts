@@ -2,7 +2,6 @@ import {
   customResourceDefinition,
   defineController,
   type DeployableFunction,
-  defineResource,
   functionManifestOf,
   type PermissionRule,
   permittedAccess,
@@ -14,7 +13,7 @@ import { readKubeconfig, type RealCluster, startRealCluster } from "@drover/real
 import { execFileSync } from "node:child_process";
 import { request } from "node:https";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { z } from "zod";
+import { exampleKind } from "../harness/example-kind.ts";
 import { functionObjects } from "../../apps/deployer/src/objects/function-objects.ts";
 import { rightsOf } from "../../packages/testing/src/rights.ts";
 
@@ -36,14 +35,7 @@ afterAll(async () => {
   await cluster.stop();
 });
 
-const Cup = defineResource({
-  group: "example.com",
-  version: "v1",
-  kind: "Cup",
-  scope: "Namespaced",
-  spec: z.object({}),
-  status: z.object({}),
-});
+const Cup = exampleKind("Cup");
 const anything = (only: { readonly namespaces?: string[] }, name: string) =>
   defineController({
     for: Cup,

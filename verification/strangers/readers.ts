@@ -2,7 +2,7 @@
  * Every shipped reader of bytes that a stranger, or a tenant with a secret of its own, may send: messages of webhook
  * functions, events of hooks, and their headers, and specs of objects. In each message every field in turn holds each payload.
  */
-import { defineResource, durationSchema, tryParseObjectKey } from "@drover/controller";
+import { durationSchema, tryParseObjectKey } from "@drover/controller";
 import { refuseForm } from "@drover/runtime";
 import {
   type Call,
@@ -24,6 +24,7 @@ import { sentHeaders } from "../../packages/bridge/src/hooks/verification/sent-h
 import { parseObject } from "../../packages/runtime/src/schema/parse-object.ts";
 import { callAt } from "../../packages/webhook/src/testing/call-mutants.ts";
 import { z } from "zod";
+import { exampleKind } from "../harness/example-kind.ts";
 import { headerSizes, type Measured } from "./measure.ts";
 import { fewPayloads, type Payload, payloads } from "./payloads.ts";
 
@@ -159,15 +160,8 @@ const github = {
 } as const;
 const base64 = { ...github, prefix: "", encoding: "base64" } as const;
 
-const Site = defineResource({
-  group: "example.com",
-  version: "v1",
-  kind: "Site",
-  scope: "Namespaced",
-  status: z.object({}),
-  // JavaScript's engine looks for its start everywhere: work that grows by the square.
-  spec: z.object({ name: z.string().regex(/[a-z0-9-]+x/) }),
-});
+// JavaScript's engine looks for its start everywhere: work that grows by the square.
+const Site = exampleKind("Site", { spec: { name: z.string().regex(/[a-z0-9-]+x/) } });
 const metadata = { name: "a", namespace: "web", uid: "s-1", resourceVersion: "1" };
 
 const textReaders: Readonly<Record<string, (text: string) => unknown>> = {

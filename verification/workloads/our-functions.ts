@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startRedis, thisMachine, type TiedProcess } from "@drover/local-servers";
 import { root } from "../harness/repository-files.ts";
-import { startProcess } from "../harness/start-process.ts";
+import { crash, startProcess } from "../harness/start-process.ts";
 import { accountThatMay, type Administered, type Rule, rulesIn } from "./sequences/accounts.ts";
 
 /** Main module of each process, and the log line, with its count, of a started one. */
@@ -54,8 +54,7 @@ export async function start(cluster: Administered): Promise<OurFunctions> {
   return {
     pids: () => [redis.pid, ...Object.values(children).map(({ pid }) => pid)],
     async restart(part) {
-      children[part].kill("SIGKILL");
-      await children[part].exited;
+      await crash(children[part]);
       children[part] = await run(part);
     },
     async stop() {

@@ -1,5 +1,5 @@
 import { startSandbox } from "@drover/sandbox";
-import type { Attack } from "../attack.ts";
+import { type Attack, outcomeOf } from "../attack.ts";
 import { crossOrigin, rebound, send } from "./page.ts";
 import { startPart } from "./started-part.ts";
 
@@ -24,11 +24,10 @@ export const attack: Attack = {
         ),
       );
       const given = answers.filter(({ status }) => status !== 403);
-      const lines = answers.find(({ path }) => path === "/metrics")?.text.split("\n").length ?? 0;
-      return {
-        succeeded: given.length > 0,
-        evidence: `answered other than 403: ${given.map(({ path, status }) => `${path} ${status}`).join(", ") || "none"}; /metrics with a foreign Host: ${lines} lines`,
-      };
+      return outcomeOf(
+        given.map(({ path, status, text }) => `${path} ${status}: ${text.split("\n").length} lines`),
+        `all ${answers.length} answers are 403`,
+      );
     } finally {
       await part.stop();
       await sandbox.close();

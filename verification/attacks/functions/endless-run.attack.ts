@@ -1,16 +1,9 @@
-import { defineController, defineResource, RetryAfterError } from "@drover/controller";
+import { defineController, RetryAfterError } from "@drover/controller";
 import { testCluster } from "@drover/testing";
-import { z } from "zod";
+import { exampleKind } from "../../harness/example-kind.ts";
 import type { Attack } from "../attack.ts";
 
-const Cup = defineResource({
-  group: "example.com",
-  version: "v1",
-  kind: "Cup",
-  scope: "Namespaced",
-  spec: z.object({}),
-  status: z.object({}),
-});
+const Cup = exampleKind("Cup");
 
 /** Highest number of runs in ten seconds with backoff, which doubles from half a second. */
 const most = 12;

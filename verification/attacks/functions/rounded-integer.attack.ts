@@ -1,16 +1,13 @@
-import { controllerFrom, defineResource } from "@drover/controller";
+import { controllerFrom } from "@drover/controller";
 import { testCluster } from "@drover/testing";
 import { z } from "zod";
+import { exampleKind } from "../../harness/example-kind.ts";
 import { type Attack, outcomeOf } from "../attack.ts";
 
 const anything = z.looseObject({}).meta({ kubernetes: { preserveUnknownFields: true } });
-const Account = defineResource({
-  group: "example.com",
-  version: "v1",
-  kind: "Account",
-  scope: "Namespaced",
-  spec: z.object({ any: anything, n: z.number().optional() }),
-  status: z.object({ any: anything.optional() }),
+const Account = exampleKind("Account", {
+  spec: { any: anything, n: z.number().optional() },
+  status: { any: anything.optional() },
 });
 
 /** As doubles, 9007199254740993 and 9007199254740992 are equal: the owner of one account would reach the other. */

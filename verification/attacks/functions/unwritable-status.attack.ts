@@ -1,15 +1,11 @@
-import { controllerFrom, defineResource } from "@drover/controller";
+import { controllerFrom } from "@drover/controller";
 import { testCluster } from "@drover/testing";
 import { z } from "zod";
+import { exampleKind } from "../../harness/example-kind.ts";
 import { type Attack, outcomeOf } from "../attack.ts";
 
-const Cup = defineResource({
-  group: "example.com",
-  version: "v1",
-  kind: "Cup",
-  scope: "Namespaced",
-  spec: z.object({}),
-  status: z.object({ n: z.number().optional(), list: z.array(z.number()).optional() }),
+const Cup = exampleKind("Cup", {
+  status: { n: z.number().optional(), list: z.array(z.number()).optional() },
 });
 const circular: Record<string, unknown> = {};
 circular["list"] = [circular];

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { core } from "../../harness/manifests.ts";
-import type { Attack } from "../attack.ts";
+import { allThatReads } from "../../harness/redis-contents.ts";
+import { type Attack, outcomeOf } from "../attack.ts";
 import { functionOf, authorIn } from "../rights/function-of.ts";
-import { allThatReads, redisAsFunction } from "./redis-as-function.ts";
+import { redisAsFunction } from "./redis-as-function.ts";
 
 const canary = "canary-of-the-former-owner";
 
@@ -18,9 +19,8 @@ export const attack: Attack = {
     const { namespace: next, as } = await authorIn(installation, "inherit-next", { user: "nora-inherits" });
     // Redis holds the objects of a function that declares copies.
     const { spec, ...peek } = functionOf(former, "peek");
-    const uid = await apply([{ ...peek, spec: { ...spec, copies: true } }]).then(() =>
-      kubectl(["get", "rf", "peek", "-n", former, "-o", "jsonpath={.metadata.uid}"]),
-    );
+    await apply([{ ...peek, spec: { ...spec, copies: true } }]);
+    const uid = await installation.fieldOf(former, "peek", ".metadata.uid");
     await apply([core("ConfigMap", "prices", { data: { canary } }, former)]);
     const holding = async () => {
       const names = await redis.keys("*peek*");
@@ -66,10 +66,7 @@ export const attack: Attack = {
     await until("nothing is left of it in Redis", async () => (await keysLeft()).length === 0).catch(
       () => undefined,
     );
-    const [left] = await keysLeft();
-    return {
-      succeeded: left !== undefined,
-      evidence: left ?? "the next owners read nothing of the former's, and no key of the former is left",
-    };
+    const nothing = "the next owners read nothing of the former's, and no key of the former is left";
+    return outcomeOf(await keysLeft(), nothing);
   },
 };

@@ -1,7 +1,8 @@
 import { core, coreKind } from "../../harness/manifests.ts";
-import type { Attack } from "../attack.ts";
+import { allThatReads } from "../../harness/redis-contents.ts";
+import { type Attack, outcomeOf } from "../attack.ts";
 import { functionOf, authorIn } from "../rights/function-of.ts";
-import { allThatReads, redisAsFunction } from "./redis-as-function.ts";
+import { redisAsFunction } from "./redis-as-function.ts";
 
 export const attack: Attack = {
   name: "a function named like another function's names queue reads nothing of that queue",
@@ -24,10 +25,7 @@ export const attack: Attack = {
     const connection = await redisAsFunction(installation, mine, alike);
     const read = await allThatReads(connection, redis);
     connection.disconnect();
-    const got = read.split("\n").find((line) => line.includes(`${victims}/db-root`));
-    return {
-      succeeded: got !== undefined,
-      evidence: got ?? "none of the keys that it can read names the Secret",
-    };
+    const got = read.split("\n").filter((line) => line.includes(`${victims}/db-root`));
+    return outcomeOf(got, "none of the keys that it can read names the Secret");
   },
 };

@@ -25,18 +25,8 @@ export const attack: Attack = {
       if (!before.includes(mine)) throw new Error("The victim is not connected.");
       await apply([functionOf(hers, "billing")], { as });
       const forged = JSON.stringify({ status: { delivered: "pull" } });
-      const patch = [
-        "patch",
-        "rf",
-        "billing",
-        "-n",
-        hers,
-        "--type=merge",
-        "--subresource=status",
-        "-p",
-        forged,
-      ];
-      const forging = await kubectl(patch, { as }).then(
+      const patch = ["patch", "rf", "billing", "-n", hers, "--type=merge", "--subresource=status"];
+      const forging = await kubectl([...patch, "-p", forged], { as }).then(
         () => "accepted",
         () => "refused",
       );
@@ -49,12 +39,8 @@ export const attack: Attack = {
       const after = String(await redis.client("LIST"));
       // One that was cut connects again, with another id.
       const isConnected = idIn(after) === idIn(before);
-      return {
-        succeeded: !isConnected,
-        evidence: isConnected
-          ? `forged status ${forging}; the victim is still connected`
-          : `forged status ${forging}; the victim's connection was cut`,
-      };
+      const is = isConnected ? "the victim is still connected" : "the victim's connection was cut";
+      return { succeeded: !isConnected, evidence: `forged status ${forging}; ${is}` };
     } finally {
       connection.disconnect();
     }

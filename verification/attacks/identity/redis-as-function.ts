@@ -28,29 +28,3 @@ export async function redisAsFunction(
   if (!clients.includes(` user=${username} `)) throw new Error(`The login as ${username} was refused.`);
   return connection;
 }
-
-/** The command that reads all of a key, by its type. */
-const reading: Readonly<Record<string, (key: string) => readonly [string, ...string[]]>> = {
-  string: (key) => ["GET", key],
-  hash: (key) => ["HGETALL", key],
-  list: (key) => ["LRANGE", key, "0", "-1"],
-  set: (key) => ["SMEMBERS", key],
-  zset: (key) => ["ZRANGE", key, "0", "-1"],
-};
-
-/**
- * Everything that a user can read, as one text. The attacker gets the names and types of all keys, which no function's user
- * can list.
- */
-export async function allThatReads(user: Redis, admin: Redis): Promise<string> {
-  const names = await admin.keys("*");
-  const read = names.map(async (name) => {
-    const command = reading[await admin.type(name)]?.(name);
-    if (command === undefined) return "";
-    return user.call(...command).then(
-      (content) => `${name} ${JSON.stringify(content)}`,
-      () => "",
-    );
-  });
-  return (await Promise.all(read)).filter((text) => text !== "").join("\n");
-}

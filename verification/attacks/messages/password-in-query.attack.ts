@@ -1,5 +1,5 @@
 import { type Attack, outcomeOf } from "../attack.ts";
-import { leak, printed } from "./printed.ts";
+import { leaks, printed } from "./printed.ts";
 
 const urls = ["redis://127.0.0.1:1?password=CANARY", "redis://127.0.0.1:1/0?family=4&password=CANARY"];
 
@@ -17,7 +17,7 @@ export const attack: Attack = {
         { ...env, DROVER_KUBECONFIG: "/absent" },
       );
       if (!text.includes("DROVER_FUNCTIONS_REDIS_URL cannot be used")) found.push(`${url} is taken`);
-      found.push(...[leak(text)].filter((shown) => shown !== undefined));
+      found.push(...leaks(text));
     }
     log(`${urls.length} URLs tried`);
     return outcomeOf(found, "all refused, nothing shown");

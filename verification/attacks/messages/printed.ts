@@ -18,5 +18,5 @@ export async function printed(
   return out + err;
 }
 
-/** The first place of a canary, with what stands around it. */
-export const leak = (printed: string): string | undefined => /.{0,60}CANARY.{0,20}/.exec(printed)?.[0];
+/** The first place of a canary, with what stands around it; none where there is no canary. */
+export const leaks = (printed: string): readonly string[] => /.{0,60}CANARY.{0,20}/.exec(printed) ?? [];

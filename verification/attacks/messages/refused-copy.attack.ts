@@ -1,7 +1,7 @@
 import { queuePrefix } from "@drover/queue";
 import { Redis } from "ioredis";
-import type { Attack } from "../attack.ts";
-import { leak, printed } from "./printed.ts";
+import { type Attack, outcomeOf } from "../attack.ts";
+import { leaks, printed } from "./printed.ts";
 
 /**
  * ioredis puts a command's arguments into its errors: of a wake, the object. Redis refuses for want of memory, and the ledger's
@@ -34,10 +34,6 @@ export const attack: Attack = {
     admin.disconnect();
     if (!bySchema.includes("newer version of Drover") || !byMemory.includes("no memory left"))
       throw new Error(`Redis did not refuse: ${bySchema}${byMemory}`);
-    const leaked = leak(bySchema + byMemory);
-    return {
-      succeeded: leaked !== undefined,
-      evidence: leaked ?? "two refusals are logged without arguments",
-    };
+    return outcomeOf(leaks(bySchema + byMemory), "two refusals are logged without arguments");
   },
 };

@@ -1,5 +1,5 @@
 import { type Attack, outcomeOf } from "../attack.ts";
-import { leak, printed } from "./printed.ts";
+import { leaks, printed } from "./printed.ts";
 
 const urls = [
   ...["redis:/admin:CANARY-pw@host:6379", " redis://admin:CANARY-pw@host", "'redis://admin:CANARY-pw@host'"],
@@ -19,18 +19,17 @@ export const attack: Attack = {
   kind: "error text carries its input",
   needs: [],
   async run({ log }) {
-    const leaks: string[] = [];
+    const found: string[] = [];
     for (const [i, url] of urls.entries()) {
       const part = parts[i % parts.length] ?? "";
       const env = { DROVER_REDIS_URL: url, DROVER_KUBECONFIG: "/absent" };
       const text = await printed({ module: `apps/${part}/src/main.ts` }, env);
       if (!text.includes('"level":"fatal"')) throw new Error(`${part} did not refuse ${url}: ${text}`);
-      const found = leak(text);
-      if (found !== undefined) leaks.push(`${part}: ${found}`);
+      found.push(...leaks(text).map((shown) => `${part}: ${shown}`));
     }
     const own = await printed({ module: "apps/sandbox/src/main.ts" }, { DROVER_SANDBOX_TOKEN: "a CANARY" });
-    leaks.push(...[leak(own)].filter((found) => found !== undefined));
+    found.push(...leaks(own));
     log(`${urls.length + 1} settings tried`);
-    return outcomeOf(leaks, "no canary in what the processes print");
+    return outcomeOf(found, "no canary in what the processes print");
   },
 };

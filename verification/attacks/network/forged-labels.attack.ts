@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { type Connection, evaluate, type Peer } from "../../network-policies/evaluate.ts";
-import type { Attack } from "../attack.ts";
+import { type Attack, outcomeOf } from "../attack.ts";
 import { functionOf } from "../rights/function-of.ts";
 
 const root = new URL("../../..", import.meta.url).pathname;
@@ -67,11 +67,10 @@ export const attack: Attack = {
     if (known?.ingress !== true || !known.egress)
       throw new Error("The gateway does not reach a function that it calls.");
     const opened = tries.filter((_, i) => verdicts[i]?.ingress !== false);
-    return {
-      succeeded: opened.length > 0,
-      evidence: opened[0]
-        ? JSON.stringify(opened[0])
-        : `${tries.length} tries with ${items.length} policies, none let in`,
-    };
+    const none = `${tries.length} tries with ${items.length} policies, none let in`;
+    return outcomeOf(
+      opened.map((one) => JSON.stringify(one)),
+      none,
+    );
   },
 };

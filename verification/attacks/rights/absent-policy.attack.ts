@@ -15,8 +15,8 @@ export const attack: Attack = {
     const { namespace, as } = await authorIn(installation, "absent-policy", mallory);
     await apply([functionOf(namespace, "honest")], { as });
     await judged(namespace, "honest");
-    const authorEpoch = "jsonpath={.metadata.annotations.drover\\.dev/author-epoch}";
-    const epoch = await kubectl(["get", "rf", "honest", "-n", namespace, "-o", authorEpoch]);
+    const authorEpoch = ".metadata.annotations.drover\\.dev/author-epoch";
+    const epoch = await installation.fieldOf(namespace, "honest", authorEpoch);
     await whileUnguarded(
       installation,
       () => kubectl(["delete", bindings, "drover-authors"]),

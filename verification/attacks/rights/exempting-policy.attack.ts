@@ -10,7 +10,7 @@ export const attack: Attack = {
   needs: ["cluster"],
   async run({ cluster }) {
     const installation = cluster();
-    const { kubectl, may, until } = installation;
+    const { fieldOf, kubectl, may, until } = installation;
     const mallory = { user: "mallory-exempt" };
     const { namespace, as } = await authorIn(installation, "exempting", mallory);
     const exempt = async () => {
@@ -24,9 +24,9 @@ export const attack: Attack = {
       const authorEpoch = ["get", "authorepochs", "authors", "-o", "jsonpath={.spec.epoch}"];
       const epoch = await kubectl(authorEpoch).catch(() => "");
       await forgeAuthor(installation, { namespace, name: "exempt", as, epoch });
-      const reason = `jsonpath={.status.conditions[?(@.type=="Ready")].reason}`;
+      const reason = `.status.conditions[?(@.type=="Ready")].reason`;
       const judgment = await until("the deployer has judged the function", async () => {
-        const now = await kubectl(["get", "rf", "exempt", "-n", namespace, "-o", reason]);
+        const now = await fieldOf(namespace, "exempt", reason);
         return !unjudged.includes(now) && now;
       });
       const mayAll = await may(accountOf(namespace, "exempt"), "*", "*");

@@ -1,5 +1,5 @@
 import type { Installation } from "../installation.ts";
-import { everything, functionOf } from "./function-of.ts";
+import { authorField, everything, functionOf } from "./function-of.ts";
 
 const policies = new URL("../../../apps/deployer/deploy/authors.yaml", import.meta.url).pathname;
 
@@ -14,21 +14,15 @@ export async function whileUnguarded<T>(
     return await act();
   } finally {
     const noConditions = JSON.stringify({ spec: { matchConditions: null } });
-    await kubectl([
-      "patch",
-      "validatingadmissionpolicy",
-      "drover-authors",
-      "--type=merge",
-      "-p",
-      noConditions,
-    ]);
+    const policy = ["validatingadmissionpolicy", "drover-authors"];
+    await kubectl(["patch", ...policy, "--type=merge", "-p", noConditions]);
     await kubectl(["apply", "-f", policies]);
   }
 }
 
 /** Applies a function that asks for all permissions and names `admin` as its author, until the API server stores it so. */
 export async function forgeAuthor(
-  { apply, kubectl, until }: Installation,
+  { apply, fieldOf, until }: Installation,
   { namespace, name, as, epoch }: { namespace: string; name: string; as: string; epoch: string },
 ): Promise<void> {
   const forged = {
@@ -36,11 +30,10 @@ export async function forgeAuthor(
     "drover.dev/author-groups": "system:masters",
     "drover.dev/author-epoch": epoch,
   };
-  const author = "jsonpath={.metadata.annotations.drover\\.dev/author}";
   await until("the API server stores the forged author", async () => {
     const spec = { permissions: { cluster: everything }, container: { image: `evil:${Math.random()}` } };
     // Policies end one after another: one that is left may still refuse.
     await apply([functionOf(namespace, name, spec, forged)], { as }).catch(() => undefined);
-    return (await kubectl(["get", "rf", name, "-n", namespace, "-o", author]).catch(() => "")) === "admin";
+    return (await fieldOf(namespace, name, authorField).catch(() => "")) === "admin";
   });
 }

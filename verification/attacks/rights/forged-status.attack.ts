@@ -42,24 +42,10 @@ export const attack: Attack = {
       );
     await bridge.close();
     // A permit of her own making, where she may write.
-    const { metadata } = JSON.parse(
-      await kubectl(["get", "rf", "forged", "-n", namespace, "-o", "json"]),
-    ) as {
-      metadata: { uid: string };
-    };
-    const permit = {
-      uid: metadata.uid,
-      function: `${namespace}/forged`,
-      author: "{}",
-      accesses: "[]",
-      ...asked,
-    };
-    const metadataOfPermit = {
-      name: `permit-${metadata.uid}`,
-      namespace,
-      labels: { "drover.dev/permit": "true" },
-    };
-    await apply([{ apiVersion: "v1", kind: "ConfigMap", metadata: metadataOfPermit, data: permit }], { as });
+    const uid = await installation.fieldOf(namespace, "forged", ".metadata.uid");
+    const data = { uid, function: `${namespace}/forged`, author: "{}", accesses: "[]", ...asked };
+    const metadata = { name: `permit-${uid}`, namespace, labels: { "drover.dev/permit": "true" } };
+    await apply([{ apiVersion: "v1", kind: "ConfigMap", metadata, data }], { as });
     await kubectl(["annotate", "rf", "forged", "-n", namespace, "poke=1"], { as });
     await kubectl(["annotate", "rf", "forged", "-n", namespace, "drover.dev/ask=again"], { as });
     const { reason } = await judged(namespace, "forged");

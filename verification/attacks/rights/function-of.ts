@@ -27,6 +27,9 @@ export const accountOf = (namespace: string, name: string): CertifiedUser => ({
 
 export const everything = [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }];
 
+/** Where the admission policies write a function's author. */
+export const authorField = ".metadata.annotations.drover\\.dev/author";
+
 /** Makes a user an author of functions in one namespace. */
 export async function makeAuthor(
   { grant }: Installation,
@@ -50,18 +53,35 @@ export async function authorIn(
 
 /** Waits until the admission policies name authors again, after an attack that took them away. */
 export async function untilNamed(
-  { apply, kubectl, until }: Installation,
+  { apply, fieldOf, until }: Installation,
   { namespace, user, as }: { readonly namespace: string; readonly user: string; readonly as: string },
 ): Promise<void> {
-  const author = "jsonpath={.metadata.annotations.drover\\.dev/author}";
   await until("authors are named again", async () => {
     const again = functionOf(namespace, "again", { container: { image: `again:${Math.random()}` } });
     const isTaken = await apply([again], { as }).then(
       () => true,
       () => false,
     );
-    return isTaken && (await kubectl(["get", "rf", "again", "-n", namespace, "-o", author])) === user;
+    return isTaken && (await fieldOf(namespace, "again", authorField)) === user;
   });
+}
+
+/**
+ * Takes from an author all that was granted in a namespace, but for what an author of functions needs. Resolves with the
+ * seconds until nothing is held any more, or with Infinity where something is held after 90 s.
+ */
+export async function withdraw(
+  installation: Installation,
+  author: CertifiedUser,
+  { namespace, isHeld }: { readonly namespace: string; readonly isHeld: () => Promise<boolean> },
+): Promise<number> {
+  const { kubectl, until } = installation;
+  await kubectl(["delete", "rolebindings", "-n", namespace, "-l", "!drover.dev/function"]);
+  await makeAuthor(installation, author, namespace);
+  const begun = Date.now();
+  const withdrawn = until("nothing is held any more", async () => !(await isHeld()));
+  const seconds = (): number => Math.round((Date.now() - begun) / 1_000);
+  return withdrawn.then(seconds, () => Infinity);
 }
 
 /** The permissions of an author of functions in its namespace. */

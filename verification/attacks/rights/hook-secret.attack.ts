@@ -18,12 +18,8 @@ export const attack: Attack = {
     };
     await apply([functionOf(namespace, "guesser", { hooks: [hook] })], { as });
     const { status, reason, message } = await judged(namespace, "guesser");
-    const { metadata } = JSON.parse(
-      await kubectl(["get", "rf", "guesser", "-n", namespace, "-o", "json"]),
-    ) as { metadata: { uid: string } };
-    const permit = await kubectl(["get", "configmap", `permit-${metadata.uid}`, "-n", "drover"]).catch(
-      () => "",
-    );
+    const uid = await installation.fieldOf(namespace, "guesser", ".metadata.uid");
+    const permit = await kubectl(["get", "configmap", `permit-${uid}`, "-n", "drover"]).catch(() => "");
     const succeeded = reason !== "PermissionNotHeld" || permit !== "";
     return { succeeded, evidence: `${status} ${reason}: ${message}` };
   },

@@ -1,4 +1,4 @@
-import type { Attack } from "../attack.ts";
+import { type Attack, outcomeOf } from "../attack.ts";
 import { accountOf, makeAuthor, everything, functionOf } from "./function-of.ts";
 
 export const attack: Attack = {
@@ -9,12 +9,9 @@ export const attack: Attack = {
     const installation = cluster();
     const { apply, judged, kubeconfigOf, may } = installation;
     const namespace = await installation.namespace("joined-groups");
-    const outcomes: string[] = [];
-    for (const [index, group] of [
-      "devs\nsystem:masters",
-      "\nsystem:masters",
-      "devs\\nsystem:masters",
-    ].entries()) {
+    const [gained, reasons]: [string[], string[]] = [[], []];
+    const groups = ["devs\nsystem:masters", "\nsystem:masters", "devs\\nsystem:masters"];
+    for (const [index, group] of groups.entries()) {
       const eve = { user: `eve-${index}`, groups: [group] };
       await makeAuthor(installation, eve, namespace);
       const as = await kubeconfigOf(eve);
@@ -22,13 +19,9 @@ export const attack: Attack = {
       await apply([functionOf(namespace, name, { permissions: { cluster: everything } })], { as });
       const { reason } = await judged(namespace, name);
       const mayAll = await may(accountOf(namespace, name), "*", "*");
-      if (mayAll)
-        return {
-          succeeded: true,
-          evidence: `${JSON.stringify(group)}: its ServiceAccount may do everything`,
-        };
-      outcomes.push(`${JSON.stringify(group)}: ${reason}`);
+      if (mayAll) gained.push(`${JSON.stringify(group)}: its ServiceAccount may do everything`);
+      reasons.push(`${JSON.stringify(group)}: ${reason}`);
     }
-    return { succeeded: false, evidence: outcomes.join("; ") };
+    return outcomeOf(gained, reasons.join("; "));
   },
 };

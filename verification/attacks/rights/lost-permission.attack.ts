@@ -1,5 +1,5 @@
 import type { Attack } from "../attack.ts";
-import { accountOf, authorIn, makeAuthor, functionOf } from "./function-of.ts";
+import { accountOf, authorIn, functionOf, withdraw } from "./function-of.ts";
 
 export const attack: Attack = {
   name: "a function loses a permission when its author loses it, however the author changes the function",
@@ -8,7 +8,7 @@ export const attack: Attack = {
   slow: true,
   async run({ cluster, log }) {
     const installation = cluster();
-    const { apply, grant, kubectl, may, permitted, redis, until } = installation;
+    const { apply, fieldOf, grant, may, permitted, redis, until } = installation;
     const alice = { user: "alice" };
     const { namespace, as } = await authorIn(installation, "lost-permission", alice);
     const role = [{ apiGroups: [""], resources: ["secrets"], verbs: ["get"] }];
@@ -32,25 +32,11 @@ export const attack: Attack = {
       () => undefined,
     );
     await apply([functionOf(namespace, "staller", { ...asking, webhook: { path: "/" } })], { as });
-    await kubectl(["delete", "rolebindings", "-n", namespace, "-l", "!drover.dev/function"]);
-    await makeAuthor(installation, alice, namespace);
-    const begun = Date.now();
-    const withdrawn = await until("nothing is held any more", async () =>
-      (await held()).every((is) => !is),
-    ).catch(() => false);
-    const seconds = Math.round((Date.now() - begun) / 1_000);
+    const isHeld = async () => (await held()).some(Boolean);
+    const seconds = await withdraw(installation, alice, { namespace, isHeld });
     log(`withdrawn after ${seconds} s`);
-    const why = await kubectl([
-      "get",
-      "rf",
-      "keeper",
-      "-n",
-      namespace,
-      "-o",
-      `jsonpath={.status.conditions[?(@.type=="Ready")]}`,
-    ]);
+    const why = await fieldOf(namespace, "keeper", `.status.conditions[?(@.type=="Ready")]`);
     const named = why.includes("get secrets in namespace");
-    const succeeded = !withdrawn || seconds > 60 || !named;
-    return { succeeded, evidence: `withdrawn after ${seconds} s; ${why}` };
+    return { succeeded: seconds > 60 || !named, evidence: `withdrawn after ${seconds} s; ${why}` };
   },
 };

@@ -1,17 +1,10 @@
-import { defineController, defineResource, functionManifestOf } from "@drover/controller";
+import { defineController, functionManifestOf } from "@drover/controller";
 import { builtin, kindOf } from "@drover/kube";
-import { z } from "zod";
+import { exampleKind } from "../../harness/example-kind.ts";
 import { type Attack, outcomeOf } from "../attack.ts";
 import { accountOf, functionOf, authorIn } from "./function-of.ts";
 
-const Page = defineResource({
-  group: "example.com",
-  version: "v1",
-  kind: "Page",
-  scope: "Namespaced",
-  spec: z.object({}),
-  status: z.object({}),
-});
+const Page = exampleKind("Page");
 
 export const attack: Attack = {
   name: "owning a kind grants nothing that the author does not hold",

@@ -1,7 +1,7 @@
 import type { Redis } from "ioredis";
 import { z } from "zod";
 import { coreKind, secret } from "../../harness/manifests.ts";
-import type { Attack } from "../attack.ts";
+import { type Attack, outcomeOf } from "../attack.ts";
 import { authorIn, functionOf } from "./function-of.ts";
 import { withoutSchema } from "./stored-as.ts";
 
@@ -13,7 +13,7 @@ export const attack: Attack = {
   needs: ["cluster"],
   async run({ cluster }) {
     const installation = cluster();
-    const { apply, grant, redis, until, kubectl } = installation;
+    const { apply, fieldOf, grant, redis, until } = installation;
     const payroll = await installation.namespace("payroll");
     await apply([secret("db-root", { password: canary }, payroll)]);
     const vera = { user: "vera" };
@@ -29,24 +29,23 @@ export const attack: Attack = {
     // Bridge or deployer has handled it: the status has a problem, or the kind is followed.
     const statusSchema = z.looseObject({ problem: z.string().optional(), follows: z.unknown().optional() });
     const status = await until("the bridge has reported the function in its status", async () => {
-      const text = await kubectl(["get", "rf", "peek", "-n", namespace, "-o", "jsonpath={.status}"]);
+      const text = await fieldOf(namespace, "peek", ".status");
       const now = statusSchema.safeParse(text === "" ? {} : JSON.parse(text)).data;
       return (now?.problem !== undefined || text.includes('"Following"')) && text;
     });
-    const found = await leaked(redis);
-    return { succeeded: found !== undefined, evidence: found ?? status };
+    return outcomeOf(await leaked(redis), status);
   },
 };
 
-/** The first key of Redis that names the Secret or holds its content. */
-async function leaked(redis: Redis): Promise<string | undefined> {
+/** The first key of Redis that names the Secret or holds its content; nothing where none does. */
+async function leaked(redis: Redis): Promise<readonly string[]> {
   for (const key of await redis.keys("*")) {
     if (key.includes("payroll/db-root") && !key.startsWith("{drover-stream:"))
-      return `Redis has the key ${key}`;
+      return [`Redis has the key ${key}`];
     if ((await redis.type(key)) !== "hash") continue;
     const values = (await redis.hvals(key)).join("\n");
     if (values.includes(Buffer.from(canary).toString("base64")))
-      return `Redis has the content of the Secret in ${key}`;
+      return [`Redis has the content of the Secret in ${key}`];
   }
-  return undefined;
+  return [];
 }

@@ -1,6 +1,6 @@
 import { pausedAnnotation } from "@drover/controller";
 import type { Attack } from "../attack.ts";
-import { accountOf, functionOf, authorIn, makeAuthor } from "./function-of.ts";
+import { accountOf, functionOf, authorIn, withdraw } from "./function-of.ts";
 
 export const attack: Attack = {
   name: "a function that its author has paused is reviewed, and taken down, like any other",
@@ -27,18 +27,12 @@ export const attack: Attack = {
     await until("both functions may read Secrets", async () => (await holds()) === 2);
     await apply(asking({ [pausedAnnotation]: "true" }), { as });
     await kubectl(["delete", "rf", "leaver", "-n", namespace, "--wait=false"]);
-    await kubectl(["delete", "rolebindings", "-n", namespace, "-l", "!drover.dev/function"]);
-    await makeAuthor(installation, alice, namespace);
-    const begun = Date.now();
-    const withdrawn = await until("nothing is held any more", async () => (await holds()) === 0).catch(
-      () => false,
-    );
-    const seconds = Math.round((Date.now() - begun) / 1_000);
+    const isHeld = async () => (await holds()) > 0;
+    const seconds = await withdraw(installation, alice, { namespace, isHeld });
     log(`withdrawn after ${seconds} s`);
     const left = (await kubectl(["get", "rf", "-n", namespace, "-o", "name"])).includes("leaver");
-    const succeeded = !withdrawn || seconds > 60 || left;
     return {
-      succeeded,
+      succeeded: seconds > 60 || left,
       evidence: `${await holds()} hold it after ${seconds} s; the deleted one is there: ${left}`,
     };
   },

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Attack } from "../attack.ts";
+import { type Attack, outcomeOf } from "../attack.ts";
 import { attackedRedis, isDenied, taken, trySending } from "./redis-user.ts";
 
 const text = "return redis.call('SET', KEYS[1], 'mine')";
@@ -32,11 +32,7 @@ export const attack: Attack = {
         ({ command, answer }) => !isDenied(answer) && !(command === "EVALSHA" && answer.includes("NOSCRIPT")),
       )
       .map(({ sent, answer }) => `${sent}: ${answer}`);
-    const written = await server.admin.get(key);
-    return {
-      succeeded: passed.length > 0 || written !== null,
-      evidence:
-        passed.join("; ") || "everything was denied, but for EVALSHA of what was not loaded: NOSCRIPT",
-    };
+    if ((await server.admin.get(key)) !== null) passed.push(`${key} was written`);
+    return outcomeOf(passed, "everything was denied, but for EVALSHA of what was not loaded: NOSCRIPT");
   },
 };

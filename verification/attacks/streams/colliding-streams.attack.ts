@@ -1,5 +1,5 @@
 import { coreKind } from "../../harness/manifests.ts";
-import type { Attack } from "../attack.ts";
+import { type Attack, outcomeOf } from "../attack.ts";
 import { stageBridge } from "./bridge-stage.ts";
 
 const deployments = { ...coreKind("Deployment"), group: "apps" };
@@ -32,15 +32,9 @@ export const attack: Attack = {
         },
       });
       const isWoken = await stage.isWoken(victim, "made");
-      if (!isWoken) lost.push(JSON.stringify(collider));
+      if (!isWoken) lost.push(`the victim was not woken beside ${JSON.stringify(collider)}`);
       await stage.admin.flushall();
     }
-    return {
-      succeeded: lost.length > 0,
-      evidence:
-        lost.length === 0
-          ? "the victim was woken beside each"
-          : `the victim was not woken beside ${lost.join()}`,
-    };
+    return outcomeOf(lost, "the victim was woken beside each");
   },
 };

@@ -1,7 +1,7 @@
 import { parseJson } from "@drover/json";
 import { cachedObjectText, isWellFormed, type KubeObject } from "@drover/kube";
 import { mappingResultsOf, parseFieldPath, type Subscription } from "@drover/bridge";
-import type { Attack } from "../attack.ts";
+import { type Attack, outcomeOf } from "../attack.ts";
 
 /** As deep as an API server accepts. */
 const levels = 9_900;
@@ -33,10 +33,7 @@ export const attack: Attack = {
         broken.push(`with ${innermost === "" ? "nothing" : innermost} inside: ${String(error)}`);
       }
     }
-    return Promise.resolve({
-      succeeded: broken.length > 0,
-      evidence: broken.length > 0 ? broken.join("; ") : `${levels} levels are read, compared and not copied`,
-    });
+    return Promise.resolve(outcomeOf(broken, `${levels} levels are read, compared and not copied`));
   },
 };
 

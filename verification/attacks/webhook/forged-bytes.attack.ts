@@ -1,5 +1,5 @@
 import { countForgeries } from "../../forgeries/count-forgeries.ts";
-import type { Attack } from "../attack.ts";
+import { type Attack, outcomeOf } from "../attack.ts";
 
 const count = 20_000;
 
@@ -9,9 +9,6 @@ export const attack: Attack = {
   needs: [],
   async run() {
     const { accepted, ways } = await countForgeries({ count, seed: 11 });
-    return {
-      succeeded: accepted.length > 0,
-      evidence: accepted[0] ?? `${count} forged in ${ways} ways, 0 accepted`,
-    };
+    return outcomeOf(accepted.slice(0, 1), `${count} forged in ${ways} ways, 0 accepted`);
   },
 };

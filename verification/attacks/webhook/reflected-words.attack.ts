@@ -1,5 +1,5 @@
 import { inspect } from "node:util";
-import type { Attack } from "../attack.ts";
+import { type Attack, outcomeOf } from "../attack.ts";
 import { callOf } from "./answering.ts";
 
 const canary = "canary-user-admin-token-abc";
@@ -10,19 +10,16 @@ export const attack: Attack = {
   kind: "server-side request forgery, reflected",
   needs: [],
   async run() {
-    const shown: string[] = [];
+    const shown = new Set<string>();
     for (const status of [200, 202, 302, 400, 403, 404, 409, 418, 429, 500, 503]) {
       for (const type of ["text/plain", "application/json", "text/html"]) {
         const headers = { "content-type": type, location: `http://${canary}/`, "x-internal": canary };
         for (const body of [canary, JSON.stringify({ message: canary, reason: canary, account: canary })]) {
           const came = await callOf({ status, body, headers, isSigned: false });
-          if (inspect(came, { depth: null }).includes(canary)) shown.push(`${status} ${type}`);
+          if (inspect(came, { depth: null }).includes(canary)) shown.add(`${status} ${type}`);
         }
       }
     }
-    return {
-      succeeded: shown.length > 0,
-      evidence: `words of an internal service are in the error of: ${[...new Set(shown)].join(", ") || "no answer"}`,
-    };
+    return outcomeOf([...shown], "words of an internal service are in the error of no answer");
   },
 };

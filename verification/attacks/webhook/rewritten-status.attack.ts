@@ -1,4 +1,4 @@
-import type { Attack } from "../attack.ts";
+import { type Attack, outcomeOf } from "../attack.ts";
 import { callOf } from "./answering.ts";
 import { failure } from "./listeners.ts";
 
@@ -8,14 +8,14 @@ export const attack: Attack = {
   kind: "unsigned decision",
   needs: [],
   async run() {
-    const accepted: number[] = [];
+    const accepted: string[] = [];
     for (const status of [failure.status, 200, 201, 202, 409, 503]) {
       const came = await callOf({ ...failure, status, isSigned: true });
-      if (!(came instanceof Error)) accepted.push(status);
+      if (!(came instanceof Error)) accepted.push(`a success with ${status}`);
     }
-    return {
-      succeeded: accepted.length > 0,
-      evidence: `a failure that was signed, sent with ${failure.status}, was a success with: ${accepted.join(", ") || "no status"}`,
-    };
+    return outcomeOf(
+      accepted,
+      `a failure that was signed with ${failure.status} was a success with no status`,
+    );
   },
 };

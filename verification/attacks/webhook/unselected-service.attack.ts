@@ -1,18 +1,12 @@
-import { customResourceDefinition, defineResource, objectKey, ReconcileFunction } from "@drover/controller";
+import { customResourceDefinition, objectKey, ReconcileFunction } from "@drover/controller";
 import { refOf } from "@drover/kube";
 import { z } from "zod";
+import { exampleKind } from "../../harness/example-kind.ts";
 import { core, kindRef, object } from "../../harness/manifests.ts";
 import { type Attack, outcomeOf } from "../attack.ts";
 import { everything } from "../rights/function-of.ts";
 
-const Probe = defineResource({
-  group: "reach.example.com",
-  version: "v1",
-  kind: "Probe",
-  scope: "Namespaced",
-  spec: z.object({ n: z.int() }),
-  status: z.object({}),
-});
+const Probe = exampleKind("Probe", { spec: { n: z.int() } });
 const conditionsSchema = z.looseObject({
   observedGeneration: z.number(),
   conditions: z.array(z.looseObject({ type: z.string(), reason: z.string(), message: z.string() })),

@@ -1,5 +1,5 @@
 import { TerminalError } from "@drover/controller";
-import type { Attack } from "../attack.ts";
+import { type Attack, outcomeOf } from "../attack.ts";
 import { callOf } from "./answering.ts";
 
 /** Any Pod that the Service selects for a moment, or a machine on the way, can answer so. */
@@ -8,14 +8,11 @@ export const attack: Attack = {
   kind: "unsigned decision",
   needs: [],
   async run() {
-    const parked: number[] = [];
+    const parked: string[] = [];
     for (let status = 400; status < 600; status += 1) {
       const came = await callOf({ status, body: '{"message":"no"}', isSigned: false });
-      if (came instanceof TerminalError) parked.push(status);
+      if (came instanceof TerminalError) parked.push(`${status} parks`);
     }
-    return {
-      succeeded: parked.length > 0,
-      evidence: `an unsigned answer parks the key with ${parked.length} of 200 statuses, such as: ${parked.slice(0, 5).join(", ") || "none"}`,
-    };
+    return outcomeOf(parked, "an unsigned answer parks the key with none of 200 statuses");
   },
 };

@@ -1,21 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { functionFor, object } from "../../harness/manifests.ts";
 import { Greeting } from "../../../examples/typescript/greeting.ts";
-import { type DeployedWorld, startDeployedWorld, usersOf } from "../stage/deployed-world.ts";
+import { deployedWorldOfFile, usersOf } from "../stage/deployed-world.ts";
 import type { TestObject } from "../stage/test-cluster.ts";
 import { eventually, isGone } from "../stage/world.ts";
 
 const examples = new URL("../../../examples/", import.meta.url).pathname;
-let world: DeployedWorld;
-beforeAll(async () => {
-  world = await startDeployedWorld({
-    typescript: { command: [process.execPath, `${examples}typescript/main.ts`] },
-    python: { command: ["python3", `${examples}python/greetings.py`] },
-  });
-  await world.define(Greeting);
-  await world.startGateway({ awaited: "Serving /healthz", machine: "node" });
+const world = await deployedWorldOfFile([Greeting], {
+  typescript: { command: [process.execPath, `${examples}typescript/main.ts`] },
+  python: { command: ["python3", `${examples}python/greetings.py`] },
 });
-afterAll(() => world.stop());
+await world.startGateway({ awaited: "Serving /healthz", machine: "node" });
 
 const greeting = (name: string) => object(Greeting, name, { name });
 const textOf = (object: TestObject | undefined): unknown => object?.status?.["text"];

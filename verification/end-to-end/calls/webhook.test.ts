@@ -4,23 +4,21 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { signMessage } from "@drover/webhook";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { Greeting } from "../../../examples/typescript/greeting.ts";
 import { core, functionFor, type Manifest, object, secret as secretNamed } from "../../harness/manifests.ts";
 import { calledAccount } from "../stage/called-account.ts";
 import type { TestObject } from "../stage/test-cluster.ts";
-import type { Started } from "../../harness/start-process.ts";
-import { conditionOf, eventually, isGone, ofCluster, startWorld, type World } from "../stage/world.ts";
+import { crash, type Started } from "../../harness/start-process.ts";
+import { conditionOf, eventually, isGone, ofCluster, worldOfFile } from "../stage/world.ts";
 
 const controller = "greetings.examples.drover.dev";
 const secret = () => `whsec_${randomBytes(24).toString("base64")}`;
 const secrets = [secret(), secret()] as const;
 const isReal = process.env["DROVER_TEST_CLUSTER"] === "real";
 
-let world: World;
-let port: number;
-let functionProcess: Started;
-let gateway: Started;
+const world = await worldOfFile(ReconcileFunction, Greeting);
+const port = await freePort();
 
 const secretOf = (values: Readonly<Record<string, string | null>>): Manifest =>
   secretNamed(`${controller}-webhook`, values);
@@ -57,22 +55,16 @@ const startFunction = (): Promise<Started> =>
     machine: thisMachine,
   });
 
-beforeAll(async () => {
-  world = await startWorld();
-  port = await freePort();
-  mount({ current: secrets[0] });
-  await world.define(ReconcileFunction, Greeting);
-  await world.cluster.apply(secretOf({ current: secrets[0] }));
-  if (!isReal) {
-    const spec = { clusterIP: "127.0.0.1", selector: { app: "greetings" }, ports: [{ port }] };
-    await world.cluster.apply(core("Service", "greetings", { spec }));
-  }
-  for (const one of calledAccount(controller, Greeting)) await world.cluster.apply(one);
-  await world.cluster.apply(registration());
-  [gateway] = await Promise.all([startGateway(), world.startBridge({ functions: ofCluster })]);
-  functionProcess = await startFunction();
-});
-afterAll(() => world.stop());
+mount({ current: secrets[0] });
+await world.cluster.apply(secretOf({ current: secrets[0] }));
+if (!isReal) {
+  const spec = { clusterIP: "127.0.0.1", selector: { app: "greetings" }, ports: [{ port }] };
+  await world.cluster.apply(core("Service", "greetings", { spec }));
+}
+for (const one of calledAccount(controller, Greeting)) await world.cluster.apply(one);
+await world.cluster.apply(registration());
+const [gateway] = await Promise.all([startGateway(), world.startBridge({ functions: ofCluster })]);
+let functionProcess = await startFunction();
 
 const finalizers = (object: TestObject | undefined) => object?.metadata.finalizers;
 const textOf = (object: TestObject | undefined): unknown => object?.status?.["text"];
@@ -116,8 +108,7 @@ it("a rotated secret signs calls and is accepted within seconds, without a faile
 });
 
 it("while the function is down its objects wait with a reason; they are reconciled once it is back", async () => {
-  functionProcess.kill("SIGKILL");
-  await functionProcess.exited;
+  await crash(functionProcess);
   const late = greeting("late");
   await world.cluster.apply(late);
   const waiting = await world.until(late, (now) => conditionOf(now)?.reason === "NotAnswered");

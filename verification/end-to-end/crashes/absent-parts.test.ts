@@ -1,19 +1,13 @@
 import { reconcileFunctionOf } from "@drover/controller";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { inDefault } from "../../harness/manifests.ts";
-import { type DeployedWorld, startDeployedWorld } from "../stage/deployed-world.ts";
-import { Task, taskController } from "../functions/tasks.ts";
+import { deployedWorldOfFile } from "../stage/deployed-world.ts";
+import { Task, taskController, tasksCommand } from "../functions/tasks.ts";
 import type { TestObject } from "../stage/test-cluster.ts";
 import { ofCluster } from "../stage/world.ts";
 
-let world: DeployedWorld;
 const lease = { DROVER_PART_LEASE: "2s" };
-const main = new URL("../functions/tasks.ts", import.meta.url).pathname;
-beforeAll(async () => {
-  world = await startDeployedWorld({ tasks: { command: [process.execPath, main] } }, lease);
-  await world.define(Task);
-});
-afterAll(() => world.stop());
+const world = await deployedWorldOfFile([Task], { tasks: { command: tasksCommand } }, lease);
 
 const deployed = () =>
   inDefault(reconcileFunctionOf(taskController("", ""), { container: { image: "tasks" } }));

@@ -1,25 +1,19 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { openGate, type S3Gate } from "../stage/s3-gate.ts";
-import { bucket, eventually, isGone, isReady, startWorld, type World } from "../stage/world.ts";
+import { expect, it } from "vitest";
+import { crash } from "../../harness/start-process.ts";
+import { openGate } from "../stage/s3-gate.ts";
+import { bucket, eventually, isGone, isReady, worldOfFile } from "../stage/world.ts";
 
-let world: World;
-let gate: S3Gate;
+const world = await worldOfFile();
 const made = new Map<string, number>();
-beforeAll(async () => {
-  world = await startWorld();
-  gate = await openGate(world.s3.url, {
-    before: () => Promise.resolve(undefined),
-    after(call, status) {
-      if (call.operation === "PUT" && status < 300) made.set(call.bucket, (made.get(call.bucket) ?? 0) + 1);
-      return Promise.resolve(undefined);
-    },
-  });
-  await world.startWorker({ s3Url: gate.url });
+const gate = await openGate(world.s3.url, {
+  before: () => Promise.resolve(undefined),
+  after(call, status) {
+    if (call.operation === "PUT" && status < 300) made.set(call.bucket, (made.get(call.bucket) ?? 0) + 1);
+    return Promise.resolve(undefined);
+  },
 });
-afterAll(async () => {
-  await world.stop();
-  await gate.close();
-});
+world.atEnd(() => gate.close());
+await world.startWorker({ s3Url: gate.url });
 
 const names = (word: string, count: number): string[] =>
   Array.from({ length: count }, (_, i) => `${word}-${i}`);
@@ -46,8 +40,7 @@ it("a bridge killed again and again while objects come, change and go: the world
   bridge = await world.startBridge();
   await Promise.all(burst.map((name) => world.until(team("a", name), isReady)));
   const firstUid = (await cluster.get(team("a", "kept-0")))?.metadata.uid;
-  bridge.kill("SIGKILL");
-  await bridge.exited;
+  await crash(bridge);
   await Promise.all([
     ...changed.map((name) => cluster.apply(team("b", name))),
     ...deleted.map((name) => cluster.remove(team("a", name))),
@@ -62,13 +55,11 @@ it("a bridge killed again and again while objects come, change and go: the world
 
   // Killed right after a deletion was asked for, and again while it is recreated.
   await cluster.remove(team("a", "kept-0"));
-  bridge.kill("SIGKILL");
-  await bridge.exited;
+  await crash(bridge);
   bridge = await world.startBridge();
   await world.until(team("a", "kept-0"), isGone);
   await cluster.apply(team("c", "kept-0"));
-  bridge.kill("SIGKILL");
-  await bridge.exited;
+  await crash(bridge);
   await world.startBridge();
   const reborn = await world.until(team("c", "kept-0"), isReady);
   expect(reborn?.metadata.uid).not.toBe(firstUid);

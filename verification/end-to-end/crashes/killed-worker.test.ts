@@ -1,7 +1,7 @@
 import type { TiedProcess } from "@drover/local-servers";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { openGate, type S3Call, type S3Gate } from "../stage/s3-gate.ts";
-import { bucket, isGone, startWorld, type World } from "../stage/world.ts";
+import { afterAll, expect, it } from "vitest";
+import { openGate, type S3Call } from "../stage/s3-gate.ts";
+import { bucket, isGone, worldOfFile } from "../stage/world.ts";
 
 /** Where a worker dies in the life of one bucket: at its n-th call to S3, before or after S3 has done it. */
 interface Death {
@@ -13,25 +13,17 @@ interface Death {
 const workerCount = 3;
 const spec = { versioning: "Enabled", tags: { team: "a" }, pollInterval: "1h" };
 
-let world: World;
+const world = await worldOfFile();
 /** What S3 was asked, per bucket. */
 const calls = new Map<string, string[]>();
 /** What S3 did, per bucket: the changes that succeeded. */
 const changes = new Map<string, string[]>();
 const deaths = new Map<string, Death>();
-const gates: S3Gate[] = [];
 const restarts: Promise<TiedProcess>[] = [];
 
-beforeAll(async () => {
-  world = await startWorld();
-  await world.startBridge();
-  await Promise.all(Array.from({ length: workerCount }, startWorker));
-});
-afterAll(async () => {
-  await Promise.allSettled(restarts);
-  await world.stop();
-  await Promise.all(gates.map((gate) => gate.close()));
-});
+await world.startBridge();
+await Promise.all(Array.from({ length: workerCount }, startWorker));
+afterAll(() => Promise.allSettled(restarts));
 
 /** A worker with a gate of its own, so that a test knows which worker makes a call, and can kill it during the call. */
 async function startWorker(): Promise<TiedProcess> {
@@ -55,7 +47,7 @@ async function startWorker(): Promise<TiedProcess> {
       return dieOr(call, "after");
     },
   });
-  gates.push(gate);
+  world.atEnd(() => gate.close());
   started.resolve(await world.startWorker({ s3Url: gate.url, concurrency: 1 }));
   return started.promise;
 }

@@ -1,21 +1,14 @@
 import { startRedis } from "@drover/local-servers";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import type { Started } from "../../harness/start-process.ts";
-import { bucket, isReady, metricsOf, startWorld, type World } from "../stage/world.ts";
+import { expect, it } from "vitest";
+import { bucket, isReady, metricsOf, worldOfFile } from "../stage/world.ts";
 
-let world: World;
-let bridge: Started;
-beforeAll(async () => {
-  world = await startWorld();
-  bridge = await world.startBridge();
-  const worker = await world.startWorker();
-  await world.applyReady(before);
-  await worker.stop();
-});
-afterAll(() => world.stop());
-
+const world = await worldOfFile();
 const quiet = (name: string, team = "a") => bucket(name, { tags: { team }, pollInterval: "1h" });
-const before = quiet("before");
+const bridge = await world.startBridge();
+const first = await world.startWorker();
+await world.applyReady(quiet("before"));
+await first.stop();
+
 /** Number of wakes that the bridge has added to queues. */
 const wakes = async (): Promise<number> => {
   const text = await metricsOf(bridge);

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
-import type { Started } from "../../harness/start-process.ts";
-import { bucket, eventually, metricsOf, startWorld, type World } from "../stage/world.ts";
+import { expect, it } from "vitest";
+import { crash, type Started } from "../../harness/start-process.ts";
+import { bucket, eventually, metricsOf, worldOfFile } from "../stage/world.ts";
 
-let world: World;
-beforeAll(async () => {
-  world = await startWorld();
-  await world.startWorker();
-});
-afterAll(() => world.stop());
+const world = await worldOfFile();
+await world.startWorker();
 
 const number = async ({ url }: Started, metric: string): Promise<number | undefined> => {
   const text = await metricsOf({ url });
@@ -42,8 +38,7 @@ it("several bridges share the streams, and one that dies or stands still is stoo
   const all = [first, ...(await Promise.all([join(), join()]))];
 
   const dying = await holder(all);
-  dying.kill("SIGKILL");
-  await dying.exited;
+  await crash(dying);
   await makeReady("one", "b");
 
   const left = all.filter((bridge) => bridge !== dying);

@@ -1,33 +1,26 @@
-import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
-import { openGate, type S3Gate } from "../stage/s3-gate.ts";
-import { bucket, isReady, startWorld, type World } from "../stage/world.ts";
+import { afterEach, expect, it } from "vitest";
+import { openGate } from "../stage/s3-gate.ts";
+import { bucket, isReady, worldOfFile } from "../stage/world.ts";
 
-let world: World;
-let gate: S3Gate;
+const world = await worldOfFile();
 let creations: string[] = [];
 /** Holds the creation of a bucket until it is opened. */
 let door: PromiseWithResolvers<undefined>;
 let knocked: PromiseWithResolvers<string>;
 
-beforeAll(async () => {
-  world = await startWorld();
-  await world.startBridge();
-  gate = await openGate(world.s3.url, {
-    async before(call) {
-      if (call.operation !== "PUT") return undefined;
-      knocked.resolve(call.bucket);
-      await door.promise;
-      creations.push(call.bucket);
-      return undefined;
-    },
-    after: () => Promise.resolve(undefined),
-  });
+await world.startBridge();
+const gate = await openGate(world.s3.url, {
+  async before(call) {
+    if (call.operation !== "PUT") return undefined;
+    knocked.resolve(call.bucket);
+    await door.promise;
+    creations.push(call.bucket);
+    return undefined;
+  },
+  after: () => Promise.resolve(undefined),
 });
+world.atEnd(() => gate.close());
 afterEach(() => (creations = []));
-afterAll(async () => {
-  await world.stop();
-  await gate.close();
-});
 const shut = (): void => {
   door = Promise.withResolvers();
   knocked = Promise.withResolvers();

@@ -6,34 +6,23 @@ import {
   silentLog,
 } from "@drover/controller";
 import { builtin, refOf } from "@drover/kube";
-import { connectRedis, disconnectRedis, openWorkQueue, type RedisConnection } from "@drover/queue";
+import { connectRedis, disconnectRedis, openWorkQueue } from "@drover/queue";
 import { setTimeout as delay } from "node:timers/promises";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { z } from "zod";
+import { crash } from "../../harness/start-process.ts";
 import { core, namespaceNamed, object } from "../../harness/manifests.ts";
-import { type DeployedWorld, startDeployedWorld, usersOf } from "../stage/deployed-world.ts";
-import { Gadget, gadgetController, mapFor } from "../functions/gadgets.ts";
-import { openRedisGate, type RedisGate } from "../stage/redis-gate.ts";
+import { deployedWorldOfFile, usersOf } from "../stage/deployed-world.ts";
+import { Gadget, gadgetController, gadgetsCommand, mapFor } from "../functions/gadgets.ts";
+import { openRedisGate } from "../stage/redis-gate.ts";
 import { eventually, isGone, queueOf } from "../stage/world.ts";
 
-const main = new URL("../functions/gadgets.ts", import.meta.url).pathname;
-let world: DeployedWorld;
-let admin: RedisConnection;
-let gate: RedisGate;
-beforeAll(async () => {
-  world = await startDeployedWorld(
-    { gadgets: { command: [process.execPath, main] } },
-    { DROVER_SWEEP_EVERY: "500ms" },
-  );
-  gate = await openRedisGate(world.redis.port);
-  admin = await world.connectRedis();
-  await world.define(Gadget);
-  await world.cluster.apply(namespaceNamed("tenant"));
-});
-afterAll(async () => {
-  await world.stop();
-  await gate.close();
-});
+const sweeping = { DROVER_SWEEP_EVERY: "500ms" };
+const world = await deployedWorldOfFile([Gadget], { gadgets: { command: gadgetsCommand } }, sweeping);
+const gate = await openRedisGate(world.redis.port);
+world.atEnd(() => gate.close());
+const admin = await world.connectRedis();
+await world.cluster.apply(namespaceNamed("tenant"));
 
 /** The function of gadgets, which maps ConfigMaps in code, with a namespace and a name of its own. */
 const gadgets = (metadata: { namespace: string; name: string }, more: FunctionDeployment = {}) => {
@@ -178,8 +167,7 @@ it("a deployer that is killed while it deletes a function's keys leaves the rest
   const deleting = gate.keepAnswersTo("unlink", queue);
   await world.cluster.remove(gadgets(own));
   await deleting;
-  first.kill("SIGKILL");
-  await first.exited;
+  await crash(first);
   gate.open();
   expect(isGone(await world.cluster.get(gadgets(own)))).toBe(false);
 

@@ -1,28 +1,18 @@
 import { ReconcileFunction, reconcileFunctionOf } from "@drover/controller";
-import { type RedisConnection } from "@drover/queue";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { inDefault, object } from "../../harness/manifests.ts";
 import { Gadget, gadgetController, mapFor } from "../functions/gadgets.ts";
-import type { Started } from "../../harness/start-process.ts";
-import { eventually, isReady, ofCluster, queueOf, startWorld, type World } from "../stage/world.ts";
+import { eventually, isReady, ofCluster, queueOf, worldOfFile } from "../stage/world.ts";
 
 const main = "verification/end-to-end/functions/gadgets.ts";
-let world: World;
-let redis: RedisConnection;
-let worker: Started;
-let queue: string;
+const world = await worldOfFile(ReconcileFunction, Gadget);
+const redis = await world.connectRedis();
+const registration = inDefault(reconcileFunctionOf(gadgetController));
+await world.cluster.apply(registration);
+const queue = await queueOf(world, registration);
 const start = () => world.startFunction(main, { DROVER_FUNCTION: "default/gadgets" });
-beforeAll(async () => {
-  world = await startWorld();
-  redis = await world.connectRedis();
-  await world.define(ReconcileFunction, Gadget);
-  const registration = inDefault(reconcileFunctionOf(gadgetController));
-  await world.cluster.apply(registration);
-  queue = await queueOf(world, registration);
-  worker = await start();
-  await world.startBridge({ functions: ofCluster, awaited: "Serving" });
-});
-afterAll(() => world.stop());
+let worker = await start();
+await world.startBridge({ functions: ofCluster, awaited: "Serving" });
 
 const gadget = (name: string) => object(Gadget, name, {});
 const all = ["a", "b", "c"];

@@ -1,9 +1,8 @@
 import { ReconcileFunction } from "@drover/controller";
 import { readFileSync } from "node:fs";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
-import { type Started } from "../../harness/start-process.ts";
 import { type Manifest, namespaceNamed } from "../../harness/manifests.ts";
 import type { TestObject } from "../stage/test-cluster.ts";
 import {
@@ -15,21 +14,12 @@ import {
   ofCluster,
   metricsOf,
   queueOf,
-  startWorld,
-  type World,
+  worldOfFile,
 } from "../stage/world.ts";
 
-let world: World;
-let bridge: Started;
-beforeAll(async () => {
-  world = await startWorld();
-  await world.define(ReconcileFunction);
-  for (const name of ["team-a", "team-b"]) {
-    await world.cluster.apply(namespaceNamed(name));
-  }
-  bridge = await world.startBridge({ functions: ofCluster, awaited: "Serving" });
-});
-afterAll(() => world.stop());
+const world = await worldOfFile(ReconcileFunction);
+for (const name of ["team-a", "team-b"]) await world.cluster.apply(namespaceNamed(name));
+const bridge = await world.startBridge({ functions: ofCluster, awaited: "Serving" });
 
 /** A process of the bucket function, for the ReconcileFunction of a namespace. */
 const startFor = (namespace: string, awaited?: string) =>

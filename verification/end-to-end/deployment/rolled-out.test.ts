@@ -1,24 +1,18 @@
 import { type FunctionDeployment } from "@drover/controller";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import { core } from "../../harness/manifests.ts";
-import { type DeployedWorld, startDeployedWorld, usersOf } from "../stage/deployed-world.ts";
-import { Task, task, tasksFunction } from "../functions/tasks.ts";
+import { deployedWorldOfFile, usersOf } from "../stage/deployed-world.ts";
+import { Task, task, tasksCommand, tasksFunction } from "../functions/tasks.ts";
 import type { TestObject } from "../stage/test-cluster.ts";
 import { conditionOf, eventually, isGone, isReady } from "../stage/world.ts";
 
-const main = new URL("../functions/tasks.ts", import.meta.url).pathname;
-let world: DeployedWorld;
+const ours = { command: tasksCommand };
+const broken = { command: [process.execPath, "-e", "process.exit(3)"] };
+const world = await deployedWorldOfFile([Task], { "tasks:1": ours, "tasks:2": ours, broken });
 let journal: string;
 let count = 0;
-beforeAll(async () => {
-  const ours = { command: [process.execPath, main] };
-  const broken = { command: [process.execPath, "-e", "process.exit(3)"] };
-  world = await startDeployedWorld({ "tasks:1": ours, "tasks:2": ours, broken });
-  await world.define(Task);
-});
-afterAll(() => world.stop());
 beforeEach(() => writeFileSync((journal = join(world.folder, `journal-${count++}`)), ""));
 
 const lines = (): readonly string[] => readFileSync(journal, "utf8").split("\n").slice(0, -1);

@@ -1,28 +1,22 @@
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { core, looseKind, object } from "../../harness/manifests.ts";
-import { type DeployedWorld, startDeployedWorld } from "../stage/deployed-world.ts";
-import { Task, task, tasksFunction } from "../functions/tasks.ts";
+import { deployedWorldOfFile } from "../stage/deployed-world.ts";
+import { Task, task, tasksCommand, tasksFunction } from "../functions/tasks.ts";
 import { conditionOf, eventually, isReady } from "../stage/world.ts";
 
-const main = new URL("../functions/tasks.ts", import.meta.url).pathname;
-let world: DeployedWorld;
-beforeAll(async () => {
-  world = await startDeployedWorld(
-    { "tasks:1": { command: [process.execPath, main] } },
-    // The sandbox reviews no senders.
-    {
-      DROVER_SCALING_URL: "http://deployer.drover:8080",
-      DROVER_METRICS_AUTH: isReal ? "kubernetes" : "none",
-    },
-  );
-  await world.define(Task);
-  await world.cluster.apply(looseKind("keda.sh", "ScaledObject"));
-  await world.cluster.apply(looseKind("keda.sh", "TriggerAuthentication"));
-});
-afterAll(() => world.stop());
-
 const isReal = process.env["DROVER_TEST_CLUSTER"] === "real";
+const world = await deployedWorldOfFile(
+  [Task],
+  { "tasks:1": { command: tasksCommand } },
+  // The sandbox reviews no senders.
+  {
+    DROVER_SCALING_URL: "http://deployer.drover:8080",
+    DROVER_METRICS_AUTH: isReal ? "kubernetes" : "none",
+  },
+);
+await world.cluster.apply(looseKind("keda.sh", "ScaledObject"));
+await world.cluster.apply(looseKind("keda.sh", "TriggerAuthentication"));
 
 const keda = (kind: string, name: string) => object({ apiVersion: "keda.sh/v1alpha1", kind }, name);
 const authentication = keda("TriggerAuthentication", "tasks-scaling");

@@ -1,16 +1,10 @@
-import { defineController, defineResource, objectKey } from "@drover/controller";
+import { defineController, objectKey } from "@drover/controller";
 import { functionSettings, readSettings, runFunction } from "@drover/runtime";
 import { z } from "zod";
+import { exampleKind } from "../../harness/example-kind.ts";
 
 /** A kind with objects that depend on ConfigMaps by a mapping in code. */
-export const Gadget = defineResource({
-  group: "example.com",
-  version: "v1",
-  kind: "Gadget",
-  scope: "Namespaced",
-  spec: z.object({}),
-  status: z.object({}),
-});
+export const Gadget = exampleKind("Gadget");
 
 /** A ConfigMap that concerns the gadgets of these names, with blanks between them. */
 export const mapFor = (names: string) => ({
@@ -39,6 +33,9 @@ export const gadgetController = defineController({
   ],
   reconcile: () => Promise.resolve(undefined),
 });
+
+/** The command of a Pod that runs them. */
+export const gadgetsCommand = [process.execPath, import.meta.filename];
 
 if (import.meta.main) {
   await runFunction({

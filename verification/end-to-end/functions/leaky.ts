@@ -1,17 +1,10 @@
-import { defineController, defineResource, RetryAfterError, TerminalError } from "@drover/controller";
+import { defineController, RetryAfterError, TerminalError } from "@drover/controller";
 import { functionSettings, readSettings, runFunction, servedSettings, serveFunction } from "@drover/runtime";
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
+import { exampleKind } from "../../harness/example-kind.ts";
 
-const kindOf = (kind: string) =>
-  defineResource({
-    group: "example.com",
-    version: "v1",
-    kind,
-    scope: "Namespaced",
-    spec: z.object({ way: z.string() }),
-    status: z.object({}),
-  });
+const kindOf = (kind: string) => exampleKind(kind, { spec: { way: z.string() } });
 
 /** Objects of a function that takes its keys itself, and of one that is called. */
 export const Leak = kindOf("Leak");

@@ -1,6 +1,7 @@
-import { defineController, defineResource, type Resource } from "@drover/controller";
+import { defineController, type Resource } from "@drover/controller";
 import { keyOf, type KubeClient, refOf } from "@drover/kube";
 import { z } from "zod";
+import { exampleKind } from "../../harness/example-kind.ts";
 
 const anything = z
   .unknown()
@@ -9,26 +10,17 @@ const anything = z
 
 /** Kinds with 64-bit integers: one in a field of format int64, the other in any field. */
 const ledgerOf = (kind: string) =>
-  defineResource({
-    group: "example.com",
-    version: "v1",
-    kind,
-    scope: "Namespaced",
-    spec: z.object({ amount: z.bigint(), count: z.number().optional(), any: anything }),
-    status: z.object({ amount: z.bigint().optional(), any: anything, pages: z.int().optional() }),
+  exampleKind(kind, {
+    spec: { amount: z.bigint(), count: z.number().optional(), any: anything },
+    status: { amount: z.bigint().optional(), any: anything, pages: z.int().optional() },
   });
 /** Kept by a function with a bridge in its process. */
 export const Ledger = ledgerOf("Ledger");
 /** Kept by a function that is called over HTTP. */
 export const Posting = ledgerOf("Posting");
 /** What a Ledger makes. */
-export const Page = defineResource({
-  group: "example.com",
-  version: "v1",
-  kind: "Page",
-  scope: "Namespaced",
-  spec: z.object({ any: anything, replaced: anything, patched: anything }),
-  status: z.object({}),
+export const Page = exampleKind("Page", {
+  spec: { any: anything, replaced: anything, patched: anything },
 });
 
 /** Copies the spec into the status. */

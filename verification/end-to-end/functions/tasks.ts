@@ -1,6 +1,5 @@
 import {
   defineController,
-  defineResource,
   type FunctionDeployment,
   reconcileFunctionOf,
   TerminalError,
@@ -9,17 +8,11 @@ import { functionSettings, readSettings, runFunction } from "@drover/runtime";
 import { appendFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
+import { exampleKind } from "../../harness/example-kind.ts";
 import { inDefault, object } from "../../harness/manifests.ts";
 
 /** Something that takes its time. */
-export const Task = defineResource({
-  group: "example.com",
-  version: "v1",
-  kind: "Task",
-  scope: "Namespaced",
-  spec: z.object({ ms: z.int() }),
-  status: z.object({ by: z.string() }),
-});
+export const Task = exampleKind("Task", { spec: { ms: z.int() }, status: { by: z.string() } });
 
 /** @param journal a file: a line for each run that begins or ends, of every process that runs them. */
 export const taskController = (journal: string, by: string) =>
@@ -51,6 +44,9 @@ export const tasksFunction = (
   ];
   return inDefault(reconcileFunctionOf(taskController("", ""), { container: { image, env }, ...more }));
 };
+
+/** The command of a Pod that runs them. */
+export const tasksCommand = [process.execPath, import.meta.filename];
 
 export const task = (name: string, ms: number) => object(Task, name, { ms });
 

@@ -1,23 +1,15 @@
 import { ReconcileFunction, reconcileFunctionOf } from "@drover/controller";
-import { type RedisConnection } from "@drover/queue";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { z } from "zod";
+import { crash } from "../../harness/start-process.ts";
 import { inDefault, object } from "../../harness/manifests.ts";
 import { Gadget, gadgetController } from "../functions/gadgets.ts";
-import type { Started } from "../../harness/start-process.ts";
-import { eventually, isReady, ofCluster, queueOf, startWorld, type World } from "../stage/world.ts";
+import { eventually, isReady, ofCluster, queueOf, worldOfFile } from "../stage/world.ts";
 
-let world: World;
-let redis: RedisConnection;
-let bridge: Started;
+const world = await worldOfFile(ReconcileFunction, Gadget);
+const redis = await world.connectRedis();
 const startBridge = () => world.startBridge({ functions: ofCluster, awaited: "Serving" });
-beforeAll(async () => {
-  world = await startWorld();
-  redis = await world.connectRedis();
-  await world.define(ReconcileFunction, Gadget);
-  bridge = await startBridge();
-});
-afterAll(() => world.stop());
+let bridge = await startBridge();
 
 const manifest = inDefault(reconcileFunctionOf(gadgetController));
 const registration = (campaign?: object) => ({
@@ -61,8 +53,7 @@ it("a campaign reconciles every object once more, though processes are killed, a
   const began = Date.now();
   await cluster.apply(registration({ ...first, paused: false }));
   await eventually(async () => expect((await progress()).left).toBeLessThan(40));
-  bridge.kill("SIGKILL");
-  await bridge.exited;
+  await crash(bridge);
   expect((await progress()).state).toBe("Running");
   bridge = await startBridge();
   await eventually(async () => expect(await progress()).toMatchObject({ state: "Done", left: 0 }));

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { bucket, eventually, startWorld, type World } from "../stage/world.ts";
+import { expect, it } from "vitest";
+import { bucket, eventually, loggedUrl, worldOfFile } from "../stage/world.ts";
 
 const file = new URL("../../../functions/s3-bucket/deploy/function.yaml", import.meta.url);
 const token = "a-token-of-the-s3-server";
@@ -10,28 +10,18 @@ const hooks = `  hooks:
       verify: { bearer: { secretRef: { name: s3-events, key: token } } }
       names: { field: "Records[].s3.bucket.name", heldBy: status.bucketName }
 `;
-let world: World;
-let url: string;
-beforeAll(async () => {
-  world = await startWorld();
-  const functions = join(world.folder, "functions");
-  mkdirSync(functions);
-  writeFileSync(join(functions, "function.yaml"), readFileSync(file, "utf8") + hooks);
-  const secrets = join(world.folder, "secrets");
-  mkdirSync(join(secrets, "s3-events"), { recursive: true });
-  writeFileSync(join(secrets, "s3-events", "token"), token, { mode: 0o600 });
-  await world.startWorker();
-  const bridge = await world.startBridge({
-    functions,
-    awaited: "; watching",
-    env: { DROVER_HOOKS_PORT: "0", DROVER_HOOK_SECRETS: secrets },
-  });
-  await eventually(() => {
-    url = /"hooks":"(http:[^"]+)"/.exec(readFileSync(bridge.logFile, "utf8"))?.[1] ?? "";
-    expect(url).not.toBe("");
-  });
+const world = await worldOfFile();
+const functions = join(world.folder, "functions");
+mkdirSync(functions);
+writeFileSync(join(functions, "function.yaml"), readFileSync(file, "utf8") + hooks);
+world.mount("secrets/s3-events", { token });
+await world.startWorker();
+const bridge = await world.startBridge({
+  functions,
+  awaited: "; watching",
+  env: { DROVER_HOOKS_PORT: "0", DROVER_HOOK_SECRETS: join(world.folder, "secrets") },
 });
-afterAll(() => world.stop());
+const url = await loggedUrl(bridge, "hooks");
 
 /** An event notification of S3, with the fields that the bridge reads. */
 const notify = (name: string) =>

@@ -1,12 +1,12 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { type Manifest } from "../../harness/manifests.ts";
 import { linkModules } from "../../../apps/cli/src/testing/link-modules.ts";
+import { folderOfFile } from "../../../packages/testing/src/folder.fixture.ts";
 import { type CommandResult, spawnDrover, runNpm } from "../../../apps/cli/src/testing/run-command.ts";
-import { type DeployedWorld, startDeployedWorld } from "../stage/deployed-world.ts";
+import { deployedWorldOfFile } from "../stage/deployed-world.ts";
 import { eventually } from "../stage/world.ts";
 
 const isReal = process.env["DROVER_TEST_CLUSTER"] === "real";
@@ -15,23 +15,17 @@ const authorPolicies = (): readonly Manifest[] => {
   return parseAllDocuments(readFileSync(file, "utf8")).map((document) => document.toJS() as Manifest);
 };
 
-let world: DeployedWorld;
-let parent: string;
-let folder: string;
-beforeAll(async () => {
-  parent = mkdtempSync(join(tmpdir(), "drover-command-"));
-  folder = join(parent, "greetings");
-  // What the Dockerfile makes of it.
-  const command = [process.execPath, join(folder, "dist/main.mjs")];
-  const images = { "greetings:0.1.0": { command } };
-  world = await startDeployedWorld(images, isReal ? { DROVER_AUTHORS: "checked" } : {});
-  // The sandbox has neither admission policies nor reviews.
-  if (isReal) await installPolicies();
-});
-afterAll(async () => {
-  await world.stop();
-  rmSync(parent, { recursive: true });
-});
+const parent = folderOfFile();
+const folder = join(parent, "greetings");
+// What the Dockerfile makes of it.
+const command = [process.execPath, join(folder, "dist/main.mjs")];
+const world = await deployedWorldOfFile(
+  [],
+  { "greetings:0.1.0": { command } },
+  isReal ? { DROVER_AUTHORS: "checked" } : {},
+);
+// The sandbox has neither admission policies nor reviews.
+if (isReal) await installPolicies();
 
 async function installPolicies(): Promise<void> {
   for (const policy of authorPolicies()) await eventually(() => world.cluster.apply(policy));

@@ -1,23 +1,15 @@
-import { type RedisConnection, redisUserRules } from "@drover/queue";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { redisUserRules } from "@drover/queue";
+import { expect, it } from "vitest";
 import { object } from "../../harness/manifests.ts";
 import { Gadget, mapFor } from "../functions/gadgets.ts";
-import type { Started } from "../../harness/start-process.ts";
-import { bucket, eventually, isReady, metricsOf, startWorld, type World } from "../stage/world.ts";
+import { crash, type Started } from "../../harness/start-process.ts";
+import { bucket, eventually, isReady, metricsOf, worldOfFile } from "../stage/world.ts";
 
-let world: World;
-let admin: RedisConnection;
-beforeAll(async () => {
-  world = await startWorld();
-  admin = await world.connectRedis();
-  await world.define(Gadget);
-  const rules = redisUserRules({
-    role: "embedded",
-    controllers: ["-/gadgets/-", "-/gadgets/-/names/configmaps"],
-  });
-  await admin.call("ACL", "SETUSER", "gadgets", ...rules.split(" "), ">secret");
-});
-afterAll(() => world.stop());
+const world = await worldOfFile(Gadget);
+const admin = await world.connectRedis();
+const controllers = ["-/gadgets/-", "-/gadgets/-/names/configmaps"];
+const rules = redisUserRules({ role: "embedded", controllers });
+await admin.call("ACL", "SETUSER", "gadgets", ...rules.split(" "), ">secret");
 
 /** A function with a bridge in its process, as the Redis user that the rules make. */
 const start = (awaited = "; watching"): Promise<Started> =>
@@ -55,8 +47,7 @@ it("a function with a bridge in its process needs no other, and several share th
     const counts = await Promise.all(both.map(follows));
     expect(counts.reduce((a, b) => a + b)).toBe(2);
   });
-  first.kill("SIGKILL");
-  await first.exited;
+  await crash(first);
   await areReady("two", "three");
   await eventually(async () => expect(await follows(second)).toBe(2));
   expect(await second.stop()).toMatchObject({ code: 0 });

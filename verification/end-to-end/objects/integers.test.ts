@@ -1,21 +1,16 @@
 import { ReconcileFunction } from "@drover/controller";
 import { freePort } from "@drover/local-servers";
 import { randomBytes } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { pseudoRandom } from "@drover/random";
 import { functionFor, type Manifest, object, secret } from "../../harness/manifests.ts";
 import { calledAccount } from "../stage/called-account.ts";
 import { Ledger, Page, Posting } from "../functions/ledgers.ts";
-import { conditionOf, ofCluster, startWorld, type World } from "../stage/world.ts";
+import { conditionOf, ofCluster, worldOfFile } from "../stage/world.ts";
 
 /* Documents with integers of 64 bits go the whole way, and what the API server holds at its end is compared as text: nothing of
    Drover's writes the documents or reads what became of them. */
-let world: World;
-beforeAll(async () => {
-  world = await startWorld();
-  for (const kind of [ReconcileFunction, Ledger, Page, Posting]) await world.define(kind);
-});
-afterAll(() => world.stop());
+const world = await worldOfFile(ReconcileFunction, Ledger, Page, Posting);
 
 /** Numbers as Go writes them. */
 const numbers = [

@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { Started } from "../../harness/start-process.ts";
-import { bucket, conditionOf, eventually, isGone, isReady, startWorld, type World } from "../stage/world.ts";
+import { bucket, conditionOf, eventually, isGone, isReady, worldOfFile } from "../stage/world.ts";
 
-let world: World;
-let bridge: Started;
-let worker: Started;
-beforeAll(async () => {
-  world = await startWorld();
-  [bridge, worker] = await Promise.all([world.startBridge(), world.startWorker()]);
-});
-afterAll(() => world.stop());
+const world = await worldOfFile();
+let bridge = await world.startBridge();
+const worker = await world.startWorker();
 
 const eventList = z.object({
   items: z.array(

@@ -1,23 +1,14 @@
 import { ReconcileFunction } from "@drover/controller";
-import { type RedisConnection } from "@drover/queue";
 import { connect } from "node:net";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { core, coreKind, looseKind, type Manifest, namespaceNamed, object } from "../../harness/manifests.ts";
-import type { Started } from "../../harness/start-process.ts";
-import { eventually, ofCluster, queueOf, startWorld, type World } from "../stage/world.ts";
+import { eventually, ofCluster, queueOf, worldOfFile } from "../stage/world.ts";
 
-let world: World;
-let redis: RedisConnection;
-let bridge: Started;
-beforeAll(async () => {
-  world = await startWorld();
-  redis = await world.connectRedis();
-  await world.define(ReconcileFunction);
-  await world.cluster.apply(namespaceNamed("elsewhere"));
-  await world.cluster.apply(looseKind("example.com", "Gadget", "v1"));
-  bridge = await world.startBridge({ functions: ofCluster, awaited: "Serving" });
-});
-afterAll(() => world.stop());
+const world = await worldOfFile(ReconcileFunction);
+const redis = await world.connectRedis();
+await world.cluster.apply(namespaceNamed("elsewhere"));
+await world.cluster.apply(looseKind("example.com", "Gadget", "v1"));
+let bridge = await world.startBridge({ functions: ofCluster, awaited: "Serving" });
 
 const gadget = (name: string, of: object): Manifest =>
   object({ apiVersion: "example.com/v1", kind: "Gadget" }, name, of);

@@ -1,24 +1,9 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
-import type { Started } from "../../harness/start-process.ts";
-import {
-  bucket,
-  conditionOf,
-  eventually,
-  isGone,
-  isReady,
-  metricsOf,
-  startWorld,
-  type World,
-} from "../stage/world.ts";
+import { expect, it } from "vitest";
+import { bucket, conditionOf, eventually, isGone, isReady, metricsOf, worldOfFile } from "../stage/world.ts";
 
-let world: World;
-let worker: Started;
-beforeAll(async () => {
-  world = await startWorld();
-  await world.startBridge();
-  worker = await world.startWorker();
-});
-afterAll(() => world.stop());
+const world = await worldOfFile();
+await world.startBridge();
+const worker = await world.startWorker();
 
 const annotated = (name: string, annotations: Readonly<Record<string, string | null>>, spec: object = {}) => {
   const { metadata, ...rest } = bucket(name, { pollInterval: "1h", ...spec });

@@ -1,9 +1,10 @@
-import { customResourceDefinition, ReconcileFunction, silentLog } from "@drover/controller";
+import { customResourceDefinition, ReconcileFunction, type Resource, silentLog } from "@drover/controller";
 import { connect, type KubeClient } from "@drover/kube";
 import { connectRedis, disconnectRedis } from "@drover/queue";
 import { type Images, type LocalNode, startNode } from "@drover/process-kubelet";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { afterAll } from "vitest";
 import { z } from "zod";
 import { core, namespaceNamed } from "../../harness/manifests.ts";
 import { registrationOfDeployer } from "./deployer-registration.ts";
@@ -106,6 +107,17 @@ export async function startDeployedWorld(
       await world.stop();
     },
   };
+}
+
+/** A deployed world with these kinds, for the tests of a file; it ends with the file. */
+export async function deployedWorldOfFile(
+  kinds: readonly Resource[],
+  ...started: Parameters<typeof startDeployedWorld>
+): Promise<DeployedWorld> {
+  const world = await startDeployedWorld(...started);
+  afterAll(() => world.stop());
+  await world.define(...kinds);
+  return world;
 }
 
 /** A kubeconfig of `drover/<part>`, an account that may do everything, on a real cluster. */

@@ -8,10 +8,10 @@ import {
   type TiedProcess,
 } from "@drover/local-servers";
 import { Bucket } from "@drover/s3-bucket";
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { vi } from "vitest";
+import { afterAll, expect, vi } from "vitest";
 import { looseKind, type Manifest, object } from "../../harness/manifests.ts";
 import { root } from "../../harness/repository-files.ts";
 import { type Started, startProcess } from "../../harness/start-process.ts";
@@ -88,6 +88,8 @@ export interface World {
   define(...kinds: readonly Resource[]): Promise<void>;
   /** A connection as the administrator of Redis, closed with the world. */
   connectRedis(): Promise<RedisConnection>;
+  /** Closes what a test has opened for the processes, once they have ended. */
+  atEnd(close: () => Promise<void>): void;
   /** For files of a test; goes away with the world. */
   readonly folder: string;
   stop(): Promise<void>;
@@ -108,7 +110,7 @@ export async function startWorld(
   const truth = s3Truth(s3);
   const started: TiedProcess[] = [];
   let processes = 0;
-  const connections: RedisConnection[] = [];
+  const closing: (() => Promise<void>)[] = [];
   const define: World["define"] = async (...kinds) => {
     for (const kind of kinds) await cluster.apply({ ...customResourceDefinition(kind) });
   };
@@ -205,17 +207,26 @@ export async function startWorld(
     },
     async connectRedis() {
       const connection = await connectRedis({ url: redis.url, clientName: "test", log: silentLog });
-      connections.push(connection);
+      closing.push(() => disconnectRedis(connection));
       return connection;
     },
+    atEnd: (close) => void closing.push(close),
     async stop() {
-      await Promise.all(connections.map(disconnectRedis));
       await Promise.all(started.map((child) => child.stop()));
+      await Promise.all(closing.map((close) => close()));
       truth.close();
       await Promise.all([cluster.stop(), redis.stop(), s3.stop()]);
       rmSync(folder, { recursive: true });
     },
   };
+}
+
+/** A world with these kinds, for the tests of a file; it ends with the file. */
+export async function worldOfFile(...kinds: readonly Resource[]): Promise<World> {
+  const world = await startWorld();
+  afterAll(() => world.stop());
+  await world.define(...kinds);
+  return world;
 }
 
 /** A Bucket object in the default namespace. */
@@ -244,6 +255,13 @@ export const eventually = (look: () => Promise<void> | void): Promise<void> =>
 
 /** A kind that is not defined yet. */
 export const absentees = looseKind("s3.drover.dev", "Absentee");
+
+/** A URL that a process has logged in this field. A line reaches the file a moment after the line that was awaited. */
+export async function loggedUrl({ logFile }: Pick<Started, "logFile">, field: string): Promise<string> {
+  const url = () => new RegExp(`"${field}":"(http:[^"]+)"`).exec(readFileSync(logFile, "utf8"))?.[1] ?? "";
+  await eventually(() => expect(url()).not.toBe(""));
+  return url();
+}
 
 /** The metrics of a process, as Prometheus reads them. */
 export const metricsOf = async ({ url }: Pick<Started, "url">): Promise<string> =>

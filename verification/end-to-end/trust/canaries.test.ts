@@ -1,28 +1,23 @@
 import { ReconcileFunction } from "@drover/controller";
 import { freePort } from "@drover/local-servers";
-import { Redis } from "ioredis";
 import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
+import { allThatReads } from "../../harness/redis-contents.ts";
 import { startProcess } from "../../harness/start-process.ts";
 import { functionFor, type Manifest, object, secret as secretNamed } from "../../harness/manifests.ts";
 import { calledAccount } from "../stage/called-account.ts";
 import { Drip, Leak, ways } from "../functions/leaky.ts";
-import { conditionOf, eventually, ofCluster, startWorld, type World } from "../stage/world.ts";
+import { conditionOf, eventually, ofCluster, worldOfFile } from "../stage/world.ts";
 
 const canary = "CANARY";
 const secret = `whsec_${randomBytes(24).toString("base64")}`;
 const leaky = "verification/end-to-end/functions/leaky.ts";
 const main = (part: string): string => `apps/${part}/src/main.ts`;
-let world: World;
-let port: number;
-beforeAll(async () => {
-  world = await startWorld();
-  port = await freePort();
-  for (const kind of [ReconcileFunction, Leak, Drip]) await world.define(kind);
-});
-afterAll(() => world.stop());
+const world = await worldOfFile(ReconcileFunction, Leak, Drip);
+const port = await freePort();
+const admin = await world.connectRedis();
 
 /** All that processes have printed, by file. */
 const printed = (): ReadonlyMap<string, string> =>
@@ -31,30 +26,6 @@ const printed = (): ReadonlyMap<string, string> =>
       .filter((file) => file.endsWith(".log"))
       .map((file) => [file, readFileSync(join(world.folder, file), "utf8")]),
   );
-
-/** Every key and every value of Redis, as Redis gives them. */
-async function stored(): Promise<string> {
-  await using redis = new DisposableRedis(world.redis.url);
-  const read: Readonly<Record<string, (key: string) => Promise<unknown>>> = {
-    string: (key) => redis.get(key),
-    hash: (key) => redis.hgetall(key),
-    list: (key) => redis.lrange(key, 0, -1),
-    set: (key) => redis.smembers(key),
-    zset: (key) => redis.zrange(key, "0", "-1"),
-    stream: (key) => redis.xrange(key, "-", "+"),
-  };
-  const texts = [];
-  for (const key of await redis.keys("*")) {
-    const type = await redis.type(key);
-    if (type !== "none") texts.push(key, JSON.stringify(await read[type]?.(key)));
-  }
-  return texts.join("\n");
-}
-class DisposableRedis extends Redis implements AsyncDisposable {
-  async [Symbol.asyncDispose]() {
-    await this.quit();
-  }
-}
 
 /** Canaries in a text, with what stands around them. */
 const found = (text: string): readonly string[] =>
@@ -251,7 +222,7 @@ describe("a canary that an error carries is nowhere in logs, conditions, Events,
       expect(found(events)).toEqual([]);
     });
     await eventually(async () => {
-      const redis = await stored();
+      const redis = await allThatReads(admin, admin);
       for (const way of all) if (!["condition", "waits"].includes(way)) expect(redis).toMatch(wordsOf(way));
       expect(found(redis)).toEqual([]);
     });

@@ -1,40 +1,23 @@
-import {
-  findRedis7,
-  freePort,
-  privateTls,
-  redisRequest,
-  type RedisTls,
-  startRedis,
-} from "@drover/local-servers";
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { findRedis7, freePort, privateTls, redisRequest, startRedis } from "@drover/local-servers";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { z } from "zod";
+import { folderOfFile } from "../../../packages/testing/src/folder.fixture.ts";
 import { startProcess } from "../../harness/start-process.ts";
-import { type DeployedWorld, startDeployedWorld } from "../stage/deployed-world.ts";
-import { Task, task, tasksFunction } from "../functions/tasks.ts";
+import { deployedWorldOfFile } from "../stage/deployed-world.ts";
+import { Task, task, tasksCommand, tasksFunction } from "../functions/tasks.ts";
 import { eventually, startWorld } from "../stage/world.ts";
 
-const main = new URL("../functions/tasks.ts", import.meta.url).pathname;
-let [folder, port]: [string, number] = ["", 0];
-let tls: RedisTls;
-let world: DeployedWorld;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "drover-over-tls-"));
-  [tls, port] = [await privateTls(folder, "redis"), await freePort()];
-  const executable = await findRedis7();
-  world = await startDeployedWorld(
-    { "tasks:1": { command: [process.execPath, main] } },
-    { DROVER_REDIS_URL: `rediss://127.0.0.1:${port}`, DROVER_REDIS_CA_FILE: tls.caFile },
-    startWorld(() => startRedis({ persistence: true, executable, args: tls.args(port) })),
-  );
-  await world.define(Task);
-});
-afterAll(async () => {
-  await world.stop();
-  await rm(folder, { recursive: true });
-});
+const folder = folderOfFile();
+const [tls, port] = [await privateTls(folder, "redis"), await freePort()];
+const executable = await findRedis7();
+const world = await deployedWorldOfFile(
+  [Task],
+  { "tasks:1": { command: tasksCommand } },
+  { DROVER_REDIS_URL: `rediss://127.0.0.1:${port}`, DROVER_REDIS_CA_FILE: tls.caFile },
+  startWorld(() => startRedis({ persistence: true, executable, args: tls.args(port) })),
+);
 
 const containerSchema = z.looseObject({
   env: z.array(z.looseObject({ name: z.string(), value: z.string().optional() })),
@@ -80,7 +63,7 @@ async function startedAsItsPod({ without }: { readonly without?: string }): Prom
     ]);
   const child = await startProcess({
     name: "tasks",
-    main,
+    main: "verification/end-to-end/functions/tasks.ts",
     logFile: join(folder, `${without ?? "all"}.log`),
     env: { ...Object.fromEntries(env), DROVER_HTTP_PORT: "0", DROVER_KUBECONFIG: cluster.kubeconfig },
   });

@@ -1,21 +1,13 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { z } from "zod";
-import { type DeployedWorld, redisPasswords, startDeployedWorld, usersOf } from "../stage/deployed-world.ts";
-import { Task, task, tasksFunction } from "../functions/tasks.ts";
+import { deployedWorldOfFile, redisPasswords, usersOf } from "../stage/deployed-world.ts";
+import { Task, task, tasksCommand, tasksFunction } from "../functions/tasks.ts";
 import { eventually } from "../stage/world.ts";
 
-const main = new URL("../functions/tasks.ts", import.meta.url).pathname;
-let world: DeployedWorld;
-beforeAll(async () => {
-  world = await startDeployedWorld(
-    { "tasks:1": { command: [process.execPath, main] } },
-    { DROVER_ROTATE_EVERY: "1s" },
-  );
-  await world.define(Task);
-});
-afterAll(() => world.stop());
+const images = { "tasks:1": { command: tasksCommand } };
+const world = await deployedWorldOfFile([Task], images, { DROVER_ROTATE_EVERY: "1s" });
 
 const secretSchema = z.looseObject({ data: z.looseObject({ password: z.string() }) });
 const hashOf = async (): Promise<string> => {

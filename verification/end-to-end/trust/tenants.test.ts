@@ -1,43 +1,30 @@
 import { reconcileFunctionOf, silentLog } from "@drover/controller";
 import { type RedisServer, startRedis } from "@drover/local-servers";
-import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/queue";
+import { connectRedis, disconnectRedis } from "@drover/queue";
 import { Redis } from "ioredis";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, expect, it } from "vitest";
 import { z } from "zod";
 import { namespaceNamed, object } from "../../harness/manifests.ts";
-import { type DeployedWorld, startDeployedWorld } from "../stage/deployed-world.ts";
-import { Gadget, gadgetController } from "../functions/gadgets.ts";
+import { deployedWorldOfFile } from "../stage/deployed-world.ts";
+import { Gadget, gadgetController, gadgetsCommand } from "../functions/gadgets.ts";
 import type { Started } from "../../harness/start-process.ts";
 import { conditionOf, eventually, isGone, isReady, ofCluster, queueOf } from "../stage/world.ts";
 
-const main = new URL("../functions/gadgets.ts", import.meta.url).pathname;
-let world: DeployedWorld;
+const [one, two] = await Promise.all([startRedis({ persistence: true }), startRedis({ persistence: true })]);
+afterAll(() => Promise.all([one.stop(), two.stop()]));
+const world = await deployedWorldOfFile([Gadget], { gadgets: { command: gadgetsCommand } });
 /** The servers, and their administrators: Drover's own, and one for each of two tenants. */
-let servers: Readonly<Record<"main" | "one" | "two", RedisServer>>;
-let admins: Readonly<Record<keyof typeof servers, RedisConnection>>;
-let parts: readonly Started[];
-beforeAll(async () => {
-  world = await startDeployedWorld({ gadgets: { command: [process.execPath, main] } });
-  const [one, two] = await Promise.all([
-    startRedis({ persistence: true }),
-    startRedis({ persistence: true }),
-  ]);
-  servers = { main: world.redis, one, two };
-  const connect = (of: RedisServer) =>
-    connectRedis({ url: of.url, clientName: "test", log: silentLog, loadsScripts: false });
-  admins = { main: await connect(servers.main), one: await connect(one), two: await connect(two) };
-  parts = [world.bridge, world.deployer];
-  await world.define(Gadget);
-  for (const name of ["one", "two"]) await world.cluster.apply(namespaceNamed(name));
-});
-afterAll(async () => {
-  await Promise.all(Object.values(admins).map(disconnectRedis));
-  await Promise.all(parts.map((part) => part.stop()));
-  await world.stop();
-  await Promise.all([servers.one.stop(), servers.two.stop()]);
-});
+const servers = { main: world.redis, one, two };
+const connect = async (of: RedisServer) => {
+  const admin = await connectRedis({ url: of.url, clientName: "test", log: silentLog, loadsScripts: false });
+  world.atEnd(() => disconnectRedis(admin));
+  return admin;
+};
+const admins = { main: await connect(servers.main), one: await connect(one), two: await connect(two) };
+let parts: readonly Started[] = [world.bridge, world.deployer];
+for (const name of ["one", "two"]) await world.cluster.apply(namespaceNamed(name));
 
 /** Bridge and deployer are started again, and these namespaces have a Redis of their own. */
 async function restart(...tenants: readonly ("one" | "two")[]): Promise<void> {
