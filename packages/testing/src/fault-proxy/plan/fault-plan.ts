@@ -4,7 +4,7 @@ import { type CallFault, callFaultSchema, type EventFault, eventFaultSchema, str
 import { randomKinds, defaultKinds } from "./random-faults.ts";
 
 const oneOrMore = <T extends z.ZodType>(schema: T) => z.union([z.array(schema).min(1), schema]);
-const words = <const T extends readonly [string, ...string[]]>(known: T) =>
+const words = <const T extends readonly string[]>(known: T) =>
   z.enum(known, {
     error: ({ input }) => `there is no ${JSON.stringify(input)} here. ${suggest(String(input), known)}`,
   });

@@ -2,34 +2,41 @@ import type { ProxiedCall } from "../calls/proxied-call.ts";
 import type { CallFault, EventFault } from "./faults.ts";
 import type { PseudoRandom } from "@drover/random";
 
-const callKinds = [
-  "conflict",
-  "too many requests",
-  "server error",
-  "expired",
-  "reset",
-  "lose answer",
-  "delay",
-  "hang",
-  "hang after",
-  "kill before",
-  "kill after",
-] as const;
-const eventKinds = [
-  "event delay",
-  "event duplicate",
-  "event cut",
-  "event error",
-  "event expired",
-  "event garbage",
-  "event swallow",
-  "event fall silent",
-] as const;
-type CallKind = (typeof callKinds)[number];
-type EventKind = (typeof eventKinds)[number];
+/** Makes a fault, with what is left to chance in it. */
+type Making<Fault> = Readonly<Record<string, (dice: PseudoRandom) => Fault>>;
+
+const callFaults = {
+  conflict: () => ({ do: "refuse", status: 409 }),
+  "too many requests": () => ({ do: "refuse", status: 429, retryAfter: 1 }),
+  "server error": (dice) => ({ do: "refuse", status: dice.oneOf([500, 503, 504]) }),
+  expired: () => ({ do: "refuse", status: 410 }),
+  reset: () => ({ do: "reset" }),
+  "lose answer": () => ({ do: "lose answer" }),
+  delay: (dice) => ({ do: "delay", for: dice.between(1, 500) }),
+  hang: () => ({ do: "hang" }),
+  "hang after": () => ({ do: "hang after" }),
+  "kill before": () => ({ do: "kill", when: "before" }),
+  "kill after": () => ({ do: "kill", when: "after" }),
+} satisfies Making<CallFault>;
+const eventFaults = {
+  "event delay": (dice) => ({ do: "delay", for: dice.between(1, 500) }),
+  "event duplicate": () => ({ do: "duplicate" }),
+  "event cut": () => ({ do: "cut" }),
+  "event error": () => ({ do: "error", code: 500 }),
+  "event expired": () => ({ do: "error", code: 410 }),
+  "event garbage": () => ({ do: "garbage" }),
+  "event swallow": () => ({ do: "swallow" }),
+  "event fall silent": () => ({ do: "fall silent" }),
+} satisfies Making<EventFault>;
+type CallKind = keyof typeof callFaults;
+type EventKind = keyof typeof eventFaults;
+
+const namesOf = <Name extends string>(table: Readonly<Record<Name, unknown>>) => Object.keys(table) as Name[];
+const callKinds = namesOf(callFaults);
+const eventKinds = namesOf(eventFaults);
 
 /** The faults that a seed may choose from, by their names in a plan. */
-export const randomKinds = [...callKinds, ...eventKinds] as const;
+export const randomKinds: readonly RandomKind[] = [...callKinds, ...eventKinds];
 export type RandomKind = CallKind | EventKind;
 
 /** Faults that happen in every cluster, and that a correct client survives without a restart. */
@@ -45,12 +52,12 @@ export function randomCallFault(
   dice: PseudoRandom,
 ): CallFault | undefined {
   const fitting = callKinds.filter((kind) => kinds.includes(kind) && fits(kind, call));
-  return fitting.length === 0 ? undefined : callFault(dice.oneOf(fitting), dice);
+  return fitting.length === 0 ? undefined : callFaults[dice.oneOf(fitting)](dice);
 }
 
 export function randomEventFault(kinds: readonly RandomKind[], dice: PseudoRandom): EventFault | undefined {
   const wanted = eventKinds.filter((kind) => kinds.includes(kind));
-  return wanted.length === 0 ? undefined : eventFault(dice.oneOf(wanted), dice);
+  return wanted.length === 0 ? undefined : eventFaults[dice.oneOf(wanted)](dice);
 }
 
 /** Faults that have no effect on a read. */
@@ -60,49 +67,4 @@ function fits(kind: CallKind, { verb, isWrite }: ProxiedCall): boolean {
   if (kind === "expired") return verb === "watch";
   if (kind === "conflict" && verb !== "update" && verb !== "patch") return false;
   return isWrite || !forWrites.includes(kind);
-}
-
-function callFault(kind: CallKind, dice: PseudoRandom): CallFault {
-  switch (kind) {
-    case "conflict":
-      return { do: "refuse", status: 409 };
-    case "too many requests":
-      return { do: "refuse", status: 429, retryAfter: 1 };
-    case "server error":
-      return { do: "refuse", status: dice.oneOf([500, 503, 504]) };
-    case "expired":
-      return { do: "refuse", status: 410 };
-    case "delay":
-      return { do: "delay", for: dice.between(1, 500) };
-    case "kill before":
-      return { do: "kill", when: "before" };
-    case "kill after":
-      return { do: "kill", when: "after" };
-    case "reset":
-    case "lose answer":
-    case "hang":
-    case "hang after":
-      return { do: kind };
-  }
-}
-
-function eventFault(kind: EventKind, dice: PseudoRandom): EventFault {
-  switch (kind) {
-    case "event delay":
-      return { do: "delay", for: dice.between(1, 500) };
-    case "event expired":
-      return { do: "error", code: 410 };
-    case "event error":
-      return { do: "error", code: 500 };
-    case "event duplicate":
-      return { do: "duplicate" };
-    case "event cut":
-      return { do: "cut" };
-    case "event garbage":
-      return { do: "garbage" };
-    case "event swallow":
-      return { do: "swallow" };
-    case "event fall silent":
-      return { do: "fall silent" };
-  }
 }
