@@ -79,7 +79,7 @@ for i = 1, 5 do redis.call('HSET', B .. ':j' .. i, 'data', '{}', 'parentKey', B 
 redis.call('SET', B .. ':j1:lock', 't')
 return 1`;
 
-/** What a call may change so that the next does little. */
+/** Sets the data that a call may change so that the next one does little. */
 const ready = `
 local P, now = KEYS[1], redis.call('TIME')[1] * 1000
 local server = string.match(redis.call('INFO', 'replication'), 'master_replid:(%w+)')
@@ -93,7 +93,7 @@ interface Cost {
   readonly microseconds: number;
 }
 
-/** What a call cost the server, by its own account. */
+/** The cost of a call, as the server counts it. */
 async function cost(call: () => Promise<unknown>): Promise<Cost> {
   await admin.config("RESETSTAT");
   await call().catch(() => undefined);
@@ -190,7 +190,7 @@ const regrow = async (at: Grown): Promise<void> => {
   await makeReady(at);
 };
 
-/** All that a call reads has grown, and nothing holds it back. */
+/** The state in which no limit, pause or other server holds a call back. */
 const plain: Grown = { another: false, limited: false, paused: false };
 /** Calls a script of the ledger as the hostile user. */
 const costOf = (script: LuaScript<string>, values: readonly string[]): Promise<Cost> =>
