@@ -1,4 +1,4 @@
-import { objectKey, type ObjectKey, silentLog } from "@drover/controller";
+import { objectKey, silentLog } from "@drover/controller";
 import { type RedisServer, startRedis } from "@drover/local-servers";
 import { Queue } from "bullmq";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
@@ -48,7 +48,7 @@ it("adds jobs again when all are lost", async () => {
     return redis.del(...jobs);
   }, 10_000);
   expect(lost).toBeGreaterThan(0);
-  const { outcomes } = t.work(() => Promise.resolve({ kind: "done" }));
+  const { outcomes } = t.work();
   await vi.waitFor(() => expect(outcomes).toEqual(["done"]), { timeout: 10_000 });
 });
 
@@ -57,7 +57,7 @@ it("finds a key again that somebody else took out of all its sets, and every job
   const names = await redis.keys(`{drover:${t.queue.controller}}:*`);
   const isElsewhere = /:(dispatched|ready|flows:change|queue:.*|jobs:.*)$/;
   await redis.del(names.filter((name) => isElsewhere.test(name)));
-  const { outcomes } = t.work(() => Promise.resolve({ kind: "done" }));
+  const { outcomes } = t.work();
   await vi.waitFor(() => expect(outcomes).toEqual(["done"]), { timeout: 20_000 });
 });
 
@@ -84,7 +84,7 @@ it("fails the job of a failed run and completes every other, also one that finds
 });
 
 it("goes on when somebody else has made garbage of all that BullMQ keeps", async () => {
-  const { outcomes } = t.work(() => Promise.resolve({ kind: "done" }));
+  const { outcomes } = t.work();
   await t.queue.wake([wakeOf(key)]);
   await vi.waitFor(() => expect(outcomes).toHaveLength(1), { timeout: 10_000 });
   const jobs = `{drover:${t.queue.controller}}:jobs`;
@@ -169,17 +169,13 @@ it("goes on after Redis was killed: nothing acknowledged is lost", async () => {
   const keys = Array.from({ length: 50 }, (_, i) => objectKey({ name: `n${i}` }));
   await t.queue.wake(keys.map(wakeOf));
   await server.kill();
-  const ran = new Set<ObjectKey>();
-  t.work((run) => {
-    ran.add(run.key);
-    return Promise.resolve({ kind: "done" });
-  });
+  const { ran } = t.work();
   await server.restart();
-  await vi.waitFor(() => expect(ran.size).toBe(50), { timeout: 20_000 });
+  await vi.waitFor(() => expect(new Set(ran).size).toBe(50), { timeout: 20_000 });
 });
 
 it("drains also in the moment in which its connections are made anew", async () => {
-  const { worker, outcomes } = t.work(() => Promise.resolve({ kind: "done" }));
+  const { worker, outcomes } = t.work();
   await t.queue.wake([wakeOf(key)]);
   await vi.waitFor(() => expect(outcomes).toHaveLength(1), { timeout: 10_000 });
   // Not events.once(): that rejects when the connection says first that it was reset.

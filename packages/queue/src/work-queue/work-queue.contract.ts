@@ -37,11 +37,18 @@ export interface WorkQueueUnderTest {
   readonly workers: QueueWorker[];
   readonly incarnations: readonly string[];
   replaceServer(): Promise<void>;
-  /** Starts a worker; `outcomes` are of the runs that it has settled. */
+  /**
+   * Starts a worker; `ran` are the keys of its runs, and `outcomes` are of those that it has settled. By default every
+   * run is done at once.
+   */
   work(
-    handler: (run: Run) => Promise<RunOutcome>,
+    handler?: (run: Run) => Promise<RunOutcome>,
     options?: { readonly concurrency?: number; readonly timeout?: number },
-  ): { readonly worker: QueueWorker; readonly outcomes: readonly RunOutcome["kind"][] };
+  ): {
+    readonly worker: QueueWorker;
+    readonly ran: readonly ObjectKey[];
+    readonly outcomes: readonly RunOutcome["kind"][];
+  };
 }
 
 const shortDurations: QueueDurations = { lease: 1_200, renewal: 200, recoveryWindow: 400 };
@@ -81,16 +88,21 @@ export function workQueueUnderTest(open: OpenWorkQueue, times = shortDurations):
       return incarnations;
     },
     replaceServer: () => needed().replaceServer(),
-    work(handler, { concurrency = 4, timeout = 60_000 } = {}) {
+    work(handler = done, { concurrency = 4, timeout = 60_000 } = {}) {
+      const ran: ObjectKey[] = [];
       const outcomes: RunOutcome["kind"][] = [];
-      const worker = needed().queue.work(handler, {
+      const recordAndHandle = (run: Run): Promise<RunOutcome> => {
+        ran.push(run.key);
+        return handler(run);
+      };
+      const worker = needed().queue.work(recordAndHandle, {
         concurrency,
         timeout,
         backoff: { first: 20, longest: 100 },
         onSettled: (_run, outcome) => void outcomes.push(outcome.kind),
       });
       workers.push(worker);
-      return { worker, outcomes };
+      return { worker, ran, outcomes };
     },
   };
 }
@@ -98,6 +110,7 @@ export function workQueueUnderTest(open: OpenWorkQueue, times = shortDurations):
 /** Waits for a condition; how long, only a hang may tell. */
 const eventually = (check: () => void | Promise<void>): Promise<void> =>
   vi.waitFor(check, { timeout: 20_000 });
+/** Ends every run at once. */
 const done = (): Promise<RunOutcome> => Promise.resolve({ kind: "done" });
 
 export function workQueueContract(open: OpenWorkQueue): void {
@@ -115,14 +128,10 @@ export function workQueueContract(open: OpenWorkQueue): void {
   });
 
   it("brings every woken key to a run", async () => {
-    const ran = new Set<ObjectKey>();
-    t.work((run) => {
-      ran.add(run.key);
-      return Promise.resolve({ kind: "done" });
-    });
+    const { ran } = t.work();
     const keys = Array.from({ length: 1_000 }, (_, i) => objectKey({ namespace: "a", name: `n${i}` }));
     await t.queue.wake(keys.map(wakeOf));
-    await eventually(() => expect(ran.size).toBe(1_000));
+    await eventually(() => expect(new Set(ran).size).toBe(1_000));
   });
 
   it("keeps keys apart whose names are unusual, also for Redis, BullMQ, Lua and JavaScript", async () => {
@@ -142,11 +151,7 @@ export function workQueueContract(open: OpenWorkQueue): void {
       "'\"\\",
     ];
     const keys = names.flatMap((name) => [objectKey({ name }), objectKey({ namespace: "ns", name })]);
-    const ran: ObjectKey[] = [];
-    t.work((run) => {
-      ran.push(run.key);
-      return Promise.resolve({ kind: "gone" });
-    });
+    const { ran } = t.work(() => Promise.resolve({ kind: "gone" }));
     await t.queue.wake(keys.map(wakeOf));
     await eventually(() => expect(ran).toHaveLength(keys.length));
     expect([...ran].sort()).toEqual([...keys].sort());
@@ -223,10 +228,9 @@ export function workQueueContract(open: OpenWorkQueue): void {
 
   it("holds a lease for as long as the run lasts", async () => {
     const ended = Promise.withResolvers<RunOutcome>();
-    let runs = 0;
-    const { outcomes } = t.work(() => (runs++, ended.promise));
+    const { ran, outcomes } = t.work(() => ended.promise);
     await t.queue.wake([wakeOf(key)]);
-    await eventually(() => expect(runs).toBe(1));
+    await eventually(() => expect(ran).toHaveLength(1));
     const deadlines = new Set<number>();
     await eventually(async () => {
       const { state, at } = (await t.queue.inspect(key)).key;
@@ -236,7 +240,7 @@ export function workQueueContract(open: OpenWorkQueue): void {
     });
     ended.resolve({ kind: "done" });
     await eventually(() => expect(outcomes).toEqual(["done"]));
-    expect(runs).toBe(1);
+    expect(ran).toHaveLength(1);
   });
 
   it("drains: runs under way end, nothing new starts, what is over its grace is due again at once", async () => {
@@ -253,7 +257,7 @@ export function workQueueContract(open: OpenWorkQueue): void {
     await drained;
     expect(outcomes).toEqual(["interrupted"]);
     expect(await t.queue.stats(10_000)).toMatchObject({ due: 1, running: 0 });
-    const { outcomes: next } = t.work(() => Promise.resolve({ kind: "done" }));
+    const { outcomes: next } = t.work();
     await eventually(() => expect(next).toEqual(["done"]));
   });
 
@@ -279,11 +283,7 @@ export function workQueueContract(open: OpenWorkQueue): void {
 
   it("holds what is paused until it is resumed", async () => {
     const other = objectKey({ namespace: "other", name: "photos" });
-    const ran: ObjectKey[] = [];
-    t.work((run) => {
-      ran.push(run.key);
-      return done();
-    });
+    const { ran } = t.work();
     const scope = { kind: "namespace", namespace: "default" } as const;
     await t.queue.pause(scope, "tests");
     await t.queue.wake([wakeOf(key), wakeOf(other)]);
@@ -317,13 +317,11 @@ export function workQueueContract(open: OpenWorkQueue): void {
 
   it("starts no more runs of an account that asked to wait, and goes on with others", async () => {
     const other = objectKey({ name: "other" });
-    const ran: ObjectKey[] = [];
-    t.work((run) => {
-      ran.push(run.key);
-      return Promise.resolve(
+    const { ran } = t.work((run) =>
+      Promise.resolve(
         run.key === key ? { kind: "throttled", account: "aws", after: 3_600_000 } : { kind: "done" },
-      );
-    });
+      ),
+    );
     await t.queue.wake([wakeOf(key)]);
     await eventually(() => expect(ran).toEqual([key]));
     await t.queue.wake([wakeOf(key)]);
@@ -338,10 +336,9 @@ export function workQueueContract(open: OpenWorkQueue): void {
     it("tells of it, and lets a run under way end in peace", async () => {
       const started = Promise.withResolvers<Run>();
       const ended = Promise.withResolvers<RunOutcome>();
-      let runs = 0;
-      t.work((run) => {
+      const { ran } = t.work((run) => {
         started.resolve(run);
-        return ++runs === 1 ? ended.promise : done();
+        return ran.length === 1 ? ended.promise : done();
       });
       await t.queue.wake([wakeOf(key)]);
       const { signal } = await started.promise;
@@ -349,19 +346,15 @@ export function workQueueContract(open: OpenWorkQueue): void {
       await eventually(() => expect(t.incarnations).toHaveLength(1));
       await eventually(async () => expect((await t.queue.inspect(key)).key.state).toBe("leased"));
       await t.queue.wake([wakeOf(key)]);
-      expect([runs, signal.aborted]).toEqual([1, false]);
+      expect([ran.length, signal.aborted]).toEqual([1, false]);
       ended.resolve({ kind: "done" });
-      await eventually(() => expect(runs).toBe(2));
+      await eventually(() => expect(ran).toHaveLength(2));
     });
   });
 
   it("forces every key that it knows of, also those that nothing is due for", async () => {
     const keys = Array.from({ length: 5 }, (_, i) => objectKey({ namespace: "a", name: `n${i}` }));
-    const ran: ObjectKey[] = [];
-    t.work((run) => {
-      ran.push(run.key);
-      return Promise.resolve({ kind: "done" });
-    });
+    const { ran } = t.work();
     await t.queue.wake(keys.map(wakeOf));
     await eventually(() => expect(ran.toSorted()).toEqual(keys));
     await eventually(async () => expect(await t.queue.stats(10_000)).toMatchObject({ due: 0, running: 0 }));
@@ -370,11 +363,7 @@ export function workQueueContract(open: OpenWorkQueue): void {
   });
 
   it("forces also keys that it holds for paused: what ended a pause may be lost", async () => {
-    const ran: ObjectKey[] = [];
-    t.work((run) => {
-      ran.push(run.key);
-      return Promise.resolve({ kind: "done" });
-    });
+    const { ran } = t.work();
     await t.queue.wake([{ ...wakeOf(key), uid: "u1", paused: true }]);
     expect((await t.queue.inspect(key)).key.state).toBe("paused");
     await t.queue.forceAll();
@@ -412,7 +401,6 @@ export function workQueueContract(open: OpenWorkQueue): void {
     [{ limits: { runs: { perSecond: 0, burst: 1 } } }, /runs a second/],
     [{ limits: { accounts: { a: { perSecond: 1, burst: 0.5 } } } }, /burst/],
   ])("refuses a worker that cannot work: %j", (options, message) => {
-    const handler = (): Promise<RunOutcome> => Promise.resolve({ kind: "done" });
-    expect(() => t.queue.work(handler, { concurrency: 1, timeout: 1_000, ...options })).toThrow(message);
+    expect(() => t.queue.work(done, { concurrency: 1, timeout: 1_000, ...options })).toThrow(message);
   });
 }

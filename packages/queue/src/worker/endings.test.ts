@@ -28,7 +28,7 @@ let settled: ObjectKey[];
 let registrations: WorkerRegistration[];
 /** Under which workers listen. */
 let names: string[];
-/** What is wrong with the ledger, and with its messages to workers about assigned keys. */
+/** The faults of the ledger, and of its messages to workers about assigned keys. */
 let fault: {
   refused?: "settle" | "claim" | "advertise" | "dispatch" | "renew";
   messages?: "lost";
@@ -112,7 +112,7 @@ function faulty(real: Ledger): Ledger {
   };
 }
 
-/** What falls due in this time goes off, and has its effect. */
+/** Moves the clock: the timers of this time go off, and have their effect. */
 async function pass(span: number): Promise<void> {
   const end = clock.now() + span;
   do for (let turn = 0; turn < 4; turn++) await nextTurn();

@@ -125,54 +125,18 @@ it("what is not granted is told with what to grant, and is done once it is", asy
 });
 
 describe("the rules", () => {
-  const dispatcher = [
-    ledgerScripts.dispatch,
-    ledgerScripts.unclaimedJobs,
-    ledgerScripts.dispatchAgain,
-    ledgerScripts.repair,
-    ledgerScripts.discard,
-    ledgerScripts.count,
-  ];
+  const { wake, list, pause } = ledgerScripts;
+  const { dispatch, unclaimedJobs, dispatchAgain, repair, discard, count } = ledgerScripts;
+  const { claim, renew, settle, registerWorker } = ledgerScripts;
+  const dispatcher = [dispatch, unclaimedJobs, dispatchAgain, repair, discard, count];
+  const worker = [...dispatcher, claim, renew, settle, registerWorker];
   const scripts: Readonly<Record<RedisRole, readonly LedgerScript<string>[]>> = {
-    bridge: [...dispatcher, ledgerScripts.wake, ledgerScripts.list, ledgerScripts.notRunSince],
-    function: [
-      ...dispatcher,
-      ledgerScripts.claim,
-      ledgerScripts.renew,
-      ledgerScripts.settle,
-      ledgerScripts.registerWorker,
-    ],
-    gateway: [
-      ...dispatcher,
-      ledgerScripts.claim,
-      ledgerScripts.renew,
-      ledgerScripts.settle,
-      ledgerScripts.registerWorker,
-    ],
-    embedded: [
-      ...dispatcher,
-      ledgerScripts.wake,
-      ledgerScripts.claim,
-      ledgerScripts.renew,
-      ledgerScripts.settle,
-      ledgerScripts.registerWorker,
-    ],
-    operator: [
-      ...dispatcher,
-      ledgerScripts.wake,
-      ledgerScripts.pause,
-      ledgerScripts.list,
-      ledgerScripts.inspect,
-    ],
-    deployer: [
-      ...dispatcher,
-      ledgerScripts.wake,
-      ledgerScripts.claim,
-      ledgerScripts.renew,
-      ledgerScripts.settle,
-      ledgerScripts.registerWorker,
-      ledgerScripts.pause,
-    ],
+    bridge: [...dispatcher, wake, list, ledgerScripts.notRunSince],
+    function: worker,
+    gateway: worker,
+    embedded: [...worker, wake],
+    operator: [...dispatcher, wake, pause, list, ledgerScripts.inspect],
+    deployer: [...worker, wake, pause],
   };
   it.each(roles)(
     "%s: grant all that its scripts may call, also in branches that are seldom taken",
