@@ -1,13 +1,13 @@
-import { customResourceDefinition, defineResource, objectKey, queueOf, silentLog } from "@drover/controller";
+import { customResourceDefinition, objectKey, queueOf, silentLog } from "@drover/controller";
 import { builtin, installCrd, type KubeClient, refOf } from "@drover/kube";
 import { openWorkQueue, type RunOutcome, type WorkQueue } from "@drover/queue";
 import { openRegistry } from "@drover/runtime";
 import { afterEach, beforeAll, beforeEach, expect, it } from "vitest";
-import { z } from "zod";
 import { redisOfFile } from "../../../packages/queue/src/redis/redis.fixture.ts";
 import { sandboxOfFile } from "../../../packages/testing/src/sandbox.fixture.ts";
 import {
   answering,
+  Greeting,
   greetings,
   reply,
   secret,
@@ -21,14 +21,6 @@ import { parseAllowed } from "./targets/allowed-urls.ts";
 import type { WebhookFunction } from "./webhook-function.ts";
 import { type FunctionWorker, workFunction } from "./work-function.ts";
 
-const Greeting = defineResource({
-  group: "example.com",
-  version: "v1",
-  kind: "Greeting",
-  scope: "Namespaced",
-  spec: z.object({ name: z.string() }),
-  status: z.object({ text: z.string().optional() }),
-});
 const ref = refOf(Greeting);
 
 const { client } = await sandboxOfFile();
@@ -62,7 +54,7 @@ function work(more: Partial<WebhookFunction> = {}, by: KubeClient = client): Fun
   const url = `http://127.0.0.1:${fn.port}`;
   const uid = `f-${++serial}`;
   const own = queueOf({ namespace: "web", name: "greetings", uid });
-  const of: WebhookFunction = { ...greetings, ...more, uid, queue: own, for: Greeting, url };
+  const of: WebhookFunction = { ...greetings, ...more, uid, queue: own, url };
   queue = openWorkQueue({ redis, controller: of.queue, log: silentLog });
   worker = workFunction(of, {
     client: by,

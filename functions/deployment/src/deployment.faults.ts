@@ -1,7 +1,6 @@
 import { faultScenario, type User } from "@drover/testing";
-import { bothDeployed, bothFunctions, deployments, pods, sets, web } from "./testing/web.ts";
+import { bothDeployed, bothFunctions, deployments, makeReady, sets, web } from "./testing/web.ts";
 
-/** Does what a kubelet does. Pods that the plan adds to these are left alone. */
 const allReady = {
   title: "all its pods become ready",
   async act(user: User) {
@@ -9,12 +8,7 @@ const allReady = {
     const ours = (await user.list(sets)).filter(({ metadata }) =>
       metadata.ownerReferences?.some(({ uid }) => uid === deployment?.metadata.uid),
     );
-    const owners = new Set(ours.map(({ metadata }) => metadata.uid));
-    for (const { metadata } of await user.list(pods)) {
-      if (!metadata.ownerReferences?.some(({ uid }) => owners.has(uid))) continue;
-      const ready = { type: "Ready", status: "True", lastTransitionTime: "2026-01-01T00:00:00Z" };
-      await user.writeStatus({ ...pods, metadata, status: { phase: "Running", conditions: [ready] } });
-    }
+    await makeReady(user, ours);
   },
 };
 

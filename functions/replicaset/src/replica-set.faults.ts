@@ -1,7 +1,7 @@
 import { faultScenario, type FunctionUnderTest, type Manifest, type User } from "@drover/testing";
 import deployedAs from "./function.ts";
 import { replicaSetController } from "./replica-set-controller.ts";
-import { pods, sets, web } from "./testing/web.ts";
+import { makeReady, pods, sets, web } from "./testing/web.ts";
 
 const start: FunctionUnderTest = ({ now }) => replicaSetController(now);
 const orphan: Manifest = {
@@ -10,17 +10,9 @@ const orphan: Manifest = {
   spec: { containers: [{ name: "web", image: "web:1" }] },
 };
 
-/** Does what a kubelet does. Pods that the plan adds to these are left alone. */
 const allReady = {
   title: "all its pods become ready",
-  async act(user: User) {
-    const owners = new Set((await user.list(sets)).map(({ metadata }) => metadata.uid));
-    for (const { metadata } of await user.list(pods)) {
-      if (!metadata.ownerReferences?.some(({ uid }) => owners.has(uid))) continue;
-      const ready = { type: "Ready", status: "True", lastTransitionTime: "2026-01-01T00:00:00Z" };
-      await user.writeStatus({ ...pods, metadata, status: { phase: "Running", conditions: [ready] } });
-    }
-  },
+  act: async (user: User) => makeReady(user, await user.list(sets)),
 };
 const relabelled = {
   title: "the orphan is relabelled",

@@ -30,7 +30,7 @@ let fn: TestFunction;
 beforeEach(async () => void (fn = await startTestFunction()));
 afterEach(() => fn.close());
 
-/** What a call came to. */
+/** The answer of a call, or its error. */
 const outcomeOf = async (promise: Promise<unknown>) =>
   promise.then(
     (answer) => answer,
@@ -80,7 +80,9 @@ it("sends all that the contract names as a CloudEvent, signed by its body's byte
     "accept-encoding": "identity",
     "webhook-id": run.token,
   });
-  const { "webhook-timestamp": timestamp, "webhook-signature": signature } = incoming.headers;
+  const [timestamp, signature] = ["timestamp", "signature"].map((name) =>
+    String(incoming.headers[`webhook-${name}`]),
+  );
   const claim = parseSignatureClaim({ id: run.token, timestamp, signature }, Date.now());
   expect(claim.isMadeWith(secret, Buffer.from(JSON.stringify(body)))).toBe(true);
 });

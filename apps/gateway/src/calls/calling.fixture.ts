@@ -1,4 +1,5 @@
 import {
+  defineResource,
   unavailableClient,
   objectKey,
   queueOf,
@@ -7,7 +8,7 @@ import {
   silentLog,
 } from "@drover/controller";
 import type { Claim, Run } from "@drover/queue";
-import { type Call, callSchema, cacheSecrets, signMessage } from "@drover/webhook";
+import { type CachedSecrets, type Call, callSchema, cacheSecrets, signMessage } from "@drover/webhook";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { Agent, createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -20,6 +21,23 @@ import { callFunction, type CallResources, type FunctionCall } from "./call-func
 export const secret = `whsec_${Buffer.alloc(24, 1).toString("base64")}`;
 export const otherSecret = `whsec_${Buffer.alloc(24, 2).toString("base64")}`;
 
+/** Secrets that are read when they are 5 seconds old. */
+export const secretsFrom = (read: () => readonly string[]): CachedSecrets =>
+  cacheSecrets(
+    () => Promise.resolve(read()),
+    () => performance.now(),
+    5_000,
+  );
+
+export const Greeting = defineResource({
+  group: "example.com",
+  version: "v1",
+  kind: "Greeting",
+  scope: "Namespaced",
+  spec: z.object({ name: z.string() }),
+  status: z.object({ text: z.string().optional() }),
+});
+
 export const greetings: WebhookFunction = {
   queue: queueOf({ namespace: "web", name: "greetings", uid: "f-1" }),
   controller: "greetings",
@@ -30,17 +48,7 @@ export const greetings: WebhookFunction = {
   copies: false,
   isWokenByOthers: false,
   concurrency: 8,
-  for: {
-    group: "example.com",
-    version: "v1",
-    kind: "Greeting",
-    plural: "greetings",
-    scope: "Namespaced",
-    singular: "greeting",
-    apiVersion: "example.com/v1",
-    spec: z.looseObject({}),
-    status: z.looseObject({}),
-  },
+  for: Greeting,
   service: { name: "greetings", port: 80 },
   runSettings: { resyncEvery: undefined, timeout: undefined, retry: undefined, limits: undefined },
   scalesToZero: false,
@@ -127,11 +135,7 @@ export function calling(port: number, more: Partial<CallResources> = {}) {
     source: "/drover/gateway",
     now: Date.now,
     complete: "http://127.0.0.1:1/",
-    secrets: cacheSecrets(
-      () => Promise.resolve([...world.secrets]),
-      () => performance.now(),
-      5_000,
-    ),
+    secrets: secretsFrom(() => [...world.secrets]),
     target: () => Promise.resolve({ url: new URL(`http://127.0.0.1:${port}/`), address: "127.0.0.1" }),
     agent: new Agent({ keepAlive: true }),
     ...more,

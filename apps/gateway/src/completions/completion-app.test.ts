@@ -10,12 +10,11 @@ import {
   type Completion,
   completionSchema,
   completionUrl,
-  cacheSecrets,
   signMessage,
 } from "@drover/webhook";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { otherSecret, secret } from "../calls/calling.fixture.ts";
+import { otherSecret, secret, secretsFrom } from "../calls/calling.fixture.ts";
 import { completionApp } from "./completion-app.ts";
 import { pendingRuns } from "./pending-runs.ts";
 
@@ -46,14 +45,7 @@ beforeEach(async () => {
   secrets = { [audience.name]: [secret], [neighbour.name]: [otherSecret] };
   const pending = pendingRuns();
   const remembered = Object.fromEntries(
-    Object.keys(secrets).map((name) => [
-      name,
-      cacheSecrets(
-        () => Promise.resolve(secrets[name] ?? []),
-        () => performance.now(),
-        60_000,
-      ),
-    ]),
+    Object.keys(secrets).map((name) => [name, secretsFrom(() => secrets[name] ?? [])]),
   );
   const run = pending.expect("t-1", { audience, key: "web/ada", held: () => isHeld });
   ({ forget } = run);

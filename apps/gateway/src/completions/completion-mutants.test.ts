@@ -1,4 +1,4 @@
-import { type Audience, type Completion, cacheSecrets, MessageRefusedError } from "@drover/webhook";
+import { type Audience, type Completion, MessageRefusedError } from "@drover/webhook";
 import { randomUUID } from "node:crypto";
 import { expect, it } from "vitest";
 import { callAt } from "../../../../packages/webhook/src/testing/call-mutants.ts";
@@ -10,21 +10,15 @@ import {
   type SignedMessage,
 } from "../../../../packages/webhook/src/testing/mutants.ts";
 import { pseudoRandom, type PseudoRandom } from "@drover/random";
-import { otherSecret, secret } from "../calls/calling.fixture.ts";
+import { otherSecret, secret, secretsFrom } from "../calls/calling.fixture.ts";
 import { pendingRuns } from "./pending-runs.ts";
 import { receiveCompletion } from "./received-completion.ts";
 
 const audience = { name: "web/greetings", uid: "f-1" };
 const neighbour = { name: "web/others", uid: "f-2" };
-const remembered = (one: string) =>
-  cacheSecrets(
-    () => Promise.resolve([one]),
-    () => performance.now(),
-    60_000,
-  );
 const secrets = new Map([
-  ["web/greetings f-1", remembered(secret)],
-  ["web/others f-2", remembered(otherSecret)],
+  ["web/greetings f-1", secretsFrom(() => [secret])],
+  ["web/others f-2", secretsFrom(() => [otherSecret])],
 ]);
 const pending = pendingRuns();
 const { signal } = new AbortController();

@@ -8,7 +8,7 @@ type Pods = readonly [size: number, available: number];
 const of = (image: string, [size, available]: Pods, age = 0) =>
   setOf(image, { size, age, status: { readyReplicas: available, availableReplicas: available } });
 
-it.each<readonly [string, readonly number[], Pods | undefined, ...Pods[]]>([
+it.each<[string, readonly number[], Pods | undefined, ...Pods[]]>([
   ["a set is made, as far above as it may go", [10, 3], undefined, [10, 10]],
   ["old pods go for new ones that are available", [7, 3], [3, 3], [10, 10]],
   ["old pods are left while new ones are not available", [10, 3], [3, 0], [10, 10]],

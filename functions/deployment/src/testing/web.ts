@@ -4,8 +4,7 @@ import replicaSetFunction from "../../../replicaset/src/function.ts";
 import { deploymentController } from "../deployment-controller.ts";
 import deploymentFunction from "../function.ts";
 
-export const pods = { apiVersion: "v1", kind: "Pod" };
-export const sets = { apiVersion: "apps/v1", kind: "ReplicaSet" };
+export { makeReady, pods, sets } from "../../../replicaset/src/testing/web.ts";
 export const deployments = { apiVersion: "apps/v1", kind: "Deployment" };
 
 /** The function, with the one that keeps its sets. */

@@ -3,18 +3,19 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { hasReadyChanged, kstatusConditions, statusToWrite } from "./status-writer.ts";
 
+/** An object with this status, of which a run has read this generation. */
+const objectOf = (status: object, generation = 1) => {
+  const metadata = { name: "a", uid: "u", resourceVersion: "1", generation };
+  return { apiVersion: "a/v1", kind: "A", metadata, status };
+};
+const ready = { type: "Ready", status: "True", reason: "Well", message: "" } as const;
+
 it.each([32_767, 32_768])(
   "a message that is cut within a character is well-formed, and not written again by each run: %i letters",
   (letters) => {
-    const metadata = { name: "a", uid: "u", resourceVersion: "1", generation: 1 };
-    const raw = { apiVersion: "a/v1", kind: "A", metadata };
     const message = `${"x".repeat(letters - 1)}🏺🏺`;
-    const report = {
-      fields: undefined,
-      keepOthers: false,
-      conditions: [{ type: "Ready", status: "True", reason: "Well", message } as const],
-    };
-    const status = statusToWrite(raw, report, new Date(0)) as {
+    const report = { fields: undefined, keepOthers: false, conditions: [{ ...ready, message }] };
+    const status = statusToWrite(objectOf({}), report, new Date(0)) as {
       conditions: readonly { message: string }[];
     };
     const written = status.conditions[0]?.message ?? "";
@@ -24,20 +25,14 @@ it.each([32_767, 32_768])(
     const stored = JSON.parse(
       new TextDecoder().decode(new TextEncoder().encode(JSON.stringify(status))),
     ) as object;
-    expect(statusToWrite({ ...raw, status: stored }, report, new Date(1))).toBeUndefined();
+    expect(statusToWrite(objectOf(stored), report, new Date(1))).toBeUndefined();
   },
 );
 
 it("a status with another integer is written, even if their doubles are equal, and not with an equal one", () => {
-  const metadata = { name: "a", uid: "u", resourceVersion: "1", generation: 1 };
-  const raw = { apiVersion: "a/v1", kind: "A", metadata };
-  const stated = (n: number | bigint) =>
-    ({
-      fields: { n },
-      keepOthers: false,
-      conditions: [{ type: "Ready", status: "True", reason: "Well", message: "" }],
-    }) as const;
-  const before = (n: number | bigint) => ({ ...raw, status: statusToWrite(raw, stated(n), new Date(0)) });
+  const stated = (n: number | bigint) => ({ fields: { n }, keepOthers: false, conditions: [ready] });
+  const before = (n: number | bigint) =>
+    objectOf(statusToWrite(objectOf({}), stated(n), new Date(0)) ?? expect.fail("Nothing is written."));
   const large = 2n ** 53n;
   expect(statusToWrite(before(large), stated(large + 1n), new Date(1))).toMatchObject({ n: large + 1n });
   expect(statusToWrite(before(large), stated(large), new Date(1))).toBeUndefined();
@@ -62,9 +57,8 @@ it("a condition's lastTransitionTime is the last change of its status, for any r
     let now = 0;
     for (const { conditions, passed, generation, keepOthers } of steps) {
       now += passed * 1_000;
-      const metadata = { name: "a", uid: "u", resourceVersion: "1", generation };
-      const raw = { apiVersion: "a/v1", kind: "A", metadata, status: stored };
-      stored = statusToWrite(raw, { fields: undefined, conditions, keepOthers }, new Date(now)) ?? stored;
+      const report = { fields: undefined, conditions, keepOthers };
+      stored = statusToWrite(objectOf(stored, generation), report, new Date(now)) ?? stored;
       const written = (stored as { conditions: readonly StatusCondition[] }).conditions;
       const standing = new Map(
         written.map(({ type, ...one }) => [`${type} ${one.status}`, one.lastTransitionTime]),
@@ -87,15 +81,9 @@ it.each<[string, Partial<Condition> | undefined, Partial<Condition>, boolean]>([
   ["a failure, at first", undefined, { status: "False" }, true],
   ["a success, at first", undefined, { status: "True" }, false],
 ])("hasReadyChanged is right for %s", (_what, before, now, expected) => {
-  const ready = { type: "Ready", status: "True" as const, reason: "Well", message: "" };
   const stated = { ...ready, ...before, lastTransitionTime: "2026-01-01T00:00:00Z" };
-  const raw = {
-    apiVersion: "v1",
-    kind: "Pod",
-    metadata: { name: "a", uid: "u", resourceVersion: "1" },
-    status: { conditions: [{ ...stated, type: "Full", status: "False" }, ...(before ? [stated] : [])] },
-  };
-  expect(hasReadyChanged(raw, { ...ready, ...now })).toBe(expected);
+  const conditions = [{ ...stated, type: "Full", status: "False" }, ...(before ? [stated] : [])];
+  expect(hasReadyChanged(objectOf({ conditions }), { ...ready, ...now })).toBe(expected);
 });
 
 const condition = (type: string, status: Condition["status"]): Condition => ({
@@ -126,17 +114,11 @@ describe("the condition for kstatus is", () => {
   });
 
   it("one of the two, and replaces the former one", () => {
-    const metadata = { name: "a", uid: "u", resourceVersion: "1", generation: 2 };
-    let raw = { apiVersion: "a/v1", kind: "A", metadata, status: {} };
-    const typesAfter = (ready: Condition["status"], parked: boolean): readonly string[] => {
-      const conditions = [condition("Ready", ready)];
-      const status = statusToWrite(
-        raw,
-        { fields: undefined, conditions, keepOthers: true, parked },
-        new Date(0),
-      );
-      raw = { ...raw, status: status ?? raw.status };
-      return (raw.status as { conditions: readonly Condition[] }).conditions.map(({ type }) => type);
+    let stored: object = {};
+    const typesAfter = (is: Condition["status"], parked: boolean): readonly string[] => {
+      const report = { fields: undefined, conditions: [condition("Ready", is)], keepOthers: true, parked };
+      stored = statusToWrite(objectOf(stored, 2), report, new Date(0)) ?? stored;
+      return (stored as { conditions: readonly Condition[] }).conditions.map(({ type }) => type);
     };
     expect(typesAfter("False", false)).toEqual(["Ready", "Reconciling"]);
     expect(typesAfter("False", true)).toEqual(["Ready", "Stalled"]);

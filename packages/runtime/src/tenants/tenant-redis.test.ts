@@ -1,7 +1,7 @@
 import { queueOf, silentLog } from "@drover/controller";
 import { type RedisServer, startForwarder, startRedis } from "@drover/local-servers";
 import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/queue";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, expect, it, onTestFinished, vi } from "vitest";
 import { Registry } from "prom-client";
 import { redisOfFile } from "../../../queue/src/redis/redis.fixture.ts";
 import { serveTenants } from "./serve-tenants.ts";
@@ -36,6 +36,12 @@ const refused = (redis: TenantRedis, namespace: string, why: RegExp) =>
     expect(() => redis.redisFor(queueIn(namespace))).toThrow(TenantRedisError);
     expect(() => redis.redisFor(queueIn(namespace))).toThrow(why);
   });
+/** A connection of another client, which may change the server's settings. */
+async function adminOf({ url }: RedisServer, loadsScripts = true): Promise<RedisConnection> {
+  const admin = await connectRedis({ url, clientName: "admin", log: silentLog, loadsScripts });
+  onTestFinished(() => disconnectRedis(admin));
+  return admin;
+}
 const portOf = async (redis: RedisConnection): Promise<string | undefined> =>
   /tcp_port:(\d+)/.exec(await redis.info("server"))?.[1];
 
@@ -81,13 +87,12 @@ it.each<[what: string, command: readonly [string, ...string[]], problem: RegExp]
   ["is a replica", ["REPLICAOF", "127.0.0.1", "1"], /read-only replica/],
   ["wants a password", ["CONFIG", "SET", "requirepass", "x"], /Check user and password/],
 ])("writes nothing to a server that %s, and serves the others", async (_what, command, problem) => {
-  const admin = await connectRedis({ url: a.url, clientName: "admin", log: silentLog, loadsScripts: false });
+  const admin = await adminOf(a, false);
   await admin.call(...command);
   const redis = open(tenantOf("a", a), tenantOf("b", b));
   await used(redis, "b");
   await refused(redis, "a", problem);
   expect(redis.servers()).toHaveLength(2);
-  await disconnectRedis(admin);
 });
 
 it("closes the connection to a server with an unsafe setting, and opens one when the setting is safe", async () => {
@@ -102,7 +107,7 @@ it("closes the connection to a server with an unsafe setting, and opens one when
       asked.push(error);
     }
   });
-  const admin = await connectRedis({ url: a.url, clientName: "admin", log: silentLog });
+  const admin = await adminOf(a);
   await admin.config("SET", "maxmemory-policy", "allkeys-lru");
   await refused(redis, "a", /evicts keys/);
   expect(gone.aborted).toBe(true);
@@ -111,7 +116,6 @@ it("closes the connection to a server with an unsafe setting, and opens one when
   await admin.config("SET", "maxmemory-policy", "noeviction");
   const after = await used(redis, "a");
   expect(after.redis).not.toBe(before);
-  await disconnectRedis(admin);
 });
 
 it("detects a shared server behind another address, of two tenants or of Drover, and uses it for neither", async () => {
@@ -131,7 +135,7 @@ it("detects a shared server behind another address, of two tenants or of Drover,
 });
 
 it("keeps a tenant's server while Drover's own refuses INFO", async () => {
-  const own = await connectRedis({ url: b.url, clientName: "own", log: silentLog });
+  const own = await adminOf(b);
   const redis = openBeside(own, tenantOf("a", a));
   const before = await used(redis, "a");
   await own.call("ACL", "SETUSER", "default", "-info");
@@ -143,7 +147,6 @@ it("keeps a tenant's server while Drover's own refuses INFO", async () => {
   expect(redis.redisFor(queueIn("a"))).toBe(before);
   expect([before.gone.aborted, redis.problems()]).toEqual([false, []]);
   await redis.close();
-  await disconnectRedis(own);
 });
 
 it("readiness and a metric show the tenants' servers that are not used", async () => {

@@ -13,28 +13,26 @@ import { type Admission, openAdmission } from "../http/admission.ts";
 import { servePublicly } from "../http/public-server.ts";
 import { receiveMessage, refusalResponse, refuseForm } from "../http/receive-message.ts";
 import type { OpenedController } from "../worker/run-function.ts";
-import { nonSecret, durationInMs, wholeNumber } from "../process/settings.ts";
+import { processSettings } from "../process/function-settings.ts";
+import { nonSecret, wholeNumber } from "../process/settings.ts";
 
 /**
  * The settings of every function that is called over HTTP. Such a function has no access to Redis or the API server.
  */
-export const servedSettings = z.object({
-  logLevel: nonSecret(z.enum(["debug", "info", "warn", "error"]).default("info")),
-  /** The address for calls, and for `/healthz` and `/readyz`. */
-  httpHost: nonSecret(z.string().default("127.0.0.1")),
-  /** 0: any free port. */
-  httpPort: nonSecret(wholeNumber({ least: 0, most: 65_535 }).default(8_080)),
-  /** `namespace/name` of its ReconcileFunction: calls that are meant for other functions are refused. */
-  webhookAudience: nonSecret(
-    z.string().regex(/^[^/\s]+\/[^/\s]+$/, "give namespace/name of the ReconcileFunction"),
-  ),
-  /** The ReconcileFunction's uid: calls for an earlier object of the same name are refused, too. */
-  webhookUid: nonSecret(z.string().optional()),
-  /** The folder where the Secret `<name>-webhook` is mounted. */
-  webhookSecrets: z.string(),
-  /** Time for calls in progress to end after SIGTERM. */
-  stopGrace: nonSecret(durationInMs.default(20_000)),
-});
+export const servedSettings = processSettings
+  .pick({ logLevel: true, httpHost: true, stopGrace: true })
+  .extend({
+    /** 0: any free port. */
+    httpPort: nonSecret(wholeNumber({ least: 0, most: 65_535 }).default(8_080)),
+    /** `namespace/name` of its ReconcileFunction: calls that are meant for other functions are refused. */
+    webhookAudience: nonSecret(
+      z.string().regex(/^[^/\s]+\/[^/\s]+$/, "give namespace/name of the ReconcileFunction"),
+    ),
+    /** The ReconcileFunction's uid: calls for an earlier object of the same name are refused, too. */
+    webhookUid: nonSecret(z.string().optional()),
+    /** The folder where the Secret `<name>-webhook` is mounted. */
+    webhookSecrets: z.string(),
+  });
 export type ServedSettings = z.output<typeof servedSettings>;
 
 /** A function that is called over HTTP, and its controller. */

@@ -128,35 +128,21 @@ it("finalizes, and returns that outcome", async () => {
   expect(runs).toEqual([`${call.key} finalized`]);
 });
 
-it.each<[string, Error, object]>([
+it.each<[Error, object]>([
   [
-    "RetryAfterError",
     new RetryAfterError("later", { after: "1500ms" }),
     { outcome: "again", after: "1500ms", message: "later", reason: "Waiting" },
   ],
   [
-    "ThrottledError",
     new ThrottledError("enough", { account: "a", after: "9s" }),
     { outcome: "again", after: "9s", message: "enough", reason: "Throttled", account: "a" },
   ],
-  [
-    "TerminalError",
-    new TerminalError("never", { reason: "No" }),
-    { outcome: "parked", message: "never", reason: "No" },
-  ],
-  ["ConflictError", new ConflictError("again"), { outcome: "conflict", message: "again" }],
-  [
-    "RetryError",
-    new RetryError("oops", { reason: "Odd" }),
-    { outcome: "failed", message: "oops", reason: "Odd" },
-  ],
-  ["Error", new Error("oops"), { outcome: "failed", message: "oops" }],
-  [
-    "Error with a long message",
-    new Error("x".repeat(1e5)),
-    { outcome: "failed", message: "x".repeat(32_768) },
-  ],
-])("a %s becomes an outcome in the signed body, with status 200", async (_name, error, body) => {
+  [new TerminalError("never", { reason: "No" }), { outcome: "parked", message: "never", reason: "No" }],
+  [new ConflictError("again"), { outcome: "conflict", message: "again" }],
+  [new RetryError("oops", { reason: "Odd" }), { outcome: "failed", message: "oops", reason: "Odd" }],
+  [new Error("oops"), { outcome: "failed", message: "oops" }],
+  [new Error("x".repeat(1e5)), { outcome: "failed", message: "x".repeat(32_768) }],
+])("%.30s becomes an outcome in the signed body, with status 200", async (error, body) => {
   act = () => Promise.reject(error);
   const reply = await called(callAt(now));
   expect(reply.status).toBe(200);

@@ -11,7 +11,7 @@ it("a worker sends no SCAN, for which it has no permission", async () => {
     {
       queue: queueOf({ name: "w" }),
       redis,
-      controller: { concurrency: 1, timeout: 1_000, retry: {} },
+      controller: { concurrency: 1, timeout: 1_000, retry: { first: 1_000, longest: 1_000 } },
       log: silentLog,
       times: {},
       runs: { settled: () => undefined },

@@ -39,48 +39,30 @@ export function invalidCall(random: PseudoRandom, call: Call, scene: SigningCont
   const { audience, token } = call;
   const sent = (more: object, id = token, at = now): SignedMessage =>
     signedMessage({ ...call, ...more }, id, scene, at);
+  const to = (more: object): SignedMessage => sent({ audience: { ...audience, ...more } });
+  const text = (body: string): SignedMessage => signedMessage(body, token, scene);
   const [namespace = "", name = ""] = audience.name.split("/");
   const seconds = (least: number, span: number): number => (least + random.below(span)) * 1_000;
+  const over = (): string => new Date(now - 1 - random.below(1e9)).toISOString();
   const ways: readonly (readonly [string, () => SignedMessage])[] = [
-    ["misdirected: another function", () => sent({ audience: { ...audience, name: `${namespace}/other` } })],
-    ["misdirected: another namespace", () => sent({ audience: { ...audience, name: `other/${name}` } })],
-    ["misdirected: a namesake", () => sent({ audience: { ...audience, uid: "f-0" } })],
-    [
-      "misdirected: almost",
-      () => sent({ audience: { ...audience, name: random.oneOf(almost(audience.name)) } }),
-    ],
+    ["misdirected: another function", () => to({ name: `${namespace}/other` })],
+    ["misdirected: another namespace", () => to({ name: `other/${name}` })],
+    ["misdirected: a namesake", () => to({ uid: "f-0" })],
+    ["misdirected: almost", () => to({ name: random.oneOf(almost(audience.name)) })],
     [
       "misdirected: no function",
       () => sent({ audience: random.oneOf([undefined, null, [audience], audience.name, {}]) }),
     ],
     ["expired: sent long ago", () => sent({}, token, now - seconds(302, 1e6))],
     ["expired: sent from the future", () => sent({}, token, now + seconds(302, 1e6))],
-    [
-      "expired: its deadline is over",
-      () => sent({ deadline: new Date(now - 1 - random.below(1e9)).toISOString() }),
-    ],
-    [
-      "expired: no deadline",
-      () => sent({ deadline: random.oneOf([undefined, null, "", "soon", now + 60_000, "2999"]) }),
-    ],
+    ["expired: its deadline is over", () => sent({ deadline: over() })],
+    ["expired: no deadline", () => sent({ deadline: random.oneOf([...noTimes, now + 60_000]) })],
     ["another token than the id", () => sent({}, randomUUID())],
     ["no token", () => sent({ token: random.oneOf([undefined, "", null, 1]) })],
     ["another type", () => sent({ type: random.oneOf(invalidTypes) })],
     ["no object", () => sent({ object: random.oneOf([undefined, null, [], {}, { metadata: {} }, "ada"]) })],
-    [
-      "not a call",
-      () =>
-        signedMessage(
-          random.oneOf(["{}", "[]", "null", "0", '""', "", "{", "[".repeat(5_000)]),
-          token,
-          scene,
-        ),
-    ],
-    [
-      "__proto__",
-      () =>
-        signedMessage(JSON.stringify(call).replace('"spec":', '"__proto__":{"a":1},"spec":'), token, scene),
-    ],
+    ["not a call", () => text(random.oneOf(notCalls))],
+    ["__proto__", () => text(JSON.stringify(call).replace('"spec":', '"__proto__":{"a":1},"spec":'))],
   ];
   const [what, way] = random.oneOf(ways);
   return { what, sent: way() };
@@ -89,6 +71,8 @@ export function invalidCall(random: PseudoRandom, call: Call, scene: SigningCont
 const almost = (name: string): readonly string[] => [
   ...[`${name} `, name.toUpperCase(), `/${name}`, `${name}\u0000`, name.slice(name.indexOf("/") + 1), ""],
 ];
+const noTimes = [undefined, null, "", "soon", "2999"];
+const notCalls = ["{}", "[]", "null", "0", '""', "", "{", "[".repeat(5_000)];
 const invalidTypes = ["dev.drover.reconcile.v1", "", undefined, null, "dev.drover.Reconcile.v2"];
 
 /** A mutant of either sort. */
