@@ -15,20 +15,19 @@ import {
   type ResourceRef,
 } from "@drover/kube";
 import { AuthorEpoch } from "@drover/runtime";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { sandboxOfFile } from "../../../../packages/testing/src/sandbox.fixture.ts";
+import { folderOfFile } from "../../../../packages/testing/src/folder.fixture.ts";
 import { repositoryPath } from "../repository-path.ts";
 import { spawnDrover } from "../testing/run-command.ts";
 import { deploy } from "./deploy.ts";
 
 const { sandbox, client } = await sandboxOfFile();
-const folder = mkdtempSync(join(tmpdir(), "drover-deploy-"));
+const folder = folderOfFile();
 writeFileSync(join(folder, "kubeconfig"), sandbox.kubeconfig());
-afterAll(() => rmSync(folder, { recursive: true }));
 
 const deployBuckets = (kubeconfig: string) =>
   spawnDrover(["deploy", "--dir", repositoryPath("functions/s3-bucket/deploy")], {

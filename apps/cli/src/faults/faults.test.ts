@@ -1,8 +1,8 @@
 import { type Sandbox, startSandbox } from "@drover/sandbox";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { folderOfTest } from "../../../../packages/testing/src/folder.fixture.ts";
 import { type CommandResult, spawnDrover } from "../testing/run-command.ts";
 
 let sandbox: Sandbox;
@@ -29,16 +29,13 @@ process.exit(7);
 
 beforeEach(async () => {
   sandbox = await startSandbox();
-  folder = mkdtempSync(join(tmpdir(), "drover-faults-"));
+  folder = folderOfTest();
   kubeconfig = join(folder, "kubeconfig");
   writeFileSync(kubeconfig, sandbox.kubeconfig());
   program = join(folder, "ensure.mjs");
   writeFileSync(program, ensuring);
 });
-afterEach(async () => {
-  await sandbox.close();
-  rmSync(folder, { recursive: true });
-});
+afterEach(() => sandbox.close());
 
 const planned = (...rules: object[]): string => {
   const file = join(folder, "plan.json");

@@ -1,25 +1,16 @@
-import {
-  appendFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { appendFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
+import { folderOfTest } from "../../../../packages/testing/src/folder.fixture.ts";
 import { repositoryPath } from "../repository-path.ts";
 import { spawnDrover } from "../testing/run-command.ts";
 
 let cwd: string;
 beforeEach(() => {
-  cwd = mkdtempSync(join(tmpdir(), "drover-generate-"));
+  cwd = folderOfTest();
   mkdirSync(join(cwd, "src"));
   symlinkSync(repositoryPath("node_modules"), join(cwd, "node_modules"));
 });
-afterEach(() => rmSync(cwd, { recursive: true }));
 
 const code = (more = "") => `
 import { defineController, defineFunction, defineResource } from "@drover/controller";

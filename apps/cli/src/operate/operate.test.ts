@@ -3,8 +3,7 @@ import { builtin, refOf } from "@drover/kube";
 import { openWorkQueue, type QueueWorker, redisUserRules, type Run, type RunOutcome } from "@drover/queue";
 import { hostname } from "node:os";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { Note } from "../testing/notes.ts";
-import { noteKey, notesWorldOfFile, noteWake } from "../testing/notes-world.fixture.ts";
+import { noteKey, noteKind, notesWorldOfFile, noteWake } from "../testing/notes-world.fixture.ts";
 import { spawnDrover } from "../testing/run-command.ts";
 import { operatorName } from "./target.ts";
 
@@ -200,10 +199,9 @@ describe("of objects whose runs have ended", () => {
 });
 
 it("drover list reads 100,000 objects in little memory", async () => {
-  const { group, version, kind, plural, scope } = Note;
   const { metadata } = await client.create(refOf(ReconcileFunction), {
     metadata: { name: "many", namespace: "other" },
-    spec: { for: { group, version, kind, plural, scope }, container: { image: "notes" } },
+    spec: { for: noteKind, container: { image: "notes" } },
   });
   const large = openWorkQueue({ redis: connection, controller: queueOf(metadata), log: silentLog });
   await large.wake(Array.from({ length: 100_000 }, (_, i) => noteWake(`n${i}`, "other")));

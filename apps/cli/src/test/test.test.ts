@@ -1,18 +1,17 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
+import { folderOfTest } from "../../../../packages/testing/src/folder.fixture.ts";
 import { repositoryPath } from "../repository-path.ts";
 import { spawnDrover } from "../testing/run-command.ts";
 
 let cwd: string;
 beforeEach(() => {
-  cwd = mkdtempSync(join(tmpdir(), "drover-test-"));
+  cwd = folderOfTest();
   mkdirSync(join(cwd, "src"));
   writeFileSync(join(cwd, "package.json"), '{ "type": "module" }');
   symlinkSync(repositoryPath("node_modules"), join(cwd, "node_modules"));
 });
-afterEach(() => rmSync(cwd, { recursive: true }));
 
 /** A function that makes a ConfigMap of this name for each Cup. */
 const scenario = (name: string) => `
