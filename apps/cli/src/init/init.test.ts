@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { beforeEach, expect, it } from "vitest";
 import { folderOfTest } from "../../../../packages/testing/src/folder.fixture.ts";
 import { linkModules } from "../testing/link-modules.ts";
-import { spawnDrover, runNpm } from "../testing/run-command.ts";
+import { expectError, spawnDrover, runNpm } from "../testing/run-command.ts";
 import { kindFor } from "./init.ts";
 
 let cwd: string;
@@ -68,9 +68,7 @@ it.each([
   mkdirSync(join(cwd, "taken"));
   writeFileSync(join(cwd, "taken/file"), "");
   writeFileSync(join(cwd, "a-file"), "");
-  const { code, stderr } = await spawnDrover(["init", ...words], { cwd });
-  expect(stderr).toMatch(problem);
-  expect(code).toBe(1);
+  await expectError(spawnDrover(["init", ...words], { cwd }), problem);
   expect(readdirSync(cwd)).toEqual(["a-file", "taken"]);
 });
 

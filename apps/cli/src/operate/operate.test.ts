@@ -4,7 +4,7 @@ import { openWorkQueue, type QueueWorker, redisUserRules, type Run, type RunOutc
 import { hostname } from "node:os";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { noteKey, noteKind, notesWorldOfFile, noteWake } from "../testing/notes-world.fixture.ts";
-import { spawnDrover } from "../testing/run-command.ts";
+import { expectError, spawnDrover } from "../testing/run-command.ts";
 import { operatorName } from "./target.ts";
 
 const bell = "\u001b[31mred\u009b alert\u202e";
@@ -236,10 +236,7 @@ it.each([
   [["history", "notes"], /Which object\? Write: drover history notes NAMESPACE\/NAME/],
   [["resume", "note/a", "--redis", "redis://127.0.0.1:1"], /127\.0\.0\.1:1/],
 ])("%j is refused, with what to do", async (words, problem) => {
-  const { stderr, code } = await drover(...words);
-  expect(stderr).toMatch(problem);
-  expect(stderr).not.toMatch(/^ +at /m);
-  expect(code).toBe(1);
+  await expectError(drover(...words), problem);
 });
 
 const answering = async (status: number, part: string, ...words: readonly string[]) => {
@@ -298,8 +295,9 @@ it.each(["list", "retry", "pause", "resume", "history"])(
   "drover %s without Redis reports how to name it",
   async (name) => {
     const { KUBECONFIG } = env;
-    const { stderr, code } = await spawnDrover([name, "note/a"], { env: { KUBECONFIG } });
-    expect(stderr).toContain("This command reads the queue in Redis: give --redis, or set DROVER_REDIS_URL.");
-    expect(code).toBe(1);
+    await expectError(
+      spawnDrover([name, "note/a"], { env: { KUBECONFIG } }),
+      "This command reads the queue in Redis: give --redis, or set DROVER_REDIS_URL.",
+    );
   },
 );

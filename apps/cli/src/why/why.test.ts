@@ -12,7 +12,7 @@ import { findAbsentParts } from "../find-absent-parts.ts";
 import { Note } from "../testing/notes.ts";
 import { noteKey, noteKind, notesWorldOfFile, noteWake } from "../testing/notes-world.fixture.ts";
 import { plainKind } from "../testing/plain-kind.ts";
-import { spawnDrover } from "../testing/run-command.ts";
+import { expectError, spawnDrover } from "../testing/run-command.ts";
 
 /** What a run of an object of that name comes to. */
 const verdicts: Readonly<Record<string, RunOutcome>> = {
@@ -88,9 +88,7 @@ it("knows a kind by all names that its CRD gives it, as kubectl does", async () 
     const { stdout, stderr } = await drover("why", word, "resting");
     expect(stderr + stdout).toMatch(/^Note default\/resting is idle/);
   }
-  const { stderr, code } = await drover("why", "nts", "resting");
-  expect(stderr).toMatch(/^error: No function manages "nts"/);
-  expect(code).toBe(1);
+  await expectError(drover("why", "nts", "resting"), /^error: No function manages "nts"/);
 });
 
 it("explains an object whose kind is no longer served, and passes on any other refusal", async () => {
@@ -184,10 +182,7 @@ it.each([
   ],
   [["staus"], /Did you mean status\?/],
 ])("%j is refused, with what to do", async (words, problem) => {
-  const { stderr, code } = await drover(...words);
-  expect(stderr).toMatch(problem);
-  expect(stderr).not.toMatch(/^ +at /m);
-  expect(code).toBe(1);
+  await expectError(drover(...words), problem);
 });
 
 it("of several functions for a kind the one whose namespaces have the object is meant, or one is to be named", async () => {
@@ -208,11 +203,10 @@ it("of several functions for a kind the one whose namespaces have the object is 
     ["memos", "other/memos"],
     ["other/notes", "other/notes"],
   ] as const) {
-    const { stderr: printed, code } = await drover("why", word, "well");
-    expect(printed).toMatch(
+    await expectError(
+      drover("why", word, "well"),
       new RegExp(`This Redis has no queue of ${named}\\. .* Redis of its own .* --redis`),
     );
-    expect(code).toBe(1);
   }
   const all = await drover("status", "-A");
   expect(all.stderr).toMatch(
