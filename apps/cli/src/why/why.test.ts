@@ -182,7 +182,8 @@ it.each([
   ],
   [["staus"], /Did you mean status\?/],
 ])("%j is refused, with what to do", async (words, problem) => {
-  await expectError(drover(...words), problem);
+  const stderr = await expectError(drover(...words), problem);
+  expect(stderr).not.toMatch(/^ +at /m);
 });
 
 it("of several functions for a kind the one whose namespaces have the object is meant, or one is to be named", async () => {
