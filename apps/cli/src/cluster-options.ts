@@ -12,16 +12,20 @@ export const clusterOptionsSchema = z.object({
 });
 export type ClusterOptions = z.output<typeof clusterOptionsSchema>;
 
+export const kubeconfigOption = (): Option =>
+  new Option(
+    "--kubeconfig <file>",
+    "kubeconfig of the cluster; default: KUBECONFIG, or ~/.kube/config",
+  ).argParser(existingFile);
+
+export const contextOption = (): Option =>
+  new Option("--context <name>", "context of that kubeconfig; default: its current one");
+
 /** The options of every command that connects to a cluster. */
 export const withClusterOptions = (command: Command): Command =>
   command
-    .addOption(
-      new Option(
-        "--kubeconfig <file>",
-        "kubeconfig of the cluster; default: KUBECONFIG, or ~/.kube/config",
-      ).argParser(existingFile),
-    )
-    .option("--context <name>", "context of that kubeconfig; default: its current one")
+    .addOption(kubeconfigOption())
+    .addOption(contextOption())
     .option("-n, --namespace <name>", "namespace to use; default: the one of the context");
 
 /** For commands that check Drover itself. */

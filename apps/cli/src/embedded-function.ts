@@ -1,13 +1,9 @@
 import { objectKey, queueOf, ReconcileFunction } from "@drover/controller";
-import { builtin, isApiError, type KubeClient, establishedRefOf } from "@drover/kube";
-import { hasWorkQueue, type RedisConnection } from "@drover/queue";
+import { builtin, isApiError, establishedRefOf } from "@drover/kube";
+import { hasWorkQueue } from "@drover/queue";
 import { CommandError } from "./command-error.ts";
 import type { DeployedFunction } from "./deployed-functions.ts";
-
-interface CommandServers {
-  readonly client: KubeClient;
-  readonly redis: RedisConnection;
-}
+import type { CommandServers } from "./find-object.ts";
 
 /**
  * For use when no ReconcileFunction of that name was found: returns the embedded function, with a bridge in its

@@ -1,10 +1,9 @@
-import { ReconcileFunction } from "@drover/controller";
 import { expect, it } from "vitest";
+import { cup, cupSpec } from "./testing/cups.ts";
 import { validateSpec } from "./validate-spec.ts";
 
-const kind = { group: "example.com", version: "v1", kind: "Gadget", plural: "gadgets", scope: "Namespaced" };
 const refusing = (fields: object, name = "gadgets") => {
-  const spec = ReconcileFunction.spec.parse({ for: kind, ...fields });
+  const spec = cupSpec(fields);
   return () => validateSpec({ metadata: { name }, spec });
 };
 const called = { delivery: "webhook" };
@@ -24,7 +23,7 @@ it.each([
   ["is called at two places", { ...called, webhook: { service, url: "https://example.com" } }, /not both/],
   [
     "is to be sent Secrets",
-    { ...called, webhook: { service }, for: { ...kind, group: "", kind: "Secret", plural: "secrets" } },
+    { ...called, webhook: { service }, for: { ...cup, group: "", kind: "Secret", plural: "secrets" } },
     /never sent over HTTP/,
   ],
   ["is not called, and has an address", { webhook: { service } }, /goes with delivery: webhook/],

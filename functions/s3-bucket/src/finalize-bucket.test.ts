@@ -185,12 +185,6 @@ describe("a bucket that is not the object's", () => {
     await object.finalize();
     expect(scene.proxy.writes()).toEqual([]);
   });
-
-  test("a bucket that was ours and may no longer be touched is waited for", async () => {
-    const object = await scene.stableObject({ onDelete: "Delete" });
-    scene.proxy.faultOn("GetBucketTagging", { status: 403, code: "AccessDenied" });
-    await expectRefusal(object.finalize(), "AccessDenied");
-  });
 });
 
 describe("what cannot be known", () => {
@@ -209,19 +203,19 @@ describe("what cannot be known", () => {
     await expectRefusal(object.finalize(), "AccessDenied");
   });
 
-  test("is waited for: a bucket that was being made, and may not be looked at", async () => {
-    const object = scene.object({ onDelete: "Delete" });
-    await object.reconcile();
-    scene.proxy.faultOn("GetBucketTagging", { status: 403, code: "AccessDenied" });
-    await expectRefusal(object.finalize(), "AccessDenied");
-  });
-
-  test.each(["ExpiredToken", "SignatureDoesNotMatch"])(
-    "is waited for: whose a bucket is, while the credentials are refused with %s",
-    async (code) => {
+  const denied = { refused: "AccessDenied", reason: "AccessDenied" };
+  test.each([
+    { what: "a bucket that was ours", runs: "reconcileUntilStable", ...denied },
+    { what: "a bucket that was being made", runs: "reconcile", ...denied },
+    { what: "any bucket", runs: undefined, refused: "ExpiredToken", reason: "CredentialsRefused" },
+    { what: "any bucket", runs: undefined, refused: "SignatureDoesNotMatch", reason: "CredentialsRefused" },
+  ] as const)(
+    "is waited for: $what, while it may not be looked at ($refused)",
+    async ({ runs, refused, reason }) => {
       const object = scene.object({ onDelete: "Delete" });
-      scene.proxy.faultOn("GetBucketTagging", { status: 403, code });
-      await expectRefusal(object.finalize(), "CredentialsRefused");
+      if (runs !== undefined) await object[runs]();
+      scene.proxy.faultOn("GetBucketTagging", { status: 403, code: refused });
+      await expectRefusal(object.finalize(), reason);
     },
   );
 
@@ -274,7 +268,7 @@ test("a bucket is found by the spec's name where nothing is remembered of it", a
 });
 
 test("an object whose name never made a bucket's name can be deleted", async () => {
-  await scene.object({ onDelete: "Delete" }, { name: "n".repeat(60) }).finalize();
+  await scene.object({ onDelete: "Delete" }, "n".repeat(60)).finalize();
   expect(scene.proxy.calls).toEqual([]);
 });
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { Bucket } from "./bucket.ts";
 import { s3ConfigSchema } from "./config.ts";
 import { s3BucketStores } from "./s3/s3-bucket-store.ts";
-import { expectError, readyOf, expectRefusal } from "./testing/bucket-scene.ts";
+import { expectOwned, expectError, readyOf, expectRefusal } from "./testing/bucket-scene.ts";
 import { bucketSceneOfFile } from "./testing/bucket-scene.fixture.ts";
 import { type S3Fault } from "./testing/s3-fault-proxy.ts";
 
@@ -87,7 +87,7 @@ describe("a new object", () => {
   });
 
   test("whose name makes no valid bucket name gets an error with the field to set", async () => {
-    const object = scene.object({}, { name: "n".repeat(60) });
+    const object = scene.object({}, "n".repeat(60));
     const error = await expectRefusal(object.reconcile(), "InvalidBucketName");
     expect(error).toBeInstanceOf(TerminalError);
     expect(scene.proxy.calls).toEqual([]);
@@ -127,10 +127,7 @@ describe("drift", () => {
     const object = await scene.stableObject({ tags: { team: "a" } });
     await object.bucket.delete();
     await object.reconcileUntilStable();
-    expect(await object.bucket.tags()).toMatchObject({
-      team: "a",
-      "drover.dev/owner-uid": object.uid,
-    });
+    await expectOwned(object, { team: "a" });
   });
 
   test("a bucket whose tags were replaced, the owner's too, is recognised and tagged again", async () => {
@@ -138,11 +135,7 @@ describe("drift", () => {
     await object.bucket.put();
     await object.bucket.setTags({ cost: "42" });
     await object.reconcileUntilStable();
-    expect(await object.bucket.tags()).toMatchObject({
-      team: "a",
-      cost: "42",
-      "drover.dev/owner-uid": object.uid,
-    });
+    await expectOwned(object, { team: "a", cost: "42" });
   });
 
   test("converges while another client rewrites the tags all the time, and keeps that client's tags", async () => {
@@ -160,11 +153,7 @@ describe("drift", () => {
     await rewriting;
     await object.bucket.setTags({ cost: "42" });
     await object.reconcile();
-    expect(await object.bucket.tags()).toMatchObject({
-      team: "a",
-      cost: "42",
-      "drover.dev/owner-uid": object.uid,
-    });
+    await expectOwned(object, { team: "a", cost: "42" });
   });
 
   test("tags that are written while we are about to tag are kept", async () => {

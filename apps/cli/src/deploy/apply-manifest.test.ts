@@ -1,18 +1,11 @@
-import { defineResource, objectKey } from "@drover/controller";
+import { objectKey } from "@drover/controller";
 import { type KubeClient, refOf } from "@drover/kube";
 import { beforeEach, expect, it } from "vitest";
-import { z } from "zod";
 import { sandboxOfFile } from "../../../../packages/testing/src/sandbox.fixture.ts";
+import { plainKind } from "../testing/plain-kind.ts";
 import { applyManifest } from "./apply-manifest.ts";
 
-const Cup = defineResource({
-  group: "example.com",
-  version: "v1",
-  kind: "Cup",
-  scope: "Namespaced",
-  spec: z.looseObject({}),
-  status: z.object({}),
-});
+const Cup = plainKind({ kind: "Cup" });
 const { client } = await sandboxOfFile({ kinds: [Cup] });
 const ref = refOf(Cup);
 let count = 0;

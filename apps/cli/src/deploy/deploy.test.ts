@@ -15,20 +15,19 @@ import {
   type ResourceRef,
 } from "@drover/kube";
 import { AuthorEpoch } from "@drover/runtime";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { sandboxOfFile } from "../../../../packages/testing/src/sandbox.fixture.ts";
+import { folderOfFile } from "../../../../packages/testing/src/folder.fixture.ts";
 import { repositoryPath } from "../repository-path.ts";
-import { spawnDrover } from "../testing/run-command.ts";
+import { expectError, spawnDrover } from "../testing/run-command.ts";
 import { deploy } from "./deploy.ts";
 
 const { sandbox, client } = await sandboxOfFile();
-const folder = mkdtempSync(join(tmpdir(), "drover-deploy-"));
+const folder = folderOfFile();
 writeFileSync(join(folder, "kubeconfig"), sandbox.kubeconfig());
-afterAll(() => rmSync(folder, { recursive: true }));
 
 const deployBuckets = (kubeconfig: string) =>
   spawnDrover(["deploy", "--dir", repositoryPath("functions/s3-bucket/deploy")], {
@@ -36,22 +35,20 @@ const deployBuckets = (kubeconfig: string) =>
   });
 
 it("writes nothing into a cluster in which Drover is not installed", async () => {
-  const { stderr, code } = await deployBuckets("kubeconfig");
-  expect(stderr).toMatch(
+  await expectError(
+    deployBuckets("kubeconfig"),
     /^error: This cluster does not serve ReconcileFunctions: Drover is not installed in it\. Apply /,
   );
-  expect(code).toBe(1);
   expect(await listAll(client, builtin.crd, {})).toEqual([]);
 });
 
 it("reports that rejected credentials may have expired, and what to do", async () => {
   const wrong = sandbox.kubeconfig().replaceAll(sandbox.token, "expired");
   writeFileSync(join(folder, "expired"), wrong);
-  const { stderr, code } = await deployBuckets("expired");
-  expect(stderr).toMatch(
+  await expectError(
+    deployBuckets("expired"),
     /^error: The API server answered 401 .*have expired.*log in again or renew the token/,
   );
-  expect(code).toBe(1);
 });
 
 it("names the files of KUBECONFIG where none of them exists", async () => {
@@ -340,11 +337,10 @@ describe("of a folder", () => {
   });
 
   it("an invalid time is refused, with the right format", async () => {
-    const { stderr, code } = await spawnDrover(["deploy", "--wait", "soon"]);
-    expect(stderr).toMatch(
+    await expectError(
+      spawnDrover(["deploy", "--wait", "soon"]),
       /'--wait <time>' argument 'soon' is invalid\. "soon" is not a duration\. Write a number and a unit/,
     );
-    expect(code).toBe(1);
   });
 
   it("drover deploy ends with 1 when something could not be applied, and with 0 otherwise", async () => {

@@ -1,7 +1,7 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
+import { folderOfTest } from "../../../../packages/testing/src/folder.fixture.ts";
 import { repositoryPath } from "../repository-path.ts";
 import { readManifests } from "./read-manifests.ts";
 
@@ -9,10 +9,9 @@ const bucket = (name: string): string =>
   readFileSync(repositoryPath(`functions/s3-bucket/deploy/${name}.yaml`), "utf8");
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "drover-manifests-"));
+  folder = folderOfTest();
   writeFileSync(join(folder, "function.yaml"), bucket("function"));
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 const write = (name: string, text: string): void => writeFileSync(join(folder, name), text);
 const named = (): readonly string[] => {
   const { crds, functions } = readManifests(folder);

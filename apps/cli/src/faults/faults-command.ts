@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { z } from "zod";
-import { existingFile, resolveKubeconfig } from "../cluster-options.ts";
+import { contextOption, existingFile, kubeconfigOption, resolveKubeconfig } from "../cluster-options.ts";
 import { CommandError } from "../command-error.ts";
 
 const optionsSchema = z.object({
@@ -40,13 +40,8 @@ export const faultsCommand = (): Command =>
         "share of calls and events that get a fault, with --seed; default: 0.1",
       ).argParser(share),
     )
-    .addOption(
-      new Option(
-        "--kubeconfig <file>",
-        "kubeconfig of the cluster; default: KUBECONFIG, or ~/.kube/config",
-      ).argParser(existingFile),
-    )
-    .option("--context <name>", "context of that kubeconfig; default: its current one")
+    .addOption(kubeconfigOption())
+    .addOption(contextOption())
     .addOption(
       new Option("--port <number>", "port on 127.0.0.1; default: a free one")
         .argParser(wholeNumber)

@@ -1,24 +1,20 @@
 import { buildRealCluster, type RealCluster, startRealCluster } from "@drover/real-cluster";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { folderOfFile } from "../../../../packages/testing/src/folder.fixture.ts";
 import { spawnDrover } from "../testing/run-command.ts";
 
 let cluster: RealCluster;
-let folder: string;
+const folder = folderOfFile();
 let kubectl: string;
 
 beforeAll(async () => {
   cluster = await startRealCluster();
   kubectl = join((await buildRealCluster()).bin, "kubectl");
-  folder = mkdtempSync(join(tmpdir(), "drover-faults-"));
 }, 900_000);
-afterAll(async () => {
-  await cluster.stop();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => cluster.stop());
 
 const withFaults = (rules: readonly object[], ...command: string[]) => {
   const plan = join(folder, "plan.yaml");

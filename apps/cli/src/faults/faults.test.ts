@@ -1,9 +1,9 @@
 import { type Sandbox, startSandbox } from "@drover/sandbox";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type CommandResult, spawnDrover } from "../testing/run-command.ts";
+import { folderOfTest } from "../../../../packages/testing/src/folder.fixture.ts";
+import { type CommandResult, expectError, spawnDrover } from "../testing/run-command.ts";
 
 let sandbox: Sandbox;
 let folder: string;
@@ -29,16 +29,13 @@ process.exit(7);
 
 beforeEach(async () => {
   sandbox = await startSandbox();
-  folder = mkdtempSync(join(tmpdir(), "drover-faults-"));
+  folder = folderOfTest();
   kubeconfig = join(folder, "kubeconfig");
   writeFileSync(kubeconfig, sandbox.kubeconfig());
   program = join(folder, "ensure.mjs");
   writeFileSync(program, ensuring);
 });
-afterEach(async () => {
-  await sandbox.close();
-  rmSync(folder, { recursive: true });
-});
+afterEach(() => sandbox.close());
 
 const planned = (...rules: object[]): string => {
   const file = join(folder, "plan.json");
@@ -82,9 +79,8 @@ describe("drover faults", () => {
   });
 
   it("names the rules that matched nothing, and fails", async () => {
-    const { code, stderr } = await ensure("--plan", planned({ when: { verb: "delete" }, do: "reset" }));
-    expect(code).toBe(1);
-    expect(stderr).toContain(`Not met: {"do":"reset","when":{"verb":"delete"}}`);
+    const ran = ensure("--plan", planned({ when: { verb: "delete" }, do: "reset" }));
+    await expectError(ran, `Not met: {"do":"reset","when":{"verb":"delete"}}`);
   });
 
   it("ends with the command's own code", async () => {
@@ -155,16 +151,13 @@ describe("drover faults", () => {
     const broken = join(folder, "broken.yaml");
     writeFileSync(broken, "rules: [");
     const file = (word: string): string => (word === "BROKEN" ? broken : plan);
-    const { code, stderr } = await faults(
-      ...words.map((word) => (/^[A-Z]+$/.test(word) ? file(word) : word)),
-    );
-    expect(stderr).toMatch(problem);
-    expect(code).toBe(1);
+    await expectError(faults(...words.map((word) => (/^[A-Z]+$/.test(word) ? file(word) : word))), problem);
   });
 
   it("names the command that cannot be run", async () => {
-    const { code, stderr } = await faults("--seed", "1", "--", join(folder, "nothing"));
-    expect(stderr).toMatch(/error: .*nothing cannot be run: .*ENOENT/);
-    expect(code).toBe(1);
+    await expectError(
+      faults("--seed", "1", "--", join(folder, "nothing")),
+      /error: .*nothing cannot be run: .*ENOENT/,
+    );
   });
 });

@@ -1,25 +1,16 @@
-import {
-  appendFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { appendFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
+import { folderOfTest } from "../../../../packages/testing/src/folder.fixture.ts";
 import { repositoryPath } from "../repository-path.ts";
-import { spawnDrover } from "../testing/run-command.ts";
+import { expectError, spawnDrover } from "../testing/run-command.ts";
 
 let cwd: string;
 beforeEach(() => {
-  cwd = mkdtempSync(join(tmpdir(), "drover-generate-"));
+  cwd = folderOfTest();
   mkdirSync(join(cwd, "src"));
   symlinkSync(repositoryPath("node_modules"), join(cwd, "node_modules"));
 });
-afterEach(() => rmSync(cwd, { recursive: true }));
 
 const code = (more = "") => `
 import { defineController, defineFunction, defineResource } from "@drover/controller";
@@ -97,14 +88,10 @@ it.each([
   ],
 ])("drover generate refuses %s, with what to do", async (_what, text, problem) => {
   if (text !== undefined) define(text);
-  const { code: exit, stderr } = await spawnDrover(["generate"], { cwd });
-  expect(stderr).toMatch(problem);
-  expect(exit).toBe(1);
+  await expectError(spawnDrover(["generate"], { cwd }), problem);
 });
 
 it("a command and an option that there is not are refused with the one that was meant", async () => {
-  const { code: exit, stderr } = await spawnDrover(["generat"], { cwd });
-  expect(stderr).toContain("(Did you mean generate?)");
-  expect(exit).toBe(1);
+  await expectError(spawnDrover(["generat"], { cwd }), "(Did you mean generate?)");
   expect((await spawnDrover(["generate", "--chek"], { cwd })).stderr).toContain("(Did you mean --check?)");
 });

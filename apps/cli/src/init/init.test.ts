@@ -1,15 +1,14 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { pluralOf } from "@drover/controller";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
+import { folderOfTest } from "../../../../packages/testing/src/folder.fixture.ts";
 import { linkModules } from "../testing/link-modules.ts";
-import { spawnDrover, runNpm } from "../testing/run-command.ts";
+import { expectError, spawnDrover, runNpm } from "../testing/run-command.ts";
 import { kindFor } from "./init.ts";
 
 let cwd: string;
-beforeEach(() => (cwd = mkdtempSync(join(tmpdir(), "drover-init-"))));
-afterEach(() => rmSync(cwd, { recursive: true }));
+beforeEach(() => (cwd = folderOfTest()));
 
 it(
   "drover init makes a function whose tests pass, that compiles, and that is built",
@@ -69,9 +68,7 @@ it.each([
   mkdirSync(join(cwd, "taken"));
   writeFileSync(join(cwd, "taken/file"), "");
   writeFileSync(join(cwd, "a-file"), "");
-  const { code, stderr } = await spawnDrover(["init", ...words], { cwd });
-  expect(stderr).toMatch(problem);
-  expect(code).toBe(1);
+  await expectError(spawnDrover(["init", ...words], { cwd }), problem);
   expect(readdirSync(cwd)).toEqual(["a-file", "taken"]);
 });
 

@@ -4,8 +4,7 @@ import { openWorkQueue, type WorkQueue } from "@drover/queue";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { deployedFunctions } from "../deployed-functions.ts";
 import { liveFigures } from "../status/function-figures.ts";
-import { Note } from "../testing/notes.ts";
-import { notesWorldOfFile, noteWake } from "../testing/notes-world.fixture.ts";
+import { noteKind, notesWorldOfFile, noteWake } from "../testing/notes-world.fixture.ts";
 import { type ListRequest, listKeys } from "./list-keys.ts";
 import { retryAll } from "./retry.ts";
 import { findTarget } from "./target.ts";
@@ -14,12 +13,11 @@ const world = await notesWorldOfFile([]);
 let memos: WorkQueue;
 let looked: WorkQueue;
 const wakes = (...names: readonly string[]) => names.map((name) => noteWake(name));
-const { group, version, kind, plural, scope } = Note;
 const secrets = { group: "", version: "v1", kind: "Secret", plural: "secrets", scope: "Namespaced" };
 const deployed = (name: string, more: object = {}, also: object = {}) =>
   world.client.create(refOf(ReconcileFunction), {
     metadata: { name, namespace: "default" },
-    spec: { for: { group, version, kind, plural, scope, ...more }, container: { image: "i" }, ...also },
+    spec: { for: { ...noteKind, ...more }, container: { image: "i" }, ...also },
   });
 
 /** `memos`, `notes` and `papers`, of which only the first two have a queue here; memos' code is asked about Secrets. */

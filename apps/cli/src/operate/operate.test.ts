@@ -3,9 +3,8 @@ import { builtin, refOf } from "@drover/kube";
 import { openWorkQueue, type QueueWorker, redisUserRules, type Run, type RunOutcome } from "@drover/queue";
 import { hostname } from "node:os";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { Note } from "../testing/notes.ts";
-import { noteKey, notesWorldOfFile, noteWake } from "../testing/notes-world.fixture.ts";
-import { spawnDrover } from "../testing/run-command.ts";
+import { noteKey, noteKind, notesWorldOfFile, noteWake } from "../testing/notes-world.fixture.ts";
+import { expectError, spawnDrover } from "../testing/run-command.ts";
 import { operatorName } from "./target.ts";
 
 const bell = "\u001b[31mred\u009b alert\u202e";
@@ -200,10 +199,9 @@ describe("of objects whose runs have ended", () => {
 });
 
 it("drover list reads 100,000 objects in little memory", async () => {
-  const { group, version, kind, plural, scope } = Note;
   const { metadata } = await client.create(refOf(ReconcileFunction), {
     metadata: { name: "many", namespace: "other" },
-    spec: { for: { group, version, kind, plural, scope }, container: { image: "notes" } },
+    spec: { for: noteKind, container: { image: "notes" } },
   });
   const large = openWorkQueue({ redis: connection, controller: queueOf(metadata), log: silentLog });
   await large.wake(Array.from({ length: 100_000 }, (_, i) => noteWake(`n${i}`, "other")));
@@ -238,10 +236,8 @@ it.each([
   [["history", "notes"], /Which object\? Write: drover history notes NAMESPACE\/NAME/],
   [["resume", "note/a", "--redis", "redis://127.0.0.1:1"], /127\.0\.0\.1:1/],
 ])("%j is refused, with what to do", async (words, problem) => {
-  const { stderr, code } = await drover(...words);
-  expect(stderr).toMatch(problem);
+  const stderr = await expectError(drover(...words), problem);
   expect(stderr).not.toMatch(/^ +at /m);
-  expect(code).toBe(1);
 });
 
 const answering = async (status: number, part: string, ...words: readonly string[]) => {
@@ -300,8 +296,9 @@ it.each(["list", "retry", "pause", "resume", "history"])(
   "drover %s without Redis reports how to name it",
   async (name) => {
     const { KUBECONFIG } = env;
-    const { stderr, code } = await spawnDrover([name, "note/a"], { env: { KUBECONFIG } });
-    expect(stderr).toContain("This command reads the queue in Redis: give --redis, or set DROVER_REDIS_URL.");
-    expect(code).toBe(1);
+    await expectError(
+      spawnDrover([name, "note/a"], { env: { KUBECONFIG } }),
+      "This command reads the queue in Redis: give --redis, or set DROVER_REDIS_URL.",
+    );
   },
 );

@@ -1,18 +1,17 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
+import { folderOfTest } from "../../../../packages/testing/src/folder.fixture.ts";
 import { repositoryPath } from "../repository-path.ts";
-import { spawnDrover } from "../testing/run-command.ts";
+import { expectError, spawnDrover } from "../testing/run-command.ts";
 
 let cwd: string;
 beforeEach(() => {
-  cwd = mkdtempSync(join(tmpdir(), "drover-test-"));
+  cwd = folderOfTest();
   mkdirSync(join(cwd, "src"));
   writeFileSync(join(cwd, "package.json"), '{ "type": "module" }');
   symlinkSync(repositoryPath("node_modules"), join(cwd, "node_modules"));
 });
-afterEach(() => rmSync(cwd, { recursive: true }));
 
 /** A function that makes a ConfigMap of this name for each Cup. */
 const scenario = (name: string) => `
@@ -80,15 +79,11 @@ describe("drover test", () => {
   });
 
   it("names a missing file, and a file that is not a scenario", async () => {
-    const refusal = async (): Promise<string> => {
-      const { code, stderr } = await spawnDrover(["test"], { cwd });
-      expect(code).toBe(1);
-      return stderr;
-    };
-    expect(await refusal()).toContain("docs/testing.md");
+    const expectRefusal = (problem: string) => expectError(spawnDrover(["test"], { cwd }), problem);
+    await expectRefusal("docs/testing.md");
     write("export default 1;");
-    expect(await refusal()).toContain("src/cups.faults.ts has no scenario as its default export");
+    await expectRefusal("src/cups.faults.ts has no scenario as its default export");
     write("throw new Error('broken');");
-    expect(await refusal()).toContain("src/cups.faults.ts cannot be loaded: Error: broken");
+    await expectRefusal("src/cups.faults.ts cannot be loaded: Error: broken");
   });
 });

@@ -1,39 +1,19 @@
 import {
   customResourceDefinition,
   objectKey,
-  type QueueName,
   queueOf,
   ReconcileFunction,
   silentLog,
 } from "@drover/controller";
-import { connect, installCrd, type KubeClient, refOf } from "@drover/kube";
-import { type RedisServer, startRedis } from "@drover/local-servers";
-import {
-  connectRedis,
-  disconnectRedis,
-  openWorkQueue,
-  type RedisConnection,
-  type Wake,
-  type WorkQueue,
-} from "@drover/queue";
-import { type Sandbox, startSandbox } from "@drover/sandbox";
+import { connect, installCrd, kindOf, refOf } from "@drover/kube";
+import { startRedis } from "@drover/local-servers";
+import { connectRedis, disconnectRedis, openWorkQueue, type Wake } from "@drover/queue";
+import { startSandbox } from "@drover/sandbox";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll } from "vitest";
 import { Note } from "./notes.ts";
-
-/** A sandbox with a function `notes` and some notes, and a Redis with the function's queue. */
-export interface NotesWorld {
-  readonly client: KubeClient;
-  readonly sandbox: Sandbox;
-  readonly redis: RedisServer;
-  readonly connection: RedisConnection;
-  /** The function's queue, and its name. */
-  readonly queue: WorkQueue;
-  readonly controller: QueueName;
-  readonly kubeconfig: string;
-}
 
 export const noteKey = (name: string, namespace = "default") => objectKey({ namespace, name });
 
@@ -46,12 +26,16 @@ export const noteWake = (name: string, namespace = "default"): Wake => ({
   class: "change",
 });
 
+/** The kind of notes, as a function's spec names it. */
+export const noteKind = kindOf(refOf(Note));
+
 /**
- * A world for the tests of a file; it ends with the file.
+ * A sandbox with a function `notes` and some notes, and a Redis with the function's queue, for the tests of a file; they
+ * end with the file.
  *
  * @param names of the notes, in the namespace `default`.
  */
-export async function notesWorldOfFile(names: readonly string[]): Promise<NotesWorld> {
+export async function notesWorldOfFile(names: readonly string[]) {
   const folder = mkdtempSync(join(tmpdir(), "drover-notes-"));
   const [sandbox, redis] = await Promise.all([startSandbox(), startRedis({ persistence: false })]);
   const kubeconfig = join(folder, "kubeconfig");
@@ -60,10 +44,9 @@ export async function notesWorldOfFile(names: readonly string[]): Promise<NotesW
   const connection = await connectRedis({ url: redis.url, clientName: "test", log: silentLog });
   for (const kind of [ReconcileFunction, Note])
     await installCrd(client, { ...customResourceDefinition(kind) });
-  const { group, version, kind, plural, scope } = Note;
   const { metadata } = await client.create(refOf(ReconcileFunction), {
     metadata: { name: "notes", namespace: "default" },
-    spec: { for: { group, version, kind, plural, scope }, container: { image: "notes" } },
+    spec: { for: noteKind, container: { image: "notes" } },
   });
   for (const name of names) {
     await client.create(refOf(Note), { metadata: { name, namespace: "default" }, spec: {} });

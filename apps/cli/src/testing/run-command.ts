@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { expect } from "vitest";
 import { repositoryPath } from "../repository-path.ts";
 import { plainEnvironment } from "./config.ts";
 
@@ -17,6 +18,15 @@ interface SpawnOptions {
 /** Runs `drover ...WORDS` to its end, without a terminal. */
 export const spawnDrover = (words: readonly string[], where: SpawnOptions = {}): Promise<CommandResult> =>
   run(process.execPath, [repositoryPath("apps/cli/src/main.ts"), ...words], where);
+
+/** A command must end with 1 and print what is wrong. Returns all that it printed as its error. */
+export async function expectError(ran: Promise<CommandResult>, problem: string | RegExp): Promise<string> {
+  const { stderr, code } = await ran;
+  if (typeof problem === "string") expect(stderr).toContain(problem);
+  else expect(stderr).toMatch(problem);
+  expect(code).toBe(1);
+  return stderr;
+}
 
 /** Runs `npm ...WORDS` in a folder, and returns its output; rejects with the output when it fails. */
 export async function runNpm(cwd: string, ...words: readonly string[]): Promise<string> {

@@ -1,21 +1,16 @@
-import { customResourceDefinition, defineResource, objectKey, ReconcileFunction } from "@drover/controller";
-import { installCrd, refOf } from "@drover/kube";
+import { customResourceDefinition, objectKey, ReconcileFunction } from "@drover/controller";
+import { installCrd, kindOf, refOf } from "@drover/kube";
 import { beforeAll, expect, it } from "vitest";
-import { z } from "zod";
 import { sandboxOfFile } from "../../../../packages/testing/src/sandbox.fixture.ts";
+import { plainKind } from "../testing/plain-kind.ts";
 import { describeOrphan } from "./describe-orphan.ts";
 
-const { sandbox, client } = await sandboxOfFile();
-
-const kindOf = (group: string, scope: "Namespaced" | "Cluster", kind = "Fork") =>
-  defineResource({ group, version: "v1", kind, scope, spec: z.object({}), status: z.object({}) });
-const fork = kindOf("left.example.com", "Namespaced");
-const otherFork = kindOf("kept.example.com", "Namespaced");
-const table = kindOf("left.example.com", "Cluster", "Table");
+const fork = plainKind({ group: "left.example.com", kind: "Fork" });
+const otherFork = plainKind({ group: "kept.example.com", kind: "Fork" });
+const table = plainKind({ group: "left.example.com", kind: "Table", scope: "Cluster" });
+const { sandbox, client } = await sandboxOfFile({ kinds: [fork, otherFork, table] });
 const finalizers = ["drover.dev/forks"];
 beforeAll(async () => {
-  for (const kind of [fork, otherFork, table])
-    await installCrd(client, { ...customResourceDefinition(kind) });
   for (const kind of [fork, otherFork])
     await client.create(refOf(kind), { metadata: { name: "a", namespace: "default", finalizers }, spec: {} });
   await client.create(refOf(table), { metadata: { name: "a", finalizers }, spec: {} });
@@ -30,9 +25,8 @@ it("an object is an orphan in a cluster that knows no functions, Drover having b
 
 it("only the kind is orphaned that no function is for, though another group has one of that name", async () => {
   await installCrd(client, { ...customResourceDefinition(ReconcileFunction) });
-  for (const [name, kind] of Object.entries({ kept: otherFork, cups: kindOf("c.d", "Namespaced", "Cup") })) {
-    const { group, version, plural, scope } = kind;
-    const spec = { for: { group, version, kind: kind.kind, plural, scope } };
+  for (const [name, kind] of Object.entries({ kept: otherFork, cups: plainKind({ kind: "Cup" }) })) {
+    const spec = { for: kindOf(refOf(kind)) };
     await client.create(refOf(ReconcileFunction), { metadata: { name, namespace: "default" }, spec });
   }
   expect(await wordsOf("forks.kept.example.com")).toBeUndefined();

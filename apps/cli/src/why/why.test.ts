@@ -1,6 +1,5 @@
 import {
   customResourceDefinition,
-  defineResource,
   objectKey,
   queueOf,
   ReconcileFunction,
@@ -9,11 +8,11 @@ import {
 import { builtin, createOrReplace, installCrd, refOf } from "@drover/kube";
 import { openWorkQueue, type Run, type RunOutcome } from "@drover/queue";
 import { beforeAll, expect, it } from "vitest";
-import { z } from "zod";
 import { findAbsentParts } from "../find-absent-parts.ts";
 import { Note } from "../testing/notes.ts";
-import { noteKey, notesWorldOfFile, noteWake } from "../testing/notes-world.fixture.ts";
-import { spawnDrover } from "../testing/run-command.ts";
+import { noteKey, noteKind, notesWorldOfFile, noteWake } from "../testing/notes-world.fixture.ts";
+import { plainKind } from "../testing/plain-kind.ts";
+import { expectError, spawnDrover } from "../testing/run-command.ts";
 
 /** What a run of an object of that name comes to. */
 const verdicts: Readonly<Record<string, RunOutcome>> = {
@@ -89,9 +88,7 @@ it("knows a kind by all names that its CRD gives it, as kubectl does", async () 
     const { stdout, stderr } = await drover("why", word, "resting");
     expect(stderr + stdout).toMatch(/^Note default\/resting is idle/);
   }
-  const { stderr, code } = await drover("why", "nts", "resting");
-  expect(stderr).toMatch(/^error: No function manages "nts"/);
-  expect(code).toBe(1);
+  await expectError(drover("why", "nts", "resting"), /^error: No function manages "nts"/);
 });
 
 it("explains an object whose kind is no longer served, and passes on any other refusal", async () => {
@@ -134,19 +131,8 @@ it("shows what woke the object, how its runs ended, and when it runs next", asyn
   });
 });
 
-const kindOf = (kind: string, shortNames: string[] = []) =>
-  defineResource({
-    group: "example.com",
-    version: "v1",
-    kind,
-    scope: "Namespaced",
-    shortNames,
-    spec: z.object({}),
-    status: z.object({}),
-  });
-
 it("drover why and status show a function with a bridge in its process", async () => {
-  const spoon = kindOf("Spoon");
+  const spoon = plainKind({ kind: "Spoon" });
   await installCrd(client, { ...customResourceDefinition(spoon) });
   await client.create(refOf(spoon), { metadata: { name: "old", namespace: "default" }, spec: {} });
   const words = ["why", "spoons.example.com/old"];
@@ -196,19 +182,15 @@ it.each([
   ],
   [["staus"], /Did you mean status\?/],
 ])("%j is refused, with what to do", async (words, problem) => {
-  const { stderr, code } = await drover(...words);
-  expect(stderr).toMatch(problem);
+  const stderr = await expectError(drover(...words), problem);
   expect(stderr).not.toMatch(/^ +at /m);
-  expect(code).toBe(1);
 });
 
 it("of several functions for a kind the one whose namespaces have the object is meant, or one is to be named", async () => {
-  const { group, version, kind, plural, scope } = Note;
-  const own = { group, version, kind, plural, scope };
   const also = (name: string, namespace: string, more: object = {}) =>
     client.create(refOf(ReconcileFunction), {
       metadata: { name, namespace },
-      spec: { for: { ...own, ...more } },
+      spec: { for: { ...noteKind, ...more } },
     });
   await client.create(builtin.namespace, { metadata: { name: "other" } });
   await also("notes", "other", { namespaces: ["other"] });
@@ -222,11 +204,10 @@ it("of several functions for a kind the one whose namespaces have the object is 
     ["memos", "other/memos"],
     ["other/notes", "other/notes"],
   ] as const) {
-    const { stderr: printed, code } = await drover("why", word, "well");
-    expect(printed).toMatch(
+    await expectError(
+      drover("why", word, "well"),
       new RegExp(`This Redis has no queue of ${named}\\. .* Redis of its own .* --redis`),
     );
-    expect(code).toBe(1);
   }
   const all = await drover("status", "-A");
   expect(all.stderr).toMatch(
@@ -286,7 +267,7 @@ it("believes a Lease that is renewed while it looks, whatever time stands in it"
 });
 
 it("explains a deleted object whose function is gone: its finalizer, and how to remove it", async () => {
-  const fork = kindOf("Fork", ["fk"]);
+  const fork = plainKind({ kind: "Fork", shortNames: ["fk"] });
   await installCrd(client, { ...customResourceDefinition(fork) });
   const finalizers = ["drover.dev/forks.example.com", "example.com/others"];
   const at = noteKey("left");

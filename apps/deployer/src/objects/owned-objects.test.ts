@@ -42,9 +42,25 @@ const secret = (metadata: NewObject["metadata"]) => ({
   ref: builtin.secret,
   object: { metadata: { namespace: "tea", ...metadata } },
 });
+/** The methods of the writes that it does. */
+async function writesOf(act: () => Promise<unknown>): Promise<readonly string[]> {
+  const writes: string[] = [];
+  const end = sandbox.faults.respond(({ method }) => {
+    if (method !== "GET") writes.push(method);
+    return undefined;
+  });
+  await act();
+  end();
+  return writes;
+}
 const reasonOf = (error: unknown): unknown => (error instanceof RetryAfterError ? error.reason : error);
 
 describe("with Drover's namespace goes", () => {
+  const part = { "app.kubernetes.io/part-of": "drover" };
+  const subject = (namespace: string) => ({ kind: "ServiceAccount", name: "bridge", namespace });
+  const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "a" };
+  const make = (name: string, labels: Record<string, string>, subjects: readonly object[]) =>
+    client.create(builtin.clusterRoleBinding, { metadata: { name, labels }, roleRef, subjects });
   it("every binding, and all that is outside of the function's namespace; nothing else", () => {
     for (const { ref, object } of rolesOf(functionRef)) {
       const owners = object.metadata.ownerReferences?.map(({ kind, uid }) => [kind, uid]);
@@ -57,11 +73,6 @@ describe("with Drover's namespace goes", () => {
     }
   });
   it("the bindings of Drover's own accounts, and none that others have made", async () => {
-    const part = { "app.kubernetes.io/part-of": "drover" };
-    const subject = (namespace: string) => ({ kind: "ServiceAccount", name: "bridge", namespace });
-    const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "a" };
-    const make = (name: string, labels: Record<string, string>, subjects: readonly object[]) =>
-      client.create(builtin.clusterRoleBinding, { metadata: { name, labels }, roleRef, subjects });
     await make("ours", part, [subject("drover")]);
     await make("unlabelled", {}, [subject("drover")]);
     await make("shared", part, [subject("drover"), subject("tea")]);
@@ -74,23 +85,13 @@ describe("with Drover's namespace goes", () => {
     for (const name of ["unlabelled", "shared", "empty"]) expect(await ownersOf(name)).toEqual([]);
   });
   it("a binding that has its owner is not written again, and one that cannot be written is an error", async () => {
-    const metadata = { name: "late", labels: { "app.kubernetes.io/part-of": "drover" } };
-    const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "a" };
-    const subjects = [{ kind: "ServiceAccount", name: "bridge", namespace: "drover" }];
-    await client.create(builtin.clusterRoleBinding, { metadata, roleRef, subjects });
+    await make("late", part, [subject("drover")]);
     const refuse = sandbox.faults.respond(({ method }) => (method === "PATCH" ? { status: 403 } : undefined));
     const refused = await adoptBindings(client, installation, silentLog).catch((error: unknown) => error);
     refuse();
     expect(refused).toBeInstanceOf(ApiError);
     await adoptBindings(client, installation, silentLog);
-    const writes: string[] = [];
-    const watched = sandbox.faults.respond(({ method, path }) => {
-      if (method !== "GET") writes.push(path);
-      return undefined;
-    });
-    await adoptBindings(client, installation, silentLog);
-    watched();
-    expect(writes).toEqual([]);
+    expect(await writesOf(() => adoptBindings(client, installation, silentLog))).toEqual([]);
   });
 });
 
@@ -155,13 +156,9 @@ describe("an object of a function", () => {
     object: { metadata: { name: "settings", ...ownedMetadata(functionRef) }, data: { value } },
   });
   it("is written when it is another than it is to be, and not again", async () => {
-    const writes: string[] = [];
-    const watched = sandbox.faults.respond(({ method }) => {
-      if (method !== "GET") writes.push(method);
-      return undefined;
+    const writes = await writesOf(async () => {
+      for (const value of ["a", "a", "b", "b"]) await keep(functionRef, settings(value));
     });
-    for (const value of ["a", "a", "b", "b"]) await keep(functionRef, settings(value));
-    watched();
     expect(writes).toEqual(["POST", "PATCH"]);
   });
   it("is not written over what another has changed since it was read", async () => {

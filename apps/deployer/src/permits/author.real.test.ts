@@ -21,6 +21,9 @@ async function applied(objects: readonly object[], ...args: readonly string[]): 
   child.child.stdin?.end(JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }));
   return (await child).stdout;
 }
+/** Changes one of Drover's policies, or the binding of one. */
+const patchPolicy = (kind: string, change: object) =>
+  kubectl("patch", kind, "drover-authors", "--type=merge", "-p", JSON.stringify(change));
 const as = (user: string) => ["--as", user, "--as-group", "makers", "--as-group", "system:authenticated"];
 
 const named = (name: string, image = "one", annotations: object = {}) => ({
@@ -161,71 +164,39 @@ describe("the status of a function", () => {
 
 describe("authors are not known", () => {
   it("before the policies are in force everywhere; from then on what is written carries the epoch", async () => {
-    await kubectl(
-      "patch",
-      "validatingadmissionpolicy",
-      "drover-authors",
-      "--type=merge",
-      "-p",
-      `{"spec":{"failurePolicy":"Ignore"}}`,
-    );
-    await kubectl(
-      "patch",
-      "validatingadmissionpolicy",
-      "drover-authors",
-      "--type=merge",
-      "-p",
-      `{"spec":{"failurePolicy":"Fail"}}`,
-    );
+    for (const failurePolicy of ["Ignore", "Fail"])
+      await patchPolicy("validatingadmissionpolicy", { spec: { failurePolicy } });
     const guards = openGuards();
     await expect(guards.epoch(signal)).rejects.toThrow(/are new: they are in force within/);
     const epoch = await epochInForce(guards);
     await vi.waitFor(async () => {
-      await kubectl(
-        "annotate",
-        "--overwrite",
-        "reconcilefunction",
-        "gadgets",
-        `drover.dev/ask=${Math.random()}`,
-        ...as("alice"),
-      );
+      const ask = `drover.dev/ask=${Math.random()}`;
+      await kubectl("annotate", "--overwrite", "reconcilefunction", "gadgets", ask, ...as("alice"));
       expect(await epochOf("gadgets")).toBe(epoch);
     }, 30_000);
     // Another deployer finds the same.
     expect(await openGuards().epoch(signal)).toBe(epoch);
   });
 
+  const labelled = { matchLabels: { a: "b" } };
   it.each([
-    ["validatingadmissionpolicybinding", `{"spec":{"validationActions":["Audit"]}}`],
-    [
-      "validatingadmissionpolicybinding",
-      `{"spec":{"matchResources":{"namespaceSelector":{"matchLabels":{"a":"b"}}}}}`,
-    ],
+    ["validatingadmissionpolicybinding", { validationActions: ["Audit"] }],
+    ["validatingadmissionpolicybinding", { matchResources: { namespaceSelector: labelled } }],
     [
       "validatingadmissionpolicy",
-      `{"spec":{"matchConditions":[{"name":"x","expression":"request.userInfo.username != 'mallory'"}]}}`,
+      { matchConditions: [{ name: "x", expression: "request.userInfo.username != 'mallory'" }] },
     ],
-    ["validatingadmissionpolicy", `{"spec":{"failurePolicy":"Ignore"}}`],
-    [
-      "validatingadmissionpolicy",
-      `{"spec":{"matchConstraints":{"namespaceSelector":{"matchLabels":{"a":"b"}}}}}`,
-    ],
-  ])("while the %s is another one: %s", async (kind, change) => {
+    ["validatingadmissionpolicy", { failurePolicy: "Ignore" }],
+    ["validatingadmissionpolicy", { matchConstraints: { namespaceSelector: labelled } }],
+  ])("while the %s is another one: %j", async (kind, change) => {
     const before = (await kubectl("get", kind, "drover-authors", "-o", "json")).stdout;
     const guards = openGuards();
     const epoch = await epochInForce(guards);
-    await kubectl("patch", kind, "drover-authors", "--type=merge", "-p", change);
+    await patchPolicy(kind, { spec: change });
     await expect(guards.epoch(signal)).rejects.toThrow(/is not as it should be: spec\./);
     const { spec } = JSON.parse(before) as { spec: object };
-    const put = run(cluster.kubectl, [
-      "patch",
-      kind,
-      "drover-authors",
-      "--type=json",
-      "-p",
-      JSON.stringify([{ op: "replace", path: "/spec", value: spec }]),
-    ]);
-    await put;
+    const whole = JSON.stringify([{ op: "replace", path: "/spec", value: spec }]);
+    await kubectl("patch", kind, "drover-authors", "--type=json", "-p", whole);
     later(10_000);
     // What was written meanwhile carries the epoch of before.
     expect(await epochInForce(guards)).not.toBe(epoch);

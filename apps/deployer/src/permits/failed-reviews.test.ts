@@ -7,6 +7,7 @@ import { redisUserName } from "../names.ts";
 import type { PermitRecord } from "./permit-records.ts";
 import { type PermitReviewOptions, reviewOnce, reviewPermits } from "./review-permits.ts";
 import { cup } from "../testing/cups.ts";
+import { permitRecord } from "../testing/permit-records.ts";
 
 const { client } = await sandboxOfFile({
   controllers: false,
@@ -44,19 +45,8 @@ beforeEach(async () => {
   [woken, trouble, isAllowed] = [[], {}, false];
   consecutiveFailures.clear();
   stop = new AbortController();
-  const accesses = [{ verb: "get", group: "", resource: "pods" }];
   permits = new Map(
-    functionRefs.map(({ uid, name }) => [
-      uid,
-      {
-        uid,
-        function: `tea/${name}`,
-        followed: "",
-        called: "",
-        accesses,
-        author: { user: "ann", groups: [] },
-      },
-    ]),
+    functionRefs.map(({ uid, name }) => [uid, permitRecord(uid, { function: `tea/${name}` })]),
   );
   users = new Set(functionRefs.map(redisUserName));
   for (const name of await podsLeft())

@@ -3,7 +3,8 @@ import { builtin } from "@drover/kube";
 import { permitName } from "@drover/runtime";
 import { expect, it } from "vitest";
 import { sandboxOfFile } from "../../../../packages/testing/src/sandbox.fixture.ts";
-import { type PermitRecord, permitRecords } from "./permit-records.ts";
+import { permitRecord } from "../testing/permit-records.ts";
+import { permitRecords } from "./permit-records.ts";
 
 const { client } = await sandboxOfFile();
 
@@ -15,14 +16,8 @@ it.each([
 ])("a record whose %s is %j permits nothing, and others do", async (field, text) => {
   const { signal } = new AbortController();
   const records = permitRecords(client, "default");
-  const recordOf = (uid: string): PermitRecord => ({
-    uid,
-    function: `web/${uid}`,
-    followed: "f",
-    called: "c",
-    author: { user: "ann", groups: ["g"] },
-    accesses: [{ verb: "get", group: "", resource: "pods", namespace: "web" }],
-  });
+  const recordOf = (uid: string) =>
+    permitRecord(uid, { followed: "f", called: "c", author: { user: "ann", groups: ["g"] } });
   for (const uid of ["a", "b"]) await records.store(recordOf(uid), signal);
   const key = objectKey({ namespace: "default", name: permitName("a") });
   await client.patch(builtin.configMap, key, { type: "merge", body: { data: { [field]: text } } });

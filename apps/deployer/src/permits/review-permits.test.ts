@@ -10,6 +10,7 @@ import { redisUserName } from "../names.ts";
 import { permitRecords } from "./permit-records.ts";
 import { reviewOnce } from "./review-permits.ts";
 import { cup } from "../testing/cups.ts";
+import { permitRecord } from "../testing/permit-records.ts";
 
 const { client } = await sandboxOfFile({ kinds: [ReconcileFunction], namespaces: ["tea", "drover"] });
 
@@ -50,9 +51,8 @@ async function open() {
     for (const one of boundRole({ name, ...ownedMetadata(home) }, rules, home, { wanted: true }))
       await client.create(one.ref, one.object);
     const author = { user: `author of ${name}`, groups: [] };
-    const use = { followed: "", called: "" };
     await records.store(
-      { ...use, uid: home.uid, function: `${namespace}/${name}`, author, accesses },
+      permitRecord(home.uid, { function: `${namespace}/${name}`, author, accesses }),
       signal,
     );
     users.add(redisUserName(home));
@@ -150,15 +150,9 @@ it("a function in the deployer's own namespace is not reviewed, and a permit of 
   const records = permitRecords(client, "drover");
   const spec = { for: cup };
   const own = await client.create(ref, { metadata: { name: "own", namespace: "drover" }, spec });
-  const recordOf = (uid: string) => ({
-    uid,
-    function: "drover/own",
-    followed: "",
-    called: "",
-    accesses,
-    author: { user: "author of own", groups: [] },
-  });
-  for (const uid of [own.metadata.uid, "gone"]) await records.store(recordOf(uid), signal);
+  const author = { user: "author of own", groups: [] };
+  for (const uid of [own.metadata.uid, "gone"])
+    await records.store(permitRecord(uid, { function: "drover/own", accesses, author }), signal);
   denied.set("author of own", accesses[0] ?? expect.fail());
   for (const expected of [true, false, false]) {
     await turn();

@@ -1,10 +1,14 @@
 import { expect, it } from "vitest";
 import { observePod } from "./observe-pods.ts";
 
+const creationTimestamp = "2026-01-02T00:00:00Z";
+const observed = (metadata: object, status: object | undefined) => {
+  const named = { name: "gadgets-a", namespace: "a", uid: "u", resourceVersion: "1", creationTimestamp };
+  return observePod({ apiVersion: "v1", kind: "Pod", metadata: { ...named, ...metadata }, status });
+};
 const problemOf = (container: object, more: object = {}) => {
-  const metadata = { name: "gadgets-r1", namespace: "a", uid: "u", resourceVersion: "1" };
   const status = { phase: "Pending", containerStatuses: [{ restartCount: 0, ...container }], ...more };
-  return observePod({ apiVersion: "v1", kind: "Pod", metadata, status }).problem;
+  return observed({}, status).problem;
 };
 
 it.each([
@@ -22,15 +26,7 @@ it.each([
   ["of a revision", { annotations: { "drover.dev/revision": "12" } }, {}, { revision: 12 }],
   ["without a status", {}, undefined, {}],
 ])("a Pod %s is seen so", (_, metadata, status, expected) => {
-  const named = { name: "gadgets-a", namespace: "a", uid: "u", resourceVersion: "1" };
-  const creationTimestamp = "2026-01-02T00:00:00Z";
-  const pod = {
-    apiVersion: "v1",
-    kind: "Pod",
-    metadata: { ...named, creationTimestamp, ...metadata },
-    status,
-  };
-  expect(observePod(pod)).toEqual({
+  expect(observed(metadata, status)).toEqual({
     name: "gadgets-a",
     uid: "u",
     createdAt: creationTimestamp,

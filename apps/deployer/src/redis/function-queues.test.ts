@@ -1,44 +1,36 @@
-import {
-  namesQueueOf,
-  objectKey,
-  type QueueName,
-  queueOf,
-  ReconcileFunction,
-  silentLog,
-} from "@drover/controller";
+import { namesQueueOf, objectKey, queueOf, silentLog } from "@drover/controller";
 import { connectRedis, disconnectRedis, openWorkQueue } from "@drover/queue";
 import { expect, it } from "vitest";
 import { redisOfFile } from "../../../../packages/queue/src/redis/redis.fixture.ts";
+import { cupSpec } from "../testing/cups.ts";
 import { openFunctionQueues, queuesOf } from "./function-queues.ts";
 
-const kind = { group: "example.com", version: "v1", kind: "Gadget", plural: "gadgets", scope: "Namespaced" };
-const spec = ReconcileFunction.spec.parse({ for: kind });
+const spec = cupSpec();
 const functions = { name: "functions" };
 const gadgets = { namespace: "a", name: "gadgets", uid: "u" };
 const { server, redis } = await redisOfFile();
-const opened = () =>
+const opened = (redisFor = () => ({ redis, gone: new AbortController().signal })) =>
   openFunctionQueues({
-    redisFor: () => ({ redis, gone: new AbortController().signal }),
+    redisFor,
     ownQueue: queueOf(functions),
     log: silentLog,
     onIncarnation: () => {},
   });
+/** A change of an object of that name. */
+const change = (name: string) =>
+  ({
+    key: objectKey({ namespace: "a", name }),
+    kind: "gadgets",
+    resourceVersion: "1",
+    reason: "Added",
+    class: "change",
+  }) as const;
 
 it("the deployer does not count the run that asks: it would ask for ever", async () => {
   const queues = opened();
   const loads = Promise.withResolvers<readonly number[]>();
-  for (const identity of [functions, gadgets]) {
-    const { name } = identity;
-    await queues.open(queueOf(identity)).wake([
-      {
-        key: objectKey({ namespace: "a", name }),
-        kind: name,
-        resourceVersion: "1",
-        reason: "Added",
-        class: "change",
-      },
-    ]);
-  }
+  for (const identity of [functions, gadgets])
+    await queues.open(queueOf(identity)).wake([change(identity.name)]);
   const handler = async () => {
     const all = await Promise.all([functions, gadgets].map((identity) => queues.load(identity, spec)));
     loads.resolve(all.flatMap(({ due, running }) => [due, running]));
@@ -65,12 +57,7 @@ it("the deployer's own queue never has fewer than no runs", async () => {
 
 it("a queue is not used any more once its Redis is given up", async () => {
   let gone = new AbortController();
-  const queues = openFunctionQueues({
-    redisFor: () => ({ redis, gone: gone.signal }),
-    ownQueue: queueOf(functions),
-    log: silentLog,
-    onIncarnation: () => {},
-  });
+  const queues = opened(() => ({ redis, gone: gone.signal }));
   const first = queues.open(queueOf(gadgets));
   expect(queues.open(queueOf(gadgets))).toBe(first);
   gone.abort();
@@ -82,8 +69,7 @@ it("a queue is not used any more once its Redis is given up", async () => {
 });
 
 const pods = { group: "", version: "v1", kind: "Pod", plural: "pods", scope: "Namespaced" };
-const asking = ReconcileFunction.spec.parse({
-  for: kind,
+const asking = cupSpec({
   watches: [
     { ...pods, names: { code: true } },
     { ...pods, plural: "services", kind: "Service", names: { label: "a" } },
@@ -99,18 +85,8 @@ it("a function works on its own queue and on those of kinds that its code is ask
 
 it("what a function is to do is all that is due in its queue and in those of what its code is asked about", async () => {
   const queues = opened();
-  const wake = (queue: QueueName, ...names: readonly string[]) =>
-    queues.open(queue).wake(
-      names.map((name) => ({
-        key: objectKey({ namespace: "a", name }),
-        kind: "saucers",
-        resourceVersion: "1",
-        reason: "Added",
-        class: "change" as const,
-      })),
-    );
-  await wake(ownQueue, "a");
-  await wake(namesQueue, "b", "c");
+  await queues.open(ownQueue).wake([change("a")]);
+  await queues.open(namesQueue).wake([change("b"), change("c")]);
   expect(await queues.load(saucers, asking)).toMatchObject({
     due: 3,
     running: 0,
@@ -146,12 +122,7 @@ it("a queue that was opened in another Redis stays when the one before is given 
   const other = await connectRedis({ url: server.url, clientName: "other", log: silentLog });
   const gone = new AbortController();
   let where = { redis, gone: gone.signal };
-  const queues = openFunctionQueues({
-    redisFor: () => where,
-    ownQueue: queueOf(functions),
-    log: silentLog,
-    onIncarnation: () => {},
-  });
+  const queues = opened(() => where);
   const first = queues.open(queueOf(gadgets));
   where = { redis: other, gone: new AbortController().signal };
   const second = queues.open(queueOf(gadgets));

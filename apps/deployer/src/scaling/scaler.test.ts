@@ -10,15 +10,14 @@ import { type Sandbox, startSandbox } from "@drover/sandbox";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { FunctionQueues } from "../redis/function-queues.ts";
 import { type Scaler, type ScalerOptions, startScaler } from "./scaler.ts";
-import { idle } from "../testing/cups.ts";
+import { cup, idle } from "../testing/cups.ts";
 
 const ref = refOf(ReconcileFunction);
-const kind = { group: "", version: "v1", kind: "Pod", plural: "pods", scope: "Namespaced" };
 async function deployed(name: string, more: object = {}, status: object = { scaling: { wanted: 0 } }) {
   const metadata = { name, namespace: "default" };
   const made = await client.create(ref, {
     metadata,
-    spec: { for: kind, container: { image: "i" }, ...more },
+    spec: { for: cup, container: { image: "i" }, ...more },
   });
   return client.replace(ref, { ...made, status }, { subresource: "status" });
 }

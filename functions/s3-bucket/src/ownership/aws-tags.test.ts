@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from "vitest";
 import { maxSpecTags, tagLimits } from "./tags.ts";
 import { keepAwsTags } from "../testing/aws-tags.ts";
-import { expectError, readyOf } from "../testing/bucket-scene.ts";
+import { expectOwned, expectError, readyOf } from "../testing/bucket-scene.ts";
 import { bucketSceneOfFile } from "../testing/bucket-scene.fixture.ts";
 
 /* Tags of AWS services on a bucket, such as CloudFormation's: the proxy plays AWS' side, and the server has the others. */
@@ -18,11 +18,7 @@ test("a bucket that has them is adopted, tagged beside them, and then only looke
   await object.bucket.setTags({ others: "stays" });
   const result = await object.reconcileUntilStable();
   expect(readyOf(result)).toBeUndefined();
-  expect(await object.bucket.tags()).toMatchObject({
-    team: "north",
-    others: "stays",
-    "drover.dev/owner-uid": object.uid,
-  });
+  await expectOwned(object, { team: "north", others: "stays" });
   expect(scene.proxy.writes()).toEqual(["PutBucketTagging"]);
   await object.reconcileUntilStable();
   expect(scene.proxy.writes()).toEqual(["PutBucketTagging"]);
@@ -44,7 +40,7 @@ test("a bucket that gets them as it is made, before its owner could be written, 
   scene.proxy.fault = fault;
   await object.reconcileUntilStable();
   expect(object.status.adopted).toBe(false);
-  expect(await object.bucket.tags()).toMatchObject({ "drover.dev/owner-uid": object.uid });
+  await expectOwned(object);
 });
 
 test("they stay when the bucket is let go of, though no other tag does", async () => {

@@ -1,7 +1,7 @@
 import { RetryAfterError } from "@drover/controller";
 import { describe, expect, test } from "vitest";
 
-import { expectError, readyOf, expectRefusal } from "../testing/bucket-scene.ts";
+import { expectOwned, expectError, readyOf, expectRefusal } from "../testing/bucket-scene.ts";
 import { bucketHandle, s3ClientOf } from "../testing/bucket-handle.ts";
 import { bucketSceneOfFile } from "../testing/bucket-scene.fixture.ts";
 import { type S3Fault } from "../testing/s3-fault-proxy.ts";
@@ -25,11 +25,7 @@ describe("a bucket that was there before", () => {
     await object.bucket.put();
     const result = await object.reconcileUntilStable();
     expect(result.status?.adopted).toBe(true);
-    expect(await object.bucket.tags()).toMatchObject({
-      cost: "42",
-      team: "a",
-      "drover.dev/owner-uid": object.uid,
-    });
+    await expectOwned(object, { cost: "42", team: "a" });
     expect((await object.reconcile()).status?.adopted).toBe(true);
   });
 
@@ -238,7 +234,7 @@ test("a bucket is found in the list of an account's buckets on whichever page it
 });
 
 test("an owner whose name is longer than a tag may be is written as far as it fits", async () => {
-  const object = await scene.stableObject({ bucketName: "long-owner" }, { name: "n".repeat(253) });
+  const object = await scene.stableObject({ bucketName: "long-owner" }, "n".repeat(253));
   expect(await scene.bucket("long-owner").tags()).toMatchObject({
     "drover.dev/owner-uid": object.uid,
     "drover.dev/owner": object.key.slice(0, 256),

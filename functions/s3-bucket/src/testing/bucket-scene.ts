@@ -10,7 +10,7 @@ import {
   type StatusOf,
   TerminalError,
 } from "@drover/controller";
-import { type S3Server, startS3 } from "@drover/local-servers";
+import { startS3 } from "@drover/local-servers";
 import { expect } from "vitest";
 import type { z } from "zod";
 import { Bucket, type BucketContext } from "../bucket.ts";
@@ -19,7 +19,7 @@ import type { BucketStores } from "../bucket-store.ts";
 import { s3ConfigSchema } from "../config.ts";
 import { s3BucketStores } from "../s3/s3-bucket-store.ts";
 import { type BucketHandle, bucketHandle, s3ClientOf } from "./bucket-handle.ts";
-import { type S3FaultProxy, startS3FaultProxy } from "./s3-fault-proxy.ts";
+import { startS3FaultProxy } from "./s3-fault-proxy.ts";
 
 type Result = ReconcileResult<typeof Bucket>;
 
@@ -39,31 +39,18 @@ export interface TestBucket {
   finalize(signal?: AbortSignal): Promise<void>;
 }
 
-/** A real S3 server, the function in front of a proxy, and a client of its own to see and do things behind its back. */
-export interface BucketScene {
-  readonly server: S3Server;
-  readonly proxy: S3FaultProxy;
-  readonly stores: BucketStores;
-  readonly s3: S3Client;
-  readonly secrets: Map<string, Record<string, string>>;
-  readonly logged: object[];
-  bucket(name: string): BucketHandle;
-  object(spec?: z.input<typeof Bucket.spec>, identity?: { uid?: string; name?: string }): TestBucket;
-  /** An object whose bucket is as its spec asks. */
-  stableObject(...asked: Parameters<BucketScene["object"]>): Promise<TestBucket>;
-  close(): Promise<void>;
-}
+export type BucketScene = Awaited<ReturnType<typeof openBucketScene>>;
 
-export async function openBucketScene(timeout = "5s"): Promise<BucketScene> {
+/** A real S3 server, the function in front of a proxy, and a client of its own to see and do things behind its back. */
+export async function openBucketScene(timeout = "5s") {
   const server = await startS3();
   const proxy = await startS3FaultProxy(server.url);
   const stores = s3BucketStores(s3ConfigSchema.parse({ s3Endpoint: proxy.url, s3Timeout: timeout }));
   const { accessKeyId, secretAccessKey } = server;
   const s3 = s3ClientOf(server);
-  const secrets = new Map([["keys", { accessKeyId, secretAccessKey }]]);
+  const secrets = new Map<string, Record<string, string>>([["keys", { accessKeyId, secretAccessKey }]]);
   const logged: object[] = [];
-  const object: BucketScene["object"] = (spec, identity) =>
-    testObject({ stores, secrets, logged, s3 }, spec, identity);
+  const object = (...asked: ObjectOptions) => testObject({ stores, secrets, logged, s3 }, ...asked);
   return {
     server,
     proxy,
@@ -71,9 +58,10 @@ export async function openBucketScene(timeout = "5s"): Promise<BucketScene> {
     s3,
     secrets,
     logged,
-    bucket: (name) => bucketHandle(s3, name),
+    bucket: (name: string) => bucketHandle(s3, name),
     object,
-    async stableObject(...asked) {
+    /** An object whose bucket is as its spec asks. */
+    async stableObject(...asked: ObjectOptions) {
       const stable = object(...asked);
       await stable.reconcileUntilStable();
       return stable;
@@ -87,12 +75,20 @@ export async function openBucketScene(timeout = "5s"): Promise<BucketScene> {
   };
 }
 
+type ObjectOptions = [spec?: z.input<typeof Bucket.spec>, name?: string];
+
+interface ObjectServers {
+  readonly stores: BucketStores;
+  readonly s3: S3Client;
+  readonly secrets: ReadonlyMap<string, Record<string, string>>;
+  readonly logged: object[];
+}
+
 function testObject(
-  { stores, secrets, logged, s3 }: Pick<BucketScene, "stores" | "secrets" | "logged" | "s3">,
-  spec: z.input<typeof Bucket.spec> = {},
-  identity: { uid?: string; name?: string } = {},
+  { stores, secrets, logged, s3 }: ObjectServers,
+  ...[spec = {}, name = `b-${randomUUID().slice(0, 8)}`]: ObjectOptions
 ): TestBucket {
-  const { uid = randomUUID(), name = `b-${randomUUID().slice(0, 8)}` } = identity;
+  const uid = randomUUID();
   const controller = bucketController(stores);
   const bucketName = spec.bucketName ?? `default-${name}`;
   const key = objectKey({ namespace: "default", name });
@@ -157,6 +153,10 @@ export async function expectError(of: Promise<unknown>): Promise<Error> {
   if (error instanceof Error) return error;
   throw new Error("It succeeded, and should not have.");
 }
+
+/** Its bucket has the object as its owner, and these tags. */
+export const expectOwned = async ({ bucket, uid }: TestBucket, tags: object = {}): Promise<void> =>
+  expect(await bucket.tags()).toMatchObject({ ...tags, "drover.dev/owner-uid": uid });
 
 /** The wait, or the stop, that something must end with, for this reason if one is given. */
 export async function expectRefusal(
