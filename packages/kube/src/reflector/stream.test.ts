@@ -62,8 +62,10 @@ describe("a watch without faults", () => {
     const run = watching("100");
     run.then(modifiedInput("a", "99"));
     expect(run.observed).toEqual([]);
-    run.then(bookmarkInput("99"));
-    expect(run.observed).toEqual([]);
+    for (const version of ["99", "100"]) {
+      run.then(bookmarkInput(version));
+      expect(run.observed).toEqual([]);
+    }
     expect(run.state.position).toBe("100");
   });
 
