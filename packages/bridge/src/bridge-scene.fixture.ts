@@ -29,6 +29,8 @@ export interface BridgeScene extends AsyncDisposable {
   wakes(queue: string, name: string): Promise<number>;
   /** Waits until a key in `default` has been woken that often; by default, at least once. */
   woken(queue: string, name: string, times?: number): Promise<void>;
+  /** Waits until no queue is behind, and nothing is owed to any. */
+  caughtUp(bridge: Bridge): Promise<void>;
   /** Starts a bridge for these functions, and waits until it has listed their `streams`. */
   startFollowing(registrations: readonly Registration[], streams?: number): Promise<RunningBridge>;
 }
@@ -51,6 +53,11 @@ export const controlOf = (name: string): string => `{drover:${queueOf({ name })}
 function expectSynced({ bridge }: RunningBridge, streams: number): void {
   expect(bridge.followed()).toHaveLength(streams);
   for (const { reflector } of bridge.followed()) expect(reflector.status().synced).toBe(true);
+}
+
+async function expectNothingOwed(bridge: Bridge, admin: RedisConnection): Promise<void> {
+  expect(bridge.followed().flatMap((stream) => stream.lags())).toEqual([]);
+  for (const left of ["owed:*", "behind"]) expect(await admin.keys(`{drover-stream:*:${left}`)).toEqual([]);
 }
 
 const requestsTo =
@@ -110,6 +117,7 @@ export async function openBridgeScene(): Promise<BridgeScene> {
         if (times === undefined) expect(wakes, name).toBeGreaterThan(0);
         else expect(wakes, name).toBe(times);
       }),
+    caughtUp: (bridge) => until(() => expectNothingOwed(bridge, admin)),
     async startFollowing(registrations, streams = 1) {
       const running = await scene.startBridge();
       running.bridge.register(registrations);

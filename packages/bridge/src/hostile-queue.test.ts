@@ -19,12 +19,6 @@ afterEach(() => scene[Symbol.asyncDispose]());
 
 const woken = (queue: string, name: string, times = 1) => scene.woken(queue, name, times);
 const lags = ({ bridge }: RunningBridge) => bridge.followed().flatMap((stream) => stream.lags());
-const caughtUp = (running: RunningBridge) =>
-  until(async () => {
-    expect(lags(running)).toEqual([]);
-    expect(await scene.admin.keys("{drover-stream:*:owed:*")).toEqual([]);
-    expect(await scene.admin.keys("{drover-stream:*:behind")).toEqual([]);
-  });
 /** A write that the Redis user of a function may make to its own queue. */
 const poison = async (queue: string) => (await scene.asFunction(queue)).hset(controlOf(queue), "schema", 999);
 const heal = (queue: string) => scene.admin.hdel(controlOf(queue), "schema");
@@ -52,7 +46,7 @@ it("a queue that its function has poisoned stops no other, and gets exactly the 
 
   await heal("evil");
   for (const name of ["one", "two", "three"]) await scene.woken("evil", name);
-  await caughtUp(running);
+  await scene.caughtUp(running.bridge);
   const version = async (queue: string, name: string) =>
     (await scene.entry(queue, name))["version:configmaps"];
   for (const name of ["one", "two", "three"])
@@ -104,7 +98,7 @@ it("a queue that accepts no wakes is reported in its function's status, and in n
     },
   });
   await heal("evil");
-  await caughtUp(running);
+  await scene.caughtUp(running.bridge);
   expect(await stated()).toMatchObject({ evil: { state: "Following" } });
 });
 
@@ -126,7 +120,7 @@ it("a wake that the queue refuses and that cannot be recorded is not lost", asyn
   await scene.admin.del(behind);
   await heal("evil");
   await scene.woken("evil", "one");
-  await caughtUp(running);
+  await scene.caughtUp(running.bridge);
 });
 
 it("another bridge delivers the owed wakes of a killed one, before and after the queue is healed", async () => {
@@ -152,7 +146,7 @@ it("another bridge delivers the owed wakes of a killed one, before and after the
   const third = await scene.startBridge();
   third.bridge.register(both);
   for (const name of ["one", "two"]) await scene.woken("evil", name);
-  await caughtUp(third);
+  await scene.caughtUp(third.bridge);
   for (const queue of ["evil", "victim"]) expect(await scene.wakes(queue, "still")).toBe(1);
 });
 
@@ -178,7 +172,7 @@ it("queues that fall behind at different times each get the wakes that they miss
   await until(() => expect(lags(running).map(({ queue }) => queue)).toEqual(["-/evil/-"]));
   await heal("evil");
   for (const name of ["one", "two"]) await scene.woken("evil", name);
-  await caughtUp(running);
+  await scene.caughtUp(running.bridge);
 });
 
 it("lookups for a queue that is behind are repeated when it is healed", async () => {
@@ -196,7 +190,7 @@ it("lookups for a queue that is behind are repeated when it is healed", async ()
   await until(() => expect(lags(running)).toHaveLength(2));
   expect(await scene.wakes("evil", "before")).toBe(1);
   await heal("evil");
-  await caughtUp(running);
+  await scene.caughtUp(running.bridge);
   const secretVersion = async (name: string) => (await scene.entry("evil", name))["version:secrets"];
   for (const name of ["before", "during"]) expect(await secretVersion(name)).toMatch(/^\d+$/);
 });
@@ -251,5 +245,5 @@ it("only the queue for which Redis refuses a permission falls behind", async () 
   );
   await scene.admin.call("ACL", "SETUSER", "bridge", "~*");
   await woken("evil", "one");
-  await caughtUp(running);
+  await scene.caughtUp(running.bridge);
 });

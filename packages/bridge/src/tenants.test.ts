@@ -4,7 +4,6 @@ import { connectRedis, disconnectRedis, type RedisConnection, redisUserRules } f
 import type { Tenant } from "@drover/runtime";
 import { Redis } from "ioredis";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import type { Bridge } from "./bridge.ts";
 import { openTestTenants, tenantOf } from "../../runtime/src/tenants/tenants.fixture.ts";
 import { configMapKind, openBridgeScene, type BridgeScene, until } from "./bridge-scene.fixture.ts";
 import { registrationOf } from "./registration/registration.ts";
@@ -76,11 +75,6 @@ const woken = (admin: RedisConnection, namespace: string, name: string, version:
   );
 const wakes = async (admin: RedisConnection, namespace: string, name: string) =>
   Number((await entryOf(admin, namespace, name))["wakes"] ?? 0);
-const caughtUp = (bridge: Bridge) =>
-  until(async () => {
-    expect(bridge.followed().flatMap((stream) => stream.lags())).toEqual([]);
-    expect(await scene.admin.keys("{drover-stream:*:owed:*")).toEqual([]);
-  });
 /** Changes objects. The queues of `b` and `c`, which are never broken, are woken for each change. @returns the versions. */
 async function change(...names: readonly string[]): Promise<Map<string, string>> {
   const versions = new Map<string, string>();
@@ -151,7 +145,7 @@ it.each(breaks)(
     await until(() => expect(bridge.notes().join()).toMatch(/the queue of a\/sites/));
     await mend(a);
     for (const [name, version] of during) await woken(a.admin, "a", name, version);
-    await caughtUp(bridge);
+    await scene.caughtUp(bridge);
     await until(() => expect(bridge.notes()).toEqual([]));
   },
 );
@@ -205,7 +199,7 @@ it("a namespace that moves to its own Redis has every key woken there, and no ke
   await woken(a.admin, "a", "one", before.get("one") ?? "");
   await woken(a.admin, "a", "three", missed);
   await woken(b.admin, "b", "three", missed);
-  await caughtUp(bridge);
+  await scene.caughtUp(bridge);
   expect(await wakes(b.admin, "b", "one")).toBe(1);
   expect(await wakes(scene.admin, "a", "three")).toBe(0);
 });

@@ -106,6 +106,7 @@ export { InvalidControllerError } from "./definition/invalid-controller.ts";
 export type { Limits, Rate } from "./definition/run-settings.ts";
 export * from "./object/object-client.ts";
 export * from "./object/object-key.ts";
+export { objectMetadataFields } from "./object/object-metadata-fields.ts";
 export {
   type Campaign,
   ReconcileFunction,

@@ -1,3 +1,4 @@
+import { objectMetadataFields } from "@drover/controller";
 import { z } from "zod";
 
 /** The types of calls: reconcile an object, or undo what was done for it before it is deleted. */
@@ -5,7 +6,6 @@ export const callTypes = ["dev.drover.reconcile.v2", "dev.drover.finalize.v2"] a
 export type CallType = (typeof callTypes)[number];
 
 const text = z.string().min(1);
-const texts = z.record(z.string(), z.string());
 
 /** Identifies a function in messages: the receiver of a call, and the sender of a completion. */
 export const audienceSchema = z.strictObject({
@@ -21,18 +21,7 @@ export type Audience = z.output<typeof audienceSchema>;
 const objectSchema = z.looseObject({
   apiVersion: text,
   kind: text,
-  metadata: z.looseObject({
-    name: text,
-    namespace: text.exactOptional(),
-    uid: text,
-    resourceVersion: text,
-    generation: z.number().exactOptional(),
-    creationTimestamp: z.string().exactOptional(),
-    deletionTimestamp: z.string().exactOptional(),
-    finalizers: z.array(z.string()).exactOptional(),
-    labels: texts.exactOptional(),
-    annotations: texts.exactOptional(),
-  }),
+  metadata: z.looseObject(objectMetadataFields),
 });
 
 /** The body of a call. Only the body is signed; headers repeat parts of it for routing. */

@@ -1,7 +1,7 @@
 import { silentLog } from "@drover/controller";
 import type { HeldStream } from "../store/stream-store.ts";
 import type { StreamPlan } from "./plan-streams.ts";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import type { FollowedStream } from "./follow-stream.ts";
 import { keepStreams, type KeeperOptions } from "./keep-streams.ts";
 
@@ -21,7 +21,7 @@ const podsFor = (...listeners: readonly string[]): StreamPlan => ({
 const elsewhere = () => Promise.resolve({ heldBy: "another", for: 1_000 });
 const done = () => Promise.resolve();
 
-/** A keeper for the only bridge of a group. Another bridge holds all streams, unless `store` returns others. */
+/** A keeper for the only bridge of a group, until the test has ended. Another bridge holds all streams, unless `store` returns others. */
 const keeperOf = ({
   bridges,
   store,
@@ -29,8 +29,8 @@ const keeperOf = ({
 }: Partial<Pick<KeeperOptions, "every" | "follow">> & {
   readonly bridges?: Partial<KeeperOptions["bridges"]>;
   readonly store?: Partial<KeeperOptions["store"]>;
-}) =>
-  keepStreams({
+}) => {
+  const keeper = keepStreams({
     bridge: "me",
     log: silentLog,
     every: 1,
@@ -39,6 +39,9 @@ const keeperOf = ({
     store: { hold: elsewhere, known: () => Promise.resolve([]), ...store },
     ...more,
   });
+  onTestFinished(() => keeper.stop());
+  return keeper;
+};
 
 /**
  * A keeper of streams that no bridge holds. `asked` has the calls, in order, without renewals.
@@ -105,7 +108,6 @@ it("reports a stream as missing from the moment on at which it is wanted", async
   expect(keeper.missing()).toEqual(["pods/v1 is not followed yet"]);
   answer.resolve(undefined);
   await expect.poll(() => keeper.missing()).toEqual(["pods/v1 is still held by another"]);
-  await keeper.stop();
 });
 
 it("treats a stream as unused only according to the streams that were wanted when it looked", async () => {
@@ -133,7 +135,6 @@ it("treats a stream as unused only according to the streams that were wanted whe
   here.resolve(["me"]);
   await expect.poll(() => held).toContain("v1/old for ");
   expect(held).not.toContain("v1/pods for ");
-  await keeper.stop();
 });
 
 it("reports why a stream cannot be taken, takes the others, and takes it when it can", async () => {
@@ -154,7 +155,6 @@ it("reports why a stream cannot be taken, takes the others, and takes it when it
   await expect
     .poll(() => keeper.missing())
     .toEqual(["pods/v1 is still held by another", "nodes/v1 is still held by another"]);
-  await keeper.stop();
 });
 
 describe("a stream that Redis refuses to release", () => {
@@ -175,7 +175,6 @@ describe("a stream that Redis refuses to release", () => {
     expect(turn.slice(0, 3)).toEqual([`${how} v1/pods`, "renew v1/services", "hold v1/events []"]);
     keeper.want([pods, services, events], needed);
     await expect.poll(() => calls).toContain("hold v1/pods []");
-    await keeper.stop();
   });
 
   it("does not keep a bridge from leaving its group, nor from ending", async () => {
@@ -212,7 +211,6 @@ describe("a stream that is held", () => {
     await expect.poll(asked).toHaveLength(3);
     await turned();
     expect(asked()).toEqual(["hold v1/pods [a]", "stop v1/pods", "hold v1/pods [a]"]);
-    await keeper.stop();
   });
 
   it("is restarted when its subscribers change, and otherwise not", async () => {
@@ -225,7 +223,6 @@ describe("a stream that is held", () => {
     keeper.want([podsFor("a", "b")], needed);
     await expect.poll(asked).toHaveLength(4);
     expect(asked().slice(1)).toEqual(["stop v1/pods", "release v1/pods", "hold v1/pods [a,b]"]);
-    await keeper.stop();
   });
 
   it("is deleted when no function needs it, and only released while one needs it that is not followed here", async () => {
@@ -238,7 +235,6 @@ describe("a stream that is held", () => {
     await expect.poll(asked).toHaveLength(4);
     keeper.want([], new Set());
     await expect.poll(() => asked().slice(4)).toEqual(["stop v1/pods", "forget v1/pods"]);
-    await keeper.stop();
   });
 
   it("that no bridge follows is deleted if no function needs it", async () => {
@@ -247,6 +243,5 @@ describe("a stream that is held", () => {
     expect(asked()).toEqual([]);
     keeper.want([], needed);
     await expect.poll(asked).toEqual(["hold v1/old []", "forget v1/old"]);
-    await keeper.stop();
   });
 });

@@ -13,16 +13,9 @@ const int32 = { least: -(2 ** 31), most: 2 ** 31 - 1 };
  * because every int64 may be stored; a range that lies beyond them cannot be expressed, and is refused.
  */
 export function wholeForm(schema: z.core.$ZodType, place: Place): StructuralSchema {
-  const {
-    minimum,
-    maximum,
-    exclusiveMinimum,
-    exclusiveMaximum,
-    multipleOf,
-    allOf = [],
-  } = jsonSchemaOf(schema);
-  const first = firstWhole(minimum ?? -Infinity, exclusiveMinimum === true);
-  const last = -firstWhole(-(maximum ?? Infinity), exclusiveMaximum === true);
+  const { minimum, maximum, multipleOf, allOf = [], ...excluded } = jsonSchemaOf(schema);
+  const first = firstWhole(minimum ?? -Infinity, excluded.exclusiveMinimum === true);
+  const last = -firstWhole(-(maximum ?? Infinity), excluded.exclusiveMaximum === true);
   if (first >= Number.MAX_SAFE_INTEGER || last <= -Number.MAX_SAFE_INTEGER)
     return place.refuse(`${boundsSay} use smaller bounds`);
   const [least, most] = [isExactBound(first) ? first : undefined, isExactBound(last) ? last : undefined];
@@ -69,22 +62,15 @@ const isExactBound = (bound: number | undefined): bound is number =>
   bound !== undefined && Math.abs(bound) < Number.MAX_SAFE_INTEGER;
 
 export function numberForm(schema: z.core.$ZodType, place: Place): StructuralSchema {
-  const {
-    minimum,
-    maximum,
-    exclusiveMinimum,
-    exclusiveMaximum,
-    multipleOf,
-    allOf = [],
-  } = jsonSchemaOf(schema);
+  const { minimum, maximum, multipleOf, allOf = [], ...excluded } = jsonSchemaOf(schema);
   const bounds = [minimum, maximum].filter(
     (bound) => bound !== undefined && Math.abs(bound) < Number.MAX_VALUE,
   );
   if (bounds.some((bound) => !isExactBound(bound))) {
     return place.refuse(`${boundsSay} use z.number() without bounds`);
   }
-  const least = isExactBound(minimum) ? bound("minimum", minimum, exclusiveMinimum === true) : {};
-  const most = isExactBound(maximum) ? bound("maximum", maximum, exclusiveMaximum === true) : {};
+  const least = isExactBound(minimum) ? bound("minimum", minimum, excluded.exclusiveMinimum === true) : {};
+  const most = isExactBound(maximum) ? bound("maximum", maximum, excluded.exclusiveMaximum === true) : {};
   const more = [...(factors(allOf) ?? []), ...(least.allOf ?? []), ...(most.allOf ?? [])];
   return {
     type: "number",

@@ -1,8 +1,13 @@
-import { type KubeObject, type ObjectKey, objectKey, type ObjectName } from "@drover/controller";
+import {
+  type KubeObject,
+  type ObjectKey,
+  objectKey,
+  objectMetadataFields,
+  type ObjectName,
+} from "@drover/controller";
 import { z } from "zod";
 
 const text = z.string().min(1);
-const texts = z.record(z.string(), z.string());
 
 // Go's encoder writes null for some absent fields (`creationTimestamp: null`).
 const nullIsAbsent = (value: unknown): unknown =>
@@ -23,16 +28,7 @@ const ownerReferenceSchema = z.looseObject({
 export const metadataSchema = z.preprocess(
   nullIsAbsent,
   z.looseObject({
-    name: text,
-    namespace: text.exactOptional(),
-    uid: text,
-    resourceVersion: text,
-    generation: z.number().exactOptional(),
-    creationTimestamp: z.string().exactOptional(),
-    deletionTimestamp: z.string().exactOptional(),
-    finalizers: z.array(z.string()).exactOptional(),
-    labels: texts.exactOptional(),
-    annotations: texts.exactOptional(),
+    ...objectMetadataFields,
     ownerReferences: z.array(ownerReferenceSchema).exactOptional(),
   }),
 );

@@ -61,23 +61,6 @@ it.each([
   await expect(reply).rejects.toBe(reason);
 });
 
-it("an error of `beforeSend` rejects the request, and nothing is sent", async () => {
-  let asked = 0;
-  serve = (response) => {
-    asked++;
-    response.end();
-  };
-  const refused = new Error("The lease is over.");
-  await expect(
-    responseOf({
-      beforeSend: () => {
-        throw refused;
-      },
-    }),
-  ).rejects.toBe(refused);
-  expect(asked).toBe(0);
-});
-
 it("an interrupted answer is a connection error", async () => {
   serve = (response) => {
     response.write("a");
