@@ -89,7 +89,7 @@ const widgets = definitionOf({
 });
 
 /** A definition without a status subresource, cluster-scoped. */
-const gadgets = definitionOf({
+const gadgetDefinition = definitionOf({
   plural: "gadgets",
   kind: "Gadget",
   scope: "Cluster",
@@ -175,7 +175,7 @@ export const fixturePlurals = ["widgets", "gadgets", "samples", "formats"];
 export const fixtures: Case = {
   name: "definitions",
   steps: [
-    ...[widgets, gadgets, samples, formats].map((definition): Step => post(definitions, definition)),
+    ...[widgets, gadgetDefinition, samples, formats].map((definition): Step => post(definitions, definition)),
     ...fixturePlurals.map((plural) => awaited(`/apis/example.com/v1/${plural}`)),
   ],
 };
@@ -203,3 +203,9 @@ export const pod = (name: string, spec: JsonObject = {}, metadata: JsonObject = 
 export const servicesIn = "/api/v1/namespaces/<ns>/services";
 export const service = (name: string, spec: JsonObject = {}): JsonObject =>
   object("v1", "Service", name, { spec: { ports: [{ port: 80 }], ...spec } });
+export const gadget = (name: string, metadata: JsonObject = {}): JsonObject =>
+  object("example.com/v1", "Gadget", name, {}, metadata);
+
+/** Binds a pod to a node. */
+export const bind = (name: string): Step =>
+  post(`${podsIn}/${name}/binding`, object("v1", "Binding", name, { target: { kind: "Node", name: "n" } }));

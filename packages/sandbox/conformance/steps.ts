@@ -58,3 +58,9 @@ export const object = (
   more: JsonObject = {},
   metadata: JsonObject = {},
 ): JsonObject => ({ apiVersion, kind, metadata: { name, ...metadata }, ...more });
+
+export const deleteOptions = (more: JsonObject = {}): JsonObject => ({
+  kind: "DeleteOptions",
+  apiVersion: "v1",
+  ...more,
+});

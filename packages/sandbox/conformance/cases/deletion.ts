@@ -1,10 +1,10 @@
 // Deletions: preconditions, policies, finalizers in every order, pods with a grace period.
 import type { Json, JsonObject } from "../../src/json.ts";
-import { configMap, configMapsIn, gadgetsAt, pod, podsIn, widget, widgetsIn } from "../fixtures.ts";
-import { caseOf, del, get, named, object, patch, post, put } from "../steps.ts";
+import { bind, configMap, configMapsIn, gadgetsAt, pod, podsIn, widgetsIn } from "../fixtures.ts";
+import { gadgets, mapsAndWidgets, type Place } from "../places.ts";
+import { caseOf, del, deleteOptions as options, get, named, patch, post, put } from "../steps.ts";
 import type { Case, Step } from "../steps.ts";
 
-const options = (more: JsonObject): JsonObject => ({ kind: "DeleteOptions", apiVersion: "v1", ...more });
 const unknownUid = "00000000-0000-0000-0000-000000000000";
 
 /** Without the two policies that a garbage collector carries out: the real server here has none. */
@@ -42,36 +42,32 @@ const queries = [
   "gracePeriodSeconds=-5",
 ];
 
-const held = (path: string, one: JsonObject): Step[] => [
-  named(
-    "made",
-    post(path, { ...one, metadata: { ...(one["metadata"] as JsonObject), finalizers: ["e.x/a", "e.x/b"] } }),
-  ),
-  named("gone", del(`${path}/a`)),
-  del(`${path}/a`),
-  del(`${path}/a`, options({ preconditions: { uid: unknownUid } })),
-  del(`${path}/a`, options({ gracePeriodSeconds: 3 })),
-  patch(`${path}/a`, { metadata: { labels: { still: "there" } } }),
-  patch(`${path}/a`, { metadata: { finalizers: ["e.x/a", "e.x/b", "e.x/c"] } }),
-  patch(`${path}/a`, { metadata: { finalizers: ["e.x/b", "e.x/a"] } }),
-  patch(`${path}/a`, { metadata: { deletionTimestamp: null } }),
-  patch(`${path}/a`, { metadata: { deletionGracePeriodSeconds: 100 } }),
-  put(`${path}/a`, {
-    ...one,
-    metadata: { name: "a", finalizers: ["e.x/a"], resourceVersion: "<gone.metadata.resourceVersion>" },
-  }),
-  post(path, one),
-  patch(`${path}/a`, { metadata: { finalizers: ["e.x/a"] } }),
-  get(`${path}/a`),
-  patch(`${path}/a?dryRun=All`, { metadata: { finalizers: null } }),
-  get(`${path}/a`),
-  patch(`${path}/a`, { metadata: { finalizers: [] } }),
-  get(`${path}/a`),
-  post(path, one),
-];
+/** Steps about an object that finalizers hold. */
+function held({ path, of }: Place, name: string): Step[] {
+  const at = `${path}/${name}`;
+  return [
+    named("made", post(path, of(name, { finalizers: ["e.x/a", "e.x/b"] }))),
+    named("gone", del(at)),
+    del(at),
+    del(at, options({ preconditions: { uid: unknownUid } })),
+    del(at, options({ gracePeriodSeconds: 3 })),
+    patch(at, { metadata: { labels: { still: "there" } } }),
+    patch(at, { metadata: { finalizers: ["e.x/a", "e.x/b", "e.x/c"] } }),
+    patch(at, { metadata: { finalizers: ["e.x/b", "e.x/a"] } }),
+    patch(at, { metadata: { deletionTimestamp: null } }),
+    patch(at, { metadata: { deletionGracePeriodSeconds: 100 } }),
+    put(at, of(name, { finalizers: ["e.x/a"], resourceVersion: "<gone.metadata.resourceVersion>" })),
+    post(path, of(name)),
+    patch(at, { metadata: { finalizers: ["e.x/a"] } }),
+    get(at),
+    patch(`${at}?dryRun=All`, { metadata: { finalizers: null } }),
+    get(at),
+    patch(at, { metadata: { finalizers: [] } }),
+    get(at),
+    post(path, of(name)),
+  ];
+}
 
-const bind = (name: string): Step =>
-  post(`${podsIn}/${name}/binding`, object("v1", "Binding", name, { target: { kind: "Node", name: "n" } }));
 const graceful = (name: string, spec: JsonObject, ...steps: readonly Step[]): Case =>
   caseOf(
     `a pod on a node, ${name}`,
@@ -85,47 +81,28 @@ const graceful = (name: string, spec: JsonObject, ...steps: readonly Step[]): Ca
 const grace = (gracePeriodSeconds: number): Step => del(`${podsIn}/a`, options({ gracePeriodSeconds }));
 
 export const deletion: readonly Case[] = [
-  ...bodies.flatMap((body): Case[] => {
-    const name = JSON.stringify(body).slice(0, 110);
-    return [
+  ...bodies.flatMap((body) =>
+    mapsAndWidgets.map(({ kind, path, of }) =>
       caseOf(
-        `a ConfigMap with ${name}`,
-        named("made", post(configMapsIn, configMap("a"))),
-        del(`${configMapsIn}/a`, body),
-        get(`${configMapsIn}/a`),
+        `a ${kind} with ${JSON.stringify(body).slice(0, 110)}`,
+        named("made", post(path, of("a"))),
+        del(`${path}/a`, body),
+        get(`${path}/a`),
       ),
-      caseOf(
-        `a Widget with ${name}`,
-        named("made", post(widgetsIn, widget("a"))),
-        del(`${widgetsIn}/a`, body),
-        get(`${widgetsIn}/a`),
-      ),
-    ];
-  }),
+    ),
+  ),
   ...queries.map((query) =>
     caseOf(
       `with the query ${query}`,
-      ...[configMapsIn, widgetsIn].flatMap((path) => [
-        post(path, path === widgetsIn ? widget("a") : configMap("a")),
+      ...mapsAndWidgets.flatMap(({ path, of }) => [
+        post(path, of("a")),
         del(`${path}/a?${query}`),
         get(`${path}/a`),
       ]),
     ),
   ),
-  caseOf("finalizers of a ConfigMap", ...held(configMapsIn, configMap("a"))),
-  caseOf("finalizers of a Widget", ...held(widgetsIn, widget("a"))),
-  caseOf(
-    "finalizers of a Gadget",
-    ...held(gadgetsAt, object("example.com/v1", "Gadget", "a")).map(
-      (step) =>
-        JSON.parse(
-          JSON.stringify(step)
-            .replaceAll('gadgets/a"', 'gadgets/<id>"')
-            .replaceAll('"name":"a"', '"name":"<id>"')
-            .replaceAll("gadgets/a?", "gadgets/<id>?"),
-        ) as Step,
-    ),
-  ),
+  ...mapsAndWidgets.map((place) => caseOf(`finalizers of a ${place.kind}`, ...held(place, "a"))),
+  caseOf("finalizers of a Gadget", ...held(gadgets, "<id>")),
   caseOf(
     "what is not there",
     del(`${configMapsIn}/a`),

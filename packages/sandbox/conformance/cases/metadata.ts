@@ -1,8 +1,9 @@
 // Valid and invalid names, labels, annotations, owners and finalizers, on create and on update.
 import type { JsonObject } from "../../src/json.ts";
-import { configMap, configMapsIn, gadgetsAt, widget, widgetsIn } from "../fixtures.ts";
+import { configMap, configMapsIn, gadget, gadgetsAt, widget, widgetsIn } from "../fixtures.ts";
+import { mapsAndWidgets } from "../places.ts";
 import { caseOf, del, get, named, object, patch, post, put } from "../steps.ts";
-import type { Case, Step } from "../steps.ts";
+import type { Case } from "../steps.ts";
 
 const names = [
   ...`a A a_b -a a- a.b a..b .a 1 ä a/b a%b a:b {} __proto__`.split(/\s+/),
@@ -116,13 +117,7 @@ const generate: readonly Case[] = [
 ].map((generateName) =>
   caseOf(
     `generateName ${shortened(generateName)}`,
-    post(configMapsIn, { apiVersion: "v1", kind: "ConfigMap", metadata: { generateName } }),
-    post(widgetsIn, {
-      apiVersion: "example.com/v1",
-      kind: "Widget",
-      metadata: { generateName },
-      spec: { size: 1 },
-    }),
+    ...mapsAndWidgets.map(({ path, of }) => post(path, { ...of(""), metadata: { generateName } })),
   ),
 );
 
@@ -152,47 +147,38 @@ const updates: readonly JsonObject[] = [
   { ownerReferences: [{ name: "x" }] },
   { bogus: 1 },
 ];
-const updated = (path: string, first: JsonObject, change: JsonObject): Step[] => [
-  named("made", post(path, first)),
-  patch(`${path}/a`, { metadata: change }),
-  get(`${path}/a`),
-];
 
 /** Changes of other fields in a write of the status, for objects that are being deleted and others. */
 const deletion = { deletionTimestamp: "2020-01-01T00:00:00Z", deletionGracePeriodSeconds: 5 };
-const byStatus = {
-  path: widgetsIn,
-  first: (more: JsonObject) => widget("a", undefined, more),
-  spec: { size: 2 },
-};
-const changesByStatus: readonly ((spec: JsonObject) => JsonObject)[] = [
-  (spec) => ({ spec }),
-  (spec) => ({ spec, status: { conditions: [{ type: "T", status: "True" }] } }),
-  () => ({ metadata: deletion }),
-  () => ({ metadata: { deletionTimestamp: null, deletionGracePeriodSeconds: null } }),
-  () => ({ metadata: { deletionGracePeriodSeconds: 9 } }),
-  () => ({ metadata: { labels: { b: "2" } } }),
-  () => ({ metadata: { annotations: { b: "2" }, finalizers: [], ownerReferences: [owner()] } }),
-  () => ({ metadata: { generation: 9 } }),
+const larger = { spec: { size: 2 } };
+const changesByStatus: readonly JsonObject[] = [
+  larger,
+  { ...larger, status: { conditions: [{ type: "T", status: "True" }] } },
+  { metadata: deletion },
+  { metadata: { deletionTimestamp: null, deletionGracePeriodSeconds: null } },
+  { metadata: { deletionGracePeriodSeconds: 9 } },
+  { metadata: { labels: { b: "2" } } },
+  { metadata: { annotations: { b: "2" }, finalizers: [], ownerReferences: [owner()] } },
+  { metadata: { generation: 9 } },
 ];
 const throughStatus: readonly Case[] = ["/status", ""].flatMap((subresource) =>
   [false, true].map((deleted) => {
-    const { path, first, spec } = byStatus;
+    const at = `${widgetsIn}/a${subresource}`;
     return caseOf(
-      `of ${path}, ${deleted ? "deleted and held" : "alive"}, changed through ${subresource || "the object"}`,
-      post(path, first({ labels: { a: "1" }, finalizers: ["e.x/a"] })),
-      ...(deleted ? [del(`${path}/a`)] : []),
+      `of ${widgetsIn}, ${deleted ? "deleted and held" : "alive"}, changed through ${subresource || "the object"}`,
+      post(widgetsIn, widget("a", undefined, { labels: { a: "1" }, finalizers: ["e.x/a"] })),
+      ...(deleted ? [del(`${widgetsIn}/a`)] : []),
       ...changesByStatus.flatMap((change) => [
-        patch(`${path}/a${subresource}?fieldManager=other`, change(spec)),
-        get(`${path}/a`),
+        patch(`${at}?fieldManager=other`, change),
+        get(`${widgetsIn}/a`),
       ]),
-      patch(`${path}/a${subresource}?fieldManager=third`, { spec }),
-      named("read", get(`${path}/a`)),
+      patch(`${at}?fieldManager=third`, larger),
+      named("read", get(`${widgetsIn}/a`)),
       put(
-        `${path}/a${subresource}?fieldManager=fifth`,
-        first({ resourceVersion: "<read.metadata.resourceVersion>" }),
+        `${at}?fieldManager=fifth`,
+        widget("a", undefined, { resourceVersion: "<read.metadata.resourceVersion>" }),
       ),
-      get(`${path}/a`),
+      get(`${widgetsIn}/a`),
     );
   }),
 );
@@ -207,25 +193,19 @@ export const metadata: readonly Case[] = [
       ),
     ),
   ),
-  ...metadatas.flatMap((one): Case[] => [
-    caseOf(`of a ConfigMap: ${titleOf(one)}`, post(configMapsIn, configMap("a", {}, one))),
-    caseOf(`of a Widget: ${titleOf(one)}`, post(widgetsIn, widget("a", undefined, one))),
+  ...mapsAndWidgets.flatMap(({ kind, path, of }) => [
+    ...metadatas.map((one) => caseOf(`of a ${kind}: ${titleOf(one)}`, post(path, of("a", one)))),
+    ...updates.map((change) =>
+      caseOf(
+        `a ${kind}'s becomes ${titleOf(change)}`,
+        named("made", post(path, of("a", { labels: { a: "1" }, annotations: { a: "1" } }))),
+        patch(`${path}/a`, { metadata: change }),
+        get(`${path}/a`),
+      ),
+    ),
   ]),
   ...generate,
-  ...updates.flatMap((change): Case[] => [
-    caseOf(
-      `a ConfigMap's becomes ${titleOf(change)}`,
-      ...updated(configMapsIn, configMap("a", {}, { labels: { a: "1" }, annotations: { a: "1" } }), change),
-    ),
-    caseOf(
-      `a Widget's becomes ${titleOf(change)}`,
-      ...updated(widgetsIn, widget("a", undefined, { labels: { a: "1" }, annotations: { a: "1" } }), change),
-    ),
-  ]),
-  caseOf(
-    "cluster-scoped objects have no namespace",
-    post(gadgetsAt, object("example.com/v1", "Gadget", "<id>", {}, { namespace: "<ns>" })),
-  ),
+  caseOf("cluster-scoped objects have no namespace", post(gadgetsAt, gadget("<id>", { namespace: "<ns>" }))),
   caseOf(
     "a name in the URL is the object's",
     named("made", post(configMapsIn, configMap("a"))),

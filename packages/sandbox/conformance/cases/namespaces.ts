@@ -1,12 +1,22 @@
 // Deleted namespaces. Neither server has a controller that empties them, so they stay Terminating.
 import type { Json, JsonObject } from "../../src/json.ts";
-import { configMap, configMapsIn, pod, podsIn, widget, widgetsIn } from "../fixtures.ts";
-import { caseOf, del, get, named, object, patch, post, put, watch } from "../steps.ts";
+import { bind, configMap, configMapsIn, pod, podsIn, widget, widgetsIn } from "../fixtures.ts";
+import {
+  caseOf,
+  del,
+  deleteOptions as options,
+  get,
+  named,
+  object,
+  patch,
+  post,
+  put,
+  watch,
+} from "../steps.ts";
 import type { Case, Step } from "../steps.ts";
 
 const all = "/api/v1/namespaces";
 const home = `${all}/<ns>`;
-const options = (more: JsonObject): JsonObject => ({ kind: "DeleteOptions", apiVersion: "v1", ...more });
 const namespace = (more: JsonObject = {}, metadata: JsonObject = {}): JsonObject =>
   object("v1", "Namespace", "<id>", more, metadata);
 const own = `${all}/<id>`;
@@ -63,7 +73,7 @@ export const namespaces: readonly Case[] = [
     patch(`${configMapsIn}/a`, { metadata: { labels: { a: "b" } } }),
     patch(`${widgetsIn}/a`, { spec: { size: 3 } }),
     put(`${widgetsIn}/a/status`, widget("a", { spec: {}, status: { seen: 1 } })),
-    post(`${podsIn}/a/binding`, object("v1", "Binding", "a", { target: { kind: "Node", name: "n" } })),
+    bind("a"),
     get(podsIn),
     del(`${configMapsIn}/a`),
     get(configMapsIn),

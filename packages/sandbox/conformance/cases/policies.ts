@@ -1,36 +1,21 @@
 // Deletion policies. Neither server has a garbage collector: finalizers show its work.
 import type { JsonObject } from "../../src/json.ts";
-import { configMap, configMapsIn, gadgetsAt, pod, podsIn, widget, widgetsIn } from "../fixtures.ts";
-import { caseOf, del, get, object, patch, post, put, watch } from "../steps.ts";
+import { bind, configMap, configMapsIn, pod, podsIn } from "../fixtures.ts";
+import { gadgets, mapsAndWidgets, type Place } from "../places.ts";
+import { caseOf, del, deleteOptions as options, get, object, patch, post, put, watch } from "../steps.ts";
 import type { Case, Step } from "../steps.ts";
 
-const options = (more: JsonObject): JsonObject => ({ kind: "DeleteOptions", apiVersion: "v1", ...more });
 const policy = (propagationPolicy: string, more: JsonObject = {}): JsonObject =>
   options({ propagationPolicy, ...more });
 
-/** The collection of an object, and the object. */
-interface Place {
-  readonly kind: string;
-  readonly path: string;
-  readonly of: (metadata?: JsonObject) => JsonObject;
-}
 const places: readonly Place[] = [
-  { kind: "ConfigMap", path: configMapsIn, of: (metadata = {}) => configMap("<id>", {}, metadata) },
-  {
-    kind: "Widget",
-    path: widgetsIn,
-    of: (metadata = {}) => widget("<id>", { spec: { size: 1 } }, metadata),
-  },
-  {
-    kind: "Gadget",
-    path: gadgetsAt,
-    of: (metadata = {}) => object("example.com/v1", "Gadget", "<id>", {}, metadata),
-  },
-  { kind: "Pod", path: podsIn, of: (metadata = {}) => pod("<id>", {}, metadata) },
+  ...mapsAndWidgets,
+  gadgets,
+  { kind: "Pod", path: podsIn, of: (name, metadata) => pod(name, {}, metadata) },
   {
     kind: "Namespace",
     path: "/api/v1/namespaces",
-    of: (metadata = {}) => object("v1", "Namespace", "<id>", {}, metadata),
+    of: (name, metadata) => object("v1", "Namespace", name, {}, metadata),
   },
 ];
 
@@ -73,7 +58,7 @@ const afterOne = (place: Place): Case[] => {
     ...bodies.map((body) =>
       caseOf(
         `a ${kind} with ${JSON.stringify(body).slice(43)}`,
-        post(path, of()),
+        post(path, of("<id>")),
         del(at, body),
         get(at),
         del(at),
@@ -83,7 +68,7 @@ const afterOne = (place: Place): Case[] => {
     ...again.map(([first, then]) =>
       caseOf(
         `a ${kind} with ${first}, then ${then}`,
-        post(path, of()),
+        post(path, of("<id>")),
         del(at, policy(first)),
         del(at, policy(then)),
         get(at),
@@ -97,7 +82,7 @@ const afterOne = (place: Place): Case[] => {
         ["", "Foreground", "Orphan", "Background"].map((asked) =>
           caseOf(
             `a ${kind} held by ${finalizers.join(", ")}, deleted with ${asked || "nothing"}`,
-            post(path, of({ finalizers })),
+            post(path, of("<id>", { finalizers })),
             del(at, asked === "" ? {} : policy(asked)),
             get(at),
           ),
@@ -114,7 +99,7 @@ const whileWaiting = ({ kind, path, of }: Place): Case[] => {
     ...["orphan", "foregroundDeletion"].map((finalizer) =>
       caseOf(
         `a ${kind} that loses ${finalizer}`,
-        post(path, kind === "Namespace" ? of() : of({ finalizers: ["example.com/a"] })),
+        post(path, kind === "Namespace" ? of("<id>") : of("<id>", { finalizers: ["example.com/a"] })),
         del(at, policy(finalizer === "orphan" ? "Orphan" : "Foreground")),
         release("example.com/b"),
         patch(at, { metadata: { finalizers: ["example.com/a", "orphan", "foregroundDeletion"] } }),
@@ -126,11 +111,11 @@ const whileWaiting = ({ kind, path, of }: Place): Case[] => {
     ),
     caseOf(
       `a ${kind}, and a status while it waits`,
-      post(path, of()),
+      post(path, of("<id>")),
       del(at, policy("Foreground")),
-      put(`${at}/status`, of()),
+      put(`${at}/status`, of("<id>")),
       patch(at, { metadata: { labels: { a: "b" } } }),
-      post(path, of()),
+      post(path, of("<id>")),
       patch(at, { metadata: { finalizers: null } }),
       get(at),
     ),
@@ -174,10 +159,9 @@ export const policies: readonly Case[] = [
     "a pod on a node",
     ...["Foreground", "Orphan"].flatMap((asked) => {
       const name = asked.toLowerCase();
-      const target = { kind: "Node", name: "n" };
       return [
         post(podsIn, pod(name)),
-        post(`${podsIn}/${name}/binding`, object("v1", "Binding", name, { target })),
+        bind(name),
         get(podsIn),
         del(`${podsIn}/${name}`, policy(asked)),
         del(`${podsIn}/${name}`, policy("Background")),

@@ -1,16 +1,14 @@
 // Watches: their first version, their initial events, selected changes, and shapes.
-import { configMap, configMapsIn, gadgetsAt, pod, podsIn, widget, widgetsIn } from "../fixtures.ts";
-import { caseOf, del, get, named, object, patch, post, watch } from "../steps.ts";
+import { bind, configMapsIn, gadget, gadgetsAt, pod, podsIn, widgetsIn } from "../fixtures.ts";
+import { mapsAndWidgets, type Place } from "../places.ts";
+import { caseOf, del, get, named, patch, post, watch } from "../steps.ts";
 import type { Case, Step } from "../steps.ts";
 
 /** Changes of every sort; the object `last` is the end. */
-const changes = (
-  path: string,
-  make: (name: string, labels?: Record<string, string>) => Step,
-): readonly Step[] => [
+const changes = ({ path, of }: Place): readonly Step[] => [
   named("start", get(path)),
-  named("first", make("a", { app: "one" })),
-  named("second", make("b")),
+  named("first", post(path, of("a", { labels: { app: "one" } }))),
+  named("second", post(path, of("b", { labels: {} }))),
   patch(`${path}/a`, { metadata: { labels: { app: "two" } } }),
   patch(`${path}/b`, { metadata: { labels: { app: "one" } } }),
   patch(`${path}/b`, {}),
@@ -18,26 +16,18 @@ const changes = (
   del(`${path}/a`),
   patch(`${path}/a`, { metadata: { finalizers: null } }),
   del(`${path}/b`),
-  named("again", make("a", { app: "one" })),
-  named("last", make("last", { app: "one", last: "yes" })),
+  named("again", post(path, of("a", { labels: { app: "one" } }))),
+  named("last", post(path, of("last", { labels: { app: "one", last: "yes" } }))),
   get(path),
 ];
-const ofMaps = changes(configMapsIn, (name, labels = {}) =>
-  post(configMapsIn, configMap(name, {}, { labels })),
-);
-const ofWidgets = changes(widgetsIn, (name, labels = {}) =>
-  post(widgetsIn, widget(name, undefined, { labels })),
-);
-const both = (name: string, query: string, until = "last", headers: Record<string, string> = {}): Case[] => [
-  caseOf(`${name} (ConfigMaps)`, ...ofMaps, {
-    ...watch(`${configMapsIn}?watch=1${query}&timeoutSeconds=${until === "none" ? 1 : 3}`, until),
-    headers,
-  }),
-  caseOf(`${name} (Widgets)`, ...ofWidgets, {
-    ...watch(`${widgetsIn}?watch=1${query}&timeoutSeconds=${until === "none" ? 1 : 3}`, until),
-    headers,
-  }),
-];
+const ofMaps = mapsAndWidgets.slice(0, 1).flatMap(changes);
+const both = (name: string, query: string, until = "last", headers: Record<string, string> = {}): Case[] =>
+  mapsAndWidgets.map((place) =>
+    caseOf(`${name} (${place.kind}s)`, ...changes(place), {
+      ...watch(`${place.path}?watch=1${query}&timeoutSeconds=${until === "none" ? 1 : 3}`, until),
+      headers,
+    }),
+  );
 const from = "&resourceVersion=<start.metadata.resourceVersion>";
 const as = (shape: string) => ({ accept: `application/json;as=${shape};g=meta.k8s.io;v=v1` });
 const initial = "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
@@ -105,7 +95,7 @@ export const watches: readonly Case[] = [
     "of pods that go gracefully",
     named("start", get(podsIn)),
     post(podsIn, pod("a")),
-    post(`${podsIn}/a/binding`, object("v1", "Binding", "a", { target: { kind: "Node", name: "n" } })),
+    bind("a"),
     patch(`${podsIn}/a/status`, { status: { phase: "Running" } }),
     del(`${podsIn}/a`),
     del(`${podsIn}/a`, { gracePeriodSeconds: 0 }),
@@ -117,15 +107,14 @@ export const watches: readonly Case[] = [
   caseOf(
     "of gadgets",
     named("start", get(`${gadgetsAt}?labelSelector=id%3D<id>`)),
-    post(gadgetsAt, object("example.com/v1", "Gadget", "<id>", {}, { labels: { id: "<id>" } })),
+    post(gadgetsAt, gadget("<id>", { labels: { id: "<id>" } })),
     del(`${gadgetsAt}/<id>`),
     watch(`${gadgetsAt}?watch=1${from}&labelSelector=id%3D<id>&timeoutSeconds=1`, "none"),
   ),
   ...refused.map((query) =>
     caseOf(
       `refused: ${query.slice(1)}`,
-      watch(`${configMapsIn}?watch=1${query}&timeoutSeconds=1`, "none"),
-      watch(`${widgetsIn}?watch=1${query}&timeoutSeconds=1`, "none"),
+      ...[configMapsIn, widgetsIn].map((path) => watch(`${path}?watch=1${query}&timeoutSeconds=1`, "none")),
     ),
   ),
 ];
