@@ -38,11 +38,15 @@ export const secret = (name: string, values: Readonly<Record<string, string | nu
 
 export const namespaceNamed = (name: string) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
 
+/** The manifest with these fields in its metadata. */
+export const withMetadata = <M extends { readonly metadata: { readonly name: string } }, More extends object>(
+  manifest: M,
+  more: More,
+) => ({ ...manifest, metadata: { ...manifest.metadata, ...more } });
+
 /** The manifest in the namespace `default`. */
-export const inDefault = <M extends { readonly metadata: { readonly name: string } }>({
-  metadata,
-  ...rest
-}: M) => ({ ...rest, metadata: { ...metadata, namespace: "default" } });
+export const inDefault = <M extends { readonly metadata: { readonly name: string } }>(manifest: M) =>
+  withMetadata(manifest, { namespace: "default" });
 
 /** A kind as a ReconcileFunction names it. */
 export const kindRef = ({ group, version, kind, plural, scope }: Resource) => ({

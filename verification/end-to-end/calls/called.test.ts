@@ -32,8 +32,7 @@ describe.each(["typescript", "python"])("a function that is called, in %s", (ima
     await eventually(async () => expect(await world.pods("greetings")).toEqual([]));
 
     // Started once more for the end of its object, which waits for it.
-    await cluster.remove(greeting(image));
-    await world.until(greeting(image), isGone);
+    await world.removed(greeting(image));
     await eventually(async () => expect(await world.pods("greetings")).toEqual([]));
   }, 120_000);
 });

@@ -64,8 +64,7 @@ async function live(name: string) {
   const manifest = bucket(name, spec);
   const object = await world.applyReady(manifest);
   const made = await world.truth.bucket(name);
-  await world.cluster.remove(manifest);
-  await world.until(manifest, isGone);
+  await world.removed(manifest);
   return { ...made, mine: made?.tags["drover.dev/owner-uid"] === object?.metadata.uid };
 }
 

@@ -11,7 +11,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { crash } from "../../harness/start-process.ts";
-import { core, namespaceNamed, object } from "../../harness/manifests.ts";
+import { core, namespaceNamed, object, withMetadata } from "../../harness/manifests.ts";
 import { deployedWorldOfFile, usersOf } from "../stage/deployed-world.ts";
 import { Gadget, gadgetController, gadgetsCommand, mapFor } from "../functions/gadgets.ts";
 import { openRedisGate } from "../stage/redis-gate.ts";
@@ -53,8 +53,7 @@ async function collectGarbage({ namespace, name }: typeof own): Promise<void> {
     core("Service", name, {}, namespace),
   ];
   for (const owned of [core("Secret", `${name}-redis`, {}, namespace), account, service]) {
-    await world.cluster.remove(owned);
-    await world.until(owned, isGone);
+    await world.removed(owned);
   }
   await world.client.delete(builtin.networkPolicy, objectKey({ namespace, name })).catch(() => undefined);
 }
@@ -91,8 +90,7 @@ it("a function named like another function's names queue reaches none of that qu
   await disconnectRedis(redis);
   expect(reached.flat().every((key) => key.startsWith(`{drover:${its}`))).toBe(true);
   expect(reached.flat()).not.toEqual([]);
-  await world.cluster.remove(gadgets(alike));
-  await world.until(gadgets(alike), isGone);
+  await world.removed(gadgets(alike));
 });
 
 it("deleting a function leaves its namesake in another namespace intact, whatever its status contains", async () => {
@@ -109,8 +107,7 @@ it("deleting a function leaves its namesake in another namespace intact, whateve
   expect(await queueOf(world, other)).not.toBe(queue);
   const forged = { type: "merge", body: { status: { delivered: "pull" } } } as const;
   await world.client.patch(refOf(ReconcileFunction), objectKey(namesake), forged, { subresource: "status" });
-  await world.cluster.remove(other);
-  await world.until(other, isGone);
+  await world.removed(other);
 
   // One that was cut would be there again under another id; more may have come meanwhile.
   expect(await connectionsOf(user)).toEqual(expect.arrayContaining([...before]));
@@ -129,24 +126,19 @@ it("a function that is deleted leaves no key and no user, and the next one of it
   let n = 0;
   const touching = (async () => {
     while (!busy.signal.aborted) {
-      const manifest = gadget("restless");
-      await world.cluster.apply({ ...manifest, metadata: { ...manifest.metadata, labels: { n: `${n++}` } } });
+      await world.cluster.apply(withMetadata(gadget("restless"), { labels: { n: `${n++}` } }));
       await delay(100);
     }
   })();
   await eventually(() => expect(n).toBeGreaterThan(5));
   expect(await keysOf(bare)).not.toEqual([]);
 
-  await world.cluster.remove(gadgets(own));
-  await world.until(gadgets(own), isGone);
+  await world.removed(gadgets(own));
   expect(await usersOf(world, own.name)).toEqual([]);
   await collectGarbage(own);
   const again = await deployed(gadgets(own));
   expect(again).not.toBe(queue);
-  await world.cluster.apply({
-    ...gadget("a"),
-    metadata: { ...gadget("a").metadata, labels: { again: "yes" } },
-  });
+  await world.cluster.apply(withMetadata(gadget("a"), { labels: { again: "yes" } }));
   await eventually(async () =>
     expect(Number(await admin.hget(`{drover:${again}}:key:default/a`, "ranAt"))).toBeGreaterThan(0),
   );

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { z } from "zod";
+import { withMetadata } from "../../harness/manifests.ts";
 import { deployedWorldOfFile, redisPasswords, usersOf } from "../stage/deployed-world.ts";
 import { Task, task, tasksCommand, tasksFunction } from "../functions/tasks.ts";
 import { eventually } from "../stage/world.ts";
@@ -27,7 +28,7 @@ it("a function's password is changed while it works, and the old one is good for
   const before = await hashOf();
   // Whatever has it reconciled: it looks at how old the password is.
   const touch = async (n: number) =>
-    cluster.apply({ ...deployed, metadata: { ...deployed.metadata, annotations: { touched: String(n) } } });
+    cluster.apply(withMetadata(deployed, { annotations: { touched: String(n) } }));
   let n = 0;
   await eventually(async () => {
     await touch(n++);

@@ -148,8 +148,7 @@ it.each<[what: string, breakIt: () => unknown, mend: () => unknown]>([
 
 it("a function goes though its Redis is away, and what it left there is taken when that is back", async () => {
   await servers.one.kill();
-  await world.cluster.remove(gadgets("one"));
-  await world.until(gadgets("one"), isGone);
+  await world.removed(gadgets("one"));
   await servers.one.restart();
   await eventually(async () => expect(await usersIn("one")).toEqual([]));
   await eventually(async () => expect(await keysIn("one", "{drover*")).toEqual([]));
