@@ -1,4 +1,4 @@
-import { z } from "zod";
+import type { z } from "zod";
 import { type AuditedRequest, auditLog } from "@drover/real-cluster";
 import { redisUsers } from "../harness/redis-contents.ts";
 import { applyIn, installDeployer, ownersAreChecked, partImages } from "./installed-deployer.ts";

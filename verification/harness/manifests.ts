@@ -40,9 +40,9 @@ export const namespaceNamed = (name: string) => ({ apiVersion: "v1", kind: "Name
 
 /** The manifest with these fields in its metadata. */
 export const withMetadata = <M extends { readonly metadata: { readonly name: string } }, More extends object>(
-  manifest: M,
+  { metadata, ...rest }: M,
   more: More,
-) => ({ ...manifest, metadata: { ...manifest.metadata, ...more } });
+) => ({ ...rest, metadata: { ...metadata, ...more } });
 
 /** The manifest in the namespace `default`. */
 export const inDefault = <M extends { readonly metadata: { readonly name: string } }>(manifest: M) =>

@@ -13,13 +13,13 @@ export interface SandboxInFolder extends AsyncDisposable {
   /** The path of the kubeconfig. */
   readonly kubeconfig: string;
   /** A request past all that is tested; a PATCH merges. */
-  request(method: string, path: string, body: object): Promise<Response>;
+  readonly request: (method: string, path: string, body: object) => Promise<Response>;
   /** Creates an object. @returns it as the server answers. @throws with the server's answer if it refuses. */
-  post(path: string, body: object): Promise<unknown>;
+  readonly post: (path: string, body: object) => Promise<unknown>;
   /** Defines a kind by its CustomResourceDefinition. */
-  define(definition: object): Promise<void>;
+  readonly define: (definition: object) => Promise<void>;
   /** Creates a ReconcileFunction; its kind and its namespace exist. */
-  register(name: string, spec: object, namespace?: string): Promise<FunctionIdentity>;
+  readonly register: (name: string, spec: object, namespace?: string) => Promise<FunctionIdentity>;
 }
 
 const createdSchema = z.looseObject({

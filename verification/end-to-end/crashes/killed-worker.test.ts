@@ -1,7 +1,7 @@
 import type { TiedProcess } from "@drover/local-servers";
 import { afterAll, expect, it } from "vitest";
 import { openGate, type S3Call } from "../stage/s3-gate.ts";
-import { bucket, isGone, worldOfFile } from "../stage/world.ts";
+import { bucket, worldOfFile } from "../stage/world.ts";
 
 /** Where a worker dies in the life of one bucket: at its n-th call to S3, before or after S3 has done it. */
 interface Death {

@@ -9,10 +9,9 @@ import { builtin, refOf } from "@drover/kube";
 import { connectRedis, disconnectRedis, openWorkQueue } from "@drover/queue";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { z } from "zod";
 import { crash } from "../../harness/start-process.ts";
 import { core, namespaceNamed, object, withMetadata } from "../../harness/manifests.ts";
-import { deployedWorldOfFile, usersOf } from "../stage/deployed-world.ts";
+import { deployedWorldOfFile, passwordOf, usersOf } from "../stage/deployed-world.ts";
 import { Gadget, gadgetController, gadgetsCommand, mapFor } from "../functions/gadgets.ts";
 import { openRedisGate } from "../stage/redis-gate.ts";
 import { eventually, isGone, queueOf } from "../stage/world.ts";
@@ -33,13 +32,6 @@ const own = { namespace: "default", name: "gadgets" };
 const gadget = (name: string) => object(Gadget, name, {});
 /** Keys in Redis with a name that contains a text. */
 const keysOf = (text: string): Promise<readonly string[]> => admin.keys(`*${text}*`);
-const passwordOf = async ({ namespace, name }: typeof own): Promise<string> => {
-  const path = `/api/v1/namespaces/${namespace}/secrets/${name}-redis`;
-  const { data } = z
-    .object({ data: z.object({ password: z.base64() }) })
-    .parse(await world.cluster.read(path));
-  return Buffer.from(data.password, "base64").toString();
-};
 /** The connections of a Redis user, by their ids. */
 const connectionsOf = async (user: string): Promise<readonly string[]> =>
   String(await admin.client("LIST"))
@@ -71,7 +63,7 @@ it("a function named like another function's names queue reaches none of that qu
   const alike = { namespace: "tenant", name: "gadgets.names.configmaps" };
   const its = await deployed(gadgets(alike));
   const url = new URL(world.redis.url);
-  [url.username, url.password] = [`function:${its}`, await passwordOf(alike)];
+  [url.username, url.password] = [`function:${its}`, await passwordOf(world, alike)];
   const redis = await connectRedis({
     url: url.href,
     clientName: "alike",

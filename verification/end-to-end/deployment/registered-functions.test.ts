@@ -9,7 +9,6 @@ import {
   absentees,
   bucket,
   eventually,
-  isGone,
   isReady,
   ofCluster,
   metricsOf,

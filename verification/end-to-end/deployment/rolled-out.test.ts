@@ -6,7 +6,7 @@ import { core, withMetadata } from "../../harness/manifests.ts";
 import { deployedWorldOfFile, usersOf } from "../stage/deployed-world.ts";
 import { Task, task, tasksCommand, tasksFunction } from "../functions/tasks.ts";
 import type { TestObject } from "../stage/test-cluster.ts";
-import { conditionOf, eventually, isGone, isReady } from "../stage/world.ts";
+import { conditionOf, eventually, isReady } from "../stage/world.ts";
 
 const ours = { command: tasksCommand };
 const broken = { command: [process.execPath, "-e", "process.exit(3)"] };

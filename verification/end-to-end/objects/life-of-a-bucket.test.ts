@@ -91,7 +91,7 @@ describe("a Bucket", () => {
   });
 
   it("that is to be retained leaves its bucket", async () => {
-    const { cluster, truth } = world;
+    const { truth } = world;
     const kept = bucket("kept", { onDelete: "Retain" });
     await world.applyReady(kept);
     await world.removed(kept);

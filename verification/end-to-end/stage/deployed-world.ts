@@ -1,6 +1,6 @@
 import { customResourceDefinition, ReconcileFunction, type Resource, silentLog } from "@drover/controller";
 import { connect, type KubeClient } from "@drover/kube";
-import { type Images, type LocalNode, startNode } from "@drover/process-kubelet";
+import { type Images, startNode } from "@drover/process-kubelet";
 import { join } from "node:path";
 import { afterAll } from "vitest";
 import { z } from "zod";
@@ -13,7 +13,6 @@ import { ofCluster, startWorld, type World } from "./world.ts";
 
 /** A world in which functions are deployed: a bridge, the deployer, and a node that runs Pods. */
 export interface DeployedWorld extends World {
-  readonly node: LocalNode;
   readonly client: KubeClient;
   readonly bridge: Started;
   readonly deployer: Started;
@@ -27,15 +26,7 @@ const podSchema = z.looseObject({
   metadata: z.looseObject({
     name: z.string(),
     annotations: z.record(z.string(), z.string()).default({}),
-    deletionTimestamp: z.string().optional(),
   }),
-  status: z
-    .looseObject({
-      conditions: z.array(z.looseObject({ type: z.string(), status: z.string() })).default([]),
-      podIP: z.string().optional(),
-      containerStatuses: z.array(z.looseObject({ restartCount: z.number() })).default([]),
-    })
-    .default({ conditions: [], containerStatuses: [] }),
 });
 export type ListedPod = z.output<typeof podSchema>;
 const listSchema = z.looseObject({ items: z.array(podSchema) });
@@ -90,7 +81,6 @@ export async function startDeployedWorld(
   const deployer = await startDeployer();
   return {
     ...world,
-    node,
     client,
     bridge,
     deployer,
@@ -143,4 +133,15 @@ export const usersOf = async (world: World, name: string): Promise<readonly stri
 export async function redisPasswords(world: World, user: string): Promise<readonly string[]> {
   const fields = z.array(z.unknown()).parse(await askAcl(world.redis.url, "GETUSER", user));
   return z.array(z.string()).parse(fields[fields.indexOf("passwords") + 1]);
+}
+
+const secretSchema = z.object({ data: z.object({ password: z.base64() }) });
+
+/** The Redis password of a function, as its Pods mount it. */
+export async function passwordOf(
+  { cluster }: World,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+): Promise<string> {
+  const secret = await cluster.read(`/api/v1/namespaces/${namespace}/secrets/${name}-redis`);
+  return Buffer.from(secretSchema.parse(secret).data.password, "base64").toString();
 }
