@@ -39,14 +39,16 @@ export const secret = (name: string, values: Readonly<Record<string, string | nu
 export const namespaceNamed = (name: string) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
 
 /** The manifest with these fields in its metadata. */
-export const withMetadata = <M extends { readonly metadata: { readonly name: string } }, More extends object>(
-  { metadata, ...rest }: M,
-  more: More,
-) => ({ ...rest, metadata: { ...metadata, ...more } });
+export const withMetadata = (
+  { metadata, ...rest }: Pick<Manifest, "apiVersion" | "kind" | "metadata">,
+  more: object,
+): Manifest => ({ ...rest, metadata: { ...metadata, ...more } });
 
 /** The manifest in the namespace `default`. */
-export const inDefault = <M extends { readonly metadata: { readonly name: string } }>(manifest: M) =>
-  withMetadata(manifest, { namespace: "default" });
+export const inDefault = <M extends { readonly metadata: { readonly name: string } }>({
+  metadata,
+  ...rest
+}: M) => ({ ...rest, metadata: { ...metadata, namespace: "default" } });
 
 /** A kind as a ReconcileFunction names it. */
 export const kindRef = ({ group, version, kind, plural, scope }: Resource) => ({

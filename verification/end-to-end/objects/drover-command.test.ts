@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
-import { type Manifest, inDefault } from "../../harness/manifests.ts";
+import { type Manifest, withMetadata } from "../../harness/manifests.ts";
 import { linkModules } from "../../../apps/cli/src/testing/link-modules.ts";
 import { folderOfFile } from "../../../packages/testing/src/folder.fixture.ts";
 import { type CommandResult, spawnDrover, runNpm } from "../../../apps/cli/src/testing/run-command.ts";
@@ -44,7 +44,9 @@ const drover = (...words: string[]): Promise<CommandResult> =>
   });
 
 const example = (): Manifest =>
-  inDefault(parse(readFileSync(join(folder, "example.yaml"), "utf8")) as Manifest);
+  withMetadata(parse(readFileSync(join(folder, "example.yaml"), "utf8")) as Manifest, {
+    namespace: "default",
+  });
 
 it(
   "from drover init to an object that a Pod has reconciled, and why it rests",
