@@ -1,5 +1,5 @@
 import { objectKey, ReconcileFunction, silentLog } from "@drover/controller";
-import { connect, type KubeClient, refOf } from "@drover/kube";
+import { connect, type KubeClient, type KubeObject, refOf } from "@drover/kube";
 import { type RedisServer, startRedis, thisMachine, type TiedProcess } from "@drover/local-servers";
 import { redisUserRules } from "@drover/queue";
 import {
@@ -12,12 +12,14 @@ import {
 import { Redis } from "ioredis";
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { z } from "zod";
+import { writeKubeconfig } from "../harness/kubeconfigs.ts";
+import { boundRole } from "../harness/rbac.ts";
 import { root } from "../harness/repository-files.ts";
 import { startProcess } from "../harness/start-process.ts";
 
@@ -87,6 +89,14 @@ const conditionsSchema = z.looseObject({
     .default([]),
 });
 
+/** The Ready condition of an object, once its controller has seen the spec that it has now. */
+export function readyOf(object: KubeObject | undefined) {
+  const { data } = conditionsSchema.safeParse(object?.["status"]);
+  return data?.observedGeneration === object?.metadata.generation
+    ? data?.conditions.find(({ type }) => type === "Ready")
+    : undefined;
+}
+
 /** No proxy forwards a Service's address here: a call to one must not leave this machine. */
 const servicesOnLoopback = "--service-cluster-ip-range=127.64.0.0/16";
 
@@ -128,12 +138,9 @@ export async function startInstallation(log: (line: string) => void): Promise<In
     }
   };
   const kubeconfigOfAccount = async (namespace: string, name: string): Promise<string> => {
-    const config = JSON.parse(readFileSync(cluster.kubeconfig, "utf8")) as { users: { user: object }[] };
     const token = (await kubectl(["create", "token", name, "-n", namespace, "--duration=6h"])).trim();
-    for (const user of config.users) user.user = { token };
     const file = join(folder, `kubeconfig-${namespace}-${name}-${randomUUID()}`);
-    writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
-    return file;
+    return writeKubeconfig(file, { like: cluster.kubeconfig, token });
   };
   const fieldOf: Installation["fieldOf"] = (namespace, name, path) =>
     kubectl(["get", "rf", name, "-n", namespace, "-o", `jsonpath={${path}}`]);
@@ -163,28 +170,19 @@ export async function startInstallation(log: (line: string) => void): Promise<In
       return name;
     },
     async grant({ user }, rules, namespace) {
-      const name = `${user.replaceAll(/[^a-z0-9]/g, "-")}-${Math.random().toString(36).slice(2)}`;
-      const rbac = { apiVersion: "rbac.authorization.k8s.io/v1" };
-      const kind = namespace === undefined ? "ClusterRole" : "Role";
+      const author = user.replaceAll(/[^a-z0-9]/g, "-");
       const metadata = {
-        name,
-        labels: { author: user.replaceAll(/[^a-z0-9]/g, "-") },
+        name: `${author}-${Math.random().toString(36).slice(2)}`,
+        labels: { author },
         ...(namespace !== undefined && { namespace }),
       };
-      const subjects = [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: user }];
-      const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind, name };
-      await apply([
-        { ...rbac, kind, metadata, rules },
-        { ...rbac, kind: `${kind}Binding`, metadata, subjects, roleRef },
-      ]);
+      await apply(boundRole(metadata, rules, { kind: "User", name: user }));
     },
     judged: (namespace, name) =>
       until(`the deployer has judged ${namespace}/${name}`, async () => {
         const object = await admin.get(refOf(ReconcileFunction), objectKey({ namespace, name }));
-        const { data } = conditionsSchema.safeParse(object?.["status"]);
-        const ready = data?.conditions.find(({ type }) => type === "Ready");
-        if (ready === undefined || data?.observedGeneration !== object?.metadata.generation) return undefined;
-        return ready.reason === "Deploying" || ready.reason === "AuthorsUnguarded" ? undefined : ready;
+        const ready = readyOf(object);
+        return ready?.reason === "Deploying" || ready?.reason === "AuthorsUnguarded" ? undefined : ready;
       }),
     async permitted(namespace, name, as) {
       const uid = await fieldOf(namespace, name, ".metadata.uid");

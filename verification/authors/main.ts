@@ -25,7 +25,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { z } from "zod";
 import { pseudoRandom } from "@drover/random";
-import { startInstallation } from "../attacks/installation.ts";
+import { readyOf, startInstallation } from "../attacks/installation.ts";
 import { wholeNumber } from "../harness/whole-number.ts";
 import { type Author, randomAuthor, randomFunction, randomRules, words } from "./random-authors.ts";
 
@@ -59,16 +59,6 @@ const specSchema = z.looseObject({
     })
     .optional(),
 });
-const statusSchema = z.looseObject({
-  observedGeneration: z.number(),
-  conditions: z.array(z.looseObject({ type: z.string(), status: z.string(), reason: z.string() })),
-});
-const readyOf = ({ metadata, status }: KubeObject): string | undefined => {
-  const { data } = statusSchema.safeParse(status);
-  return data?.observedGeneration === metadata.generation
-    ? data?.conditions.find(({ type }) => type === "Ready")?.reason
-    : undefined;
-};
 const functions = (): Promise<readonly KubeObject[]> => listAll(at.admin, ref, { signal });
 
 /** The decision of the API server's own authorizer; the same question is asked once until rights change. */
@@ -170,10 +160,14 @@ try {
   }
   const all = await within(1_800, async () => {
     const found = (await functions()).filter(({ metadata }) => metadata.namespace !== "drover");
-    return found.every((each) => ![undefined, "Deploying"].includes(readyOf(each))) ? found : undefined;
+    return found.every((each) => ![undefined, "Deploying"].includes(readyOf(each)?.reason))
+      ? found
+      : undefined;
   });
   if (all === undefined) throw new Error("Not all functions were judged within 1,800 s.");
-  const held = all.filter((one) => readyOf(one) !== "PermissionNotHeld" && readyOf(one) !== "InvalidSpec");
+  const held = all.filter(
+    (one) => readyOf(one)?.reason !== "PermissionNotHeld" && readyOf(one)?.reason !== "InvalidSpec",
+  );
   print(
     `${all.length} functions, ${refusedBySchema} more refused as they were written; ${held.length} permitted`,
   );

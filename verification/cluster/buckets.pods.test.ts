@@ -1,30 +1,15 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { s3Truth, type S3Truth } from "../end-to-end/stage/s3-truth.ts";
-import { startDroverInPods, type DroverInPods } from "./drover-in-pods.ts";
+import { afterAll, expect, it } from "vitest";
+import { s3Truth } from "../end-to-end/stage/s3-truth.ts";
+import { bucket } from "../end-to-end/stage/world.ts";
+import { startDroverInPods } from "./drover-in-pods.ts";
 import { eventually } from "./pod-cluster.ts";
 
-let drover: DroverInPods;
-let truth: S3Truth;
-beforeAll(async () => {
-  drover = await startDroverInPods();
-  truth = s3Truth({
-    url: drover.s3Url,
-    region: "us-east-1",
-    accessKeyId: "local",
-    secretAccessKey: "secret",
-  });
-}, 1_200_000);
-afterAll(async () => {
-  truth.close();
-  await drover.stop();
-});
+const drover = await startDroverInPods();
+afterAll(() => drover.stop());
+const keys = { accessKeyId: "local", secretAccessKey: "secret" };
+const truth = s3Truth({ url: drover.s3Url, region: "us-east-1", ...keys });
+afterAll(() => truth.close());
 
-const bucket = (name: string, spec: object = {}) => ({
-  apiVersion: "s3.drover.dev/v1alpha1",
-  kind: "Bucket",
-  metadata: { name },
-  spec: { bucketName: name, onDelete: "Delete", ...spec },
-});
 const many = (prefix: string) => Array.from({ length: 20 }, (_, i) => `${prefix}-${i}`);
 const ready = (...names: readonly string[]) =>
   drover.wait("condition=Ready", ...names.map((name) => `bucket/${name}`));

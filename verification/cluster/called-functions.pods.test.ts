@@ -1,27 +1,20 @@
 import { customResourceDefinition, defineController, reconcileFunctionOf } from "@drover/controller";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, expect, it } from "vitest";
 import { z } from "zod";
 import { Greeting } from "../../examples/typescript/greeting.ts";
-import { type DeployerInPods, gateway, home, startDeployerInPods } from "./deployer-in-pods.ts";
+import { object } from "../harness/manifests.ts";
+import { gateway, home, startDeployerInPods } from "./deployer-in-pods.ts";
 import { allowPrometheus, readMetrics } from "./read-metrics.ts";
 import { allowedBy, rulesIn, usedBy } from "./needed-rules.ts";
 import { observedFunctions } from "./observed-functions.ts";
 import { eventually } from "./pod-cluster.ts";
 
-let drover: DeployerInPods;
-let functions: ReturnType<typeof observedFunctions>;
-beforeAll(async () => {
-  drover = await startDeployerInPods();
-  functions = observedFunctions(drover);
-  await drover.push({
-    of: "greetings",
-    entry: "examples/typescript/main.ts",
-    as: "example/greetings:1",
-  });
-  await drover.apply({ ...customResourceDefinition(Greeting) });
-  await drover.wait("condition=Established", "crd/greetings.examples.drover.dev");
-}, 1_200_000);
+const drover = await startDeployerInPods();
 afterAll(() => drover.stop());
+const functions = observedFunctions(drover);
+await drover.push({ of: "greetings", entry: "examples/typescript/main.ts", as: "example/greetings:1" });
+await drover.apply({ ...customResourceDefinition(Greeting) });
+await drover.wait("condition=Established", "crd/greetings.examples.drover.dev");
 
 const name = "greetings.examples.drover.dev";
 const called = () => {
@@ -35,12 +28,8 @@ const called = () => {
     spec: { ...manifest.spec, delivery: "webhook", webhook: { finalizes: true } },
   };
 };
-const greeting = (greeted: string, spec: object = {}) => ({
-  apiVersion: Greeting.apiVersion,
-  kind: Greeting.kind,
-  metadata: { name: greeted },
-  spec: { name: greeted, ...spec },
-});
+const greeting = (greeted: string, spec: object = {}) =>
+  object(Greeting, greeted, { name: greeted, ...spec }, home);
 const textSchema = z.object({ status: z.object({ text: z.string() }) });
 const waitFor = (condition: string, ...objects: readonly string[]) =>
   drover.wait(condition, `--namespace=${home}`, ...objects);

@@ -39,13 +39,6 @@ export function bucketFunction(scaling: FunctionDeployment["scaling"]) {
   return { ...rest, spec: { ...spec, container, scaling, permissions: bucketPermissions } };
 }
 
-export const bucket = (name: string) => ({
-  apiVersion: "s3.drover.dev/v1alpha1",
-  kind: "Bucket",
-  metadata: { name },
-  spec: { bucketName: name, onDelete: "Delete" },
-});
-
 /** A function with slow runs that log their begin and their image. */
 export const taskFunction = (
   container: { readonly image: string } & Partial<NonNullable<FunctionDeployment["container"]>>,
@@ -72,13 +65,6 @@ export const taskFunction = (
   });
 /** Marks its processes. */
 export const marked = "runs-tasks";
-
-export const task = (name: string, ms: number) => ({
-  apiVersion: "example.com/v1",
-  kind: "Task",
-  metadata: { name },
-  spec: { ms },
-});
 
 /** What people install of functions beside their ReconcileFunctions. */
 export const installedKinds = (): readonly object[] => [

@@ -1,7 +1,6 @@
-import { silentLog } from "@drover/controller";
-import { connectRedis, disconnectRedis } from "@drover/queue";
-import { z } from "zod";
+import type { z } from "zod";
 import { type AuditedRequest, auditLog } from "@drover/real-cluster";
+import { redisUsers } from "../harness/redis-contents.ts";
 import { applyIn, installDeployer, ownersAreChecked, partImages } from "./installed-deployer.ts";
 import { type PodCluster, startPodClusterAs } from "./pod-cluster.ts";
 import { s3 } from "./workloads.ts";
@@ -79,15 +78,6 @@ export async function startDeployerInPods(): Promise<DeployerInPods> {
   } catch (error) {
     await stop();
     throw error;
-  }
-}
-
-async function redisUsers(url: string): Promise<readonly string[]> {
-  const connection = await connectRedis({ url, clientName: "test", log: silentLog });
-  try {
-    return z.array(z.string()).parse(await connection.call("ACL", ["USERS"]));
-  } finally {
-    await disconnectRedis(connection);
   }
 }
 

@@ -1,54 +1,46 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, expect, it } from "vitest";
 import { z } from "zod";
+import { Task } from "../end-to-end/functions/tasks.ts";
 import { s3Truth } from "../end-to-end/stage/s3-truth.ts";
 import {
-  bucket,
   bucketFunction,
   bucketPermissions,
   buckets,
   installedKinds,
   marked,
-  task,
   taskFunction,
 } from "./deployed-functions.ts";
-import {
-  accountOf,
-  bridge,
-  deployer,
-  type DeployerInPods,
-  home,
-  startDeployerInPods,
-} from "./deployer-in-pods.ts";
+import { accountOf, bridge, deployer, home, startDeployerInPods } from "./deployer-in-pods.ts";
+import { Bucket } from "@drover/s3-bucket";
+import { object } from "../harness/manifests.ts";
 import { allowedBy, rulesIn, usedBy, without } from "./needed-rules.ts";
 import { observedFunctions } from "./observed-functions.ts";
 import { eventually } from "./pod-cluster.ts";
 import { allowPrometheus, readMetrics } from "./read-metrics.ts";
 
-let drover: DeployerInPods;
-let functions: ReturnType<typeof observedFunctions>;
-beforeAll(async () => {
-  drover = await startDeployerInPods();
-  functions = observedFunctions(drover);
-  await drover.apply(...installedKinds());
-  await drover.wait("condition=Established", "crd/buckets.s3.drover.dev", "crd/tasks.example.com");
-  await drover.kubectl(["create", "serviceaccount", "-n", home, "plain"]);
-  // Pods next to it must not learn this.
-  await inHome("create", "service", "clusterip", "drover", "--tcp=80");
-  const makers = ["--verb=get,create,update,patch,delete", "--resource=reconcilefunctions.drover.dev"];
-  await inHome("create", "role", "makers", ...makers);
-  await inHome("create", "rolebinding", "makers", "--role=makers", "--group=makers");
-  await inHome("create", "rolebinding", "bob", "--clusterrole=cluster-admin", "--user=bob");
-  await drover.kubectl([
-    ...["create", "clusterrole", "events", "--verb=create,patch", "--resource=events.events.k8s.io"],
-  ]);
-  await drover.kubectl(["create", "clusterrolebinding", "events", "--clusterrole=events", "--user=bob"]);
-  const seen = ["--verb=list,watch", "--resource=buckets.s3.drover.dev,tasks.example.com"];
-  await drover.kubectl(["create", "clusterrole", "seen", ...seen]);
-  await drover.kubectl(["create", "clusterrolebinding", "seen", "--clusterrole=seen", "--user=bob"]);
-}, 1_200_000);
+const drover = await startDeployerInPods();
 afterAll(() => drover.stop());
-
 const inHome = (...args: readonly string[]) => drover.kubectl([...args, "-n", home]);
+const functions = observedFunctions(drover);
+await drover.apply(...installedKinds());
+await drover.wait("condition=Established", "crd/buckets.s3.drover.dev", "crd/tasks.example.com");
+await drover.kubectl(["create", "serviceaccount", "-n", home, "plain"]);
+// Pods next to it must not learn this.
+await inHome("create", "service", "clusterip", "drover", "--tcp=80");
+const makers = ["--verb=get,create,update,patch,delete", "--resource=reconcilefunctions.drover.dev"];
+await inHome("create", "role", "makers", ...makers);
+await inHome("create", "rolebinding", "makers", "--role=makers", "--group=makers");
+await inHome("create", "rolebinding", "bob", "--clusterrole=cluster-admin", "--user=bob");
+await drover.kubectl([
+  ...["create", "clusterrole", "events", "--verb=create,patch", "--resource=events.events.k8s.io"],
+]);
+await drover.kubectl(["create", "clusterrolebinding", "events", "--clusterrole=events", "--user=bob"]);
+const seen = ["--verb=list,watch", "--resource=buckets.s3.drover.dev,tasks.example.com"];
+await drover.kubectl(["create", "clusterrole", "seen", ...seen]);
+await drover.kubectl(["create", "clusterrolebinding", "seen", "--clusterrole=seen", "--user=bob"]);
+
+const bucket = (name: string) => object(Bucket, name, { bucketName: name, onDelete: "Delete" }, home);
+const task = (name: string, ms: number) => object(Task, name, { ms }, home);
 const waitFor = (condition: string, ...objects: readonly string[]) =>
   drover.wait(condition, `--namespace=${home}`, ...objects);
 

@@ -1,25 +1,17 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, expect, it } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
 import { spawnDrover, runNpm } from "../../apps/cli/src/testing/run-command.ts";
-import { type DeployerInPods, home, startDeployerInPods } from "./deployer-in-pods.ts";
+import { folderOfFile } from "../../packages/testing/src/folder.fixture.ts";
+import { home, startDeployerInPods } from "./deployer-in-pods.ts";
 import { eventually } from "./pod-cluster.ts";
 
-let cluster: DeployerInPods;
-let parent: string;
-let folder: string;
-beforeAll(async () => {
-  cluster = await startDeployerInPods();
-  parent = mkdtempSync(join(tmpdir(), "drover-new-"));
-  folder = join(parent, "greetings");
-}, 1_200_000);
-afterAll(async () => {
-  await cluster.stop();
-  rmSync(parent, { recursive: true });
-});
+const parent = folderOfFile();
+const folder = join(parent, "greetings");
+const cluster = await startDeployerInPods();
+afterAll(() => cluster.stop());
 
 const drover = async (...words: readonly string[]): Promise<string> => {
   const env = { KUBECONFIG: cluster.kubeconfigOutside, DROVER_REDIS_URL: cluster.redisUrl };

@@ -1,20 +1,19 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, expect, it } from "vitest";
 import { z } from "zod";
 import {
   eventually,
   nodeImage,
-  type PodCluster,
   podSchema,
   scriptContainer,
   scriptPod,
   startPodCluster,
 } from "./pod-cluster.ts";
+import { core } from "../harness/manifests.ts";
+import { boundRole } from "../harness/rbac.ts";
 import { deployment, locked, service } from "./workloads.ts";
 
-let cluster: PodCluster;
-beforeAll(async () => {
-  cluster = await startPodCluster({ of: "node", as: nodeImage }, { of: "sandbox", as: "drover/sandbox:1" });
-}, 1_200_000);
+const images = [{ of: "node", as: nodeImage } as const, { of: "sandbox", as: "drover/sandbox:1" } as const];
+const cluster = await startPodCluster(...images);
 afterAll(() => cluster.stop());
 
 const containerOf = async (pod: string) => {
@@ -73,22 +72,11 @@ it("a pod that is deleted gets SIGTERM and its grace; one that is deaf is killed
 });
 
 it("in a Pod, a ServiceAccount has the permissions of its Role and no others", async () => {
-  const group = "rbac.authorization.k8s.io";
+  const metadata = { name: "reader", namespace: "default" };
+  const rules = [{ apiGroups: [""], resources: ["configmaps"], verbs: ["list"] }];
   await cluster.apply(
-    { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "reader" } },
-    {
-      apiVersion: `${group}/v1`,
-      kind: "Role",
-      metadata: { name: "reader" },
-      rules: [{ apiGroups: [""], resources: ["configmaps"], verbs: ["list"] }],
-    },
-    {
-      apiVersion: `${group}/v1`,
-      kind: "RoleBinding",
-      metadata: { name: "reader" },
-      roleRef: { apiGroup: group, kind: "Role", name: "reader" },
-      subjects: [{ kind: "ServiceAccount", name: "reader" }],
-    },
+    core("ServiceAccount", "reader"),
+    ...boundRole(metadata, rules, { kind: "ServiceAccount", name: "reader" }),
   );
   const asks = `
     import { readFileSync } from "node:fs";

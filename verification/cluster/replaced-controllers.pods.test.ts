@@ -3,51 +3,41 @@ import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
-import { observe, type Observer } from "../workloads/observe.ts";
+import { observe } from "../workloads/observe.ts";
 import { butBoth } from "../workloads/subjects.ts";
-import { type AuditLog, auditLog } from "@drover/real-cluster";
+import { auditLog } from "@drover/real-cluster";
 import { accountOf } from "./deployer-in-pods.ts";
 import { images, story } from "./deployment-story.ts";
 import { installDeployer, ownersAreChecked, partImages } from "./installed-deployer.ts";
 import { allowedBy, ruleSchema, usedBy } from "./needed-rules.ts";
-import { type PodCluster, startPodClusterAs } from "./pod-cluster.ts";
+import { startPodClusterAs } from "./pod-cluster.ts";
 import { openStage, type Played, type Stage } from "./story-stage.ts";
 
 const names = ["replicaset", "deployment"];
 const home = "apps";
 const manifest = (name: string) => new URL(`../../functions/${name}/deploy/function.yaml`, import.meta.url);
 
-/** What was opened, newest first. */
-const open: (() => Promise<void> | void)[] = [];
-let audit: AuditLog;
-let cluster: PodCluster;
-let observer: Observer;
-beforeAll(async () => {
-  audit = await auditLog(
-    names.map((name) => accountOf(home, name)),
-    [],
-  );
-  open.unshift(() => audit.remove());
-  cluster = await startPodClusterAs(
-    { apiServerArgs: [...audit.apiServerArgs, ownersAreChecked] },
-    ...partImages,
-    ...names.map((name) => ({ of: name, as: `drover/${name}:0.1.0` })),
-    ...[images.first, images.second].map((as) => ({
-      of: "web-server",
-      entry: "verification/cluster/web-server.ts",
-      as,
-    })),
-  );
-  open.unshift(() => cluster.stop());
-  const client = await connect({ kubeconfig: cluster.kubeconfigOutside });
-  open.unshift(() => client.close());
-  observer = await observe(client);
-  open.unshift(() => observer.close());
-  await installDeployer(cluster, home);
-}, 1_200_000);
-afterAll(async () => {
-  for (const one of open) await one();
-});
+const audit = await auditLog(
+  names.map((name) => accountOf(home, name)),
+  [],
+);
+afterAll(() => audit.remove());
+const cluster = await startPodClusterAs(
+  { apiServerArgs: [...audit.apiServerArgs, ownersAreChecked] },
+  ...partImages,
+  ...names.map((name) => ({ of: name, as: `drover/${name}:0.1.0` })),
+  ...[images.first, images.second].map((as) => ({
+    of: "web-server",
+    entry: "verification/cluster/web-server.ts",
+    as,
+  })),
+);
+afterAll(() => cluster.stop());
+const client = await connect({ kubeconfig: cluster.kubeconfigOutside });
+afterAll(() => client.close());
+const observer = await observe(client);
+afterAll(() => observer.close());
+await installDeployer(cluster, home);
 
 /** What happens while pods are being made and end; each has a `kubectl` that gives up before that. */
 const patience = { timeout: 600_000 };

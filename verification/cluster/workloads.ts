@@ -1,3 +1,5 @@
+import { boundRole } from "../harness/rbac.ts";
+
 /** Manifests as an operator of Drover writes them, except for those of `drover generate`. */
 
 export const service = (name: string, port: number) => ({
@@ -30,21 +32,11 @@ export const locked = {
   seccompProfile: { type: "RuntimeDefault" },
 };
 
-export interface Rule {
-  readonly apiGroups: readonly string[];
-  readonly resources: readonly string[];
-  readonly verbs: readonly string[];
-}
-
 /** A ServiceAccount of the namespace `default` that may do this everywhere. */
-export function account(name: string, rules: readonly Rule[]): readonly object[] {
-  const group = "rbac.authorization.k8s.io";
-  const subjects = [{ kind: "ServiceAccount", name, namespace: "default" }];
-  const roleRef = { apiGroup: group, kind: "ClusterRole", name };
+export function account(name: string, rules: readonly object[]): readonly object[] {
   return [
     { apiVersion: "v1", kind: "ServiceAccount", metadata: { name } },
-    { apiVersion: `${group}/v1`, kind: "ClusterRole", metadata: { name }, rules },
-    { apiVersion: `${group}/v1`, kind: "ClusterRoleBinding", metadata: { name }, roleRef, subjects },
+    ...boundRole({ name }, rules, { kind: "ServiceAccount", name, namespace: "default" }),
   ];
 }
 

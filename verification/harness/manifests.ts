@@ -38,6 +38,12 @@ export const secret = (name: string, values: Readonly<Record<string, string | nu
 
 export const namespaceNamed = (name: string) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
 
+/** The manifest with these fields in its metadata. */
+export const withMetadata = (
+  { metadata, ...rest }: Pick<Manifest, "apiVersion" | "kind" | "metadata">,
+  more: object,
+): Manifest => ({ ...rest, metadata: { ...metadata, ...more } });
+
 /** The manifest in the namespace `default`. */
 export const inDefault = <M extends { readonly metadata: { readonly name: string } }>({
   metadata,

@@ -1,4 +1,7 @@
+import { silentLog } from "@drover/controller";
+import { connectRedis, disconnectRedis } from "@drover/queue";
 import type { Redis } from "ioredis";
+import { z } from "zod";
 
 /** The command that reads all of a key, by its type. */
 const reading: Readonly<Record<string, (key: string) => readonly [string, ...string[]]>> = {
@@ -29,3 +32,17 @@ export async function allThatReads(
   });
   return (await Promise.all(read)).filter((text) => text !== "").join("\n");
 }
+
+/** The answer of a Redis server to a command about its users, such as `GETUSER`. */
+export async function askAcl(url: string, ...command: readonly string[]): Promise<unknown> {
+  const connection = await connectRedis({ url, clientName: "test", log: silentLog });
+  try {
+    return await connection.call("ACL", [...command]);
+  } finally {
+    await disconnectRedis(connection);
+  }
+}
+
+/** The users that a Redis server knows. */
+export const redisUsers = async (url: string): Promise<readonly string[]> =>
+  z.array(z.string()).parse(await askAcl(url, "USERS"));

@@ -8,7 +8,7 @@ import { connect, type Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { loadedScripts } from "../../packages/queue/src/redis/lua/loaded-scripts.ts";
 import { pseudoRandom } from "@drover/random";
-import { hostileMark } from "./mark.ts";
+import { type HostileCounts, hostileMark } from "./mark.ts";
 
 export interface HostileSettings {
   readonly url: string;
@@ -21,17 +21,10 @@ export interface HostileSettings {
   readonly connections: number;
 }
 
-export interface HostileCounts {
-  readonly done: number;
-  readonly denied: number;
-  readonly full: number;
-  readonly refused: number;
-}
-
 const { url, prefix, foreign, seed, connections } = JSON.parse(process.argv[2] ?? "{}") as HostileSettings;
 const dice = pseudoRandom(seed);
 const pick = <T>(choices: readonly T[]): T => dice.oneOf(choices);
-const counts = { done: 0, denied: 0, full: 0, refused: 0 };
+const counts: HostileCounts = { done: 0, denied: 0, full: 0, refused: 0 };
 const own = (name: string): string => `${prefix}:${name}`;
 const kept = [
   ...[

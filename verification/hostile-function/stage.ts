@@ -1,19 +1,18 @@
 import { type FunctionIdentity, queueOf, silentLog } from "@drover/controller";
 import { type RedisServer, startRedis } from "@drover/local-servers";
 import { connectRedis, disconnectRedis, openWorkQueue, redisUserRules } from "@drover/queue";
-import { startSandbox } from "@drover/sandbox";
 import { Redis } from "ioredis";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { setPriority, tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
+import { setPriority } from "node:os";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { z } from "zod";
-import { postTo, requestTo } from "../harness/sandbox-requests.ts";
+import { sandboxInFolder } from "../harness/sandbox-in-folder.ts";
 import { coreKind, namespaceNamed } from "../harness/manifests.ts";
 import { root } from "../harness/repository-files.ts";
 import { startProcess } from "../harness/start-process.ts";
-import type { HostileCounts, HostileSettings } from "./hostile.ts";
-import { hostileMark } from "./mark.ts";
+import type { HostileSettings } from "./hostile.ts";
+import { countsSchema, type HostileCounts, hostileMark } from "./mark.ts";
 
 /** The shipped bridge, a neighbouring function at work, and a function that can be turned hostile. */
 export interface HostileStage extends AsyncDisposable {
@@ -28,15 +27,6 @@ export interface HostileStage extends AsyncDisposable {
 }
 
 const configMaps = coreKind("ConfigMap");
-const createdSchema = z.looseObject({
-  metadata: z.looseObject({ namespace: z.string(), name: z.string(), uid: z.string() }),
-});
-const countsSchema = z.object({
-  done: z.number(),
-  denied: z.number(),
-  full: z.number(),
-  refused: z.number(),
-});
 /** As docs/operating-redis.md has it, and so small that one process reaches its ends. */
 const hostileServer = [
   ...["--maxmemory", "64mb", "--maxclients", "150", "--proto-max-bulk-len", "16mb"],
@@ -47,23 +37,13 @@ const lowest = 19;
 
 /** @param shared one Redis for all, in place of one for Drover, one for the neighbour and one for the hostile function. */
 export async function openStage(shared: boolean): Promise<HostileStage> {
-  const folder = mkdtempSync(join(tmpdir(), "drover-hostile-"));
-  const sandbox = await startSandbox({});
-  const kubeconfig = join(folder, "kubeconfig");
-  writeFileSync(kubeconfig, sandbox.kubeconfig(), { mode: 0o600 });
-  const request = requestTo(sandbox);
-  const post = postTo(sandbox);
+  const stage = await sandboxInFolder();
+  const { folder, kubeconfig, request, post } = stage;
   const crd = z.looseObject({}).parse(parse(readFileSync(join(root, "apps/bridge/deploy/crd.yaml"), "utf8")));
-  await post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd);
+  await stage.define(crd);
   const register = async (namespace: string): Promise<FunctionIdentity> => {
     await post("/api/v1/namespaces", namespaceNamed(namespace));
-    const created = await post(`/apis/drover.dev/v1alpha1/namespaces/${namespace}/reconcilefunctions`, {
-      apiVersion: "drover.dev/v1alpha1",
-      kind: "ReconcileFunction",
-      metadata: { name: "maps" },
-      spec: { for: configMaps },
-    });
-    return createdSchema.parse(created).metadata;
+    return stage.register("maps", { for: configMaps }, namespace);
   };
   const [evil, victim] = [await register("evil"), await register("victim")];
   const drover = await startRedis({ persistence: false, args: shared ? ["--maxclients", "1000"] : [] });
@@ -138,8 +118,7 @@ export async function openStage(shared: boolean): Promise<HostileStage> {
       await neighbour.close();
       watch.close();
       await Promise.all([...new Set([drover, ofVictim, ofEvil])].map((server) => server.stop()));
-      await sandbox.close();
-      rmSync(folder, { recursive: true });
+      await stage[Symbol.asyncDispose]();
     },
   };
 }

@@ -8,11 +8,13 @@ import type { TestFile } from "./entered-regions.ts";
 import { mutated, type Mutant } from "./mutants.ts";
 import type { Tree } from "./tree.ts";
 
-export type Verdict =
-  | { readonly kind: "killed" | "timed out"; readonly by: string }
+export type Verdict = z.output<typeof verdictSchema>;
+export const verdictSchema = z.discriminatedUnion("kind", [
+  z.object({ kind: z.enum(["killed", "timed out"]), by: z.string() }),
   /** `ran` of `covering` test files were run; all, unless they took longer than a mutant is given. */
-  | { readonly kind: "survived"; readonly ran: number; readonly covering: number }
-  | { readonly kind: "no coverage" };
+  z.object({ kind: z.literal("survived"), ran: z.number(), covering: z.number() }),
+  z.object({ kind: z.literal("no coverage") }),
+]);
 
 export const isNoticed = ({ kind }: Verdict): boolean => kind === "killed" || kind === "timed out";
 

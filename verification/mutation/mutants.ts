@@ -6,18 +6,19 @@ import { promisify } from "node:util";
 import { z } from "zod";
 
 /** One change of a file. */
-export interface Mutant {
+export type Mutant = z.output<typeof mutantSchema>;
+export const mutantSchema = z.object({
   /** Within the repository. */
-  readonly file: string;
-  readonly line: number;
+  file: z.string(),
+  line: z.number(),
   /** Stryker's name for the kind of change. */
-  readonly mutator: string;
+  mutator: z.string(),
   /** Offsets in the file. */
-  readonly start: number;
-  readonly end: number;
-  readonly original: string;
-  readonly replacement: string;
-}
+  start: z.number(),
+  end: z.number(),
+  original: z.string(),
+  replacement: z.string(),
+});
 
 const positionSchema = z.object({ line: z.number(), column: z.number() });
 const resultSchema = z.object({

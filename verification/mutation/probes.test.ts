@@ -1,13 +1,11 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import { folderOfFile } from "../../packages/testing/src/folder.fixture.ts";
 import { regionAround, regionsOf, withProbes } from "./probes.ts";
 
-let folder: string;
-beforeEach(() => (folder = mkdtempSync(join(tmpdir(), "probes-"))));
-afterEach(() => rmSync(folder, { recursive: true }));
+const folder = folderOfFile();
 
 /** What a program prints with probes in it, and the code of the regions that it has entered. */
 function run(text: string, env: NodeJS.ProcessEnv = {}): { output: string; entered: readonly string[] } {

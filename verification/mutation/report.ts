@@ -1,32 +1,11 @@
 import { z } from "zod";
 import { explanation } from "./explained.ts";
-import { isNoticed, type Verdict } from "./judge.ts";
-import type { Mutant } from "./mutants.ts";
+import { isNoticed, type Verdict, verdictSchema } from "./judge.ts";
+import { type Mutant, mutantSchema } from "./mutants.ts";
 
-const mutantSchema = z.object({
-  file: z.string(),
-  line: z.number(),
-  mutator: z.string(),
-  start: z.number(),
-  end: z.number(),
-  original: z.string(),
-  replacement: z.string(),
-});
-const judgedSchema = z.object({
-  package: z.string(),
-  mutant: mutantSchema,
-  verdict: z.discriminatedUnion("kind", [
-    z.object({ kind: z.enum(["killed", "timed out"]), by: z.string() }),
-    z.object({ kind: z.literal("survived"), ran: z.number(), covering: z.number() }),
-    z.object({ kind: z.literal("no coverage") }),
-  ]),
-});
 /** A mutant of a package, and what became of it. */
-export interface Judged {
-  readonly package: string;
-  readonly mutant: Mutant;
-  readonly verdict: Verdict;
-}
+export type Judged = z.output<typeof judgedSchema>;
+const judgedSchema = z.object({ package: z.string(), mutant: mutantSchema, verdict: verdictSchema });
 /** A sample as it was kept. */
 export const readMutants = (text: string): readonly Mutant[] => mutantSchema.array().parse(JSON.parse(text));
 /** A line of kept results. */

@@ -8,11 +8,11 @@ import {
   resourceAttributesOf,
 } from "@drover/controller";
 import { parseCall } from "@drover/testing/fault-proxy";
-import { builtin, connect, createOrReplace, installCrd, kindOf, type KubeClient } from "@drover/kube";
-import { readKubeconfig, type RealCluster, startRealCluster } from "@drover/real-cluster";
+import { builtin, connect, createOrReplace, installCrd, kindOf } from "@drover/kube";
+import { readKubeconfig, startRealCluster } from "@drover/real-cluster";
 import { execFileSync } from "node:child_process";
 import { request } from "node:https";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { exampleKind } from "../harness/example-kind.ts";
 import { functionObjects } from "../../apps/deployer/src/objects/function-objects.ts";
 import { rightsOf } from "../../packages/testing/src/rights.ts";
@@ -21,21 +21,13 @@ import { rightsOf } from "../../packages/testing/src/rights.ts";
  * Each request is made with the token of a function's ServiceAccount, with the roles that the deployer writes for it, and
  * the same is asked of the kit: both must refuse the same, in the same words.
  */
-let cluster: RealCluster;
-let admin: KubeClient;
-beforeAll(async () => {
-  cluster = await startRealCluster();
-  admin = await connect({ kubeconfig: cluster.kubeconfig });
-  await installCrd(admin, { ...customResourceDefinition(Cup) });
-  for (const name of ["home", "other"])
-    await createOrReplace(admin, builtin.namespace, { metadata: { name } });
-}, 900_000);
-afterAll(async () => {
-  await admin.close();
-  await cluster.stop();
-});
-
+const cluster = await startRealCluster();
+afterAll(() => cluster.stop());
+const admin = await connect({ kubeconfig: cluster.kubeconfig });
+afterAll(() => admin.close());
 const Cup = exampleKind("Cup");
+await installCrd(admin, { ...customResourceDefinition(Cup) });
+for (const name of ["home", "other"]) await createOrReplace(admin, builtin.namespace, { metadata: { name } });
 const anything = (only: { readonly namespaces?: string[] }, name: string) =>
   defineController({
     for: Cup,

@@ -1,21 +1,12 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { type RealCluster, startRealCluster } from "@drover/real-cluster";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { type OurFunctions, start } from "./our-functions.ts";
+import { startRealCluster } from "@drover/real-cluster";
+import { expect, it, vi } from "vitest";
+import { oursOfFile } from "./ours.fixture.ts";
 
 // Integers that are equal as doubles, in the template of a Deployment: kubectl writes them, and prints the stored ones.
 
-let cluster: RealCluster;
-let ours: OurFunctions | undefined;
-beforeAll(async () => {
-  cluster = await startRealCluster();
-  ours = await start(cluster);
-}, 3_600_000);
-afterAll(async () => {
-  await ours?.stop();
-  await cluster.stop();
-});
+const { cluster } = await oursOfFile(startRealCluster());
 
 const run = promisify(execFile);
 const kubectl = async (...words: string[]): Promise<string> =>

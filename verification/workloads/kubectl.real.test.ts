@@ -1,25 +1,15 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { type FakeNodeCluster, startClusterWithFakeNodes } from "@drover/real-cluster";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { type OurFunctions, start } from "./our-functions.ts";
+import { startClusterWithFakeNodes } from "@drover/real-cluster";
+import { expect, it } from "vitest";
+import { oursOfFile } from "./ours.fixture.ts";
 import { butBoth } from "./subjects.ts";
 
 // Commands of users, and kubectl's output for the status that our functions write.
 
-let cluster: FakeNodeCluster;
-let ours: OurFunctions | undefined;
-beforeAll(async () => {
-  cluster = await startClusterWithFakeNodes({
-    controllers: butBoth,
-    controllerManagerArgs: ["--horizontal-pod-autoscaler-sync-period=1s"],
-  });
-  ours = await start(cluster);
-}, 3_600_000);
-afterAll(async () => {
-  await ours?.stop();
-  await cluster.stop();
-});
+const controllerManagerArgs = ["--horizontal-pod-autoscaler-sync-period=1s"];
+const starting = startClusterWithFakeNodes({ controllers: butBoth, controllerManagerArgs });
+const { cluster } = await oursOfFile(starting);
 
 const run = promisify(execFile);
 const kubectl = async (words: string): Promise<string> =>

@@ -1,26 +1,14 @@
 import { objectKey } from "@drover/controller";
-import { builtin, connect, type KubeClient, type KubeObject, listAll } from "@drover/kube";
+import { builtin, connect, type KubeObject, listAll } from "@drover/kube";
 import { startClusterWithFakeNodes } from "@drover/real-cluster";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { type OurFunctions, type Part, start } from "./our-functions.ts";
+import { afterAll, expect, it, vi } from "vitest";
+import type { Part } from "./our-functions.ts";
+import { oursOfFile } from "./ours.fixture.ts";
 import { butBoth } from "./subjects.ts";
 
-const open: { stop(): Promise<void> }[] = [];
-let client: KubeClient;
-let ours: OurFunctions;
-beforeAll(async () => {
-  const cluster = await startClusterWithFakeNodes({
-    controllers: butBoth,
-  });
-  open.push(cluster);
-  client = await connect({ kubeconfig: cluster.kubeconfig, userAgent: "test" });
-  open.unshift({ stop: () => client.close() });
-  ours = await start(cluster);
-  open.unshift(ours);
-}, 3_600_000);
-afterAll(async () => {
-  for (const one of open) await one.stop();
-});
+const { cluster, ours } = await oursOfFile(startClusterWithFakeNodes({ controllers: butBoth }));
+const client = await connect({ kubeconfig: cluster.kubeconfig, userAgent: "test" });
+afterAll(() => client.close());
 
 const replicas = 12;
 const key = objectKey({ namespace: "default", name: "web" });

@@ -1,6 +1,6 @@
 import { noFaults, startFaultProxy } from "@drover/testing/fault-proxy";
 import type { Attack } from "../attack.ts";
-import { attackedSandbox } from "./attacked-sandbox.ts";
+import { sandboxInFolder } from "../../harness/sandbox-in-folder.ts";
 import { crossOrigin, rebound, send } from "./page.ts";
 
 export const attack: Attack = {
@@ -8,7 +8,7 @@ export const attack: Attack = {
   kind: "development tools trust loopback",
   needs: [],
   async run() {
-    await using attacked = await attackedSandbox();
+    await using attacked = await sandboxInFolder();
     const { kubeconfig } = attacked;
     const proxy = await startFaultProxy({ upstream: { kubeconfig }, decider: noFaults });
     try {

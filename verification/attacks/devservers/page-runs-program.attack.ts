@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Attack } from "../attack.ts";
-import { attackedSandbox } from "./attacked-sandbox.ts";
+import { sandboxInFolder } from "../../harness/sandbox-in-folder.ts";
 import { crossOrigin, rebound, type Seen, send } from "./page.ts";
 
 export const attack: Attack = {
@@ -11,7 +11,7 @@ export const attack: Attack = {
   kind: "development tools trust loopback",
   needs: [],
   async run({ signal }) {
-    await using attacked = await attackedSandbox();
+    await using attacked = await sandboxInFolder();
     const { sandbox, folder, kubeconfig } = attacked;
     const images = { "drover/s3-bucket": { command: ["/bin/true"] } };
     const node = await startNode({

@@ -1,4 +1,4 @@
-import { startSandbox } from "@drover/sandbox";
+import { sandboxInFolder } from "../../harness/sandbox-in-folder.ts";
 import { type Attack, outcomeOf } from "../attack.ts";
 import { crossOrigin, rebound, send } from "./page.ts";
 import { startPart } from "./started-part.ts";
@@ -8,29 +8,25 @@ export const attack: Attack = {
   kind: "development tools trust loopback",
   needs: ["redis"],
   async run({ redis }) {
-    const sandbox = await startSandbox();
-    const part = await startPart("deployer", {
-      kubeconfig: sandbox.kubeconfig(),
-      env: { DROVER_REDIS_URL: redis().url, DROVER_AUTHORS: "trusted" },
+    await using attacked = await sandboxInFolder();
+    await using part = await startPart("deployer", {
+      DROVER_KUBECONFIG: attacked.kubeconfig,
+      DROVER_REDIS_URL: redis().url,
+      DROVER_AUTHORS: "trusted",
     });
-    try {
-      const paths = ["/metrics", "/healthz", "/readyz", "/scaling/default/any"];
-      const answers = await Promise.all(
-        paths.flatMap((path) =>
-          [rebound, crossOrigin(part.url)].map(async (headers) => ({
-            path,
-            ...(await send(part.url, `GET ${path}`, headers)),
-          })),
-        ),
-      );
-      const given = answers.filter(({ status }) => status !== 403);
-      return outcomeOf(
-        given.map(({ path, status, text }) => `${path} ${status}: ${text.split("\n").length} lines`),
-        `all ${answers.length} answers are 403`,
-      );
-    } finally {
-      await part.stop();
-      await sandbox.close();
-    }
+    const paths = ["/metrics", "/healthz", "/readyz", "/scaling/default/any"];
+    const answers = await Promise.all(
+      paths.flatMap((path) =>
+        [rebound, crossOrigin(part.url)].map(async (headers) => ({
+          path,
+          ...(await send(part.url, `GET ${path}`, headers)),
+        })),
+      ),
+    );
+    const given = answers.filter(({ status }) => status !== 403);
+    return outcomeOf(
+      given.map(({ path, status, text }) => `${path} ${status}: ${text.split("\n").length} lines`),
+      `all ${answers.length} answers are 403`,
+    );
   },
 };

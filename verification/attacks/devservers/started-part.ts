@@ -1,33 +1,25 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startProcess } from "../../harness/start-process.ts";
 
-/** A shipped process of Drover, which listens on a port of its own. */
-export interface StartedPart {
-  readonly url: string;
-  stop(): Promise<void>;
-}
-
-/** @param kubeconfig its content. */
+/** Starts a shipped process of Drover, which listens on a port of its own. */
 export async function startPart(
   part: "bridge" | "deployer" | "gateway",
-  { kubeconfig, env }: { readonly kubeconfig: string; readonly env: Readonly<Record<string, string>> },
-): Promise<StartedPart> {
+  env: Readonly<Record<string, string>>,
+): Promise<{ readonly url: string } & AsyncDisposable> {
   const folder = mkdtempSync(join(tmpdir(), `drover-attacked-${part}-`));
-  const file = join(folder, "kubeconfig");
-  writeFileSync(file, kubeconfig, { mode: 0o600 });
-  const process = await startProcess({
+  const child = await startProcess({
     name: part,
     main: `apps/${part}/src/main.ts`,
     logFile: join(folder, "log"),
     awaited: "Serving /healthz",
-    env: { DROVER_KUBECONFIG: file, ...env },
+    env,
   });
   return {
-    url: process.url,
-    async stop() {
-      await process.stop();
+    url: child.url,
+    async [Symbol.asyncDispose]() {
+      await child.stop();
       rmSync(folder, { recursive: true });
     },
   };

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import type { Attack } from "../attack.ts";
 import { startPart } from "./started-part.ts";
 
@@ -12,41 +11,32 @@ export const attack: Attack = {
       await installation.namespace("figures-victim"),
       await installation.namespace("figures-stranger"),
     ];
-    const kubeconfig = readFileSync(await installation.kubeconfigOfAccount("drover", "deployer"), "utf8");
-    const part = await startPart("deployer", {
-      kubeconfig,
+    await using part = await startPart("deployer", {
+      DROVER_KUBECONFIG: await installation.kubeconfigOfAccount("drover", "deployer"),
+      DROVER_REDIS_URL: installation.redisUrlOf("deployer"),
       // As in a cluster, where it listens on its Pod's address.
-      env: { DROVER_REDIS_URL: installation.redisUrlOf("deployer"), DROVER_METRICS_AUTH: "kubernetes" },
+      DROVER_METRICS_AUTH: "kubernetes",
     });
-    try {
-      const token = (await installation.kubectl(["create", "token", "default", "-n", stranger])).trim();
-      const ask = async (path: string, headers: Record<string, string>) => {
-        const answer = await fetch(part.url + path, { headers });
-        return { path, status: answer.status, text: await answer.text() };
-      };
-      const paths = ["/metrics", "/scaling/drover/reconcilefunctions.drover.dev", `/scaling/${victim}/any`];
-      const tries = await Promise.all(
-        paths.flatMap((path) => [ask(path, {}), ask(path, { authorization: `Bearer ${token}` })]),
-      );
-      const reader = [
-        "create",
-        "clusterrolebinding",
-        "figures-reader",
-        "--clusterrole=drover-metrics-reader",
-      ];
-      await installation.kubectl([...reader, `--serviceaccount=${victim}:default`]);
-      const other = (await installation.kubectl(["create", "token", "default", "-n", victim])).trim();
-      // Control: an authorised reader gets an answer. A refusal is cached for 10 s.
-      await installation.until("a reader of metrics reads them", async () =>
-        (await ask("/metrics", { authorization: `Bearer ${other}` })).text.includes("process_cpu"),
-      );
-      const given = tries.filter(({ status }) => status !== 401 && status !== 403);
-      return {
-        succeeded: given.length > 0,
-        evidence: `answers: ${tries.map(({ path, status }) => `${path} ${status}`).join(", ")}`,
-      };
-    } finally {
-      await part.stop();
-    }
+    const token = (await installation.kubectl(["create", "token", "default", "-n", stranger])).trim();
+    const ask = async (path: string, headers: Record<string, string>) => {
+      const answer = await fetch(part.url + path, { headers });
+      return { path, status: answer.status, text: await answer.text() };
+    };
+    const paths = ["/metrics", "/scaling/drover/reconcilefunctions.drover.dev", `/scaling/${victim}/any`];
+    const tries = await Promise.all(
+      paths.flatMap((path) => [ask(path, {}), ask(path, { authorization: `Bearer ${token}` })]),
+    );
+    const reader = ["create", "clusterrolebinding", "figures-reader", "--clusterrole=drover-metrics-reader"];
+    await installation.kubectl([...reader, `--serviceaccount=${victim}:default`]);
+    const other = (await installation.kubectl(["create", "token", "default", "-n", victim])).trim();
+    // Control: an authorised reader gets an answer. A refusal is cached for 10 s.
+    await installation.until("a reader of metrics reads them", async () =>
+      (await ask("/metrics", { authorization: `Bearer ${other}` })).text.includes("process_cpu"),
+    );
+    const given = tries.filter(({ status }) => status !== 401 && status !== 403);
+    return {
+      succeeded: given.length > 0,
+      evidence: `answers: ${tries.map(({ path, status }) => `${path} ${status}`).join(", ")}`,
+    };
   },
 };

@@ -2,43 +2,32 @@ import { customResourceDefinition, ReconcileFunction } from "@drover/controller"
 import { createHmac, randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { coreKind, namespaceNamed, object, secret } from "../../harness/manifests.ts";
-import { postTo } from "../../harness/sandbox-requests.ts";
+import { coreKind, namespaceNamed, secret } from "../../harness/manifests.ts";
+import { sandboxInFolder } from "../../harness/sandbox-in-folder.ts";
 import { startProcess } from "../../harness/start-process.ts";
 import type { Attack } from "../attack.ts";
-import { attackedSandbox } from "../devservers/attacked-sandbox.ts";
 
 export const attack: Attack = {
   name: "an older function with a hook of the same name gets no other function's events",
   kind: "a name is first come",
   needs: ["redis"],
   async run({ redis }) {
-    await using attacked = await attackedSandbox();
-    const { sandbox, folder, kubeconfig } = attacked;
-    const post = postTo(sandbox);
+    await using attacked = await sandboxInFolder();
+    const { folder, kubeconfig, define, post, register } = attacked;
     const secretOf = { mallory: randomBytes(24).toString("hex"), victim: randomBytes(24).toString("hex") };
     const hookOf = (namespace: string) => ({
       name: "pushes",
       verify: { hmac: { secretRef: { name: "hook", key: "secret" }, header: "X-Signature" } },
       names: { field: "site", namespace },
     });
-    const functionOf = (namespace: string) => {
-      const spec = { for: coreKind("ConfigMap"), hooks: [hookOf(namespace)] };
-      return object(ReconcileFunction, namespace === "victim" ? "websites" : "evil", spec, namespace);
-    };
-    await post(
-      "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
-      customResourceDefinition(ReconcileFunction),
-    );
+    await define(customResourceDefinition(ReconcileFunction));
     for (const namespace of ["mallory", "victim"] as const) {
       await post("/api/v1/namespaces", namespaceNamed(namespace));
       const value = secret("hook", { secret: secretOf[namespace] }, namespace);
       await post(`/api/v1/namespaces/${namespace}/secrets`, value);
       // The sandbox's clock has seconds: the older one is the first.
-      await post(
-        `/apis/drover.dev/v1alpha1/namespaces/${namespace}/reconcilefunctions`,
-        functionOf(namespace),
-      );
+      const spec = { for: coreKind("ConfigMap"), hooks: [hookOf(namespace)] };
+      await register(namespace === "victim" ? "websites" : "evil", spec, namespace);
       await delay(1_100);
     }
     const bridge = await startProcess({

@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { kubeconfigText } from "../../harness/kubeconfigs.ts";
 import { listen } from "../../harness/listen.ts";
 import type { Attack } from "../attack.ts";
 
@@ -24,7 +25,10 @@ export const attack: Attack = {
     const folder = await mkdtemp(join(tmpdir(), "drover-"));
     try {
       const kubeconfig = join(folder, "kubeconfig");
-      await writeFile(kubeconfig, configOf(port));
+      await writeFile(
+        kubeconfig,
+        kubeconfigText({ server: `http://127.0.0.1:${port}` }, { token: "x", as: "system:admin" }),
+      );
       const client = await connect({ kubeconfig });
       await client
         .as({ namespace: "team", name: "one" })
@@ -47,13 +51,3 @@ const configMap = {
   kind: "ConfigMap",
   metadata: { namespace: "team", name: "a", uid: "1", resourceVersion: "1" },
 };
-
-const configOf = (port: number): string =>
-  JSON.stringify({
-    apiVersion: "v1",
-    kind: "Config",
-    "current-context": "it",
-    contexts: [{ name: "it", context: { cluster: "it", user: "it" } }],
-    clusters: [{ name: "it", cluster: { server: `http://127.0.0.1:${String(port)}` } }],
-    users: [{ name: "it", user: { token: "x", as: "system:admin" } }],
-  });

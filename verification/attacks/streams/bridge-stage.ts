@@ -1,16 +1,14 @@
 import { queueOf, type QueueName } from "@drover/controller";
 import { noFaults, startFaultProxy } from "@drover/testing/fault-proxy";
 import { redisUserRules } from "@drover/queue";
-import { startSandbox } from "@drover/sandbox";
 import { Redis } from "ioredis";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { parse } from "yaml";
 import { z } from "zod";
 import { coreKind } from "../../harness/manifests.ts";
-import { postTo } from "../../harness/sandbox-requests.ts";
+import { sandboxInFolder } from "../../harness/sandbox-in-folder.ts";
 import { root } from "../../harness/repository-files.ts";
 import { type Started, startProcess } from "../../harness/start-process.ts";
 
@@ -40,36 +38,22 @@ export interface StagedFunction {
   readonly for: object;
 }
 
-const createdSchema = z.looseObject({
-  metadata: z.looseObject({ namespace: z.string(), name: z.string(), uid: z.string() }),
-});
-
 export async function stageBridge(
   redisUrl: string,
   functions: readonly StagedFunction[],
   attackers: string,
 ): Promise<BridgeStage> {
-  const folder = mkdtempSync(join(tmpdir(), "drover-attack-"));
-  const sandbox = await startSandbox({});
-  const kubeconfig = join(folder, "kubeconfig");
+  const stage = await sandboxInFolder();
+  const { sandbox, folder, kubeconfig, post } = stage;
   // Between them, so that the bridge's requests are counted.
   const proxy = await startFaultProxy({
     upstream: { url: sandbox.url, token: sandbox.token },
     decider: noFaults,
   });
   writeFileSync(kubeconfig, proxy.kubeconfig(), { mode: 0o600 });
-  const post = postTo(sandbox);
-  await post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition());
+  await stage.define(definition());
   const queues = new Map<string, QueueName>();
-  for (const { name, ...spec } of functions) {
-    const created = await post("/apis/drover.dev/v1alpha1/namespaces/default/reconcilefunctions", {
-      apiVersion: "drover.dev/v1alpha1",
-      kind: "ReconcileFunction",
-      metadata: { name },
-      spec,
-    });
-    queues.set(name, queueOf(createdSchema.parse(created).metadata));
-  }
+  for (const { name, ...spec } of functions) queues.set(name, queueOf(await stage.register(name, spec)));
   const queue = queues.get(attackers) ?? "";
   const admin = new Redis(redisUrl);
   const user = "attacker";
@@ -114,8 +98,7 @@ export async function stageBridge(
       admin.disconnect();
       attacker.disconnect();
       await proxy.close();
-      await sandbox.close();
-      rmSync(folder, { recursive: true });
+      await stage[Symbol.asyncDispose]();
     },
   };
 }

@@ -4,13 +4,10 @@ import { z } from "zod";
 import { exampleKind } from "../../harness/example-kind.ts";
 import { core, kindRef, object } from "../../harness/manifests.ts";
 import { type Attack, outcomeOf } from "../attack.ts";
+import { readyOf } from "../installation.ts";
 import { everything } from "../rights/function-of.ts";
 
 const Probe = exampleKind("Probe", { spec: { n: z.int() } });
-const conditionsSchema = z.looseObject({
-  observedGeneration: z.number(),
-  conditions: z.array(z.looseObject({ type: z.string(), reason: z.string(), message: z.string() })),
-});
 
 /**
  * The owner of a namespace writes the endpoints of a Service, so that the gateway calls what the owner cannot reach. The
@@ -61,12 +58,9 @@ export const attack: Attack = {
       const probe = { ...object(Probe, name, { n: 1 }), metadata: { name, namespace, labels } };
       await at.apply([fn, probe], { as });
       await at.permitted(namespace, name, as);
-      return at.until(`the gateway has tried ${name}`, async () => {
-        const found = await at.admin.get(refOf(Probe), objectKey({ namespace, name }));
-        return conditionsSchema
-          .safeParse(found?.["status"])
-          .data?.conditions.find(({ type }) => type === "Ready");
-      });
+      return at.until(`the gateway has tried ${name}`, async () =>
+        readyOf(await at.admin.get(refOf(Probe), objectKey({ namespace, name }))),
+      );
     };
     const called: string[] = [];
     for (const name of ["by-hand", "empty", "renamed"]) {

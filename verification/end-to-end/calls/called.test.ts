@@ -3,7 +3,7 @@ import { functionFor, object } from "../../harness/manifests.ts";
 import { Greeting } from "../../../examples/typescript/greeting.ts";
 import { deployedWorldOfFile, usersOf } from "../stage/deployed-world.ts";
 import type { TestObject } from "../stage/test-cluster.ts";
-import { eventually, isGone } from "../stage/world.ts";
+import { eventually } from "../stage/world.ts";
 
 const examples = new URL("../../../examples/", import.meta.url).pathname;
 const world = await deployedWorldOfFile([Greeting], {
@@ -24,7 +24,6 @@ const called = (image: string) =>
 
 describe.each(["typescript", "python"])("a function that is called, in %s", (image) => {
   it("is started by the first key, is called with it, and goes again", async () => {
-    const { cluster } = world;
     await world.applyReady(called(image));
     await eventually(async () => expect(await world.pods("greetings")).toEqual([]));
     const greeted = await world.applyReady(greeting(image));
@@ -32,8 +31,7 @@ describe.each(["typescript", "python"])("a function that is called, in %s", (ima
     await eventually(async () => expect(await world.pods("greetings")).toEqual([]));
 
     // Started once more for the end of its object, which waits for it.
-    await cluster.remove(greeting(image));
-    await world.until(greeting(image), isGone);
+    await world.removed(greeting(image));
     await eventually(async () => expect(await world.pods("greetings")).toEqual([]));
   }, 120_000);
 });

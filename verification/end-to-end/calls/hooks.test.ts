@@ -1,10 +1,11 @@
 import { ReconcileFunction, silentLog } from "@drover/controller";
 import { thisMachine } from "@drover/local-servers";
 import { openWorkQueue } from "@drover/queue";
-import { createHmac, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { signedHeaders } from "../../../packages/bridge/src/hooks/hook.fixture.ts";
 import { coreKind, namespaceNamed, object, secret } from "../../harness/manifests.ts";
 import { formsOf, written } from "../stage/written.ts";
 import { openRedisGate } from "../stage/redis-gate.ts";
@@ -55,15 +56,7 @@ interface Event {
 /** The status that a sender gets; undefined when the bridge ends before it answers. */
 async function send({ id, sites, secret: by = secrets[0] }: Event, to = bridge): Promise<number | undefined> {
   const body = JSON.stringify({ sites, customer: "canary-of-the-body" });
-  const timestamp = String(Math.floor(Date.now() / 1_000));
-  const key = Buffer.from(by.slice("whsec_".length), "base64");
-  const signature = createHmac("sha256", key).update(`${id}.${timestamp}.${body}`).digest("base64");
-  const headers = {
-    "content-type": "application/json",
-    "webhook-id": id,
-    "webhook-timestamp": timestamp,
-    "webhook-signature": `v1,${signature}`,
-  };
+  const headers = { "content-type": "application/json", ...signedHeaders(body, { secret: by, id }) };
   const answer = fetch(`${to.hooks}/hooks/default/${controller}/sites`, { method: "POST", body, headers });
   return answer.then(
     ({ status }) => status,

@@ -1,7 +1,7 @@
 import type { TiedProcess } from "@drover/local-servers";
 import { afterAll, expect, it } from "vitest";
 import { openGate, type S3Call } from "../stage/s3-gate.ts";
-import { bucket, isGone, worldOfFile } from "../stage/world.ts";
+import { bucket, worldOfFile } from "../stage/world.ts";
 
 /** Where a worker dies in the life of one bucket: at its n-th call to S3, before or after S3 has done it. */
 interface Death {
@@ -64,8 +64,7 @@ async function live(name: string) {
   const manifest = bucket(name, spec);
   const object = await world.applyReady(manifest);
   const made = await world.truth.bucket(name);
-  await world.cluster.remove(manifest);
-  await world.until(manifest, isGone);
+  await world.removed(manifest);
   return { ...made, mine: made?.tags["drover.dev/owner-uid"] === object?.metadata.uid };
 }
 

@@ -9,10 +9,9 @@ import { builtin, refOf } from "@drover/kube";
 import { connectRedis, disconnectRedis, openWorkQueue } from "@drover/queue";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { z } from "zod";
 import { crash } from "../../harness/start-process.ts";
-import { core, namespaceNamed, object } from "../../harness/manifests.ts";
-import { deployedWorldOfFile, usersOf } from "../stage/deployed-world.ts";
+import { core, namespaceNamed, object, withMetadata } from "../../harness/manifests.ts";
+import { deployedWorldOfFile, passwordOf, usersOf } from "../stage/deployed-world.ts";
 import { Gadget, gadgetController, gadgetsCommand, mapFor } from "../functions/gadgets.ts";
 import { openRedisGate } from "../stage/redis-gate.ts";
 import { eventually, isGone, queueOf } from "../stage/world.ts";
@@ -33,13 +32,6 @@ const own = { namespace: "default", name: "gadgets" };
 const gadget = (name: string) => object(Gadget, name, {});
 /** Keys in Redis with a name that contains a text. */
 const keysOf = (text: string): Promise<readonly string[]> => admin.keys(`*${text}*`);
-const passwordOf = async ({ namespace, name }: typeof own): Promise<string> => {
-  const path = `/api/v1/namespaces/${namespace}/secrets/${name}-redis`;
-  const { data } = z
-    .object({ data: z.object({ password: z.base64() }) })
-    .parse(await world.cluster.read(path));
-  return Buffer.from(data.password, "base64").toString();
-};
 /** The connections of a Redis user, by their ids. */
 const connectionsOf = async (user: string): Promise<readonly string[]> =>
   String(await admin.client("LIST"))
@@ -53,8 +45,7 @@ async function collectGarbage({ namespace, name }: typeof own): Promise<void> {
     core("Service", name, {}, namespace),
   ];
   for (const owned of [core("Secret", `${name}-redis`, {}, namespace), account, service]) {
-    await world.cluster.remove(owned);
-    await world.until(owned, isGone);
+    await world.removed(owned);
   }
   await world.client.delete(builtin.networkPolicy, objectKey({ namespace, name })).catch(() => undefined);
 }
@@ -72,7 +63,7 @@ it("a function named like another function's names queue reaches none of that qu
   const alike = { namespace: "tenant", name: "gadgets.names.configmaps" };
   const its = await deployed(gadgets(alike));
   const url = new URL(world.redis.url);
-  [url.username, url.password] = [`function:${its}`, await passwordOf(alike)];
+  [url.username, url.password] = [`function:${its}`, await passwordOf(world, alike)];
   const redis = await connectRedis({
     url: url.href,
     clientName: "alike",
@@ -91,8 +82,7 @@ it("a function named like another function's names queue reaches none of that qu
   await disconnectRedis(redis);
   expect(reached.flat().every((key) => key.startsWith(`{drover:${its}`))).toBe(true);
   expect(reached.flat()).not.toEqual([]);
-  await world.cluster.remove(gadgets(alike));
-  await world.until(gadgets(alike), isGone);
+  await world.removed(gadgets(alike));
 });
 
 it("deleting a function leaves its namesake in another namespace intact, whatever its status contains", async () => {
@@ -109,8 +99,7 @@ it("deleting a function leaves its namesake in another namespace intact, whateve
   expect(await queueOf(world, other)).not.toBe(queue);
   const forged = { type: "merge", body: { status: { delivered: "pull" } } } as const;
   await world.client.patch(refOf(ReconcileFunction), objectKey(namesake), forged, { subresource: "status" });
-  await world.cluster.remove(other);
-  await world.until(other, isGone);
+  await world.removed(other);
 
   // One that was cut would be there again under another id; more may have come meanwhile.
   expect(await connectionsOf(user)).toEqual(expect.arrayContaining([...before]));
@@ -129,24 +118,19 @@ it("a function that is deleted leaves no key and no user, and the next one of it
   let n = 0;
   const touching = (async () => {
     while (!busy.signal.aborted) {
-      const manifest = gadget("restless");
-      await world.cluster.apply({ ...manifest, metadata: { ...manifest.metadata, labels: { n: `${n++}` } } });
+      await world.cluster.apply(withMetadata(gadget("restless"), { labels: { n: `${n++}` } }));
       await delay(100);
     }
   })();
   await eventually(() => expect(n).toBeGreaterThan(5));
   expect(await keysOf(bare)).not.toEqual([]);
 
-  await world.cluster.remove(gadgets(own));
-  await world.until(gadgets(own), isGone);
+  await world.removed(gadgets(own));
   expect(await usersOf(world, own.name)).toEqual([]);
   await collectGarbage(own);
   const again = await deployed(gadgets(own));
   expect(again).not.toBe(queue);
-  await world.cluster.apply({
-    ...gadget("a"),
-    metadata: { ...gadget("a").metadata, labels: { again: "yes" } },
-  });
+  await world.cluster.apply(withMetadata(gadget("a"), { labels: { again: "yes" } }));
   await eventually(async () =>
     expect(Number(await admin.hget(`{drover:${again}}:key:default/a`, "ranAt"))).toBeGreaterThan(0),
   );

@@ -3,13 +3,12 @@ import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
-import { type Manifest, namespaceNamed } from "../../harness/manifests.ts";
+import { type Manifest, namespaceNamed, withMetadata } from "../../harness/manifests.ts";
 import type { TestObject } from "../stage/test-cluster.ts";
 import {
   absentees,
   bucket,
   eventually,
-  isGone,
   isReady,
   ofCluster,
   metricsOf,
@@ -35,8 +34,7 @@ const manifest = z.looseObject({
 const file = new URL("../../../functions/s3-bucket/deploy/function.yaml", import.meta.url);
 const registration = (namespace: string, of = "buckets", kind = "Bucket"): Manifest => {
   const text = readFileSync(file, "utf8").replaceAll("buckets", of).replace(`kind: Bucket`, `kind: ${kind}`);
-  const parsed = manifest.parse(parse(text));
-  return { ...parsed, metadata: { ...parsed.metadata, namespace } };
+  return withMetadata(manifest.parse(parse(text)), { namespace });
 };
 const statusSchema = z.object({ status: ReconcileFunction.status.optional() });
 const statusOf = (object: TestObject | undefined) => statusSchema.safeParse(object).data?.status;
@@ -73,8 +71,7 @@ it("a running bridge follows the kinds of a function that is registered, and rep
   await world.until(other, (it) => statusOf(it)?.follows?.["buckets.s3.drover.dev"]?.state === "Following");
   expect(await queueOf(world, other)).not.toBe(await queueOf(world, buckets));
   for (const one of [other, buckets]) {
-    await cluster.remove(one);
-    await world.until(one, isGone);
+    await world.removed(one);
   }
 }, 120_000);
 

@@ -1,31 +1,27 @@
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, expect, it, vi } from "vitest";
 import { coreKind } from "../../harness/manifests.ts";
 import { makeAuthor } from "../../attacks/rights/function-of.ts";
-import { type Installation, startInstallation } from "../../attacks/installation.ts";
+import { startInstallation } from "../../attacks/installation.ts";
 
-let drover: Installation;
 const ada = { user: "ada" };
-let as: string;
 /** What Ada holds, and her functions get. */
 const inCluster = [{ apiGroups: [""], resources: ["nodes"], verbs: ["list"] }];
 const inTea = [{ apiGroups: [""], resources: ["services"], verbs: ["get"] }];
 
-beforeAll(async () => {
-  for (const variable of ["DROVER_TEST_CLUSTER", "DROVER_KUBECTL"]) vi.stubEnv(variable, undefined);
-  drover = await startInstallation(console.log);
-  await drover.namespace("tea");
-  await drover.namespace("coffee");
-  await makeAuthor(drover, ada, "tea");
-  await drover.grant(ada, inCluster);
-  // What calling a function does for it.
-  const called = ["configmaps", "configmaps/status"];
-  await drover.grant(ada, [
-    { apiGroups: ["", "events.k8s.io"], resources: [...called, "events"], verbs: ["*"] },
-  ]);
-  await drover.grant(ada, inTea, "tea");
-  as = await drover.kubeconfigOf(ada);
-}, 900_000);
+for (const variable of ["DROVER_TEST_CLUSTER", "DROVER_KUBECTL"]) vi.stubEnv(variable, undefined);
+const drover = await startInstallation(console.log);
 afterAll(() => drover.stop());
+await drover.namespace("tea");
+await drover.namespace("coffee");
+await makeAuthor(drover, ada, "tea");
+await drover.grant(ada, inCluster);
+// What calling a function does for it.
+const called = ["configmaps", "configmaps/status"];
+await drover.grant(ada, [
+  { apiGroups: ["", "events.k8s.io"], resources: [...called, "events"], verbs: ["*"] },
+]);
+await drover.grant(ada, inTea, "tea");
+const as = await drover.kubeconfigOf(ada);
 
 const forConfigMaps = (more: object = {}) => coreKind("ConfigMap", more);
 const functionOf = (name: string, spec: object) => ({

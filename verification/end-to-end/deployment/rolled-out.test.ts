@@ -2,11 +2,11 @@ import { type FunctionDeployment } from "@drover/controller";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, it } from "vitest";
-import { core } from "../../harness/manifests.ts";
+import { core, withMetadata } from "../../harness/manifests.ts";
 import { deployedWorldOfFile, usersOf } from "../stage/deployed-world.ts";
 import { Task, task, tasksCommand, tasksFunction } from "../functions/tasks.ts";
 import type { TestObject } from "../stage/test-cluster.ts";
-import { conditionOf, eventually, isGone, isReady } from "../stage/world.ts";
+import { conditionOf, eventually, isReady } from "../stage/world.ts";
 
 const ours = { command: tasksCommand };
 const broken = { command: [process.execPath, "-e", "process.exit(3)"] };
@@ -47,8 +47,7 @@ it("a new version takes over when it is Ready, and the old one ends its runs", a
   await eventually(async () => expect(await revisions()).toEqual(["2"]));
   // Neither cut off, nor done twice.
   expect(lines()).toEqual(["tasks:1 begins default/long", "tasks:1 ends default/long"]);
-  await cluster.apply(task("next", 1));
-  await world.until(task("next", 0), isReady);
+  await world.applyReady(task("next", 1));
   expect(lines()).toContain("tasks:2 ends default/next");
 }, 120_000);
 
@@ -57,8 +56,7 @@ it("a version that has taken over looks at every object once more, where that is
   const of = (image: string) => deployed(image, { onRollout: "campaign" });
   await cluster.apply(of("tasks:1"));
   await world.until(of("any"), isRolledOut);
-  await cluster.apply(task("untouched", 1));
-  await world.until(task("untouched", 0), isReady);
+  await world.applyReady(task("untouched", 1));
   await cluster.apply(of("tasks:2"));
   await world.until(task("untouched", 0), (object) => object?.status?.["by"] === "tasks:2");
   const found = await world.until(of("any"), (object) =>
@@ -99,8 +97,7 @@ it("a version that does not start replaces no running Pod, and the status has th
   );
   expect(stuck?.status?.conditions?.find(({ type }) => rolledOut(type))?.message).toMatch(/exit code 3/);
   expect(await revisions()).toEqual(expect.arrayContaining(before));
-  await cluster.apply(task("meanwhile", 1));
-  await world.until(task("meanwhile", 0), isReady);
+  await world.applyReady(task("meanwhile", 1));
   await cluster.apply(deployed("tasks:2"));
   await eventually(async () => expect(await revisions()).toHaveLength(1));
 }, 120_000);
@@ -127,15 +124,11 @@ it("an object that is paused keeps no Pod, and has one started once it is resume
   const { cluster } = world;
   const scaling = { min: 0, max: 2, idleAfter: "1s" } as const;
   await cluster.apply(deployed("tasks:1", { scaling }));
-  const annotated = (paused: "true" | null) => {
-    const { metadata, ...rest } = task("held", 1);
-    return { ...rest, metadata: { ...metadata, annotations: { "drover.dev/paused": paused } } };
-  };
-  await cluster.remove(task("held", 1));
-  await world.until(task("held", 0), isGone);
+  const annotated = (paused: "true" | null) =>
+    withMetadata(task("held", 1), { annotations: { "drover.dev/paused": paused } });
+  await world.removed(task("held", 1));
   await cluster.apply(annotated("true"));
-  await cluster.apply(task("free", 1));
-  await world.until(task("free", 0), isReady);
+  await world.applyReady(task("free", 1));
   await eventually(async () => expect(await world.pods("tasks")).toEqual([]));
   expect((await cluster.get(task("held", 0)))?.metadata.finalizers).toBeUndefined();
   await cluster.apply(annotated(null));
@@ -167,15 +160,13 @@ it("objects of another owner are left alone and reported", async () => {
   const { cluster } = world;
   const taken = core("ServiceAccount", "others");
   await cluster.apply(taken);
-  const { metadata, ...rest } = deployed("tasks:1");
-  const others = { ...rest, metadata: { ...metadata, name: "others" } };
+  const others = withMetadata(deployed("tasks:1"), { name: "others" });
   await cluster.apply(others);
   const refused = await world.until(others, (object) => conditionOf(object)?.reason === "NameTaken");
   expect(conditionOf(refused)?.message).toMatch(
     /ServiceAccount default\/others exists and does not belong to this function/,
   );
-  await cluster.remove(others);
-  await world.until(others, isGone);
+  await world.removed(others);
   expect(await cluster.get(taken)).toBeDefined();
 }, 120_000);
 
@@ -188,8 +179,7 @@ it("a function that is deleted ends its runs, and leaves no permission and no us
   const clusterRole = "/apis/rbac.authorization.k8s.io/v1/clusterroles/drover:default:tasks";
   expect(await cluster.read(clusterRole)).toBeDefined();
   expect(await usersOf(world, "tasks")).toHaveLength(1);
-  await cluster.remove(deployed("any"));
-  await world.until(deployed("any"), isGone);
+  await world.removed(deployed("any"));
   expect(lines().slice(-1)).toEqual(["tasks:1 ends default/last"]);
   expect(await cluster.read(clusterRole)).toBeUndefined();
   expect(await usersOf(world, "tasks")).toEqual([]);

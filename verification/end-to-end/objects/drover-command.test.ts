@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
-import { type Manifest } from "../../harness/manifests.ts";
+import { type Manifest, withMetadata } from "../../harness/manifests.ts";
 import { linkModules } from "../../../apps/cli/src/testing/link-modules.ts";
 import { folderOfFile } from "../../../packages/testing/src/folder.fixture.ts";
 import { type CommandResult, spawnDrover, runNpm } from "../../../apps/cli/src/testing/run-command.ts";
@@ -43,10 +43,10 @@ const drover = (...words: string[]): Promise<CommandResult> =>
     env: { KUBECONFIG: world.cluster.kubeconfig, DROVER_REDIS_URL: world.redis.url },
   });
 
-const example = (): Manifest => {
-  const { metadata, ...rest } = parse(readFileSync(join(folder, "example.yaml"), "utf8")) as Manifest;
-  return { ...rest, metadata: { ...metadata, namespace: "default" } };
-};
+const example = (): Manifest =>
+  withMetadata(parse(readFileSync(join(folder, "example.yaml"), "utf8")) as Manifest, {
+    namespace: "default",
+  });
 
 it(
   "from drover init to an object that a Pod has reconciled, and why it rests",

@@ -1,6 +1,6 @@
 import { redisUserRules } from "@drover/queue";
 import { expect, it } from "vitest";
-import { object } from "../../harness/manifests.ts";
+import { object, withMetadata } from "../../harness/manifests.ts";
 import { Gadget, mapFor } from "../functions/gadgets.ts";
 import { crash, type Started } from "../../harness/start-process.ts";
 import { bucket, eventually, isReady, metricsOf, worldOfFile } from "../stage/world.ts";
@@ -76,10 +76,8 @@ it("beside the cluster's bridges it takes nothing away from them, nor they from 
 it("an object that is paused has no run here either, also where Redis is emptied", async () => {
   // The one of the test before goes on, and may follow both kinds.
   const process = await start("Serving");
-  const annotated = (paused: "true" | null) => {
-    const { metadata, ...rest } = gadget("paused");
-    return { ...rest, metadata: { ...metadata, annotations: { "drover.dev/paused": paused } } };
-  };
+  const annotated = (paused: "true" | null) =>
+    withMetadata(gadget("paused"), { annotations: { "drover.dev/paused": paused } });
   await world.cluster.apply(annotated("true"));
   await areReady("before-the-loss");
   await admin.flushall();

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { withMetadata } from "../../harness/manifests.ts";
 import type { Started } from "../../harness/start-process.ts";
 import { bucket, conditionOf, eventually, isGone, isReady, worldOfFile } from "../stage/world.ts";
 
@@ -39,15 +40,14 @@ describe("a Bucket", () => {
     await truth.removeBucket("photos");
     await eventually(async () => expect(await truth.bucket("photos")).toMatchObject({ tags: { team: "b" } }));
 
-    await cluster.remove(photos);
-    await world.until(photos, isGone);
+    await world.removed(photos);
     expect(await truth.bucket("photos")).toBeUndefined();
   });
 
   it("is not woken by what its controller writes to it", async () => {
     const quiet = bucket("quiet");
     await world.applyReady(quiet);
-    await world.cluster.apply({ ...quiet, metadata: { ...quiet.metadata, labels: { some: "body" } } });
+    await world.cluster.apply(withMetadata(quiet, { labels: { some: "body" } }));
     // In the order of events: it came, its finalizer and its status did, and the label.
     const redis = await world.connectRedis();
     const wakes = () => redis.hget("{drover:-/buckets.s3.drover.dev/-}:key:default/quiet", "wakes");
@@ -85,17 +85,16 @@ describe("a Bucket", () => {
     expect(await truth.bucket("full")).toBeDefined();
     await truth.remove("full", "precious");
     // A change of the object pierces the wait.
-    await cluster.apply({ ...full, metadata: { ...full.metadata, labels: { emptied: "true" } } });
+    await cluster.apply(withMetadata(full, { labels: { emptied: "true" } }));
     await world.until(full, isGone);
     expect(await truth.bucket("full")).toBeUndefined();
   });
 
   it("that is to be retained leaves its bucket", async () => {
-    const { cluster, truth } = world;
+    const { truth } = world;
     const kept = bucket("kept", { onDelete: "Retain" });
     await world.applyReady(kept);
-    await cluster.remove(kept);
-    await world.until(kept, isGone);
+    await world.removed(kept);
     expect((await truth.bucket("kept"))?.tags).not.toHaveProperty("drover.dev/owner-uid");
   });
 

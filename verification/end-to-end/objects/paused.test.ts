@@ -1,14 +1,13 @@
 import { expect, it } from "vitest";
+import { withMetadata } from "../../harness/manifests.ts";
 import { bucket, conditionOf, eventually, isGone, isReady, metricsOf, worldOfFile } from "../stage/world.ts";
 
 const world = await worldOfFile();
 await world.startBridge();
 const worker = await world.startWorker();
 
-const annotated = (name: string, annotations: Readonly<Record<string, string | null>>, spec: object = {}) => {
-  const { metadata, ...rest } = bucket(name, { pollInterval: "1h", ...spec });
-  return { ...rest, metadata: { ...metadata, annotations } };
-};
+const annotated = (name: string, annotations: Readonly<Record<string, string | null>>, spec: object = {}) =>
+  withMetadata(bucket(name, { pollInterval: "1h", ...spec }), { annotations });
 const held = (name: string, spec: object = {}) => annotated(name, { "drover.dev/paused": "true" }, spec);
 const free = (name: string, spec: object = {}) => annotated(name, { "drover.dev/paused": null }, spec);
 /** The bucket of an object that was made later is there: what came before has had its turn. */
@@ -65,15 +64,10 @@ it("a new value of reconcile-at causes a run, also of an object that is parked",
   await world.applyReady(first);
   await cluster.apply(twin);
   const parked = await world.until(twin, (object) => conditionOf(object)?.status === "False");
-  await cluster.remove(first);
-  await world.until(first, isGone);
+  await world.removed(first);
   // The key is parked: no event reports that the name is free.
   await afterAnother("third");
   expect(await cluster.get(twin)).toEqual(parked);
-  const { metadata, ...rest } = twin;
-  await cluster.apply({
-    ...rest,
-    metadata: { ...metadata, annotations: { "drover.dev/reconcile-at": "monday" } },
-  });
+  await cluster.apply(withMetadata(twin, { annotations: { "drover.dev/reconcile-at": "monday" } }));
   await world.until(twin, isReady);
 }, 120_000);

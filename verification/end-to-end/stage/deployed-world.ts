@@ -1,19 +1,18 @@
 import { customResourceDefinition, ReconcileFunction, type Resource, silentLog } from "@drover/controller";
 import { connect, type KubeClient } from "@drover/kube";
-import { connectRedis, disconnectRedis } from "@drover/queue";
-import { type Images, type LocalNode, startNode } from "@drover/process-kubelet";
-import { readFileSync, writeFileSync } from "node:fs";
+import { type Images, startNode } from "@drover/process-kubelet";
 import { join } from "node:path";
 import { afterAll } from "vitest";
 import { z } from "zod";
+import { writeKubeconfig } from "../../harness/kubeconfigs.ts";
 import { core, namespaceNamed } from "../../harness/manifests.ts";
+import { askAcl, redisUsers } from "../../harness/redis-contents.ts";
 import { registrationOfDeployer } from "./deployer-registration.ts";
 import { compiled, type Started } from "../../harness/start-process.ts";
 import { ofCluster, startWorld, type World } from "./world.ts";
 
 /** A world in which functions are deployed: a bridge, the deployer, and a node that runs Pods. */
 export interface DeployedWorld extends World {
-  readonly node: LocalNode;
   readonly client: KubeClient;
   readonly bridge: Started;
   readonly deployer: Started;
@@ -27,15 +26,7 @@ const podSchema = z.looseObject({
   metadata: z.looseObject({
     name: z.string(),
     annotations: z.record(z.string(), z.string()).default({}),
-    deletionTimestamp: z.string().optional(),
   }),
-  status: z
-    .looseObject({
-      conditions: z.array(z.looseObject({ type: z.string(), status: z.string() })).default([]),
-      podIP: z.string().optional(),
-      containerStatuses: z.array(z.looseObject({ restartCount: z.number() })).default([]),
-    })
-    .default({ conditions: [], containerStatuses: [] }),
 });
 export type ListedPod = z.output<typeof podSchema>;
 const listSchema = z.looseObject({ items: z.array(podSchema) });
@@ -90,7 +81,6 @@ export async function startDeployedWorld(
   const deployer = await startDeployer();
   return {
     ...world,
-    node,
     client,
     bridge,
     deployer,
@@ -131,35 +121,27 @@ async function kubeconfigOf({ cluster, folder }: World, part: string): Promise<s
     roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "cluster-admin" },
     subjects: [{ kind: "ServiceAccount", ...metadata }],
   });
-  const token = await cluster.tokenOf("drover", part);
-  const config = z
-    .looseObject({ users: z.array(z.looseObject({ user: z.unknown() })) })
-    .parse(JSON.parse(readFileSync(cluster.kubeconfig, "utf8")));
-  const file = join(folder, `kubeconfig-${part}`);
-  const users = config.users.map((one) => ({ ...one, user: { token } }));
-  writeFileSync(file, JSON.stringify({ ...config, users }), { mode: 0o600 });
-  return file;
+  const token = (await cluster.tokenOf("drover", part)) ?? "";
+  return writeKubeconfig(join(folder, `kubeconfig-${part}`), { like: cluster.kubeconfig, token });
 }
-
-/** The users that Redis knows. */
-export const redisUsers = async (world: World): Promise<readonly string[]> =>
-  z.array(z.string()).parse(await askRedis(world, "USERS"));
 
 /** The users of functions of a name in the namespace `default`. */
 export const usersOf = async (world: World, name: string): Promise<readonly string[]> =>
-  (await redisUsers(world)).filter((user) => user.startsWith(`function:default/${name}/`));
+  (await redisUsers(world.redis.url)).filter((user) => user.startsWith(`function:default/${name}/`));
 
 /** SHA-256 of the passwords that a user of Redis has. */
 export async function redisPasswords(world: World, user: string): Promise<readonly string[]> {
-  const fields = z.array(z.unknown()).parse(await askRedis(world, "GETUSER", user));
+  const fields = z.array(z.unknown()).parse(await askAcl(world.redis.url, "GETUSER", user));
   return z.array(z.string()).parse(fields[fields.indexOf("passwords") + 1]);
 }
 
-async function askRedis({ redis }: World, ...command: readonly string[]): Promise<unknown> {
-  const connection = await connectRedis({ url: redis.url, clientName: "test", log: silentLog });
-  try {
-    return await connection.call("ACL", [...command]);
-  } finally {
-    await disconnectRedis(connection);
-  }
+const secretSchema = z.object({ data: z.object({ password: z.base64() }) });
+
+/** The Redis password of a function, as its Pods mount it. */
+export async function passwordOf(
+  { cluster }: World,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+): Promise<string> {
+  const secret = await cluster.read(`/api/v1/namespaces/${namespace}/secrets/${name}-redis`);
+  return Buffer.from(secretSchema.parse(secret).data.password, "base64").toString();
 }

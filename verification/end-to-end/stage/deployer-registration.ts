@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { z } from "zod";
-import { type Manifest } from "../../harness/manifests.ts";
+import { type Manifest, withMetadata } from "../../harness/manifests.ts";
 
 const file = new URL("../../../apps/deployer/deploy/function.yaml", import.meta.url);
 const manifestSchema = z.looseObject({
@@ -13,6 +13,5 @@ const manifestSchema = z.looseObject({
 /** What registers the deployer, as it is installed. */
 export function registrationOfDeployer(): Manifest {
   const text = readFileSync(file, "utf8");
-  const { metadata, ...rest } = manifestSchema.parse(parse(text));
-  return { ...rest, metadata: { ...metadata, namespace: "default" } };
+  return withMetadata(manifestSchema.parse(parse(text)), { namespace: "default" });
 }

@@ -84,6 +84,8 @@ export interface World {
   ): Promise<TestObject | undefined>;
   /** Applies a manifest and waits until its object is Ready. */
   applyReady(manifest: Manifest): Promise<TestObject | undefined>;
+  /** Deletes an object and waits until it is gone. */
+  removed(manifest: Manifest): Promise<void>;
   /** Applies the definitions of kinds. */
   define(...kinds: readonly Resource[]): Promise<void>;
   /** A connection as the administrator of Redis, closed with the world. */
@@ -204,6 +206,10 @@ export async function startWorld(
     async applyReady(manifest) {
       await cluster.apply(manifest);
       return until(manifest, isReady);
+    },
+    async removed(manifest) {
+      await cluster.remove(manifest);
+      await until(manifest, isGone);
     },
     async connectRedis() {
       const connection = await connectRedis({ url: redis.url, clientName: "test", log: silentLog });

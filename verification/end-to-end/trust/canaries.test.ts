@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
+import { kubeconfigText } from "../../harness/kubeconfigs.ts";
 import { allThatReads } from "../../harness/redis-contents.ts";
 import { startProcess } from "../../harness/start-process.ts";
 import { functionFor, type Manifest, object, secret as secretNamed } from "../../harness/manifests.ts";
@@ -37,38 +38,15 @@ describe("a canary that a process is started with is nowhere in what it prints",
     writeFileSync(file, content, { mode: 0o600 });
     return file;
   };
-  const kubeconfig = (change: (config: KubeconfigFile) => void): string => {
-    const config: KubeconfigFile = {
-      apiVersion: "v1",
-      kind: "Config",
-      "current-context": "c",
-      clusters: [{ name: "c", cluster: { server: "http://127.0.0.1:1" } }],
-      contexts: [{ name: "c", context: { cluster: "c", user: "u" } }],
-      users: [{ name: "u", user: { token: `${canary}-token` } }],
-    };
-    change(config);
-    return broken(`kubeconfig-${randomBytes(4).toString("hex")}`, JSON.stringify(config));
-  };
-  interface KubeconfigFile {
-    clusters: { name: string; cluster: Record<string, unknown> }[];
-    users: { name: string; user: Record<string, unknown> }[];
-    [field: string]: unknown;
-  }
+  const kubeconfig = (cluster: object, user: object = { token: `${canary}-token` }): string =>
+    broken(
+      `kubeconfig-${randomBytes(4).toString("hex")}`,
+      kubeconfigText({ server: "http://127.0.0.1:1", ...cluster }, user),
+    );
+  const apiVersion = "client.authentication.k8s.io/v1";
   const exec = (script: string): string =>
-    kubeconfig(({ users: [user] }) => {
-      if (user)
-        user.user = {
-          exec: {
-            apiVersion: "client.authentication.k8s.io/v1",
-            command: "/bin/sh",
-            args: ["-c", script, canary],
-          },
-        };
-    });
-  const proxy = (url: string): string =>
-    kubeconfig(({ clusters: [cluster] }) => {
-      if (cluster) cluster.cluster["proxy-url"] = url;
-    });
+    kubeconfig({}, { exec: { apiVersion, command: "/bin/sh", args: ["-c", script, canary] } });
+  const proxy = (url: string): string => kubeconfig({ "proxy-url": url });
   const starts: Readonly<Record<string, () => Readonly<Record<string, string>>>> = {
     "a URL of Redis of one slash": () => ({ DROVER_REDIS_URL: `redis:/admin:${canary}-pw@host:6379` }),
     "a URL of another kind": () => ({ DROVER_REDIS_URL: `http://admin:${canary}-pw@host:6379` }),

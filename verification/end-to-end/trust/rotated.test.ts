@@ -1,18 +1,16 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { z } from "zod";
-import { deployedWorldOfFile, redisPasswords, usersOf } from "../stage/deployed-world.ts";
+import { withMetadata } from "../../harness/manifests.ts";
+import { deployedWorldOfFile, passwordOf, redisPasswords, usersOf } from "../stage/deployed-world.ts";
 import { Task, task, tasksCommand, tasksFunction } from "../functions/tasks.ts";
 import { eventually } from "../stage/world.ts";
 
 const images = { "tasks:1": { command: tasksCommand } };
 const world = await deployedWorldOfFile([Task], images, { DROVER_ROTATE_EVERY: "1s" });
 
-const secretSchema = z.looseObject({ data: z.looseObject({ password: z.string() }) });
 const hashOf = async (): Promise<string> => {
-  const secret = await world.cluster.read("/api/v1/namespaces/default/secrets/tasks-redis");
-  const password = Buffer.from(secretSchema.parse(secret).data.password, "base64");
+  const password = await passwordOf(world, { namespace: "default", name: "tasks" });
   return createHash("sha256").update(password).digest("hex");
 };
 
@@ -27,7 +25,7 @@ it("a function's password is changed while it works, and the old one is good for
   const before = await hashOf();
   // Whatever has it reconciled: it looks at how old the password is.
   const touch = async (n: number) =>
-    cluster.apply({ ...deployed, metadata: { ...deployed.metadata, annotations: { touched: String(n) } } });
+    cluster.apply(withMetadata(deployed, { annotations: { touched: String(n) } }));
   let n = 0;
   await eventually(async () => {
     await touch(n++);

@@ -7,10 +7,10 @@ import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { z } from "zod";
 import { namespaceNamed, object } from "../../harness/manifests.ts";
-import { deployedWorldOfFile } from "../stage/deployed-world.ts";
+import { deployedWorldOfFile, passwordOf } from "../stage/deployed-world.ts";
 import { Gadget, gadgetController, gadgetsCommand } from "../functions/gadgets.ts";
 import type { Started } from "../../harness/start-process.ts";
-import { conditionOf, eventually, isGone, isReady, ofCluster, queueOf } from "../stage/world.ts";
+import { conditionOf, eventually, isReady, ofCluster, queueOf } from "../stage/world.ts";
 
 const [one, two] = await Promise.all([startRedis({ persistence: true }), startRedis({ persistence: true })]);
 afterAll(() => Promise.all([one.stop(), two.stop()]));
@@ -67,11 +67,6 @@ const usersIn = async (of: keyof typeof servers): Promise<readonly string[]> =>
     .parse(await admins[of].acl("USERS"))
     .filter((user) => user.startsWith("function:"));
 const keysIn = (of: keyof typeof servers, pattern: string) => admins[of].keys(pattern);
-const passwordOf = async (namespace: string): Promise<string> => {
-  const secret = await world.cluster.read(`/api/v1/namespaces/${namespace}/secrets/gadgets-redis`);
-  const { data } = z.object({ data: z.object({ password: z.base64() }) }).parse(secret);
-  return Buffer.from(data.password, "base64").toString();
-};
 const podsOf = async (namespace: string): Promise<number> =>
   z
     .object({ items: z.array(z.unknown()) })
@@ -107,7 +102,7 @@ it("a function moves, with its Redis user, to the Redis that its namespace gets,
 
 it("a function's user logs in at its own Redis, and at no other", async () => {
   const user = `function:${await queueOf(world, gadgets("one"))}`;
-  const password = await passwordOf("one");
+  const password = await passwordOf(world, { namespace: "one", name: "gadgets" });
   expect(await login("one", user, password)).toBe("OK");
   for (const other of ["two", "main"] as const)
     expect(await login(other, user, password)).toMatch(/WRONGPASS/);
@@ -148,8 +143,7 @@ it.each<[what: string, breakIt: () => unknown, mend: () => unknown]>([
 
 it("a function goes though its Redis is away, and what it left there is taken when that is back", async () => {
   await servers.one.kill();
-  await world.cluster.remove(gadgets("one"));
-  await world.until(gadgets("one"), isGone);
+  await world.removed(gadgets("one"));
   await servers.one.restart();
   await eventually(async () => expect(await usersIn("one")).toEqual([]));
   await eventually(async () => expect(await keysIn("one", "{drover*")).toEqual([]));

@@ -6,7 +6,7 @@ import { compareTraces } from "./compare.ts";
 import { uidOf } from "../sequences/kinds.ts";
 import type { Kind } from "../sequences/kinds.ts";
 import type { Seen, World } from "../observe.ts";
-import type { Trace } from "../sequences/run-sequence.ts";
+import type { Moment, Trace } from "../sequences/run-sequence.ts";
 
 const begun = Date.parse("2026-01-01T00:00:10Z");
 const during = "2026-01-01T00:00:11Z";
@@ -92,11 +92,11 @@ const stateOf = (world: World): JsonObject => {
   return canonicalState(world, naming);
 };
 const action = { do: "clear" } as const;
+const traceOf = (...moments: readonly Moment[]): Trace => ({ moments, violations: [] });
 const compared = (left: World, right: World): readonly string[] =>
-  compareTraces(
-    { moments: [{ action, settledMs: 0, state: stateOf(left) }], violations: [] },
-    { moments: [{ action, settledMs: 0, state: stateOf(right) }], violations: [] },
-  ).map(({ path }) => path);
+  compareTraces(traceOf({ action, state: stateOf(left) }), traceOf({ action, state: stateOf(right) })).map(
+    ({ path }) => path,
+  );
 
 it("is the same for runs that gave other names, uids and addresses", () => {
   expect(compared(worldOf(one), worldOf(other))).toEqual([]);
@@ -138,14 +138,8 @@ it("leaves out what was allowed after one action for as long as it stands, and n
   const stated = (lastUpdateTime: string): JsonObject => ({
     deployments: { web: { status: { conditions: [{ lastUpdateTime }] } } },
   });
-  const trace = (...times: readonly string[]): Trace => ({
-    moments: times.map((at, i) => ({
-      action: i === 1 ? takesPods : action,
-      settledMs: 0,
-      state: stated(at),
-    })),
-    violations: [],
-  });
+  const trace = (...times: readonly string[]): Trace =>
+    traceOf(...times.map((at, i) => ({ action: i === 1 ? takesPods : action, state: stated(at) })));
   const [first, second, third] = ["<during action 1>", "<during action 2>", "<during action 3>"] as const;
   const steps = (left: Trace, right: Trace) => compareTraces(left, right).map(({ step }) => step);
   expect(steps(trace(first, second, second), trace(first, first, first))).toEqual([]);
@@ -159,13 +153,11 @@ it("compares no further after a difference that is allowed and parts the two, bu
     do: "create",
     object: { kind: "Deployment", spec: { ...spec, paused } },
   });
-  const trace = (first: Action, sets: JsonObject, events: JsonObject = {}): Trace => ({
-    moments: [
-      { action: first, settledMs: 0, state: { replicaSets: sets, events } },
-      { action, settledMs: 0, state: { pods: Object.keys(sets).length } },
-    ],
-    violations: [],
-  });
+  const trace = (first: Action, sets: JsonObject, events: JsonObject = {}): Trace =>
+    traceOf(
+      { action: first, state: { replicaSets: sets, events } },
+      { action, state: { pods: Object.keys(sets).length } },
+    );
   const sets = { web: { spec: { replicas: 3 } } };
   const steps = (first: Action, events?: JsonObject) =>
     compareTraces(trace(first, {}, events), trace(first, sets)).map(({ step }) => step);
@@ -176,10 +168,7 @@ it("compares no further after a difference that is allowed and parts the two, bu
 });
 
 it("compares no further where the reference has not come to rest, and the subject has", () => {
-  const trace = (state: JsonObject): Trace => ({
-    moments: [{ action, settledMs: 0, state }],
-    violations: [],
-  });
+  const trace = (state: JsonObject): Trace => traceOf({ action, state });
   const onTheWay = { unsettled: "ReplicaSet web may create its pods now", pods: [1] };
   expect(compareTraces(trace(onTheWay), trace({ pods: [1, 2] }))).toEqual([]);
   expect(compareTraces(trace({ pods: [1, 2] }), trace(onTheWay))).not.toEqual([]);

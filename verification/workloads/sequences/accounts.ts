@@ -4,6 +4,9 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { parse } from "yaml";
 import { z } from "zod";
+import { writeKubeconfig } from "../../harness/kubeconfigs.ts";
+import { core } from "../../harness/manifests.ts";
+import { boundRole } from "../../harness/rbac.ts";
 
 const run = promisify(execFile);
 
@@ -15,11 +18,7 @@ export interface Administered {
 }
 
 /** Of RBAC. */
-export interface Rule {
-  readonly apiGroups: readonly string[];
-  readonly resources: readonly string[];
-  readonly verbs: readonly string[];
-}
+export type Rule = z.output<typeof rule>;
 
 const kind = z.object({ group: z.string(), plural: z.string() });
 const rule = z.object({
@@ -66,29 +65,14 @@ export async function accountThatMay(
   }: { readonly name: string; readonly rules: readonly Rule[]; readonly folder: string },
 ): Promise<string> {
   const namespace = "kube-system";
-  const roleName = `test:${name}`;
-  const rbac = "rbac.authorization.k8s.io";
-  const metadata = { name: roleName };
   const made = join(folder, `${name}-account.json`);
   const items = [
-    { apiVersion: "v1", kind: "ServiceAccount", metadata: { name, namespace } },
-    { apiVersion: `${rbac}/v1`, kind: "ClusterRole", metadata, rules },
-    {
-      apiVersion: `${rbac}/v1`,
-      kind: "ClusterRoleBinding",
-      metadata,
-      roleRef: { apiGroup: rbac, kind: "ClusterRole", name: roleName },
-      subjects: [{ kind: "ServiceAccount", name, namespace }],
-    },
+    core("ServiceAccount", name, {}, namespace),
+    ...boundRole({ name: `test:${name}` }, rules, { kind: "ServiceAccount", name, namespace }),
   ];
   writeFileSync(made, JSON.stringify({ apiVersion: "v1", kind: "List", items }));
   await run(kubectl, ["apply", "-f", made]);
   const { stdout } = await run(kubectl, ["create", "token", name, "-n", namespace, "--duration=24h"]);
-  const admins = z
-    .looseObject({ users: z.tuple([z.object({ name: z.string() })]) })
-    .parse(JSON.parse(readFileSync(kubeconfig, "utf8")));
-  const users = admins.users.map((user) => ({ name: user.name, user: { token: stdout.trim() } }));
   const file = join(folder, `${name}-kubeconfig.json`);
-  writeFileSync(file, JSON.stringify({ ...admins, users }));
-  return file;
+  return writeKubeconfig(file, { like: kubeconfig, token: stdout.trim() });
 }

@@ -21,7 +21,6 @@ export interface Stage {
 export interface Moment {
   readonly action: Action;
   readonly state: JsonObject;
-  readonly settledMs: number;
 }
 
 export interface Trace {
@@ -53,16 +52,13 @@ export async function runSequence({ client, kubectl, observer }: Stage, sequence
   for (const [i, action] of sequence.actions.entries()) {
     const before = { deployments: world.objects("Deployment"), seen: [...world.seen] };
     naming.begun.push(Date.now());
-    const begun = performance.now();
     if (action.do === "quota") quota = action.pods !== undefined;
     const answer = await perform(actor, action);
     const waitsFor = await settle(world, { quota });
-    const settledMs = performance.now() - begun;
     const state = canonicalState(world, naming);
     const mask = maskFor(world, naming);
     moments.push({
       action,
-      settledMs,
       state: { answer: mask(answer), ...(waitsFor !== undefined && { unsettled: mask(waitsFor) }), ...state },
     });
     const after = { deployments: world.objects("Deployment") };

@@ -1,0 +1,14 @@
+import type { RealCluster } from "@drover/real-cluster";
+import { afterAll } from "vitest";
+import { type OurFunctions, start } from "./our-functions.ts";
+
+/** A cluster, and our functions in it, for the tests of a file; both end with the file. */
+export async function oursOfFile<Cluster extends Pick<RealCluster, "kubeconfig" | "kubectl" | "stop">>(
+  starting: Promise<Cluster>,
+): Promise<{ readonly cluster: Cluster; readonly ours: OurFunctions }> {
+  const cluster = await starting;
+  afterAll(() => cluster.stop());
+  const ours = await start(cluster);
+  afterAll(() => ours.stop());
+  return { cluster, ours };
+}
